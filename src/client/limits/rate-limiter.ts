@@ -83,6 +83,13 @@ export class RateLimiter {
     this.#admission = new Admission({ core, inFlight, settings, time });
   }
 
+  /** The permit if the call need not wait: no other call waits, and a slot is free. */
+  tryAcquire({ retryOf, deadlineAt = () => NEVER }: AcquireOptions = {}): Permit | undefined {
+    const now = this.#time.now();
+    const mustWait = this.#queue.size > 0 || this.#admission.slotAt(now, 0) > now || deadlineAt() < now;
+    return mustWait ? undefined : this.#grantAtOnce(now, retryOf);
+  }
+
   /**
    * Resolves when the call may be sent; report the result on the permit. Rejects with the signal's reason on abort, and
    * immediately with a LimitError if the earliest slot is after the deadline.
@@ -94,7 +101,7 @@ export class RateLimiter {
     const ahead = retryOf ? 0 : isHigh ? this.#queue.high : this.#queue.size;
     const rejection = this.#admission.rejectionFor(ahead, options.wait ?? true, deadlineAt());
     if (rejection) return Promise.reject(rejection);
-    const permit = this.#queue.size === 0 ? this.#grantAtOnce(retryOf) : undefined;
+    const permit = this.#queue.size === 0 ? this.#grantAtOnce(this.#time.now(), retryOf) : undefined;
     if (permit) return Promise.resolve(permit);
     return new Promise((resolve, reject) => {
       const onAbort = () => {
@@ -171,8 +178,7 @@ export class RateLimiter {
   }
 
   /** If no call is waiting and a slot is free, the call does not need to queue. */
-  #grantAtOnce(retryOf: Permit | undefined): Permit | undefined {
-    const now = this.#time.now();
+  #grantAtOnce(now: number, retryOf: Permit | undefined): Permit | undefined {
     const { n, probe } = this.#core.grant(now, Math.min(1, this.#inFlight.room(now, this.#core.state)));
     const { ticket = ++this.#lastTicket, failures = 0 } = retryOf ?? {};
     return n === 0 ? undefined : this.#permit({ sentAt: now, probe, ticket, failures });
@@ -242,8 +248,8 @@ export class RateLimiter {
 
   readonly #reports = {
     ok: (permit: Permit, { date }: AnswerHeaders) => {
-      const answer = this.#inFlight.answered(permit, this.#time.now());
-      this.#core.accepted({ ...answer, date: date ?? undefined });
+      const { now, sentAt, probe } = this.#inFlight.answered(permit, this.#time.now());
+      this.#core.accepted({ now, sentAt, probe, date: date ?? undefined });
       this.#reported('accepted');
     },
     limited: (permit: Permit, { retryAfter, date }: RefusalAnswerHeaders): RetryAfterReading => {

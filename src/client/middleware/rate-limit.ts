@@ -4,6 +4,7 @@ import { isCertificateProblem, wasNeverSent } from '../errors/network-failure.ts
 import type { ClientEvents } from '../events.ts';
 import { LimitError, type Permit } from '../limits/permit.ts';
 import type { RateLimiter } from '../limits/rate-limiter.ts';
+import type { AcquireOptions } from '../limits/request-queue.ts';
 import type { RetryAfterReading } from '../limits/transitions.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';
@@ -50,9 +51,17 @@ async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiRespo
   const { state, time } = queue;
   const stopIfExhausted = () => request.endpoint.consumesQuota && state.exhaustedLatch.check();
   let refusal: RefusedAttempt | undefined;
+  state.subscribers.warnPending(queue.events);
   for (;;) {
     stopIfExhausted();
-    const permit = await admit(request, { refusal, queue });
+    const slot = {
+      signal: request.signal,
+      deadlineAt: request.deadlineAt,
+      wait: request.settings.onLimit === 'wait',
+      priority: request.settings.priority === 'high' ? 'high' : 'low',
+      retryOf: request.log.permit,
+    } as const;
+    const permit = queue.limiter.tryAcquire(slot) ?? (await waitForSlot(slot, request, { refusal, queue }));
     request.log.permit = permit;
     if (request.signal.aborted) permit.unused(); // the last caller aborted at the moment of the grant; `send` rejects
     const send = () => {
@@ -67,20 +76,20 @@ async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiRespo
   }
 }
 
-async function admit(
+async function waitForSlot(
+  slot: AcquireOptions,
   request: KeyedRequest,
   { refusal, queue }: { readonly refusal: RefusedAttempt | undefined; readonly queue: Queue },
 ): Promise<Permit> {
   const { state, limiter, time, events, fetchLimit } = queue;
-  const { signal, deadlineAt, settings, log, endpoint } = request;
+  const { log, endpoint } = request;
   const { subscribers, unitTracker, limitLookup } = state;
   const askedAt = time.now();
   subscribers.join(events);
-  const place = { priority: settings.priority === 'high' ? 'high' : 'low', retryOf: log.permit } as const;
-  log.waits(limiter.nextSlotCheck(place));
+  log.waits(limiter.nextSlotCheck(slot));
   if (endpoint.purpose === undefined) limitLookup.fetch = () => fetchLimit(request);
   try {
-    return await limiter.acquire({ signal, deadlineAt, wait: settings.onLimit === 'wait', ...place });
+    return await limiter.acquire(slot);
   } catch (error) {
     if (!LimitError.is(error)) throw error;
     const { reason, retryAt } = error;

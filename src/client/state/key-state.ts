@@ -119,14 +119,18 @@ export class Subscribers {
 
   join(events: ClientEvents): void {
     this.#waiting.set(events, (this.#waiting.get(events) ?? 0) + 1);
-    if (this.#pending !== undefined) events.warnOnce(this.#pending);
-    this.#pending = undefined;
   }
 
   leave(events: ClientEvents): void {
     const others = (this.#waiting.get(events) ?? 0) - 1;
     if (others > 0) this.#waiting.set(events, others);
     else this.#waiting.delete(events);
+  }
+
+  /** Reports a warning that came when no call was waiting. */
+  warnPending(events: ClientEvents): void {
+    if (this.#pending !== undefined) events.warnOnce(this.#pending);
+    this.#pending = undefined;
   }
 
   warn(message: string): void {

@@ -4,6 +4,7 @@ import { Cancellation } from '../../../src/client/cancellation.ts';
 import type { LimiterWait } from '../../../src/client/limits/limiter-view.ts';
 import { LimitError, type Permit } from '../../../src/client/limits/permit.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
+import type { AcquireOptions } from '../../../src/client/limits/request-queue.ts';
 import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 
@@ -21,6 +22,55 @@ test('grants a lone call at once and leaves no timer', async () => {
   expect(permit.sentAt).toBe(clock.now());
   expect(limiter.limits()).toMatchObject({ gate: 'open', waiting: 0, inFlight: 0 });
   expect(clock.pending).toBe(0);
+});
+
+test('a call that need not wait has its permit without a promise, with its place and the attempts before', async () => {
+  const { start, limiter } = setUp({ perMinute: 2, probe: false });
+  const failed = await limiter.acquire();
+  failed.failed({ error: new Error('ECONNRESET'), mayHaveCounted: false });
+
+  const again = limiter.tryAcquire({ retryOf: failed, deadlineAt: () => start });
+
+  expect(again).toMatchObject({ sentAt: start, ticket: failed.ticket, failures: 1 });
+  expect(limiter.limits()).toMatchObject({ inFlight: 1, waiting: 0 });
+});
+
+test.each<[string, (limiter: RateLimiter) => Promise<unknown>, (start: number) => AcquireOptions]>([
+  ['no slot', async (limiter) => [await limiter.acquire(), await limiter.acquire()], () => ({})],
+  ['a refusal', async (limiter) => (await limiter.acquire()).limited({ retryAfter: '7' }), () => ({})],
+  ['a deadline that has passed', async () => undefined, (start) => ({ deadlineAt: () => start - 1 })],
+])('with %s, there is no permit without a wait', async (_, prepare, options) => {
+  const { start, limiter } = setUp({ perMinute: 2, probe: false });
+  await prepare(limiter);
+  const { inFlight } = limiter.limits();
+
+  expect(limiter.tryAcquire(options(start))).toBeUndefined();
+  expect(limiter.limits()).toMatchObject({ inFlight });
+});
+
+test('a call takes no free slot before the calls that wait', async () => {
+  const { limiter } = setUp({ perMinute: 1, probe: false });
+  const first = await limiter.acquire();
+  void limiter.acquire();
+  first.unused();
+
+  expect(limiter.tryAcquire()).toBeUndefined();
+});
+
+test('a call that must wait does not ask the store for a slot', async () => {
+  const clock = new VirtualClock();
+  const store = new MemoryLimitStore(clock);
+  const limiter = new RateLimiter({ clock, shared: { store, name: 'key' } });
+  const first = limiter.acquire();
+  await clock.run();
+  (await first).limited({ retryAfter: '7' });
+  await clock.advance(3_000);
+  const { exchanges } = store;
+
+  expect(limiter.tryAcquire()).toBeUndefined();
+  await clock.run();
+
+  expect(store.exchanges).toBe(exchanges);
 });
 
 test('grants no permit before Retry-After has passed', async () => {

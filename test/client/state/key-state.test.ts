@@ -6,6 +6,7 @@ import type { FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/keys/api-key.ts';
 import { KeyState, Subscribers, stateName } from '../../../src/client/state/key-state.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
+import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
 import { BASE_URL, differentCalls, testClient } from '../../helpers/test-client.ts';
 
@@ -135,8 +136,8 @@ test('a warning without a waiting call is for the next client only', () => {
   const [one, other] = [client(), client()];
 
   subscribers.warn('the store failed');
-  subscribers.join(one.events);
-  subscribers.join(other.events);
+  subscribers.warnPending(one.events);
+  subscribers.warnPending(other.events);
 
   expect([one.warnings, other.warnings]).toEqual([['the store failed'], []]);
 });
@@ -166,4 +167,24 @@ test('a client warns once of a store that fails, with the reason and the effect'
   expect(warnings).toEqual([
     'rateLimit.store: the store failed (connection refused); this process uses its share of the limit until the store responds again',
   ]);
+});
+
+test('a store that fails when no call waits is reported with the next call, even if that need not wait', async () => {
+  const warnings: string[] = [];
+  const clock = new FakeClock();
+  const store = new MemoryLimitStore(clock);
+  const { fx } = testClient(success(), {
+    clock,
+    rateLimit: { store },
+    logger: { warn: (message) => warnings.push(message) },
+    onRequest: () => {
+      store.health = 'down'; // before the response is in the store
+    },
+  });
+  await clock.run(fx.latest());
+  expect(warnings).toEqual([]);
+
+  await clock.run(fx.latest());
+
+  expect(warnings).toHaveLength(1);
 });
