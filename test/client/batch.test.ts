@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { type BatchItem, type BatchProgress, FxRates } from '../../src/client/index.ts';
@@ -247,6 +248,75 @@ test('an error of the source ends the batch after the earlier calls', async () =
   expect(items).toMatchObject([{ value: { n: 0 } }]);
 });
 
+test('left() throws the error of a source that failed after the last result that was read', async () => {
+  const { fx } = testClient(echo);
+  function* broken(): Generator<Numbered> {
+    yield* queries(3);
+    throw new Error('line 4 is no query');
+  }
+  const batch = fx.batch(broken());
+  for await (const _ of batch) break;
+
+  const left: Numbered[] = [];
+  const error = await errorOf(
+    (async () => {
+      for await (const query of batch.left()) left.push(query);
+    })(),
+  );
+
+  expect(left).toEqual([{ n: 1 }, { n: 2 }]);
+  expect(error).toMatchObject({ message: 'line 4 is no query' });
+});
+
+test('after an error of the source that the loop has thrown, left() continues with the source', async () => {
+  const { fx, clock } = testClient(echo);
+  const answers = [() => ({ n: 0 }), () => Promise.reject(new Error('disk is busy')), () => ({ n: 1 })];
+  const source: AsyncIterableIterator<Numbered> = {
+    next: async () => {
+      const answer = answers.shift();
+      return answer === undefined ? { done: true, value: undefined } : { done: false, value: await answer() };
+    },
+    [Symbol.asyncIterator]: () => source,
+  };
+  const batch = fx.batch(source);
+
+  expect(await errorOf(clock.run(listOf(batch)))).toMatchObject({ message: 'disk is busy' });
+  expect(await listOf(batch.left())).toEqual([{ n: 1 }]);
+});
+
+test('reads no further query after the loop has ended', async () => {
+  const { fx } = testClient(echo);
+  let taken = 0;
+  let give = (_query: Numbered) => {};
+  async function* source() {
+    yield { n: 0 };
+    taken = 1;
+    yield await new Promise<Numbered>((resolve) => {
+      give = resolve;
+    });
+    taken = 2;
+    yield { n: 2 };
+  }
+  const batch = fx.batch(source());
+  for await (const _ of batch) break;
+  await quiet();
+
+  give({ n: 1 });
+  await quiet();
+
+  expect(taken).toBe(1);
+  expect(await listOf(batch.left())).toEqual([{ n: 1 }, { n: 2 }]);
+});
+
+test('a batch that has ended leaves no listener on its signal', async () => {
+  const { fx } = testClient(echo);
+  const { signal } = new AbortController();
+
+  await listOf(fx.batch(queries(3), { signal }));
+
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
 test('an error that a schema throws ends the batch, and left() has its query', async () => {
   const { fx, clock } = testClient(echo);
   const schema = z.unknown().transform((): number => {
@@ -313,6 +383,20 @@ test('without a queue, etaMs is derived from the calls so far', async () => {
   await clock.run(listOf(batch));
 
   expect(progress[1]).toMatchObject({ done: 2, etaMs: 400 });
+});
+
+test.each([
+  ['the size of a set', new Set(queries(3)), 3],
+  ['unknown if the length is no number', Object.assign(queries(3).values(), { length: '3' }), undefined],
+] as const)('total is %s, and so is the size of left()', async (_, source, total) => {
+  const progress: BatchProgress[] = [];
+  const { fx, clock } = testClient(echo);
+  const batch = fx.batch(source as Iterable<Numbered>, { onProgress: (event) => progress.push(event) });
+
+  expect(batch.left().size).toBe(total);
+  await clock.run(listOf(batch));
+
+  expect(progress.map((event) => event.total)).toEqual([total, total, total]);
 });
 
 test('total and etaMs of a generator are undefined', async () => {
