@@ -232,6 +232,29 @@ test('left() includes a query that the source returns after the end', async () =
   expect(await listOf(batch.left())).toEqual([{ n: 0 }, { n: 1 }]);
 });
 
+test('reports no progress for calls that the end of the batch aborts, or that it never sends', async () => {
+  const progress: BatchProgress[] = [];
+  const { fx } = testClient('never');
+  let give = (_query: Numbered) => {};
+  async function* source() {
+    yield { n: 0 };
+    yield await new Promise<Numbered>((resolve) => {
+      give = resolve;
+    });
+  }
+  const batch = fx.batch(source(), { onProgress: (event) => progress.push(event) });
+  const ended = errorOf(listOf(batch));
+  await quiet();
+
+  await fx.close();
+  give({ n: 1 });
+  await quiet();
+
+  expect(await ended).toMatchObject({ kind: 'aborted' });
+  expect(progress).toEqual([]);
+  expect(await listOf(batch.left())).toEqual([{ n: 0 }, { n: 1 }]);
+});
+
 test('an error of the source ends the batch after the earlier calls', async () => {
   const { fx, clock } = testClient(echo);
   function* broken(): Generator<Numbered> {
@@ -383,6 +406,23 @@ test('without a queue, etaMs is derived from the calls so far', async () => {
   await clock.run(listOf(batch));
 
   expect(progress[1]).toMatchObject({ done: 2, etaMs: 400 });
+});
+
+test('etaMs is 0 after the last call, and after each call beyond the length of the iterable', async () => {
+  const progress: BatchProgress[] = [];
+  const { fx, clock } = testClient(async (request) => {
+    await clock.sleep(100);
+    return echo(request);
+  });
+  const longer = Object.assign(queries(3).values(), { length: 2 });
+
+  await clock.run(listOf(fx.batch(longer, { concurrency: 1, onProgress: (event) => progress.push(event) })));
+
+  expect(progress.map(({ done, etaMs }) => ({ done, isOver: etaMs === 0 }))).toEqual([
+    { done: 1, isOver: false },
+    { done: 2, isOver: true },
+    { done: 3, isOver: true },
+  ]);
 });
 
 test.each([
