@@ -60,6 +60,19 @@ test('reads paths whose parts are objects with a key', async () => {
   ).rejects.toThrow('rates.EUR.0: is odd');
 });
 
+test.each([
+  ['without a path', { message: 'is odd' }],
+  ['with an empty path', { message: 'is odd', path: [] }],
+])('the text of an issue %s has no path', async (_, issue) => {
+  await expect(
+    checkPayload(
+      schema(() => ({ issues: [issue] })),
+      {},
+      context,
+    ),
+  ).rejects.toMatchObject({ message: 'The data of latest does not match the schema: is odd' });
+});
+
 test.each([[[]], [[{ message: 'is odd' }]]])('the issues %j reject the call', async (issues) => {
   await expect(
     checkPayload(
