@@ -316,6 +316,19 @@ test('an abort during the wait ends it at once with an AbortError, and leaves no
   expect(await clock.left()).toBe(0);
 });
 
+test('an abort while quota() is in flight ends the poll at once, and leaves no timer', async () => {
+  const stop = new AbortController();
+  const { fx, clock, fetch } = testClient(success(), { quota: 'never' });
+  const ended = errorOf(first(fx.poll({}, { signal: stop.signal }), 1));
+  await quiet();
+
+  stop.abort('closing');
+
+  expect(await ended).toMatchObject({ kind: 'aborted', cause: 'closing' });
+  expect(fetch.requests.map(({ signal }) => signal.aborted)).toEqual([true]);
+  expect(await clock.left()).toBe(0);
+});
+
 test('an abort during a call ends the poll, and an abort before the first call sends nothing', async () => {
   const stop = new AbortController();
   const { fx, fetch } = testClient('never');

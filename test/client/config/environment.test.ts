@@ -58,6 +58,11 @@ test.each([
   expect(inspect(fx)).toContain('not set');
 });
 
+test('shows which of base URL and key are not set', () => {
+  expect(new FxRates().toJSON()).toEqual({ baseUrl: 'not set', apiKey: 'not set' });
+  expect(new FxRates({ baseUrl: BASE_URL }).toJSON()).toEqual({ baseUrl: BASE_URL, apiKey: 'not set' });
+});
+
 test.each(['FXRATES_BASE_URL', 'FXRATES_API_KEY'])('an empty %s is the same as an unset one', async (name) => {
   process.env['FXRATES_BASE_URL'] = BASE_URL;
   process.env['FXRATES_API_KEY'] = API_KEY;
