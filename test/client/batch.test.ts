@@ -374,6 +374,19 @@ test('reports after each call how many have ended, failed and wait', async () =>
   expect(progress.at(-1)?.etaMs).toBe(0);
 });
 
+test('reports the progress of calls that fail before their key is known', async () => {
+  const progress: BatchProgress[] = [];
+  const { fx } = testClient(echo, { apiKey: () => '' });
+
+  const items = await listOf(fx.batch(queries(2), { onProgress: (event) => progress.push(event) }));
+
+  expect(items.map(({ error }) => error?.kind)).toEqual(['config', 'config']);
+  expect(progress).toMatchObject([
+    { done: 1, failed: 1, waiting: 0 },
+    { done: 2, failed: 2, waiting: 0, etaMs: 0 },
+  ]);
+});
+
 test('etaMs is derived from the limit', async () => {
   const mock = createMockServer({ seed: 7, clock: 'virtual' });
   const { key } = mock.createKey({ plan: 'free' });
