@@ -55,7 +55,7 @@ test('publishes a call whose key is not known yet, or never', async () => {
   const keys = [Promise.reject(new Error('no vault')), Promise.resolve(API_KEY)];
   const { fx } = testClient(success(), { apiKey: () => keys.shift() ?? API_KEY });
 
-  await errorOf(fx.latest());
+  expect(await errorOf(fx.latest())).toEqual(new Error('no vault'));
   await fx.latest();
 
   const ended = heard.filter(([name]) => name === 'asyncEnd').map(([, { operation, key }]) => ({ operation, key }));
