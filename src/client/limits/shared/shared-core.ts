@@ -151,13 +151,13 @@ export class SharedCore implements LimiterCore {
     return n === 0 ? undefined : { n, probe, at: wanted > n ? this.#askAt : undefined };
   }
 
-  /** Also returns the time of the next try of the store, even if the next slot is later. */
+  /** Also returns the time of the next try of the store, even if the next slot is later. The end of a try is a change. */
   #grantAlone(now: number, wanted: number, aloneUntil: number): Grant {
     if (now >= aloneUntil) this.#exchangeSoon();
     const { n, probe, at } = this.#local.grant(now + this.#exchange.aheadMs, wanted);
     this.#inFlight += n;
-    const tryAt = Math.max(aloneUntil, now + 1);
-    return { n, probe, at: at === undefined ? tryAt : Math.min(tryAt, this.toLocal(at)) };
+    const slotAt = at === undefined ? undefined : this.toLocal(at);
+    return { n, probe, at: this.#isExchanging ? slotAt : Math.min(aloneUntil, slotAt ?? aloneUntil) };
   }
 
   /** Keeps a report for the store. */

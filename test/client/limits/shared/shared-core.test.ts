@@ -12,9 +12,15 @@ function setUp(options: Partial<RateLimiterOptions> = {}) {
   const store = new MemoryLimitStore(clock, { takesMs: 2 });
   const outages: string[] = [];
   /** A process of its own, as far as a limiter can tell; `aheadMs`: of its clock. */
-  const startProcess = ({ aheadMs = 0 } = {}) =>
+  const startProcess = ({ aheadMs = 0, onSleep = () => {} } = {}) =>
     new RateLimiter({
-      clock: { now: () => clock.now() + aheadMs, sleep: (ms, signal) => clock.sleep(ms, signal) },
+      clock: {
+        now: () => clock.now() + aheadMs,
+        sleep: (ms, signal) => {
+          onSleep();
+          return clock.sleep(ms, signal);
+        },
+      },
       perMinute: 4,
       probe: false,
       shared: { store, name: 'key' },
@@ -456,4 +462,103 @@ test('while the store fails, a process requests the quota itself', async () => {
   await clock.advance(100);
 
   expect(asked).toBeGreaterThan(0);
+});
+
+/** Times, relative to the start, at which the calls of a process without other processes were granted. */
+async function timesGranted(limiter: RateLimiter, clock: VirtualClock, calls: number): Promise<number[]> {
+  const startsAt = clock.now();
+  const times: number[] = [];
+  for (let call = 0; call < calls; call += 1) {
+    void limiter.acquire().then((permit) => {
+      times.push(clock.now() - startsAt);
+      permit.ok();
+    });
+  }
+  await clock.advance(2 * MINUTE + 30_000);
+  return times;
+}
+
+test.each([3_600_000, -3_600_000])(
+  'while a store whose clock differs by %i ms fails, each call is sent when its slot is free',
+  async (aheadMs) => {
+    const { clock, store, startProcess } = setUp({ perMinute: 2 });
+    store.aheadMs = aheadMs;
+    const limiter = startProcess();
+    const [first] = [ask(limiter, 1)];
+    await clock.advance(10_500);
+    first[0]?.ok();
+    await clock.advance(100);
+    store.health = 'down';
+
+    // The first slot is free at once, the second a minute after the response, 100 ms ago.
+    const times = await timesGranted(limiter, clock, 4);
+
+    expect(times.map((time) => Math.round(time / 100) / 10)).toEqual([0, 59.9, 60, 119.9]);
+  },
+);
+
+test.each([3_600_000, -3_600_000])(
+  'while a store whose clock differs by %i ms fails, a call with a deadline before its slot rejects immediately',
+  async (aheadMs) => {
+    const { clock, store, startProcess } = setUp({ perMinute: 100 });
+    store.aheadMs = aheadMs;
+    const limiter = startProcess();
+    const granted = ask(limiter, 1);
+    await clock.advance(10);
+    store.health = 'down';
+    granted.push(...ask(limiter, 1));
+    await clock.advance(10);
+    granted[0]?.limited({ retryAfter: '30' });
+    const opensAt = clock.now() + 30_000;
+
+    const error = (await limiter.acquire({ deadlineAt: () => opensAt - 1_000 }).catch((reason) => reason)) as {
+      readonly retryAt: number;
+    };
+
+    expect(Math.abs(error.retryAt - opensAt)).toBeLessThan(5);
+    expect(limiter.limits().gate).toEqual({ until: new Date(error.retryAt) });
+  },
+);
+
+test.each([3_600_000, -3_600_000])(
+  'while a store whose clock differs by %i ms fails, a process reads its limit every two minutes',
+  async (aheadMs) => {
+    const times: number[] = [];
+    const { clock, store, startProcess } = setUp({
+      perMinute: 'learn',
+      onLimitWanted: () => {
+        times.push((clock.now() - startsAt) / MINUTE);
+        limiter.configure(2);
+      },
+    });
+    store.aheadMs = aheadMs;
+    const limiter = startProcess();
+    const startsAt = clock.now();
+    ask(limiter, 1);
+    await clock.advance(10);
+    store.health = 'down';
+    const granted = ask(limiter, 40);
+    for (let second = 0; second < 299; second += 1) {
+      await clock.advance(1_000);
+      for (const permit of granted) permit.ok();
+    }
+
+    expect(times.map((minutes) => Math.round(minutes))).toEqual([0, 2, 4]);
+  },
+);
+
+test('while the store is silent, a process with waiting calls sleeps until there is something to do', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 1 });
+  let sleeps = 0;
+  const limiter = startProcess({ onSleep: () => (sleeps += 1) });
+  const first = ask(limiter, 1);
+  await clock.advance(10);
+  first[0]?.ok();
+  await clock.advance(10);
+
+  store.health = 'silent';
+  ask(limiter, 1);
+  await clock.advance(20_000);
+
+  expect(sleeps).toBeLessThan(100);
 });
