@@ -165,14 +165,15 @@ export class SharedCore implements LimiterCore {
     if (endsCall(report)) this.#inFlight -= 1;
     this.#reports.push(report);
     if (this.#aloneUntil === undefined) this.#exchangeSoon();
-    else this.#forgetOldReport();
   }
 
-  /** In an outage of the store, reports older than a minute have no effect and are dropped. */
-  #forgetOldReport(): void {
-    const [oldest] = this.#reports;
-    const isOld = oldest && 'answer' in oldest && oldest.answer.now < this.#options.now() - WINDOW_MS;
-    if (isOld || oldest?.kind === 'unused') this.#reports.shift();
+  /** In an outage of the store, reports older than a minute have no effect and are dropped, like those of unused slots. */
+  #forgetOldReports(): void {
+    if (this.#aloneUntil === undefined) return;
+    const since = this.#options.now() - WINDOW_MS;
+    this.#reports = this.#reports.filter((report) => {
+      return 'answer' in report ? report.answer.now > since : report.kind !== 'unused';
+    });
   }
 
   #inStoreTime<Dated extends Answer>(answer: Dated): Dated {
@@ -206,6 +207,8 @@ export class SharedCore implements LimiterCore {
   }
 
   #propose(): Proposal {
+    // Only here: `#apply` removes as many reports as the proposal has.
+    this.#forgetOldReports();
     const { aheadMs, id, state } = this.#exchange;
     return propose({
       settings: this.#options.settings,

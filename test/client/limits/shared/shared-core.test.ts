@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limiter-state.ts';
 import type { Permit } from '../../../../src/client/limits/permit.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
+import type { LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
 import { settle, VirtualClock } from '../../../helpers/limits-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
 
@@ -12,7 +13,7 @@ function setUp(options: Partial<RateLimiterOptions> = {}) {
   const store = new MemoryLimitStore(clock, { takesMs: 2 });
   const outages: string[] = [];
   /** A process of its own, as far as a limiter can tell; `aheadMs`: of its clock. */
-  const startProcess = ({ aheadMs = 0, onSleep = () => {} } = {}) =>
+  const startProcess = ({ aheadMs = 0, onSleep = () => {}, link = store as LimitStore } = {}) =>
     new RateLimiter({
       clock: {
         now: () => clock.now() + aheadMs,
@@ -23,11 +24,23 @@ function setUp(options: Partial<RateLimiterOptions> = {}) {
       },
       perMinute: 4,
       probe: false,
-      shared: { store, name: 'key' },
+      shared: { store: link, name: 'key' },
       onOutage: (reason) => outages.push(reason),
       ...options,
     });
   return { clock, store, outages, startProcess };
+}
+
+/** The store as one process reaches it, over a network of its own. */
+function linkTo(store: LimitStore) {
+  const link = {
+    isUp: true,
+    exchange: async (...parts: Parameters<LimitStore['exchange']>) => {
+      if (!link.isUp) throw new Error('unreachable');
+      return store.exchange(...parts);
+    },
+  };
+  return link;
 }
 
 /** Asks for permits; gives those that come. */
@@ -561,4 +574,54 @@ test('while the store is silent, a process with waiting calls sleeps until there
   await clock.advance(20_000);
 
   expect(sleeps).toBeLessThan(100);
+});
+
+test('a refusal that arrives while a process reaches the store again applies to all', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  const link = linkTo(store);
+  const [one, other] = [startProcess({ link }), startProcess()];
+  const first = ask(one, 1);
+  await clock.advance(10);
+  link.isUp = false;
+  first[0]?.ok();
+  await clock.advance(10);
+  const granted = ask(one, 2);
+  await clock.advance(10);
+  granted[0]?.ok();
+  await clock.advance(MINUTE + 1_000);
+
+  link.isUp = true;
+  ask(one, 1);
+  await clock.advance(1); // the store has it, and has not answered
+  granted[1]?.limited({ retryAfter: '30' });
+  await clock.advance(100);
+  const early = ask(other, 1);
+  await clock.advance(29_000);
+
+  expect(early).toHaveLength(0);
+});
+
+test('after an hour without the store, the requests of the first minute no longer count', async () => {
+  const { clock, store, startProcess } = setUp();
+  const link = linkTo(store);
+  const [one, other] = [startProcess({ link }), startProcess()];
+  const sendOne = async (limiter: RateLimiter) => {
+    const granted = ask(limiter, 1);
+    await clock.advance(10);
+    granted[0]?.ok();
+    await clock.advance(10);
+    return granted.length;
+  };
+  await sendOne(one);
+  await sendOne(other);
+  link.isUp = false;
+  for (let call = 0; call < 2; call += 1) await sendOne(one);
+  await clock.advance(60 * MINUTE);
+
+  link.isUp = true;
+  await sendOne(other);
+  await sendOne(one);
+  const sent = [await sendOne(other), await sendOne(other), await sendOne(other)];
+
+  expect(sent).toEqual([1, 1, 0]);
 });
