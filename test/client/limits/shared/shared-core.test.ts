@@ -625,3 +625,172 @@ test('after an hour without the store, the requests of the first minute no longe
 
   expect(sent).toEqual([1, 1, 0]);
 });
+
+test('a process that waits for a response to another asks the store about thirty times a second', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 1 });
+  const [one, other] = [startProcess(), startProcess()];
+  ask(one, 1);
+  await clock.advance(10);
+  const granted = ask(other, 1);
+  await clock.advance(10);
+
+  store.exchanges = 0;
+  await clock.advance(3_000);
+
+  expect(granted).toHaveLength(0);
+  expect(store.exchanges).toBeGreaterThan(60);
+  expect(store.exchanges).toBeLessThan(110);
+});
+
+test('a process that waits for a window asks the store about once a second', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 1 });
+  const [one, other] = [startProcess(), startProcess()];
+  const first = ask(one, 1);
+  await clock.advance(10);
+  first[0]?.ok();
+  await clock.advance(10);
+  const granted = ask(other, 1);
+  await clock.advance(10);
+
+  store.exchanges = 0;
+  await clock.advance(MINUTE - 5_000);
+
+  expect(granted).toHaveLength(0);
+  expect(store.exchanges).toBeGreaterThan(50);
+  expect(store.exchanges).toBeLessThan(60);
+});
+
+test('while as many calls as may be are in flight, a process sends no more and asks the store nothing', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 100, maxConcurrent: 1 });
+  const limiter = startProcess();
+  const granted = ask(limiter, 1);
+  await clock.advance(100);
+
+  store.exchanges = 0;
+  granted.push(...ask(limiter, 3));
+  await clock.advance(1_000);
+
+  expect(limiter.limits()).toMatchObject({ inFlight: 1, waiting: 3 });
+  expect(store.exchanges).toBe(0);
+});
+
+test('the calls for which there was no slot yet are sent without a further response', async () => {
+  const { clock, startProcess } = setUp();
+  const [one, other] = [startProcess(), startProcess()];
+  const used = ask(other, 2);
+  await clock.advance(10);
+  for (const permit of used) permit.ok();
+  await clock.advance(10);
+
+  const granted = ask(one, 4); // their responses take longer than a minute
+  await clock.advance(10);
+  const atOnce = granted.length;
+  await clock.advance(MINUTE + 1_000);
+
+  expect([atOnce, granted.length]).toEqual([2, 4]);
+});
+
+test('a response that arrives during an exchange does not delay the calls that it grants', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  const limiter = startProcess();
+  const first = ask(limiter, 1);
+  await clock.advance(10);
+  const second = ask(limiter, 1);
+  await clock.advance(1); // the store has it, and has not answered
+
+  first[0]?.ok();
+  await clock.advance(1);
+  const inTime = second.length;
+  await clock.advance(100);
+
+  expect(inTime).toBe(1);
+  expect(store.writes).toBe(3);
+});
+
+test('a limit that one process learns from refusals applies to all', async () => {
+  const { clock, startProcess } = setUp({ perMinute: 'learn' });
+  const [one, other] = [startProcess(), startProcess()];
+  const granted = ask(one, 4);
+  await clock.advance(10);
+  for (const permit of granted.slice(0, 3)) permit.ok();
+  await clock.advance(10);
+  granted[3]?.limited({ retryAfter: '30' });
+  await clock.advance(10);
+  ask(other, 1);
+  await clock.advance(10);
+
+  expect(other.limits().perMinute).toBe(3);
+});
+
+test.each(['up', 'down'] as const)(
+  'with a configured limit and a store that is %s, no process requests the quota',
+  async (health) => {
+    let asked = 0;
+    const { clock, store, startProcess } = setUp({ onLimitWanted: () => (asked += 1) });
+    const limiter = startProcess();
+    ask(limiter, 1);
+    await clock.advance(10);
+
+    store.health = health;
+    ask(limiter, 40);
+    await clock.advance(3 * MINUTE);
+
+    expect(asked).toBe(0);
+  },
+);
+
+test('while the store fails, a process tries it once a second, however many responses arrive', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 1_000 });
+  const limiter = startProcess();
+  ask(limiter, 1);
+  await clock.advance(10);
+  store.health = 'down';
+  store.exchanges = 0;
+
+  for (let round = 0; round < 100; round += 1) {
+    const granted = ask(limiter, 2);
+    await clock.advance(100);
+    for (const permit of granted) permit.ok();
+  }
+
+  expect(store.exchanges).toBeGreaterThan(8);
+  expect(store.exchanges).toBeLessThan(12);
+});
+
+test('a new store is used as soon as the exchange with the failed one has ended', async () => {
+  const { clock, store, startProcess } = setUp();
+  const other = new MemoryLimitStore(clock, { takesMs: 2 });
+  const limiter = startProcess();
+  store.health = 'silent';
+  const granted = ask(limiter, 5);
+  await clock.advance(1_500);
+  for (const permit of granted) permit.ok();
+  await clock.advance(1_000); // the second exchange has begun
+
+  limiter.offerStore(other);
+  await clock.advance(510);
+
+  expect(other.writes).toBe(1);
+});
+
+test('while the store fails, a process that knows the window waits no longer than its refusal asks', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 40 });
+  const [one, other] = [startProcess(), startProcess()];
+  const met = [ask(one, 3), ask(other, 1)];
+  await clock.advance(10);
+  const [refused, ...accepted] = met.flat();
+  for (const permit of accepted) permit.ok();
+  await clock.advance(10);
+  refused?.limited({ retryAfter: '60' });
+  await clock.advance(10);
+  const known = one.limits().window;
+  await clock.advance(MINUTE);
+  store.health = 'down';
+  const granted = ask(one, 1);
+  await clock.advance(10);
+  granted[0]?.limited({ retryAfter: '2' });
+  granted.push(...ask(one, 1));
+  await clock.advance(2_100);
+
+  expect([known, one.limits().waiting]).toEqual(['sliding', 0]);
+});
