@@ -186,17 +186,17 @@ test('a limit that is read again and has not changed leaves everything as it is'
   expect(run.state).toEqual({ ...before, configuredAt: 5_000 });
 });
 
-test('without a hint, a window begins with the first accepted request, or as much earlier as was waited', () => {
+test('without a hint, a window starts between the opening of the gate and the first accepted request', () => {
   const run = usedUpRun();
-  expect(run.ask(1_200)).toMatchObject({ n: 1 });
+  expect(run.ask(1_500)).toMatchObject({ n: 1 });
 
-  run.accept(1_200);
+  run.accept(1_500);
 
-  // The round trips do not vary, so the jitter is the smallest, 50 ms.
-  expect(run.state.window).toEqual({ kind: 'fixed', startsAt: 1_200, guardMs: 50, boundary: 'assumed' });
+  // The gate opened at 1,200. The round trips do not vary, so the jitter is the smallest, 50 ms.
+  expect(run.state.window).toEqual({ kind: 'fixed', startsAt: 1_200, guardMs: 350, boundary: 'assumed' });
 });
 
-test('each accepted request outweighs one refusal: only a surplus of refusals makes the limiter wait longer', () => {
+test('in a known window, each accepted request cancels one refusal', () => {
   const run = knownRun({ gate: { ...new LimiterRun().state.gate, pressure: 9 } });
 
   run.accept(0, { calls: 9 });
