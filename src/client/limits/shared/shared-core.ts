@@ -167,12 +167,17 @@ export class SharedCore implements LimiterCore {
     if (this.#aloneUntil === undefined) this.#exchangeSoon();
   }
 
-  /** In an outage of the store, reports older than a minute have no effect and are dropped, like those of unused slots. */
+  /**
+   * In an outage of the store, drops reports that have no effect: of requests that expired, refusals whose wait ended,
+   * and unused slots.
+   */
   #forgetOldReports(): void {
     if (this.#aloneUntil === undefined) return;
-    const since = this.#options.now() - WINDOW_MS;
+    const now = this.#options.now();
+    const isClosed = this.toLocal(this.state.gate.opensAt) > now;
     this.#reports = this.#reports.filter((report) => {
-      return 'answer' in report ? report.answer.now > since : report.kind !== 'unused';
+      if (!('answer' in report)) return report.kind !== 'unused';
+      return report.answer.now > now - WINDOW_MS || (report.kind === 'refused' && isClosed);
     });
   }
 

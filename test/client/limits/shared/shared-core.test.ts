@@ -601,6 +601,30 @@ test('a refusal that arrives while a process reaches the store again applies to 
   expect(early).toHaveLength(0);
 });
 
+test('a refusal while a process could not reach the store delays all until its wait ends, and no longer', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  const link = linkTo(store);
+  const [one, other] = [startProcess({ link }), startProcess()];
+  link.isUp = false;
+  const granted = ask(one, 1);
+  await clock.advance(10);
+  granted[0]?.limited({ retryAfter: '75' });
+  const later = [ask(one, 1)];
+  await clock.advance(65_000);
+  const meanwhile = ask(other, 1);
+  await clock.advance(10);
+  meanwhile[0]?.ok();
+
+  link.isUp = true;
+  await clock.advance(1_100);
+  later.push(ask(other, 1));
+  await clock.advance(8_500);
+  const early = later.flat().length;
+  await clock.advance(2_000);
+
+  expect([early, later.flat().length]).toEqual([0, 1]);
+});
+
 test('after an hour without the store, the requests of the first minute no longer count', async () => {
   const { clock, store, startProcess } = setUp();
   const link = linkTo(store);
