@@ -625,6 +625,46 @@ test('a refusal while a process could not reach the store delays all until its w
   expect([early, later.flat().length]).toEqual([0, 1]);
 });
 
+test('a limit that a process reads while it cannot reach the store applies to all afterwards', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
+  const link = linkTo(store);
+  const [one, other] = [startProcess({ link }), startProcess()];
+  link.isUp = false;
+  const granted = ask(one, 1);
+  await clock.advance(10);
+  one.configure(40);
+  granted[0]?.unused();
+  await clock.advance(1_000);
+
+  link.isUp = true;
+  ask(one, 1);
+  ask(other, 1);
+  await clock.advance(100);
+  ask(other, 1);
+  await clock.advance(100);
+
+  expect([one, other].map((limiter) => limiter.limits().perMinute)).toEqual([40, 40]);
+});
+
+test('a refusal whose wait ended while a process could not reach the store slows no process', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  const link = linkTo(store);
+  const [one, other] = [startProcess({ link }), startProcess()];
+  link.isUp = false;
+  const refused = ask(one, 1);
+  await clock.advance(10);
+  refused[0]?.limited({ retryAfter: '1' });
+  await clock.advance(10 * MINUTE);
+
+  link.isUp = true;
+  ask(one, 1);
+  await clock.advance(100);
+  const granted = ask(other, 4);
+  await clock.advance(10);
+
+  expect(granted).toHaveLength(4);
+});
+
 test('after an hour without the store, the requests of the first minute no longer count', async () => {
   const { clock, store, startProcess } = setUp();
   const link = linkTo(store);
@@ -698,20 +738,23 @@ test('while as many calls as may be are in flight, a process sends no more and a
   expect(store.exchanges).toBe(0);
 });
 
-test('the calls for which there was no slot yet are sent without a further response', async () => {
+test('calls that wait for slots are sent as those become free, without a response in between', async () => {
   const { clock, startProcess } = setUp();
   const [one, other] = [startProcess(), startProcess()];
-  const used = ask(other, 2);
+  const used = ask(other, 4);
   await clock.advance(10);
-  for (const permit of used) permit.ok();
-  await clock.advance(10);
-
+  for (const permit of used.splice(0, 2)) permit.ok();
   const granted = ask(one, 4); // their responses take longer than a minute
-  await clock.advance(10);
-  const atOnce = granted.length;
-  await clock.advance(MINUTE + 1_000);
+  await clock.advance(5_000);
+  for (const permit of used) permit.ok();
 
-  expect([atOnce, granted.length]).toEqual([2, 4]);
+  const counts: number[] = [];
+  for (const ms of [MINUTE - 6_000, 2_000, 5_000]) {
+    await clock.advance(ms);
+    counts.push(granted.length);
+  }
+
+  expect(counts).toEqual([0, 2, 4]);
 });
 
 test('a response that arrives during an exchange does not delay the calls that it grants', async () => {
@@ -809,6 +852,8 @@ test('while the store fails, a process that knows the window waits no longer tha
   await clock.advance(10);
   const known = one.limits().window;
   await clock.advance(MINUTE);
+  ask(other, 1);
+  await clock.advance(10);
   store.health = 'down';
   const granted = ask(one, 1);
   await clock.advance(10);
@@ -817,4 +862,18 @@ test('while the store fails, a process that knows the window waits no longer tha
   await clock.advance(2_100);
 
   expect([known, one.limits().waiting]).toEqual(['sliding', 0]);
+});
+
+test('while the store fails, a process whose calls wait only for responses tries it once a second', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 1 });
+  store.health = 'down';
+  const granted = ask(startProcess(), 2);
+  await clock.advance(10);
+
+  store.exchanges = 0;
+  await clock.advance(10_000);
+
+  expect(granted).toHaveLength(1);
+  expect(store.exchanges).toBeGreaterThan(8);
+  expect(store.exchanges).toBeLessThan(12);
 });
