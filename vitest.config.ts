@@ -1,9 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
+/** They use what `npm run build` made, other programs and browsers. */
+const OF_THE_PACKAGE = 'test/{browser,docs,e2e,packaging}/**/*.test.ts';
+/** Runs the recipe for OpenTelemetry, which listens to all calls of its process from then on. */
+const TRACES_ITS_PROCESS = 'test/client/call-trace.test.ts';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // The end-to-end tests use what `npm run build` made.
     pool: 'forks',
     // By default one core stays idle, which is half of a small machine.
     maxWorkers: '100%',
@@ -16,5 +19,21 @@ export default defineConfig({
       exclude: ['src/generated/**', 'src/cli/bin.ts', 'src/cli/node-io.ts', 'src/mock-server/panel/browser/**'],
       thresholds: { lines: 97, branches: 92 },
     },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: [OF_THE_PACKAGE, TRACES_ITS_PROCESS],
+          // A process for each file would load the sources again, which takes as long as the tests.
+          isolate: false,
+          restoreMocks: true,
+          unstubEnvs: true,
+          unstubGlobals: true,
+        },
+      },
+      { extends: true, test: { name: 'isolated', include: [OF_THE_PACKAGE, TRACES_ITS_PROCESS] } },
+    ],
   },
 });

@@ -41,7 +41,7 @@ export function advance(state: LimiterState, now: number): LimiterState {
   const gate = isTest ? closeGate(state.gate, window.startsAt + window.guardMs) : state.gate;
   const passed = speedBucketUp(isSame ? state : forgetEmpty({ ...state, window, burst, gate }), now);
   // The limit is now below the number of requests accepted since the gate opened, so nothing is left to learn.
-  const isLearnt = passed.phase === 'learning' && passed.gate.accepted > 0 && passed.gate.accepted >= passed.limit;
+  const isLearnt = passed.phase === 'learning' && passed.gate.accepted >= passed.limit;
   return isLearnt ? { ...passed, phase: 'known', knownSince: now, probe: scheduleProbe(passed.probe, now) } : passed;
 }
 
@@ -63,7 +63,7 @@ export function grant(
     const at = n === wanted || room <= n ? undefined : askAgainAt(granted, now, mayProbe);
     return { state: granted, grant: { n, probe: false, at } };
   }
-  const batch = free <= 0 && mayProbe && shouldProbe(state, now) ? Math.min(wanted, inBurst, batchSize(state, now)) : 0;
+  const batch = mayProbe && shouldProbe(state, now) ? Math.min(wanted, inBurst, batchSize(state, now)) : 0;
   if (batch > 0) {
     const probing = { ...state, probe: { ...state.probe, outstanding: batch } };
     return { state: take(probing, batch), grant: { n: batch, probe: true, at: undefined } };
@@ -122,7 +122,6 @@ export function slotAt(
 export function lastSlotAt(state: LimiterState, now: number, calls: number): number {
   const { gate, blockedUntil, phase, window, limit, log, inFlight } = state;
   const opensAt = Math.max(now, gate.opensAt, blockedUntil);
-  if (!Number.isFinite(limit)) return opensAt;
   if (phase === 'known' && window.kind !== 'log') {
     return Math.max(opensAt, nextSlotAt(advanceWindow(window, now), usageOf(state), now, calls - 1) ?? opensAt);
   }
@@ -157,7 +156,7 @@ function shouldProbe(state: LimiterState, now: number): boolean {
 }
 
 function mayGrow(state: LimiterState): boolean {
-  return state.phase === 'known' && state.inFlight === 0 && state.window.kind !== 'bucket' && isBelowConfigured(state);
+  return state.inFlight === 0 && state.window.kind !== 'bucket' && isBelowConfigured(state);
 }
 
 /** How many requests a probe sends. */
@@ -246,8 +245,7 @@ export function acceptBehindGate(gate: Gate): Gate {
 }
 
 /** Number of requests that may be in flight; a configured limit without a refusal needs no ramp. */
-export function rampSize({ isHalfOpen, wasClosed, accepted }: Gate, isLimitKnown: boolean): number {
-  if (isHalfOpen) return 1;
+export function rampSize({ wasClosed, accepted }: Gate, isLimitKnown: boolean): number {
   if (!wasClosed && isLimitKnown) return Number.POSITIVE_INFINITY;
   const perCall = isLimitKnown ? ACCEPTED_PER_CALL_OF_KNOWN : ACCEPTED_PER_CALL;
   const ramp = Math.min(MANY_CALLS, Math.max(FIRST_CALLS, Math.floor(accepted / perCall)));

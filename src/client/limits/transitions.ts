@@ -171,17 +171,17 @@ export function unused(state: LimiterState): LimiterState {
 /** The limit of the plan became known, or has changed. */
 export function configured(before: LimiterState, perMinute: number, now: number): LimiterState {
   const state = { ...before, configuredAt: now, isContradicted: false };
-  if (perMinute === state.configured) return state;
-  const { phase, limit, window, probe } = state;
-  const isWhole = limit === state.configured && perMinute > limit;
-  const isRaised = perMinute > state.configured;
+  const { limit, window, probe } = state;
+  const growth = perMinute / state.configured;
+  const isRaised = growth > 1;
+  const isWhole = isRaised && limit === state.configured;
   return {
     ...state,
     configured: perMinute,
-    limit: phase === 'unknown' || limit > perMinute || isWhole ? perMinute : limit,
+    limit: limit > perMinute || isWhole ? perMinute : limit,
     window:
-      isWhole && window.kind === 'bucket'
-        ? { ...window, perMs: (window.perMs * perMinute) / state.configured }
+      window.kind === 'bucket'
+        ? { ...window, perMs: Math.min(perMinute / WINDOW_MS, isWhole ? window.perMs * growth : window.perMs) }
         : window,
     // After the limit was raised, a share of it may grow immediately.
     probe: isRaised ? scheduleProbe(probe, 0) : probe,

@@ -35,6 +35,27 @@ test('the first boundary of a fixed window is tested by one request, after its g
   expect(run.state.window).toMatchObject({ startsAt: MINUTE, boundary: 'testing' });
 });
 
+test('after the request that tests the boundary, two follow, also if a burst limit grows meanwhile', () => {
+  const burst = { calls: 1, periodMs: 1_000, proven: 1, growsAt: MINUTE + 650, pauseMs: 4_000 };
+  const run = knownRun({ window: FIXED, burst, answered: 4 });
+  run.ask(MINUTE + 500);
+  expect(run.ask(MINUTE + 550).n).toBe(0);
+  run.accept(MINUTE + 500);
+  run.ask(MINUTE + 700, 0);
+  expect(run.state.burst.calls).toBe(2);
+
+  expect(run.ask(MINUTE + 1_650).n).toBe(2);
+});
+
+test('a request that was in flight at the boundary does not test it', () => {
+  const run = knownRun({ window: FIXED, answered: 4 });
+  run.ask(MINUTE - 50, 1);
+  run.ask(MINUTE);
+  run.accept(MINUTE - 50);
+
+  expect(run.ask(MINUTE + 500).n).toBe(1);
+});
+
 test('the boundary of a window that is confirmed needs no test', () => {
   const run = knownRun({ window: { ...FIXED, boundary: 'confirmed' }, answered: 10 });
 
@@ -120,6 +141,20 @@ test('the last of many calls in a fixed window or a bucket is sent when those sa
   expect(lastSlotAt(knownRun({ window: BUCKET }).state, 0, 2)).toBe(12_000);
 });
 
+test('the last of many calls waits for a bucket that was learned without a configured limit', () => {
+  const { state } = knownRun({ perMinute: Number.POSITIVE_INFINITY, window: BUCKET });
+
+  expect([1, 10].map((calls) => lastSlotAt(state, 0, calls))).toEqual([6_000, MINUTE]);
+});
+
+test('the last of many calls waits a minute for those before it, whether they were sent or not', () => {
+  const fresh = knownRun({ perMinute: 3 });
+  const learning = knownRun({ phase: 'learning', perMinute: 3, window: { ...FIXED, startsAt: 50 }, answered: 3 });
+
+  expect([3, 4, 7].map((calls) => lastSlotAt(fresh.state, 1_000, calls))).toEqual([1_000, 61_000, 121_000]);
+  expect(lastSlotAt(learning.state, 1_000, 1)).toBe(MINUTE + 100);
+});
+
 test('the last of many calls waits for those in flight', () => {
   const run = knownRun({ phase: 'unknown', perMinute: 3, inFlight: 1 });
 
@@ -133,9 +168,17 @@ test('where a burst limit and the window are used up, the later slot counts', ()
   expect(knownRun({ burst, inFlight: 2 }).ask(200)).toEqual({ n: 0, probe: false, at: undefined });
 });
 
+test('a share asks again at the next slot of its window if that is before the next probe', () => {
+  const share = knownRun({ limit: 2, answered: 2 });
+  share.state = { ...share.state, probe: { ...share.state.probe, dueAt: 90_000 } };
+
+  expect(share.ask(1_000)).toEqual({ n: 0, probe: false, at: MINUTE + 100 });
+});
+
 test('neither a bucket nor a share with a request in flight is probed', () => {
-  const bucket = knownRun({ limit: 4, window: BUCKET });
-  expect(bucket.ask(0)).toEqual({ n: 0, probe: false, at: 6_000 });
+  const bucket = knownRun({ limit: 4, window: { ...BUCKET, perMs: 4 / MINUTE } });
+  bucket.state = { ...bucket.state, probe: { ...bucket.state.probe, dueAt: 5_000 } };
+  expect(bucket.ask(0)).toEqual({ n: 0, probe: false, at: 15_000 });
 
   const share = knownRun({ limit: 2, inFlight: 1, answered: 1 });
   share.state = { ...share.state, probe: { ...share.state.probe, dueAt: 5_000 } };

@@ -175,6 +175,12 @@ function learning(accepted: number, before: Before = {}): LimiterState {
   });
 }
 
+/** The same with 60 per minute and answers long ago and in the last second. */
+function sixty(before: number, inLastSecond: number): LimiterState {
+  const answers = [...times(before, NOW - 2_000), ...times(inLastSecond, NOW)];
+  return learning(answers.length, { perMinute: 60, answers });
+}
+
 /** What a refusal was taken for. */
 function verdict({ phase, window, burst, limit }: LimiterState): string {
   if (phase === 'unknown') return `burst limit of ${burst.calls} in ${burst.periodMs} ms`;
@@ -182,18 +188,29 @@ function verdict({ phase, window, burst, limit }: LimiterState): string {
 }
 
 const LONG = { hintMs: 20_000, openedAt: NOW - 10_000 };
+const LONGER = { ...LONG, hintMs: 40_000 };
 const TRIAL = { startedAt: NOW - 12_500 };
 const UNLIMITED = { perMinute: Number.POSITIVE_INFINITY, limit: 14, firstBurst: 14 };
 
 test.each<[string, LimiterState, Partial<Refusal>, string]>([
   // 30 per minute refill five in 10 s; one more was under way.
   ['as many as a bucket refills', learning(6, { answers: times(6, NOW) }), SHORT, 'bucket'],
+  ['as many as a bucket refills, without a hint', learning(6, { answers: times(6, NOW) }), {}, 'bucket'],
   ['more than that, slowly', learning(7, { answers: times(7, 98_000) }), SHORT, 'bucket'],
   ['more than that, fast', learning(7, { answers: times(7, NOW) }), SHORT, 'share of 7'],
+  // 60 per minute are one per second, and half of one more.
+  ['more, one of them in the last second', sixty(12, 1), SHORT, 'bucket'],
+  ['more, two of them in the last second', sixty(11, 2), SHORT, 'share of 13'],
   [
     'more, fast, after a short trial',
     learning(7, { answers: times(7, NOW), hypothesis: TRIAL }),
     SHORT,
+    'burst limit of 7 in 1000 ms',
+  ],
+  [
+    'more, fast, after a short trial, without a hint',
+    learning(7, { answers: times(7, NOW), hypothesis: TRIAL }),
+    {},
     'burst limit of 7 in 1000 ms',
   ],
   [
@@ -214,7 +231,8 @@ test.each<[string, LimiterState, Partial<Refusal>, string]>([
   ['few before a long hint', learning(3), LONG, 'burst limit of 3 in 30000 ms'],
   ['few before a long hint, of the whole limit', learning(3, { isWhole: true }), LONG, 'bucket'],
   ['few before a long hint, of a small burst', learning(3, { firstBurst: 2 }), LONG, 'bucket'],
-  ['few before a longer hint', learning(3), { ...LONG, hintMs: 40_000 }, 'share of 3'],
+  ['few before a longer hint', learning(3), LONGER, 'share of 3'],
+  ['few before a longer hint, of the whole limit', learning(3, { isWhole: true }), LONGER, 'share of 3'],
   [
     'a short trial, before that',
     learning(9, { answers: times(12, 60_000), hypothesis: TRIAL }),

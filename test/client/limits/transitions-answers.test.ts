@@ -160,6 +160,51 @@ test('a limit that is raised leaves a window of another kind as it is', () => {
   expect([share, unchanged].map(({ state }) => state.window)).toEqual([BUCKET, BUCKET]);
 });
 
+test.each([
+  ['twice the', 10, 20, 20],
+  ['half the', 10, 5, 5],
+  ['the same', 10, 10, 10],
+  ['for the first time a', Number.POSITIVE_INFINITY, 20, 10],
+  ['for the first time a lower', Number.POSITIVE_INFINITY, 5, 5],
+])(
+  'after %s limit was read, a bucket of the whole limit refills at most at that rate',
+  (_, before, after, perMinute) => {
+    const run = knownRun({ configured: before, limit: before, window: { ...BUCKET, tokens: 1 } });
+
+    run.configure(after);
+
+    expect(run.state.window).toEqual({ ...BUCKET, tokens: 1, perMs: perMinute / MINUTE });
+  },
+);
+
+test('a limit that is read again and has not changed leaves everything as it is', () => {
+  const run = knownRun({ limit: 4, isContradicted: false, probe: { ...new LimiterRun().state.probe, dueAt: 99_000 } });
+  const before = run.state;
+
+  run.configure(10, 5_000);
+
+  expect(run.state).toEqual({ ...before, configuredAt: 5_000 });
+});
+
+test('without a hint, a window starts between the opening of the gate and the first accepted request', () => {
+  const run = usedUpRun();
+  expect(run.ask(1_500)).toMatchObject({ n: 1 });
+
+  run.accept(1_500);
+
+  // The gate opened at 1,200. The round trips do not vary, so the jitter is the smallest, 50 ms.
+  expect(run.state.window).toEqual({ kind: 'fixed', startsAt: 1_200, guardMs: 350, boundary: 'assumed' });
+});
+
+test('in a known window, each accepted request cancels one refusal', () => {
+  const run = knownRun({ gate: { ...new LimiterRun().state.gate, pressure: 9 } });
+
+  run.accept(0, { calls: 9 });
+  run.refuse(500, { retryAfter: '1' });
+
+  expect(run.state.gate).toMatchObject({ pressure: 1, opensAt: 1_600 });
+});
+
 test('a limit that is lowered makes no share probe', () => {
   const run = knownRun({ limit: 4 });
   const probe = { ...run.state.probe, dueAt: 99_000 };

@@ -203,6 +203,8 @@ function copyState(state: LimiterState): LimiterState {
 /** A response that arrived while another process wrote counts as later than that write: all processes see one order. */
 function answeredBetween(report: Report, earliest: number, latest: number): Report {
   if (!('answer' in report)) return report;
+  // A refusal during an outage says only how long to wait, and that counts from its response.
+  if (report.kind === 'refused' && report.answer.isOfShare) return report;
   return answeredAt(report, { now: Math.min(latest, Math.max(earliest, report.answer.now)) });
 }
 

@@ -23,6 +23,8 @@ const TRY_AGAIN_MS = 1_000;
 const LOOK_AGAIN_MS = 30;
 const LOOK_AGAIN_AT_LEAST_MS = 1_000;
 
+const NO_GRANT: Grant = { n: 0, probe: false, at: undefined };
+
 /** The store through which processes share a limit, and its name there. */
 export type Sharing = Pick<StoreExchangeOptions, 'store' | 'name'>;
 
@@ -49,7 +51,7 @@ export class SharedCore implements LimiterCore {
   /** Number of requests that were granted and not reported yet. */
   #inFlight = 0;
   /** Those of them that no call has used yet. */
-  #granted = { n: 0, probe: false };
+  #granted = NO_GRANT;
   #wanted = 0;
   #queued = 0;
   #asksForLimit = false;
@@ -58,7 +60,7 @@ export class SharedCore implements LimiterCore {
   #hasMore = false;
   /** Set if the store failed: this process decides alone until this time, and longer if the store fails again. */
   #aloneUntil: number | undefined;
-  /** Number of processes that each learn a part of the limit alone since then. */
+  /** Number of processes that each learn a part of the limit alone in an outage; otherwise 1. */
   #learners = 1;
 
   constructor(options: SharedCoreOptions) {
@@ -82,10 +84,10 @@ export class SharedCore implements LimiterCore {
     this.#wanted = wanted;
     const granted = this.#handOut(wanted);
     if (granted) return granted;
-    if (wanted === 0) return { n: 0, probe: false, at: undefined };
+    if (wanted === 0) return NO_GRANT;
     if (this.#aloneUntil !== undefined) return this.#grantAlone(now, wanted, this.#aloneUntil);
     if (now >= this.#askAt) this.#exchangeSoon();
-    return { n: 0, probe: false, at: this.#hasMore ? undefined : this.#askAt };
+    return { ...NO_GRANT, at: this.#hasMore ? undefined : this.#askAt };
   }
 
   accepted(answer: DatedAnswer): void {
@@ -98,7 +100,7 @@ export class SharedCore implements LimiterCore {
     this.#remember({ kind: 'refused', answer: { ...answer, isOfShare } });
     const inStoreTime = this.#inStoreTime(answer);
     const reading = this.#local.refused(inStoreTime);
-    if (isOfShare) this.#local.state = takeTurns(this.#local.state, { ...inStoreTime, ...reading }, this.#learners);
+    this.#local.state = takeTurns(this.#local.state, { ...inStoreTime, ...reading }, this.#learners);
     return reading;
   }
 
@@ -114,8 +116,7 @@ export class SharedCore implements LimiterCore {
 
   configure(perMinute: number, now: number): void {
     this.#remember({ kind: 'configured', perMinute, at: now });
-    const own = this.#aloneUntil === undefined ? perMinute : shareOfLimit(perMinute, this.#learners);
-    this.#local.configure(own, now + this.#exchange.aheadMs);
+    this.#local.configure(shareOfLimit(perMinute, this.#learners), now + this.#exchange.aheadMs);
   }
 
   /** Only the first process that detects this calls `quota()`. */
@@ -143,21 +144,20 @@ export class SharedCore implements LimiterCore {
   /** Passes the granted slots to the waiting calls, whose number may have decreased. */
   #handOut(wanted: number): Grant | undefined {
     const { n: granted, probe } = this.#granted;
-    if (granted === 0) return undefined;
-    this.#granted = { n: 0, probe: false };
+    this.#granted = NO_GRANT;
     const n = Math.min(granted, wanted);
     this.#wanted -= n;
     for (let call = n; call < granted; call += 1) this.unused();
     return n === 0 ? undefined : { n, probe, at: wanted > n ? this.#askAt : undefined };
   }
 
-  /** Also returns the time of the next try of the store, even if the next slot is later. */
+  /** Also returns the time of the next try of the store, even if the next slot is later. The end of a try is a change. */
   #grantAlone(now: number, wanted: number, aloneUntil: number): Grant {
     if (now >= aloneUntil) this.#exchangeSoon();
     const { n, probe, at } = this.#local.grant(now + this.#exchange.aheadMs, wanted);
     this.#inFlight += n;
-    const tryAt = Math.max(aloneUntil, now + 1);
-    return { n, probe, at: at === undefined ? tryAt : Math.min(tryAt, this.toLocal(at)) };
+    const slotAt = at === undefined ? undefined : this.toLocal(at);
+    return { n, probe, at: this.#isExchanging ? slotAt : Math.min(aloneUntil, slotAt ?? aloneUntil) };
   }
 
   /** Keeps a report for the store. */
@@ -165,14 +165,20 @@ export class SharedCore implements LimiterCore {
     if (endsCall(report)) this.#inFlight -= 1;
     this.#reports.push(report);
     if (this.#aloneUntil === undefined) this.#exchangeSoon();
-    else this.#forgetOldReport();
   }
 
-  /** In an outage of the store, reports older than a minute have no effect and are dropped. */
-  #forgetOldReport(): void {
-    const [oldest] = this.#reports;
-    const isOld = oldest && 'answer' in oldest && oldest.answer.now < this.#options.now() - WINDOW_MS;
-    if (isOld || oldest?.kind === 'unused') this.#reports.shift();
+  /**
+   * In an outage of the store, drops reports that have no effect: of requests that expired, refusals whose wait ended,
+   * and unused slots.
+   */
+  #forgetOldReports(): void {
+    if (this.#aloneUntil === undefined) return;
+    const now = this.#options.now();
+    const isClosed = this.toLocal(this.state.gate.opensAt) > now;
+    this.#reports = this.#reports.filter((report) => {
+      if (!('answer' in report)) return report.kind !== 'unused';
+      return report.answer.now > now - WINDOW_MS || (report.kind === 'refused' && isClosed);
+    });
   }
 
   #inStoreTime<Dated extends Answer>(answer: Dated): Dated {
@@ -198,7 +204,6 @@ export class SharedCore implements LimiterCore {
       }
       this.#isExchanging = false;
     } catch (error) {
-      this.#hasMore = false;
       this.#isExchanging = false;
       if (exchange === this.#exchange) this.#continueAlone(error);
       this.#options.onChange();
@@ -206,6 +211,8 @@ export class SharedCore implements LimiterCore {
   }
 
   #propose(): Proposal {
+    // Only here: `#apply` removes as many reports as the proposal has.
+    this.#forgetOldReports();
     const { aheadMs, id, state } = this.#exchange;
     return propose({
       settings: this.#options.settings,
@@ -221,6 +228,7 @@ export class SharedCore implements LimiterCore {
 
   #apply({ core, grant, asks, reported }: Proposal): void {
     this.#aloneUntil = undefined;
+    this.#learners = 1;
     this.#reports.splice(0, reported);
     this.#local = core;
     for (const report of this.#reports) applyReport(core, shiftReport(report, this.#exchange.aheadMs));
@@ -228,11 +236,11 @@ export class SharedCore implements LimiterCore {
     this.#inFlight += grant.n;
     // If a request was refused during the exchange, the grant is returned: it did not consider the refusal.
     const isRefused = this.#reports.some(({ kind }) => kind === 'refused');
-    this.#granted = { n: isRefused ? 0 : grant.n, probe: grant.probe };
-    for (let call = this.#granted.n; call < grant.n; call += 1) this.unused();
+    this.#granted = grant;
+    if (isRefused) this.#handOut(0);
     const now = this.#options.now();
     const at = grant.at === undefined ? now + LOOK_AGAIN_MS : this.toLocal(grant.at);
-    this.#askAt = Math.max(now + 1, Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS));
+    this.#askAt = Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS);
   }
 
   #continueAlone(error: unknown): void {

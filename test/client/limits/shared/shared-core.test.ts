@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limiter-state.ts';
 import type { Permit } from '../../../../src/client/limits/permit.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
+import type { LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
 import { settle, VirtualClock } from '../../../helpers/limits-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
 
@@ -12,16 +13,34 @@ function setUp(options: Partial<RateLimiterOptions> = {}) {
   const store = new MemoryLimitStore(clock, { takesMs: 2 });
   const outages: string[] = [];
   /** A process of its own, as far as a limiter can tell; `aheadMs`: of its clock. */
-  const startProcess = ({ aheadMs = 0 } = {}) =>
+  const startProcess = ({ aheadMs = 0, onSleep = () => {}, link = store as LimitStore } = {}) =>
     new RateLimiter({
-      clock: { now: () => clock.now() + aheadMs, sleep: (ms, signal) => clock.sleep(ms, signal) },
+      clock: {
+        now: () => clock.now() + aheadMs,
+        sleep: (ms, signal) => {
+          onSleep();
+          return clock.sleep(ms, signal);
+        },
+      },
       perMinute: 4,
       probe: false,
-      shared: { store, name: 'key' },
+      shared: { store: link, name: 'key' },
       onOutage: (reason) => outages.push(reason),
       ...options,
     });
   return { clock, store, outages, startProcess };
+}
+
+/** The store as one process reaches it, over a network of its own. */
+function linkTo(store: LimitStore) {
+  const link = {
+    isUp: true,
+    exchange: async (...parts: Parameters<LimitStore['exchange']>) => {
+      if (!link.isUp) throw new Error('unreachable');
+      return store.exchange(...parts);
+    },
+  };
+  return link;
 }
 
 /** Asks for permits; gives those that come. */
@@ -456,4 +475,409 @@ test('while the store fails, a process requests the quota itself', async () => {
   await clock.advance(100);
 
   expect(asked).toBeGreaterThan(0);
+});
+
+/** Times, relative to the start, at which the calls of a process without other processes were granted. */
+async function timesGranted(limiter: RateLimiter, clock: VirtualClock, calls: number): Promise<number[]> {
+  const startsAt = clock.now();
+  const times: number[] = [];
+  for (let call = 0; call < calls; call += 1) {
+    void limiter.acquire().then((permit) => {
+      times.push(clock.now() - startsAt);
+      permit.ok();
+    });
+  }
+  await clock.advance(2 * MINUTE + 30_000);
+  return times;
+}
+
+test.each([3_600_000, -3_600_000])(
+  'while a store whose clock differs by %i ms fails, each call is sent when its slot is free',
+  async (aheadMs) => {
+    const { clock, store, startProcess } = setUp({ perMinute: 2 });
+    store.aheadMs = aheadMs;
+    const limiter = startProcess();
+    const [first] = [ask(limiter, 1)];
+    await clock.advance(10_500);
+    first[0]?.ok();
+    await clock.advance(100);
+    store.health = 'down';
+
+    // The first slot is free at once, the second a minute after the response, 100 ms ago.
+    const times = await timesGranted(limiter, clock, 4);
+
+    expect(times.map((time) => Math.round(time / 100) / 10)).toEqual([0, 59.9, 60, 119.9]);
+  },
+);
+
+test.each([3_600_000, -3_600_000])(
+  'while a store whose clock differs by %i ms fails, a call with a deadline before its slot rejects immediately',
+  async (aheadMs) => {
+    const { clock, store, startProcess } = setUp({ perMinute: 100 });
+    store.aheadMs = aheadMs;
+    const limiter = startProcess();
+    const granted = ask(limiter, 1);
+    await clock.advance(10);
+    store.health = 'down';
+    granted.push(...ask(limiter, 1));
+    await clock.advance(10);
+    granted[0]?.limited({ retryAfter: '30' });
+    const opensAt = clock.now() + 30_000;
+
+    const error = (await limiter.acquire({ deadlineAt: () => opensAt - 1_000 }).catch((reason) => reason)) as {
+      readonly retryAt: number;
+    };
+
+    expect(Math.abs(error.retryAt - opensAt)).toBeLessThan(5);
+    expect(limiter.limits().gate).toEqual({ until: new Date(error.retryAt) });
+  },
+);
+
+test.each([3_600_000, -3_600_000])(
+  'while a store whose clock differs by %i ms fails, a process reads its limit every two minutes',
+  async (aheadMs) => {
+    const times: number[] = [];
+    const { clock, store, startProcess } = setUp({
+      perMinute: 'learn',
+      onLimitWanted: () => {
+        times.push((clock.now() - startsAt) / MINUTE);
+        limiter.configure(2);
+      },
+    });
+    store.aheadMs = aheadMs;
+    const limiter = startProcess();
+    const startsAt = clock.now();
+    ask(limiter, 1);
+    await clock.advance(10);
+    store.health = 'down';
+    const granted = ask(limiter, 40);
+    for (let second = 0; second < 299; second += 1) {
+      await clock.advance(1_000);
+      for (const permit of granted) permit.ok();
+    }
+
+    expect(times.map((minutes) => Math.round(minutes))).toEqual([0, 2, 4]);
+  },
+);
+
+test('while the store is silent, a process with waiting calls sleeps until there is something to do', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 1 });
+  let sleeps = 0;
+  const limiter = startProcess({ onSleep: () => (sleeps += 1) });
+  const first = ask(limiter, 1);
+  await clock.advance(10);
+  first[0]?.ok();
+  await clock.advance(10);
+
+  store.health = 'silent';
+  ask(limiter, 1);
+  await clock.advance(20_000);
+
+  expect(sleeps).toBeLessThan(100);
+});
+
+test('a refusal that arrives while a process reaches the store again applies to all', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  const link = linkTo(store);
+  const [one, other] = [startProcess({ link }), startProcess()];
+  const first = ask(one, 1);
+  await clock.advance(10);
+  link.isUp = false;
+  first[0]?.ok();
+  await clock.advance(10);
+  const granted = ask(one, 2);
+  await clock.advance(10);
+  granted[0]?.ok();
+  await clock.advance(MINUTE + 1_000);
+
+  link.isUp = true;
+  ask(one, 1);
+  await clock.advance(1); // the store has it, and has not answered
+  granted[1]?.limited({ retryAfter: '30' });
+  await clock.advance(100);
+  const early = ask(other, 1);
+  await clock.advance(29_000);
+
+  expect(early).toHaveLength(0);
+});
+
+test('a refusal while a process could not reach the store delays all until its wait ends, and no longer', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  const link = linkTo(store);
+  const [one, other] = [startProcess({ link }), startProcess()];
+  link.isUp = false;
+  const granted = ask(one, 1);
+  await clock.advance(10);
+  granted[0]?.limited({ retryAfter: '75' });
+  const later = [ask(one, 1)];
+  await clock.advance(65_000);
+  const meanwhile = ask(other, 1);
+  await clock.advance(10);
+  meanwhile[0]?.ok();
+
+  link.isUp = true;
+  await clock.advance(1_100);
+  later.push(ask(other, 1));
+  await clock.advance(8_500);
+  const early = later.flat().length;
+  await clock.advance(2_000);
+
+  expect([early, later.flat().length]).toEqual([0, 1]);
+});
+
+test('a limit that a process reads while it cannot reach the store applies to all afterwards', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
+  const link = linkTo(store);
+  const [one, other] = [startProcess({ link }), startProcess()];
+  link.isUp = false;
+  const granted = ask(one, 1);
+  await clock.advance(10);
+  one.configure(40);
+  granted[0]?.unused();
+  await clock.advance(1_000);
+
+  link.isUp = true;
+  ask(one, 1);
+  ask(other, 1);
+  await clock.advance(100);
+  ask(other, 1);
+  await clock.advance(100);
+
+  expect([one, other].map((limiter) => limiter.limits().perMinute)).toEqual([40, 40]);
+});
+
+test('a refusal whose wait ended while a process could not reach the store slows no process', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  const link = linkTo(store);
+  const [one, other] = [startProcess({ link }), startProcess()];
+  link.isUp = false;
+  const refused = ask(one, 1);
+  await clock.advance(10);
+  refused[0]?.limited({ retryAfter: '1' });
+  await clock.advance(10 * MINUTE);
+
+  link.isUp = true;
+  ask(one, 1);
+  await clock.advance(100);
+  const granted = ask(other, 4);
+  await clock.advance(10);
+
+  expect(granted).toHaveLength(4);
+});
+
+test('after an hour without the store, the requests of the first minute no longer count', async () => {
+  const { clock, store, startProcess } = setUp();
+  const link = linkTo(store);
+  const [one, other] = [startProcess({ link }), startProcess()];
+  const sendOne = async (limiter: RateLimiter) => {
+    const granted = ask(limiter, 1);
+    await clock.advance(10);
+    granted[0]?.ok();
+    await clock.advance(10);
+    return granted.length;
+  };
+  await sendOne(one);
+  await sendOne(other);
+  link.isUp = false;
+  for (let call = 0; call < 2; call += 1) await sendOne(one);
+  await clock.advance(60 * MINUTE);
+
+  link.isUp = true;
+  await sendOne(other);
+  await sendOne(one);
+  const sent = [await sendOne(other), await sendOne(other), await sendOne(other)];
+
+  expect(sent).toEqual([1, 1, 0]);
+});
+
+test('a process that waits for a response to another asks the store about thirty times a second', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 1 });
+  const [one, other] = [startProcess(), startProcess()];
+  ask(one, 1);
+  await clock.advance(10);
+  const granted = ask(other, 1);
+  await clock.advance(10);
+
+  store.exchanges = 0;
+  await clock.advance(3_000);
+
+  expect(granted).toHaveLength(0);
+  expect(store.exchanges).toBeGreaterThan(60);
+  expect(store.exchanges).toBeLessThan(110);
+});
+
+test('a process that waits for a window asks the store about once a second', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 1 });
+  const [one, other] = [startProcess(), startProcess()];
+  const first = ask(one, 1);
+  await clock.advance(10);
+  first[0]?.ok();
+  await clock.advance(10);
+  const granted = ask(other, 1);
+  await clock.advance(10);
+
+  store.exchanges = 0;
+  await clock.advance(MINUTE - 5_000);
+
+  expect(granted).toHaveLength(0);
+  expect(store.exchanges).toBeGreaterThan(50);
+  expect(store.exchanges).toBeLessThan(60);
+});
+
+test('while as many calls as may be are in flight, a process sends no more and asks the store nothing', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 100, maxConcurrent: 1 });
+  const limiter = startProcess();
+  const granted = ask(limiter, 1);
+  await clock.advance(100);
+
+  store.exchanges = 0;
+  granted.push(...ask(limiter, 3));
+  await clock.advance(1_000);
+
+  expect(limiter.limits()).toMatchObject({ inFlight: 1, waiting: 3 });
+  expect(store.exchanges).toBe(0);
+});
+
+test('calls that wait for slots are sent as those become free, without a response in between', async () => {
+  const { clock, startProcess } = setUp();
+  const [one, other] = [startProcess(), startProcess()];
+  const used = ask(other, 4);
+  await clock.advance(10);
+  for (const permit of used.splice(0, 2)) permit.ok();
+  const granted = ask(one, 4); // their responses take longer than a minute
+  await clock.advance(5_000);
+  for (const permit of used) permit.ok();
+
+  const counts: number[] = [];
+  for (const ms of [MINUTE - 6_000, 2_000, 5_000]) {
+    await clock.advance(ms);
+    counts.push(granted.length);
+  }
+
+  expect(counts).toEqual([0, 2, 4]);
+});
+
+test('a response that arrives during an exchange does not delay the calls that it grants', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  const limiter = startProcess();
+  const first = ask(limiter, 1);
+  await clock.advance(10);
+  const second = ask(limiter, 1);
+  await clock.advance(1); // the store has it, and has not answered
+
+  first[0]?.ok();
+  await clock.advance(1);
+  const inTime = second.length;
+  await clock.advance(100);
+
+  expect(inTime).toBe(1);
+  expect(store.writes).toBe(3);
+});
+
+test('a limit that one process learns from refusals applies to all', async () => {
+  const { clock, startProcess } = setUp({ perMinute: 'learn' });
+  const [one, other] = [startProcess(), startProcess()];
+  const granted = ask(one, 4);
+  await clock.advance(10);
+  for (const permit of granted.slice(0, 3)) permit.ok();
+  await clock.advance(10);
+  granted[3]?.limited({ retryAfter: '30' });
+  await clock.advance(10);
+  ask(other, 1);
+  await clock.advance(10);
+
+  expect(other.limits().perMinute).toBe(3);
+});
+
+test.each(['up', 'down'] as const)(
+  'with a configured limit and a store that is %s, no process requests the quota',
+  async (health) => {
+    let asked = 0;
+    const { clock, store, startProcess } = setUp({ onLimitWanted: () => (asked += 1) });
+    const limiter = startProcess();
+    ask(limiter, 1);
+    await clock.advance(10);
+
+    store.health = health;
+    ask(limiter, 40);
+    await clock.advance(3 * MINUTE);
+
+    expect(asked).toBe(0);
+  },
+);
+
+test('while the store fails, a process tries it once a second, however many responses arrive', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 1_000 });
+  const limiter = startProcess();
+  ask(limiter, 1);
+  await clock.advance(10);
+  store.health = 'down';
+  store.exchanges = 0;
+
+  for (let round = 0; round < 100; round += 1) {
+    const granted = ask(limiter, 2);
+    await clock.advance(100);
+    for (const permit of granted) permit.ok();
+  }
+
+  expect(store.exchanges).toBeGreaterThan(8);
+  expect(store.exchanges).toBeLessThan(12);
+});
+
+test('a new store is used as soon as the exchange with the failed one has ended', async () => {
+  const { clock, store, startProcess } = setUp();
+  const other = new MemoryLimitStore(clock, { takesMs: 2 });
+  const limiter = startProcess();
+  store.health = 'silent';
+  const granted = ask(limiter, 5);
+  await clock.advance(1_500);
+  for (const permit of granted) permit.ok();
+  await clock.advance(1_000); // the second exchange has begun
+
+  limiter.offerStore(other);
+  await clock.advance(510);
+
+  expect(other.writes).toBe(1);
+});
+
+test('while the store fails, a process that knows the window waits no longer than its refusal asks', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 40 });
+  const [one, other] = [startProcess(), startProcess()];
+  const met = [ask(one, 4), ask(other, 4)];
+  await clock.advance(10);
+  const [refused, ...accepted] = met.flat();
+  for (const permit of accepted) permit.ok();
+  await clock.advance(10);
+  refused?.limited({ retryAfter: '60' });
+  await clock.advance(10);
+  const known = one.limits().window;
+  await clock.advance(MINUTE);
+  for (const limiter of [other, one]) {
+    const met = ask(limiter, 1);
+    await clock.advance(10);
+    met[0]?.ok();
+    await clock.advance(10);
+  }
+  store.health = 'down';
+  const first = ask(one, 1);
+  await clock.advance(100);
+  first[0]?.limited({ retryAfter: '2' });
+  const second = ask(one, 1);
+  await clock.advance(2_100);
+
+  expect([known, first.length, second.length]).toEqual(['sliding', 1, 1]);
+});
+
+test('while the store fails, a process whose calls wait only for responses tries it once a second', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 1 });
+  store.health = 'down';
+  const granted = ask(startProcess(), 2);
+  await clock.advance(10);
+
+  store.exchanges = 0;
+  await clock.advance(10_000);
+
+  expect(granted).toHaveLength(1);
+  expect(store.exchanges).toBeGreaterThan(8);
+  expect(store.exchanges).toBeLessThan(12);
 });
