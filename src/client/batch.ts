@@ -157,7 +157,8 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
 
   /**
    * Returns the queries without a result, for another batch: those of aborted calls, then those not started yet. Queries
-   * whose calls failed are not included.
+   * whose calls failed are not included. After them, the iteration throws an error of the queries' iterator that the loop
+   * has not thrown.
    *
    * @example fx.batch(batch.left())
    * @throws {ConfigError} if the loop over the batch has not ended
@@ -175,6 +176,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
       this.#entries.delete(entry);
       yield entry.query;
     }
+    this.#throwSourceFailure();
     for (let next = await this.#source.next(); !next.done; next = await this.#source.next()) yield next.value;
   }
 
@@ -199,14 +201,21 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   #isOver(): boolean {
     if (this.#failure !== undefined) throw this.#failure.error;
     if (!this.#isSourceDone || this.#entries.size > 0) return false;
-    if (this.#sourceFailure !== undefined) throw this.#sourceFailure.error;
+    this.#throwSourceFailure();
     return true;
+  }
+
+  /** Throws it once: the loop or `left()` reports it, whichever reaches the end of the queries. */
+  #throwSourceFailure(): void {
+    const failure = this.#sourceFailure;
+    this.#sourceFailure = undefined;
+    if (failure !== undefined) throw failure.error;
   }
 
   /** Requests one query at a time from the source, without waiting: a slow source delays no results. */
   #takeMore(): void {
-    const mayTake = !this.#isSourceDone && this.#failure === undefined && this.#phase === 'running';
-    if (!mayTake || this.#taking !== undefined || this.#entries.size >= this.#parts.concurrency) return;
+    if (this.#isSourceDone || this.#stop.signal.aborted || this.#taking !== undefined) return;
+    if (this.#entries.size >= this.#parts.concurrency) return;
     this.#taking = this.#take().then(() => {
       this.#taking = undefined;
       this.#takeMore();
@@ -235,9 +244,8 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
       // The operation's data, or the output of the schema.
       ({ data, meta }) => this.#end(entry, { query, value: data as Value, meta }),
       (error: unknown) => {
-        if (!FxRatesError.is(error)) this.#fail(error);
-        else if (error.kind !== 'aborted') this.#end(entry, { query, error });
-        else this.#fail(error); // after the end of the batch, this has no effect
+        if (FxRatesError.is(error) && error.kind !== 'aborted') this.#end(entry, { query, error });
+        else this.#fail(error);
       },
     );
   }

@@ -193,8 +193,8 @@ function intervalOf({ quota, remaining }: QuotaEstimate, { every, fromMs, reserv
       `every: cannot parse the plan's snapshot_granularity '${quota.snapshot_granularity}'; pass a number of milliseconds`,
     );
   }
-  const leftMs = Math.max(0, Date.parse(quota.resets_at) - fromMs);
-  const requests = remaining === undefined ? Number.POSITIVE_INFINITY : Math.max(1, remaining - reserve);
+  const leftMs = Date.parse(quota.resets_at) - fromMs; // negative if the clocks disagree, so that another bound is longer
+  const requests = Math.max(1, (remaining ?? Number.POSITIVE_INFINITY) - reserve);
   const bounds: readonly Interval[] = [
     { intervalMs: Math.ceil(MINUTE_MS / Math.max(1, quota.rate_limit_per_minute)), reason: 'limit' },
     { intervalMs: snapshotMs ?? 0, reason: 'snapshot' },

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createApiCall } from '../../src/client/api-call.ts';
 import type { ResponseMeta } from '../../src/client/index.ts';
 import { quiet } from '../helpers/fake-clock.ts';
+import { success } from '../helpers/service-replies.ts';
+import { errorOf, testClient } from '../helpers/test-client.ts';
 
 const unhandled: unknown[] = [];
 const note = (reason: unknown) => unhandled.push(reason);
@@ -58,4 +60,18 @@ test('an unhandled failure is reported once, also with withMeta()', async () => 
   await quiet();
 
   expect(unhandled).toEqual([new Error('ignored')]);
+});
+
+test.each([
+  ['an error', new RangeError('no network')],
+  ['a text', 'no network'],
+])('%s that a middleware throws is passed on unchanged to all callers of a shared request', async (_, reason) => {
+  const middleware = () => Promise.reject(reason);
+  const { fx } = testClient(success(), { middleware: [middleware] });
+
+  const errors = await Promise.all([errorOf(fx.latest()), errorOf(fx.latest())]);
+  await quiet();
+
+  for (const error of errors) expect(error).toBe(reason);
+  expect(unhandled).toEqual([]);
 });

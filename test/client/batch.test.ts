@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { type BatchItem, type BatchProgress, FxRates } from '../../src/client/index.ts';
@@ -231,6 +232,29 @@ test('left() includes a query that the source returns after the end', async () =
   expect(await listOf(batch.left())).toEqual([{ n: 0 }, { n: 1 }]);
 });
 
+test('reports no progress for calls that the end of the batch aborts, or that it never sends', async () => {
+  const progress: BatchProgress[] = [];
+  const { fx } = testClient('never');
+  let give = (_query: Numbered) => {};
+  async function* source() {
+    yield { n: 0 };
+    yield await new Promise<Numbered>((resolve) => {
+      give = resolve;
+    });
+  }
+  const batch = fx.batch(source(), { onProgress: (event) => progress.push(event) });
+  const ended = errorOf(listOf(batch));
+  await quiet();
+
+  await fx.close();
+  give({ n: 1 });
+  await quiet();
+
+  expect(await ended).toMatchObject({ kind: 'aborted' });
+  expect(progress).toEqual([]);
+  expect(await listOf(batch.left())).toEqual([{ n: 0 }, { n: 1 }]);
+});
+
 test('an error of the source ends the batch after the earlier calls', async () => {
   const { fx, clock } = testClient(echo);
   function* broken(): Generator<Numbered> {
@@ -245,6 +269,75 @@ test('an error of the source ends the batch after the earlier calls', async () =
 
   expect(await errorOf(clock.run(ended))).toMatchObject({ message: 'line 2 is no query' });
   expect(items).toMatchObject([{ value: { n: 0 } }]);
+});
+
+test('left() throws the error of a source that failed after the last result that was read', async () => {
+  const { fx } = testClient(echo);
+  function* broken(): Generator<Numbered> {
+    yield* queries(3);
+    throw new Error('line 4 is no query');
+  }
+  const batch = fx.batch(broken());
+  for await (const _ of batch) break;
+
+  const left: Numbered[] = [];
+  const error = await errorOf(
+    (async () => {
+      for await (const query of batch.left()) left.push(query);
+    })(),
+  );
+
+  expect(left).toEqual([{ n: 1 }, { n: 2 }]);
+  expect(error).toMatchObject({ message: 'line 4 is no query' });
+});
+
+test('after an error of the source that the loop has thrown, left() continues with the source', async () => {
+  const { fx, clock } = testClient(echo);
+  const answers = [() => ({ n: 0 }), () => Promise.reject(new Error('disk is busy')), () => ({ n: 1 })];
+  const source: AsyncIterableIterator<Numbered> = {
+    next: async () => {
+      const answer = answers.shift();
+      return answer === undefined ? { done: true, value: undefined } : { done: false, value: await answer() };
+    },
+    [Symbol.asyncIterator]: () => source,
+  };
+  const batch = fx.batch(source);
+
+  expect(await errorOf(clock.run(listOf(batch)))).toMatchObject({ message: 'disk is busy' });
+  expect(await listOf(batch.left())).toEqual([{ n: 1 }]);
+});
+
+test('reads no further query after the loop has ended', async () => {
+  const { fx } = testClient(echo);
+  let taken = 0;
+  let give = (_query: Numbered) => {};
+  async function* source() {
+    yield { n: 0 };
+    taken = 1;
+    yield await new Promise<Numbered>((resolve) => {
+      give = resolve;
+    });
+    taken = 2;
+    yield { n: 2 };
+  }
+  const batch = fx.batch(source());
+  for await (const _ of batch) break;
+  await quiet();
+
+  give({ n: 1 });
+  await quiet();
+
+  expect(taken).toBe(1);
+  expect(await listOf(batch.left())).toEqual([{ n: 1 }, { n: 2 }]);
+});
+
+test('a batch that has ended leaves no listener on its signal', async () => {
+  const { fx } = testClient(echo);
+  const { signal } = new AbortController();
+
+  await listOf(fx.batch(queries(3), { signal }));
+
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('an error that a schema throws ends the batch, and left() has its query', async () => {
@@ -281,6 +374,19 @@ test('reports after each call how many have ended, failed and wait', async () =>
   expect(progress.at(-1)?.etaMs).toBe(0);
 });
 
+test('reports the progress of calls that fail before their key is known', async () => {
+  const progress: BatchProgress[] = [];
+  const { fx } = testClient(echo, { apiKey: () => '' });
+
+  const items = await listOf(fx.batch(queries(2), { onProgress: (event) => progress.push(event) }));
+
+  expect(items.map(({ error }) => error?.kind)).toEqual(['config', 'config']);
+  expect(progress).toMatchObject([
+    { done: 1, failed: 1, waiting: 0 },
+    { done: 2, failed: 2, waiting: 0, etaMs: 0 },
+  ]);
+});
+
 test('etaMs is derived from the limit', async () => {
   const mock = createMockServer({ seed: 7, clock: 'virtual' });
   const { key } = mock.createKey({ plan: 'free' });
@@ -313,6 +419,37 @@ test('without a queue, etaMs is derived from the calls so far', async () => {
   await clock.run(listOf(batch));
 
   expect(progress[1]).toMatchObject({ done: 2, etaMs: 400 });
+});
+
+test('etaMs is 0 after the last call, and after each call beyond the length of the iterable', async () => {
+  const progress: BatchProgress[] = [];
+  const { fx, clock } = testClient(async (request) => {
+    await clock.sleep(100);
+    return echo(request);
+  });
+  const longer = Object.assign(queries(3).values(), { length: 2 });
+
+  await clock.run(listOf(fx.batch(longer, { concurrency: 1, onProgress: (event) => progress.push(event) })));
+
+  expect(progress.map(({ done, etaMs }) => ({ done, isOver: etaMs === 0 }))).toEqual([
+    { done: 1, isOver: false },
+    { done: 2, isOver: true },
+    { done: 3, isOver: true },
+  ]);
+});
+
+test.each([
+  ['the size of a set', new Set(queries(3)), 3],
+  ['unknown if the length is no number', Object.assign(queries(3).values(), { length: '3' }), undefined],
+] as const)('total is %s, and so is the size of left()', async (_, source, total) => {
+  const progress: BatchProgress[] = [];
+  const { fx, clock } = testClient(echo);
+  const batch = fx.batch(source as Iterable<Numbered>, { onProgress: (event) => progress.push(event) });
+
+  expect(batch.left().size).toBe(total);
+  await clock.run(listOf(batch));
+
+  expect(progress.map((event) => event.total)).toEqual([total, total, total]);
 });
 
 test('total and etaMs of a generator are undefined', async () => {

@@ -50,6 +50,21 @@ test('publishes an error before the end', async () => {
   expect(error).toMatchObject({ kind: 'request' });
 });
 
+test('publishes a call whose key is not known yet, or never', async () => {
+  channel.subscribe(subscribers);
+  const keys = [Promise.reject(new Error('no vault')), Promise.resolve(API_KEY)];
+  const { fx } = testClient(success(), { apiKey: () => keys.shift() ?? API_KEY });
+
+  expect(await errorOf(fx.latest())).toEqual(new Error('no vault'));
+  await fx.latest();
+
+  const ended = heard.filter(([name]) => name === 'asyncEnd').map(([, { operation, key }]) => ({ operation, key }));
+  expect(ended).toEqual([
+    { operation: 'latest', key: undefined },
+    { operation: 'latest', key: 'fx_live_…cdef' },
+  ]);
+});
+
 test('the trace ends with the callId that is in the meta or the error', async () => {
   channel.subscribe(subscribers);
   const { fx } = testClient([success(), failure(404)]);

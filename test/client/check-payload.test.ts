@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { checkPayload } from '../../src/client/api-call.ts';
 import type { StandardSchema } from '../../src/client/index.ts';
-import { errorOf } from '../helpers/test-client.ts';
+import { API_KEY, success } from '../helpers/service-replies.ts';
+import { errorOf, testClient } from '../helpers/test-client.ts';
 
 const context = { endpoint: 'latest', status: 200 };
 
@@ -48,6 +49,19 @@ test('names the endpoint and the path of the first issue, and has all issues', a
   expect(String(error)).toContain('The data of latest does not match the schema: base: ');
 });
 
+test('the error of a call names its operation or path, without the key, and its status', async () => {
+  const { fx } = testClient({ ...success(), status: 203 });
+  const wrong = schema(() => ({ issues: [{ message: 'is odd' }] }));
+
+  expect(await errorOf(fx.latest({}, { schema: wrong }))).toMatchObject({
+    message: 'The data of latest does not match the schema: is odd',
+    status: 203,
+  });
+  const error = await errorOf(fx.get(`/of/${API_KEY}`, { schema: wrong }));
+  expect(error).toMatchObject({ kind: 'response', message: expect.stringContaining('The data of /of/') });
+  expect(String(error)).not.toContain(API_KEY);
+});
+
 test('reads paths whose parts are objects with a key', async () => {
   const issues = [{ message: 'is odd', path: [{ key: 'rates' }, 'EUR', { key: 0 }] }];
 
@@ -58,6 +72,19 @@ test('reads paths whose parts are objects with a key', async () => {
       context,
     ),
   ).rejects.toThrow('rates.EUR.0: is odd');
+});
+
+test.each([
+  ['without a path', { message: 'is odd' }],
+  ['with an empty path', { message: 'is odd', path: [] }],
+])('the text of an issue %s has no path', async (_, issue) => {
+  await expect(
+    checkPayload(
+      schema(() => ({ issues: [issue] })),
+      {},
+      context,
+    ),
+  ).rejects.toMatchObject({ message: 'The data of latest does not match the schema: is odd' });
 });
 
 test.each([[[]], [[{ message: 'is odd' }]]])('the issues %j reject the call', async (issues) => {

@@ -92,10 +92,31 @@ test('calls that fail for one reason, such as a wrong key, receive separate erro
   expect(second!.cause).toBe(first);
 });
 
-test("an error of a user's function is passed on unchanged", async () => {
-  const reason = new RangeError('no vault');
+test.each([
+  ['an error', new RangeError('no vault')],
+  ['a text', 'no vault'],
+])("%s that a user's function throws is passed on unchanged to each caller", async (_, reason) => {
   const { fx } = testClient(refused, { apiKey: () => Promise.reject(reason) });
+  const { stack } = reason as { readonly stack?: string };
 
-  expect(await errorOf(fx.latest())).toBe(reason);
+  const errors = await Promise.all([errorOf(callerOf(() => fx.latest())), errorOf(callerOf(() => fx.latest()))]);
+
+  for (const error of errors) expect(error).toBe(reason);
+  expect((reason as { readonly stack?: string }).stack).toBe(stack);
+  expect(Object.keys(Object(reason))).not.toContain('callId');
   expect(RequestError.is(reason)).toBe(false);
+});
+
+test('without Error.captureStackTrace, an error keeps its own stack', async () => {
+  const { captureStackTrace } = Error;
+  Reflect.deleteProperty(Error, 'captureStackTrace');
+  try {
+    const { fx } = testClient(refused);
+
+    const error = await errorOf(callerOf(() => fx.latest()));
+
+    expect(error).toMatchObject({ kind: 'request', stack: expect.stringContaining('parse-response.ts') });
+  } finally {
+    Error.captureStackTrace = captureStackTrace;
+  }
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { type AnyFxRatesError, FxRates, type PollItem, type PollSchedule } from '../../src/client/index.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
-import { quiet } from '../helpers/fake-clock.ts';
+import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
 import { exhaustedQuota, failure, quotaRecord, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
@@ -204,6 +204,90 @@ test('with onError, a poll calls a failed quota() again after a minute', async (
   expect(clock.now() - startedAt).toBe(MINUTE);
 });
 
+test('calls quota() every five minutes, and at once if the clock was set back', async () => {
+  const askedAt: number[] = [];
+  const { fx, clock } = testClient(success(), {
+    quota: () => {
+      askedAt.push(clock.now() - startedAt);
+      return success(quotaRecord({ snapshot_granularity: '1min', monthly_limit: null }));
+    },
+  });
+  const startedAt = clock.now();
+  const ended = errorOf(first(fx.poll(), 100));
+
+  await clock.advance(11 * MINUTE);
+  expect(askedAt).toEqual([0, 5 * MINUTE, 10 * MINUTE]);
+  clock.set(-HOUR);
+  await clock.advance(MINUTE);
+
+  expect(askedAt).toHaveLength(4);
+  await fx.close();
+  await ended;
+});
+
+test('if quota() fails after the period of its last record, a poll keeps its interval', async () => {
+  const answers: Reply[] = [success(quotaRecord({ snapshot_granularity: '1d', monthly_limit: null }))];
+  const { fx, clock } = testClient(success(), { quota: () => answers.shift() ?? failure(404) });
+
+  const items = await clock.run(first(fx.poll().withMeta(), 14));
+
+  expect(clock.now()).toBeGreaterThan(RESETS_AT);
+  expect(new Set(items.map(({ next }) => next.intervalMs))).toEqual(new Set([24 * HOUR]));
+});
+
+test('if only the reserve is left, a poll with onError waits for the reset', async () => {
+  const fresh = quotaRecord({ monthly_used: 0, resets_at: '2026-03-01T00:00:00.000Z' });
+  const { fx, clock, fetch } = testClient(success(), {
+    quota: () => success(clock.now() < RESETS_AT ? quotaRecord() : fresh),
+    quotaGuard: { reserve: 300 },
+  });
+  const told: PollSchedule[] = [];
+
+  await clock.run(first(fx.poll({}, { onError: (_, next) => told.push(next) }), 1));
+
+  expect(told).toEqual([{ at: new Date(RESETS_AT), intervalMs: LEFT_MS, reason: 'quota' }]);
+  expect(ratesSent(fetch.requests)).toBe(1);
+});
+
+test('a plan that names a limit of 0 per minute is polled once a minute', async () => {
+  const quota = quotaRecord({ rate_limit_per_minute: 0, snapshot_granularity: 'realtime', monthly_limit: null });
+  const { fx, clock } = testClient(success(), { quota: success(quota) });
+
+  const [item] = await clock.run(first(fx.poll().withMeta(), 1));
+
+  expect(item?.next).toMatchObject({ intervalMs: MINUTE, reason: 'limit' });
+});
+
+test('a record whose period is over by the local clock is polled at the interval of its snapshots', async () => {
+  const quota = quotaRecord({ resets_at: '2026-01-21T14:00:00.000Z' });
+  const { fx, clock } = testClient(success(), { quota: success(quota) });
+
+  const [item] = await clock.run(first(fx.poll().withMeta(), 1));
+
+  expect(item?.next).toMatchObject({ intervalMs: 5 * MINUTE, reason: 'snapshot' });
+});
+
+test('an error that a schema throws ends the poll, whatever its kind', async () => {
+  const { fx, clock } = testClient(success());
+  const bug = Object.assign(new Error('a bug in the schema'), { kind: 'network' });
+  const schema = z.unknown().transform((): number => {
+    throw bug;
+  });
+
+  expect(await errorOf(clock.run(first(fx.poll({}, { every: MINUTE, schema, onError: () => undefined }), 1)))).toBe(
+    bug,
+  );
+});
+
+test('an error of the clock ends the poll unchanged', async () => {
+  const broken = new Error('the clock has stopped');
+  const fake = new FakeClock();
+  const clock = { now: () => fake.now(), sleep: () => Promise.reject(broken) };
+  const { fx } = testClient(success(), { clock });
+
+  expect(await errorOf(first(fx.poll({}, { every: MINUTE }), 2))).toBe(broken);
+});
+
 test("a snapshot interval that cannot be parsed is an error only with every: 'snapshot'", async () => {
   const quota = success(quotaRecord({ snapshot_granularity: 'hourly-ish', monthly_limit: null }));
   const { fx, clock } = testClient(success(), { quota });
@@ -232,6 +316,19 @@ test('an abort during the wait ends it at once with an AbortError, and leaves no
   expect(await clock.left()).toBe(0);
 });
 
+test('an abort while quota() is in flight ends the poll at once, and leaves no timer', async () => {
+  const stop = new AbortController();
+  const { fx, clock, fetch } = testClient(success(), { quota: 'never' });
+  const ended = errorOf(first(fx.poll({}, { signal: stop.signal }), 1));
+  await quiet();
+
+  stop.abort('closing');
+
+  expect(await ended).toMatchObject({ kind: 'aborted', cause: 'closing' });
+  expect(fetch.requests.map(({ signal }) => signal.aborted)).toEqual([true]);
+  expect(await clock.left()).toBe(0);
+});
+
 test('an abort during a call ends the poll, and an abort before the first call sends nothing', async () => {
   const stop = new AbortController();
   const { fx, fetch } = testClient('never');
@@ -243,6 +340,27 @@ test('an abort during a call ends the poll, and an abort before the first call s
   const again = first(fx.poll({}, { every: 1_000, signal: stop.signal }), 1);
   expect(await errorOf(again)).toMatchObject({ kind: 'aborted' });
   expect(fetch.requests).toHaveLength(1);
+});
+
+test.each([
+  ['in its loop, later than the interval', rich],
+  ['while quota() is in flight', 'never' as const],
+])('closing the client %s ends the poll with an AbortError', async (_, laterQuota) => {
+  const quotas: Reply[] = [rich];
+  const { fx, clock } = testClient(success(), { quota: () => quotas.shift() ?? laterQuota });
+  const isInLoop = laterQuota !== 'never';
+  const loop = async () => {
+    for await (const _ of fx.poll()) {
+      await clock.sleep(HOUR);
+      if (isInLoop) await fx.close();
+    }
+  };
+  const ended = errorOf(loop());
+
+  await clock.advance(HOUR);
+  await fx.close();
+
+  expect(await ended).toMatchObject({ kind: 'aborted' });
 });
 
 test('a poll bypasses the cache of the client', async () => {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import type { RequestError, RequestEvent, RetryEvent } from '../../src/client/index.ts';
 import { failure, success } from '../helpers/service-replies.ts';
@@ -85,6 +86,7 @@ test('an error has the callId of its call, and the requestId of its answer', asy
 
   for (const error of errors) {
     expect(error).toMatchObject({ requestId: 'ray-1', callId: events[0]?.callId });
+    expect(inspect(error)).toContain(`callId: '${events[0]?.callId}'`);
     expect(JSON.parse(JSON.stringify(error))).toMatchObject({ requestId: 'ray-1', callId: events[0]?.callId });
   }
 });

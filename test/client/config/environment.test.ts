@@ -58,6 +58,19 @@ test.each([
   expect(inspect(fx)).toContain('not set');
 });
 
+test('a client without a key can have another client made from it, which reads the key later', async () => {
+  const fx = new FxRates({ baseUrl: BASE_URL, fetch: fakeFetch(success({ EUR: 1 })) }).withOptions({ maxRetries: 0 });
+
+  process.env['FXRATES_API_KEY'] = API_KEY;
+
+  expect(await fx.latest()).toEqual({ EUR: 1 });
+});
+
+test('shows which of base URL and key are not set', () => {
+  expect(new FxRates().toJSON()).toEqual({ baseUrl: 'not set', apiKey: 'not set' });
+  expect(new FxRates({ baseUrl: BASE_URL }).toJSON()).toEqual({ baseUrl: BASE_URL, apiKey: 'not set' });
+});
+
 test.each(['FXRATES_BASE_URL', 'FXRATES_API_KEY'])('an empty %s is the same as an unset one', async (name) => {
   process.env['FXRATES_BASE_URL'] = BASE_URL;
   process.env['FXRATES_API_KEY'] = API_KEY;

@@ -5,6 +5,7 @@ import { NetworkError, type QuotaData, QuotaExhaustedError, RequestError } from 
 import { ExhaustedLatch, LimitLookup, QuotaCheck } from '../../../src/client/quota/quota-check.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
+import { errorOf } from '../../helpers/test-client.ts';
 
 test('stops no call before a refusal', () => {
   const stop = new ExhaustedLatch(new FakeClock());
@@ -20,7 +21,8 @@ test('stops calls for a minute after a refusal', async () => {
 
   stop.refused(exhaustedQuota());
 
-  expect(() => stop.check()).toThrow(QuotaExhaustedError);
+  const error = await errorOf(() => stop.check());
+  expect(error).toMatchObject({ kind: 'quota_exhausted', local: true, quota: exhaustedQuota() });
   expect(() => stop.check()).toThrow('used up: 1000 of 1000 requests, resets at 2026-02-01T00:00:00.000Z; not sent');
   await clock.advance(59_999);
   expect(() => stop.check()).toThrow(QuotaExhaustedError);
@@ -54,6 +56,15 @@ test('does not end when a record has no requests left', () => {
   stop.sawQuota(exhaustedQuota());
 
   expect(() => stop.check()).toThrow(QuotaExhaustedError);
+});
+
+test('ends when the service refuses the key itself', () => {
+  const stop = new ExhaustedLatch(new FakeClock());
+  stop.refused(exhaustedQuota());
+
+  stop.keyRefused();
+
+  expect(() => stop.check()).not.toThrow();
 });
 
 test('does not stop calls for an hour if the clock is set back by an hour', () => {

@@ -108,6 +108,7 @@ test.each(['2026-02-01T00:00:00.000Z', '2026-02-01T00:10:00.000Z'])(
 test('is up to date while its record is young enough, also if the clock is set back', async () => {
   const { clock, ledger } = setUp();
 
+  expect(ledger.isUpToDate(0)).toBe(true);
   await clock.advance(300_000);
   expect(ledger.isUpToDate(300_000)).toBe(true);
   await clock.advance(1);
