@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
 import { createMockServer, type MockServer, type RunningServer } from '../../../src/mock-server/index.ts';
 import { mutated } from '../../helpers/mutated.ts';
@@ -11,12 +11,12 @@ let key: string;
 /** An unused key, which is sent in every wrong place. */
 const CANARY = `fx_live_${'ca11ab1e'.repeat(6)}`;
 
-beforeAll(async () => {
+beforeEach(async () => {
   mock = createMockServer({ clock: 'virtual' });
   server = await mock.serve();
   key = mock.createKey().key;
 });
-afterAll(() => mock.close());
+afterEach(() => mock.close());
 
 /** Without the routes that respond late or never by design. */
 const ROUTES = adminRoutes.filter(({ id, isStream }) => isStream !== true && id !== 'waitForRequests');
