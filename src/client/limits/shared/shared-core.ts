@@ -151,7 +151,7 @@ export class SharedCore implements LimiterCore {
     return n === 0 ? undefined : { n, probe, at: wanted > n ? this.#askAt : undefined };
   }
 
-  /** Also returns the time of the next try of the store, even if the next slot is later. The end of a try is a change. */
+  /** Also returns the time of the next try of the store, even if the next slot is later; not while a try is running. */
   #grantAlone(now: number, wanted: number, aloneUntil: number): Grant {
     if (now >= aloneUntil) this.#exchangeSoon();
     const { n, probe, at } = this.#local.grant(now + this.#exchange.aheadMs, wanted);
