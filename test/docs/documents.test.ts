@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { transform } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMockServer, type RunningServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, Running } from '../helpers/cli-bundle.ts';
@@ -60,10 +61,11 @@ needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => 
 
   for (const [index, code] of snippets.entries()) {
     test.skipIf(code.includes('REDIS_URL') && !hasRedis)(`snippet ${index + 1} runs`, async () => {
-      writeFileSync(fileOf(index), code);
-      const args = ['--import', 'tsx', fileOf(index)];
+      const script = join(pageFolder(), `snippet-${index}.mjs`);
+      const javascript = await transform(code, { loader: 'ts', target: 'node20' });
+      writeFileSync(script, javascript.code);
 
-      const { code: exitCode, stderr } = await new Running(process.execPath, args, { env }).ended;
+      const { code: exitCode, stderr } = await new Running(process.execPath, [script], { env }).ended;
 
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     });
