@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** They use what `npm run build` made, other programs and browsers. */
+/** Tests that use what `npm run build` made, other programs and browsers. */
 const OF_THE_PACKAGE = 'test/{browser,docs,e2e,packaging}/**/*.test.ts';
 /** Runs the recipe for OpenTelemetry, which listens to all calls of its process from then on. */
 const TRACES_ITS_PROCESS = 'test/client/call-trace.test.ts';

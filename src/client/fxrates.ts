@@ -223,8 +223,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const startedAt = time.now();
     this.#lifetime.requireOpen();
     this.#connection ??= this.#connect();
-    const settings = resolveCall(options, this.#settings);
-    const { signal, deadlineMs, numbers } = settings;
+    const { settings, signal, deadlineMs, numbers } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
     const caller = { endpoint, settings, signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
     const { send } = this.#connection;

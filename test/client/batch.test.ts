@@ -211,8 +211,8 @@ test('leaving the loop aborts the calls in flight, and a new batch continues wit
   expect(progress.at(-1)).toMatchObject({ done: 6, total: 6 });
 });
 
-test('left() includes a query that the source returns after the end', async () => {
-  const { fx } = testClient('never');
+/** Yields a first query at once, and a second one when it is given. */
+function slowSource() {
   let give = (_query: Numbered) => {};
   async function* source() {
     yield { n: 0 };
@@ -220,8 +220,14 @@ test('left() includes a query that the source returns after the end', async () =
       give = resolve;
     });
   }
+  return { source: source(), give: (query: Numbered) => give(query) };
+}
+
+test('left() includes a query that the source returns after the end', async () => {
+  const { fx } = testClient('never');
+  const { source, give } = slowSource();
   const stop = new AbortController();
-  const batch = fx.batch(source(), { signal: stop.signal });
+  const batch = fx.batch(source, { signal: stop.signal });
   const ended = errorOf(listOf(batch));
   await quiet();
 
@@ -235,14 +241,8 @@ test('left() includes a query that the source returns after the end', async () =
 test('reports no progress for calls that the end of the batch aborts, or that it never sends', async () => {
   const progress: BatchProgress[] = [];
   const { fx } = testClient('never');
-  let give = (_query: Numbered) => {};
-  async function* source() {
-    yield { n: 0 };
-    yield await new Promise<Numbered>((resolve) => {
-      give = resolve;
-    });
-  }
-  const batch = fx.batch(source(), { onProgress: (event) => progress.push(event) });
+  const { source, give } = slowSource();
+  const batch = fx.batch(source, { onProgress: (event) => progress.push(event) });
   const ended = errorOf(listOf(batch));
   await quiet();
 

@@ -39,7 +39,9 @@ export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>
   schema: true,
 });
 
-interface CallerSettings extends CallSettings {
+/** The options of one caller; several callers share a call only if their `settings` are equal. */
+interface CallerSettings {
+  readonly settings: CallSettings;
   readonly deadlineMs: number;
   readonly signal: AbortSignal | undefined;
   readonly numbers: Numbers;
@@ -65,18 +67,21 @@ export function resolveCall(options: CallOptions & NumbersOption, client: OpenSe
   if (maxAgeMs !== undefined && client.cache === undefined) {
     throw new ConfigError('maxAgeMs: this client has no cache; create it with the option cache');
   }
-  return {
-    signal,
+  const settings = {
     timeoutMs: timeoutMs === undefined ? client.timeoutMs : requirePositiveMs('timeoutMs', timeoutMs),
-    deadlineMs: deadlineMs === undefined ? client.deadlineMs : requireDeadline('deadlineMs', deadlineMs),
     maxRetries: maxRetries === undefined ? client.maxRetries : requireCount('maxRetries', maxRetries, { from: 0 }),
     onLimit: onLimit === undefined ? client.onLimit : requireOneOf('onLimit', onLimit, ['wait', 'throw']),
     maxAgeMs: maxAgeMs === undefined ? undefined : requireMs('maxAgeMs', maxAgeMs),
     useReserve: requireBoolean('useReserve', useReserve),
     coalesce: requireBoolean('coalesce', coalesce),
-    numbers: requireNumbers(numbers),
     priority: requireOneOf('priority', priority, ['high', 'normal']),
     headers: headersOf(options, client),
+  };
+  return {
+    settings,
+    signal,
+    deadlineMs: deadlineMs === undefined ? client.deadlineMs : requireDeadline('deadlineMs', deadlineMs),
+    numbers: requireNumbers(numbers),
   };
 }
 

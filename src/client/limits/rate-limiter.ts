@@ -87,7 +87,10 @@ export class RateLimiter {
   tryAcquire({ retryOf, deadlineAt = () => NEVER }: AcquireOptions = {}): Permit | undefined {
     const now = this.#time.now();
     const mustWait = this.#queue.size > 0 || this.#admission.slotAt(now, 0) > now || deadlineAt() < now;
-    return mustWait ? undefined : this.#grantAtOnce(now, retryOf);
+    if (mustWait) return undefined;
+    const { n, probe } = this.#core.grant(now, Math.min(1, this.#inFlight.room(now, this.#core.state)));
+    const { ticket = ++this.#lastTicket, failures = 0 } = retryOf ?? {};
+    return n === 0 ? undefined : this.#permit({ sentAt: now, probe, ticket, failures });
   }
 
   /**
@@ -101,7 +104,7 @@ export class RateLimiter {
     const ahead = retryOf ? 0 : isHigh ? this.#queue.high : this.#queue.size;
     const rejection = this.#admission.rejectionFor(ahead, options.wait ?? true, deadlineAt());
     if (rejection) return Promise.reject(rejection);
-    const permit = this.#queue.size === 0 ? this.#grantAtOnce(this.#time.now(), retryOf) : undefined;
+    const permit = this.tryAcquire(options);
     if (permit) return Promise.resolve(permit);
     return new Promise((resolve, reject) => {
       const onAbort = () => {
@@ -175,13 +178,6 @@ export class RateLimiter {
 
   limits(): LimiterView {
     return { ...this.#admission.view(this.#queue.size), history: this.#history.changes };
-  }
-
-  /** If no call is waiting and a slot is free, the call does not need to queue. */
-  #grantAtOnce(now: number, retryOf: Permit | undefined): Permit | undefined {
-    const { n, probe } = this.#core.grant(now, Math.min(1, this.#inFlight.room(now, this.#core.state)));
-    const { ticket = ++this.#lastTicket, failures = 0 } = retryOf ?? {};
-    return n === 0 ? undefined : this.#permit({ sentAt: now, probe, ticket, failures });
   }
 
   #permit(fields: Pick<Permit, 'sentAt' | 'probe' | 'ticket' | 'failures'>): Permit {

@@ -151,7 +151,7 @@ export class SharedCore implements LimiterCore {
     return n === 0 ? undefined : { n, probe, at: wanted > n ? this.#askAt : undefined };
   }
 
-  /** Also returns the time of the next try of the store, even if the next slot is later; not while a try is running. */
+  /** Asks again for the next slot, or for the next try of the store if that is earlier and no try is running. */
   #grantAlone(now: number, wanted: number, aloneUntil: number): Grant {
     if (now >= aloneUntil) this.#exchangeSoon();
     const { n, probe, at } = this.#local.grant(now + this.#exchange.aheadMs, wanted);
@@ -211,7 +211,7 @@ export class SharedCore implements LimiterCore {
   }
 
   #propose(): Proposal {
-    // Only here: `#apply` removes as many reports as the proposal has.
+    // Before each proposal and at no other time, because `#apply` removes as many reports as the proposal has.
     this.#forgetOldReports();
     const { aheadMs, id, state } = this.#exchange;
     return propose({
