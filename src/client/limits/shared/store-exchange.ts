@@ -30,6 +30,7 @@ const TIMEOUT_MS = 1_000;
  */
 const TRIES_PER_PROCESS = 20;
 const TRIES_AT_LEAST = 100;
+/** After the last write, or after the end of the wait that the service asked for. */
 const KEEP_MS = 10 * WINDOW_MS;
 /** A state this much younger than the store's clock was written before that clock was set back. */
 const FUTURE_MS = 5_000;
@@ -107,7 +108,7 @@ export class StoreExchange {
     this.#writes += 1;
     const text = JSON.stringify(state);
     const version = `${this.id}:${this.#writes}`;
-    const isWritten = await this.#exchange({ version, state: text, nowMs: state.at, keepMs: KEEP_MS });
+    const isWritten = await this.#exchange({ version, state: text, nowMs: state.at, keepMs: keepMsOf(state) });
     if (isWritten) this.#state = state;
     return isWritten;
   }
@@ -153,6 +154,10 @@ export class StoreExchange {
     const known = this.#aheadMs ?? aheadMs;
     this.#aheadMs = aheadMs < known - CLOCK_WAS_SET_MS ? aheadMs : Math.max(known, aheadMs);
   }
+}
+
+function keepMsOf({ at, limit: { gate, blockedUntil } }: SharedState): number {
+  return KEEP_MS + Math.ceil(Math.max(0, gate.opensAt - at, blockedUntil - at));
 }
 
 /** `undefined` for an unusable state: learning again takes less time than an hour by which the clock was set back. */

@@ -220,6 +220,20 @@ test('after an hour of sleep, the machine continues immediately', async () => {
   expect(before).toHaveLength(5);
 });
 
+test('a process that starts during a long Retry-After knows it from the store', async () => {
+  const { clock, startProcess } = setUp();
+  const [permit] = await Promise.all([startProcess().acquire(), clock.advance(10)]);
+  permit.limited({ retryAfter: '86400' });
+  await clock.advance(20 * MINUTE);
+
+  const rejected = startProcess()
+    .acquire()
+    .catch((error) => error.reason);
+  await clock.advance(100);
+
+  expect(await rejected).toBe('max_retry_after');
+});
+
 test('a state that cannot be read is learned again', async () => {
   const { clock, store, startProcess } = setUp();
   void store.exchange(`${LIMITER_STATE_VERSION}:key`, '', {
