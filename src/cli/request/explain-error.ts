@@ -31,9 +31,10 @@ const EXIT_CODES: Readonly<Record<AnyFxRatesError['kind'], ExitCode>> = {
 /** A failure of the client as the user of a command line needs it. */
 export function explainClientError(error: AnyFxRatesError, context: ErrorContext): CliError {
   const { kind } = error;
-  if (kind === 'rate_limited') {
-    if (error.reason !== 'budget')
-      return waitTooLong(error.retryAfterMs, context.invocation, { status: error.status, unit: error.retryAfterUnit });
+  if (kind === 'rate_limited' && error.reason !== 'budget') {
+    const { status, retryAfterMs, retryAfterUnit: unit } = error;
+    const isStored = status === undefined && (retryAfterMs ?? 0) > LONGEST_WINDOW_WAIT_MS;
+    return waitTooLong(retryAfterMs, context.invocation, { status, unit, isStored });
   }
   const { what = lowerFirst(withoutAdvice(error.message)), why, hints } = explanationOf(error, context);
   const resetsAt = kind === 'quota_exhausted' ? error.resetsAt?.toISOString() : undefined;
@@ -125,13 +126,18 @@ interface LimitedWait {
   readonly status?: number | undefined;
   /** How Retry-After was read. */
   readonly unit?: UnitEstimate | undefined;
+  /** Whether an earlier command received the Retry-After, and this one sent nothing. */
+  readonly isStored?: boolean;
 }
+
+/** A longer wait is not about the limit per minute, so the service may have sent it by mistake. */
+const LONGEST_WINDOW_WAIT_MS = 75_000;
 
 /** The error of a wait that `--max-wait` does not allow. */
 export function waitTooLong(
   waitMs: number | undefined,
   { settings, argv }: Invocation,
-  { sumMs, status, unit }: LimitedWait = {},
+  { sumMs, status, unit, isStored = false }: LimitedWait = {},
 ): CliError {
   const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
   const when = waitMs === undefined ? 'the service sent no usable Retry-After' : `retry in ${formatDuration(waitMs)}`;
@@ -141,7 +147,10 @@ export function waitTooLong(
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
     why: `${when}${doubtText(unit)}, ${limitText(settings.maxWaitMs, sumMs !== undefined)}`,
-    hints: [`Wait for it:  ${commandLine(again)}`],
+    hints: [
+      `Wait for it:  ${commandLine(again)}`,
+      ...(isStored ? [`Ask the service again now:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`] : []),
+    ],
     status,
     retryAfterSeconds,
   });

@@ -30,6 +30,27 @@ test('a command knows about the refusal of another command without a request', a
   expect(readdirSync(limits())).toHaveLength(1);
 });
 
+test('a Retry-After of a day from an earlier command can be ignored, as the error and doctor say', async () => {
+  const first = await run('latest', { replies: rateLimited('86400') });
+  const later = () => ({ clock: new FakeClock(first.io.clock.now()) });
+  const held = await run('latest base=USD', later());
+  const checked = await run('doctor --json', { ...later(), env: { FXRATES_CONFIG_DIR: home } });
+
+  expect([first.code, first.requests.length]).toEqual([7, 1]);
+  expect(first.stderr).not.toContain('FXRATES_SHARE_LIMIT');
+  expect([held.code, held.requests.length]).toEqual([7, 0]);
+  expect(held.stderr).toContain('  Ask the service again now:  FXRATES_SHARE_LIMIT=off fxrates latest base=USD\n');
+  const { checks } = JSON.parse(checked.stdout) as { checks: { name: string; status: string; next: string[] }[] };
+  expect(
+    checks.filter(({ status }) => status !== 'ok').map(({ name, status, next }) => [name, status, ...next]),
+  ).toEqual([
+    ['name', 'skip'],
+    ['connection', 'skip'],
+    ['TLS', 'skip'],
+    ['answer', 'warn', 'Ask the service anyway:  FXRATES_SHARE_LIMIT=off fxrates doctor'],
+  ]);
+});
+
 test.each([
   ['FXRATES_SHARE_LIMIT=off', { FXRATES_SHARE_LIMIT: 'off' }, '{}'],
   ['share_limit in config.json', {}, '{"share_limit":"off"}'],

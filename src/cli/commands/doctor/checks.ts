@@ -75,9 +75,7 @@ export async function checkService(
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const hasResponse = trace.lastResponse(path) !== undefined;
-    const step = hasResponse ? 'answer' : failedStep(error);
-    for (const name of STEPS.slice(STEPS.indexOf(step))) outcomes[name] = skipped('not reached');
-    outcomes[step] = failureOutcome(error);
+    Object.assign(outcomes, failureOutcomes(error, hasResponse));
     return hasResponse ? [...findings(), clock()] : findings();
   }
 }
@@ -97,10 +95,19 @@ function failedStep({ details: { causeCode = '' } }: CliError): Step {
   return /CERT|SIGNATURE|SSL|TLS|EPROTO/.test(causeCode) ? 'TLS' : 'connection';
 }
 
-/** A used-up limit does not mean that the key is wrong. */
-function failureOutcome(error: CliError): Outcome {
-  const isLimit = error.details.exitCode === exitCodes.rateLimited;
-  return isLimit ? warning(error.message, 'Try again later:  fxrates doctor') : failed(error);
+/** The outcomes of the step that failed and of those that it leaves out. */
+function failureOutcomes(error: CliError, hasResponse: boolean): Partial<Record<Step, Outcome>> {
+  const { message, details } = error;
+  if (details.exitCode !== exitCodes.rateLimited) {
+    const step = hasResponse ? 'answer' : failedStep(error);
+    const later = STEPS.slice(STEPS.indexOf(step) + 1).map((name) => [name, skipped('not reached')]);
+    return { ...Object.fromEntries(later), [step]: failed(error) };
+  }
+  // A used-up limit does not mean that the key is wrong.
+  if (hasResponse) return { answer: warning(message, 'Try again later:  fxrates doctor') };
+  const unsent = skipped('nothing was sent');
+  const answer = warning(message, 'Ask the service anyway:  FXRATES_SHARE_LIMIT=off fxrates doctor');
+  return { name: unsent, connection: unsent, TLS: unsent, answer };
 }
 
 /** A clock that is off by more makes Retry-After dates and the forecast wrong. */
