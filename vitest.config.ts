@@ -1,9 +1,23 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests that use what `npm run build` made, other programs and browsers. */
 const OF_THE_PACKAGE = 'test/{browser,docs,e2e,packaging}/**/*.test.ts';
 /** Runs the recipe for OpenTelemetry, which listens to all calls of its process from then on. */
 const TRACES_ITS_PROCESS = 'test/client/call-trace.test.ts';
+
+/** Each takes as long as a hundred other files. */
+const LONG = /\/(?:wild|growing-contract|generated-specs|hostile-service)\.test\.ts$/;
+
+/** Starts the long files first: at the end, one worker would run one of them while the others have nothing to do. */
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // Vitest puts the files of the isolated project first; the order within a project changes here.
+    const sorted = await super.sort(files);
+    const isBefore = ({ project, moduleId }: TestSpecification) => project.config.isolate || LONG.test(moduleId);
+    return [...sorted.filter(isBefore), ...sorted.filter((file) => !isBefore(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -19,6 +33,7 @@ export default defineConfig({
       exclude: ['src/generated/**', 'src/cli/bin.ts', 'src/cli/node-io.ts', 'src/mock-server/panel/browser/**'],
       thresholds: { lines: 97, branches: 92 },
     },
+    sequence: { sequencer: LongFilesFirst },
     projects: [
       {
         extends: true,
