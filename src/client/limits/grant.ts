@@ -42,7 +42,7 @@ export function advance(state: LimiterState, now: number): LimiterState {
   const passed = speedBucketUp(isSame ? state : forgetEmpty({ ...state, window, burst, gate }), now);
   // The limit is now below the number of requests accepted since the gate opened, so nothing is left to learn.
   const isLearnt = passed.phase === 'learning' && passed.gate.accepted >= passed.limit;
-  return isLearnt ? { ...passed, phase: 'known', knownSince: now, probe: scheduleProbe(passed.probe, now) } : passed;
+  return isLearnt ? { ...passed, phase: 'known', probe: scheduleProbe(passed.probe, now) } : passed;
 }
 
 /** Grants up to `wanted` calls: the smallest number that the gate, the window and the burst limit allow. */

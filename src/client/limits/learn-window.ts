@@ -3,7 +3,6 @@ import { isBurstPeriod, learnBurstLimit } from './burst-limit.ts';
 import { scheduleProbe } from './capacity-probe.ts';
 import { acceptBehindGate, closeGate } from './grant.ts';
 import { type Hypothesis, hasConfiguredLimit, type LimiterState, newHypothesis } from './limiter-state.ts';
-import { nextServerMinute } from './retry-after.ts';
 import type { Window } from './window.ts';
 
 /** A 429, as the functions of this file evaluate it. */
@@ -31,23 +30,16 @@ const ENOUGH_CALLS = 10;
 const SHORT_HINT_SLACK_MS = 1_050;
 /** If the gate opens this soon after the refusal, it was that of a bucket or a limit per second, not of a minute. */
 const SHORT_TRIAL_MS = 2_500;
-/** Accepted requests that confirm a window whose boundary the server named. */
-const ENOUGH_AFTER_LONG_HINT = 8;
-/** Part of the limit that must be accepted in a row to confirm a window whose boundary the server did not name. */
+/** Part of the limit that must be accepted in a row to confirm a window. */
 const ENOUGH_OF_LIMIT = 0.1;
 /** Accepted requests beyond the refill of a bucket that can be a coincidence. */
 const CHANCE_CALLS = 2;
-/** Up to this many times the configured rate in the last second, the rate is not the cause of a refusal. */
-const SLOW_RATE = 1.5;
 /** Part of the configured limit below which a first burst shows only the capacity of a bucket. */
 const SMALL_BURST = 0.1;
 /** If less than half of a fixed window can be used, a log is better. */
 const LONGEST_GUARD_MS = WINDOW_MS / 2;
 /** A measured refill is slightly too high: the last request was sent before the bucket was empty. */
 const MEASURED_RATE = 0.95;
-/** A shorter hint that led to another refusal was too short; doubles with each try. */
-const TOO_SMALL_HINT_MS = 125;
-const LARGEST_TOO_SMALL_HINT_MS = 2_000;
 /**
  * Waits without a usable hint: multiplied by a factor for each try, up to the longest. A process that has used the
  * whole limit by itself has less to learn.
@@ -56,7 +48,6 @@ const TRY_FACTOR = 2;
 const TRY_FACTOR_OF_WHOLE = 3;
 const LONGEST_TRY_OF_WHOLE_MS = 27_000;
 const FIRST_TRY_MS = 1_000;
-const FIRST_TRY_AFTER_HINT_MS = 250;
 const LONGEST_TRY_MS = 16_000;
 /** Bounds of the measured jitter: a smaller one is a coincidence, a larger one a slow server. */
 const JITTER_AT_LEAST_MS = 50;
@@ -82,7 +73,7 @@ export function withLimit(state: LimiterState, calls: number): LimiterState {
 
 /** Sets the kind of window, which is known from now on. */
 export function settleWindow(state: LimiterState, window: Window, now: number): LimiterState {
-  return { ...state, phase: 'known', knownSince: now, window, probe: scheduleProbe(state.probe, now, window.kind) };
+  return { ...state, phase: 'known', window, probe: scheduleProbe(state.probe, now, window.kind) };
 }
 
 export function relearn(state: LimiterState, refusal: Refusal): LimiterState {
@@ -92,11 +83,9 @@ export function relearn(state: LimiterState, refusal: Refusal): LimiterState {
 
 /** A refusal before anything is known: the requests accepted so far are the limit, or this process's share of it. */
 export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterState {
-  const { log, configured, burst } = state;
-  const { now, isProbe, isShort, hintMs } = refusal;
+  const { log, configured } = state;
+  const { isProbe, isShort, hintMs } = refusal;
   const isWhole = hasConfiguredLimit(state) && log.size >= NEARLY_ALL * configured;
-  const isTooFast = burst.calls !== Number.POSITIVE_INFINITY && isShort && log.answeredSince(now - 1_000) > 0;
-  if (isTooFast && !isProbe && !isWhole) return limitPerSecond(state, refusal);
   // The refusal does not show the limit if the request was a probe beyond the known slots, if its hint is short and
   // gives only the next slot, or if few requests were accepted before it.
   const saysLimit = !isProbe && !isShort && (hintMs !== undefined || log.size >= ENOUGH_CALLS);
@@ -110,29 +99,16 @@ export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterS
   const { gate, hypothesis } = before;
   const sinceExhaustedMs = now - hypothesis.exhaustedAt;
   const state = { ...before, hypothesis: { ...hypothesis, exhaustedAt: now } };
-  if (gate.isHalfOpen) return supposeAgain(state, refusal);
-  const isShortTrial = wasShortTrial(hypothesis);
+  if (gate.isHalfOpen) return suppose(state, refusal);
   const isSoon = hintMs === undefined || isShort;
-  if (!isSoon && !isShortTrial && waitsForOwn(state, refusal)) return learnLog(state, refusal);
   if (isBucket(state, refusal, sinceExhaustedMs)) return becomeBucket(state, now, sinceExhaustedMs);
-  if (!isSoon) return learnFromLongHint(state, refusal);
-  return isShortTrial ? limitPerSecond(state, refusal) : learnShare(state, refusal);
-}
-
-function learnFromLongHint(state: LimiterState, refusal: Refusal): LimiterState {
+  if (isSoon && wasShortTrial(hypothesis)) return limitPerSecond(state, refusal);
   const periodMs = burstPeriodMs(refusal);
-  const calls = state.gate.accepted;
-  return periodMs === undefined ? learnShare(state, refusal) : limitBursts(state, { calls, periodMs, refusal });
-}
-
-/** The requests accepted since the gate opened are the limit, or this process's share of it. */
-function learnShare(state: LimiterState, refusal: Refusal): LimiterState {
-  return relearn(withLimit(state, state.gate.accepted), refusal);
-}
-
-/** A log also counts our requests before the gate: those accepted since used the slots of others, which expired. */
-function learnLog(state: LimiterState, refusal: Refusal): LimiterState {
-  return relearn(withLimit(state, Math.min(state.configured, state.log.size)), refusal);
+  if (!isSoon && periodMs !== undefined && !isOwnOldest(state, gateAfter(now, hintMs))) {
+    return limitBursts(state, { calls: gate.accepted, periodMs, refusal });
+  }
+  // The requests accepted since the gate opened are the limit, or this process's share of it.
+  return relearn(withLimit(state, gate.accepted), refusal);
 }
 
 /** The time from the opening of the gate to the slot that the refusal names, if that is shorter than a minute. */
@@ -152,17 +128,9 @@ export function acceptLearning(before: LimiterState, { now, sentAt }: { now: num
   const isTooManyForBucket = gate.accepted > refilledIn(now - hypothesis.exhaustedAt, state) + CHANCE_CALLS;
   const isShortTrial = wasShortTrial(hypothesis);
   if (isShortTrial && isTooManyForBucket) state = { ...state, limit: state.configured };
-  const isEnough =
-    hypothesis.hint === 'long'
-      ? gate.accepted >= Math.min(ENOUGH_AFTER_LONG_HINT, limit / 2)
-      : isTooManyForBucket && gate.accepted >= ENOUGH_OF_LIMIT * limit;
+  const isEnough = isTooManyForBucket && gate.accepted >= ENOUGH_OF_LIMIT * limit;
   const isSettled = (isEnough && !isShortTrial) || gate.accepted >= state.limit;
   return isSettled ? settleWindow(state, state.window, now) : state;
-}
-
-/** Whether the refusal waits for our own oldest request to expire. */
-export function waitsForOwn(state: LimiterState, { now, hintMs }: Refusal): boolean {
-  return hintMs !== undefined && isOwnOldest(state, gateAfter(now, hintMs));
 }
 
 /** The server has a second limit for shorter periods: learns that limit, and starts learning the minute again. */
@@ -193,39 +161,30 @@ function limitPerSecond(state: LimiterState, refusal: Refusal): LimiterState {
  * window is known immediately: a log, in which a request expires after a minute.
  */
 function suppose(state: LimiterState, { now, hintMs, isShort }: Refusal): LimiterState {
-  if (hintMs === undefined) return tryWithoutHint(state, now, FIRST_TRY_MS);
+  if (hintMs === undefined) return tryWithoutHint(state, now);
   const opensAt = gateAfter(now, hintMs);
   if (isOwnOldest(state, opensAt)) return settleWindow(state, { kind: 'log' }, now);
   const hint = isShort ? ('short' as const) : ('long' as const);
   return {
     ...state,
-    hypothesis: { ...state.hypothesis, hint, isOwnSlot: false, boundaryAfter: opensAt, opensAt },
+    hypothesis: { ...state.hypothesis, hint, isOwnSlot: false, opensAt },
     gate: closeGate(state.gate, opensAt),
   };
 }
 
-/** The same for a refusal of the first request after the gate opened: the previous hint may have been too short. */
-function supposeAgain(state: LimiterState, refusal: Refusal): LimiterState {
-  const tooSmallMs = Math.min(LARGEST_TOO_SMALL_HINT_MS, TOO_SMALL_HINT_MS * 2 ** state.hypothesis.tries);
-  const isTooSmall = refusal.hintMs !== undefined && refusal.hintMs < tooSmallMs;
-  return isTooSmall ? tryWithoutHint(state, refusal.now, FIRST_TRY_AFTER_HINT_MS) : suppose(state, refusal);
-}
-
-/** Without a hint: the earliest of a backoff, the server's next full minute, and the end of our own oldest request. */
-function tryWithoutHint(state: LimiterState, now: number, firstTryMs: number): LimiterState {
-  const { hypothesis, log, serverAhead, isWhole } = state;
+/** Without a hint: the earlier of a backoff and the end of our own oldest request. */
+function tryWithoutHint(state: LimiterState, now: number): LimiterState {
+  const { hypothesis, log, isWhole } = state;
   const ownSlotAt = log.expiresAt(0) ?? Number.POSITIVE_INFINITY;
   const [factor, longestMs] = isWhole ? [TRY_FACTOR_OF_WHOLE, LONGEST_TRY_OF_WHOLE_MS] : [TRY_FACTOR, LONGEST_TRY_MS];
-  const backoffAt = now + Math.min(longestMs, firstTryMs * factor ** hypothesis.tries);
-  const minuteAt = nextServerMinute(serverAhead, now) ?? Number.POSITIVE_INFINITY;
-  const opensAt = Math.min(backoffAt, minuteAt, ownSlotAt);
+  const backoffAt = now + Math.min(longestMs, FIRST_TRY_MS * factor ** hypothesis.tries);
+  const opensAt = Math.min(backoffAt, ownSlotAt);
   return {
     ...state,
     hypothesis: {
       ...hypothesis,
       hint: 'none',
       isOwnSlot: opensAt === ownSlotAt,
-      boundaryAfter: opensAt,
       opensAt,
       tries: hypothesis.tries + 1,
     },
@@ -239,7 +198,7 @@ function tryWithoutHint(state: LimiterState, now: number, firstTryMs: number): L
  */
 function supposeFixed(state: LimiterState, sentAt: number): LimiterState {
   const { hypothesis } = state;
-  const startsAt = hypothesis.boundaryAfter;
+  const startsAt = hypothesis.opensAt;
   const guardMs = hypothesis.hint === 'long' ? 0 : sentAt + jitterMs(state) - startsAt;
   return {
     ...state,
@@ -248,19 +207,16 @@ function supposeFixed(state: LimiterState, sentAt: number): LimiterState {
   };
 }
 
-export function isBucket(state: LimiterState, refusal: Refusal, sinceExhaustedMs: number): boolean {
-  const { now, hintMs, isShort } = refusal;
-  const { gate, log, configured, firstBurst, isWhole } = state;
+/** Whether the server accepted only as many requests as a bucket refills. */
+function isBucket(state: LimiterState, refusal: Refusal, sinceExhaustedMs: number): boolean {
+  const { hintMs, isShort } = refusal;
   const isSoon = hintMs === undefined || isShort;
   // Some servers round hints up to 5 or 10 s.
-  const isCoarse = burstPeriodMs(refusal) !== undefined && (isWhole || isSmallBurst(state));
-  if (!isSoon && !isCoarse) return false;
-  if (gate.accepted <= refilledIn(sinceExhaustedMs, state)) return true;
-  if (hasConfiguredLimit(state)) return log.answeredSince(now - 1_000) <= (SLOW_RATE * configured) / 60;
-  return isShort && gate.accepted <= firstBurst / 2;
+  const isCoarse = burstPeriodMs(refusal) !== undefined && (state.isWhole || isSmallBurst(state));
+  return (isSoon || isCoarse) && state.gate.accepted <= refilledIn(sinceExhaustedMs, state);
 }
 
-export function becomeBucket(state: LimiterState, now: number, sinceExhaustedMs: number): LimiterState {
+function becomeBucket(state: LimiterState, now: number, sinceExhaustedMs: number): LimiterState {
   const { log, gate, configured, isWhole, firstBurst } = state;
   const spanMs = now - (log.oldest?.sentAt ?? now);
   const configuredPerMs = configured / WINDOW_MS;

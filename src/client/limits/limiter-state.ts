@@ -1,7 +1,7 @@
 import { AcceptedLog } from './accepted-log.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 4;
+export const LIMITER_STATE_VERSION = 5;
 
 /** How the server counts requests, as learned from its responses: see window.ts. */
 export type WindowState =
@@ -27,9 +27,8 @@ export interface Hypothesis {
   readonly startedAt: number;
   /** Time of the last refusal, when the server had no slot left. */
   readonly exhaustedAt: number;
+  /** Time at which the gate opens: a fixed window starts between it and the first request accepted after it. */
   readonly opensAt: number;
-  /** The boundary of a fixed window lies between this time and the first request accepted after it. */
-  readonly boundaryAfter: number;
   readonly hint: 'long' | 'short' | 'none';
   /** Whether the gate opens when our own oldest request expires. */
   readonly isOwnSlot: boolean;
@@ -122,8 +121,6 @@ export interface LimiterState {
   readonly serverAhead: { readonly atLeast: number; readonly atMost: number };
   /** Time at which a `Date` header was last read. */
   readonly datedAt: number;
-  /** Time at which the window became known. */
-  readonly knownSince: number;
   /** Accepted requests before the first refusal: the capacity of a bucket. */
   readonly firstBurst: number;
   /** Whether the first refusal came after nearly the whole configured limit: this process then has all of it. */
@@ -156,7 +153,6 @@ export function copyState(state: LimiterState): { -readonly [Field in keyof Limi
     roundTrips: state.roundTrips,
     serverAhead: state.serverAhead,
     datedAt: state.datedAt,
-    knownSince: state.knownSince,
     firstBurst: state.firstBurst,
     isWhole: state.isWhole,
     countsLateAnswers: state.countsLateAnswers,
@@ -225,7 +221,6 @@ export function newHypothesis(now: number): Hypothesis {
     startedAt: now,
     exhaustedAt: now,
     opensAt: 0,
-    boundaryAfter: 0,
     hint: 'none',
     isOwnSlot: false,
     tries: 0,

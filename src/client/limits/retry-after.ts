@@ -1,4 +1,3 @@
-import { WINDOW_MS } from './accepted-log.ts';
 import type { LimiterState, RetryAfterUnitState } from './limiter-state.ts';
 
 export type RetryAfterUnit = 'seconds' | 'milliseconds';
@@ -171,11 +170,4 @@ export function observeServerDate(ahead: ServerAhead, serverDate: number, { sent
 /** The server's time in milliseconds since the Unix epoch, as far as is known. */
 export function serverNow({ atLeast }: ServerAhead, now: number): number {
   return atLeast === Number.NEGATIVE_INFINITY ? now : now + atLeast;
-}
-
-/** Our time at which the server's clock has certainly passed its next full minute; `undefined` before any `Date`. */
-export function nextServerMinute({ atLeast }: ServerAhead, now: number): number | undefined {
-  if (atLeast === Number.NEGATIVE_INFINITY) return undefined;
-  const minute = (Math.floor((now + atLeast) / WINDOW_MS) + 1) * WINDOW_MS;
-  return minute - atLeast;
 }

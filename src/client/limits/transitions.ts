@@ -85,7 +85,6 @@ export function initialState(perMinute: number): LimiterState {
     roundTrips: { shortestMs: Number.POSITIVE_INFINITY, longestMs: 0 },
     serverAhead: UNKNOWN_SERVER_CLOCK,
     datedAt: Number.NEGATIVE_INFINITY,
-    knownSince: 0,
     firstBurst: 0,
     isWhole: false,
     countsLateAnswers: false,
