@@ -21,9 +21,9 @@ export interface Refusal {
 /** If this part of the limit is used, the requests of this process caused the refusal. */
 export const NEARLY_ALL = 0.9;
 /** The log and the server's hint agree if they differ by at most this: a second of rounding and the round trip. */
-export const TOLERANCE_MS = 2_100;
+const TOLERANCE_MS = 2_100;
 /** Shortest time for which the gate is closed: a tiny hint must not cause a busy loop. */
-export const SHORTEST_GATE_MS = 250;
+const SHORTEST_GATE_MS = 250;
 /** A log with fewer requests does not show the rate of the server. */
 const ENOUGH_CALLS = 10;
 /** Hints are rounded up to seconds, and requests take time. */
