@@ -2,7 +2,17 @@ import { WINDOW_MS } from './accepted-log.ts';
 import { isBurstPeriod } from './burst-limit.ts';
 import { refuseProbe, scheduleProbe, slowBucketDown } from './capacity-probe.ts';
 import { closeGate } from './grant.ts';
-import { jitterMs, limitBursts, NEARLY_ALL, type Refusal, relearn, settleWindow, withLimit } from './learn-window.ts';
+import {
+  jitterMs,
+  learnLog,
+  limitBursts,
+  NEARLY_ALL,
+  type Refusal,
+  relearn,
+  settleWindow,
+  waitsForOwn,
+  withLimit,
+} from './learn-window.ts';
 import type { LimiterState } from './limiter-state.ts';
 import type { FixedWindow, Window } from './window.ts';
 
@@ -18,10 +28,17 @@ const LONGEST_PAUSE_MS = 2 * WINDOW_MS;
 export function refuseKnown(state: LimiterState, refusal: Refusal): LimiterState {
   const { window } = state;
   if (window.kind === 'bucket') return slowBucketDown(state, window, { ...refusal, jitterMs: jitterMs(state) });
+  if (window.kind === 'fixed' && isOwnSlot(state, refusal, window)) return learnLog(state, refusal.now);
   if (window.kind === 'fixed' && isShorterPeriod(state, refusal, window)) return shortenPeriod(state, refusal, window);
   if (refusal.isProbe) return refuseWindowProbe(state, refusal, window);
   if (window.kind === 'fixed' && isNearBoundary(window, refusal)) return relearn(state, refusal);
   return shareWithOthers(state, refusal, window);
+}
+
+/** Whether the assumed boundary was only the time at which requests of other clients expired. */
+function isOwnSlot(state: LimiterState, refusal: Refusal, { startsAt }: FixedWindow): boolean {
+  const { now, hintMs = 0 } = refusal;
+  return waitsForOwn(state, refusal) && Math.abs(now + hintMs - (startsAt + WINDOW_MS)) > CONTRADICTION_MS;
 }
 
 /** Whether the slots of a full window are free long before the minute ends: then the limit is for a shorter period. */

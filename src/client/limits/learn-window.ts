@@ -101,14 +101,24 @@ export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterS
   const state = { ...before, hypothesis: { ...hypothesis, exhaustedAt: now } };
   if (gate.isHalfOpen) return suppose(state, refusal);
   const isSoon = hintMs === undefined || isShort;
+  const isShortTrial = wasShortTrial(hypothesis);
+  if (!isSoon && !isShortTrial && waitsForOwn(state, refusal)) return learnLog(state, now);
   if (isBucket(state, refusal, sinceExhaustedMs)) return becomeBucket(state, now, sinceExhaustedMs);
-  if (isSoon && wasShortTrial(hypothesis)) return limitPerSecond(state, refusal);
+  if (isSoon && isShortTrial) return limitPerSecond(state, refusal);
   const periodMs = burstPeriodMs(refusal);
-  if (!isSoon && periodMs !== undefined && !isOwnOldest(state, gateAfter(now, hintMs))) {
-    return limitBursts(state, { calls: gate.accepted, periodMs, refusal });
-  }
+  if (!isSoon && periodMs !== undefined) return limitBursts(state, { calls: gate.accepted, periodMs, refusal });
   // The requests accepted since the gate opened are the limit, or this process's share of it.
   return relearn(withLimit(state, gate.accepted), refusal);
+}
+
+/** Whether the hint of a refusal is the time until our own oldest request expires: the window is then a log. */
+export function waitsForOwn(state: LimiterState, { now, hintMs }: Refusal): boolean {
+  return hintMs !== undefined && isOwnOldest(state, gateAfter(now, hintMs));
+}
+
+/** All our requests of the last minute are the limit: some of them used slots of others, which expired meanwhile. */
+export function learnLog(state: LimiterState, now: number): LimiterState {
+  return settleWindow(withLimit(state, Math.min(state.configured, state.log.size)), { kind: 'log' }, now);
 }
 
 /** The time from the opening of the gate to the slot that the refusal names, if that is shorter than a minute. */

@@ -37,7 +37,7 @@ const times = (count: number, at: number) => Array.from({ length: count }, () =>
 
 test.each<[string, Before, Partial<Refusal>, string, number]>([
   // The hint names the end of our own oldest request, and not that of the window.
-  ['the end of our oldest request', { answers: [45_000, 65_000] }, { hintMs: 35_000 }, 'log', 1],
+  ['the end of our oldest request', { answers: [45_000, 65_000] }, { hintMs: 35_000 }, 'log', 2],
   ['that, 2 s before the end of the window', { answers: [58_000] }, { hintMs: 47_999 }, 'log', 1],
   ['nearly the end of the window', { answers: [58_000, 65_000] }, { hintMs: 48_000 }, 'share until 120000', 1],
   ['the end of the window', { answers: [61_000, 62_000] }, { hintMs: 50_000 }, 'share until 120000', 2],

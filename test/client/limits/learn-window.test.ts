@@ -7,6 +7,7 @@ import {
   refuseLearning,
   refuseUnknown,
   shortHintMs,
+  waitsForOwn,
   withLimit,
 } from '../../../src/client/limits/learn-window.ts';
 import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
@@ -67,6 +68,18 @@ test.each([
   [undefined, undefined],
 ])('5 s after the gate opened, a hint of %j ms is for a period of %j ms', (hintMs, periodMs) => {
   expect(burstPeriodMs(refusalOf({ openedAt: NOW - 5_000, hintMs }))).toBe(periodMs);
+});
+
+test.each([
+  // Sent at 49,900 and answered at 50,000: forgotten a minute later, give or take 2.1 s.
+  [7_800, true],
+  [7_799, false],
+  [12_100, true],
+  [12_101, false],
+  [undefined, false],
+])('whether a hint of %j ms is the end of the oldest request: %s', (hintMs, isOwn) => {
+  expect(waitsForOwn(stateOf({ answers: [50_000, 99_000] }), refusalOf({ hintMs }))).toBe(isOwn);
+  expect(waitsForOwn(INITIAL, refusalOf({ hintMs }))).toBe(false);
 });
 
 test.each<[string, Before, Partial<Refusal>, object]>([
@@ -264,6 +277,14 @@ test('other requests change neither the window nor the limit that are being lear
   expect(accept({ roundTrips, gate: { accepted: 1 } }).window).toEqual({ kind: 'log' });
   expect(accept({ roundTrips, limit: 100, gate: { accepted: 8 } }).limit).toBe(100);
   expect(accept({ roundTrips, limit: 10, gate: { accepted: 3 }, hypothesis: trial }).limit).toBe(10);
+});
+
+test('a sliding window that is learned has the requests of its minute as limit, up to the configured one', () => {
+  const limits = [12, 40].map(
+    (calls) => refuseLearning(learning(9, { answers: times(calls, 60_000) }), refusalOf(LONG)).limit,
+  );
+
+  expect(limits).toEqual([12, 30]);
 });
 
 test('a burst limit that is learned starts to learn the minute anew', () => {
