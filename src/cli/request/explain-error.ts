@@ -33,7 +33,7 @@ export function explainClientError(error: AnyFxRatesError, context: ErrorContext
   const { kind } = error;
   if (kind === 'rate_limited' && error.reason !== 'budget') {
     const { status, retryAfterMs, retryAfterUnit: unit } = error;
-    const isStored = status === undefined && (retryAfterMs ?? 0) > LONGEST_WINDOW_WAIT_MS;
+    const isStored = status === undefined && (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS;
     return waitTooLong(retryAfterMs, context.invocation, { status, unit, isStored });
   }
   const { what = lowerFirst(withoutAdvice(error.message)), why, hints } = explanationOf(error, context);
@@ -130,8 +130,8 @@ interface LimitedWait {
   readonly isStored?: boolean;
 }
 
-/** A longer wait is not about the limit per minute, so the service may have sent it by mistake. */
-const LONGEST_WINDOW_WAIT_MS = 75_000;
+/** At least every Retry-After of a limit per minute. A longer wait can be a mistake of the service. */
+export const LONGEST_RETRY_AFTER_MS = 75_000;
 
 /** The error of a wait that `--max-wait` does not allow. */
 export function waitTooLong(

@@ -33,7 +33,7 @@ const MAX_LOOKS = 100;
 /** A state is a few kB. */
 const MAX_BYTES = 1 << 20;
 const MAX_LEFT_OVER = 8;
-/** The client requests a lifetime of ten minutes, so an older state is unused. */
+/** An older state is unused: the client needs it for ten minutes, or until a Retry-After of at most a day has elapsed. */
 const UNUSED_AFTER_MS = 86_400_000;
 
 /**

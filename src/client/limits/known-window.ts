@@ -28,7 +28,7 @@ const LONGEST_PAUSE_MS = 2 * WINDOW_MS;
 export function refuseKnown(state: LimiterState, refusal: Refusal): LimiterState {
   const { window } = state;
   if (window.kind === 'bucket') return slowBucketDown(state, window, { ...refusal, jitterMs: jitterMs(state) });
-  if (window.kind === 'fixed' && isOwnSlot(state, refusal, window)) return learnLog(state, refusal.now);
+  if (window.kind === 'fixed' && isWrongBoundary(state, refusal, window)) return learnLog(state, refusal.now);
   if (window.kind === 'fixed' && isShorterPeriod(state, refusal, window)) return shortenPeriod(state, refusal, window);
   if (refusal.isProbe) return refuseWindowProbe(state, refusal, window);
   if (window.kind === 'fixed' && isNearBoundary(window, refusal)) return relearn(state, refusal);
@@ -36,7 +36,7 @@ export function refuseKnown(state: LimiterState, refusal: Refusal): LimiterState
 }
 
 /** Whether the assumed boundary was only the time at which requests of other clients expired. */
-function isOwnSlot(state: LimiterState, refusal: Refusal, { startsAt }: FixedWindow): boolean {
+function isWrongBoundary(state: LimiterState, refusal: Refusal, { startsAt }: FixedWindow): boolean {
   const { now, hintMs = 0 } = refusal;
   return waitsForOwn(state, refusal) && Math.abs(now + hintMs - (startsAt + WINDOW_MS)) > CONTRADICTION_MS;
 }

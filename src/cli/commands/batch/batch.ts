@@ -10,6 +10,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import { compactJson } from '../../json/pretty-json.ts';
 import { dataOf } from '../../output/print-json.ts';
 import { namedQuery, parameterOption, parseParameters } from '../../parameters.ts';
+import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { type OpenClient, openClient, type Query } from '../../request/send-request.ts';
 import { repeatableOption } from '../../settings/option-types.ts';
 import { rememberCurrencies } from '../../storage/seen-currencies.ts';
@@ -58,9 +59,6 @@ export const batchCommand: CommandSpec = {
   },
   run: runBatch,
 };
-
-/** Longer than any Retry-After of a limit per minute. */
-const LONGEST_RETRY_AFTER_MS = 75_000;
 
 async function runBatch(invocation: Invocation): Promise<number> {
   const operation = operationOf(invocation);

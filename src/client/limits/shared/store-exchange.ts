@@ -30,7 +30,7 @@ const TIMEOUT_MS = 1_000;
  */
 const TRIES_PER_PROCESS = 20;
 const TRIES_AT_LEAST = 100;
-/** After the last write, or after the end of the wait that the service asked for. */
+/** Time for which a state is kept after its last write, or after the wait that the service asked for. */
 const KEEP_MS = 10 * WINDOW_MS;
 /** A state this much younger than the store's clock was written before that clock was set back. */
 const FUTURE_MS = 5_000;
