@@ -3,12 +3,12 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FxRates } from '../../src/client/index.ts';
 import type { LimitStore } from '../../src/client/limits/shared/limit-store.ts';
 import { redisStore } from '../../src/client/redis/index.ts';
-import { type RedisCluster, startRedisCluster } from '../helpers/redis-cluster.ts';
-import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
+import { startRedisCluster } from '../helpers/redis-cluster.ts';
+import { hasRedis, startRedis } from '../helpers/redis-server.ts';
 import { API_KEY, success } from '../helpers/service-replies.ts';
 import { until } from '../helpers/until.ts';
 
@@ -20,9 +20,8 @@ const RETRY_STORE_MS = 1_100;
 
 type Library = (typeof LIBRARIES)[number];
 
-interface Connection {
+interface Connection extends Disposable {
   readonly store: LimitStore;
-  close(): void;
 }
 
 const silence = () => undefined;
@@ -31,25 +30,23 @@ const silence = () => undefined;
 async function connectTo(url: string, library: Library): Promise<Connection> {
   if (library === 'ioredis') {
     const redis = new Redis(url).on('error', silence);
-    return { store: redisStore(redis), close: () => redis.disconnect() };
+    return { store: redisStore(redis), [Symbol.dispose]: () => redis.disconnect() };
   }
   const redis = await createClient({ url }).on('error', silence).connect();
-  return { store: redisStore(redis), close: () => redis.destroy() };
+  return { store: redisStore(redis), [Symbol.dispose]: () => redis.destroy() };
 }
 
 async function connectToCluster([port = 0]: readonly number[], library: Library): Promise<Connection> {
   if (library === 'ioredis') {
     const redis = new Cluster([{ host: '127.0.0.1', port }]).on('error', silence);
-    return { store: redisStore(redis), close: () => redis.disconnect() };
+    return { store: redisStore(redis), [Symbol.dispose]: () => redis.disconnect() };
   }
   const redis = createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${port}` }] }).on('error', silence);
   await redis.connect();
-  return { store: redisStore(redis), close: () => redis.destroy() };
+  return { store: redisStore(redis), [Symbol.dispose]: () => redis.destroy() };
 }
 
 let clients = 0;
-let connection: Connection | undefined;
-afterEach(() => connection?.close());
 
 /** A client with a service that responds immediately; only the store is shared. */
 function startClient({ store }: Connection) {
@@ -72,20 +69,18 @@ function startClient({ store }: Connection) {
   return { makeCalls, warnings };
 }
 
-/** The version of the only state, or `undefined`. */
-async function versionIn(admin: Redis | Cluster): Promise<string | null> {
+/** The version of the only state, or `null`. */
+async function versionIn(admin: Redis): Promise<string | null> {
   const [key] = await stateKeys(admin);
   return key === undefined ? null : admin.hget(key, 'version');
 }
 
-async function stateKeys(admin: Redis | Cluster): Promise<string[]> {
-  const nodes = admin instanceof Cluster ? admin.nodes('master') : [admin];
-  const found = await Promise.all(nodes.map((node) => node.keys('fxrates:limits:*').catch(() => [])));
-  return found.flat();
+async function stateKeys(admin: Redis): Promise<string[]> {
+  return admin.keys('fxrates:limits:*').catch(() => []);
 }
 
 /** Makes calls until one of them changes the state in the store. */
-async function untilUsedAgain(admin: Redis | Cluster, makeCalls: () => Promise<void>): Promise<void> {
+async function untilUsedAgain(admin: Redis, makeCalls: () => Promise<void>): Promise<void> {
   const before = await versionIn(admin);
   await until(async () => {
     await pause(50);
@@ -127,34 +122,41 @@ const OUTAGES: readonly [string, { start: readonly string[][]; end: readonly str
   ['writes are paused', { start: [['CLIENT', 'PAUSE', `${OUTAGE_MS}`, 'WRITE']], end: [], reason: /1000 ms/ }],
 ];
 
-describe.skipIf(!hasRedis).each(LIBRARIES)('a Redis that fails, by %s', (library) => {
-  let redis: RedisServer;
-  let admin: Redis;
-  beforeEach(async () => {
-    redis = await startRedis();
-    admin = new Redis(redis.url).on('error', silence);
-    connection = await connectTo(redis.url, library);
-  });
-  afterEach(async () => {
-    admin.disconnect();
-    await redis.kill();
-  });
-
-  const send = async (commands: readonly string[][]) => {
-    for (const [name = '', ...args] of commands) await admin.call(name, ...args);
+/** A Redis, and a client that shares its limit through it. */
+async function startSharing(library: Library) {
+  const redis = await startRedis();
+  const admin = new Redis(redis.url).on('error', silence);
+  const connection = await connectTo(redis.url, library);
+  return {
+    redis,
+    admin,
+    ...startClient(connection),
+    async [Symbol.asyncDispose]() {
+      connection[Symbol.dispose]();
+      admin.disconnect();
+      await redis.kill();
+    },
   };
+}
 
+async function send(admin: Redis, commands: readonly string[][]): Promise<void> {
+  for (const [name = '', ...args] of commands) await admin.call(name, ...args);
+}
+
+// Each test has servers of its own and mostly waits, so they run side by side.
+describe.skipIf(!hasRedis).concurrent.each(LIBRARIES)('a Redis that fails, by %s', (library) => {
   test.each(OUTAGES)(
     '%s: no call fails, one warning, and Redis is used again',
     async (_, { start, end, reason }) => {
-      const { makeCalls, warnings } = startClient(connection!);
+      await using sharing = await startSharing(library);
+      const { admin, makeCalls, warnings } = sharing;
       await makeCalls();
-      await send(start);
+      await send(admin, start);
 
       await makeCalls();
       await pause(RETRY_STORE_MS);
       if (end.length > 0) await makeCalls();
-      await send(end);
+      await send(admin, end);
       await untilUsedAgain(admin, makeCalls);
 
       expect(warnings).toHaveLength(1);
@@ -164,7 +166,8 @@ describe.skipIf(!hasRedis).each(LIBRARIES)('a Redis that fails, by %s', (library
   );
 
   test('Redis loses the script: no call fails, and no warning', async () => {
-    const { makeCalls, warnings } = startClient(connection!);
+    await using sharing = await startSharing(library);
+    const { admin, makeCalls, warnings } = sharing;
     await makeCalls();
     await admin.script('FLUSH');
 
@@ -174,7 +177,8 @@ describe.skipIf(!hasRedis).each(LIBRARIES)('a Redis that fails, by %s', (library
   });
 
   test('Redis restarts empty: no call fails, at most one warning, and it is used again', async () => {
-    const { makeCalls, warnings } = startClient(connection!);
+    await using sharing = await startSharing(library);
+    const { redis, admin, makeCalls, warnings } = sharing;
     await makeCalls();
     await redis.kill();
     await makeCalls();
@@ -220,13 +224,13 @@ async function startAddress(first: string) {
   };
 }
 
-describe.skipIf(!hasRedis).each(LIBRARIES)('a replica that is promoted, by %s', (library) => {
+describe.skipIf(!hasRedis).concurrent.each(LIBRARIES)('a replica that is promoted, by %s', (library) => {
   test('Redis loses the last writes: no call fails, at most one warning, and it is used again', async () => {
     await using master = await startRedis();
     await using replica = await startRedis();
     const [old, next] = [new Redis(master.url).on('error', silence), new Redis(replica.url).on('error', silence)];
     const address = await startAddress(master.url);
-    connection = await connectTo(address.url, library);
+    using connection = await connectTo(address.url, library);
     const { makeCalls, warnings } = startClient(connection);
     try {
       await makeCalls();
@@ -250,21 +254,11 @@ describe.skipIf(!hasRedis).each(LIBRARIES)('a replica that is promoted, by %s', 
   });
 });
 
-describe.skipIf(!hasRedis)('a cluster of three masters', () => {
-  let cluster: RedisCluster;
-  let admin: Cluster;
-  beforeEach(async () => {
-    cluster = await startRedisCluster();
-    admin = new Cluster(cluster.ports.map((port) => ({ host: '127.0.0.1', port }))).on('error', silence);
-  });
-  afterEach(async () => {
-    admin.disconnect();
-    await cluster[Symbol.asyncDispose]();
-  });
-
+describe.skipIf(!hasRedis).concurrent('a cluster of three masters', () => {
   test.each(LIBRARIES)('with %s, processes share a limit through the master of its slot', async (library) => {
-    connection = await connectToCluster(cluster.ports, library);
-    const other = await connectToCluster(cluster.ports, library);
+    await using cluster = await startRedisCluster();
+    using connection = await connectToCluster(cluster.ports, library);
+    using other = await connectToCluster(cluster.ports, library);
     const { nowMs } = await connection.store.exchange(`shared ${library}`, '');
 
     const written = await connection.store.exchange(`shared ${library}`, '', {
@@ -274,7 +268,6 @@ describe.skipIf(!hasRedis)('a cluster of three masters', () => {
       keepMs: 5_000,
     });
     const seen = await other.store.exchange(`shared ${library}`, '');
-    other.close();
 
     expect([written.isWritten, seen.version, seen.state]).toEqual([true, 'a', 'x']);
   });
@@ -282,10 +275,14 @@ describe.skipIf(!hasRedis)('a cluster of three masters', () => {
   test.each(LIBRARIES)(
     'by %s: its master dies and a replica is promoted: no call fails, at most one warning',
     async (library) => {
-      connection = await connectToCluster(cluster.ports, library);
+      await using cluster = await startRedisCluster();
+      using connection = await connectToCluster(cluster.ports, library);
       const { makeCalls, warnings } = startClient(connection);
       await makeCalls();
-      const master = await cluster.ownerOf((await stateKeys(admin))[0] ?? '');
+      const nodes = cluster.ports.map((port) => new Redis(port, '127.0.0.1').on('error', silence));
+      const [key = ''] = (await Promise.all(nodes.map(stateKeys))).flat();
+      for (const node of nodes) node.disconnect();
+      const master = await cluster.ownerOf(key);
       const replica = await cluster.addReplicaOf(master);
       await makeCalls();
 
