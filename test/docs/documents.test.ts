@@ -40,6 +40,12 @@ beforeAll(async () => {
   const path = `${binaries}:${process.env['PATH']}`;
   env = { FXRATES_BASE_URL: server.url, FXRATES_API_KEY: key, PATH: path, HOME: binaries };
   if (redis) env['REDIS_URL'] = redis.url;
+  for (const { name, snippets, files } of withExamples) {
+    mkdirSync(folderOf(name));
+    writeFileSync(join(folderOf(name), 'vitest.config.mjs'), 'export default {};'); // otherwise, vitest uses the project's own
+    for (const file of files) writeFileSync(join(folderOf(name), file.name), file.code);
+    for (const [index, code] of snippets.entries()) writeFileSync(snippetOf(name, index), code);
+  }
 });
 
 afterAll(async () => {
@@ -48,20 +54,15 @@ afterAll(async () => {
   for (const temporary of [folder, binaries]) rmSync(temporary, { recursive: true, force: true });
 });
 
-needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => {
-  const pageFolder = () => join(folder, name.replaceAll('/', '-'));
-  const fileOf = (index: number) => join(pageFolder(), `snippet-${index}.ts`);
-  const runLine = (line: string) => new Running('sh', ['-c', `cd "$0" && ${line}`, pageFolder()], { env }).ended;
+const folderOf = (document: string) => join(folder, document.replaceAll('/', '-'));
+const snippetOf = (document: string, index: number) => join(folderOf(document), `snippet-${index}.ts`);
 
-  beforeAll(() => {
-    mkdirSync(pageFolder());
-    writeFileSync(join(pageFolder(), 'vitest.config.mjs'), 'export default {};'); // otherwise, vitest uses the project's own
-    for (const file of files) writeFileSync(join(pageFolder(), file.name), file.code);
-  });
+needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => {
+  const runLine = (line: string) => new Running('sh', ['-c', `cd "$0" && ${line}`, folderOf(name)], { env }).ended;
 
   for (const [index, code] of snippets.entries()) {
     test.skipIf(code.includes('REDIS_URL') && !hasRedis)(`snippet ${index + 1} runs`, async () => {
-      const script = join(pageFolder(), `snippet-${index}.mjs`);
+      const script = snippetOf(name, index).replace(/ts$/, 'mjs');
       const javascript = await transform(code, { loader: 'ts', target: 'node20' });
       writeFileSync(script, javascript.code);
 
@@ -88,13 +89,16 @@ needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => 
       expect({ code, output: code === 0 ? '' : stdout + stderr }).toEqual({ code: 0, output: '' });
     });
   }
+});
 
-  test('the snippets compile under strict settings', async () => {
-    for (const [index, code] of snippets.entries()) writeFileSync(fileOf(index), code);
-    const strict =
-      '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --module nodenext --target es2023 --types node';
-    const typed = files.filter((file) => file.name.endsWith('.ts')).map((file) => join(pageFolder(), file.name));
-    const args = [TSC_7, ...strict.split(' '), ...snippets.map((_, index) => fileOf(index)), ...typed];
+needsBuild('all documents', () => {
+  test('the snippets and files compile under strict settings', async () => {
+    const strict = '--strict --exactOptionalPropertyTypes --module nodenext --target es2023 --types node';
+    const sources = withExamples.flatMap(({ name, snippets, files }) => [
+      ...snippets.map((_, index) => snippetOf(name, index)),
+      ...files.filter((file) => file.name.endsWith('.ts')).map((file) => join(folderOf(name), file.name)),
+    ]);
+    const args = [TSC_7, '--ignoreConfig', '--noEmit', '--moduleDetection', 'force', ...strict.split(' '), ...sources];
 
     const { stdout } = await new Running(process.execPath, args, { env }).ended;
 
