@@ -82,6 +82,21 @@ test('after the refusal of a call in a known slot, sends one call after another'
   expect(rounds(run, 120_700, 4)).toEqual([1, 2, 4, 4]);
 });
 
+test('if an idle time interrupts learning, the calls after it are not sent one after another', () => {
+  const run = new LimiterRun(30);
+  run.ask(0, 15);
+  run.accept(0, { calls: 15 });
+  run.ask(8_000, 15);
+  run.accept(8_000, { calls: 15 });
+  run.ask(8_200, 1);
+  run.refuse(8_200, { retryAfter: '60', isProbe: true });
+  rounds(run, 68_400, 4);
+  expect(run.window).toBe('unknown');
+
+  expect(rounds(run, 200_000, 5)).toEqual([1, 2, 4, 4, 5]);
+  expect(run.state.window).toMatchObject({ startsAt: 188_300 });
+});
+
 test('a returned slot is free again', () => {
   const run = new LimiterRun(3);
   run.ask(0);
