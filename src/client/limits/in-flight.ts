@@ -147,6 +147,8 @@ const FEWEST_FAILURES = 2;
 /** A run of failures this unlikely at the recent failure rate is an outage. */
 const UNLIKELY = 0.01;
 const FIRST_FAILURE_RATE = 0.1;
+/** Above this, a run of failures would have to be ever longer; the failures of an outage raise the rate themselves. */
+const HIGHEST_FAILURE_RATE = 0.5;
 const RATE_WEIGHT = 1 / 16;
 /** Arithmetic with numbers close to zero is slow. */
 const LOWEST_FAILURE_RATE = 0.000_001;
@@ -188,7 +190,7 @@ export function serviceFailed(health: ServiceHealth, failure: ServiceFailure): S
   }
   if (health.isDown)
     return goDown({ ...health, backoffMs: Math.min(LONGEST_BACKOFF_MS, BACKOFF_FACTOR * health.backoffMs) }, failure);
-  const failureRate = health.failureRate + RATE_WEIGHT * (1 - health.failureRate);
+  const failureRate = Math.min(HIGHEST_FAILURE_RATE, health.failureRate + RATE_WEIGHT * (1 - health.failureRate));
   if (sentAt < health.lastSuccessSentAt && hintMs === undefined) return { ...health, failureRate };
   const failuresInARow = health.failuresInARow + 1;
   const isOutage = failuresInARow >= FEWEST_FAILURES && health.failureRate ** failuresInARow <= UNLIKELY;

@@ -61,6 +61,16 @@ test('the service is down after two failures in a row, or three if it is new', (
   expect(failuresUntilDown(HEALTHY)).toBe(3);
 });
 
+test('failures between late responses of an outage do not hide it', () => {
+  let health = answer(HEALTHY, 100);
+  for (let round = 0; round < 60; round += 1) {
+    health = fail(health, 200 + round, { sentAt: 99 });
+    health = serviceAnswered(health, { now: 200 + round, sentAt: 100 });
+  }
+
+  expect(failuresUntilDown(health)).toBeLessThanOrEqual(7);
+});
+
 test('if every third request fails, two failures in a row are not an outage', () => {
   let health = HEALTHY;
   for (let round = 0; round < 60; round += 1) health = fail(answer(health, 2), round);
