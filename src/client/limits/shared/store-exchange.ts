@@ -114,14 +114,27 @@ export class StoreExchange {
   }
 
   async #exchange(offer?: LimitOffer): Promise<boolean> {
-    const { store } = this.#options;
-    const { isWritten, version, state, nowMs } = await this.#inTime(store.exchange(this.#name, this.#version, offer));
+    const { isWritten, version, state, nowMs } = await this.#inTime(this.#tryTwice(offer));
     if (!Number.isFinite(nowMs))
       throw new Error(`the store returned nowMs ${nowMs}, expected milliseconds since the Unix epoch`);
     this.#observe(nowMs);
-    if (!isWritten && version !== this.#version) this.#state = parseState(state, nowMs);
+    // A store that lost the state, or from which it cannot be read, gets back the last one that this process knows.
+    if (!isWritten && version !== this.#version) this.#state = parseState(state, nowMs) ?? past(this.#state, nowMs);
     this.#version = version;
     return isWritten;
+  }
+
+  /** A single error, such as a broken connection, is no outage. */
+  async #tryTwice(offer: LimitOffer | undefined): Promise<LimitExchange> {
+    const { store } = this.#options;
+    try {
+      return await store.exchange(this.#name, this.#version, offer);
+    } catch {
+      const repeated = await store.exchange(this.#name, this.#version, offer);
+      // The first try was written, and only its response was lost.
+      const wasWritten = offer !== undefined && repeated.version === offer.version;
+      return wasWritten ? { ...repeated, isWritten: true } : repeated;
+    }
   }
 
   /** The timeout is that of one exchange, not of all tries together: a busy store has not failed. */
@@ -160,17 +173,22 @@ function keepMsOf({ at, limit: { gate, blockedUntil } }: SharedState): number {
   return KEEP_MS + Math.ceil(Math.max(0, gate.opensAt - at, blockedUntil - at));
 }
 
-/** `undefined` for an unusable state: learning again takes less time than an hour by which the clock was set back. */
+/** `undefined` for a state that cannot be read, or that was written before the store's clock was set back. */
 function parseState(text: string, nowMs: number): SharedState | undefined {
   if (text === '') return undefined;
   try {
     const { at, limit, leases } = JSON.parse(text) as Partial<SharedState>; // each part is checked below
-    const isUsable = typeof at === 'number' && at <= nowMs + FUTURE_MS && Object.values(leases ?? []).every(isLease);
+    const isUsable = typeof at === 'number' && Object.values(leases ?? []).every(isLease);
     if (!isUsable || leases === undefined) return undefined;
-    return { at, leases, limit: parseLimiterState(limit, initialState(Number.POSITIVE_INFINITY)) };
+    return past({ at, leases, limit: parseLimiterState(limit, initialState(Number.POSITIVE_INFINITY)) }, nowMs);
   } catch {
     return undefined;
   }
+}
+
+/** `undefined` for a state of the future: learning again takes less time than an hour by which a clock was set back. */
+function past(state: SharedState | undefined, nowMs: number): SharedState | undefined {
+  return state !== undefined && state.at <= nowMs + FUTURE_MS ? state : undefined;
 }
 
 function isLease({ inFlight, waiting, seenAt, askedAt }: Partial<Lease>): boolean {

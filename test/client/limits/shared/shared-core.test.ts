@@ -234,6 +234,30 @@ test('a process that starts during a long Retry-After knows it from the store', 
   expect(await rejected).toBe('max_retry_after');
 });
 
+test.each(['lost', 'garbled'])('a process knows its Retry-After even if the state in the store was %s', async (how) => {
+  const { clock, store, startProcess } = setUp();
+  const limiter = startProcess();
+  const first = ask(limiter, 1);
+  await clock.advance(10);
+  first[0]?.limited({ retryAfter: '30' });
+  await clock.advance(1_000);
+
+  store.forget();
+  if (how === 'garbled') {
+    const garbled = { version: 'x', state: '{"at":', nowMs: clock.now(), keepMs: MINUTE };
+    void store.exchange(`${LIMITER_STATE_VERSION}:key`, '', garbled);
+  }
+  const granted = ask(limiter, 3);
+  await clock.advance(28_000);
+  expect(granted).toHaveLength(0);
+
+  const others = ask(startProcess(), 1);
+  await clock.advance(900);
+  expect([...granted, ...others]).toHaveLength(0);
+  await clock.advance(200);
+  expect([...granted, ...others]).toHaveLength(1);
+});
+
 test('a state that cannot be read is learned again', async () => {
   const { clock, store, startProcess } = setUp();
   void store.exchange(`${LIMITER_STATE_VERSION}:key`, '', {
@@ -834,8 +858,9 @@ test('while the store fails, a process tries it once a second, however many resp
     for (const permit of granted) permit.ok();
   }
 
-  expect(store.exchanges).toBeGreaterThan(8);
-  expect(store.exchanges).toBeLessThan(12);
+  // Each try is repeated once.
+  expect(store.exchanges / 2).toBeGreaterThan(8);
+  expect(store.exchanges / 2).toBeLessThan(12);
 });
 
 test('a new store is used as soon as the exchange with the failed one has ended', async () => {
@@ -892,6 +917,7 @@ test('while the store fails, a process whose calls wait only for responses tries
   await clock.advance(10_000);
 
   expect(granted).toHaveLength(1);
-  expect(store.exchanges).toBeGreaterThan(8);
-  expect(store.exchanges).toBeLessThan(12);
+  // Each try is repeated once.
+  expect(store.exchanges / 2).toBeGreaterThan(8);
+  expect(store.exchanges / 2).toBeLessThan(12);
 });

@@ -56,6 +56,23 @@ test('the state that one process wrote is read by the next', async () => {
   expect(one.id).not.toBe(other.id);
 });
 
+test('a single error of the store is no failure, and a write whose response was lost is not repeated', async () => {
+  const { clock, store, connect } = setUp();
+  let fails = 0;
+  const exchange = store.exchange.bind(store);
+  store.exchange = async (...parts) => {
+    const reply = await exchange(...parts);
+    fails += 1;
+    if (fails % 2 === 1) throw new Error('connection reset');
+    return reply;
+  };
+  const one = connect();
+
+  expect(await commit(clock, one, { limit: 12 })).toEqual({ outcome: 'written', offers: 1 });
+  expect(store.writes).toBe(1);
+  expect(await commit(clock, one, { limit: 13 })).toEqual({ outcome: 'written', offers: 1 });
+});
+
 test('an offer is computed again if another process has written meanwhile', async () => {
   const { clock, store, connect } = setUp();
   const [one, other] = [connect(), connect()];
