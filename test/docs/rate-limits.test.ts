@@ -49,6 +49,7 @@ const SOURCES: Readonly<Record<string, readonly Source[]>> = {
     constant('limits/retry-after.ts', 'EPOCH_SECONDS_FROM'),
     { figure: grouped(DEFAULT_LIMITER_SETTINGS.maxRetryAfterMs), source: 'DEFAULT_LIMITER_SETTINGS' },
     constant('limits/learn-window.ts', 'FIRST_TRY_MS', 1_000),
+    constant('limits/grant.ts', 'LONGEST_BACKOFF_MS', 1_000),
     { figure: '0', source: 'the value that is ignored' },
   ],
   Outages: [

@@ -194,6 +194,8 @@ const ACCEPTED_PER_CALL_OF_KNOWN = 2;
 const REFUSALS_FOR_LEARNING = 3;
 const BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 16_000;
+/** Some services block a key for a time that each refused request starts again. */
+const LONGEST_LOCKOUT_MS = 300_000;
 
 export const OPEN_GATE: Gate = {
   opensAt: Number.NEGATIVE_INFINITY,
@@ -217,14 +219,16 @@ export function stayClosedUntil(gate: Gate, at: number): Gate {
 }
 
 /**
- * Counts a refusal. If more requests are refused than accepted, each further refusal doubles the time for which the
- * gate is closed.
+ * Counts a refusal. If more requests are refused than accepted, the gate stays closed for longer than the service asked
+ * for, and each further refusal doubles that time. `isLockedOut`: no request was accepted for more than a minute, so
+ * the service may count refused requests as well.
  */
-export function recordRefusal(gate: Gate, now: number): Gate {
+export function recordRefusal(gate: Gate, now: number, isLockedOut: boolean): Gate {
   const pressure = gate.pressure + 1;
   const doublings = pressure - REFUSALS_FOR_LEARNING;
-  const backoffMs = doublings > 0 ? Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** doublings) : 0;
-  const { opensAt } = backoffMs > 0 ? stayClosedUntil(gate, now + backoffMs) : gate;
+  const longestMs = isLockedOut ? LONGEST_LOCKOUT_MS : LONGEST_BACKOFF_MS;
+  const backoffMs = doublings > 0 ? Math.min(longestMs, BACKOFF_MS * 2 ** doublings) : 0;
+  const opensAt = backoffMs > 0 ? Math.max(now, gate.opensAt) + backoffMs : gate.opensAt;
   return { ...gate, pressure, opensAt, staleBefore: opensAt };
 }
 

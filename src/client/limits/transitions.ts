@@ -138,7 +138,7 @@ export function refused(
   if (isBurstRefusal(state.burst, state.log, { now, hintMs })) {
     return { state: { ...state, burst: shrinkBurstLimit(state.burst, now) }, reading };
   }
-  state = { ...state, gate: recordRefusal(state.gate, now) };
+  state = { ...state, gate: recordRefusal(state.gate, now, state.log.size === 0) };
   const isShort = hintMs !== undefined && hintMs <= shortHintMs(state);
   const refusal = { now, sentAt, openedAt, isProbe, hintMs, isShort };
   if (state.phase === 'unknown') return { state: refuseUnknown(state, refusal), reading };

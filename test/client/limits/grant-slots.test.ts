@@ -186,7 +186,7 @@ test('neither a bucket nor a share with a request in flight is probed', () => {
 });
 
 test('an accepted call cancels one of several refusals', () => {
-  const gate = acceptBehindGate(recordRefusal(recordRefusal(recordRefusal(OPEN_GATE, 0), 0), 0));
+  const gate = acceptBehindGate([1, 2, 3].reduce((gate) => recordRefusal(gate, 0, false), OPEN_GATE));
 
   expect(gate.pressure).toBe(2);
 });

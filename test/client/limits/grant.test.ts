@@ -10,7 +10,7 @@ import {
   recordRefusal,
   stayClosedUntil,
 } from '../../../src/client/limits/grant.ts';
-import { LimiterRun, usedUpRun } from '../../helpers/limiter-run.ts';
+import { LimiterRun, ROUND_TRIP_MS, usedUpRun } from '../../helpers/limiter-run.ts';
 
 const MINUTE = 60_000;
 
@@ -238,21 +238,61 @@ test('answers to requests sent before it opened are stale', () => {
   expect(isStale(closed, 1_000)).toBe(false);
 });
 
-test('if more calls are refused than accepted, it closes twice as long each time, up to 16 s', () => {
+test('if more calls are refused than accepted, it adds twice as much to the wait each time, up to 16 s', () => {
   let gate = OPEN_GATE;
-  const closedMs = Array.from({ length: 13 }, (_, place) => {
+  const addedMs = Array.from({ length: 10 }, (_, place) => {
     const now = place * 100_000;
-    gate = recordRefusal(stayClosedUntil(gate, now), now);
+    gate = recordRefusal(stayClosedUntil(gate, now + 30_000), now, false);
     expect(gate.staleBefore).toBe(gate.opensAt);
+    return gate.opensAt - now - 30_000;
+  });
+
+  expect(addedMs).toEqual([0, 0, 0, 1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 16_000]);
+});
+
+test('if nothing is accepted for more than a minute, it closes for up to five minutes', () => {
+  let gate = OPEN_GATE;
+  const closedMs = Array.from({ length: 14 }, (_, place) => {
+    const now = place * 1_000_000;
+    gate = recordRefusal(gate, now, true);
     return gate.opensAt - now;
   });
 
-  expect(closedMs).toEqual([0, 0, 0, 1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 16_000, 16_000, 16_000, 16_000]);
+  expect(closedMs.slice(8)).toEqual([32_000, 64_000, 128_000, 256_000, 300_000, 300_000]);
+});
+
+/** Asks again and again of a service that blocks the key for `blockMs` at each refusal; returns the number of refusals. */
+function refusalsOfBlockedKey(run: LimiterRun, blockMs: number, retryAfter: string | undefined): number {
+  let blockedUntil = 60_000;
+  let refusals = 0;
+  for (let now = 100; refusals < 20; ) {
+    const { n, probe, at = now + ROUND_TRIP_MS } = run.ask(now, 1);
+    if (n > 0 && now >= blockedUntil) break;
+    if (n > 0) {
+      run.refuse(now, { retryAfter, isProbe: probe });
+      blockedUntil = now + blockMs;
+      refusals += 1;
+    }
+    now = Math.max(now + ROUND_TRIP_MS, at);
+  }
+  return refusals;
+}
+
+test.each([
+  ['no hint', 60_000, undefined],
+  ['a hint that is too short', 60_000, '58.5'],
+  ['a hint that is rounded down', 30_400, '30'],
+])('a service that blocks the key again at each refusal, with %s, accepts a request in the end', (_, blockMs, hint) => {
+  const run = new LimiterRun(30);
+  run.ask(0, 30);
+  run.accept(0, { calls: 30 });
+
+  expect(refusalsOfBlockedKey(run, blockMs, hint)).toBeLessThan(15);
 });
 
 test('each accepted call cancels one refusal', () => {
   let gate = OPEN_GATE;
-  for (let round = 0; round < 20; round += 1) gate = acceptBehindGate(recordRefusal(gate, round));
+  for (let round = 0; round < 20; round += 1) gate = acceptBehindGate(recordRefusal(gate, round, false));
 
   expect(gate).toMatchObject({ opensAt: Number.NEGATIVE_INFINITY, pressure: 0, accepted: 20 });
 });
