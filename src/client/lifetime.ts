@@ -17,6 +17,8 @@ export interface HeldState {
   isForgotten: boolean;
   /** Removes it from the registry, so that the next client of the key creates a new state. */
   readonly forget: () => void;
+  /** Resolves when the store has the results of all its calls, or has failed. */
+  readonly stored: () => Promise<void>;
 }
 
 /** The calls and key states of a client, and of clients that `withOptions` created from it, until it is closed. */
@@ -45,7 +47,10 @@ export class Lifetime {
     entry.clients += 1;
   }
 
-  /** Ends all calls and releases the states of the keys. Resolves when no call is in flight. */
+  /**
+   * Ends all calls and releases the states of the keys. Resolves when no call is in flight, and the stores of the limits
+   * have the results.
+   */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -58,11 +63,14 @@ export class Lifetime {
     this.#closing.abort(error);
     for (const { cancellation } of calls) cancellation.cancel(error);
     await Promise.allSettled(responses);
-    for (const entry of this.#entries) {
+    const entries = [...this.#entries];
+    this.#entries.clear();
+    for (const entry of entries) {
       entry.clients -= 1;
       if (entry.clients === 0) entry.forget();
     }
-    this.#entries.clear();
+    // Otherwise, a process that exits now would hold its slots until it is considered dead.
+    await Promise.all(entries.filter(({ clients }) => clients === 0).map((entry) => entry.stored()));
   }
 }
 

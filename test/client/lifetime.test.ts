@@ -81,7 +81,7 @@ function heldState(): HeldState & { readonly forgotten: () => number } {
   const forget = () => {
     forgotten += 1;
   };
-  return { clients: 0, isForgotten: false, forget, forgotten: () => forgotten };
+  return { clients: 0, isForgotten: false, forget, stored: async () => undefined, forgotten: () => forgotten };
 }
 
 test('a state is removed when the last client that uses it is closed', async () => {
@@ -98,6 +98,24 @@ test('a state is removed when the last client that uses it is closed', async () 
   await other.close();
 
   expect([state.clients, state.forgotten()]).toEqual([0, 1]);
+});
+
+test('close waits until the store has the results, except of a state that another client uses', async () => {
+  const [one, other] = [new Lifetime(), new Lifetime()];
+  const { promise, resolve } = deferred<void>();
+  const state = { ...heldState(), stored: () => promise };
+  one.hold(state);
+  other.hold(state);
+  await one.close();
+  let isClosed = false;
+
+  const closing = other.close().then(() => {
+    isClosed = true;
+  });
+  await quiet();
+  expect(isClosed).toBe(false);
+  resolve();
+  await closing;
 });
 
 test('a client keeps no state that was removed while it was idle', async () => {

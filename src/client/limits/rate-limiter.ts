@@ -171,6 +171,11 @@ export class RateLimiter {
     return this.#queue.size === 0 && this.#inFlight.size === 0;
   }
 
+  /** See `SharedCore.stored`. */
+  async stored(): Promise<void> {
+    if (this.#core instanceof SharedCore) await this.#core.stored();
+  }
+
   /** See `SharedCore.offerStore`. */
   offerStore(store: LimitStore): void {
     if (this.#core instanceof SharedCore) this.#core.offerStore(store);

@@ -5,7 +5,7 @@ import { type HeldState, Lifetime } from '../lifetime.ts';
 import { KeyState, stateName } from './key-state.ts';
 
 /** Copies of the package in one process share this if its shape is the same; the number is the version of the shape. */
-const SHARED = Symbol.for('fxrates.key-states.4');
+const SHARED = Symbol.for('fxrates.key-states.5');
 
 interface Shared {
   readonly real: StateRegistry;
@@ -77,7 +77,9 @@ export class StateRegistry {
       entry.isForgotten = true;
       if (this.#entries.get(name) === entry) this.#entries.delete(name);
     };
-    const entry: StateEntry = { state: create(), usedAt: now, isForgotten: false, clients: 0, forget };
+    const state = create();
+    const stored = async () => state.limiter?.stored();
+    const entry: StateEntry = { state, usedAt: now, isForgotten: false, clients: 0, forget, stored };
     this.#entries.set(name, entry);
     if (this.#entries.size > this.#sweepFrom) this.#forgetIdle(now - IDLE_MS);
     return entry;

@@ -57,6 +57,7 @@ export class SharedCore implements LimiterCore {
   #asksForLimit = false;
   #askAt = Number.NEGATIVE_INFINITY;
   #isExchanging = false;
+  #exchanged: Promise<void> = Promise.resolve();
   #hasMore = false;
   /** Set if the store failed: this process decides alone until this time, and longer if the store fails again. */
   #aloneUntil: number | undefined;
@@ -78,6 +79,11 @@ export class SharedCore implements LimiterCore {
     if (this.#aloneUntil === undefined || store === this.#options.store) return;
     this.#exchange = new StoreExchange({ ...this.#options, store });
     this.#aloneUntil = this.#options.now();
+  }
+
+  /** Resolves when the store has all reports, or has failed. */
+  stored(): Promise<void> {
+    return this.#exchanged;
   }
 
   grant(now: number, wanted: number): Grant {
@@ -191,7 +197,7 @@ export class SharedCore implements LimiterCore {
     this.#hasMore = true;
     if (this.#isExchanging) return;
     this.#isExchanging = true;
-    queueMicrotask(() => void this.#exchangeAll());
+    this.#exchanged = Promise.resolve().then(() => this.#exchangeAll());
   }
 
   async #exchangeAll(): Promise<void> {

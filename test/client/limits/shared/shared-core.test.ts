@@ -274,6 +274,40 @@ test('a state that cannot be read is learned again', async () => {
   expect(granted).toHaveLength(4);
 });
 
+test('tells when the store has the results of all calls', async () => {
+  const { clock, store, startProcess } = setUp();
+  const limiter = startProcess();
+  const granted = ask(limiter, 2);
+  await clock.advance(10);
+  for (const permit of granted) permit.ok();
+  const writes = store.writes;
+  let isStored = false;
+
+  const stored = limiter.stored().then(() => {
+    isStored = true;
+  });
+  await settle();
+  expect([isStored, store.writes]).toEqual([false, writes]);
+  await clock.advance(10);
+  await stored;
+
+  expect(store.writes).toBe(writes + 1);
+});
+
+test.each(['down', 'silent'] as const)('does not wait for a store that is %s', async (health) => {
+  const { clock, store, startProcess } = setUp();
+  const limiter = startProcess();
+  const granted = ask(limiter, 1);
+  await clock.advance(10);
+  store.health = health;
+  for (const permit of granted) permit.ok();
+
+  const stored = limiter.stored();
+  await clock.advance(1_100);
+
+  await expect(stored).resolves.toBeUndefined();
+});
+
 test('a call aborted during the exchange returns its slot', async () => {
   const { clock, startProcess } = setUp({ perMinute: 1 });
   const [one, other] = [startProcess(), startProcess()];
