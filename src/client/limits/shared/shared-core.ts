@@ -19,8 +19,12 @@ import { StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
 /** Between attempts to reach a store that failed. */
 const TRY_AGAIN_MS = 1_000;
-/** Shortest and longest time between two checks whether other processes have released slots. */
+/**
+ * Shortest and longest time between two checks whether other processes have released slots; it grows by a factor while
+ * no process writes.
+ */
 const LOOK_AGAIN_MS = 30;
+const LOOK_AGAIN_FACTOR = 1.5;
 const LOOK_AGAIN_AT_LEAST_MS = 1_000;
 
 const NO_GRANT: Grant = { n: 0, probe: false, at: undefined };
@@ -56,6 +60,9 @@ export class SharedCore implements LimiterCore {
   #queued = 0;
   #asksForLimit = false;
   #askAt = Number.NEGATIVE_INFINITY;
+  #lookAgainMs = LOOK_AGAIN_MS;
+  /** The version of the state at the last check. */
+  #seenVersion = '';
   #isExchanging = false;
   #exchanged: Promise<void> = Promise.resolve();
   #hasMore = false;
@@ -245,7 +252,10 @@ export class SharedCore implements LimiterCore {
     this.#granted = grant;
     if (isRefused) this.#handOut(0);
     const now = this.#options.now();
-    const at = grant.at === undefined ? now + LOOK_AGAIN_MS : this.toLocal(grant.at);
+    const { version } = this.#exchange;
+    this.#lookAgainMs = version === this.#seenVersion ? LOOK_AGAIN_FACTOR * this.#lookAgainMs : LOOK_AGAIN_MS;
+    this.#seenVersion = version;
+    const at = grant.at === undefined ? now + this.#lookAgainMs : this.toLocal(grant.at);
     this.#askAt = Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS);
   }
 

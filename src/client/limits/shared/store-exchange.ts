@@ -74,6 +74,11 @@ export class StoreExchange {
     return this.#state;
   }
 
+  /** The version of that state in the store. */
+  get version(): string {
+    return this.#version;
+  }
+
   /** Milliseconds by which the store's clock is ahead of ours; 0 while unknown. */
   get aheadMs(): number {
     return this.#aheadMs ?? 0;
