@@ -36,6 +36,10 @@ const ENOUGH_OF_LIMIT = 0.1;
 const CHANCE_CALLS = 2;
 /** Part of the configured limit below which a first burst shows only the capacity of a bucket. */
 const SMALL_BURST = 0.1;
+/** Part of the limit below which many others use the key: the number of own requests is then a coincidence. */
+const SMALLEST_SHARE = 1 / 16;
+/** Part of the requests accepted at once that may be sent at once if the others are sent at equal intervals. */
+const EVEN_BURST = 0.25;
 /** If less than half of a fixed window can be used, a log is better. */
 const LONGEST_GUARD_MS = WINDOW_MS / 2;
 /** A measured refill is slightly too high: the last request was sent before the bucket was empty. */
@@ -107,6 +111,7 @@ export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterS
   if (isSoon && isShortTrial) return limitPerSecond(state, refusal);
   const periodMs = burstPeriodMs(refusal);
   if (!isSoon && periodMs !== undefined) return limitBursts(state, { calls: gate.accepted, periodMs, refusal });
+  if (isBelowLimit(state, refusal, gate.accepted)) return sendEvenly(state, refusal, gate.accepted);
   // The requests accepted since the gate opened are the limit, or this process's share of it.
   return relearn(withLimit(state, gate.accepted), refusal);
 }
@@ -215,6 +220,32 @@ function supposeFixed(state: LimiterState, sentAt: number): LimiterState {
     hypothesis: { ...hypothesis, tries: 0 },
     window: guardMs <= LONGEST_GUARD_MS ? { kind: 'fixed', startsAt, guardMs, boundary: 'assumed' } : { kind: 'log' },
   };
+}
+
+/**
+ * Whether the server asks for a long wait although fewer requests were accepted than the limit allows, in the window
+ * (`accepted`) and in the last minute.
+ */
+export function isBelowLimit(
+  { log, configured }: LimiterState,
+  { hintMs, isShort }: Refusal,
+  accepted: number,
+): boolean {
+  if (hintMs === undefined || isShort || accepted >= NEARLY_ALL * configured) return false;
+  return NEARLY_ALL * log.size <= configured && log.size >= SMALLEST_SHARE * configured;
+}
+
+/**
+ * Sends requests at equal intervals, like a small bucket: at the rate of the last minute first, then faster until a
+ * refusal. A server that also counts the previous window, or that has a bucket and asks for a wait of a whole minute,
+ * then refuses nothing. If others use the key, the rate is the share of this process.
+ */
+export function sendEvenly(state: LimiterState, { now, hintMs = 0 }: Refusal, accepted: number): LimiterState {
+  const at = now + hintMs;
+  const perMs = Math.min(state.configured, state.log.size) / WINDOW_MS;
+  const window: Window = { kind: 'bucket', perMs, capacity: Math.max(1, EVEN_BURST * accepted), tokens: 1, at };
+  const settled = settleWindow({ ...state, gate: closeGate(state.gate, at) }, window, at);
+  return { ...settled, probe: { ...settled.probe, emptyAt: at, acceptedAtEmpty: 0 } };
 }
 
 /** Whether the server accepted only as many requests as a bucket refills. */

@@ -77,7 +77,7 @@ test('after the refusal of a call in a known slot, sends one call after another'
   run.ask(60_300, 12);
   run.accept(60_300, { calls: 12 });
   run.ask(60_500, 1);
-  run.refuse(60_500, { retryAfter: '60' });
+  run.refuse(60_500);
 
   expect(rounds(run, 120_700, 4)).toEqual([1, 2, 4, 4]);
 });

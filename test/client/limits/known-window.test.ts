@@ -29,6 +29,7 @@ function verdict({ phase, window, burst, gate, probe }: LimiterState): string {
   if (phase === 'unknown') return `burst limit of ${burst.calls} in ${burst.periodMs} ms`;
   if (phase === 'learning') return 'unknown window';
   if (probe.pauseMs > 60_000) return 'no capacity';
+  if (window.kind === 'bucket' && window.at > NOW) return `even from ${window.at}`;
   if (gate.opensAt > NOW) return `share until ${gate.opensAt}`;
   return window.kind;
 }
@@ -39,12 +40,20 @@ test.each<[string, Before, Partial<Refusal>, string, number]>([
   // The hint names the end of our own oldest request, and not that of the window.
   ['the end of our oldest request', { answers: [45_000, 65_000] }, { hintMs: 35_000 }, 'log', 2],
   ['that, 2 s before the end of the window', { answers: [58_000] }, { hintMs: 47_999 }, 'log', 1],
-  ['nearly the end of the window', { answers: [58_000, 65_000] }, { hintMs: 48_000 }, 'share until 120000', 1],
-  ['the end of the window', { answers: [61_000, 62_000] }, { hintMs: 50_000 }, 'share until 120000', 2],
+  ['nearly the end of the window', { answers: [58_000, 65_000] }, { hintMs: 48_000 }, 'even from 118000', 10],
+  ['the end of the window', { answers: [61_000, 62_000] }, { hintMs: 50_000 }, 'even from 120000', 10],
+  // Less than a sixteenth of the limit: many others use the key.
+  ['it, with a small part', { perMinute: 33, answers: [61_000, 62_000] }, { hintMs: 50_000 }, 'share until 120000', 2],
   // All of the limit was used, and comes back before the minute is over.
   ['a time within it', { limit: 3, answers: times(3, 61_000) }, { hintMs: 35_000 }, 'burst limit of 3 in 45000 ms', 10],
-  ['a later time', { limit: 3, answers: times(3, 61_000) }, { hintMs: 35_001 }, 'unknown window', 3],
-  ['a time within it, early', { limit: 3, answers: times(2, 61_000) }, { hintMs: 20_000 }, 'unknown window', 2],
+  ['a later time', { perMinute: 3, answers: times(3, 61_000) }, { hintMs: 35_001 }, 'unknown window', 3],
+  [
+    'a time within it, early',
+    { perMinute: 33, limit: 3, answers: times(2, 61_000) },
+    { hintMs: 20_000 },
+    'unknown window',
+    2,
+  ],
   [
     'one slot within it',
     { limit: 3, answers: times(3, 61_000) },
@@ -128,13 +137,34 @@ test.each<[string, Partial<Refusal>, number]>([
 });
 
 test.each<[string, Before, Partial<Refusal>, string, number]>([
-  ['the end of its oldest request', { answers: times(4, 40_000) }, { hintMs: 30_000 }, 'share until 100000', 4],
-  ['another time', { answers: times(4, 40_000) }, { hintMs: 40_000 }, 'unknown window', 4],
+  ['the end of its oldest request', { answers: times(4, 40_000) }, { hintMs: 30_000 }, 'even from 100000', 10],
+  [
+    'that, with a small part',
+    { perMinute: 65, answers: times(4, 40_000) },
+    { hintMs: 30_000 },
+    'share until 100000',
+    4,
+  ],
+  [
+    'another time, with a small part',
+    { perMinute: 65, answers: times(4, 40_000) },
+    { hintMs: 40_000 },
+    'unknown window',
+    4,
+  ],
   ['nothing', { answers: times(4, 40_000) }, {}, 'share until 100000', 4],
 ])('a refusal in a sliding window that names %s', (_, before, refusal, expected, limit) => {
   const after = refuse({ window: LOG, ...before }, refusal);
 
   expect([verdict(after), after.limit]).toEqual([expected, limit]);
+});
+
+test('after a long hint below the limit, requests are sent at equal intervals, at the rate of the last minute', () => {
+  const { window, gate, probe } = refuse({ answers: [...times(2, 20_000), ...times(4, 61_000)] }, { hintMs: 50_000 });
+
+  expect(window).toEqual({ kind: 'bucket', perMs: 6 / 60_000, capacity: 1, tokens: 1, at: 120_000 });
+  expect(gate).toMatchObject({ opensAt: 120_000, isHalfOpen: true });
+  expect(probe.dueAt).toBe(127_500);
 });
 
 test('a bucket that refuses is empty, and slower unless the request was a probe', () => {

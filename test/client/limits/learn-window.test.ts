@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   acceptLearning,
   burstPeriodMs,
+  isBelowLimit,
   jitterMs,
   type Refusal,
   refuseLearning,
@@ -68,6 +69,30 @@ test.each([
   [undefined, undefined],
 ])('5 s after the gate opened, a hint of %j ms is for a period of %j ms', (hintMs, periodMs) => {
   expect(burstPeriodMs(refusalOf({ openedAt: NOW - 5_000, hintMs }))).toBe(periodMs);
+});
+
+test.each<[string, Before, Partial<Refusal>, number, boolean]>([
+  ['a long hint', { answers: times(20, NOW) }, { hintMs: 30_000 }, 5, true],
+  ['no hint', { answers: times(20, NOW) }, {}, 5, false],
+  ['a short hint', { answers: times(20, NOW) }, { hintMs: 3_000, isShort: true }, 5, false],
+  ['a little less than the limit in the window', { answers: times(26, NOW) }, { hintMs: 30_000 }, 26, true],
+  ['nearly the limit in the window', { answers: times(27, NOW) }, { hintMs: 30_000 }, 27, false],
+  ['a little more than the limit in the last minute', { answers: times(33, NOW) }, { hintMs: 30_000 }, 5, true],
+  ['more than the limit in the last minute', { answers: times(34, NOW) }, { hintMs: 30_000 }, 5, false],
+  ['a sixteenth of the limit', { perMinute: 32, answers: times(2, NOW) }, { hintMs: 30_000 }, 2, true],
+  ['less than that', { perMinute: 33, answers: times(2, NOW) }, { hintMs: 30_000 }, 2, false],
+  ['an unknown limit', { perMinute: Number.POSITIVE_INFINITY, answers: times(2, NOW) }, { hintMs: 30_000 }, 2, false],
+])('whether a refusal is below the limit: %s', (_, before, refusal, accepted, expected) => {
+  expect(isBelowLimit(stateOf(before), refusalOf(refusal), accepted)).toBe(expected);
+});
+
+test('while learning, a long hint below the limit makes the requests even', () => {
+  const before = stateOf({ answers: times(20, NOW), gate: { accepted: 8 }, phase: 'learning' });
+
+  const { phase, window } = refuseLearning(before, refusalOf({ openedAt: NOW - 20_000, hintMs: 40_000 }));
+
+  expect(phase).toBe('known');
+  expect(window).toEqual({ kind: 'bucket', perMs: 20 / 60_000, capacity: 2, tokens: 1, at: NOW + 40_000 });
 });
 
 test.each([

@@ -139,8 +139,8 @@ test('after a refusal below the limit, the accepted calls are its share, and it 
   const run = usedUpRun('59.9');
   run.ask(60_200);
   run.accept(60_200);
-  run.refuse(60_200, { retryAfter: '59.9' });
-  run.refuse(60_200, { retryAfter: '59.9' });
+  run.refuse(60_200);
+  run.refuse(60_200);
 
   expect(run.state).toMatchObject({ limit: 1, window: { kind: 'log' } });
   expect(run.slotAt(60_300, 0)).toBe(120_300);
