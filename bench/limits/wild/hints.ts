@@ -2,7 +2,7 @@ import type { Random } from '../../../test/helpers/limits-random.ts';
 
 /**
  * Forms of Retry-After. `up5` and `up10` round up to 5 and 10 s. `jitter10` adds 0 to 10 s. `early` is a second too
- * short. `some` omits every second header. `date-alone` is an HTTP date in a response without `Date`. A number is
+ * short. `minute-end` is the end of the minute, even if slots are free earlier. `some` omits every second header. `date-alone` is an HTTP date in a response without `Date`. A number is
  * always sent as it is.
  */
 export type HintForm =
@@ -15,6 +15,7 @@ export type HintForm =
   | 'up10'
   | 'jitter10'
   | 'early'
+  | 'minute-end'
   | 'some'
   | 'absent'
   | number;
@@ -35,6 +36,8 @@ export function retryAfter(form: HintForm, waitMs: number, now: number, random: 
   switch (form) {
     case 'absent':
       return undefined;
+    case 'minute-end':
+      return String(60 - (Math.floor(now / 1000) % 60));
     case 'some':
       return random() < 0.5 ? undefined : String(seconds);
     case 'fraction':

@@ -79,6 +79,14 @@ const outages: readonly Scenario[] = [
     job: { calls: 200 },
   },
   {
+    name: 'outage 15 s, resets, in a burst with tails beyond 80 ms',
+    server: log(300, failing('reset', 1_000, 16_000)),
+    network: { latency: { medianMs: 40 } },
+    job: { calls: 900 },
+    goals: { inKnownOutage: 40 },
+    seeds: 8,
+  },
+  {
     name: 'outage 10 s in traffic of 80 %, defaults',
     server: log(300, unavailable(30_000, 40_000)),
     job: { calls: 480, perMinute: 240 },

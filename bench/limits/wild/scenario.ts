@@ -38,6 +38,8 @@ export interface Job {
   readonly callers?: number;
   /** Rate at which calls start at random times, over all processes. Default: all calls start at once. */
   readonly perMinute?: number;
+  /** More calls at a later time, in milliseconds since the start. */
+  readonly again?: { readonly atMs: number; readonly calls: number };
   /** Part of the calls that are aborted, and the time of the abort after the start of the call. */
   readonly aborts?: { readonly part: number; readonly afterMs: number };
 }
@@ -79,7 +81,8 @@ export function deadlineOf({ options = { deadlineMs: false } }: Scenario): numbe
 /** The calls in the order of their start, in turn for each process. */
 export function planCalls({ job, processes = 1 }: Scenario, random: Random): PlannedCall[] {
   let startMs = 0;
-  return Array.from({ length: job.calls }, (_, number) => {
+  return Array.from({ length: job.calls + (job.again?.calls ?? 0) }, (_, number) => {
+    if (number === job.calls) startMs = job.again?.atMs ?? 0;
     if (job.perMinute !== undefined) startMs -= Math.log(1 - random()) * (60_000 / job.perMinute);
     const isAborted = job.aborts !== undefined && random() < job.aborts.part;
     return { number, process: number % processes, startMs, abortAfterMs: isAborted ? job.aborts?.afterMs : undefined };

@@ -38,6 +38,36 @@ const falseHints: readonly Scenario[] = [
   },
 ];
 
+/** Servers that refuse although less than the limit was used, or that count refused requests. */
+const unexplained: readonly Scenario[] = [
+  {
+    name: 'hint to the end of the minute: counter 100, learned',
+    server: counter(100, { hint: 'minute-end' }),
+    job: { calls: 250 },
+    goals: { ratio: 1.8 },
+  },
+  {
+    name: 'hint to the end of the minute: counter 60, traffic 90 %, defaults',
+    server: counter(60, { hint: 'minute-end' }),
+    job: { calls: 1_080, perMinute: 54 },
+    options: DEFAULTS,
+    goals: { failedPart: 0.1 },
+  },
+  {
+    name: 'hint 60: bucket of 60 at 300, told',
+    server: bucket(300, 60, { hint: 60 }),
+    job: { calls: 900 },
+    told: 300,
+    goals: { refusedPer100: 2, ratio: 2.2 },
+  },
+  {
+    name: 'block of 60 s at each refusal, no hint: log 60',
+    server: log(60, { blockMs: 60_000, hint: 'absent' }),
+    job: { calls: 240 },
+    goals: { ratio: 2.5 },
+  },
+];
+
 const windows: readonly Scenario[] = [
   { name: 'window fixed 300, told', server: fixed(300), job: { calls: 1_000 }, told: 300 },
   { name: 'window from the first hit 300, told', server: firstHit(300), job: { calls: 1_000 }, told: 300 },
@@ -176,6 +206,6 @@ const quotas: readonly Scenario[] = [
 ];
 
 export const SERVER_SCENARIOS: readonly Scenario[] = [
-  ...[...hints, ...falseHints, ...windows, ...twoLimits],
+  ...[...hints, ...falseHints, ...unexplained, ...windows, ...twoLimits],
   ...[...changes, ...others, ...nodes, ...quotas],
 ];

@@ -11,6 +11,8 @@ export interface ServerSpec extends WindowOptions {
   readonly changes?: readonly { readonly atMs: number; readonly limit: number }[];
   /** Servers that count separately; each request reaches a random one. Default: 1. */
   readonly nodes?: number;
+  /** Time for which each refused request blocks the key, from that request on. Default: 0. */
+  readonly blockMs?: number;
   /** Delay until an accepted request is counted. Default: 0. */
   readonly lagMs?: number;
   /** Whether 429s are an HTML page without an envelope. Default: false. */
@@ -55,6 +57,7 @@ export class WildServer {
   readonly #nodes: readonly (readonly Window[])[];
   #changed = 0;
   #limit: number;
+  #blockedUntil = Number.NEGATIVE_INFINITY;
   accepted = 0;
 
   constructor(spec: ServerSpec, random: Random, startedAt: number) {
@@ -99,8 +102,12 @@ export class WildServer {
     const outage = this.#outagesAt(now).find(({ part = 1 }) => part === 1 || this.#random() < part);
     if (outage !== undefined) return this.#failed(outage, now);
     const node = this.pickNode();
-    const waitMs = this.#windowsMs(now, node);
-    if (waitMs > 0 && this.#spec.kind !== 'leaky') return this.#refusal(now, waitMs);
+    const waitMs = Math.max(this.#windowsMs(now, node), this.#blockedUntil - now);
+    if (waitMs > 0 && this.#spec.kind !== 'leaky') {
+      const { blockMs = 0 } = this.#spec;
+      this.#blockedUntil = now + blockMs;
+      return this.#refusal(now, Math.max(waitMs, blockMs));
+    }
     return this.#served(path, now, this.accept(now, node));
   }
 

@@ -17,6 +17,23 @@ const poisson: readonly Scenario[] = [50, 80, 95, 120].flatMap((percent) => {
   ];
 });
 
+/** Calls, a pause in which learning is not finished, and calls again. */
+const interrupted: readonly Scenario[] = [
+  {
+    name: 'two bursts: log 300, hint 60, told, round trips of 1 s',
+    server: log(300, { hint: 60 }),
+    network: { latency: [450, 550] },
+    job: { calls: 574, again: { atMs: 150_000, calls: 290 } },
+    told: 300,
+  },
+  {
+    name: 'two bursts: fixed 300, learned, round trips of 600 ms',
+    server: fixed(300),
+    network: { latency: [250, 350] },
+    job: { calls: 330, again: { atMs: 155_000, calls: 290 } },
+  },
+];
+
 const STORES: readonly (readonly [string, StoreSpec | undefined])[] = [
   ['no store', undefined],
   ['store 2 ms', { latency: [1, 3] }],
@@ -113,4 +130,7 @@ const single: readonly Scenario[] = [
   },
 ];
 
-export const TRAFFIC_SCENARIOS: readonly Scenario[] = [...poisson, ...fleets, ...largeFleets, ...single];
+export const TRAFFIC_SCENARIOS: readonly Scenario[] = [
+  ...[...poisson, ...interrupted, ...fleets, ...largeFleets],
+  ...single,
+];
