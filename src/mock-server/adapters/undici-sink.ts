@@ -54,7 +54,11 @@ export class ResponseSink {
 
   /** Starts the handler, which may abort at once. Returns whether a response is still wanted. */
   begin(): boolean {
-    this.#steps.begin((reason) => this.fail(reason ?? new (load('undici').errors.RequestAbortedError)()));
+    try {
+      this.#steps.begin((reason) => this.fail(reason ?? new (load('undici').errors.RequestAbortedError)()));
+    } catch (error) {
+      this.fail(error as Error);
+    }
     return !this.#isOver;
   }
 
@@ -65,7 +69,7 @@ export class ResponseSink {
     return isWanted;
   }
 
-  /** Passes a response to the handler; waits while the reader is slow. Rejects with what reading the body throws. */
+  /** Passes a response to the handler; waits while the reader is slow. Rejects with what the body, or the handler until its last step, throws. */
   async send({ pieces, ending = 'whole', ...head }: SentResponse): Promise<void> {
     if (this.#isOver) return;
     this.#steps.head(head);
@@ -76,7 +80,12 @@ export class ResponseSink {
     if (!(await this.#isFree())) return;
     if (ending !== 'whole') return this.fail(brokenConnection(ending));
     this.#finish();
-    this.#steps.end();
+    // As in undici's client: the retry handler throws here to start over.
+    try {
+      this.#steps.end();
+    } catch (error) {
+      this.#steps.error(error as Error);
+    }
   }
 
   fail(error: Error): void {

@@ -163,6 +163,50 @@ test('a body left unread does not disturb the next request', async () => {
   expect((await undici.request(url, { dispatcher })).statusCode).toBe(200);
 });
 
+test.each([
+  ['RetryAgent', (dispatcher: undici.Dispatcher) => new undici.RetryAgent(dispatcher, { minTimeout: 1 })],
+  [
+    'interceptors.retry()',
+    (dispatcher: undici.Dispatcher) => dispatcher.compose(undici.interceptors.retry({ minTimeout: 1 })),
+  ],
+])('%s repeats a request after a status fault', async (_, retrying) => {
+  const mock = newMock();
+  const { key } = mock.createKey();
+  mock.faults.add({ kind: 'status', status: 503, times: 2 });
+
+  const answer = await undici.request(`${mock.baseUrl}/api/v1/quota?api_key=${key}`, {
+    dispatcher: retrying(mock.dispatcher),
+  });
+
+  expect(answer.statusCode).toBe(200);
+  expect(mock.journal.list().map(({ status }) => status)).toEqual([503, 503, 200]);
+});
+
+test.each(['onRequestStart', 'onResponseStart', 'onResponseData', 'onResponseEnd'] as const)(
+  'a handler that throws in %s receives its error, as from a client of undici',
+  async (method) => {
+    const mock = newMock();
+    const throwing = {
+      onRequestStart: () => {},
+      onResponseStart: () => {},
+      onResponseData: () => {},
+      onResponseEnd: () => {},
+      [method]: () => {
+        throw new Error('thrown by the handler');
+      },
+    };
+
+    const error = await new Promise((resolve) => {
+      mock.dispatcher.dispatch(
+        { origin: mock.baseUrl, path: '/api/v1/quota', method: 'GET' },
+        { ...throwing, onResponseError: (_, reason) => resolve(reason) },
+      );
+    });
+
+    expect(error).toEqual(new Error('thrown by the handler'));
+  },
+);
+
 /** Waits until all pending work of the event loop has run. */
 const quiet = async () => {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
