@@ -103,7 +103,7 @@ const OF_THE_MOMENT = {
   'adapters/msw-strategy.ts': ['hasPassed', 'refusal'],
   'adapters/interception.ts': ['listening', 'interception'],
   'adapters/node-server.ts': ['pending'],
-  'adapters/undici-sink.ts': ['#isOver', '#isPaused', '#resumed', '#gone', 'abort', 'reason'],
+  'adapters/undici-sink.ts': ['#isOver', '#isPaused', '#resumed', '#gone', '#timeout', 'abort', 'reason'],
   'behaviour/assumptions.ts': ['warned'],
   'behaviour/behaviour.ts': ['#exercised'],
   'clock/real-clock.ts': ['#timer'],

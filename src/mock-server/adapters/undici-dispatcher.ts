@@ -34,7 +34,7 @@ export function createAnsweringDispatcher(
     override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
       const answer = findAnswer(options);
       if (answer === undefined) return next.dispatch(options, handler);
-      const sink = new ResponseSink(handler);
+      const sink = new ResponseSink(handler, options);
       if (!sink.begin()) return true;
       const passOn = (passed: Dispatcher.DispatchOptions) => sink.leave() && next.dispatch(passed, handler);
       answer(sink, passOn).catch((error: unknown) =>

@@ -16,6 +16,9 @@ interface SentResponse extends ResponseHead {
   readonly ending?: Delivery['ending'] | undefined;
 }
 
+/** How long the client waits, in real time, as undici measures it; by default without end. */
+type Timeouts = Pick<Dispatcher.DispatchOptions, 'headersTimeout' | 'bodyTimeout'>;
+
 /** Whether the reader wants more. */
 type Flow = Pick<ResponseSink, 'isPaused' | 'pause' | 'resume'>;
 
@@ -27,8 +30,11 @@ export class ResponseSink {
   #isPaused = false;
   #resumed: (() => void) | undefined;
   #gone: AbortController | undefined;
+  readonly #timeouts: Timeouts;
+  #timeout: NodeJS.Timeout | undefined;
 
-  constructor(handler: Dispatcher.DispatchHandler) {
+  constructor(handler: Dispatcher.DispatchHandler, timeouts: Timeouts) {
+    this.#timeouts = timeouts;
     this.#steps = handler.onRequestStart === undefined ? oldSteps(handler, this) : newSteps(handler, this);
   }
 
@@ -41,6 +47,7 @@ export class ResponseSink {
   }
 
   resume(): void {
+    if (this.#isPaused && !this.#isOver) this.#startTimeout('body');
     this.#isPaused = false;
     this.#resumed?.();
   }
@@ -59,6 +66,7 @@ export class ResponseSink {
     } catch (error) {
       this.fail(error as Error);
     }
+    if (!this.#isOver) this.#startTimeout('headers');
     return !this.#isOver;
   }
 
@@ -66,15 +74,18 @@ export class ResponseSink {
   leave(): boolean {
     const isWanted = !this.#isOver;
     this.#isOver = true;
+    clearTimeout(this.#timeout);
     return isWanted;
   }
 
   /** Passes a response to the handler; waits while the reader is slow. Rejects with what the body, or the handler until its last step, throws. */
   async send({ pieces, ending = 'whole', ...head }: SentResponse): Promise<void> {
     if (this.#isOver) return;
+    this.#startTimeout('body');
     this.#steps.head(head);
     for await (const piece of pieces) {
       if (!(await this.#isFree())) return;
+      this.#startTimeout('body');
       this.#steps.data(Buffer.from(piece));
     }
     if (!(await this.#isFree())) return;
@@ -96,8 +107,19 @@ export class ResponseSink {
 
   #finish(): void {
     this.#isOver = true;
+    clearTimeout(this.#timeout);
     this.#gone?.abort();
     this.resume();
+  }
+
+  #startTimeout(part: 'headers' | 'body'): void {
+    clearTimeout(this.#timeout);
+    const ms = this.#timeouts[`${part}Timeout`];
+    if (!ms) return; // 0 disables it
+    const { HeadersTimeoutError, BodyTimeoutError } = load('undici').errors;
+    const error = part === 'headers' ? new HeadersTimeoutError() : new BodyTimeoutError();
+    // biome-ignore lint/plugin: stands for a timer of undici, which also runs in real time.
+    this.#timeout = setTimeout(() => this.#isPaused || this.fail(error), ms);
   }
 
   /** Waits while paused; false if no response is wanted any more. */

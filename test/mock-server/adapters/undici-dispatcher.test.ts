@@ -2,7 +2,7 @@ import { Readable, Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HttpResponse, http } from 'msw';
 import * as undici from 'undici';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { hangingHandler } from '../../helpers/hanging-handler.ts';
 
@@ -207,6 +207,35 @@ test.each(['onRequestStart', 'onResponseStart', 'onResponseData', 'onResponseEnd
   },
 );
 
+test('headersTimeout ends a request that gets no response', async () => {
+  const mock = newMock();
+  mock.faults.add({ kind: 'hang' });
+  const { dispatcher } = mock;
+
+  const sent = undici.request(`${mock.baseUrl}/api/v1/quota`, { dispatcher, headersTimeout: 1 });
+
+  await expect(sent).rejects.toMatchObject({ name: 'HeadersTimeoutError', code: 'UND_ERR_HEADERS_TIMEOUT' });
+});
+
+test('bodyTimeout limits the time between two parts of the body', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  mock.faults.add({ kind: 'dribble', chunkBytes: 20, intervalMs: 1000 });
+  const { dispatcher } = mock;
+  const { body } = await undici.request(`${mock.baseUrl}/api/v1/quota`, { dispatcher, bodyTimeout: 100 });
+  const text = body.text().catch((error) => error);
+
+  await vi.advanceTimersByTimeAsync(99);
+  await mock.clock.advance(1000);
+  await vi.advanceTimersByTimeAsync(99);
+  const waiting = vi.getTimerCount();
+  await vi.advanceTimersByTimeAsync(1);
+
+  expect(waiting).toBe(1);
+  expect(await text).toMatchObject({ name: 'BodyTimeoutError', code: 'UND_ERR_BODY_TIMEOUT' });
+});
+
 /** Waits until all pending work of the event loop has run. */
 const quiet = async () => {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
@@ -244,6 +273,50 @@ test('a paused handler receives nothing until it resumes', async () => {
   await quiet();
 
   expect([heard.at(-1), controller?.aborted, controller?.reason]).toEqual(['end', false, null]);
+});
+
+test('bodyTimeout does not count while the handler pauses', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  mock.faults.add({ kind: 'dribble', chunkBytes: 20, intervalMs: 1000 });
+  const heard: string[] = [];
+  let controller: undici.Dispatcher.DispatchController | undefined;
+  mock.dispatcher.dispatch(
+    { origin: mock.baseUrl, path: '/api/v1/quota', method: 'GET', bodyTimeout: 100 },
+    {
+      onRequestStart: (given) => {
+        controller = given;
+      },
+      onResponseData: () => heard.push('data'),
+      onResponseError: (_, error) => heard.push(error.name),
+    },
+  );
+  await quiet();
+
+  controller?.pause();
+  await vi.advanceTimersByTimeAsync(1000);
+  controller?.resume();
+  await vi.advanceTimersByTimeAsync(99);
+  expect(heard).toEqual(['data']);
+  await vi.advanceTimersByTimeAsync(1);
+
+  expect(heard).toEqual(['data', 'BodyTimeoutError']);
+});
+
+test('a response that arrives in time leaves no timer', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const mock = newMock();
+
+  const { body } = await undici.request(`${mock.baseUrl}/api/v1/quota`, {
+    dispatcher: mock.dispatcher,
+    headersTimeout: 100,
+    bodyTimeout: 100,
+  });
+  await body.text();
+
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('a handler that aborts while it is paused receives only the abort', async () => {
