@@ -36,7 +36,9 @@ const IN_SPACE = /^\/spaces\/([^/]+)(\/.+)$/;
 async function answerApi({ target, token }: AdminServerOptions, exchange: AdminExchange): Promise<void> {
   const { incoming } = exchange;
   const [, space, rest] = IN_SPACE.exec(exchange.path) ?? [];
-  const found = findRoute<AdminRoute>(adminRoutes, incoming.method ?? 'GET', rest ?? exchange.path);
+  // node:http omits the body of a response to HEAD.
+  const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? 'GET');
+  const found = findRoute<AdminRoute>(adminRoutes, method, rest ?? exchange.path);
   if (found.route?.isOpen !== true) {
     const refusal = requireToken(incoming.headers, token);
     if (refusal !== undefined) throw refusal;

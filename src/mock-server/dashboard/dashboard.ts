@@ -77,10 +77,9 @@ function isSameOrigin({ origin, host }: MockRequest['headers']): boolean {
 }
 
 function notAllowed(allowed: readonly string[]): MockResponse {
-  const methods = allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   const text = 'This page of the dashboard does not accept this method.';
   const refusal = messagePage({ status: 405, title: 'Not allowed', text });
-  return { ...refusal, headers: { ...refusal.headers, allow: methods.join(', ') } };
+  return { ...refusal, headers: { ...refusal.headers, allow: allowed.join(', ') } };
 }
 
 const MAX_FORM_BYTES = 8 * 1024;

@@ -8,7 +8,7 @@ export interface FoundRoute<Found extends RouteTemplate> {
   readonly route: Found | undefined;
   /** The named parts of the path. */
   readonly path: Readonly<Record<string, string>>;
-  /** Methods of the routes at this path; empty for an unknown path. */
+  /** Methods of the routes at this path, with HEAD for GET; empty for an unknown path. */
   readonly allowed: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export function findRoute<Found extends RouteTemplate>(
     const parts = matchPath(route.path, path);
     if (parts === undefined) continue;
     if (route.method === method) return { route, path: parts, allowed };
-    allowed.push(route.method);
+    allowed.push(...(route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
   }
   return { route: undefined, path: {}, allowed };
 }

@@ -70,7 +70,23 @@ test('unknown routes return 401 if the token is missing', async () => {
   const known = { headers: bearer(server) };
   expect((await send(server.url, '/__fxrates/nothing', known)).status).toBe(404);
   const wrong = await send(server.url, '/__fxrates/clock', { ...known, method: 'DELETE' });
-  expect([wrong.status, wrong.headers['allow']]).toEqual([405, 'GET, POST']);
+  expect([wrong.status, wrong.headers['allow']]).toEqual([405, 'GET, HEAD, POST']);
+});
+
+test('HEAD responds as GET does, without a body', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+
+  for (const path of ['/health', '/clock', '/requests', '/events', '/']) {
+    const { status, headers, text } = await send(server.url, `/__fxrates${path}`, {
+      method: 'HEAD',
+      headers: bearer(server),
+    });
+    expect([path, status, text]).toEqual([path, 200, '']);
+    expect(headers['content-type']).toMatch(/json|html|event-stream/);
+  }
+  expect((await send(server.url, '/__fxrates/health', { method: 'HEAD' })).status).toBe(200);
+  expect((await send(server.url, '/__fxrates/clock', { method: 'HEAD' })).status).toBe(401);
 });
 
 test.each(['evil.example', 'evil.example:80', 'localhost.evil.example', '127.0.0.1.evil.example', 'x@127.0.0.1'])(

@@ -138,6 +138,7 @@ export function streamEvents({
 }: AdminCall<unknown, { readonly after?: number | undefined; readonly spaces?: string | undefined }, unknown>) {
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
   outgoing.flushHeaders();
+  if (outgoing.req.method === 'HEAD') return void outgoing.end();
   const send = (entry: JournalEntry) => {
     outgoing.write(`id: ${entry.number}\nevent: request\ndata: ${JSON.stringify(entry)}\n\n`);
     // A listener that does not read must not make the mock keep all it has missed.
