@@ -125,7 +125,9 @@ const CUTS: readonly FaultOptions[] = [
   { kind: 'reset' },
   { kind: 'reset', afterBytes: 0 },
   { kind: 'reset', afterBytes: 20 },
+  { kind: 'reset', afterBytes: 1_000_000 },
   { kind: 'truncate', afterBytes: 20 },
+  { kind: 'truncate', afterBytes: 1_000_000 },
 ];
 
 /** The code of the system, from any place where the library has it. */

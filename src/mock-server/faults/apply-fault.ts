@@ -36,6 +36,7 @@ export function applyFaults(
     response = applyFault(response, settings, tools);
     waitMs += waitAfter(settings);
   }
+  response = response && endedEarly(response);
   return { response, waitMs, entry: entryOf(handled, { response, waitMs }, struck) };
 }
 
@@ -172,6 +173,15 @@ function deliver(response: MockResponse, change: Partial<Delivery>, wait: Interr
   // Of two cuts the earlier one is seen.
   if (change.bodyBytes !== undefined && change.bodyBytes >= delivery.bodyBytes) return response;
   return { ...response, delivery: { ...delivery, ...change } };
+}
+
+/** With its last byte, or without a body with its headers, a response is complete: it must break before. */
+function endedEarly(response: MockResponse): MockResponse {
+  const { body, delivery } = response;
+  if (delivery?.ending !== 'reset' && delivery?.ending !== 'close') return response;
+  const length = Buffer.byteLength(body);
+  const bodyBytes = Math.min(delivery.bodyBytes, length - 1);
+  return { ...response, delivery: { ...delivery, bodyBytes, sendsHead: delivery.sendsHead && length > 0 } };
 }
 
 function halve(response: MockResponse): MockResponse {

@@ -161,7 +161,7 @@ export const faultKinds = {
     canStrikeBefore: true,
     settings: {
       /**
-       * Number of bytes of the body to send before the reset.
+       * Number of bytes of the body to send before the reset. At least the last byte is not sent.
        * @default nothing is sent, not even the headers
        */
       afterBytes: whole(0, 'bytes').optional(),
@@ -174,7 +174,7 @@ export const faultKinds = {
     instead: "Use kind 'bad-json', which sends half of the body",
     canStrikeBefore: false,
     settings: {
-      /** Number of bytes of the body to send. */
+      /** Number of bytes of the body to send. At least the last byte is not sent. */
       afterBytes: whole(0, 'bytes'),
     },
     example: { afterBytes: 20 },

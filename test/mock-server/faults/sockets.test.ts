@@ -49,6 +49,27 @@ test.each<[FaultOptions, number, string]>([
   expect(promised > bytes).toBe('afterBytes' in fault);
 });
 
+test.each<[FaultOptions, string]>([
+  [{ kind: 'reset', afterBytes: 5 }, 'ECONNRESET'],
+  [{ kind: 'truncate', afterBytes: 5 }, 'closed'],
+])('with %j, a response without a body is not sent', async (fault, ending) => {
+  await using it = await serving();
+  it.mock.stubs.add({ status: 204 });
+  it.mock.faults.add(fault);
+
+  expect(await rawAnswer(it.port, it.key)).toEqual({ head: '', body: '', ending });
+  expect(it.mock.journal.list()).toMatchObject([{ status: 0, faults: ['fault_1'] }]);
+});
+
+test('a cut that is longer than the body omits the last byte, also of a body that another fault halves', async () => {
+  await using it = await serving();
+  it.mock.stubs.add({ body: 'x'.repeat(100) });
+  it.mock.faults.add({ kind: 'truncate', afterBytes: 80 });
+  it.mock.faults.add({ kind: 'bad-json' });
+
+  expect((await rawAnswer(it.port, it.key)).body).toBe('x'.repeat(49));
+});
+
 test('sends the given number of bytes before a malformed chunk', async () => {
   await using it = await serving();
   it.mock.faults.add({ kind: 'malformed-chunk', afterBytes: 9 });
