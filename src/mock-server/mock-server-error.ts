@@ -42,6 +42,8 @@ export function freeName(prefix: string, number: number, isTaken: (name: string)
 /** A value as text for a message: shortened, with the digits of API keys removed. */
 export function show(value: unknown): string {
   if (typeof value === 'function') return 'a function';
+  // JSON has no NaN.
+  if (typeof value === 'number') return String(value);
   const text = redactKeys(asJson(value));
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

@@ -38,9 +38,12 @@ interface InputDescription {
 /** Parses a value. Throws `MockServerError` with code `invalid_option`, which names the field. */
 export function checkedInput<Schema extends z.ZodObject>(
   schema: Schema,
-  given: object,
+  given: unknown,
   description: InputDescription,
 ): z.output<Schema> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw invalidOption(description.place.replace(/\.$/, '') || 'options', given, 'an object');
+  }
   const { data, error } = schema.safeParse(given);
   if (error === undefined) return data;
   throw refused(error, given, { schema, ...description });

@@ -32,7 +32,7 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'hang', nth: [] }, /^nth is \[\]/],
   [{ kind: 'hang', times: 0 }, /^times is 0/],
   [{ kind: 'hang', probability: 1.1 }, /^probability is 1.1; expected a number from 0 to 1/],
-  [{ kind: 'hang', probability: Number.NaN }, /^probability is null/],
+  [{ kind: 'hang', probability: Number.NaN }, /^probability is NaN/],
   [{ kind: 'hang', forMs: 0 }, /^forMs is 0/],
   [{ kind: 'hang', id: 'a b' }, /^id is "a b"/],
   [{ kind: 'hang', id: 'taken' }, /^Fault taken already exists/],
