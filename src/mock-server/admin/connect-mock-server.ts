@@ -4,7 +4,7 @@ import type { PresetName } from '../behaviour/switch.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
 import type { MockFaults } from '../faults/mock-faults.ts';
-import { createExpectation, type RequestExpectation } from '../journal/expect-requests.ts';
+import { checkedClaim, createExpectation, type RequestExpectation } from '../journal/expect-requests.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import type { MockJournal } from '../journal/mock-journal.ts';
 import type { RequestFilter } from '../journal/request-filter.ts';
@@ -167,7 +167,9 @@ function createRemoteScope(ask: AskAdmin, baseUrl: string): RemoteScope {
     },
     journal: remoteJournal(ask),
     expectRequests: (filter = {}) =>
-      createExpectation(async (claim) => void (await ask('POST /requests/verify', { body: { filter, ...claim } }))),
+      createExpectation(
+        async (claim) => void (await ask('POST /requests/verify', { body: { filter, ...checkedClaim(claim) } })),
+      ),
     audit: () => ask('GET /audit'),
     createKey: (options = {}) => ask('POST /keys', { body: options }),
     snapshot: () => ask('GET /state'),

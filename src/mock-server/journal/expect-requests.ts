@@ -1,4 +1,4 @@
-import { MockServerError, show } from '../mock-server-error.ts';
+import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
 import { keyText, queryPairs, statusText } from './entry-text.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { checkedFilter, createMatcher, filterDifferences, type RequestFilter } from './request-filter.ts';
@@ -46,19 +46,36 @@ export function createExpectation<Result>(check: (claim: Claim) => Result) {
   };
 }
 
+/**
+ * The claim with its patterns as JSON has them. Throws for an argument that is missing or invalid: an expectation
+ * without it would always hold.
+ */
+export function checkedClaim(claim: Claim): Claim {
+  for (const name of ['count', 'atLeast', 'atMost'] as const) {
+    const count = claim[name];
+    if (name in claim && !(Number.isSafeInteger(count) && Number(count) >= 0)) {
+      throw invalidOption(name, count, 'a whole number of requests from 0');
+    }
+  }
+  const { sentWith, inOrder } = claim;
+  if (inOrder?.length === 0) throw invalidOption('inOrder', inOrder, 'at least one pattern');
+  return {
+    ...claim,
+    ...('sentWith' in claim && { sentWith: checkedFilter(sentWith, 'sentWith.') }),
+    ...(inOrder && { inOrder: inOrder.map((pattern, index) => checkedFilter(pattern, `inOrder[${index}].`)) }),
+  };
+}
+
 /** Throws unless the requests that `filter` selects are as the claim says. Returns how many those are. */
 export function verifyRequests(journal: Journal, filter: RequestFilter, claim: Claim): number {
   const selection = select(journal, checkedFilter(filter));
   const { matching } = selection;
-  const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = claim;
+  const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = checkedClaim(claim);
   if (atLeast !== undefined && matching.length < atLeast) throw wrongCount(selection, claim);
   if (atMost !== undefined) refuseForgotten(selection);
   if (atMost !== undefined && matching.length > atMost) throw wrongCount(selection, claim);
-  if (sentWith !== undefined) checkSentWith(selection, checkedFilter(sentWith, 'sentWith.'));
-  checkOrder(
-    selection,
-    inOrder.map((pattern, index) => checkedFilter(pattern, `inOrder[${index}].`)),
-  );
+  if (sentWith !== undefined) checkSentWith(selection, sentWith);
+  checkOrder(selection, inOrder);
   return matching.length;
 }
 

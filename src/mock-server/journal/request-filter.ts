@@ -38,7 +38,7 @@ export const requestFilter = z.strictObject({
 });
 
 /** The filter with each RegExp as JSON has it. Throws for a wrong field: a typo must not pass for "no such request". */
-export function checkedFilter(filter: RequestFilter, place = 'filter.'): RequestFilter {
+export function checkedFilter(filter: RequestFilter | undefined, place = 'filter.'): RequestFilter {
   return checkedInput(requestFilter, plainPattern(filter), { place, what: 'a field of the filter' });
 }
 

@@ -36,6 +36,37 @@ test.each(holding)('%s holds', async (_, expectation) => {
   expect(() => expectation(mock)).not.toThrow();
 });
 
+const WHOLE = 'expected a whole number of requests from 0.';
+const invalid: [string, (expectation: RequestExpectation) => unknown, string][] = [
+  ['toHaveCount(undefined)', (it) => it.toHaveCount(undefined as never), `count is undefined; ${WHOLE}`],
+  ['toHaveCount(NaN)', (it) => it.toHaveCount(Number.NaN), `count is NaN; ${WHOLE}`],
+  ['toHaveCount({})', (it) => it.toHaveCount({} as never), `count is {}; ${WHOLE}`],
+  ["toHaveCount('2')", (it) => it.toHaveCount('2' as never), `count is "2"; ${WHOLE}`],
+  ['atLeast(undefined)', (it) => it.atLeast(undefined as never), `atLeast is undefined; ${WHOLE}`],
+  ['atMost(NaN)', (it) => it.atMost(Number.NaN), `atMost is NaN; ${WHOLE}`],
+  ['atMost(-1)', (it) => it.atMost(-1), `atMost is -1; ${WHOLE}`],
+  [
+    'toHaveBeenSentWith()',
+    (it) => it.toHaveBeenSentWith(undefined as never),
+    'sentWith is undefined; expected an object.',
+  ],
+  ['inOrder()', (it) => it.inOrder(), 'inOrder is []; expected at least one pattern.'],
+  ['inOrder(undefined)', (it) => it.inOrder(undefined as never), 'inOrder[0] is undefined; expected an object.'],
+];
+
+test.each(invalid)('%s is an invalid option, in process and in another one', async (_, expectation, message) => {
+  await using mock = createMockServer();
+  const remote = connectMockServer((await mock.serve()).adminUrl);
+
+  expect(() => expectation(mock.expectRequests())).toThrow(
+    expect.objectContaining({ code: 'invalid_option', message }),
+  );
+  await expect(expectation(remote.expectRequests() as never)).rejects.toMatchObject({
+    code: 'invalid_option',
+    message,
+  });
+});
+
 const WHAT_CAME = [
   'Received requests:',
   '  #1 GET /api/v1/quota 200, key_1: served',

@@ -36,7 +36,7 @@ const claim = z.strictObject({
   atLeast: count.describe('Minimum number of requests.'),
   atMost: count.describe('Maximum number of requests.'),
   sentWith: requestFilter.optional().describe('At least one of the requests also matches this pattern.'),
-  inOrder: z.array(requestFilter).optional().describe('The patterns match requests in this order.'),
+  inOrder: z.array(requestFilter).min(1).optional().describe('The patterns match requests in this order.'),
 });
 
 type ListLimit = Pick<z.output<typeof listQuery>, 'limit'>;
