@@ -60,7 +60,7 @@ export function assembleParts(
 ): MockParts {
   const { behaviour, clock, firstState } = own;
   const context = { state: firstState(), behaviour, now: () => clock.now() };
-  const journal = new Journal(options.journalSize, space);
+  const journal = new Journal(options.journalSize, { space, knowsKey: (id) => context.state.keys.has(id) });
   const overrides = new Overrides(options.baseUrl);
   const delays = new FaultDelays(clock);
   const identify = createIdentify(context, findRoute);

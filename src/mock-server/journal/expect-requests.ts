@@ -1,7 +1,13 @@
 import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
 import { keyText, queryPairs, statusText } from './entry-text.ts';
 import type { Journal, JournalEntry } from './journal.ts';
-import { checkedFilter, createMatcher, filterDifferences, type RequestFilter } from './request-filter.ts';
+import {
+  checkedFilter,
+  createMatcher,
+  type FilterPlace,
+  filterDifferences,
+  type RequestFilter,
+} from './request-filter.ts';
 
 /**
  * Assertions about the requests that `mock.expectRequests(filter)` selects. If an assertion fails, it throws
@@ -50,7 +56,7 @@ export function createExpectation<Result>(check: (claim: Claim) => Result) {
  * The claim with its patterns as JSON has them. Throws for an argument that is missing or invalid: an expectation
  * without it would always hold.
  */
-export function checkedClaim(claim: Claim): Claim {
+export function checkedClaim(claim: Claim, keys: Pick<FilterPlace, 'knowsKey'> = {}): Claim {
   for (const name of ['count', 'atLeast', 'atMost'] as const) {
     const count = claim[name];
     if (name in claim && !(Number.isSafeInteger(count) && Number(count) >= 0)) {
@@ -61,16 +67,19 @@ export function checkedClaim(claim: Claim): Claim {
   if (inOrder?.length === 0) throw invalidOption('inOrder', inOrder, 'at least one pattern');
   return {
     ...claim,
-    ...('sentWith' in claim && { sentWith: checkedFilter(sentWith, 'sentWith.') }),
-    ...(inOrder && { inOrder: inOrder.map((pattern, index) => checkedFilter(pattern, `inOrder[${index}].`)) }),
+    ...('sentWith' in claim && { sentWith: checkedFilter(sentWith, { ...keys, place: 'sentWith.' }) }),
+    ...(inOrder && {
+      inOrder: inOrder.map((pattern, index) => checkedFilter(pattern, { ...keys, place: `inOrder[${index}].` })),
+    }),
   };
 }
 
 /** Throws unless the requests that `filter` selects are as the claim says. Returns how many those are. */
 export function verifyRequests(journal: Journal, filter: RequestFilter, claim: Claim): number {
-  const selection = select(journal, checkedFilter(filter));
+  const keys = { knowsKey: journal.knowsKey };
+  const selection = select(journal, checkedFilter(filter, keys));
   const { matching } = selection;
-  const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = checkedClaim(claim);
+  const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = checkedClaim(claim, keys);
   if (atLeast !== undefined && matching.length < atLeast) throw wrongCount(selection, claim);
   if (atMost !== undefined) refuseForgotten(selection);
   if (atMost !== undefined && matching.length > atMost) throw wrongCount(selection, claim);

@@ -82,19 +82,27 @@ export interface JournalOfSpace {
   readonly mock: Journal;
 }
 
+interface JournalOptions {
+  readonly space?: JournalOfSpace | undefined;
+  /** Whether the mock has a key with this id. Default: any id is known. */
+  readonly knowsKey?: ((keyId: string) => boolean) | undefined;
+}
+
 /** The newest requests. Older ones are dropped, so that memory use is bounded. */
 export class Journal {
   readonly #size: number;
   readonly #space: JournalOfSpace | undefined;
+  readonly knowsKey: JournalOptions['knowsKey'];
   /** A ring: entry number n is at (n - 1) % size. */
   #ring: JournalEntry[] = [];
   #last = 0;
   readonly #listeners = new Set<(entry: JournalEntry) => void>();
   readonly #spaceListeners = new Set<(entry: JournalEntry) => void>();
 
-  constructor(size: number, space?: JournalOfSpace) {
+  constructor(size: number, { space, knowsKey }: JournalOptions = {}) {
     this.#size = size;
     this.#space = space;
+    this.knowsKey = knowsKey;
   }
 
   /** Oldest first. */

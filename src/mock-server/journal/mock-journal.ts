@@ -29,7 +29,9 @@ export interface MockJournal {
 export function createMockJournal(journal: Journal): MockJournal {
   return {
     list: (filter) =>
-      filter === undefined ? journal.entries : journal.entries.filter(createMatcher(checkedFilter(filter))),
+      filter === undefined
+        ? journal.entries
+        : journal.entries.filter(createMatcher(checkedFilter(filter, { knowsKey: journal.knowsKey }))),
     get dropped() {
       return journal.dropped;
     },
@@ -73,7 +75,7 @@ export async function waitForRequests(
   journal: Journal,
   { filter: given, count = 1, timeoutMs = 10_000, signal }: JournalWait,
 ): Promise<readonly JournalEntry[]> {
-  const filter = checkedFilter(given);
+  const filter = checkedFilter(given, { knowsKey: journal.knowsKey });
   const matches = createMatcher(filter);
   const found = journal.entries.filter(matches);
   const enough = new AbortController();

@@ -7,6 +7,7 @@ import {
   type RequestPattern,
   requestPatternShape,
 } from '../matching/request-pattern.ts';
+import { invalidOption } from '../mock-server-error.ts';
 import type { JournalEntry } from './journal.ts';
 
 /** Selects requests of the journal; by default all. All fields that are set must match. */
@@ -37,9 +38,22 @@ export const requestFilter = z.strictObject({
     .describe('Selects only requests with a larger number.'),
 });
 
+export interface FilterPlace {
+  /** Begins the name of a field in messages. Default: `filter.` */
+  readonly place?: string;
+  /** Whether the journal's mock has, or had, a key with this id. Default: any id is accepted. */
+  readonly knowsKey?: ((keyId: string) => boolean) | undefined;
+}
+
 /** The filter with each RegExp as JSON has it. Throws for a wrong field: a typo must not pass for "no such request". */
-export function checkedFilter(filter: RequestFilter | undefined, place = 'filter.'): RequestFilter {
-  return checkedInput(requestFilter, plainPattern(filter), { place, what: 'a field of the filter' });
+export function checkedFilter(
+  filter: RequestFilter | undefined,
+  { place = 'filter.', knowsKey = () => true }: FilterPlace = {},
+): RequestFilter {
+  const checked = checkedInput(requestFilter, plainPattern(filter), { place, what: 'a field of the filter' });
+  // Ids of faults and stubs are not checked: they may have been removed.
+  if (checked.keyId === undefined || knowsKey(checked.keyId)) return checked;
+  throw invalidOption(`${place}keyId`, checked.keyId, 'the id of a key of this mock, as mock.createKey() returns it');
 }
 
 /** Whether an entry is meant; of a filter that `checkedFilter` has returned. */

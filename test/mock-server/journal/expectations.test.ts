@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { operations } from '../../../src/generated/operations.ts';
-import { createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
+import { connectMockServer, createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
 
 /** A mock that received three requests. */
 async function asked(options = {}) {
@@ -62,6 +62,29 @@ test('rejects a filter with an unknown operation', async () => {
 
   expect(() => mock.expectRequests({ operation: 'lates' }).toHaveCount(0)).toThrow(message);
   await expect(mock.journal.waitFor({ operation: 'lates' })).rejects.toThrow(message);
+});
+
+test('rejects a filter with the id of a key that does not exist', async () => {
+  const { mock } = await asked();
+  const { adminUrl } = await mock.serve();
+  const remote = connectMockServer(adminUrl);
+  const message = 'filter.keyId is "key_2"; expected the id of a key of this mock, as mock.createKey() returns it.';
+  const error = expect.objectContaining({ code: 'invalid_option', message });
+
+  expect(() => mock.journal.list({ keyId: 'key_2' })).toThrow(error);
+  expect(() => mock.expectRequests({ keyId: 'key_2' }).toHaveCount(0)).toThrow(error);
+  expect(() => mock.expectRequests().inOrder({ keyId: 'key_2' })).toThrow('inOrder[0].keyId is "key_2"');
+  expect(() => mock.expectRequests().toHaveBeenSentWith({ keyId: 'key_2' })).toThrow('sentWith.keyId is "key_2"');
+  await expect(mock.journal.waitFor({ keyId: 'key_2' })).rejects.toThrow(error);
+  await expect(remote.journal.list({ keyId: 'key_2' })).rejects.toThrow(error);
+  await mock.close();
+});
+
+test('accepts the id of a key that was revoked', async () => {
+  const { mock, id } = await asked();
+  mock.keys.revoke(id);
+
+  mock.expectRequests({ keyId: id }).toHaveCount(2);
 });
 
 test('an expectation fails if the journal has dropped requests that it would count', async () => {

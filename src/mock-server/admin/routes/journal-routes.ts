@@ -121,7 +121,9 @@ function listRequests(journals: readonly Journal[], { limit, ...filter }: Reques
       { status: 400, code: 'invalid_field' },
     );
   }
-  const matches = createMatcher(checkedFilter(filter));
+  const matches = createMatcher(
+    checkedFilter(filter, { knowsKey: (id) => journals.some((journal) => journal.knowsKey?.(id)) }),
+  );
   const found = journals.flatMap(({ entries }) => entries.filter(matches));
   if (journals.length > 1) found.sort((one, other) => one.at - other.at);
   // With a cursor the oldest that were not read yet, without one the newest.
