@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { createMswHandlers, intercept, type OnUnhandledRequest } from './adapters/interception.ts';
+import { checkedStrategy, createMswHandlers, type InterceptionOptions, intercept } from './adapters/interception.ts';
 import { load } from './adapters/load-packages.ts';
 import { createDispatcher } from './adapters/undici-dispatcher.ts';
 import type { HandleRequest } from './handle-request.ts';
@@ -67,11 +67,12 @@ export class MockServer extends MockScope implements AsyncDisposable {
   /**
    * Intercepts global `fetch`, `node:http` and undici in this process until `close()`. Requires msw. `onUnhandledRequest`
    * defines what happens to requests to other origins, as in msw: `'bypass'` (default), `'warn'`, `'error'` or a function.
-   * @throws MockServerError with code `origin_in_use`, if another mock listens at the same base URL; `strategy_in_use`,
+   * @throws MockServerError with code `invalid_option`; `origin_in_use`, if another mock listens at the same base URL; `strategy_in_use`,
    * if another mock listens with another `onUnhandledRequest`; `msw_missing`, if msw is not installed.
    * @example mock.listen({ onUnhandledRequest: 'error' })
    */
-  listen({ onUnhandledRequest }: { readonly onUnhandledRequest?: OnUnhandledRequest | undefined } = {}): void {
+  listen(options: InterceptionOptions = {}): void {
+    const onUnhandledRequest = checkedStrategy(options);
     if (this.#stopListening !== undefined) return;
     const { sockets, adapters } = this.#parts;
     const stop = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest);

@@ -2,9 +2,11 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { RequestHandler } from 'msw';
 import type { setupServer } from 'msw/node';
 import type { Dispatcher } from 'undici';
+import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import type { HandleRequest } from '../handle-request.ts';
-import { MockServerError } from '../mock-server-error.ts';
+import { checkedInput, expected } from '../matching/checked-input.ts';
+import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { createMswDispatcher } from './intercept-undici.ts';
 import { load, mswMajorVersion } from './load-packages.ts';
 import { markGlobalFetch } from './msw-strategy.ts';
@@ -32,11 +34,48 @@ export type OnUnhandledRequest =
   | 'error'
   | ((request: Request, print: { warning(): void; error(): void }) => void);
 
+/** Options of `mock.listen()`. All are optional. */
+export interface InterceptionOptions {
+  /**
+   * Strategy for requests that no mock handles.
+   * @default 'bypass'
+   */
+  readonly onUnhandledRequest?: OnUnhandledRequest | undefined;
+  /**
+   * The same strategy under its name in msw 3. Set one of the two; a function must be an `onUnhandledRequest`.
+   * @default 'bypass'
+   */
+  readonly onUnhandledFrame?: Extract<OnUnhandledRequest, string> | undefined;
+}
+
+const STRATEGIES = ['bypass', 'warn', 'error'] as const;
+
+const optionsShape = z.strictObject({
+  onUnhandledRequest: expected("'bypass', 'warn', 'error' or a function", (error) =>
+    z.union([z.enum(STRATEGIES), z.custom<OnUnhandledRequest>((value) => typeof value === 'function')], error),
+  ).optional(),
+  onUnhandledFrame: z.enum(STRATEGIES, "'bypass', 'warn' or 'error'; a function as onUnhandledRequest").optional(),
+} satisfies Record<keyof InterceptionOptions, z.ZodType>);
+
+/** The strategy for requests that no mock handles. Throws for an unknown option: requests would be sent unnoticed. */
+export function checkedStrategy(options: InterceptionOptions): OnUnhandledRequest {
+  const description = { place: '', what: 'an option of listen()' };
+  const { onUnhandledRequest, onUnhandledFrame } = checkedInput(optionsShape, options, description);
+  if (onUnhandledRequest !== undefined && onUnhandledFrame !== undefined) {
+    throw invalidOption(
+      'onUnhandledFrame',
+      onUnhandledFrame,
+      'either onUnhandledRequest or onUnhandledFrame, not both',
+    );
+  }
+  return onUnhandledRequest ?? onUnhandledFrame ?? 'bypass';
+}
+
 /** Sends the requests of this process to `origin` to the mock. Returns a function that ends this. Requires msw. */
 export function intercept(
   origin: string,
   handleRequest: HandleRequest,
-  onUnhandledRequest: OnUnhandledRequest = 'bypass',
+  onUnhandledRequest: OnUnhandledRequest,
 ): () => void {
   if (listening.has(origin)) {
     throw new MockServerError(`Another mock listens at ${origin}; create this one with another baseUrl.`, {

@@ -1,7 +1,7 @@
 import http, { get } from 'node:http';
 import * as https from 'node:https';
 import * as undici from 'undici';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 
 const globals = () => ({
@@ -74,6 +74,33 @@ test('other origins are reachable as without the mock', async () => {
 
   expect([byFetch, byUndici, byHttp]).toEqual(['the real one', 'the real one', 'the real one']);
   expect(mock.journal.list()).toEqual([]);
+});
+
+test.each([
+  [{ onUnhandledRequest: 'nope' }, "onUnhandledRequest is \"nope\"; expected 'bypass', 'warn', 'error' or a function."],
+  [{ onUnhandledFrame: 'nope' }, "onUnhandledFrame is \"nope\"; expected 'bypass', 'warn' or 'error'"],
+  [
+    { onUnhandledFrame: 'error', onUnhandledRequest: 'error' },
+    'expected either onUnhandledRequest or onUnhandledFrame',
+  ],
+  [{ onUnhandled: 'error' }, 'onUnhandled is not an option of listen(); did you mean '],
+  ['error', 'options is "error"; expected an object.'],
+])('listen(%j) is refused at once', (options, message) => {
+  const before = globals();
+
+  expect(() => createMockServer().listen(options as never)).toThrow(
+    expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(message) }),
+  );
+  expect(globals()).toEqual(before);
+});
+
+test('a strategy also applies under its name in msw 3', async () => {
+  const print = vi.spyOn(console, 'error').mockReturnValue(undefined);
+  onTestFinished(() => print.mockRestore());
+  await using mock = createMockServer();
+  mock.listen({ onUnhandledFrame: 'error' });
+
+  await expect(undici.request('http://127.0.0.1:9/')).rejects.toThrow(/"error" strategy/);
 });
 
 test('two mocks listen at their own addresses, and can close in any order', async () => {
