@@ -21,9 +21,7 @@ export const mockCommand: CommandSpec = {
     new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
     new Option('--allow-remote', 'accept other machines and containers; --host is then 0.0.0.0'),
     choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES).default('free'),
-    parsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)).default(
-      1,
-    ),
+    parsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
     new Option('--now <time>', 'start the clock at this instant, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
     behaviourOption(),
     new Option('--replay <file>', 'respond to latest with recorded responses'),
@@ -115,6 +113,7 @@ async function serveMock(options: MockOptions, invocation: Invocation): Promise<
   const { io, screen, settings } = invocation;
   const mock = await startMock(options, options.port ?? DEFAULT_PORT);
   try {
+    for (const warning of mock.warnings) await screen.warn(warning);
     await printUsage(mock, options, invocation);
     const { url, key, adminUrl, dashboardUrl } = mock;
     const ready = { url, key, plan: options.plan, pid: io.pid, adminUrl, dashboardUrl };
@@ -189,6 +188,7 @@ async function runBesideMock(
   const { io, screen } = invocation;
   const mock = await startMock(options, options.port ?? 0);
   try {
+    for (const warning of mock.warnings) await screen.warn(warning);
     await screen.info(`fxrates: mock server at ${mock.url}, plan ${options.plan}\n`);
     const child = io.spawn(command, environmentOf(mock));
     // On a terminal the command gets Ctrl-C itself; a second SIGINT could make it end at once.

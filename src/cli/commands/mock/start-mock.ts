@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { PlanName } from '../../../generated/service.ts';
 import type { CreatedKey, MockServer, MockServerOptions, RunningServer } from '../../../mock-server/index.ts';
@@ -14,7 +15,7 @@ export interface MockOptions {
   /** Of the admin API; a random one if left out. */
   readonly adminToken?: string | undefined;
   readonly plan: PlanName;
-  readonly seed: number;
+  readonly seed?: number;
   readonly now?: string;
   /** Presets, paths of files and `switch=value`. */
   readonly behaviour?: readonly string[];
@@ -28,6 +29,8 @@ export interface MockOptions {
 export interface RunningMock extends RunningServer {
   readonly server: MockServer;
   readonly key: string;
+  /** Options that the state file overrides, in words. */
+  readonly warnings: readonly string[];
 }
 
 /** Starts a mock server on `port`, loaded only now, because no other command needs it. */
@@ -40,15 +43,31 @@ export async function startMock(
     paths.replay && readJson(paths.replay, 'a file of recorded responses'),
   ]);
   const clock = { mode: 'real', ...(now === undefined ? {} : { now }) } as const;
-  const mock = await createMock({ seed, clock, behaviour, replay });
+  const mock = await createMock({ seed: seed ?? 1, clock, behaviour, replay });
   const first = mock.createKey({ plan });
+  const isResumed = state !== undefined && existsSync(state);
   const listening = await mock.serve({ port, host, allowRemote, adminToken, state }).catch((cause: unknown) => {
     throw cannotUse(cause, state) ?? cannotListen(cause, { host, port });
   });
   // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
   const key = isUsable(first, plan, mock) ? first.key : mock.createKey({ plan }).key;
-  return { ...listening, server: mock, key };
+  const warnings = isResumed ? ignoredOptions(state, mock, { now, seed }) : [];
+  return { ...listening, server: mock, key, warnings };
+}
+
+/** The state continues with its own time and seed: the same command can be run again. */
+function ignoredOptions(
+  path: string,
+  mock: MockServer,
+  { now, seed }: { readonly now: string | undefined; readonly seed: number | undefined },
+): readonly string[] {
+  const { seed: ownSeed } = mock.snapshot();
+  const ignored = [
+    ...(now === undefined ? [] : [`--now ${now} (it continues at ${new Date(mock.clock.now()).toISOString()})`]),
+    ...(seed === undefined || seed === ownSeed ? [] : [`--seed ${seed} (it has seed ${ownSeed})`]),
+  ];
+  return ignored.map((what) => `${path} exists, which overrides ${what}; move it away to start with an empty state`);
 }
 
 /** The command line was checked before, so a wrong option is one of a file. */

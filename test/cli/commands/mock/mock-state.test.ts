@@ -57,6 +57,29 @@ test('another seed or plan creates a new key, and the old one still works', asyn
   expect(second.old).toBe(200);
 });
 
+test('a file that exists overrides --now and --seed, and a warning says so', async () => {
+  const state = newState();
+  const given = ['--state', state, '--seed', '7', '--now', '2026-01-31T23:59:00Z'];
+  const warnings = async (args: readonly string[]) => {
+    const io = new FakeIo();
+    const exited = main(['mock', '--port', '0', '--json', ...args], io);
+    while (!io.written.stdout.includes('\n')) await quiet();
+    io.interrupt('SIGTERM');
+    await exited;
+    return io.written.stderr.split('\n').filter((line) => line.includes('"warning"'));
+  };
+
+  expect(await warnings(given)).toEqual([]);
+  expect(await warnings(['--state', state, '--seed', '7'])).toEqual([]);
+  expect(await warnings(['--state', state])).toEqual([]);
+  const [time, seed] = await warnings(['--state', state, '--seed', '8', '--now', '2026-02-01']);
+
+  expect(time).toContain(`${state} exists, which overrides --now 2026-02-01 (it continues at 2026-01-31T23:59:`);
+  expect(seed).toContain(
+    `${state} exists, which overrides --seed 8 (it has seed 7); move it away to start with an empty state`,
+  );
+});
+
 test('--behaviour overrides the switches in the file', async () => {
   const state = newState();
   await withMock(['--state', state], async () => undefined);
