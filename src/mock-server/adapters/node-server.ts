@@ -225,6 +225,8 @@ async function closeServer(server: Server, pending: ReadonlySet<Promise<void>>):
   await nextTurn();
   server.closeAllConnections();
   await closed;
+  // A client of this process reads in the next turn that its connections are closed; until then it would reuse them.
+  await nextTurn();
 }
 
 /** Lets the server listen where the options say, if that is allowed and free. */

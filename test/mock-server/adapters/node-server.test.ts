@@ -31,6 +31,20 @@ test('listens on a free port of the loopback address until close', async () => {
   await server.close();
 });
 
+test('after close, a client does not reuse a connection with the next server on the port', async () => {
+  const mock = newMock();
+  const { port } = await mock.serve();
+  await mock.close();
+
+  for (let run = 0; run < 10; run += 1) {
+    const server = await mock.serve({ port });
+    const answer = await fetch(`${server.url}/api/v1/quota`);
+    await answer.text();
+    await server.close();
+    expect([run, answer.status]).toEqual([run, 401]);
+  }
+});
+
 test('`await using` closes it, and mock.close() closes every server', async () => {
   const mock = newMock();
   let url: string;
