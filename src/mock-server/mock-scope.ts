@@ -9,6 +9,7 @@ import { createExpectation, type RequestExpectation, verifyRequests } from './jo
 import { type Audit, auditOf, createMockJournal, type MockJournal } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
 import type { MockParts } from './mock-parts.ts';
+import { checkOptionNames } from './mock-server-error.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';
@@ -87,7 +88,9 @@ export class MockScope {
    * Creates an account with a confirmed e-mail address, and a key for it. The default plan is `'free'`.
    * @example const { key } = mock.createKey({ plan: 'developer' })
    */
-  createKey({ plan = 'free' }: { readonly plan?: PlanName } = {}): CreatedKey {
+  createKey(options: { readonly plan?: PlanName } = {}): CreatedKey {
+    checkOptionNames(options, { what: 'an option of createKey()', known: ['plan'] });
+    const { plan = 'free' } = options;
     const account = this.accounts.create({ plan });
     this.accounts.confirm(account.id);
     return this.keys.create({ accountId: account.id });
@@ -151,7 +154,9 @@ export class MockScope {
    * Restores the initial state: removes accounts, keys, faults, stubs and handlers of `use()`, clears the journal,
    * and resets switches and clock. A space keeps its account and key.
    */
-  reset({ keepKeys = false }: ResetOptions = {}): void {
+  reset(options: ResetOptions = {}): void {
+    checkOptionNames(options, { what: 'an option of reset()', known: ['keepKeys'] });
+    const { keepKeys = false } = options;
     const { context, journal, clock, overrides, firstState, delays } = this.#parts;
     delays.endAll();
     clock.reset();

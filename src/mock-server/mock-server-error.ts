@@ -69,6 +69,13 @@ interface Unknown {
   readonly known: readonly string[];
 }
 
+/** Throws for options that are no object, and for an unknown option: without an error, a typo would have no effect. */
+export function checkOptionNames(options: unknown, unknown: Unknown): void {
+  if (typeof options !== 'object' || options === null) throw invalidOption('options', options, 'an object');
+  const name = Object.keys(options).find((given) => !unknown.known.includes(given));
+  if (name !== undefined) throw unknownName(name, unknown);
+}
+
 /** The error for an unknown name: the nearest known name, and all known names. `place` ends with a dot. */
 export function unknownName(name: string, { what, known }: Unknown, place = ''): MockServerError {
   const nearest = nearestName(name, known);

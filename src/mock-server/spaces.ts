@@ -10,7 +10,7 @@ import type { Journal } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
 import { assembleParts, type MockParts } from './mock-parts.ts';
 import { MockScope } from './mock-scope.ts';
-import { checkedId, MockServerError, show } from './mock-server-error.ts';
+import { checkedId, checkOptionNames, MockServerError, show } from './mock-server-error.ts';
 import { hashOf } from './service/keys.ts';
 import { randomFromSeed } from './service/random.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
@@ -106,6 +106,7 @@ export class Spaces {
   }
 
   open(options: SpaceOptions): Space {
+    checkOptionNames(options, { what: 'an option of space()', known: ['name', 'plan', 'clock', 'behaviour'] });
     const name = options.name === undefined ? this.#nextName() : checkedId('name', options.name);
     if (this.#live.has(name)) {
       const text = `The space ${name} is already open; close it first, or choose another name.`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMockServer, MockServerError } from '../../src/mock-server/index.ts';
+import { createMockServer, type MockServer, MockServerError } from '../../src/mock-server/index.ts';
 
 test.each([
   [{ behavior: {} }, 'behavior is not an option of createMockServer; did you mean behaviour? There are seed, clock'],
@@ -39,6 +39,33 @@ test.each([
   expect(create).toThrow(MockServerError);
   expect(create).toThrow(message);
   expect(create).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+});
+
+const unknownOptions: [string, (mock: MockServer, options: never) => unknown][] = [
+  ['createKey', (mock, options) => mock.createKey(options)],
+  ['accounts.create', (mock, options) => mock.accounts.create(options)],
+  ['keys.list', (mock, options) => mock.keys.list(options)],
+  ['space', (mock, options) => mock.space(options)],
+  ['reset', (mock, options) => mock.reset(options)],
+  ['latest.set', (mock, options) => mock.latest.set({}, options)],
+  ['latest.reset', (mock, options) => mock.latest.reset(options)],
+  ['waitFor', (mock, options) => mock.journal.waitFor({ after: 0 }, options)],
+];
+
+test.each(unknownOptions)('an unknown option of %s() is refused by name', async (name, call) => {
+  const mock = createMockServer();
+  const { key } = mock.createKey();
+  await mock.fetch(mock.baseUrl, { headers: { authorization: key } });
+  const before = mock.snapshot().accounts;
+
+  const calls = [{ plam: 'developer' }, 'developer'].map(async (options) => await call(mock, options as never));
+
+  await expect(calls[0]).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringMatching(`^plam is not an option of .*${name}\\(\\)`),
+  });
+  await expect(calls[1]).rejects.toThrow('options is "developer"; expected an object.');
+  expect(mock.snapshot().accounts).toEqual(before);
 });
 
 test('without options there is a mock in real time', () => {

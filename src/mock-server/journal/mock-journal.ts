@@ -1,5 +1,5 @@
 import { pause } from '../clock/event-loop.ts';
-import { MockServerError } from '../mock-server-error.ts';
+import { checkOptionNames, MockServerError } from '../mock-server-error.ts';
 import { closestLines, whatCame } from './expect-requests.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter } from './request-filter.ts';
@@ -35,7 +35,10 @@ export function createMockJournal(journal: Journal): MockJournal {
     get dropped() {
       return journal.dropped;
     },
-    waitFor: (filter = {}, options = {}) => waitForRequests(journal, { filter, ...options }),
+    async waitFor(filter = {}, options = {}) {
+      checkOptionNames(options, { what: 'an option of waitFor()', known: ['count', 'timeoutMs'] });
+      return await waitForRequests(journal, { filter, ...options });
+    },
     subscribe: (listener, options = {}) => journal.subscribe(listener, { spaces: options.spaces ?? false }),
     clear: () => journal.clear(),
   };

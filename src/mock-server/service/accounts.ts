@@ -1,6 +1,6 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
+import { checkOptionNames, invalidOption, MockServerError, show } from '../mock-server-error.ts';
 import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
 
 /** An account of the emulated service. */
@@ -61,7 +61,9 @@ export interface Accounts {
 export function createAccounts(context: ServiceContext): Accounts {
   const { state, now } = context;
   return {
-    create({ email, plan = 'free' } = {}) {
+    create(options = {}) {
+      checkOptionNames(options, { what: 'an option of accounts.create()', known: ['email', 'plan'] });
+      const { email, plan = 'free' } = options;
       checkPlan(plan);
       if (email !== undefined) checkEmail(email);
       state.lastAccount += 1;

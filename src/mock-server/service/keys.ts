@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { statusAndCode } from '../behaviour/switch.ts';
-import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
+import { checkOptionNames, invalidOption, MockServerError, show } from '../mock-server-error.ts';
 import { findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { type KeyUsage, keyUsage } from './key-usage.ts';
 import { quotaUse } from './quota.ts';
@@ -80,7 +80,9 @@ export function createKeys(context: ServiceContext): Keys {
       return view(context, key);
     },
     get: (keyId) => view(context, findKey(state, keyId)),
-    list({ accountId } = {}) {
+    list(options = {}) {
+      checkOptionNames(options, { what: 'an option of keys.list()', known: ['accountId'] });
+      const { accountId } = options;
       const keys = accountId === undefined ? state.keys.values() : findAccount(state, accountId).keys;
       return Array.from(keys, (key) => view(context, key));
     },

@@ -1,5 +1,5 @@
 import { successResponse, withoutTags } from '../http/service-response.ts';
-import { invalidOption } from '../mock-server-error.ts';
+import { checkOptionNames, invalidOption } from '../mock-server-error.ts';
 import { type Replay, recordedAnswers } from '../rates/replay.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { isJson, jsonParts, unquoted } from './json-parts.ts';
@@ -41,16 +41,22 @@ export interface LatestOptions {
 }
 
 export function createMockLatest(context: ServiceContext): MockLatest {
-  const put = (source: StubSource, { base }: LatestOptions = {}) => {
+  const baseOf = (options: LatestOptions) => {
+    checkOptionNames(options, { what: 'an option of latest.set() and latest.reset()', known: ['base'] });
+    return checkedBase(options.base);
+  };
+  const put = (source: StubSource, options: LatestOptions = {}) => {
+    const base = baseOf(options);
     const match = { operation: 'latest', ...(base === undefined ? {} : { query: { base } }) };
-    const stub = { id: latestStubId(checkedBase(base)), match, times: null, source, served: 0 };
+    const stub = { id: latestStubId(base), match, times: null, source, served: 0 };
     context.state.stubs = withStub(context.state.stubs, stub);
   };
   return {
     set: (data, options) => put(sourceOf(data), options),
     replay: (recording) => put({ kind: 'replay', recorded: Object.fromEntries(answersOf(recording)) }),
-    reset({ base } = {}) {
-      const id = latestStubId(checkedBase(base));
+    reset(options = {}) {
+      const base = baseOf(options);
+      const id = latestStubId(base);
       const isMeant = (stub: { readonly id: string }) =>
         base === undefined ? stub.id === id || stub.id.startsWith(`${id}.`) : stub.id === id;
       context.state.stubs = context.state.stubs.filter((stub) => !isMeant(stub));
