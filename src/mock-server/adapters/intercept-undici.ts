@@ -99,7 +99,13 @@ async function answerByMsw(
   const request = new Request(neutral, { signal: sink.gone });
   const report = createEventReporter(events as MswEvents | undefined, request);
   if (request.headers.get('accept')?.includes('msw/passthrough') === true) return passOn(passed);
-  const response = await load('msw').getResponse(handlers.filter(isRequestHandler), request.clone());
+  const response = await load('msw')
+    .getResponse(handlers.filter(isRequestHandler), request.clone())
+    .catch((error: unknown) => {
+      report('request:start');
+      report('unhandledException', { error });
+      throw error;
+    });
   if (response === undefined) {
     await applyUnhandledStrategy(request); // it reports these events itself
     return passOn(passed);

@@ -86,10 +86,10 @@ export interface MswEvents {
 /** Emits the life-cycle events of one request of undici, as msw does for the requests that it intercepts. */
 export function createEventReporter(events: MswEvents | undefined, request: Request) {
   const requestId = randomUUID();
-  return (type: string, more: { readonly response?: Response } = {}): void => {
+  return (type: string, more: { readonly response?: Response; readonly error?: unknown } = {}): void => {
     // Copies: a listener may read a body that the request still needs.
     const copy = more.response === undefined ? {} : { response: more.response.clone() };
-    const data = { request: request.clone(), requestId, ...copy };
+    const data = { request: request.clone(), requestId, ...more, ...copy };
     events?.emit?.(Object.assign(new MessageEvent(type), data));
   };
 }

@@ -301,6 +301,24 @@ test('emits life-cycle events for the requests of undici', async () => {
   );
 });
 
+test('emits unhandledException for a request of undici whose handler throws', async () => {
+  const strict = listening(
+    'bypass',
+    http.get(`${HOST}/`, () => {
+      throw new Error('a bug');
+    }),
+  );
+  const events: string[] = [];
+  for (const type of ['request:start', 'request:match', 'request:unhandled', 'request:end'] as const) {
+    strict.events.on(type, ({ request }) => void events.push(`${type} ${request.url}`));
+  }
+  strict.events.on('unhandledException', ({ error, request }) => void events.push(`${error.message} ${request.url}`));
+
+  await expect(ask(`${HOST}/`)).rejects.toThrow('a bug');
+
+  expect(events).toEqual([`request:start ${HOST}/`, `a bug ${HOST}/`]);
+});
+
 test('mock.listen() bypasses other origins, and rejects them for fetch and undici if configured', async () => {
   intercepted.close();
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
