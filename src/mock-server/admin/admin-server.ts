@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { parseTarget } from '../http/router.ts';
-import { MockServerError } from '../mock-server-error.ts';
+import { MockServerError, unknownName } from '../mock-server-error.ts';
 import { answerPanel } from '../panel/answer-panel.ts';
 import { findRoute } from '../web/find-route.ts';
 import { requireToken } from './gate.ts';
@@ -128,7 +128,7 @@ function parsed(schema: z.ZodType | undefined, value: unknown, place: 'query' | 
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw invalid(issue, place);
+  throw invalid(issue, place, schema);
 }
 
 function refuseAll(value: unknown, place: string): unknown {
@@ -138,12 +138,24 @@ function refuseAll(value: unknown, place: string): unknown {
   throw new Problem(`This route accepts no ${place}.`, { status: 400, code: 'unknown_field', field });
 }
 
-function invalid(issue: z.core.$ZodIssue | undefined, place: string): Problem {
+function invalid(issue: z.core.$ZodIssue | undefined, place: string, schema: z.ZodType): Problem {
   const path = issue?.path.map(String) ?? [];
   if (issue?.code === 'unrecognized_keys') {
     const field = [...path, issue.keys[0] ?? ''].join('.');
-    return new Problem(`${field} is not a field of the ${place}.`, { status: 400, code: 'unknown_field', field });
+    const { message } = unknownName(field, { what: `a field of the ${place}`, known: fieldsAt(schema, path) });
+    return new Problem(message, { status: 400, code: 'unknown_field', field });
   }
   const field = path.length === 0 ? place : path.join('.');
   return new Problem(`${field}: ${issue?.message ?? 'not valid'}.`, { status: 400, code: 'invalid_field', field });
+}
+
+/** The fields of an object inside a schema, with their whole names: `filter.query`. */
+function fieldsAt(schema: z.ZodType, path: readonly string[]): readonly string[] {
+  const inner = path.reduce<z.ZodType | undefined>((outer, name) => shapeOf(outer)[name], schema);
+  return Object.keys(shapeOf(inner)).map((name) => [...path, name].join('.'));
+}
+
+function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> {
+  if (schema instanceof z.ZodOptional) return shapeOf(schema.unwrap() as z.ZodType);
+  return schema instanceof z.ZodObject ? schema.shape : {};
 }

@@ -163,6 +163,31 @@ test.each([
   expect({ ...mock.snapshot(), now: 0 }).toEqual({ ...before, now: 0 });
 });
 
+const CLAIM = 'filter, count, atLeast, atMost, sentWith, inOrder';
+const PATTERN = 'operation, keyId, path, method, query, headers, body';
+test.each([
+  ['/keys', { plam: 'free' }, 'plam is not a field of the body; did you mean plan? There are plan.'],
+  ['/requests/verify', { operation: 'latest' }, `operation is not a field of the body; there are ${CLAIM}.`],
+  ['/requests/find', { filter: {} }, `filter is not a field of the body; there are ${PATTERN}, status, `],
+  [
+    '/requests/verify',
+    { filter: { stattus: 1 } },
+    'filter.stattus is not a field of the body; did you mean filter.status? There are filter.operation, filter.keyId, ',
+  ],
+])('POST %s with the unknown field in %j lists the fields that exist', async (path, body, message) => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+
+  const sent = await send(server.url, `/__fxrates${path}`, {
+    method: 'POST',
+    headers: bearer(server),
+    body: JSON.stringify(body),
+  });
+
+  expect([sent.status, sent.code]).toEqual([400, 'unknown_field']);
+  expect(JSON.parse(sent.text).error.message.slice(0, message.length)).toBe(message);
+});
+
 test.each([
   '/api/v1/../../__fxrates/state',
   '/api/v1/..%2f..%2f__fxrates/state',
