@@ -11,7 +11,8 @@ export interface RequestPattern {
   /** Id of the API key, for example `'key_1'`. */
   readonly keyId?: string | undefined;
   /**
-   * The complete path without the query. `*` matches any characters.
+   * The complete path without the query. `*` matches any characters. Spaces and characters such as `é` are encoded as in a
+   * URL.
    * @example '/api/v1/*'
    */
   readonly path?: string | undefined;
@@ -69,6 +70,9 @@ const listPattern = expected('text, an array, { "matches": a regular expression 
   z.union([plain, z.array(plain), regularExpression, absence], error).refine(hasNoKey, MASKED),
 );
 
+/** What a URL encodes in its path, half a surrogate pair as U+FFFD; requests have it encoded (https://url.spec.whatwg.org/#path-percent-encode-set). */
+const ENCODED_IN_PATHS = /[^\x21-\x7e]+|["<>`{}]/g;
+
 /** The fields of a pattern as JSON has them: see `plainPattern`. Faults, stubs, filters and expectations share them. */
 export const requestPatternShape = {
   operation: expected(`one of ${Object.keys(operations).join(', ')}`, (error) =>
@@ -78,7 +82,10 @@ export const requestPatternShape = {
     z.string(error),
   ).optional(),
   path: expected("a path such as /api/v1/latest or /api/*; a query is matched with query: { base: 'EUR' }", (error) =>
-    z.string(error).regex(/^[/*][^?]*$/, error),
+    z
+      .string(error)
+      .regex(/^[/*][^?]*$/, error)
+      .overwrite((path) => path.replace(ENCODED_IN_PATHS, (text) => encodeURIComponent(Buffer.from(text).toString()))),
   ).optional(),
   // ANY is not a method, so it would never match.
   method: expected('a method in capitals, such as GET', (error) =>

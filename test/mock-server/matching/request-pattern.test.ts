@@ -69,6 +69,24 @@ test.each<[object, string]>([
   expect(() => newMock().journal.list(filter as RequestFilter)).toThrow(message);
 });
 
+test.each(['/api/v1/café', '/api/v1/a b', '/api/v1/"<€>`{😀}', '/api/v1/caf%C3%A9', '/api/v1/*é*'])(
+  'the path %s matches the request to it, encoded as in a URL',
+  async (path) => {
+    const mock = newMock();
+    const { key } = mock.createKey();
+    mock.stubs.add({ match: { path }, data: 'stub' });
+
+    const answer = await mock.fetch(mock.baseUrl + path, { headers: { authorization: key } });
+
+    expect(await answer.json()).toEqual({ success: true, data: 'stub' });
+    mock.expectRequests({ path }).toHaveCount(1);
+  },
+);
+
+test('a path with half a character is accepted', () => {
+  expect(newMock().journal.list({ path: '/\ud83d' })).toEqual([]);
+});
+
 test('a fault strikes only the requests that its pattern matches', async () => {
   const mock = newMock();
   const { key } = mock.createKey();
