@@ -5,7 +5,7 @@ import { isPresetName, PRESET_NAMES, type PresetName } from './behaviour/switch.
 import type { ClockOptions } from './clock/clock.ts';
 import { checkedInput, expected } from './matching/checked-input.ts';
 import { invalidOption } from './mock-server-error.ts';
-import type { LatestSource } from './rates/latest-responder.ts';
+import { isAsync, type LatestSource } from './rates/latest-responder.ts';
 import type { Replay } from './rates/replay.ts';
 import type { LatestFunction } from './stubs/stub-record.ts';
 
@@ -86,6 +86,7 @@ const optionsShape = z.strictObject({
     .custom<LatestFunction | object>((value) => typeof value === 'function' || isObject(value), {
       error: 'an object, or a function from the query to the data',
     })
+    .refine((value) => !isAsync(value), { error: 'a function that is not async' })
     .refine((value) => !Array.isArray(value), { error: 'an object; mock.latest.set accepts a sequence' })
     .optional(),
   replay: z.custom<Replay>().optional(),

@@ -1,8 +1,9 @@
 import { badParameter } from '../http/error-responses.ts';
 import { queryOf } from '../http/record-request.ts';
 import type { AdmittedRequest, Responder } from '../http/responders.ts';
-import { type ServiceResponse, successResponse } from '../http/service-response.ts';
+import { errorResponse, type ServiceResponse, successResponse } from '../http/service-response.ts';
 import { show } from '../mock-server-error.ts';
+import { redactKeys } from '../redact-keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import type { LatestContext, LatestFunction } from '../stubs/stub-record.ts';
 import { createInventedSnapshots, type InventedSnapshot, readRequestedRates } from './invented-latest.ts';
@@ -52,16 +53,31 @@ function answerInvented(
 
 const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';
 
-/** The response of a user's function. A value that is not an object causes a 500, with the reason in the journal. */
+/** The response of a user's function. What it throws, and a value that is not an object, cause a 500 with the reason. */
 function answerWith(
   latest: LatestFunction,
   { target, at, key }: AdmittedRequest,
   invented: LatestContext['invented'],
 ): ServiceResponse {
-  const data: unknown = latest(queryOf(target), { at, keyId: key.id, plan: key.account.plan, invented });
-  if (typeof data === 'object' && data !== null && !('then' in data)) return successResponse(data);
-  const given = data instanceof Promise ? 'a promise' : show(data);
-  throw new TypeError(`the option latest returned ${given}; expected an object, returned synchronously`);
+  try {
+    const data: unknown = latest(queryOf(target), { at, keyId: key.id, plan: key.account.plan, invented });
+    if (typeof data === 'object' && data !== null && !('then' in data)) return successResponse(data);
+    const given = data instanceof Promise ? 'a promise' : show(data);
+    return failedFunction(`returned ${given}; expected an object, returned synchronously`);
+  } catch (error) {
+    return failedFunction(`threw ${error}`);
+  }
+}
+
+/** Unlike other failures of the mock, this one is the test's own, so that the response may name it. */
+function failedFunction(what: string): ServiceResponse {
+  const message = redactKeys(`The function that returns the data of latest ${what}.`);
+  return errorResponse({ status: 500, code: 'internal_error', message });
+}
+
+/** An async function never returns an object, so it is refused when it is set. */
+export function isAsync(latest: unknown): boolean {
+  return latest instanceof Function && latest.constructor.name === 'AsyncFunction';
 }
 
 /** How long a snapshot is valid, from a granularity such as `5min`; an unknown unit counts as five minutes. */

@@ -1,5 +1,6 @@
 import { successResponse, withoutTags } from '../http/service-response.ts';
 import { checkOptionNames, invalidOption } from '../mock-server-error.ts';
+import { isAsync } from '../rates/latest-responder.ts';
 import { type Replay, recordedAnswers } from '../rates/replay.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { isJson, jsonParts, unquoted } from './json-parts.ts';
@@ -70,6 +71,7 @@ function checkedBase(base: unknown): string | undefined {
 }
 
 function sourceOf(data: unknown): StubSource {
+  if (isAsync(data)) throw invalidOption('latest', data, 'a function that is not async');
   if (typeof data === 'function') return { kind: 'function', latest: data as LatestFunction };
   const texts = textsOf(data);
   if (texts.length === 0) throw invalidOption('latest', data, EXPECTED);

@@ -42,12 +42,21 @@ test("a latest function can change the mock's own data", async () => {
 
 test.each([
   [() => undefined, 'returned undefined; expected an object'],
-  [async () => ({}), 'returned a promise; expected an object'],
+  [() => Promise.resolve({}), 'returned a promise; expected an object'],
   [() => 'rates', 'returned "rates"'],
-])('data that is not an object is a 500 that the journal explains: %s', (wrong, why) => {
+  [
+    () => {
+      throw new RangeError(`no fx_live_${'0'.repeat(48)}`);
+    },
+    'latest threw RangeError: no fx_live_….',
+  ],
+])('data that is not an object is a 500 that names the cause: %s', (wrong, why) => {
   const core = new MockCore({ responders: { latest: createLatestResponder({ latest: wrong as never }) } });
 
-  expect(core.send('/api/v1/latest', { key: core.createKey().key }).status).toBe(500);
+  const { status, body } = core.send('/api/v1/latest', { key: core.createKey().key });
+
+  expect(status).toBe(500);
+  expect(body).toMatchObject({ error: { message: expect.stringContaining(why) } });
   expect(core.journal.entries.at(-1)?.why).toContain(why);
 });
 
@@ -109,6 +118,7 @@ test('names the recorded queries if a query was not recorded', async () => {
 
 test.each([
   [{ latest: 'text' }, 'latest is "text"; expected an object, or a function'],
+  [{ latest: async () => ({}) }, 'latest is a function; expected a function that is not async.'],
   [{ latest: () => ({}), replay: recorded }, 'expected either latest or replay, not both'],
   [{ replay: 'file.json' }, 'replay is "file.json"; expected a recorded envelope'],
   [{ replay: {} }, 'replay is {}'],

@@ -34,6 +34,12 @@ test('a function returns the data for a query and can call invented()', async ()
   expect(await data('?base=EUR')).toEqual({ base: 'EUR', plan: 'unlimited', was: 'EUR' });
 });
 
+test('an async function is refused when it is set', () => {
+  expect(() => createMockServer().latest.set(async () => ({}))).toThrow(
+    'latest is a function; expected a function that is not async.',
+  );
+});
+
 test('the data of one base takes precedence over the data of all', async () => {
   const { mock, data } = asked();
   mock.latest.set({ n: 'EUR' }, { base: 'EUR' });
