@@ -13,6 +13,7 @@ import {
   STATUSES_WITHOUT_BODY,
   writeResponse,
 } from '../http/service-response.ts';
+import { isJson } from '../stubs/json-parts.ts';
 import type { FaultEffect, FaultKind, FaultRecord } from './fault-kinds.ts';
 
 /** What applying a fault needs beside the response. */
@@ -158,7 +159,7 @@ function replaceAnswer(
 ): MockResponse {
   const message = reasonPhrase(status) || 'Unknown';
   const envelope = errorResponse({ status, code: codeOf({ status, code }), message });
-  const type = body === undefined ? {} : { 'content-type': DEFAULT_CONTENT_TYPE };
+  const type = body === undefined || isJson(body) ? {} : { 'content-type': DEFAULT_CONTENT_TYPE };
   const given = readHeaders(headers);
   const text = STATUSES_WITHOUT_BODY.has(status) ? '' : (body ?? envelope.body);
   return writeResponse({ ...envelope, ...given, headers: { ...type, ...given.headers }, body: text }, method, date);

@@ -145,7 +145,8 @@ export const faultKinds = {
       /** Additional headers of the response. An array has several values, for example of `set-cookie`. */
       headers: headerRecord.optional(),
       /**
-       * The complete body, sent unchanged.
+       * The complete body, sent unchanged. Without a header `content-type`, JSON is sent as `application/json`, other text
+       * as `text/html`.
        * @default the error envelope
        */
       body: expected('text', (error) => z.string(error)).optional(),

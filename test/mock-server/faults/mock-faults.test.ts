@@ -105,3 +105,16 @@ test('rejects a request through mock.fetch that a socket fault would strike', as
     code: 'fault_not_possible',
   });
 });
+
+test.each([
+  [{ body: '{"error":"maintenance"}' }, 'application/json'],
+  [{ body: '<h1>Bad Gateway</h1>' }, 'text/html'],
+  [{ body: '{}', headers: { 'content-type': 'application/problem+json' } }, 'application/problem+json'],
+])('the body of a status fault with %j has the content type %s', async (settings, type) => {
+  const mock = createMockServer();
+  mock.faults.add({ kind: 'status', status: 502, ...settings });
+
+  const { headers } = await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+
+  expect(headers.get('content-type')).toBe(type);
+});
