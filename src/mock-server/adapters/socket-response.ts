@@ -2,7 +2,13 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { nextTurn, pause } from '../clock/event-loop.ts';
 import { type Delivery, headersWithCookies, type MockResponse, piecesOf } from '../http/mock-message.ts';
-import { dateHeader, errorResponse, reasonPhrase, writeResponse } from '../http/service-response.ts';
+import {
+  dateHeader,
+  type ErrorResponseOptions,
+  errorResponse,
+  reasonPhrase,
+  writeResponse,
+} from '../http/service-response.ts';
 
 interface Outgoing {
   readonly outgoing: ServerResponse;
@@ -78,13 +84,16 @@ export function brokenRequestResponse(errorCode: string | undefined, now: number
   return writeResponse(errorResponse(refusal), 'GET', dateHeader(now));
 }
 
+/** RFC 9110 §15.5.6: a 405 lists methods. */
+const ALLOW_GET = { allow: 'GET' };
+
 /** By the code of node:http's error. */
-const REFUSALS: Readonly<Record<string, { status: number; code: string; message: string }>> = {
+const REFUSALS: Readonly<Record<string, ErrorResponseOptions>> = {
   HPE_HEADER_OVERFLOW: { status: 431, code: 'headers_too_large', message: 'The headers are larger than 16 KiB.' },
-  UNKNOWN_METHOD: { status: 405, code: 'method_not_allowed', message: 'Unknown method.' },
+  UNKNOWN_METHOD: { status: 405, code: 'method_not_allowed', message: 'Unknown method.', headers: ALLOW_GET },
   LONG_TARGET: { status: 414, code: 'uri_too_long', message: 'The request target is longer than 16 KiB.' },
   NO_HOST: { status: 400, code: 'bad_request', message: 'The Host header is missing.' },
   EXPECTATION: { status: 417, code: 'expectation_failed', message: 'The only supported expectation is 100-continue.' },
-  CONNECT: { status: 405, code: 'method_not_allowed', message: 'This server is not a proxy.' },
+  CONNECT: { status: 405, code: 'method_not_allowed', message: 'This server is not a proxy.', headers: ALLOW_GET },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request_timeout', message: 'The request took too long to arrive.' },
 };

@@ -154,6 +154,7 @@ test.each([
   expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   expect(answer).toContain('content-type: application/json');
   expect(answer).toContain('date: Thu, 15 Jan 2026 00:00:00 GMT');
+  expect(/^allow: GET\r$/m.test(answer)).toBe(status === 405);
   expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
     success: false,
     error: { code, status },
