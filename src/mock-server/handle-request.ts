@@ -49,7 +49,7 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
       return response;
     };
     if (waitMs === 0) return handOver();
-    return delays.wait(waitMs, gone?.()).then((hasWaited) => (hasWaited ? handOver() : undefined));
+    return delays.wait(waitMs, gone?.(), entry?.faults).then((hasWaited) => (hasWaited ? handOver() : undefined));
   }
 
   return (request, source) => {

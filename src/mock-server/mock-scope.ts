@@ -68,7 +68,7 @@ export class MockScope {
   readonly #parts: MockParts;
 
   constructor(parts: MockParts, handleRequest = parts.handleRequest) {
-    const { baseUrl, context, adapters } = parts;
+    const { baseUrl, context } = parts;
     this.baseUrl = baseUrl;
     this.fetch = createFetch(baseUrl, handleRequest);
     this.accounts = createAccounts(context);
@@ -77,7 +77,7 @@ export class MockScope {
     this.clock = createMockClock(parts.clock, context);
     this.behaviour = createMockBehaviour(context);
     this.journal = createMockJournal(parts.journal);
-    this.faults = createMockFaults(context, adapters);
+    this.faults = createMockFaults(parts);
     this.stubs = createMockStubs(context);
     this.latest = createMockLatest(context);
     this.snapshots = createSnapshots(this);

@@ -189,6 +189,27 @@ test.each(mockAdapters.filter(({ adapter }) => adapter !== 'socket'))(
   },
 );
 
+test.each(mockAdapters)('removing a fault ends the requests that it lets hang, through $name', async (adapter) => {
+  await using it = await opened(adapter);
+  it.mock.faults.add({ kind: 'hang', id: 'one', nth: 1 });
+  it.mock.faults.add({ kind: 'hang', id: 'two', strikes: 'before', nth: 1 });
+  const ended: string[] = [];
+  const send = (name: string) => it.sendWithKey().catch(() => ended.push(name));
+  const first = send('strikes before');
+  await it.mock.journal.waitFor();
+  const second = send('strikes after');
+  await it.mock.journal.waitFor({}, { count: 2 });
+
+  it.mock.faults.remove('one');
+  await second;
+  expect(ended).toEqual(['strikes after']);
+  it.mock.faults.clear();
+  await first;
+
+  expect(ended).toEqual(['strikes after', 'strikes before']);
+  expect((await it.sendWithKey()).status).toBe(200);
+});
+
 test.each(mockAdapters)('closing the mock ends a hanging request, through $name', async (adapter) => {
   await using it = await opened(adapter);
   it.mock.faults.add({ kind: 'hang', times: 1 });

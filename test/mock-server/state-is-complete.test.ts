@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { ActiveAdapters } from '../../src/mock-server/adapters/active-adapters.ts';
 import { createMockFaults } from '../../src/mock-server/faults/mock-faults.ts';
+import { FaultDelays } from '../../src/mock-server/faults/with-faults.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { sendConfirmation } from '../../src/mock-server/service/outbox.ts';
 import { createMockStubs } from '../../src/mock-server/stubs/mock-stubs.ts';
+import { FakeClock } from '../helpers/fake-clock.ts';
 import { MockCore } from '../helpers/mock-core.ts';
 import { mutableState } from '../helpers/mutable-state.ts';
 
@@ -23,7 +25,8 @@ test('every field of the state is in a snapshot or in the list of exceptions', (
   const core = new MockCore();
   const { key } = core.createKey();
   core.send('/api/v1/latest', { key });
-  createMockFaults(core.context, new ActiveAdapters()).add({ kind: 'hang' });
+  const delays = new FaultDelays(new FakeClock());
+  createMockFaults({ context: core.context, adapters: new ActiveAdapters(), delays }).add({ kind: 'hang' });
   createMockStubs(core.context).add({ data: {} });
   for (const account of core.context.state.accounts.values()) sendConfirmation(core.context, account);
 

@@ -1,9 +1,9 @@
-import type { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { STATUSES_WITHOUT_BODY } from '../http/service-response.ts';
 import { checkedInput } from '../matching/checked-input.ts';
 import { plainPattern } from '../matching/request-pattern.ts';
+import type { MockParts } from '../mock-parts.ts';
 import { freeName, invalidOption, MockServerError, notFound } from '../mock-server-error.ts';
-import type { ServiceContext, ServiceState } from '../service/service-state.ts';
+import type { ServiceState } from '../service/service-state.ts';
 import { FAULT_KINDS, type Fault, type FaultOptions, type FaultRecord, faultKinds, faultMatch } from './fault-kinds.ts';
 import { checkAdapterSupport, hasExpired } from './select-faults.ts';
 
@@ -20,15 +20,19 @@ export interface MockFaults {
   /** Returns the faults that have not expired, oldest first. */
   list(): readonly Fault[];
   /**
-   * Removes a fault.
+   * Removes a fault. The requests that a `hang` fault lets wait end without a response.
    * @throws MockServerError with code `not_found`.
    */
   remove(id: string): void;
-  /** Removes all faults. */
+  /** Removes all faults, as `remove()` does. */
   clear(): void;
 }
 
-export function createMockFaults(context: ServiceContext, adapters: ActiveAdapters): MockFaults {
+export function createMockFaults({
+  context,
+  adapters,
+  delays,
+}: Pick<MockParts, 'context' | 'adapters' | 'delays'>): MockFaults {
   // The state is replaced by `restore()` and `reset()`: never kept.
   const current = () => context.state.faults.filter((fault) => !hasExpired(fault, context.now()));
   return {
@@ -51,8 +55,10 @@ export function createMockFaults(context: ServiceContext, adapters: ActiveAdapte
       if (others.length === current().length)
         throw notFound(`Fault ${id} does not exist or has expired; mock.faults.list() has the current ones.`);
       context.state.faults = others;
+      delays.endHanging(id);
     },
     clear() {
+      for (const { settings } of context.state.faults) delays.endHanging(settings.id);
       context.state.faults = [];
     },
   };

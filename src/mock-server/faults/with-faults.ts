@@ -62,19 +62,20 @@ function unanswered(identity: RequestIdentity, hasWaited: boolean): HandledReque
 /** The waits that faults cause, by the mock's clock. They end early when the client disconnects or the mock is closed. */
 export class FaultDelays {
   readonly #clock: Clock;
-  readonly #waiting = new Set<AbortController>();
+  /** Each with the ids of the faults that keep the request waiting for ever. */
+  readonly #waiting = new Map<AbortController, readonly string[]>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Infinity waits for the end. Says whether the whole time has passed. */
-  async wait(ms: number, gone: AbortSignal | undefined): Promise<boolean> {
+  /** Infinity waits for the end, which `faults` then cause. Says whether the whole time has passed. */
+  async wait(ms: number, gone: AbortSignal | undefined, faults: readonly string[] = []): Promise<boolean> {
     const end = new AbortController();
     const stop = () => end.abort();
     if (gone?.aborted) return false;
     gone?.addEventListener('abort', stop, { once: true });
-    this.#waiting.add(end);
+    this.#waiting.set(end, ms === Number.POSITIVE_INFINITY ? faults : []);
     try {
       await (ms === Number.POSITIVE_INFINITY ? once(end.signal, 'abort') : this.#clock.sleep(ms, end.signal));
       return !end.signal.aborted;
@@ -87,7 +88,12 @@ export class FaultDelays {
     }
   }
 
+  /** Breaks off the requests that a removed fault lets hang. */
+  endHanging(faultId: string): void {
+    for (const [end, faults] of this.#waiting) if (faults.includes(faultId)) end.abort();
+  }
+
   endAll(): void {
-    for (const end of this.#waiting) end.abort();
+    for (const end of this.#waiting.keys()) end.abort();
   }
 }
