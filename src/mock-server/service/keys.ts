@@ -4,7 +4,14 @@ import { checkOptionNames, invalidOption, MockServerError, show } from '../mock-
 import { findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { type KeyUsage, keyUsage } from './key-usage.ts';
 import { quotaUse } from './quota.ts';
-import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
+import { type RateWindow, rateWindows } from './rate-windows.ts';
+import {
+  type AccountRecord,
+  type KeyRecord,
+  limitPerMinute,
+  type ServiceContext,
+  type ServiceState,
+} from './service-state.ts';
 
 /** A key that was just created. */
 export interface CreatedKey {
@@ -59,11 +66,26 @@ export interface Keys {
    */
   limits(keyId: string): KeyUsage;
   /**
-   * Sets the number of requests counted in the current quota period.
-   * @throws MockServerError with code `not_found`, or `invalid_option` for a negative number.
+   * Sets the number of requests counted in the current quota period, in the current minute, or in both.
+   * @throws MockServerError with code `not_found`, or `invalid_option` for a number that is negative or above the
+   * per-minute limit.
    * @example mock.keys.setUsage(keyId, { month: 999 }) // one request before the Free quota is exhausted
    */
-  setUsage(keyId: string, usage: { readonly month: number }): KeySummary;
+  setUsage(keyId: string, usage: SetUsage): KeySummary;
+}
+
+/** What `mock.keys.setUsage()` sets. Set at least one of the two. */
+export interface SetUsage {
+  /**
+   * Requests counted in the current quota period.
+   * @default unchanged
+   */
+  readonly month?: number | undefined;
+  /**
+   * Requests counted toward the per-minute limit, as if all had been sent now.
+   * @default unchanged
+   */
+  readonly minute?: number | undefined;
 }
 
 export function createKeys(context: ServiceContext): Keys {
@@ -87,14 +109,35 @@ export function createKeys(context: ServiceContext): Keys {
       return Array.from(keys, (key) => view(context, key));
     },
     limits: (keyId) => keyUsage(findKey(state, keyId), now(), context.behaviour),
-    setUsage(keyId, { month }) {
+    setUsage(keyId, usage) {
       const key = findKey(state, keyId);
-      if (!Number.isSafeInteger(month) || month < 0) throw invalidOption('month', month, 'a whole number from 0');
-      key.usedFrom = quotaUse(key, now(), context.behaviour).startedAt;
-      key.used = month;
+      checkUsage(usage, limitPerMinute(key.account));
+      const { month, minute } = usage;
+      if (month !== undefined) {
+        key.usedFrom = quotaUse(key, now(), context.behaviour).startedAt;
+        key.used = month;
+      }
+      if (minute !== undefined) key.window = usedWindow(minute, key, context);
       return view(context, key);
     },
   };
+}
+
+function checkUsage(usage: SetUsage, limit: number): void {
+  checkOptionNames(usage, { what: 'an option of setUsage()', known: ['month', 'minute'] });
+  const { month, minute } = usage;
+  const isCount = (value: number) => Number.isSafeInteger(value) && value >= 0;
+  if (month !== undefined && !isCount(month)) throw invalidOption('month', month, 'a whole number from 0');
+  if (minute !== undefined && !(isCount(minute) && minute <= limit)) {
+    throw invalidOption('minute', minute, `a whole number from 0 to ${limit}, the limit of the plan`);
+  }
+  if (month === undefined && minute === undefined) throw invalidOption('usage', usage, 'month, minute or both');
+}
+
+function usedWindow(used: number, { account }: KeyRecord, { behaviour, now }: ServiceContext): RateWindow {
+  const window = new rateWindows[behaviour.values.rateWindow]();
+  for (let request = 0; request < used; request += 1) window.count(limitPerMinute(account), now());
+  return window;
 }
 
 /** SHA-256 of a key, in hexadecimal: all that is kept of it. */

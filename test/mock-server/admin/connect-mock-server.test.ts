@@ -30,6 +30,8 @@ test('reads accounts and keys of the mock, including dates', async () => {
   expect(await remote.accounts.get(account.id)).toEqual(mock.accounts.get(account.id));
   expect(await remote.keys.list({ accountId: account.id })).toEqual(mock.keys.list());
   expect((await remote.keys.get(id)).monthlyUsed).toBe(99);
+  await remote.keys.setUsage(id, { minute: 300 });
+  expect((await remote.keys.limits(id)).minute).toMatchObject({ used: 300, waitMs: 60_000 });
   expect(await remote.keys.revoke(id)).toEqual(mock.keys.get(id));
   expect((await remote.accounts.setPlan(account.id, 'free')).plan).toBe('free');
 });

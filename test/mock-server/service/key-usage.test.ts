@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMockServer } from '../../../src/mock-server/index.ts';
+import { createMockServer, type SetUsage } from '../../../src/mock-server/index.ts';
 
 const START = Date.UTC(2026, 0, 15);
 
@@ -32,6 +32,35 @@ test.each([
   expect(keyId).toBe(id);
   expect(minute).toMatchObject({ kind, limit: 30, used: 5, waitMs: 0, ...more });
   expect(month).toMatchObject({ used: 5, startedAt: Date.UTC(2026, 0), resetsAt: Date.UTC(2026, 1) });
+});
+
+test.each(['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const)(
+  'setUsage sets the requests of this minute in a window of kind %s',
+  async (kind) => {
+    const { mock, id, call } = await usedKey(kind);
+
+    mock.keys.setUsage(id, { minute: 29 });
+    const statuses = [(await call()).status, (await call()).status];
+
+    expect(statuses).toEqual([200, 429]);
+    expect(mock.keys.get(id).monthlyUsed).toBe(6);
+    mock.keys.setUsage(id, { minute: 0, month: 9 });
+    expect(mock.keys.limits(id)).toMatchObject({ minute: { used: 0 }, month: { used: 9 } });
+  },
+);
+
+test.each([
+  [{ minute: 31 }, 'minute is 31; expected a whole number from 0 to 30, the limit of the plan.'],
+  [{ minute: 1.5 }, 'minute is 1.5'],
+  [{ month: Number.NaN, minute: 1 }, 'month is NaN; expected a whole number from 0.'],
+  [{}, 'usage is {}; expected month, minute or both.'],
+  [{ minutes: 1 }, 'minutes is not an option of setUsage(); did you mean minute?'],
+])('setUsage refuses %j and changes nothing', async (usage, message) => {
+  const { mock, id } = await usedKey('sliding-log');
+  const before = mock.keys.limits(id);
+
+  expect(() => mock.keys.setUsage(id, usage as SetUsage)).toThrow(message);
+  expect(mock.keys.limits(id)).toEqual(before);
 });
 
 test('the limits of a key show how far a bucket has refilled', async () => {

@@ -108,8 +108,15 @@ export const keyRoutes = [
   route('PUT /keys/{keyId}/usage', {
     id: 'setUsage',
     tag: 'keys',
-    summary: 'Set the number of requests counted in the current quota period',
-    body: z.strictObject({ month: z.number().int().min(0).describe('Number of requests.') }),
+    summary: 'Set the number of requests counted in the current quota period, in the current minute, or in both',
+    body: z
+      .strictObject({
+        month: z.number().int().min(0).optional().describe('Number of requests in the current quota period.'),
+        minute: z.number().int().min(0).optional().describe('Number of requests, at most the limit of the plan.'),
+      })
+      .refine(({ month, minute }) => month !== undefined || minute !== undefined, {
+        error: 'set month, minute or both',
+      }),
     answer: keySummary,
     run: ({ mock, path, body }) => mock.keys.setUsage(path.keyId, body),
   }),
