@@ -113,6 +113,7 @@ export const stubAnswer = z.strictObject({
   headers: z.record(z.string(), z.string()),
   cookies: z.array(z.string()).optional().describe('Value of each `set-cookie` header.'),
   body: z.string(),
+  delayMs: z.number().optional().describe('Milliseconds until the response is sent, by the clock of the mock.'),
   code: z.string().nullable(),
 });
 

@@ -31,8 +31,7 @@ export function applyFaults(
   tools: FaultTools,
 ): HandledRequest {
   if (struck.length === 0) return handled;
-  let { response } = handled;
-  let waitMs = 0;
+  let { response, waitMs = 0 } = handled;
   for (const { settings } of struck) {
     response = applyFault(response, settings, tools);
     waitMs += waitAfter(settings);

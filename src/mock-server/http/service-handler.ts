@@ -80,7 +80,7 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
       faults: NO_FAULTS,
       stub: answer.stub,
     };
-    return { response: writeResponse(answer, method, dateHeader(at)), entry };
+    return { response: writeResponse(answer, method, dateHeader(at)), entry, waitMs: answer.delayMs };
   };
 }
 

@@ -13,6 +13,8 @@ export interface ServiceResponse {
   readonly code: string | undefined;
   /** The reason in words, for the journal. */
   readonly why: string;
+  /** Milliseconds of the mock's clock until it is sent. Default: 0. */
+  readonly delayMs?: number | undefined;
   /** Id of the stub that made the response. */
   readonly stub?: string | undefined;
 }

@@ -96,6 +96,11 @@ export interface StubResponse {
    * @example { 'set-cookie': ['a=1', 'b=2; HttpOnly'] }
    */
   readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined;
+  /**
+   * Delay of the response in milliseconds, by the mock's clock.
+   * @default 0
+   */
+  readonly delayMs?: number | undefined;
   /** Sent as `{ success: true, data }`. */
   readonly data?: unknown;
   /**
@@ -137,6 +142,7 @@ const response = {
     z.int(error).min(200, error).max(599, error),
   ).optional(),
   headers: headerRecord.optional(),
+  delayMs: expected('milliseconds from 0', (error) => z.number(error).min(0, error)).optional(),
   data: z.unknown().optional().describe('Sent as `{ "success": true, "data": … }`.'),
   error: expected('an object with code and message', (error) =>
     z.strictObject({ code: z.string(error), message: z.string(error).optional() }, error),
@@ -182,10 +188,11 @@ function withoutUndefined(given: object): object {
 }
 
 function answerFrom(given: StubResponse): StubAnswer {
-  const { status = given.error === undefined ? 200 : 400, headers = {} } = given;
+  const { status = given.error === undefined ? 200 : 400, headers = {}, delayMs } = given;
   const content = contentOf(given, status);
   const own = readHeaders(headers);
-  return { status, ...content, ...own, headers: { ...content.headers, ...own.headers } };
+  const delay = delayMs === undefined ? {} : { delayMs };
+  return { status, ...delay, ...content, ...own, headers: { ...content.headers, ...own.headers } };
 }
 
 function contentOf(given: StubResponse, status: number): Pick<StubAnswer, 'body' | 'code'> & Partial<StubAnswer> {

@@ -29,6 +29,8 @@ export interface StubAnswer {
   readonly cookies?: readonly string[] | undefined;
   /** The complete body. */
   readonly body: string;
+  /** Milliseconds of the mock's clock until the response is sent; `undefined` for none. */
+  readonly delayMs?: number | undefined;
   /** `error.code` of the response; `null` if it has none. */
   readonly code: string | null;
 }

@@ -298,3 +298,35 @@ test('rejects the removal of an unknown stub', () => {
 
   expect(() => mock.stubs.remove('nothing')).toThrow(expect.objectContaining({ code: 'not_found', status: 404 }));
 });
+
+test('delayMs delays a response, and each of a sequence, by the clock of the mock', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  const { key } = mock.createKey();
+  mock.stubs.add({ responses: [{ data: 1, delayMs: 60_000 }, { data: 2 }, { data: 3, delayMs: 5000 }] });
+  const copy = mock.fork();
+  const start = copy.clock.now();
+  const took = async () => {
+    await copy.fetch(`${copy.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+    return copy.clock.now() - start;
+  };
+
+  expect([await took(), await took(), await took()]).toEqual([60_000, 60_000, 65_000]);
+});
+
+test('the delay of a stub and that of a fault add up', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  const { key } = mock.createKey();
+  const start = mock.clock.now();
+  mock.stubs.add({ data: 1, delayMs: 100 });
+  mock.faults.add({ kind: 'latency', latencyMs: 20 });
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+
+  expect(mock.clock.now() - start).toBe(120);
+});
+
+test.each([-1, '5', Number.NaN])('a delayMs of %j is refused', (delayMs) => {
+  expect(() => createMockServer().stubs.add({ data: 1, delayMs: delayMs as number })).toThrow(
+    /^delayMs is .*; expected milliseconds from 0\.$/,
+  );
+});
