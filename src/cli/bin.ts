@@ -11,10 +11,13 @@ const argv = process.argv.slice(2);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`fxrates needs Node.js 20.19 or later, this is ${process.versions.node}\n`);
   process.exitCode = 1;
-} else if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-  process.stdout.write(`${VERSION}\n`);
-} else {
+} else if (!printVersion()) {
   (argv[0] === '__complete' ? complete() : start()).catch(crash);
+}
+
+/** False if the command line asks for something else, or if stdout fails, which the command then reports. */
+function printVersion(): boolean {
+  return argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V') && writeToStdout(`${VERSION}\n`);
 }
 
 /** Imports everything else here and not above, so that the compile cache, if Node.js has one, includes it. */

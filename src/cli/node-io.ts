@@ -16,6 +16,7 @@ import {
 } from './io.ts';
 import { main } from './main.ts';
 import { httpFetch } from './request/connection.ts';
+import { isRegularFile, writeWhole } from './write-whole.ts';
 
 /** Runs one command line in the real world. */
 export async function runOnNode(argv: readonly string[], env: Io['env']): Promise<number> {
@@ -62,6 +63,7 @@ function createOutput(fileDescriptor: number, streamOf: () => NodeJS.WriteStream
     return opened;
   };
   const isTTY = isatty(fileDescriptor);
+  const isFile = isRegularFile(fileDescriptor);
   return {
     isTTY,
     get columns() {
@@ -71,8 +73,12 @@ function createOutput(fileDescriptor: number, streamOf: () => NodeJS.WriteStream
       return isTTY ? stream().rows : undefined;
     },
     write: (chunk) =>
-      new Promise((resolve, reject) => {
-        stream().write(chunk, (error) => (error ? reject(new WriteFailure(error)) : resolve()));
+      new Promise<void>((resolve, reject) => {
+        if (!isFile) return stream().write(chunk, (error) => (error ? reject(error) : resolve()));
+        writeWhole(fileDescriptor, chunk);
+        resolve();
+      }).catch((error) => {
+        throw new WriteFailure(error);
       }),
   };
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBundle, runBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
 import { type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { API_KEY } from '../helpers/service-replies.ts';
+import { canMountDisk, onDisk } from '../helpers/small-disk.ts';
 
 /** Larger than any pipe buffer, with more digits than a number has. */
 const DATA = JSON.stringify({ rows: 'x'.repeat(1_000_000) }).replace('}', ',"rate":1.10,"é":"\\u00e9"}');
@@ -62,12 +63,26 @@ describe.skipIf(!hasBundle)('the built command', () => {
   );
 
   test.skipIf(process.platform !== 'linux')('a full disk is a failure with a reason', async () => {
-    for (const command of ['fxrates latest', 'fxrates --help', 'fxrates version']) {
+    for (const command of ['fxrates latest', 'fxrates --help', 'fxrates version', 'fxrates --version']) {
       const { code, stderr } = await runShell(`${command} > /dev/full`, { env });
 
       expect({ code, stderr }).toEqual({
         code: 1,
         stderr: 'fxrates: cannot write the output — no space left on the device (ENOSPC)\n',
+      });
+    }
+  });
+
+  test.skipIf(!canMountDisk)('a disk that fills up during the output is a failure with a reason', async () => {
+    for (const command of ['help --json', 'latest', '--help', '--version', 'batch latest --each n=1,2 -q']) {
+      await onDisk('4k', async (folder) => {
+        const file = join(folder, 'out');
+        await writeFile(file, 'x'.repeat(4093));
+        const { code, stderr } = await runShell(`fxrates ${command} >> ${file}`, { env });
+
+        const { size } = await stat(file);
+        expect({ command, code, size }).toEqual({ command, code: 1, size: 4096 });
+        expect(stderr).toContain('cannot write the output — no space left on the device (ENOSPC)');
       });
     }
   });

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import { ConfigError } from '../../../src/client/index.ts';
 import type { LimitStore } from '../../../src/client/limits/shared/limit-store.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { success } from '../../helpers/service-replies.ts';
+import { canMountDisk, onDisk } from '../../helpers/small-disk.ts';
 import { differentCalls, testClient } from '../../helpers/test-client.ts';
 
 const DAY = 86_400_000;
@@ -314,14 +314,10 @@ test.each(['before it is created', 'while it is in use'])(
   },
 );
 
-const canMount = isRoot && process.platform === 'linux' && spawnSync('unshare', ['--mount', 'true']).status === 0;
-if (!canMount) process.stderr.write('SKIPPED: the test of a disk that is really full. It needs Linux and root.\n');
+if (!canMountDisk) process.stderr.write('SKIPPED: the test of a disk that is really full. It needs Linux and root.\n');
 
-test.skipIf(!canMount)('a disk that is really full is an error', () => {
-  const folder = join(base, 'disk');
-  fs.mkdirSync(folder);
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]);
-  try {
+test.skipIf(!canMountDisk)('a disk that is really full is an error', async () => {
+  await onDisk('64k', async (folder) => {
     const exchange = fileExchange(join(folder, 'limits'), { now: () => clock.now(), files: fs });
     exchange('key', '', offer('a'));
     expect(() => fs.writeFileSync(join(folder, 'ballast'), 'x'.repeat(100_000))).toThrow(/ENOSPC/);
@@ -330,9 +326,7 @@ test.skipIf(!canMount)('a disk that is really full is an error', () => {
     expect(exchange('key', '')).toMatchObject({ version: 'a', state: 'of a' });
     fs.rmSync(join(folder, 'ballast'));
     expect(exchange('key', 'a', offer('b'))).toMatchObject({ isWritten: true });
-  } finally {
-    if (mounted.status === 0) spawnSync('umount', [folder]);
-  }
+  });
 });
 
 test.each([

@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Whether tests can mount a file system: on Linux, as root, and not in a container without that right. */
+export const canMountDisk =
+  process.platform === 'linux' && process.geteuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
+
+/** Calls `use` with a folder on a disk of `size`, such as `64k`. */
+export async function onDisk(size: string, use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'fxrates-disk-'));
+  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]);
+  try {
+    if (status !== 0) throw new Error(`cannot mount a disk: ${stderr}`);
+    await use(folder);
+  } finally {
+    if (status === 0) spawnSync('umount', [folder]);
+    rmSync(folder, { recursive: true });
+  }
+}
