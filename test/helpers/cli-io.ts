@@ -21,6 +21,8 @@ export interface FakeIoOptions {
   readonly stdin?: string;
   /** Makes each write to stdout fail with this error code. */
   readonly stdoutError?: string;
+  /** Number of writes to stdout that succeed before `stdoutError`. Default: 0. */
+  readonly stdoutWrites?: number;
   readonly spawn?: Io['spawn'];
 }
 
@@ -42,12 +44,13 @@ export class FakeIo implements Io {
 
   constructor(options: FakeIoOptions = {}) {
     const { env = {}, tty = [], columns, rows, stdin = '', stdoutError } = options;
+    let { stdoutWrites = 0 } = options;
     const stream = (name: 'stdout' | 'stderr'): Io['stdout'] => ({
       isTTY: tty.includes(name),
       columns,
       rows,
       write: async (chunk) => {
-        if (name === 'stdout' && stdoutError !== undefined) {
+        if (name === 'stdout' && stdoutError !== undefined && stdoutWrites-- <= 0) {
           throw new WriteFailure(Object.assign(new Error(`write ${stdoutError}`), { code: stdoutError }));
         }
         this.written[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();

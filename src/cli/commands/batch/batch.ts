@@ -73,18 +73,18 @@ async function runBatch(invocation: Invocation): Promise<number> {
   const maxWaitMs = settings.maxWaitMs === 0 ? 0 : Math.max(settings.maxWaitMs, LONGEST_RETRY_AFTER_MS);
   const waiting = { ...invocation, settings: { ...settings, maxWaitMs } };
   const progress = new ProgressView(waiting, queries.length);
-  const results = { failed: [], left: new Set(queries), kept: 0 };
+  const results = { failed: new Set<Query>(), printed: new Set<Query>(), kept: 0 };
   const run: BatchRun = { invocation: waiting, operation, queries, progress, ...results };
   try {
     const client = await openClient(waiting, { reporter: progress.reporter, cache: cacheOf(invocation) });
     progress.start();
     await sendAll(run, client).finally(client.close);
   } finally {
-    const left = run.left.size;
-    await progress.end({ done: queries.length - left, failed: run.failed.length, kept: run.kept });
+    const failed = [...run.failed].filter((query) => run.printed.has(query));
+    await progress.end({ done: run.printed.size, failed: failed.length, kept: run.kept });
     if (failedOut !== undefined) await writeFailed(failedOut, run);
   }
-  return run.failed.length === 0 ? exitCodes.ok : exitCodes.failure;
+  return run.failed.size === 0 ? exitCodes.ok : exitCodes.failure;
 }
 
 function cacheOf({ options, io }: Invocation): CacheOptions | undefined {
@@ -126,9 +126,9 @@ interface BatchRun {
   readonly operation: Operation;
   readonly queries: readonly Query[];
   readonly progress: ProgressView;
-  readonly failed: Query[];
-  /** Queries without a result. */
-  readonly left: Set<Query>;
+  readonly failed: Set<Query>;
+  /** Queries whose line was written: only these are done. */
+  readonly printed: Set<Query>;
   /** Answers that --cache had kept. */
   kept: number;
 }
@@ -136,9 +136,10 @@ interface BatchRun {
 type Item = BatchItem<Query, unknown>;
 
 async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
-  const { invocation, operation, queries, progress, failed, left } = run;
-  const { io, options, settings } = invocation;
-  const lines = new Lines(queries, options['ordered'] === true, progress);
+  const { invocation, operation, queries, progress, failed } = run;
+  const { io, settings } = invocation;
+  const lines = new Lines(run);
+  const left = new Set(queries);
   const batch = client.fx.batch(queries, {
     operation: operation.id as 'latest', // any operation with a query; the types know one of them
     signal: progress.reporter.signal,
@@ -147,7 +148,7 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
   });
   const record = async (query: Query, item: Item) => {
     left.delete(query);
-    if (item.error !== undefined) failed.push(query);
+    if (item.error !== undefined) failed.add(query);
     await lines.add(query, lineOf(query, item, client));
   };
   let lastBody: string | undefined;
@@ -183,44 +184,49 @@ function lineOf(query: Query, { error, meta }: Item, client: OpenClient): string
 
 /** Prints lines as they arrive or, with `--ordered`, each after those of earlier queries. */
 class Lines {
-  readonly #queries: readonly Query[];
+  readonly #run: BatchRun;
   readonly #isOrdered: boolean;
-  readonly #progress: ProgressView;
   readonly #buffered = new Map<Query, string>();
   #next = 0;
 
-  constructor(queries: readonly Query[], isOrdered: boolean, progress: ProgressView) {
-    this.#queries = queries;
-    this.#isOrdered = isOrdered;
-    this.#progress = progress;
+  constructor(run: BatchRun) {
+    this.#run = run;
+    this.#isOrdered = run.invocation.options['ordered'] === true;
   }
 
   async add(query: Query, line: string): Promise<void> {
-    if (!this.#isOrdered) return this.#progress.print(line);
+    if (!this.#isOrdered) return this.#print(query, line);
     this.#buffered.set(query, line);
-    for (let next = this.#queries[this.#next]; next !== undefined; next = this.#queries[this.#next]) {
+    const { queries } = this.#run;
+    for (let next = queries[this.#next]; next !== undefined; next = queries[this.#next]) {
       const ready = this.#buffered.get(next);
       if (ready === undefined) return;
       this.#buffered.delete(next);
       this.#next += 1;
-      await this.#progress.print(ready);
+      await this.#print(next, ready);
     }
   }
 
   /** After an early end: prints the responses that still wait for their turn, because they have used quota. */
   async flush(): Promise<void> {
-    for (const query of this.#queries) {
+    for (const query of this.#run.queries) {
       const line = this.#buffered.get(query);
       this.#buffered.delete(query);
-      if (line !== undefined) await this.#progress.print(line);
+      if (line !== undefined) await this.#print(query, line);
     }
+  }
+
+  async #print(query: Query, line: string): Promise<void> {
+    await this.#run.progress.print(line);
+    this.#run.printed.add(query);
   }
 }
 
-/** Writes the failed queries and, after an early end, those without a result. */
-async function writeFailed(path: string, { queries, failed, left, invocation, operation }: BatchRun): Promise<void> {
-  const again = new Set([...failed, ...left]);
-  const lines = queries.filter((query) => again.has(query)).map((query) => `${JSON.stringify(query)}\n`);
+/** Writes the failed queries and, after an early end, those whose result was not printed. */
+async function writeFailed(path: string, { queries, failed, printed, ...run }: BatchRun): Promise<void> {
+  const { invocation, operation } = run;
+  const again = queries.filter((query) => failed.has(query) || !printed.has(query));
+  const lines = again.map((query) => `${JSON.stringify(query)}\n`);
   await replaceFile(path, lines.join('')).catch(cannotWrite(path));
   if (lines.length === 0) return;
   const count = `${grouped(lines.length)} ${lines.length === 1 ? 'query' : 'queries'}`;
