@@ -107,7 +107,7 @@ export interface Logger {
   debug?(message: string): void;
 }
 
-/** Hooks and log of one client. If a hook throws, its first error becomes a process warning, and the call continues. */
+/** Hooks and log of one client. If a hook throws or rejects, its first error becomes a process warning, and the call continues. */
 export interface EventHooks {
   /**
    * Called after each attempt, whether it succeeded or failed.
@@ -231,22 +231,32 @@ export class ClientEvents {
   }
 }
 
-const warnedOf = new WeakSet<(event: never) => void>();
+const warnedOf = new WeakSet<(event: never) => unknown>();
 
-/** Calls a hook. If the hook throws, its first error becomes a process warning, and the call continues. */
-export function callHook<Event>(hook: ((event: Event) => void) | undefined, event: Event): void {
+/** Calls a hook. If it throws or rejects, its first error becomes a process warning, and the call continues. */
+export function callHook<Event>(hook: ((event: Event) => unknown) | undefined, event: Event): void {
+  if (hook === undefined) return;
   try {
-    hook?.(event);
+    const result = hook(event);
+    if (isThenable(result)) Promise.resolve(result).catch((error: unknown) => warnOfHook(hook, error));
   } catch (error) {
-    if (hook === undefined || warnedOf.has(hook)) return;
-    warnedOf.add(hook);
-    const detail = error instanceof Error ? error.stack : String(error);
-    const type = 'FxRatesWarning';
-    process.emitWarning(
-      'a hook or logger threw an error; the call continues',
-      detail === undefined ? { type } : { type, detail },
-    );
+    warnOfHook(hook, error);
   }
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'then' in value;
+}
+
+function warnOfHook(hook: (event: never) => unknown, error: unknown): void {
+  if (warnedOf.has(hook)) return;
+  warnedOf.add(hook);
+  const detail = error instanceof Error ? error.stack : String(error);
+  const type = 'FxRatesWarning';
+  process.emitWarning(
+    'a hook or logger threw an error; the call continues',
+    detail === undefined ? { type } : { type, detail },
+  );
 }
 
 function about(subject: EventSubject): KeyEvent {
@@ -271,10 +281,13 @@ function withLogger(hooks: EventHooks): EventHooks {
 }
 
 /** Both are called, even if the first throws. */
-function both<Event>(hook: ((event: Event) => void) | undefined, log: (event: Event) => void): (event: Event) => void {
+function both<Event>(
+  hook: ((event: Event) => void) | undefined,
+  log: (event: Event) => unknown,
+): (event: Event) => unknown {
   return (event) => {
     callHook(hook, event);
-    log(event);
+    return log(event);
   };
 }
 

@@ -132,7 +132,7 @@ class Rounds<Data> {
     } catch (error) {
       const isPassing = FxRatesError.is(error) && PASSING.includes(error.kind);
       if (!isPassing || onError === undefined) throw error;
-      onError(error, this.#schedule());
+      await onError(error, this.#schedule()); // an async function rejects where another one throws
       return undefined;
     }
   }

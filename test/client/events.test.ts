@@ -89,10 +89,21 @@ test('reports why the client itself called quota()', async () => {
   expect(reasons).toEqual(['refresh', 'limit']);
 });
 
-test('a hook or logger that throws causes one warning and affects neither call nor process', async () => {
-  const broken = (name: string) => () => {
-    throw new Error(name);
-  };
+test.each([
+  [
+    'throws',
+    (error: Error): unknown => {
+      throw error;
+    },
+  ],
+  ['rejects', (error: Error): unknown => Promise.reject(error)],
+  // biome-ignore lint/suspicious/noThenProperty: a promise of another library
+  [
+    'returns a thenable that rejects',
+    (error: Error): unknown => ({ then: (_: unknown, no: (e: Error) => void) => no(error) }),
+  ],
+])('a hook or logger that %s causes one warning and affects neither call nor process', async (_, fail) => {
+  const broken = (name: string) => () => fail(new Error(name)) as undefined;
   const { fx, clock } = testClient([failure(503), rateLimited('2'), success({ EUR: 1 })], {
     apiKey: async () => 'not-of-the-documented-form',
     quota: success(quotaRecord()),
@@ -100,16 +111,23 @@ test('a hook or logger that throws causes one warning and affects neither call n
     onRetry: broken('onRetry'),
     onWait: broken('onWait'),
     onQuota: broken('onQuota'),
-    logger: { warn: broken('logger') },
+    quotaGuard: { reserve: 1e6, onLow: broken('onLow') },
+    logger: { warn: broken('logger'), info: broken('info'), debug: broken('debug') },
+    logLevel: 'debug',
   });
+  const onProgress = broken('onProgress');
 
   await fx.quota();
-  await expect(clock.run(fx.latest())).resolves.toEqual({ EUR: 1 });
+  await expect(clock.run(fx.latest({}, { useReserve: true }))).resolves.toEqual({ EUR: 1 });
+  for await (const { value } of fx.batch([{}], { useReserve: true, onProgress })) expect(value).toEqual({ EUR: 1 });
   await quiet();
 
   const details = warnings.map((warning) => (warning as { detail?: string }).detail?.split('\n')[0]);
   expect(details.toSorted()).toEqual(
-    ['logger', 'onQuota', 'onRequest', 'onRetry', 'onWait'].map((name) => `Error: ${name}`),
+    [
+      ...['debug', 'info', 'info', 'logger', 'onLow', 'onProgress'],
+      ...['onQuota', 'onRequest', 'onRetry', 'onWait'],
+    ].map((name) => `Error: ${name}`),
   );
   expect(new Set(warnings.map(({ name }) => name))).toEqual(new Set(['FxRatesWarning']));
 });
