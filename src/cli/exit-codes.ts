@@ -15,9 +15,12 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
+/** The exit code that shells give for a process that a signal ended: 128 and the number of the signal. */
+export const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
 /** What `fxrates help exit-codes` prints of each. */
 const MEANINGS = {
-  ok: 'success; help; the reader closed the pipe; mock stopped by Ctrl-C',
+  ok: 'success; help; the reader closed the pipe; mock stopped by a signal',
   failure: 'any other failure, or a bug',
   usage: 'an invalid command, option, argument or value; nothing was sent',
   config: 'no base URL, or a key or stored file that cannot be used',
@@ -36,6 +39,7 @@ export const exitCodeMeanings: readonly (readonly [code: number, name: string, m
     const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
     return [exitCodes[name as keyof typeof exitCodes], words, meaning] as const; // a key of MEANINGS
   }),
-  [130, 'interrupted', 'Ctrl-C (SIGINT)'],
-  [143, 'terminated', 'SIGTERM'],
+  [signalExitCodes.SIGHUP, 'hung up', 'the terminal was closed (SIGHUP)'],
+  [signalExitCodes.SIGINT, 'interrupted', 'Ctrl-C (SIGINT)'],
+  [signalExitCodes.SIGTERM, 'terminated', 'SIGTERM'],
 ];

@@ -1,4 +1,5 @@
 import type { Clock, FetchLike } from '../client/index.ts';
+import type { signalExitCodes } from './exit-codes.ts';
 
 /** Everything a command may touch of the world. Only `bin.ts` builds it from `process`; tests build a fake. */
 export interface Io {
@@ -47,9 +48,9 @@ export class WriteFailure extends Error {
   }
 }
 
-export type SignalName = 'SIGINT' | 'SIGTERM';
+export type SignalName = keyof typeof signalExitCodes;
 
-/** Ctrl-C and `kill`. The first one aborts `signal`, the second one ends the process at once. */
+/** Ctrl-C, `kill` and a closed terminal. The first one aborts `signal`, the second one ends the process at once. */
 export interface Interrupts {
   /** Aborts with an `Interrupted`. */
   readonly signal: AbortSignal;

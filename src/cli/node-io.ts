@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import type crossSpawn from 'cross-spawn';
 import type { Clock } from '../client/index.ts';
+import { signalExitCodes } from './exit-codes.ts';
 import {
   type ChildProcess,
   type Input,
@@ -22,6 +23,10 @@ import { isRegularFile, writeWhole } from './write-whole.ts';
 export async function runOnNode(argv: readonly string[], env: Io['env']): Promise<number> {
   const io = createNodeIo(env);
   const exitCode = await main(argv, io);
+  const signalName = io.interrupts.received();
+  const isInterrupted = signalName !== undefined && exitCode === signalExitCodes[signalName];
+  // A shell ends its loop only if a signal ended the command. Windows has exit codes alone.
+  if (isInterrupted && process.platform !== 'win32') endBySignal(signalName);
   endSoon(io.interrupts.signal.reason, LAST_WORK_MS);
   return exitCode;
 }
@@ -39,10 +44,10 @@ function endSoon(reason: unknown, afterMs: number): void {
 }
 
 /** The real world, by way of `process`. */
-function createNodeIo(env: Io['env']): Io {
+function createNodeIo(env: Io['env']): Io & { readonly interrupts: NodeInterrupts } {
   const interrupts = createInterrupts();
   return {
-    stdin: createInput(interrupts.signal),
+    stdin: createInput(interrupts),
     stdout: createOutput(1, () => process.stdout),
     stderr: createOutput(2, () => process.stderr),
     env,
@@ -83,17 +88,23 @@ function createOutput(fileDescriptor: number, streamOf: () => NodeJS.WriteStream
   };
 }
 
-function createInput(interrupted: AbortSignal): Input {
+function createInput({ signal, receive }: NodeInterrupts): Input {
+  // The terminal sends no signal for a Ctrl-C at a prompt.
+  const received = (error: unknown): never => {
+    if (error instanceof Interrupted) receive(error.signalName);
+    throw error;
+  };
   return {
     isTTY: isatty(0),
-    hiddenLine: (maxLength, prompt) => readTypedLine(process.stdin, { maxLength, prompt }),
-    visibleLine: (maxLength, prompt) => readTypedLine(process.stdin, { maxLength, prompt, echo: writeToStderr }),
+    hiddenLine: (maxLength, prompt) => readTypedLine(process.stdin, { maxLength, prompt }).catch(received),
+    visibleLine: (maxLength, prompt) =>
+      readTypedLine(process.stdin, { maxLength, prompt, echo: writeToStderr }).catch(received),
     async firstLine(maxLength) {
       const isEnough = (text: string) => text.includes('\n') || text.length > maxLength;
-      const text = await readStdin(interrupted, isEnough);
+      const text = await readStdin(signal, isEnough);
       return (text.split('\n', 1)[0] ?? '').replace(/\r$/, '');
     },
-    text: () => readStdin(interrupted, () => false),
+    text: () => readStdin(signal, () => false),
   };
 }
 
@@ -113,19 +124,30 @@ async function readStdin(interrupted: AbortSignal, isEnough: (text: string) => b
   return text;
 }
 
-function createInterrupts(): Interrupts {
+interface NodeInterrupts extends Interrupts {
+  /** The last signal. */
+  received(): SignalName | undefined;
+  receive(name: SignalName): void;
+}
+
+const SIGNAL_NAMES = Object.keys(signalExitCodes) as readonly SignalName[]; // Object.keys loses the type
+
+function createInterrupts(): NodeInterrupts {
   const controller = new AbortController();
   let listener: ((name: SignalName) => void) | undefined;
-  const onSignal = (name: SignalName) => {
+  let received: SignalName | undefined;
+  const receive = (name: SignalName) => {
+    received = name;
     if (listener !== undefined) listener(name);
     else if (controller.signal.aborted) endBySignal(name);
     else controller.abort(new Interrupted(name));
     endSoon(controller.signal.reason, LAST_COMMAND_MS);
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  for (const name of SIGNAL_NAMES) process.on(name, receive);
   return {
     signal: controller.signal,
+    received: () => received,
+    receive,
     takeOver(next) {
       listener = next;
       return () => {

@@ -36,15 +36,15 @@ describe.skipIf(!hasBundle)('the built command', () => {
     expect(JSON.parse(stdout)).toHaveProperty('data');
   });
 
-  test('Ctrl-C exits with 130, and every query is either printed or in --failed-out', async () => {
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('after %s, every query is printed or in --failed-out', async (name) => {
     const path = join(home, 'left.txt');
     const running = startBundle(['batch', 'latest', '-', '--failed-out', path], { env, stdin: lines(5000) });
     await running.shows('stdout', '\n');
 
-    running.kill('SIGINT');
-    const { code, stdout, stderr } = await running.ended;
+    running.kill(name);
+    const { signal, stdout, stderr } = await running.ended;
 
-    expect(code).toBe(130);
+    expect(signal).toBe(name);
     expect(stderr).toContain('batch stopped after');
     const printed = stdout.trimEnd().split('\n');
     const left = readFileSync(path, 'utf8').trimEnd().split('\n');

@@ -90,8 +90,8 @@ async function run(example: string): Promise<{ readonly code: number | null; rea
     await running.shows('stdout', '\n');
     running.kill('SIGINT');
   }
-  const { code, stdout, stderr } = await running.ended;
-  return { code, output: stdout + stderr };
+  const { code, signal, stdout, stderr } = await running.ended;
+  return { code: signal === 'SIGINT' ? 130 : code, output: stdout + stderr };
 }
 
 describe.skipIf(!hasBundle)('every example of help', () => {

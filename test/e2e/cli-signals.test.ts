@@ -22,16 +22,25 @@ beforeAll(async () => {
 afterAll(() => mock.close());
 
 describe.skipIf(!hasBundle)('a signal during a wait', () => {
-  test.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)('%s ends the built command with %d', async (signal, expected) => {
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends the built command by the same signal', async (signal) => {
     const running = startBundle(['latest', '--json'], { env, stdin: 'open' });
     await running.shows('stderr', '"event":"retry"');
 
     running.kill(signal);
 
-    expect(await running.ended).toMatchObject({ code: expected, stdout: '' });
+    expect(await running.ended).toMatchObject({ code: null, signal, stdout: '' });
+  });
+
+  test.skipIf(process.platform !== 'linux')('Ctrl-C stops a loop of the shell', async () => {
+    const loop = `for n in 1 2 3; do "${process.execPath}" "${BUNDLE}" latest --json; echo "after $?" >&2; done`;
+    const running = new Running('setsid', ['bash', '-c', loop], { env, stdin: 'open' });
+    await running.shows('stderr', '"event":"retry"');
+
+    process.kill(-running.pid, 'SIGINT'); // to the shell and the command, as a terminal does
+    const { signal, stderr } = await running.ended;
+
+    expect(signal).toBe('SIGINT');
+    expect(stderr).not.toContain('after');
   });
 
   test.skipIf(process.platform !== 'linux')('while --key-stdin waits for a key, Ctrl-C works as well', async () => {
@@ -41,7 +50,7 @@ describe.skipIf(!hasBundle)('a signal during a wait', () => {
 
     running.kill('SIGINT');
 
-    expect((await running.ended).code).toBe(130);
+    expect(await running.ended).toMatchObject({ code: null, signal: 'SIGINT' });
   });
 });
 

@@ -1,14 +1,12 @@
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, signalExitCodes } from '../exit-codes.ts';
 import { Interrupted, WriteFailure } from '../io.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { jsonLine, visible, wrap } from '../terminal/text.ts';
 import { CliError } from './cli-error.ts';
 
-const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
-
 /** Tells the user about `error` and gives the exit code. The stack shows with `-vv` only. */
 export async function printError(error: unknown, screen: Screen, verbose: number): Promise<number> {
-  if (error instanceof Interrupted) return 128 + SIGNAL_NUMBERS[error.signalName];
+  if (error instanceof Interrupted) return signalExitCodes[error.signalName];
   if (isClosedPipe(error)) return exitCodes.ok;
   const failure = toCliError(error);
   await screen.error(screen.isJson ? asJson(failure) : paragraph(failure, screen));

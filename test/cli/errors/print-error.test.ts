@@ -53,6 +53,7 @@ const writeFailure = (code: string) => new WriteFailure(Object.assign(new Error(
 test.each([
   [new Interrupted('SIGINT'), 130],
   [new Interrupted('SIGTERM'), 143],
+  [new Interrupted('SIGHUP'), 129],
   [writeFailure('EPIPE'), 0],
 ])('an interruption or a closed pipe is no message: %s', async (error, code) => {
   expect(await printed(error, { verbose: 2 })).toEqual({ code, stderr: '' });

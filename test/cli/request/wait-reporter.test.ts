@@ -142,6 +142,7 @@ test('--max-wait inf waits for hours', async () => {
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
+  ['SIGHUP', 129],
 ] as const)('%s ends a wait immediately with %d, and erases the line', async (name, exitCode) => {
   const clock = new FakeClock();
   const io = new FakeIo({ replies: rateLimited('30'), tty: ['stderr'], clock });
