@@ -24,3 +24,24 @@ test('a path of the contract is its operation, any other counts as costing quota
     consumesQuota: true,
   });
 });
+
+test.each([
+  [null, 'null'],
+  [new Date(0), 'Date (object)'],
+  [{}, 'an object'],
+  [1n, '1 (bigint)'],
+  [Number.NaN, 'NaN (number)'],
+  [['EUR', new Map()], 'Map (object)'],
+])('a value that cannot be sent is rejected with what was expected: $1', (value, got) => {
+  const expected = `query: 'base' must be a string, a finite number, a boolean or a list of these, got ${got}`;
+
+  expect(() => operationEndpoint('latest', { base: value })).toThrow(new ConfigError(expected));
+});
+
+test('URLSearchParams as a query are rejected by name', () => {
+  const query = new URLSearchParams({ base: 'EUR' });
+
+  expect(() => operationEndpoint('latest', query)).toThrow(
+    new ConfigError('query: expected an object of parameters, got URLSearchParams (object)'),
+  );
+});
