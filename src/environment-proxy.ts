@@ -11,21 +11,19 @@ export interface EnvironmentProxy {
   readonly url: string;
   /** Without them: for output. */
   readonly host: string;
-  /** Hosts that are reached without the proxy, as `NO_PROXY` lists them. undici reads the list. */
-  readonly noProxy: string;
   /** Why the value cannot be used, with the value, without its user and password. Follows the name of the variable. */
   readonly problem: string | undefined;
 }
 
 /**
- * The proxy for `baseUrl`; `undefined` for none. The lower-case variable goes before the upper-case one, as in curl, and
+ * The proxy for `baseUrl`; `undefined` for none, also if `NO_PROXY` lists the host. The lower-case variable goes before the upper-case one, as in curl, and
  * `HTTP_PROXY` is also for https if there is no `HTTPS_PROXY`, as in undici. A loopback address is never reached through a
  * proxy, so that a mock server works everywhere.
  */
 export function environmentProxy(env: Environment, baseUrl: string): EnvironmentProxy | undefined {
   const { protocol, hostname } = new URL(baseUrl);
-  if (LOOPBACK_HOST.test(hostname)) return undefined;
-  const given = (name: string) => env[name.toLowerCase()] || env[name] || undefined;
+  if (LOOPBACK_HOST.test(hostname) || isExempt(env, baseUrl)) return undefined;
+  const given = (name: string) => valueIn(env, name);
   const httpsOnly = protocol === 'https:' ? (['HTTPS_PROXY'] as const) : [];
   const variable = [...httpsOnly, 'HTTP_PROXY' as const, 'ALL_PROXY' as const].find(given);
   const text = variable && given(variable);
@@ -37,9 +35,26 @@ export function environmentProxy(env: Environment, baseUrl: string): Environment
     variable,
     url,
     host: problem === undefined ? new URL(url).host : '',
-    noProxy: given('NO_PROXY') ?? '',
     problem: problem && `'${withoutCredentials(text)}' ${problem}`,
   };
+}
+
+/** Whether `NO_PROXY` lists the host of `baseUrl`. The list has the form that undici and curl read: `*`, or hosts. */
+export function isExempt(env: Environment, baseUrl: string): boolean {
+  const { protocol, hostname, port } = new URL(baseUrl);
+  const ownPort = port || (protocol === 'https:' ? '443' : '80');
+  const entries = (valueIn(env, 'NO_PROXY') ?? '').toLowerCase().split(/[,\s]+/);
+  return entries.some((entry) => {
+    if (entry === '*') return true;
+    const [, host = '', entryPort] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/.exec(entry) ?? [];
+    const isListed = host !== '' && (hostname === host || hostname.endsWith(`.${host}`));
+    return isListed && (entryPort ?? ownPort) === ownPort;
+  });
+}
+
+/** The lower-case variable takes precedence. */
+function valueIn(env: Environment, name: string): string | undefined {
+  return env[name.toLowerCase()] || env[name] || undefined;
 }
 
 /** A host of this machine, as a URL has it. */
@@ -66,24 +81,55 @@ function withoutCredentials(text: string): string {
 /** The parts of undici that are used here. It is passed in, because loading it takes time that most programs save. */
 type Undici = Pick<typeof import('undici'), 'EnvHttpProxyAgent' | 'Pool'>;
 
-/** A dispatcher that sends through `proxy`, except to the hosts of `NO_PROXY`. */
-export function proxyDispatcher({ EnvHttpProxyAgent, Pool }: Undici, { url, noProxy }: EnvironmentProxy): Dispatcher {
+/** A dispatcher that sends through `proxy`. */
+export function proxyDispatcher({ EnvHttpProxyAgent, Pool }: Undici, proxy: EnvironmentProxy): Dispatcher {
+  const { url } = proxy;
   const factory = (origin: string | URL, options: Pool.Options) =>
-    new Pool(origin, { ...options, ...connectOnce(options) });
-  return new EnvHttpProxyAgent({ httpProxy: url, httpsProxy: url, noProxy, factory });
+    new Pool(origin, { ...options, ...connectThrough(proxy, options) });
+  return new EnvHttpProxyAgent({ httpProxy: url, httpsProxy: url, noProxy: '', factory });
 }
 
-/** If a proxy closes the connection, undici connects again and again without a pause. This makes it a failure. */
-function connectOnce({ connect }: Pool.Options): Pick<Pool.Options, 'connect'> {
+/** Reports a failure of the proxy as such. */
+function connectThrough(proxy: EnvironmentProxy, { connect }: Pool.Options): Pick<Pool.Options, 'connect'> {
   if (typeof connect !== 'function') return {};
-  const once: typeof connect = (options, callback) =>
-    connect(options, (...[error, socket]) => {
-      if (error === null) return callback(null, socket);
-      const isHangUp = 'code' in error && error.code === 'UND_ERR_SOCKET';
-      const failure = isHangUp
-        ? Object.assign(new Error(error.message, { cause: error }), { code: 'ECONNRESET' })
-        : error;
-      return callback(failure, null);
-    });
-  return { connect: once };
+  const through: typeof connect = (options, callback) =>
+    connect(options, (...[error, socket]) =>
+      error === null ? callback(null, socket) : callback(failureOf(error, proxy), null),
+    );
+  return { connect: through };
+}
+
+/** The proxy cannot be reached, or does not connect to the service. The message names the proxy and the next step. */
+export class ProxyFailure extends Error {
+  override readonly name = 'ProxyFailure';
+  /** The code of the system, or `PROXY_REFUSED` for a 4xx and `PROXY_FAILED` for another response. */
+  readonly code: string;
+
+  constructor(message: string, { code, cause }: { readonly code: string; readonly cause: unknown }) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+/** Codes of the connection to the proxy: nothing else is connected to from this machine. */
+const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'];
+
+function failureOf(error: Error & { readonly code?: string }, { variable, host, url }: EnvironmentProxy): Error {
+  const { code = '', message } = error;
+  // If a proxy closes the connection, undici connects again and again without a pause, unless the code is another.
+  if (code === 'UND_ERR_SOCKET') return Object.assign(new Error(message, { cause: error }), { code: 'ECONNRESET' });
+  const proxy = `the proxy ${host} (${variable})`;
+  if (UNREACHABLE.includes(code)) {
+    return new ProxyFailure(`${proxy} cannot be reached (${code}); check ${variable}`, { code, cause: error });
+  }
+  const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
+  if (status === undefined) return error;
+  const refusal = { code: /^4/.test(status) ? 'PROXY_REFUSED' : 'PROXY_FAILED', cause: error };
+  if (status !== '407') return new ProxyFailure(`${proxy} did not connect to the service (HTTP ${status})`, refusal);
+  return new ProxyFailure(
+    new URL(url).username === ''
+      ? `${proxy} requires a user and a password (HTTP 407); set ${variable}=http://user:password@${host}`
+      : `${proxy} refused the user and the password (HTTP 407); check ${variable}`,
+    refusal,
+  );
 }

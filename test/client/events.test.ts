@@ -97,9 +97,9 @@ test.each([
     },
   ],
   ['rejects', (error: Error): unknown => Promise.reject(error)],
-  // biome-ignore lint/suspicious/noThenProperty: a promise of another library
   [
     'returns a thenable that rejects',
+    // biome-ignore lint/suspicious/noThenProperty: a promise of another library
     (error: Error): unknown => ({ then: (_: unknown, no: (e: Error) => void) => no(error) }),
   ],
 ])('a hook or logger that %s causes one warning and affects neither call nor process', async (_, fail) => {

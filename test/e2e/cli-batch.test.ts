@@ -36,21 +36,24 @@ describe.skipIf(!hasBundle)('the built command', () => {
     expect(JSON.parse(stdout)).toHaveProperty('data');
   });
 
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('after %s, every query is printed or in --failed-out', async (name) => {
-    const path = join(home, 'left.txt');
-    const running = startBundle(['batch', 'latest', '-', '--failed-out', path], { env, stdin: lines(5000) });
-    await running.shows('stdout', '\n');
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'after %s, every query is printed or in --failed-out',
+    async (name) => {
+      const path = join(home, 'left.txt');
+      const running = startBundle(['batch', 'latest', '-', '--failed-out', path], { env, stdin: lines(5000) });
+      await running.shows('stdout', '\n');
 
-    running.kill(name);
-    const { signal, stdout, stderr } = await running.ended;
+      running.kill(name);
+      const { signal, stdout, stderr } = await running.ended;
 
-    expect(signal).toBe(name);
-    expect(stderr).toContain('batch stopped after');
-    const printed = stdout.trimEnd().split('\n');
-    const left = readFileSync(path, 'utf8').trimEnd().split('\n');
-    const numbers = [...printed.map((line) => JSON.parse(line).query.n), ...left.map((line) => JSON.parse(line).n)];
-    expect(left.length).toBeGreaterThan(0);
-    expect(new Set(numbers).size).toBe(5000);
-    expect(numbers).toHaveLength(5000);
-  });
+      expect(signal).toBe(name);
+      expect(stderr).toContain('batch stopped after');
+      const printed = stdout.trimEnd().split('\n');
+      const left = readFileSync(path, 'utf8').trimEnd().split('\n');
+      const numbers = [...printed.map((line) => JSON.parse(line).query.n), ...left.map((line) => JSON.parse(line).n)];
+      expect(left.length).toBeGreaterThan(0);
+      expect(new Set(numbers).size).toBe(5000);
+      expect(numbers).toHaveLength(5000);
+    },
+  );
 });

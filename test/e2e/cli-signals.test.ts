@@ -22,14 +22,17 @@ beforeAll(async () => {
 afterAll(() => mock.close());
 
 describe.skipIf(!hasBundle)('a signal during a wait', () => {
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends the built command by the same signal', async (signal) => {
-    const running = startBundle(['latest', '--json'], { env, stdin: 'open' });
-    await running.shows('stderr', '"event":"retry"');
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s ends the built command by the same signal',
+    async (signal) => {
+      const running = startBundle(['latest', '--json'], { env, stdin: 'open' });
+      await running.shows('stderr', '"event":"retry"');
 
-    running.kill(signal);
+      running.kill(signal);
 
-    expect(await running.ended).toMatchObject({ code: null, signal, stdout: '' });
-  });
+      expect(await running.ended).toMatchObject({ code: null, signal, stdout: '' });
+    },
+  );
 
   test.skipIf(process.platform !== 'linux')('Ctrl-C stops a loop of the shell', async () => {
     const loop = `for n in 1 2 3; do "${process.execPath}" "${BUNDLE}" latest --json; echo "after $?" >&2; done`;

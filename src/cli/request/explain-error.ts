@@ -216,10 +216,9 @@ export function explainNetworkError(
   const [words, ofCode] = code.startsWith('HPE_') ? NOT_HTTP : (SYSTEM_CODES[code] ?? []);
   const clauses = message.replace(/^No valid HTTP response from \S+: /, '').split('; ');
   const said = clauses.filter((clause) => !isOfBaseUrl(clause)); // an option of the client has another name here
-  const why = words === undefined ? said.join('; ') : `${words} (${code})`;
+  const isOfProxy = said[0]?.startsWith('the proxy ') ?? false;
+  const why = words === undefined || isOfProxy ? said.join('; ') : `${words} (${code})`;
   const nextStep = ofCode ?? (words === undefined && clauses.some(isOfBaseUrl) ? checkBaseUrl : undefined);
-  // With a proxy, only the name of the proxy is looked up on this machine.
-  const isOfProxy = code === 'ENOTFOUND' && environmentProxy(context.env, context.baseUrl) !== undefined;
   const hints = [...(nextStep === undefined || isOfProxy ? [] : [nextStep(context)]), ...networkHints(code, context)];
   return { what: `cannot reach ${host}`, why, hints };
 }

@@ -1,4 +1,5 @@
 import { inspect, types } from 'node:util';
+import type { ProxyFailure } from '../../environment-proxy.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyedRequest } from '../request.ts';
 import { FxRatesError, NetworkError } from './errors.ts';
@@ -11,7 +12,8 @@ export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseU
   if (error instanceof FxRatesError) return error;
   const cause = withoutKey(error, key);
   const code = key.redact(codeOf(error) ?? '') || undefined;
-  const why = code ?? innermostMessage(cause);
+  const ofProxy = proxyFailureIn(error);
+  const why = ofProxy ?? code ?? innermostMessage(cause);
   const advice = networkAdvice(why);
   const message = `No valid HTTP response from ${new URL(baseUrl).host}: ${why}`;
   return new NetworkError(advice === undefined ? message : `${message}; ${advice}`, {
@@ -94,6 +96,18 @@ function isTransparent(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null; // a plain object, of any realm
 }
 
+/** The message of a proxy failure, which `fetch` has in a deeper `cause`. The command line has its own copy of the class. */
+function proxyFailureIn(error: unknown): string | undefined {
+  let current = error;
+  for (let depth = 0; depth < DEEPEST_CAUSE && current instanceof Error; depth += 1) {
+    if (current.name === PROXY_FAILURE) return current.message;
+    current = current.cause;
+  }
+  return undefined;
+}
+
+const PROXY_FAILURE: ProxyFailure['name'] = 'ProxyFailure';
+
 /** The outer message of a failed `fetch` has no reason. */
 function innermostMessage(error: unknown): string {
   let inner = error;
@@ -121,6 +135,8 @@ const BEFORE_SENDING: readonly (string | undefined)[] = [
   'EHOSTUNREACH',
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
+  'PROXY_REFUSED',
+  'PROXY_FAILED',
 ];
 
 /** Whether the request was certainly not sent. */
@@ -152,8 +168,12 @@ const ABOUT_CERTIFICATES = new Map([
   ['INVALID_PURPOSE', 'the certificate is not valid for servers'],
 ]);
 
-/** Whether Node.js rejected the certificate of the server. A retry would be rejected again. */
-export function isCertificateProblem(code: string | undefined): boolean {
+/** Whether a retry would fail again: Node.js rejected the certificate of the server, or the proxy the connection. */
+export function isPermanent(code: string | undefined): boolean {
+  return code === 'PROXY_REFUSED' || isCertificateProblem(code);
+}
+
+function isCertificateProblem(code: string | undefined): boolean {
   return code !== undefined && ABOUT_CERTIFICATES.has(code);
 }
 

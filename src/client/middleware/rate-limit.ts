@@ -1,6 +1,6 @@
 import type { SteadyTime } from '../clock.ts';
 import { AbortError, FxRatesError, NetworkError, RateLimitError, TimeoutError } from '../errors/errors.ts';
-import { isCertificateProblem, wasNeverSent } from '../errors/network-failure.ts';
+import { isPermanent, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import { LimitError, type Permit } from '../limits/permit.ts';
 import type { RateLimiter } from '../limits/rate-limiter.ts';
@@ -139,7 +139,7 @@ function reportFailure(permit: Permit, error: unknown): void {
 
 /** Whether an error counts as a failure of the service. */
 function isOutage(error: FxRatesError): boolean {
-  if (error instanceof NetworkError) return !isCertificateProblem(error.code);
+  if (error instanceof NetworkError) return !isPermanent(error.code);
   return error instanceof TimeoutError || (error.status ?? 0) >= 500;
 }
 

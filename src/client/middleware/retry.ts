@@ -8,7 +8,7 @@ import {
   ServerError,
   TimeoutError,
 } from '../errors/errors.ts';
-import { isCertificateProblem } from '../errors/network-failure.ts';
+import { isPermanent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import {
   parseRetryAfter,
@@ -104,7 +104,7 @@ function waitAfterFailure(
 type RetryableError = NetworkError | RateLimitError | RequestError | ServerError | TimeoutError;
 
 function isRetryable(error: unknown): error is RetryableError {
-  if (error instanceof NetworkError) return !isCertificateProblem(error.code);
+  if (error instanceof NetworkError) return !isPermanent(error.code);
   if (error instanceof TimeoutError) return error.scope === 'attempt';
   return (error instanceof ServerError || error instanceof RequestError) && RETRYABLE_STATUSES.includes(error.status);
 }

@@ -56,9 +56,8 @@ async function chooseProxyTransport(proxy: EnvironmentProxy, runtime: Runtime): 
       `proxy: ${proxy.variable} cannot be used, because undici cannot be loaded (${undici.message}); pass a fetch that uses the proxy, or proxy: false`,
     );
   }
-  const name = `${proxy.url} ${proxy.noProxy}`;
-  const dispatcher = proxyDispatchers.get(name) ?? proxyDispatcher(undici, proxy);
-  proxyDispatchers.set(name, dispatcher);
+  const dispatcher = proxyDispatchers.get(proxy.url) ?? proxyDispatcher(undici, proxy);
+  proxyDispatchers.set(proxy.url, dispatcher);
   return undiciTransport(() => dispatcher);
 }
 

@@ -18,7 +18,12 @@ test('the whole program is one JSON line: commands, options, topics and exit cod
     expect.arrayContaining(createGlobalOptions().map(({ long }) => long)),
   );
   expect(program.topics.map(({ topic }: { topic: string }) => topic)).toEqual(Object.keys(topics));
-  expect(program.exit_codes.map(({ code }: { code: number }) => code)).toEqual([...Object.values(exitCodes), 129, 130, 143]);
+  expect(program.exit_codes.map(({ code }: { code: number }) => code)).toEqual([
+    ...Object.values(exitCodes),
+    129,
+    130,
+    143,
+  ]);
 });
 
 test('a command is described with its own options and the names of the global ones', async () => {

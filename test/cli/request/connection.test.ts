@@ -3,6 +3,8 @@ import { openConnection } from '../../../src/cli/request/connection.ts';
 import { realClock } from '../../../src/client/clock.ts';
 import { environmentProxy } from '../../../src/environment-proxy.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
+import { startRawServer } from '../../helpers/raw-server.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
 
 const PROXY = 'http://127.0.0.1:1';
 
@@ -31,7 +33,7 @@ test.each([
 
   expect(fetch).not.toBe(io.fetch);
   const sent = fetch(url, { method: 'GET', headers: {}, signal: AbortSignal.timeout(60_000), redirect: 'manual' });
-  await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', port: 1 } });
+  await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', cause: { port: 1 } } });
   await close();
 });
 
@@ -45,7 +47,7 @@ test('host:port is an HTTP proxy, as in curl', async () => {
     redirect: 'manual',
   });
 
-  await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', port: 1 } });
+  await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', cause: { port: 1 } } });
   await close();
 });
 
@@ -67,14 +69,62 @@ test.each([
   expect(doctor).toMatchObject({ code: 0, stdout: expect.stringContaining(why.slice(0, 30)) });
 });
 
-test('a proxy that cannot be reached is named as a possible cause', async () => {
+test('a proxy that cannot be reached is named', async () => {
   const { code, stderr } = await runCli('latest --retries 0', { env: { HTTPS_PROXY: PROXY }, clock: realClock });
 
   expect(code).toBe(6);
-  expect(stderr).toBe(`fxrates: cannot reach api.example.test — connection refused (ECONNREFUSED)
+  expect(
+    stderr,
+  ).toBe(`fxrates: cannot reach api.example.test — the proxy 127.0.0.1:1 (HTTPS_PROXY) cannot be reached (ECONNREFUSED); check HTTPS_PROXY
 
   HTTPS_PROXY names the proxy 127.0.0.1:1. To bypass it:  export NO_PROXY=api.example.test
 `);
+});
+
+/** Responds to CONNECT with `status`. */
+const refusing = (status: number) =>
+  startRawServer({ onRequest: ({ socket }) => socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`) });
+
+test.each([
+  [407, '', 'requires a user and a password (HTTP 407); set HTTPS_PROXY=http://user:password@HOST', 1],
+  [407, 'user:secret@', 'refused the user and the password (HTTP 407); check HTTPS_PROXY', 1],
+  [403, '', 'did not connect to the service (HTTP 403)', 1],
+  [502, '', 'did not connect to the service (HTTP 502)', 2],
+])(
+  'a proxy that responds with %d (credentials: %j) is named with the next step',
+  async (status, user, says, attempts) => {
+    const proxy = await refusing(status);
+    const { host } = new URL(proxy.url);
+    const env = { HTTPS_PROXY: `http://${user}${host}` };
+
+    const { code, stderr } = await runCli('latest --retries 1 -q', { env, clock: realClock });
+    const requests = proxy.requests.length;
+    const { stdout } = await runCli('doctor -o table', {
+      env: { ...env, FXRATES_API_KEY: API_KEY.replace(/.$/, '0') }, // the limiter of the other key knows the failures
+      clock: realClock,
+    });
+    await proxy.close();
+
+    const why = `the proxy ${host} (HTTPS_PROXY) ${says.replace('HOST', host)}`;
+    expect(code).toBe(6);
+    expect(stderr).toContain(`fxrates: cannot reach api.example.test — ${why}\n`);
+    expect(stderr).toContain('To bypass it:  export NO_PROXY=api.example.test');
+    expect(requests).toBe(attempts);
+    expect(stdout.replace(/\s+/g, ' ')).toContain(`fail connection cannot reach api.example.test — ${why}`);
+    expect(stdout + stderr).not.toContain('secret');
+  },
+);
+
+test('a host in NO_PROXY has no hint about the proxy', async () => {
+  const env = { HTTPS_PROXY: PROXY, NO_PROXY: '.example.test' };
+  const replies = Object.assign(new TypeError('fetch failed'), {
+    cause: Object.assign(new Error(), { code: 'ENOTFOUND' }),
+  });
+
+  const { stderr } = await runCli('latest --retries 0', { env, replies });
+
+  expect(stderr).toContain('Is https://api.example.test the right base URL?');
+  expect(stderr).not.toContain('PROXY');
 });
 
 test('a variable that is not a URL is rejected without showing its password', async () => {

@@ -53,8 +53,12 @@ test.each([
   ['ERR_TLS_CERT_ALTNAME_INVALID', { HTTPS_PROXY: 'http://proxy.example.test' }, [BASE_URL_HINT]],
 ])('%s with the environment %j: the message says whether proxy or service was not found', (code, env, hints) => {
   const context = { baseUrl: 'https://api.example.test', source: '--base-url', env };
+  const why = hints.includes(PROXY_HINT)
+    ? `the proxy proxy.example.test (HTTPS_PROXY) cannot be reached (${code})`
+    : code;
+  const error = new NetworkError(`No valid HTTP response from api.example.test: ${why}`, { code });
 
-  expect(explainNetworkError(new NetworkError('no response', { code }), context).hints).toEqual(hints);
+  expect(explainNetworkError(error, context).hints).toEqual(hints);
 });
 
 test.each([

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
+import { inspect, promisify } from 'node:util';
 import { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/client/cancellation.ts';
@@ -144,6 +144,36 @@ test('a proxy that closes the connection fails the attempt once', async () => {
   expect(error).toMatchObject({ kind: 'network', code: 'ECONNRESET' });
   expect(rude.connections()).toBe(1);
   await rude.close();
+});
+
+test.each([
+  [407, 'PROXY_REFUSED', /the proxy 127\.0\.0\.1:\d+ \(HTTP_PROXY\) refused the user and the password \(HTTP 407\)/, 1],
+  [403, 'PROXY_REFUSED', /the proxy 127\.0\.0\.1:\d+ \(HTTP_PROXY\) did not connect to the service \(HTTP 403\)/, 1],
+  [503, 'PROXY_FAILED', /the proxy 127\.0\.0\.1:\d+ \(HTTP_PROXY\) did not connect to the service \(HTTP 503\)/, 2],
+])('a proxy that responds with %d is named; only a 5xx is retried', async (status, code, message, attempts) => {
+  const refusing = await startRawServer({
+    onRequest: ({ socket }) => socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`),
+  });
+  process.env['HTTP_PROXY'] = refusing.url.replace('http://', 'http://user:secret@');
+
+  const error = await errorOf(client({ proxy: 'env', maxRetries: 1, rateLimit: false }).latest());
+  await refusing.close();
+
+  expect(error).toMatchObject({ kind: 'network', code, message: expect.stringMatching(message) });
+  expect(refusing.requests).toHaveLength(attempts);
+  expect(inspect(error)).not.toContain('secret');
+});
+
+test('a proxy that cannot be reached is named, not the base URL', async () => {
+  process.env['HTTP_PROXY'] = 'http://127.0.0.1:1';
+
+  const error = await errorOf(client({ proxy: 'env' }).latest());
+
+  expect(error).toMatchObject({
+    code: 'ECONNREFUSED',
+    message:
+      'No valid HTTP response from rates.fxrates.test: the proxy 127.0.0.1:1 (HTTP_PROXY) cannot be reached (ECONNREFUSED); check HTTP_PROXY',
+  });
 });
 
 test.each([

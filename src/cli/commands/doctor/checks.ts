@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { QuotaData } from '../../../client/index.ts';
-import { environmentProxy } from '../../../environment-proxy.ts';
+import { environmentProxy, isExempt } from '../../../environment-proxy.ts';
 import { operations } from '../../../generated/operations.ts';
 import { apiKeyPattern } from '../../../generated/service.ts';
 import type { Invocation } from '../../command.ts';
@@ -157,10 +157,14 @@ export async function checkKeySetting({
 
 export function checkProxy(baseUrl: string | undefined, { io }: Invocation): Finding {
   const name = 'proxy';
-  const proxy = baseUrl !== undefined && URL.canParse(baseUrl) ? environmentProxy(io.env, baseUrl) : undefined;
-  if (proxy === undefined) return { name, ...ok('none for this base URL') };
+  const isUrl = baseUrl !== undefined && URL.canParse(baseUrl);
+  const proxy = isUrl ? environmentProxy(io.env, baseUrl) : undefined;
+  if (proxy === undefined) {
+    const isListed = isUrl && isExempt(io.env, baseUrl);
+    return { name, ...ok(isListed ? `none: NO_PROXY lists ${new URL(baseUrl).hostname}` : 'none for this base URL') };
+  }
   const { variable, host, problem } = proxy;
-  if (problem === undefined) return { name, ...ok(`${variable}: ${host}, except for NO_PROXY`) };
+  if (problem === undefined) return { name, ...ok(`${variable}: ${host}`) };
   return { name, status: 'fail', text: `${variable} ${problem}`, next: ['e.g. http://proxy.example:3128'] };
 }
 

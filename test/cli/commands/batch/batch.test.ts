@@ -250,22 +250,25 @@ test('if the reader closes the pipe, the batch ends silently and --failed-out ha
   expect(parsed(readFileSync(path, 'utf8'))).toHaveLength(3);
 });
 
-test.each(['', '--ordered'])('if a line cannot be written, --failed-out has its query and the rest: %s', async (flag) => {
-  const path = join(folder, 'unwritten.txt');
-  const args = ['latest', '-', '--failed-out', path, ...(flag === '' ? [] : [flag])];
+test.each(['', '--ordered'])(
+  'if a line cannot be written, --failed-out has its query and the rest: %s',
+  async (flag) => {
+    const path = join(folder, 'unwritten.txt');
+    const args = ['latest', '-', '--failed-out', path, ...(flag === '' ? [] : [flag])];
 
-  const { code, stdout, stderr } = await batch(args, {
-    stdin: 'n=0\nfail=404\nn=2\nn=3\n',
-    stdoutError: 'ENOSPC',
-    stdoutWrites: 1,
-  });
+    const { code, stdout, stderr } = await batch(args, {
+      stdin: 'n=0\nfail=404\nn=2\nn=3\n',
+      stdoutError: 'ENOSPC',
+      stdoutWrites: 1,
+    });
 
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 0 failed, 3 left, 0 refused\n/);
-  expect(stderr).toContain('fxrates: cannot write the output');
-  expect(parsed(stdout).map(({ query }) => query)).toEqual([{ n: '0' }]);
-  expect(parsed(readFileSync(path, 'utf8'))).toEqual([{ fail: '404' }, { n: '2' }, { n: '3' }]);
-});
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 0 failed, 3 left, 0 refused\n/);
+    expect(stderr).toContain('fxrates: cannot write the output');
+    expect(parsed(stdout).map(({ query }) => query)).toEqual([{ n: '0' }]);
+    expect(parsed(readFileSync(path, 'utf8'))).toEqual([{ fail: '404' }, { n: '2' }, { n: '3' }]);
+  },
+);
 
 /** Presses Ctrl-C three seconds after the request that contains `during`, and never responds to it. */
 function interrupted(args: readonly string[], stdin: string, during: string) {

@@ -179,6 +179,24 @@ test.each([
   expect(stdout).not.toContain('secret');
 });
 
+test.each(['api.example.test', '.example.test', '*', 'other.test, API.example.test:443'])(
+  'a host in NO_PROXY=%s is reported as reached without the proxy',
+  async (noProxy) => {
+    const { check } = await doctor({ env: { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: noProxy } }, '--offline');
+
+    expect(check('proxy').text).toBe('none: NO_PROXY lists api.example.test');
+  },
+);
+
+test.each(['', 'example.tes', 'i.example.test', 'api.example.test:8443'])(
+  'NO_PROXY=%s does not list the host',
+  async (noProxy) => {
+    const { check } = await doctor({ env: { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: noProxy } }, '--offline');
+
+    expect(check('proxy').text).toBe('HTTPS_PROXY: proxy.test:3128');
+  },
+);
+
 test.each([
   ['doctor --strict', success(quotaRecord()), 0],
   ['doctor --strict', failure(401), 1],
