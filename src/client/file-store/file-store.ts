@@ -95,6 +95,10 @@ function usableAt(content: Content, nowMs: number): StoredState | undefined {
   return stored && Math.abs(nowMs - stored.writtenAtMs) < stored.keepMs ? stored : undefined;
 }
 
+const STICKY = 0o1000;
+const SET_GROUP_ID = 0o2000;
+const WRITABLE_BY_OTHERS = 0o022;
+
 /** Whether the folder exists. Throws if other users can change its content, or if it is a link. */
 function hasOwnFolder(path: string, files: Files): boolean {
   const stats = files.lstatSync(path, { throwIfNoEntry: false });
@@ -103,8 +107,12 @@ function hasOwnFolder(path: string, files: Files): boolean {
   if (!stats.isDirectory()) throw new Error(`${path} is not a folder`);
   const uid = process.geteuid?.();
   if (uid === undefined) return true; // Windows has no such owners and modes
+  // Such as /tmp: it must stay writable for its other users.
+  if ((stats.mode & (STICKY | SET_GROUP_ID)) !== 0 && (stats.mode & WRITABLE_BY_OTHERS) !== 0)
+    throw new Error(`${path} is shared with other users; pass a folder in it: fileStore('${join(path, 'fxrates')}')`);
   if (stats.uid !== uid) throw new Error(`${path} belongs to another user (uid ${stats.uid}, expected ${uid})`);
-  if ((stats.mode & 0o022) !== 0) throw new Error(`${path} is writable by other users; run: chmod 700 '${path}'`);
+  if ((stats.mode & WRITABLE_BY_OTHERS) !== 0)
+    throw new Error(`${path} is writable by other users; run: chmod 700 '${path}'`);
   return true;
 }
 

@@ -202,6 +202,22 @@ const USELESS: readonly [string, RegExp, () => void][] = [
       fs.chmodSync(root, 0o777);
     },
   ],
+  [
+    'a folder like /tmp',
+    /limits is shared with other users; pass a folder in it: fileStore\('\S+limits\/fxrates'\)/,
+    () => {
+      fs.mkdirSync(root);
+      fs.chmodSync(root, 0o1777);
+    },
+  ],
+  [
+    'a folder of a group',
+    /limits is shared with other users; pass a folder in it/,
+    () => {
+      fs.mkdirSync(root);
+      fs.chmodSync(root, 0o2775);
+    },
+  ],
 ];
 
 test.each(USELESS)(
