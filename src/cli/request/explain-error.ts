@@ -6,7 +6,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { isLoopback } from '../settings/base-url.ts';
-import { durationOption, formatDuration } from '../settings/duration.ts';
+import { durationOption, durationOptionAbove, formatDuration } from '../settings/duration.ts';
 import { commandLine, grouped, localTime, lowerFirst, withoutOptions } from '../terminal/text.ts';
 
 interface ErrorContext {
@@ -141,7 +141,7 @@ export function waitTooLong(
 ): CliError {
   const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
   const when = waitMs === undefined ? 'the service sent no usable Retry-After' : `retry in ${formatDuration(waitMs)}`;
-  const enough = durationOption((sumMs ?? waitMs ?? 60_000) + JITTER_MS);
+  const enough = durationOptionAbove((sumMs ?? waitMs ?? 60_000) + JITTER_MS);
   const again = [...withoutOptions(argv, ['--max-wait', '--no-wait']), '--max-wait', enough];
   return new CliError('rate limited', {
     code: 'rate_limited',

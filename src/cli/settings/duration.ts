@@ -25,10 +25,17 @@ export function formatDuration(ms: number): string {
   return pair(Math.ceil(minutes / 60), 24, 'days', 'h');
 }
 
-/** The same as an option value: `95s`, `2m`. */
+/** The value of an option, exactly: `300ms`, `95s`, `2m`. */
 export function durationOption(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  return seconds < 120 ? `${seconds}s` : `${Math.ceil(seconds / 60)}m`;
+  if (ms % 1000 !== 0) return `${ms}ms`;
+  const seconds = ms / 1000;
+  return seconds < 120 || seconds % 60 !== 0 ? `${seconds}s` : `${seconds / 60}m`;
+}
+
+/** The value of an option for a wait of this length or a little longer: whole seconds, or minutes from 2 on. */
+export function durationOptionAbove(ms: number): string {
+  const stepMs = ms <= 119_000 ? 1000 : 60_000;
+  return durationOption(Math.ceil(ms / stepMs) * stepMs);
 }
 
 function pair(count: number, size: number, large: string, small: string): string {

@@ -44,6 +44,15 @@ test('a failure without a code is reported once, in words of the command line', 
 `);
 });
 
+test('a timeout and a limit of milliseconds are shown exactly', async () => {
+  const slow = await runCli('latest --timeout 300ms --retries 0', { replies: 'never' });
+  const limited = await runCli('latest --max-wait 1500ms', { replies: rateLimited('30') });
+
+  expect(slow.stderr).toContain('no complete response from api.example.test within 300ms');
+  expect(slow.stderr).toContain('Wait longer:  --timeout 600ms');
+  expect(limited.stderr).toContain('retry in 30 s, longer than --max-wait 1500ms');
+});
+
 const BASE_URL_HINT = 'Is https://api.example.test the right base URL? It comes from --base-url.';
 const PROXY_HINT = 'HTTPS_PROXY names the proxy proxy.example.test. To bypass it:  export NO_PROXY=api.example.test';
 

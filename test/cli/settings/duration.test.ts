@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { durationOption, formatDuration, parseDuration } from '../../../src/cli/settings/duration.ts';
+import { durationOption, durationOptionAbove, formatDuration, parseDuration } from '../../../src/cli/settings/duration.ts';
 
 test.each([
   ['500ms', 500],
@@ -38,8 +38,22 @@ test.each([
 test.each([
   [1, '1s'],
   [119_000, '119s'],
+  [119_001, '2m'],
   [120_000, '2m'],
   [121_000, '3m'],
 ])('%d ms as an option value are %s: never too short', (ms, text) => {
+  expect(durationOptionAbove(ms)).toBe(text);
+});
+
+test.each([
+  [300, '300ms'],
+  [1_500, '1500ms'],
+  [30_000, '30s'],
+  [90_000, '90s'],
+  [120_000, '2m'],
+  [121_000, '121s'],
+  [7_200_000, '120m'],
+])('%d ms as an option value are exactly %s', (ms, text) => {
   expect(durationOption(ms)).toBe(text);
+  expect(parseDuration(text, '--timeout')).toBe(ms);
 });
