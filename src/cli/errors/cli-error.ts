@@ -9,6 +9,8 @@ interface CliErrorDetails {
   /** What to do next; the last line is the one to act on. */
   readonly hints?: readonly string[] | undefined;
   readonly status?: number | undefined;
+  /** `x-request-id` of the response or a header like it: for the support of the service. */
+  readonly requestId?: string | undefined;
   /** `error.code` of the service, or the system's code. */
   readonly causeCode?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;

@@ -35,7 +35,9 @@ function toCliError(error: unknown): CliError {
   });
 }
 
-function paragraph({ message, details: { hints = [] } }: CliError, { err }: Screen): string {
+function paragraph({ message, details }: CliError, { err }: Screen): string {
+  const { requestId, hints: nextSteps = [] } = details;
+  const hints = requestId === undefined ? nextSteps : [`Request ID: ${requestId}`, ...nextSteps];
   const headline = visible(`fxrates: ${message}`);
   const [first = '', ...rest] = err.isTTY ? wrap(headline, err.columns) : [headline];
   const [what = '', ...why] = first.split(' — ');
@@ -63,11 +65,12 @@ function asJson(error: CliError): string {
 
 /** A failure for programs. */
 export function errorFacts(error: CliError): object {
-  const { code, status, causeCode, retryAfterSeconds, resetsAt, hints = [], exitCode } = error.details;
+  const { code, status, requestId, causeCode, retryAfterSeconds, resetsAt, hints = [], exitCode } = error.details;
   return {
     code,
     message: error.message,
     status,
+    request_id: requestId,
     cause_code: causeCode,
     retry_after_seconds: retryAfterSeconds,
     resets_at: resetsAt,

@@ -32,19 +32,20 @@ const EXIT_CODES: Readonly<Record<AnyFxRatesError['kind'], ExitCode>> = {
 export function explainClientError(error: AnyFxRatesError, context: ErrorContext): CliError {
   const { kind } = error;
   if (kind === 'rate_limited' && error.reason !== 'budget') {
-    const { status, retryAfterMs, retryAfterUnit: unit } = error;
+    const { status, requestId, retryAfterMs, retryAfterUnit: unit } = error;
     const isStored = status === undefined && (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS;
-    return waitTooLong(retryAfterMs, context.invocation, { status, unit, isStored });
+    return waitTooLong(retryAfterMs, context.invocation, { status, requestId, unit, isStored });
   }
   const { what = lowerFirst(withoutAdvice(error.message)), why, hints } = explanationOf(error, context);
   const resetsAt = kind === 'quota_exhausted' ? error.resetsAt?.toISOString() : undefined;
-  const { status, code: causeCode } = error;
+  const { status, requestId, code: causeCode } = error;
   return new CliError(what, {
     code: kind,
     exitCode: EXIT_CODES[kind],
     why,
     hints,
     status,
+    requestId,
     causeCode,
     resetsAt,
     cause: error,
@@ -124,6 +125,7 @@ interface LimitedWait {
   /** With the waits before. */
   readonly sumMs?: number;
   readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
   /** How Retry-After was read. */
   readonly unit?: UnitEstimate | undefined;
   /** Whether an earlier command received the Retry-After, and this one sent nothing. */
@@ -137,7 +139,7 @@ export const LONGEST_RETRY_AFTER_MS = 75_000;
 export function waitTooLong(
   waitMs: number | undefined,
   { settings, argv }: Invocation,
-  { sumMs, status, unit, isStored = false }: LimitedWait = {},
+  { sumMs, status, requestId, unit, isStored = false }: LimitedWait = {},
 ): CliError {
   const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
   const when = waitMs === undefined ? 'the service sent no usable Retry-After' : `retry in ${formatDuration(waitMs)}`;
@@ -152,6 +154,7 @@ export function waitTooLong(
       ...(isStored ? [`Ask the service again now:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`] : []),
     ],
     status,
+    requestId,
     retryAfterSeconds,
   });
 }

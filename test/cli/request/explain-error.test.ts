@@ -3,7 +3,7 @@ import { explainNetworkError, withoutAdvice } from '../../../src/cli/request/exp
 import { NetworkError } from '../../../src/client/index.ts';
 import { unitInWords } from '../../../src/client/state/key-limits.ts';
 import { runCli } from '../../helpers/cli-io.ts';
-import { rateLimited, success } from '../../helpers/service-replies.ts';
+import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
 
 const broken = (code: string) =>
   Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });
@@ -51,6 +51,21 @@ test('a timeout and a limit of milliseconds are shown exactly', async () => {
   expect(slow.stderr).toContain('no complete response from api.example.test within 300ms');
   expect(slow.stderr).toContain('Wait longer:  --timeout 600ms');
   expect(limited.stderr).toContain('retry in 30 s, longer than --max-wait 1500ms');
+});
+
+test.each([
+  ['latest --retries 0', failure(500)],
+  ['latest', failure(401)],
+  ['latest', failure(404)],
+  ['latest --no-wait', rateLimited('30')],
+])('%s: the error has the ID of the request', async (line, reply) => {
+  const replies = { ...reply, headers: { ...reply.headers, 'x-request-id': 'req_42' } };
+
+  const text = await runCli(line, { replies });
+  const json = await runCli(`${line} --json`, { replies });
+
+  expect(text.stderr).toContain('\n\n  Request ID: req_42\n');
+  expect(JSON.parse(json.stderr).error.request_id).toBe('req_42');
 });
 
 const BASE_URL_HINT = 'Is https://api.example.test the right base URL? It comes from --base-url.';
