@@ -1,5 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Cancellation } from '../cancellation.ts';
+import { describeValue } from '../config/checks.ts';
+import { ConfigError } from '../errors/errors.ts';
 
 /** The request as sent. Only transports and `authenticate` receive a URL or headers with the key. */
 export interface TransportRequest {
@@ -136,8 +138,25 @@ export function fetchTransport(fetch: FetchLike): Transport {
       signal: cancellation.toSignal(),
       redirect: 'manual',
     });
+    requireResponse(response);
     return readResponse(response, maxBytes);
   };
+}
+
+/**
+ * A response of another package, such as `node-fetch`, can be used as well.
+ *
+ * @throws ConfigError if the client could not read it
+ */
+function requireResponse(value: unknown): void {
+  const { status, headers, body, bodyUsed } = (value ?? {}) as Partial<Response>; // checked below
+  if (bodyUsed)
+    throw new ConfigError('fetch: expected a Response whose body nothing has read; return a new one each time');
+  const hasBody = body === null || body === undefined || Symbol.asyncIterator in Object(body);
+  const hasHeaders = typeof headers?.get === 'function' && Symbol.iterator in headers;
+  if (Number.isInteger(status) && hasHeaders && hasBody) return;
+  const expected = 'a Response (status, headers with get(), and a body that is a stream or null)';
+  throw new ConfigError(`fetch: expected it to return ${expected}, got ${describeValue(value)}`);
 }
 
 /** Reads a `Response` to its end, or until its body is longer than `maxBytes`. */

@@ -7,6 +7,7 @@ import {
   WebHeaders,
 } from '../../../src/client/transport/transport.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
+import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 function requestWith(changes: Partial<TransportRequest> = {}): TransportRequest {
   return { url: 'https://fx.test/a', headers: {}, cancellation: new Cancellation(), maxBytes: 1000, ...changes };
@@ -54,6 +55,31 @@ test.each([
   const send = fetchTransport(fetch);
 
   await expect(send(requestWith())).rejects.toThrow('no route');
+});
+
+const used = new Response('{}');
+await used.text();
+
+test.each([
+  ['undefined', undefined, 'got undefined'],
+  ['a string', '{}', "got '{}'"],
+  ['parsed JSON', { success: true, data: {} }, 'got an object'],
+  ['headers that are a plain object', { status: 200, headers: {}, body: null }, 'got an object'],
+  ['a body that is a string', { status: 200, headers: new Headers(), body: '{}' }, 'got an object'],
+  ['a response that was read', used, 'whose body nothing has read'],
+])('a fetch that returns %s is a wrong option', async (_, returned, got) => {
+  let calls = 0;
+  const fetch = async () => {
+    calls += 1;
+    return returned as Response;
+  };
+  const { fx, clock } = testClient([], { fetch });
+
+  const error = await errorOf(clock.run(fx.latest()));
+
+  expect(error).toMatchObject({ kind: 'config', message: expect.stringMatching(/^fetch: expected/) });
+  expect(String(error)).toContain(got);
+  expect(calls).toBe(1);
 });
 
 test('a body beyond the maximum is cancelled, not read to its end', async () => {
