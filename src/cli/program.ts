@@ -58,7 +58,14 @@ export function createProgram({ style, write, run, only }: ProgramOptions): Comm
 
 /** The commands and their options as data. */
 export function programTree(): CommandNode {
-  const style = { isTTY: false, hasColor: false, columns: 80, width: 80, palette: createPalette(false) };
+  const style = {
+    isTTY: false,
+    canRedraw: false,
+    hasColor: false,
+    columns: 80,
+    width: 80,
+    palette: createPalette(false),
+  };
   return treeOf(createProgram({ style, write: () => undefined, run: async () => undefined }));
 }
 

@@ -18,7 +18,7 @@ export const ERASE_LINE = '\r\u001b[2K';
 
 /** Whether stderr can show a line that changes: on a terminal, unless `-v` writes lines between. */
 export function canRedraw({ screen, settings }: Invocation): boolean {
-  return screen.err.isTTY && !screen.isJson && settings.quiet === 0 && settings.verbose === 0;
+  return screen.err.canRedraw && !screen.isJson && settings.quiet === 0 && settings.verbose === 0;
 }
 
 /** Reports the client's waits: a countdown on a terminal, one line in a log, one JSON line with `--json`. */

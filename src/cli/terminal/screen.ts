@@ -35,7 +35,9 @@ export class Screen {
     this.#isUnicode = hasUnicode(io.env);
     const styleOf = (stream: Output, isForMachines: boolean): StreamStyle => {
       const hasColor = usesColor({ when, env: io.env, isTTY: stream.isTTY, isForMachines });
-      return { isTTY: stream.isTTY, hasColor, ...widthsOf(stream), palette: createPalette(hasColor) };
+      const { isTTY } = stream;
+      const canRedraw = isTTY && io.env['TERM'] !== 'dumb';
+      return { isTTY, canRedraw, hasColor, ...widthsOf(stream), palette: createPalette(hasColor) };
     };
     this.out = styleOf(io.stdout, true);
     this.help = styleOf(io.stdout, false);
@@ -113,6 +115,8 @@ const ASCII: Readonly<Record<string, string>> = { '—': '-', '…': '...', '·'
 /** What one stream can show. */
 export interface StreamStyle {
   readonly isTTY: boolean;
+  /** Whether it is a terminal that can move its cursor back and erase text. */
+  readonly canRedraw: boolean;
   readonly hasColor: boolean;
   /** Width for text, from 40 to 100. */
   readonly columns: number;

@@ -175,7 +175,7 @@ export class LiveView {
 
   #showToPeople({ text, interval, remark }: Shown): Promise<void> {
     const { screen, io } = this.#invocation;
-    if (!screen.out.isTTY) return screen.printText(`${text.trimEnd()}\n\n`);
+    if (!screen.out.canRedraw) return screen.printText(`${text.trimEnd()}\n\n`);
     const now = io.clock.now();
     const next = localClock(now + interval.intervalMs, io.timeZone);
     const every = `every ${formatDuration(interval.intervalMs)}, ${interval.reason}`;

@@ -5,6 +5,7 @@ import { createPalette } from '../../../src/cli/terminal/palette.ts';
 
 const style = (width: number) => ({
   isTTY: true,
+  canRedraw: false,
   hasColor: false,
   columns: Math.min(width, 100),
   width,

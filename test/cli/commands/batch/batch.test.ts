@@ -396,6 +396,13 @@ test.each([
   expect(stdout).not.toContain('\u001b');
 });
 
+test('a terminal that cannot move its cursor shows lines, without escape sequences', async () => {
+  const { stderr } = await onMock(700, { tty: ['stdin', 'stdout', 'stderr'], env: { TERM: 'dumb' } });
+
+  expect(stderr).toMatch(/^fxrates: \d+ of 700, /m);
+  expect(stderr).not.toContain('\u001b');
+});
+
 test('on a terminal the bar is erased before each line of data', async () => {
   const order: string[] = [];
   const clock = new FakeClock();

@@ -171,6 +171,19 @@ test('a response higher than the terminal is cut, so that it can be redrawn', as
   expect(stdout.split('\u001b[11A\u001b[J')).toHaveLength(2);
 });
 
+test('with TERM=dumb, --watch prints one table below the other and a wait is one line', async () => {
+  const replies = [success({ EUR: 1 }), rateLimited('5'), success({ EUR: 2 })];
+  const { stdout, stderr } = await watch('--watch 5m --count 2', {
+    replies,
+    tty: ['stdout', 'stderr'],
+    env: { TERM: 'dumb' },
+  });
+
+  expect(stdout).toMatch(/EUR\s+1\n[\s\S]*EUR\s+2\n/);
+  expect(stderr).toContain('waiting 5 s');
+  expect(stdout + stderr).not.toContain('\u001b');
+});
+
 test('Ctrl-C during the pause exits with 130 and leaves no timer', async () => {
   const clock = new FakeClock();
   const io = new FakeIo({ clock, quota: rich, replies: success(), tty: ['stdout', 'stderr'] });
