@@ -35,9 +35,12 @@ export async function fetchOrCache(request: ServiceRequest, invocation: Invocati
   return response;
 }
 
+/** The next step if the folder of the cache cannot be used. */
+export const OTHER_CACHE_FOLDER = 'Another folder:  export XDG_CACHE_HOME=/path/to/folder';
+
 export function openCache(io: Pick<Io, 'env' | 'clock'>): FileCacheStore {
   const folder = cacheFolder(io.env);
-  if (folder === undefined) throw noFolder();
+  if (folder === undefined) throw noFolder({ hint: OTHER_CACHE_FOLDER });
   return new FileCacheStore(folder, io.clock);
 }
 

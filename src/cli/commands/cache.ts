@@ -1,4 +1,4 @@
-import { openCache } from '../cache/fetch-or-cache.ts';
+import { OTHER_CACHE_FOLDER, openCache } from '../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -73,6 +73,9 @@ async function clear(invocation: Invocation): Promise<number> {
 
 function unusable({ io }: Invocation): (error: NodeJS.ErrnoException) => never {
   return (error) => {
-    throw storageError(`cannot use ${cacheFolder(io.env)}`, systemReason(error), error);
+    throw storageError(`cannot use ${cacheFolder(io.env)}`, systemReason(error), {
+      cause: error,
+      hint: OTHER_CACHE_FOLDER,
+    });
   };
 }

@@ -69,12 +69,24 @@ export function cannotWrite(path: string): (cause: NodeJS.ErrnoException) => nev
 }
 
 /** The environment names no folder for files of fxrates. */
-export function noFolder(): CliError {
-  return storageError('no folder for stored files', 'HOME is not set');
+export function noFolder(details: Pick<StorageDetails, 'hint'> = {}): CliError {
+  return storageError('no folder for stored files', 'HOME is not set', details);
 }
 
+interface StorageDetails {
+  readonly cause?: unknown;
+  /** Default: the variable for another folder of config.json. */
+  readonly hint?: string;
+}
+
+const OTHER_CONFIG_FOLDER = 'Another folder:  export FXRATES_CONFIG_DIR=/path/to/folder';
+
 /** A file of fxrates itself, such as config.json, cannot be read or written. */
-export function storageError(what: string, why?: string, cause?: unknown): CliError {
-  const hints = ['Another folder:  export FXRATES_CONFIG_DIR=/path/to/folder'];
+export function storageError(
+  what: string,
+  why?: string,
+  { cause, hint = OTHER_CONFIG_FOLDER }: StorageDetails = {},
+): CliError {
+  const hints = [hint];
   return new CliError(what, { code: 'storage', exitCode: exitCodes.config, why, hints, cause });
 }

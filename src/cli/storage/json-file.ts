@@ -29,7 +29,7 @@ function readIfThere(path: string): string | undefined {
     if (error instanceof CliError) throw error;
     const cause = error as NodeJS.ErrnoException; // of node:fs
     if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
-    throw storageError(`cannot read ${path}`, systemReason(cause), cause);
+    throw storageError(`cannot read ${path}`, systemReason(cause), { cause });
   }
 }
 
@@ -59,7 +59,7 @@ export async function updateJsonFile(
   } catch (error) {
     if (error instanceof CliError) throw error;
     const cause = error as NodeJS.ErrnoException; // of node:fs
-    throw storageError(`cannot write ${path}`, systemReason(cause), cause);
+    throw storageError(`cannot write ${path}`, systemReason(cause), { cause });
   }
 }
 

@@ -170,4 +170,5 @@ test('without a home folder, --cache is an error', async () => {
 
   expect(code).toBe(3);
   expect(stderr).toContain('HOME is not set');
+  expect(stderr).toContain('export XDG_CACHE_HOME=');
 });

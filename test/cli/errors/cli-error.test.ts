@@ -36,7 +36,7 @@ test('an error of a file names the reason; one of a file of fxrates also another
     message: "cannot read 'a' — the file does not exist",
     cause,
   });
-  expect(storageError('cannot read config.json', 'why', cause)).toMatchObject({
+  expect(storageError('cannot read config.json', 'why', { cause })).toMatchObject({
     details: { code: 'storage', hints: [expect.stringContaining('export FXRATES_CONFIG_DIR=')] },
     message: 'cannot read config.json — why',
     cause,

@@ -110,14 +110,16 @@ function printCommand(name: ShellName): CommandSpec {
 async function installCompletion(invocation: Invocation): Promise<number> {
   const { args, io, screen } = invocation;
   const folders = foldersOf(io.env);
-  if (folders === undefined) throw noFolder();
-  const { title, script, scriptPath, setting } = shells[shellName(args[0], io.env['SHELL'])];
+  const shell = shellName(args[0], io.env['SHELL']);
+  const hint = `To write it elsewhere:  fxrates completion ${shell} > file`;
+  if (folders === undefined) throw noFolder({ hint });
+  const { title, script, scriptPath, setting } = shells[shell];
   const path = scriptPath(folders);
   if ((await readIfThere(path)) === script) {
     await screen.info(`fxrates: ${path} is up to date\n`);
   } else {
     await confirm(`The path of the completion script of ${title} is`, path, invocation);
-    await write(path, script);
+    await write(path, script).catch(cannotInstall(path, hint));
     await screen.info(`fxrates: completion for ${title} written to ${path}; it takes effect in new sessions\n`);
   }
   const wanted = setting?.(folders);
@@ -151,13 +153,14 @@ async function confirm(what: string, path: string, { options, settings, io, scre
 const LONGEST_ANSWER = 100;
 
 async function write(path: string, text: string): Promise<void> {
-  try {
-    await makeFolder(dirname(path));
-    await replaceFile(path, text);
-  } catch (error) {
-    const cause = error as NodeJS.ErrnoException; // of node:fs
-    throw storageError(`cannot write ${path}`, systemReason(cause), cause);
-  }
+  await makeFolder(dirname(path));
+  await replaceFile(path, text);
+}
+
+function cannotInstall(path: string, hint: string): (cause: NodeJS.ErrnoException) => never {
+  return (cause) => {
+    throw storageError(`cannot write ${path}`, systemReason(cause), { cause, hint });
+  };
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

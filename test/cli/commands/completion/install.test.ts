@@ -115,3 +115,16 @@ test('on Windows, without HOME, the script goes beside the profile of PowerShell
   expect(stderr).toContain(`add this line to ${join(home, 'Documents', 'PowerShell', 'profile.ps1')}:`);
   expect(await readdir(join(home, 'Documents', 'PowerShell'))).toEqual(['fxrates-completion.ps1']);
 });
+
+test.each([
+  ['a file in the way', () => ({ XDG_DATA_HOME: join(home, 'file') })],
+  ['no home', () => ({ HOME: undefined })],
+])('%s: advises to write the script elsewhere', async (_, env) => {
+  await writeFile(join(home, 'file'), '');
+
+  const { code, stderr } = await install('bash --yes', { env: env() });
+
+  expect(code).toBe(3);
+  expect(stderr).toContain('\n\n  To write it elsewhere:  fxrates completion bash > file\n');
+  expect(stderr).not.toContain('FXRATES_CONFIG_DIR');
+});
