@@ -15,6 +15,7 @@ const EXCERPT_LENGTH = 200;
 /** The data of a success. @throws the error of a failure, by status and envelope. */
 export function parseResponse(response: TransportResponse, request: KeyedRequest): ApiResponse {
   const { status, headers, text, problem } = response;
+  if (status >= 300 && status < 400) throw unexpectedStatus(response, request); // whatever its body says
   const body = parseJson(text); // the text is empty if there was a problem with it
   const failedStatus = status >= 400 ? status : statusOfFailure(body, status);
   if (failedStatus !== undefined) throw failureOf(failedStatus, { response, request, body });

@@ -279,6 +279,12 @@ test('a redirect without a location is an unexpected status', async () => {
   expect(String(await errorFor({ status: 302, body: success().body }))).toBe('ResponseError: Unexpected HTTP 302');
 });
 
+test('a redirect with an error envelope is a redirect', async () => {
+  const error = await errorFor({ ...failure(302, { code: 'moved' }), headers: { location: 'https://other.test/' } });
+
+  expect(error).toMatchObject({ kind: 'response', status: 302, code: undefined });
+});
+
 test('a 304 is an error that names If-None-Match, and is not retried', async () => {
   const { fx, clock } = testClient(() => new Response(null, { status: 304 }));
 
