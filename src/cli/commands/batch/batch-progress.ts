@@ -102,7 +102,8 @@ export class ProgressView {
     this.#etaAt = undefined;
     const left = total - done;
     if (screen.isJson) return screen.info(this.#event(left > 0 ? 'stopped' : 'done'));
-    const after = formatDuration(io.clock.now() - this.#startedAt);
+    const seconds = Math.round((io.clock.now() - this.#startedAt) / 1000);
+    const after = formatDuration(1000 * seconds);
     const ofKept = kept > 0 ? [`${grouped(kept)} of them cached`] : [];
     const outcome = [`${grouped(done - failed)} succeeded`, ...ofKept, `${grouped(failed)} failed`];
     const end = left > 0 ? 'stopped' : 'done';
