@@ -28,6 +28,8 @@ export interface CommandSpec {
   readonly commands?: readonly CommandSpec[];
   /** Whether it uses the stored settings of a profile, without sending a request. */
   readonly usesConfig?: boolean;
+  /** Whether --profile can name a profile that does not exist. */
+  readonly createsProfile?: boolean;
   /** Whether it runs if config.json cannot be used, as if the file were empty, to report that. */
   readonly survivesBrokenConfig?: boolean;
   /** Returns the exit code. */

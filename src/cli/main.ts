@@ -9,7 +9,8 @@ import type { Io } from './io.ts';
 import { createProgram } from './program.ts';
 import { readEarlyFlags } from './settings/early-flags.ts';
 import type { GlobalOptions } from './settings/global-options.ts';
-import { type CliSettings, resolveSettings } from './settings/settings.ts';
+import { requireProfile } from './settings/profile.ts';
+import { type CliSettings, resolveSettings, unknownSettings } from './settings/settings.ts';
 import { type ConfigFile, configValue, NO_CONFIG, readConfig } from './storage/config-file.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
@@ -38,9 +39,11 @@ async function runCommandLine(argv: readonly string[], io: Io, screen: Screen): 
     write: (text) => pages.push(text),
     run: async (run, spec, command) => {
       refuseUselessOptions(spec, command);
-      const settings = await settingsFor(spec, command, io.env);
+      const { settings, config } = await settingsFor(spec, command, io.env);
       const ownScreen = new Screen(io, settings, screen.secrets);
       try {
+        if (spec.callsService && !spec.survivesBrokenConfig)
+          await checkStored(spec, settings, { config, io, screen: ownScreen });
         exitCode = await run({ io, settings, argv, args: command.args, options: command.opts(), screen: ownScreen });
       } catch (error) {
         if (!spec.callsService) throw error; // the settings of the others lack most of config.json
@@ -72,14 +75,35 @@ async function screenOfConfig(argv: readonly string[], io: Io, secrets: Redactor
   }
 }
 
-async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']): Promise<CliSettings> {
+interface Stored {
+  readonly settings: CliSettings;
+  readonly config: ConfigFile;
+}
+
+async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']): Promise<Stored> {
   const options = command.optsWithGlobals<GlobalOptions & Record<string, never>>();
   try {
-    return resolveSettings(options, env, await configFor(spec, env));
+    const config = await configFor(spec, env);
+    return { settings: resolveSettings(options, env, config), config };
   } catch (error) {
     if (spec.survivesBrokenConfig !== true) throw error;
-    return resolveSettings(options, env);
+    return { settings: resolveSettings(options, env), config: NO_CONFIG };
   }
+}
+
+interface StoredContext extends Pick<Stored, 'config'> {
+  readonly io: Io;
+  readonly screen: Screen;
+}
+
+/** Warns of names in config.json that have no effect. @throws CliError if the profile does not exist */
+async function checkStored(
+  { createsProfile }: CommandSpec,
+  settings: CliSettings,
+  { config, io, screen }: StoredContext,
+): Promise<void> {
+  if (createsProfile !== true) await requireProfile(settings, { config, env: io.env });
+  for (const warning of unknownSettings(config)) await screen.warn(`${config.path}: ${warning}`);
 }
 
 /** Commands that only change what is stored must work, and repair it, with a wrong value in it. */

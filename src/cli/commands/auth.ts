@@ -33,6 +33,7 @@ export const authCommand: CommandSpec = {
       ],
       notes: ['A key that the service refuses is not stored. The key is sent only to the origin of this base URL.'],
       callsService: true,
+      createsProfile: true,
       run: login,
     },
     {

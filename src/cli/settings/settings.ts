@@ -1,7 +1,9 @@
+import { nearestName } from '../../nearest-name.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
 import { type JsonPath, parseJsonPath } from '../json/select-value.ts';
-import { type ConfigFile, configValue, NO_CONFIG } from '../storage/config-file.ts';
+import { type ConfigFile, configValue, memberOf, NO_CONFIG, profileNames } from '../storage/config-file.ts';
+import { isObject, type JsonObject } from '../storage/json-file.ts';
 import type { ColorWhen } from '../terminal/palette.ts';
 import { checkBaseUrl, type SourcedText } from './base-url.ts';
 import { parseDuration } from './duration.ts';
@@ -149,6 +151,29 @@ export const CONFIG_SETTINGS = {
   share_limit: { parse: parseSwitch, variable: 'off: commands do not share the limit per minute' },
   color: { parse: parseColor, variable: undefined }, // has the usual variables, such as NO_COLOR
 } satisfies Record<string, ConfigSetting>;
+
+/** What is wrong with each name in config.json that is no setting. */
+export function unknownSettings(config: ConfigFile): readonly string[] {
+  const { document } = config;
+  const profiles = profileNames(config).map((name) => [`profiles.${name}.`, profileOf(document, name)] as const);
+  const others = ['version', 'profiles', '$schema'];
+  return [['', document] as const, ...profiles].flatMap(([where, values]) =>
+    Object.keys(values)
+      .filter((name) => !isSettingName(name) && (where !== '' || !others.includes(name)))
+      .map((name) => `unknown setting '${where}${name}'; ${settingHint(name)}`),
+  );
+}
+
+function profileOf(document: JsonObject, name: string): JsonObject {
+  const values = memberOf(memberOf(document, 'profiles'), name);
+  return isObject(values) ? values : {};
+}
+
+function settingHint(name: string): string {
+  const names = Object.keys(CONFIG_SETTINGS);
+  const nearest = nearestName(name.replaceAll('-', '_'), names);
+  return nearest === undefined ? `there are ${names.join(', ')}` : `did you mean ${nearest}?`;
+}
 
 interface ConfigSetting {
   readonly parse: (text: string, label: string) => unknown;

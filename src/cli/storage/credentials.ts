@@ -24,6 +24,13 @@ export async function readCredential(env: Io['env'], profile: string): Promise<C
   return { origin, secret, path, wasReadable };
 }
 
+/** The profiles that have a stored key. */
+export async function profilesWithKey(env: Io['env']): Promise<readonly string[]> {
+  const path = credentialsPath(env);
+  const keys = path === undefined ? undefined : memberOf(await readJsonFile(path), 'keys');
+  return isObject(keys) ? Object.keys(keys) : [];
+}
+
 /** Stores the key of `profile`; gives the path of the file. */
 export function storeCredential(
   io: Pick<Io, 'env' | 'clock'>,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
-import { rateLimited } from '../../helpers/service-replies.ts';
+import { API_KEY, rateLimited } from '../../helpers/service-replies.ts';
 
 let folder = '';
 
@@ -183,4 +183,64 @@ test.skipIf(process.platform === 'win32')('a config.json that is a pipe is rejec
 
   expect(code).toBe(3);
   expect(stderr).toContain('it is not a file');
+});
+
+const PROFILES = '{"version":1,"profiles":{"work":{"base_url":"https://api.example.test"}}}';
+const full = { FXRATES_BASE_URL: 'https://api.example.test', FXRATES_API_KEY: API_KEY };
+
+test.each([
+  ['latest --profile wrok', full],
+  ['latest', { ...full, FXRATES_PROFILE: 'wrok' }],
+  ['batch latest --each n=1 --profile wrok', full],
+  ['auth status --profile wrok', full],
+])('a profile that does not exist is an error that lists the others: %s', async (line, env) => {
+  await writeFile(join(folder, 'config.json'), PROFILES);
+
+  const { code, stderr, requests } = await run(line, { env });
+
+  expect({ code, requests }).toEqual({ code: 3, requests: [] });
+  expect(stderr).toContain("fxrates: there is no profile 'wrok' — there are work\n");
+  expect(stderr).toContain('Create it:  fxrates auth login --profile wrok');
+});
+
+test('a profile exists if it has a key only, and auth login creates one', async () => {
+  await writeFile(
+    join(folder, 'credentials.json'),
+    JSON.stringify({ version: 1, keys: { ci: { origin: 'https://api.example.test', api_key: API_KEY } } }),
+  );
+
+  expect(await run('latest --profile ci', { env: full })).toMatchObject({ code: 0 });
+  expect(await run('latest --profile other', { env: full })).toMatchObject({ code: 3 });
+  expect(await run('latest --profile default', { env: full })).toMatchObject({ code: 0 });
+  expect(await run('auth login --no-verify --profile other --key-stdin', { env: full, stdin: API_KEY })).toMatchObject({
+    code: 0,
+  });
+  expect(await run('latest --profile other', { env: full })).toMatchObject({ code: 0 });
+});
+
+test('doctor reports a profile that does not exist', async () => {
+  await writeFile(join(folder, 'config.json'), PROFILES);
+
+  const { stdout } = await run('doctor --offline -o table --profile wrok', { env: full });
+
+  expect(stdout).toMatch(/fail +profile +there is no profile 'wrok' — there are work/);
+});
+
+test.each([
+  ['{"time_out":"5s"}', "unknown setting 'time_out'; did you mean timeout?"],
+  ['{"max-wait":"5s"}', "unknown setting 'max-wait'; did you mean max_wait?"],
+  [
+    '{"profiles":{"default":{"baseurl":"http://x"}}}',
+    "unknown setting 'profiles.default.baseurl'; did you mean base_url?",
+  ],
+  ['{"language":"de"}', "unknown setting 'language'; there are base_url, profile, output,"],
+])('%s: commands and doctor warn of the name that has no effect', async (text, says) => {
+  await writeFile(join(folder, 'config.json'), text);
+
+  const latest = await run('latest', { env: full });
+  const doctor = await run('doctor --offline -o table', { env: full });
+
+  expect(latest).toMatchObject({ code: 0, stderr: expect.stringContaining(`config.json: ${says}`) });
+  expect(doctor.stdout.replace(/\s+/g, ' ')).toContain(says);
+  expect(doctor.stdout).toMatch(/warn +config file/);
 });

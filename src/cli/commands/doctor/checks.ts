@@ -14,8 +14,16 @@ import { sendRequest } from '../../request/send-request.ts';
 import { type KeyInUse, requireKey } from '../../settings/api-key.ts';
 import { requireBaseUrl } from '../../settings/base-url.ts';
 import { formatDuration } from '../../settings/duration.ts';
-import { CONFIG_SETTINGS } from '../../settings/settings.ts';
-import { type ConfigFile, configPath, configValue, profileNames, readConfig } from '../../storage/config-file.ts';
+import { requireProfile } from '../../settings/profile.ts';
+import { CONFIG_SETTINGS, unknownSettings } from '../../settings/settings.ts';
+import {
+  type ConfigFile,
+  configPath,
+  configValue,
+  NO_CONFIG,
+  profileNames,
+  readConfig,
+} from '../../storage/config-file.ts';
 import { credentialsPath } from '../../storage/credentials.ts';
 import { readJsonFile } from '../../storage/json-file.ts';
 import { maskKey } from '../../terminal/redactor.ts';
@@ -173,15 +181,35 @@ export async function checkStorage(env: Io['env']): Promise<readonly Finding[]> 
   const [config, credentials] = [configPath(env), credentialsPath(env)];
   return [
     await finding('config file', () => fileOutcome(config, async () => checkValues(await readConfig(env)))),
-    await finding('credentials', () => fileOutcome(credentials, async (path) => void (await readJsonFile(path)))),
+    await finding('credentials', () =>
+      fileOutcome(credentials, async (path) => {
+        await readJsonFile(path);
+        return undefined;
+      }),
+    ),
   ];
 }
 
-async function fileOutcome(path: string | undefined, check: (path: string) => Promise<void>): Promise<Outcome> {
+/** Only for a profile other than the default. */
+export async function checkProfile({ settings, io }: Invocation): Promise<readonly Finding[]> {
+  if (settings.profile === 'default') return [];
+  const config = await readConfig(io.env).catch(() => NO_CONFIG); // the check of the file reports it
+  const check = async () => {
+    await requireProfile(settings, { config, env: io.env });
+    return ok(settings.profile);
+  };
+  return [await finding('profile', check)];
+}
+
+async function fileOutcome(
+  path: string | undefined,
+  check: (path: string) => Promise<Outcome | undefined>,
+): Promise<Outcome> {
   if (path === undefined) return { status: 'warn', text: 'HOME is not set, so nothing can be stored' };
   const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined) return ok(`none (${path})`);
-  await check(path);
+  const problem = await check(path);
+  if (problem !== undefined) return problem;
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
   const isPrivate = process.platform === 'win32' || (stats.mode & 0o077) === 0; // Windows has no such modes
   if (isPrivate) return ok(`${path} (mode ${mode})`);
@@ -191,11 +219,16 @@ async function fileOutcome(path: string | undefined, check: (path: string) => Pr
   );
 }
 
-function checkValues(config: ConfigFile): void {
+/** @throws CliError for a value that cannot be used */
+function checkValues(config: ConfigFile): Outcome | undefined {
   for (const profile of [undefined, ...profileNames(config)]) {
     for (const [name, { parse }] of Object.entries(CONFIG_SETTINGS)) {
       const value = configValue(config, name, profile);
       if (value !== undefined) parse(value, `${name} in ${config.path}`);
     }
   }
+  const [unknown] = unknownSettings(config);
+  return unknown === undefined
+    ? undefined
+    : warning(`${config.path}: ${unknown}`, `Correct or remove it:  ${config.path}`);
 }

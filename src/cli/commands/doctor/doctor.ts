@@ -6,6 +6,7 @@ import { versionText } from '../version.ts';
 import {
   checkBaseUrlSetting,
   checkKeySetting,
+  checkProfile,
   checkProxy,
   checkService,
   checkStorage,
@@ -52,6 +53,7 @@ async function findingsOf(invocation: Invocation): Promise<readonly Finding[]> {
   const local: readonly Finding[] = [
     { name: 'version', status: 'ok', text: versionText() },
     ...stored,
+    ...(await checkProfile(invocation)),
     baseUrl,
     keyFinding,
     checkProxy(url, invocation),
