@@ -76,8 +76,8 @@ export function requireKnownNames(options: unknown, known: readonly string[], wh
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const nearest = nearestName(unknown, known);
-  const next = nearest === undefined ? 'valid options' : `did you mean '${nearest}'? Valid options`;
-  throw new ConfigError(`${where}: unknown option '${unknown}'; ${next}: ${known.join(', ')}`);
+  const next = nearest === undefined ? `valid options: ${known.join(', ')}` : `did you mean '${nearest}'?`;
+  throw new ConfigError(`${where}: unknown option ${describeValue(unknown)}; ${next}`);
 }
 
 /** Describes a wrong value in an error message: short, and with its type. */
