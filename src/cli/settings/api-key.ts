@@ -47,7 +47,7 @@ function typedSources({ keyStdin, keyFile }: CliSettings, { env, stdin, interrup
   const found: Source[] = [];
   if (keyStdin) found.push({ label: '--key-stdin', read: () => readStdin(stdin) });
   if (keyFile !== undefined) found.push({ label: `--key-file ${keyFile}`, read: () => readKeyFile(keyFile, signal) });
-  if (key) found.push({ label: 'FXRATES_API_KEY', read: async () => withoutLineEnd(key) });
+  if (key) found.push({ label: 'FXRATES_API_KEY', read: async () => keyIn(key) });
   if (path) found.push({ label: `FXRATES_API_KEY_FILE ${path}`, read: () => readKeyFile(path, signal) });
   return found;
 }
@@ -80,17 +80,18 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
       'fxrates quota --key-stdin < key.txt',
     ]);
   }
-  return stdin.firstLine(LONGEST_KEY).catch((cause) => {
+  const line = await stdin.firstLine(LONGEST_KEY).catch((cause) => {
     if (cause instanceof Interrupted) throw cause;
     throw unusableKey('cannot read the key from standard input', String(cause?.message ?? cause), cause);
   });
+  return keyIn(line);
 }
 
 async function readKeyFile(path: string, interrupted: AbortSignal): Promise<string> {
   const file = readFile(path, 'utf8').catch((cause) => {
     throw unusableKey(`cannot read the key file ${path}`, systemReason(cause), cause);
   });
-  return withoutLineEnd(await orInterrupted(file, interrupted));
+  return keyIn(await orInterrupted(file, interrupted));
 }
 
 /** @throws CliError with the reason why the key is invalid, without the key */
@@ -112,8 +113,9 @@ function problemOf(secret: string): string | undefined {
   return /^[\x21-\x7e]+$/.test(secret) ? undefined : 'it has white space, control or non-ASCII characters';
 }
 
-function withoutLineEnd(text: string): string {
-  return text.replace(/\r?\n$/, '');
+/** Editors add a line end, and some of Windows a byte order mark. */
+function keyIn(text: string): string {
+  return text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '');
 }
 
 function unusableKey(what: string, why: string, cause?: unknown): CliError {

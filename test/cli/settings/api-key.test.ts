@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCli } from '../../helpers/cli-io.ts';
+import { API_KEY, success } from '../../helpers/service-replies.ts';
 
 const KEYS = ['stdin', 'file', 'env', 'env-file'].map((name) => `key-from-${name}-${'0'.repeat(16)}`);
 const [STDIN = '', FILE = '', ENV = '', ENV_FILE = ''] = KEYS;
@@ -73,6 +74,19 @@ test.each([
   expect(stderr).toContain(`fxrates: the key from --key-file ${path} cannot be used — ${problem}`);
   if (text !== '') expect(stderr).not.toContain(text);
   expect(requests).toEqual([]);
+});
+
+test('a byte order mark before the key is ignored', async () => {
+  const path = join(folder, 'windows-key');
+  await writeFile(path, `\uFEFF${API_KEY}\r\n`);
+
+  const ofFile = await runCli(['latest', '--key-file', path], { replies: success() });
+  const ofStdin = await runCli('latest --key-stdin', { replies: success(), stdin: `\uFEFF${API_KEY}\n` });
+
+  for (const { code, requests } of [ofFile, ofStdin]) {
+    expect(code).toBe(0);
+    expect(requests[0]?.headers).toMatchObject({ authorization: `Bearer ${API_KEY}` });
+  }
 });
 
 test('a missing key file is reported with its name', async () => {
