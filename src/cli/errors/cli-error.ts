@@ -30,9 +30,18 @@ export class CliError extends Error {
   }
 }
 
-/** A wrong command line; no request was sent. */
+/** A wrong command line; no request was sent. Long values are shortened. */
 export function usageError(what: string, why?: string, hints: readonly string[] = []): CliError {
-  return new CliError(what, { code: 'usage', exitCode: exitCodes.usage, why, hints });
+  return new CliError(what.replace(/'[^']{100,}'/g, shortened), {
+    code: 'usage',
+    exitCode: exitCodes.usage,
+    why,
+    hints,
+  });
+}
+
+function shortened(quoted: string): string {
+  return `${quoted.slice(0, 61)}…' (${quoted.length - 2} characters)`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

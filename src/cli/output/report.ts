@@ -51,10 +51,15 @@ function rowText(row: ReportRow, { columns, palette }: StreamStyle): string {
   if (remark !== undefined) {
     const fits = rest.length === 0 && width + first.length + 2 + stripVTControlCharacters(remark).length <= columns;
     if (fits) lines[0] += `  ${remark}`;
-    else lines.push(' '.repeat(indent) + remark);
+    else lines.push(...remarkLines(remark, columns - indent).map((line) => ' '.repeat(indent) + line));
   }
   lines.push(...steps.map((step) => ' '.repeat(STATUS_WIDTH) + visible(step)));
   return `${lines.join('\n')}\n`;
+}
+
+/** A coloured remark is one line, because an escape sequence must not be broken. */
+function remarkLines(remark: string, width: number): readonly string[] {
+  return remark.includes('\u001b') ? [remark] : wrap(remark, width);
 }
 
 /** Status and label, padded to `width` columns. */

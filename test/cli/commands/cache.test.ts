@@ -165,6 +165,14 @@ test.each([
   expect(stderr).toContain(says);
 });
 
+test('cache info fits into a terminal of 40 columns', async () => {
+  const { stdout } = await run('cache info', { tty: ['stdout'], columns: 40, env: { NO_COLOR: '1' } });
+
+  const lines = stdout.split('\n').filter((line) => !line.includes('/')); // a path has no place for a break
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40);
+  expect(stdout).toContain('(code of fxrates,');
+});
+
 test('without a home folder, --cache is an error', async () => {
   const { code, stderr } = await run('latest --cache 10m', { env: { HOME: undefined } });
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { CliError, fileError, storageError, systemReason } from '../../../src/cli/errors/cli-error.ts';
+import { runCli } from '../../helpers/cli-io.ts';
 
 test.each([
   ['ENOENT', 'the file does not exist'],
@@ -41,4 +42,12 @@ test('an error of a file names the reason; one of a file of fxrates also another
     message: 'cannot read config.json — why',
     cause,
   });
+});
+
+test('a long value is shortened in a usage error', async () => {
+  const { code, stderr } = await runCli(['latest', '--timeout', 'x'.repeat(2000)]);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(`--timeout expects a duration, got '${'x'.repeat(60)}…' (2000 characters)`);
+  expect(stderr.length).toBeLessThan(300);
 });
