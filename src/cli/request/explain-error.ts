@@ -141,14 +141,17 @@ export function waitTooLong(
   { settings, argv }: Invocation,
   { sumMs, status, requestId, unit, isStored = false }: LimitedWait = {},
 ): CliError {
+  const { maxWaitMs } = settings;
   const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
   const when = waitMs === undefined ? 'the service sent no usable Retry-After' : `retry in ${formatDuration(waitMs)}`;
   const enough = durationOptionAbove((sumMs ?? waitMs ?? 60_000) + JITTER_MS);
-  const again = [...withoutOptions(argv, ['--max-wait', '--no-wait']), '--max-wait', enough];
+  const waiting = withoutOptions(argv, ['--max-wait', '--no-wait']);
+  // A batch waits as long as necessary, unless it must not wait.
+  const again = maxWaitMs === 0 && argv.includes('batch') ? waiting : [...waiting, '--max-wait', enough];
   return new CliError('rate limited', {
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
-    why: `${when}${doubtText(unit)}, ${limitText(settings.maxWaitMs, sumMs !== undefined)}`,
+    why: `${when}${doubtText(unit)}, ${limitText(maxWaitMs, sumMs !== undefined)}`,
     hints: [
       `Wait for it:  ${commandLine(again)}`,
       ...(isStored ? [`Ask the service again now:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`] : []),
@@ -166,7 +169,8 @@ function doubtText(unit: UnitEstimate | undefined): string {
 
 function limitText(maxWaitMs: number, isSum: boolean): string {
   if (maxWaitMs === 0) return 'and waiting is off (--no-wait)';
-  return `${isSum ? 'and with the waits before that is' : ''} longer than --max-wait ${durationOption(maxWaitMs)}`.trim();
+  const limit = `--max-wait ${durationOption(maxWaitMs)}`;
+  return isSum ? `with the earlier waits longer than ${limit}` : `longer than ${limit}`;
 }
 
 export interface NetworkContext {
@@ -241,7 +245,10 @@ function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly 
     : [`${proxy.variable} names the proxy ${proxy.host}. To bypass it:  export NO_PROXY=${url.hostname}`];
 }
 
-/** A message of the client without its advice to set `retryAfterUnit`, which no command has. */
+/** A message of the client without the names of its options that no command has. */
 export function withoutAdvice(message: string): string {
-  return message.replace(/; [^;]*\bset retryAfterUnit\b.*$/, '').replace(/^apiKey: /, 'the key ');
+  return message
+    .replace(/; [^;]*\bset retryAfterUnit\b.*$/, '')
+    .replace(' (maxResponseBytes)', '')
+    .replace(/^apiKey: /, 'the key ');
 }

@@ -123,7 +123,7 @@ test('--max-wait bounds the sum of all waits', async () => {
 
   expect(code).toBe(7);
   expect(clock.now() - startedAt).toBeLessThan(64_000);
-  expect(stderr).toContain('with the waits before');
+  expect(stderr).toContain(', with the earlier waits longer than --max-wait ');
   expect(stderr).toContain('fxrates latest --max-wait 77s');
 });
 

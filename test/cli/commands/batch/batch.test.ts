@@ -238,6 +238,12 @@ test('ends if the service refuses everything for a quarter of an hour', async ()
   expect(stderr).toMatch(/no query finished for a long time — the service refused \d+ requests/);
 });
 
+test('with --no-wait, the advice is a batch that waits', async () => {
+  const { stdout } = await batch('latest --each n=1 --no-wait', { replies: rateLimited('20') });
+
+  expect(parsed(stdout)[0].error.hint).toBe('Wait for it:  fxrates batch latest --each n=1');
+});
+
 test('with --no-wait a query that would have to wait fails', async () => {
   const { code, stdout } = await batch('latest --each n=1,2 --no-wait', { replies: [rateLimited('20'), echo] });
 
