@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { durationOption, durationOptionAbove, formatDuration, parseDuration } from '../../../src/cli/settings/duration.ts';
+import {
+  durationOption,
+  durationOptionAbove,
+  formatDuration,
+  parseDuration,
+} from '../../../src/cli/settings/duration.ts';
 
 test.each([
   ['500ms', 500],
