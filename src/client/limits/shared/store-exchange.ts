@@ -124,7 +124,7 @@ export class StoreExchange {
       throw new Error(`the store returned nowMs ${nowMs}, expected milliseconds since the Unix epoch`);
     this.#observe(nowMs);
     // A store that lost the state, or from which it cannot be read, gets back the last one that this process knows.
-    if (!isWritten && version !== this.#version) this.#state = parseState(state, nowMs) ?? past(this.#state, nowMs);
+    this.#state = parseState(state, nowMs) ?? past(this.#state, nowMs);
     this.#version = version;
     return isWritten;
   }
@@ -137,8 +137,7 @@ export class StoreExchange {
     } catch {
       const repeated = await store.exchange(this.#name, this.#version, offer);
       // The first try was written, and only its response was lost.
-      const wasWritten = offer !== undefined && repeated.version === offer.version;
-      return wasWritten ? { ...repeated, isWritten: true } : repeated;
+      return repeated.version === offer?.version ? { ...repeated, isWritten: true } : repeated;
     }
   }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limiter-state.ts';
 import type { LimitExchange, LimitOffer } from '../../../../src/client/limits/shared/limit-store.ts';
 import { type SharedState, StoreExchange } from '../../../../src/client/limits/shared/store-exchange.ts';
 import { initialState } from '../../../../src/client/limits/transitions.ts';
@@ -71,6 +72,43 @@ test('a single error of the store is no failure, and a write whose response was 
   expect(await commit(clock, one, { limit: 12 })).toEqual({ outcome: 'written', offers: 1 });
   expect(store.writes).toBe(1);
   expect(await commit(clock, one, { limit: 13 })).toEqual({ outcome: 'written', offers: 1 });
+});
+
+test('if another process writes between a failed try and its repetition, the offer is computed again', async () => {
+  const { clock, store, connect } = setUp();
+  const exchange = store.exchange.bind(store);
+  let tries = 0;
+  store.exchange = async (...parts) => {
+    tries += 1;
+    if (tries > 1) return exchange(...parts);
+    await exchange(`${LIMITER_STATE_VERSION}:key`, '', {
+      version: 'other',
+      state: JSON.stringify(stateAt(clock.now(), 7)),
+      nowMs: clock.now(),
+      keepMs: 1_000,
+    });
+    throw new Error('connection reset');
+  };
+  const one = connect();
+
+  expect(await commit(clock, one, { limit: 12 })).toEqual({ outcome: 'written', offers: 2 });
+});
+
+test.each([
+  ['ten minutes', {}, 600_000],
+  ['longer by the wait of the gate', { gate: { ...initialState(30).gate, opensAt: 90_000 } }, 650_000],
+  ['longer by the wait for a longer quota', { blockedUntil: 100_000.5 }, 660_001],
+])('a state is kept for %s', async (_, changes, keepMs) => {
+  const offers: (LimitOffer | undefined)[] = [];
+  const { exchange } = scripted(new VirtualClock(), (offer) => {
+    offers.push(offer);
+    return {};
+  });
+  const state = { ...stateAt(40_000), limit: { ...initialState(30), ...changes } };
+
+  await exchange.commit(() => ({ state, isNews: true }));
+
+  expect(offers.map((offer) => offer?.keepMs)).toEqual([keepMs]);
 });
 
 test('an offer is computed again if another process has written meanwhile', async () => {
