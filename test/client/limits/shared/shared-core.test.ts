@@ -782,6 +782,27 @@ test('a process that waits for a response to another asks the store soon, then l
   expect(granted).toHaveLength(0);
 });
 
+test('a process that waits for a response to another asks the store soon again after a third one wrote', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 1 });
+  let exchanges = 0;
+  const link: LimitStore = {
+    exchange: (...parts) => {
+      exchanges += 1;
+      return store.exchange(...parts);
+    },
+  };
+  ask(startProcess(), 1);
+  await clock.advance(10);
+  ask(startProcess({ link }), 1);
+  await clock.advance(10_000);
+
+  ask(startProcess(), 1);
+  exchanges = 0;
+  await clock.advance(2_000);
+
+  expect(exchanges).toBeGreaterThan(5);
+});
+
 test('a process that waits for a window asks the store about once a second', async () => {
   const { clock, store, startProcess } = setUp({ perMinute: 1 });
   const [one, other] = [startProcess(), startProcess()];
