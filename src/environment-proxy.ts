@@ -16,9 +16,9 @@ export interface EnvironmentProxy {
 }
 
 /**
- * The proxy for `baseUrl`; `undefined` for none, also if `NO_PROXY` lists the host. The lower-case variable goes before the upper-case one, as in curl, and
- * `HTTP_PROXY` is also for https if there is no `HTTPS_PROXY`, as in undici. A loopback address is never reached through a
- * proxy, so that a mock server works everywhere.
+ * The proxy for `baseUrl`; `undefined` for none, or if `NO_PROXY` lists the host. The lower-case variable takes precedence,
+ * as in curl. Without `HTTPS_PROXY`, `HTTP_PROXY` is also for https, as in undici. A loopback address is never reached
+ * through a proxy, so that a mock server works everywhere.
  */
 export function environmentProxy(env: Environment, baseUrl: string): EnvironmentProxy | undefined {
   const { protocol, hostname } = new URL(baseUrl);
@@ -79,14 +79,13 @@ function withoutCredentials(text: string): string {
 }
 
 /** The parts of undici that are used here. It is passed in, because loading it takes time that most programs save. */
-type Undici = Pick<typeof import('undici'), 'EnvHttpProxyAgent' | 'Pool'>;
+type Undici = Pick<typeof import('undici'), 'Pool' | 'ProxyAgent'>;
 
 /** A dispatcher that sends through `proxy`. */
-export function proxyDispatcher({ EnvHttpProxyAgent, Pool }: Undici, proxy: EnvironmentProxy): Dispatcher {
-  const { url } = proxy;
+export function proxyDispatcher({ Pool, ProxyAgent }: Undici, proxy: EnvironmentProxy): Dispatcher {
   const factory = (origin: string | URL, options: Pool.Options) =>
     new Pool(origin, { ...options, ...connectThrough(proxy, options) });
-  return new EnvHttpProxyAgent({ httpProxy: url, httpsProxy: url, noProxy: '', factory });
+  return new ProxyAgent({ uri: proxy.url, factory });
 }
 
 /** Reports a failure of the proxy as such. */

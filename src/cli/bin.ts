@@ -7,17 +7,14 @@ import { useCompileCache } from './storage/compile-cache.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const argv = process.argv.slice(2);
+const isVersion = argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V');
 
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`fxrates needs Node.js 20.19 or later, this is ${process.versions.node}\n`);
   process.exitCode = 1;
-} else if (!printVersion()) {
+} else if (!isVersion || !writeToStdout(`${VERSION}\n`)) {
+  // If stdout fails, the command is run to report that.
   (argv[0] === '__complete' ? complete() : start()).catch(crash);
-}
-
-/** False if the command line asks for something else, or if stdout fails, which the command then reports. */
-function printVersion(): boolean {
-  return argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V') && writeToStdout(`${VERSION}\n`);
 }
 
 /** Imports everything else here and not above, so that the compile cache, if Node.js has one, includes it. */

@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from 'commander';
-import type { CommandSpec } from './command.ts';
+import type { CommandSpec, Invocation } from './command.ts';
 import { globalOptionsOf, pathOf, usefulOptions } from './command-tree.ts';
 import { usageError } from './errors/cli-error.ts';
 import { type CommandLine, explainParserError, refuseKeyOption } from './errors/parser-error.ts';
@@ -39,11 +39,11 @@ async function runCommandLine(argv: readonly string[], io: Io, screen: Screen): 
     write: (text) => pages.push(text),
     run: async (run, spec, command) => {
       refuseUselessOptions(spec, command);
-      const { settings, config } = await settingsFor(spec, command, io.env);
+      const stored = await settingsFor(spec, command, io.env);
+      const { settings } = stored;
       const ownScreen = new Screen(io, settings, screen.secrets);
       try {
-        if (spec.callsService && !spec.survivesBrokenConfig)
-          await checkStored(spec, settings, { config, io, screen: ownScreen });
+        await checkStored(spec, stored, { io, screen: ownScreen });
         exitCode = await run({ io, settings, argv, args: command.args, options: command.opts(), screen: ownScreen });
       } catch (error) {
         if (!spec.callsService) throw error; // the settings of the others lack most of config.json
@@ -91,18 +91,19 @@ async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']):
   }
 }
 
-interface StoredContext extends Pick<Stored, 'config'> {
-  readonly io: Io;
-  readonly screen: Screen;
-}
-
-/** Warns of names in config.json that have no effect. @throws CliError if the profile does not exist */
+/**
+ * For a command that calls the service and does not report problems of config.json itself: warns of names in it that have
+ * no effect.
+ *
+ * @throws CliError if the profile does not exist
+ */
 async function checkStored(
-  { createsProfile }: CommandSpec,
-  settings: CliSettings,
-  { config, io, screen }: StoredContext,
+  { callsService, survivesBrokenConfig, createsProfile }: CommandSpec,
+  { settings, config }: Stored,
+  { io, screen }: Pick<Invocation, 'io' | 'screen'>,
 ): Promise<void> {
-  if (createsProfile !== true) await requireProfile(settings, { config, env: io.env });
+  if (!callsService || survivesBrokenConfig) return;
+  if (!createsProfile) await requireProfile(settings, { config, env: io.env });
   for (const warning of unknownSettings(config)) await screen.warn(`${config.path}: ${warning}`);
 }
 

@@ -10,8 +10,8 @@ export function isRegularFile(fileDescriptor: number): boolean {
 }
 
 /**
- * Writes all of `chunk` to a file. A disk that fills up stores a part of a chunk and fails at the next write; the streams of
- * Node.js for files write once and ignore how much was stored.
+ * Writes all of `chunk` to a file. A disk that fills up stores a part of a chunk and fails at the next write. The streams
+ * of Node.js for files write once and ignore how much was stored.
  *
  * @throws the error of the system
  */

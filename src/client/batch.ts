@@ -1,8 +1,8 @@
 import type { ApiCall, CallOptions, ResponseMeta } from './api-call.ts';
+import { callHook } from './call-hook.ts';
 import type { SteadyTime } from './clock.ts';
 import type { QueryOperation } from './endpoints.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
-import { callHook } from './events.ts';
 import { abortErrorOf, onAbort } from './lifetime.ts';
 import type { RateLimiter } from './limits/rate-limiter.ts';
 

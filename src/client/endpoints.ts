@@ -41,14 +41,14 @@ export function operationEndpoint(id: OperationId, parameters: object = {}): End
   requirePlainObject(parameters);
   const values = definedOf(parameters as Readonly<Record<string, unknown>>);
   refuseKeyParameters(values);
-  // Its error names the value; the schema of a free-form query only says that the value is invalid.
-  const freeForm = operation.query === 'free-form' ? buildOperationTarget(operation, values) : undefined;
   const checked = parseSchema(querySchemas[id], values);
   if (!checked.success) {
+    // Its error names the value; that of a free-form schema does not.
+    if (operation.query === 'free-form') buildOperationTarget(operation, values);
     const [issue] = checked.error.issues;
     throw new ConfigError(`${id}: ${issue?.path.map((part) => `'${String(part)}': `).join('')}${issue?.message}`);
   }
-  const target = freeForm ?? buildOperationTarget(operation, values);
+  const target = buildOperationTarget(operation, values);
   return { name: id, target, consumesQuota: operation.consumesQuota, parse: (body) => parseWith(id, body) };
 }
 

@@ -1,5 +1,6 @@
 import type { QuotaData } from '../generated/types.ts';
 import { type Attempt, requestIdOf } from './attempt.ts';
+import { callHook } from './call-hook.ts';
 import type { FxRatesError, FxRatesErrorKind } from './errors/errors.ts';
 import type { KeyedRequest } from './request.ts';
 import type { KeyLimits, UnitEstimate } from './state/key-limits.ts';
@@ -107,7 +108,10 @@ export interface Logger {
   debug?(message: string): void;
 }
 
-/** Hooks and log of one client. If a hook throws or rejects, its first error becomes a process warning, and the call continues. */
+/**
+ * Hooks and log of one client. If a hook throws or rejects, its first error becomes a process warning, and the call
+ * continues.
+ */
 export interface EventHooks {
   /**
    * Called after each attempt, whether it succeeded or failed.
@@ -229,34 +233,6 @@ export class ClientEvents {
   #emit<Event>(hook: ((event: Event) => void) | undefined, describe: () => Event): void {
     if (hook !== undefined) callHook(hook, describe());
   }
-}
-
-const warnedOf = new WeakSet<(event: never) => unknown>();
-
-/** Calls a hook. If it throws or rejects, its first error becomes a process warning, and the call continues. */
-export function callHook<Event>(hook: ((event: Event) => unknown) | undefined, event: Event): void {
-  if (hook === undefined) return;
-  try {
-    const result = hook(event);
-    if (isThenable(result)) Promise.resolve(result).catch((error: unknown) => warnOfHook(hook, error));
-  } catch (error) {
-    warnOfHook(hook, error);
-  }
-}
-
-function isThenable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'then' in value;
-}
-
-function warnOfHook(hook: (event: never) => unknown, error: unknown): void {
-  if (warnedOf.has(hook)) return;
-  warnedOf.add(hook);
-  const detail = error instanceof Error ? error.stack : String(error);
-  const type = 'FxRatesWarning';
-  process.emitWarning(
-    'a hook or logger threw an error; the call continues',
-    detail === undefined ? { type } : { type, detail },
-  );
 }
 
 function about(subject: EventSubject): KeyEvent {

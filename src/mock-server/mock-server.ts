@@ -67,8 +67,8 @@ export class MockServer extends MockScope implements AsyncDisposable {
   /**
    * Intercepts global `fetch`, `node:http` and undici in this process until `close()`. Requires msw. `onUnhandledRequest`
    * defines what happens to requests to other origins, as in msw: `'bypass'` (default), `'warn'`, `'error'` or a function.
-   * @throws MockServerError with code `invalid_option`; `origin_in_use`, if another mock listens at the same base URL; `strategy_in_use`,
-   * if another mock listens with another `onUnhandledRequest`; `msw_missing`, if msw is not installed.
+   * @throws MockServerError with code `invalid_option`; `origin_in_use`, if another mock listens at the same base URL;
+   * `strategy_in_use`, if another mock listens with another `onUnhandledRequest`; `msw_missing`, if msw is not installed.
    * @example mock.listen({ onUnhandledRequest: 'error' })
    */
   listen(options: InterceptionOptions = {}): void {

@@ -2,7 +2,7 @@ import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printJson } from '../output/print-json.ts';
-import { CONFIG_SETTINGS, isSettingName, type SettingName } from '../settings/settings.ts';
+import { CONFIG_SETTINGS, isSettingName, SETTING_NAMES, type SettingName, settingHint } from '../settings/settings.ts';
 import {
   changeConfig,
   configPath,
@@ -13,15 +13,14 @@ import {
   readConfig,
 } from '../storage/config-file.ts';
 
-const NAMES = Object.keys(CONFIG_SETTINGS);
-const nameArgument = { syntax: '<name>', description: NAMES.join(', '), choices: NAMES };
+const nameArgument = { syntax: '<name>', description: SETTING_NAMES.join(', '), choices: SETTING_NAMES };
 
 export const configCommand: CommandSpec = {
   name: 'config',
   summary: 'stored settings: list, get, set, unset, path',
   description: 'Settings stored in config.json. Options and environment variables override them.',
   notes: [
-    `Names: ${NAMES.join(', ')}. With --profile a setting is stored for that profile, without it for all; base_url always belongs to a profile. Keys are not settings: see fxrates auth.`,
+    `Names: ${SETTING_NAMES.join(', ')}. With --profile a setting is stored for that profile, without it for all; base_url always belongs to a profile. Keys are not settings: see fxrates auth.`,
   ],
   commands: [
     {
@@ -76,9 +75,9 @@ export const configCommand: CommandSpec = {
 
 async function list(invocation: Invocation): Promise<number> {
   const config = await readConfig(invocation.io.env);
-  const ofAll = NAMES.flatMap((name) => entry(name, configValue(config, name)));
+  const ofAll = SETTING_NAMES.flatMap((name) => entry(name, configValue(config, name)));
   const ofProfiles = profileNames(config).flatMap((profile) =>
-    NAMES.flatMap((name) =>
+    SETTING_NAMES.flatMap((name) =>
       entry(
         `profiles.${profile}.${name}`,
         configValue({ ...config, document: { profiles: config.document['profiles'] } }, name, profile),
@@ -142,12 +141,6 @@ async function printPath({ io, screen }: Invocation): Promise<number> {
 
 function checkName(name: string): asserts name is SettingName {
   if (isSettingName(name)) return;
-  const hints = /key|token|secret/i.test(name)
-    ? ['To store a key:  fxrates auth login']
-    : [
-        isSettingName(name.replaceAll('-', '_'))
-          ? `Did you mean ${name.replaceAll('-', '_')}?`
-          : `There are: ${NAMES.join(', ')}`,
-      ];
+  const hints = /key|token|secret/i.test(name) ? ['To store a key:  fxrates auth login'] : [settingHint(name)];
   throw usageError(`unknown setting '${name}'`, undefined, hints);
 }

@@ -2,9 +2,9 @@ import { nearestName } from '../../nearest-name.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
 import { type JsonPath, parseJsonPath } from '../json/select-value.ts';
-import { type ConfigFile, configValue, memberOf, NO_CONFIG, profileNames } from '../storage/config-file.ts';
-import { isObject, type JsonObject } from '../storage/json-file.ts';
+import { type ConfigFile, configValue, NO_CONFIG, profileEntries, profileNames } from '../storage/config-file.ts';
 import type { ColorWhen } from '../terminal/palette.ts';
+import { lowerFirst } from '../terminal/text.ts';
 import { checkBaseUrl, type SourcedText } from './base-url.ts';
 import { parseDuration } from './duration.ts';
 import { debugLevel } from './early-flags.ts';
@@ -152,27 +152,23 @@ export const CONFIG_SETTINGS = {
   color: { parse: parseColor, variable: undefined }, // has the usual variables, such as NO_COLOR
 } satisfies Record<string, ConfigSetting>;
 
+export const SETTING_NAMES = Object.keys(CONFIG_SETTINGS);
+
 /** What is wrong with each name in config.json that is no setting. */
 export function unknownSettings(config: ConfigFile): readonly string[] {
-  const { document } = config;
-  const profiles = profileNames(config).map((name) => [`profiles.${name}.`, profileOf(document, name)] as const);
+  const profiles = profileNames(config).map((name) => [`profiles.${name}.`, profileEntries(config, name)] as const);
   const others = ['version', 'profiles', '$schema'];
-  return [['', document] as const, ...profiles].flatMap(([where, values]) =>
+  return [['', config.document] as const, ...profiles].flatMap(([where, values]) =>
     Object.keys(values)
       .filter((name) => !isSettingName(name) && (where !== '' || !others.includes(name)))
-      .map((name) => `unknown setting '${where}${name}'; ${settingHint(name)}`),
+      .map((name) => `unknown setting '${where}${name}'; ${lowerFirst(settingHint(name))}`),
   );
 }
 
-function profileOf(document: JsonObject, name: string): JsonObject {
-  const values = memberOf(memberOf(document, 'profiles'), name);
-  return isObject(values) ? values : {};
-}
-
-function settingHint(name: string): string {
-  const names = Object.keys(CONFIG_SETTINGS);
-  const nearest = nearestName(name.replaceAll('-', '_'), names);
-  return nearest === undefined ? `there are ${names.join(', ')}` : `did you mean ${nearest}?`;
+/** What to write instead of a name that is no setting. */
+export function settingHint(name: string): string {
+  const nearest = nearestName(name.replaceAll('-', '_'), SETTING_NAMES);
+  return nearest === undefined ? `There are ${SETTING_NAMES.join(', ')}` : `Did you mean ${nearest}?`;
 }
 
 interface ConfigSetting {

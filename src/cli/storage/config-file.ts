@@ -30,8 +30,13 @@ export function configValue({ path, document }: ConfigFile, name: string, profil
 }
 
 /** The entry of this profile itself, valid or not. */
-export function ownSetting({ document }: Pick<ConfigFile, 'document'>, name: string, profile: string): unknown {
-  return memberOf(memberOf(memberOf(document, 'profiles'), profile), name);
+export function ownSetting(config: Pick<ConfigFile, 'document'>, name: string, profile: string): unknown {
+  return memberOf(profileEntries(config, profile), name);
+}
+
+/** All entries of a profile, valid or not. */
+export function profileEntries({ document }: Pick<ConfigFile, 'document'>, profile: string): JsonObject {
+  return objectOf(memberOf(memberOf(document, 'profiles'), profile));
 }
 
 export function profileNames({ document }: ConfigFile): readonly string[] {

@@ -38,11 +38,11 @@ export function advance(state: LimiterState, now: number): LimiterState {
   const isSame = window === state.window && burst === state.burst;
   const isTest = window !== state.window && window.kind === 'fixed' && window.boundary === 'testing';
   // One request tests the boundary before others are sent. While learning, it starts the assumed window again.
-  const test = isTest && {
+  const boundaryTest = isTest && {
     gate: closeGate(state.gate, window.startsAt + window.guardMs),
     hypothesis: { ...state.hypothesis, opensAt: window.startsAt },
   };
-  const passed = speedBucketUp(isSame ? state : forgetEmpty({ ...state, window, burst, ...test }), now);
+  const passed = speedBucketUp(isSame ? state : forgetEmpty({ ...state, window, burst, ...boundaryTest }), now);
   // The limit is now below the number of requests accepted since the gate opened, so nothing is left to learn.
   const isLearnt = passed.phase === 'learning' && passed.gate.accepted >= passed.limit;
   return isLearnt ? { ...passed, phase: 'known', probe: scheduleProbe(passed.probe, now) } : passed;

@@ -147,7 +147,7 @@ const FEWEST_FAILURES = 2;
 /** A run of failures this unlikely at the recent failure rate is an outage. */
 const UNLIKELY = 0.01;
 const FIRST_FAILURE_RATE = 0.1;
-/** Above this, a run of failures would have to be ever longer; the failures of an outage raise the rate themselves. */
+/** Otherwise, the failures of an outage would raise the rate, and with it the number that shows an outage. */
 const HIGHEST_FAILURE_RATE = 0.5;
 const RATE_WEIGHT = 1 / 16;
 /** Arithmetic with numbers close to zero is slow. */

@@ -3,7 +3,7 @@ import { isBurstPeriod } from './burst-limit.ts';
 import { refuseProbe, scheduleProbe, slowBucketDown } from './capacity-probe.ts';
 import { closeGate } from './grant.ts';
 import {
-  isBelowLimit,
+  isRefusedBelowLimit,
   jitterMs,
   learnLog,
   limitBursts,
@@ -80,7 +80,7 @@ function shareWithOthers(state: LimiterState, refusal: Refusal, window: Window):
   const { log } = state;
   const got = window.kind === 'fixed' ? log.answeredSince(window.startsAt) : log.size;
   if (isOwnLog(state, window, got)) return settleWindow(state, { kind: 'log' }, now);
-  if (isBelowLimit(state, refusal, got)) return sendEvenly(state, refusal, got);
+  if (isRefusedBelowLimit(state, refusal, got)) return sendEvenly(state, refusal, got);
   const nextAt = nextSlotsAt(state, window, now);
   const hintedAt = now + (hintMs ?? 0);
   const isOneSlot = isShort && hintedAt < nextAt - CONTRADICTION_MS;

@@ -111,7 +111,7 @@ export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterS
   if (isSoon && isShortTrial) return limitPerSecond(state, refusal);
   const periodMs = burstPeriodMs(refusal);
   if (!isSoon && periodMs !== undefined) return limitBursts(state, { calls: gate.accepted, periodMs, refusal });
-  if (isBelowLimit(state, refusal, gate.accepted)) return sendEvenly(state, refusal, gate.accepted);
+  if (isRefusedBelowLimit(state, refusal, gate.accepted)) return sendEvenly(state, refusal, gate.accepted);
   // The requests accepted since the gate opened are the limit, or this process's share of it.
   return relearn(withLimit(state, gate.accepted), refusal);
 }
@@ -226,7 +226,7 @@ function supposeFixed(state: LimiterState, sentAt: number): LimiterState {
  * Whether the server asks for a long wait although fewer requests were accepted than the limit allows, in the window
  * (`accepted`) and in the last minute.
  */
-export function isBelowLimit(
+export function isRefusedBelowLimit(
   { log, configured }: LimiterState,
   { hintMs, isShort }: Refusal,
   accepted: number,

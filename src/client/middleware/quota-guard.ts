@@ -1,5 +1,5 @@
+import { callHook } from '../call-hook.ts';
 import { QuotaExhaustedError } from '../errors/errors.ts';
-import { callHook } from '../events.ts';
 import type { QuotaGuardOptions } from '../options.ts';
 import { type QuotaEstimate, type QuotaLedger, type RefreshQuota, SHARED_KEY_MS } from '../quota/quota-ledger.ts';
 import type { Handler, KeyedRequest } from '../request.ts';

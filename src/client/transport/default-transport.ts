@@ -4,7 +4,7 @@ import { ConfigError } from '../errors/errors.ts';
 import { type FetchLike, fetchTransport, type Transport } from './transport.ts';
 import { undiciTransport } from './undici-transport.ts';
 
-type Undici = Pick<typeof import('undici'), 'getGlobalDispatcher' | 'EnvHttpProxyAgent' | 'Pool'>;
+type Undici = Pick<typeof import('undici'), 'getGlobalDispatcher' | 'Pool' | 'ProxyAgent'>;
 
 /** The properties of a runtime on which the choice depends. Tests pass another one. */
 export interface Runtime {

@@ -78,7 +78,10 @@ export class ResponseSink {
     return isWanted;
   }
 
-  /** Passes a response to the handler; waits while the reader is slow. Rejects with what the body, or the handler until its last step, throws. */
+  /**
+   * Passes a response to the handler; waits while the reader is slow. Rejects with what the body throws, or the handler
+   * before its last step.
+   */
   async send({ pieces, ending = 'whole', ...head }: SentResponse): Promise<void> {
     if (this.#isOver) return;
     this.#startTimeout('body');

@@ -59,17 +59,20 @@ function unanswered(identity: RequestIdentity, hasWaited: boolean): HandledReque
   return { response: undefined, entry: newJournalEntry({ ...identity, status: 0, why }) };
 }
 
-/** The waits that faults cause, by the mock's clock. They end early when the client disconnects or the mock is closed. */
+/**
+ * The waits that faults and stubs cause, by the mock's clock. They end early when the client disconnects or the mock is
+ * closed.
+ */
 export class FaultDelays {
   readonly #clock: Clock;
-  /** Each with the ids of the faults that keep the request waiting for ever. */
+  /** Each with the ids of the faults that make the request hang. */
   readonly #waiting = new Map<AbortController, readonly string[]>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Infinity waits for the end, which `faults` then cause. Says whether the whole time has passed. */
+  /** Infinity waits until a fault of `faults` is removed. Returns whether the whole time has passed. */
   async wait(ms: number, gone: AbortSignal | undefined, faults: readonly string[] = []): Promise<boolean> {
     const end = new AbortController();
     const stop = () => end.abort();
@@ -88,7 +91,7 @@ export class FaultDelays {
     }
   }
 
-  /** Breaks off the requests that a removed fault lets hang. */
+  /** Ends the requests that hang because of a fault. */
   endHanging(faultId: string): void {
     for (const [end, faults] of this.#waiting) if (faults.includes(faultId)) end.abort();
   }

@@ -70,7 +70,10 @@ const listPattern = expected('text, an array, { "matches": a regular expression 
   z.union([plain, z.array(plain), regularExpression, absence], error).refine(hasNoKey, MASKED),
 );
 
-/** What a URL encodes in its path, half a surrogate pair as U+FFFD; requests have it encoded (https://url.spec.whatwg.org/#path-percent-encode-set). */
+/**
+ * What a URL encodes in its path, half a surrogate pair as U+FFFD, so that requests have it encoded
+ * (https://url.spec.whatwg.org/#path-percent-encode-set).
+ */
 const ENCODED_IN_PATHS = /[^\x21-\x7e]+|["<>`{}]/g;
 
 /** The fields of a pattern as JSON has them: see `plainPattern`. Faults, stubs, filters and expectations share them. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   acceptLearning,
   burstPeriodMs,
-  isBelowLimit,
+  isRefusedBelowLimit,
   jitterMs,
   type Refusal,
   refuseLearning,
@@ -83,7 +83,7 @@ test.each<[string, Before, Partial<Refusal>, number, boolean]>([
   ['less than that', { perMinute: 33, answers: times(2, NOW) }, { hintMs: 30_000 }, 2, false],
   ['an unknown limit', { perMinute: Number.POSITIVE_INFINITY, answers: times(2, NOW) }, { hintMs: 30_000 }, 2, false],
 ])('whether a refusal is below the limit: %s', (_, before, refusal, accepted, expected) => {
-  expect(isBelowLimit(stateOf(before), refusalOf(refusal), accepted)).toBe(expected);
+  expect(isRefusedBelowLimit(stateOf(before), refusalOf(refusal), accepted)).toBe(expected);
 });
 
 test('while learning, a long hint below the limit makes the requests even', () => {

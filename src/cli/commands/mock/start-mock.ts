@@ -43,7 +43,7 @@ export async function startMock(
     paths.replay && readJson(paths.replay, 'a file of recorded responses'),
   ]);
   const clock = { mode: 'real', ...(now === undefined ? {} : { now }) } as const;
-  const mock = await createMock({ seed: seed ?? 1, clock, behaviour, replay });
+  const mock = await createMock({ seed, clock, behaviour, replay });
   const first = mock.createKey({ plan });
   const isResumed = state !== undefined && existsSync(state);
   const listening = await mock.serve({ port, host, allowRemote, adminToken, state }).catch((cause: unknown) => {

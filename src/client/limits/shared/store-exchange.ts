@@ -124,7 +124,7 @@ export class StoreExchange {
       throw new Error(`the store returned nowMs ${nowMs}, expected milliseconds since the Unix epoch`);
     this.#observe(nowMs);
     // A store that lost the state, or from which it cannot be read, gets back the last one that this process knows.
-    this.#state = parseState(state, nowMs) ?? past(this.#state, nowMs);
+    this.#state = parseState(state, nowMs) ?? usableAt(this.#state, nowMs);
     this.#version = version;
     return isWritten;
   }
@@ -184,14 +184,14 @@ function parseState(text: string, nowMs: number): SharedState | undefined {
     const { at, limit, leases } = JSON.parse(text) as Partial<SharedState>; // each part is checked below
     const isUsable = typeof at === 'number' && Object.values(leases ?? []).every(isLease);
     if (!isUsable || leases === undefined) return undefined;
-    return past({ at, leases, limit: parseLimiterState(limit, initialState(Number.POSITIVE_INFINITY)) }, nowMs);
+    return usableAt({ at, leases, limit: parseLimiterState(limit, initialState(Number.POSITIVE_INFINITY)) }, nowMs);
   } catch {
     return undefined;
   }
 }
 
 /** `undefined` for a state of the future: learning again takes less time than an hour by which a clock was set back. */
-function past(state: SharedState | undefined, nowMs: number): SharedState | undefined {
+function usableAt(state: SharedState | undefined, nowMs: number): SharedState | undefined {
   return state !== undefined && state.at <= nowMs + FUTURE_MS ? state : undefined;
 }
 

@@ -109,14 +109,10 @@ export const keyRoutes = [
     id: 'setUsage',
     tag: 'keys',
     summary: 'Set the number of requests counted in the current quota period, in the current minute, or in both',
-    body: z
-      .strictObject({
-        month: z.number().int().min(0).optional().describe('Number of requests in the current quota period.'),
-        minute: z.number().int().min(0).optional().describe('Number of requests, at most the limit of the plan.'),
-      })
-      .refine(({ month, minute }) => month !== undefined || minute !== undefined, {
-        error: 'set month, minute or both',
-      }),
+    body: z.strictObject({
+      month: z.number().int().min(0).optional().describe('Number of requests in the current quota period.'),
+      minute: z.number().int().min(0).optional().describe('Number of requests, at most the limit of the plan.'),
+    }),
     answer: keySummary,
     run: ({ mock, path, body }) => mock.keys.setUsage(path.keyId, body),
   }),
