@@ -15,7 +15,8 @@ export interface CancelSignal {
 export class Cancellation implements CancelSignal {
   #isCancelled = false;
   #reason: unknown;
-  #listeners: Set<() => void> | undefined;
+  /** Two or three, so an array is faster than a Set. */
+  #listeners: (() => void)[] | undefined;
   #controller: AbortController | undefined;
 
   get aborted(): boolean {
@@ -37,12 +38,13 @@ export class Cancellation implements CancelSignal {
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners ??= new Set();
-    this.#listeners.add(listener);
+    if (this.#listeners === undefined) this.#listeners = [listener];
+    else this.#listeners.push(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners?.delete(listener);
+    const index = this.#listeners?.indexOf(listener) ?? -1;
+    if (index !== -1) this.#listeners?.splice(index, 1);
   }
 
   /** The same as a real signal, for code that is not the client's. */

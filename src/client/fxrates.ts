@@ -247,30 +247,30 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     return this.#connection?.keys.known()?.redact(text) ?? text;
   }
 
-  /** Converts the numbers and checks the data with the caller's schema. */
-  async #finish<Data>(
+  /** Converts the numbers and checks the data with the caller's schema. Without a schema, the result is no promise. */
+  #finish<Data>(
     { response, log, source, ageMs }: CallResponse,
     { caller, startedAt, numbers, schema }: FinishingCall,
-  ): Promise<CallResult<Data>> {
+  ): CallResult<Data> | Promise<CallResult<Data>> {
     const { time } = this.#settings;
     const { status, rawBody } = response;
     // Parsed from the text, because callers with another option `numbers` and the cache share the response.
     const received = numbers === 'number' ? response.data : parseData(rawBody, numbers);
-    const check = (own: StandardSchema) => {
-      const context = { endpoint: this.#redact(caller.endpoint.name), status };
-      const waiting = { timers: this.#timers, nowMs: time.now(), attempts: log.attempts };
-      return withDeadline(checkPayload(own, received, context), caller, waiting);
+    const resultOf = (data: unknown): CallResult<Data> => {
+      const durationMs = time.now() - startedAt;
+      return {
+        data: data as Data, // the schema of the operation or of the caller has checked it
+        meta: () => {
+          const headers = response.headers.toHeaders();
+          const ids = { requestId: requestIdOf(headers), callId: log.callId };
+          return { status, headers, rawBody, source, ageMs, attempts: log.attempts, ...ids, durationMs };
+        },
+      };
     };
-    const data = schema === undefined ? received : await check(schema);
-    const durationMs = time.now() - startedAt;
-    return {
-      data: data as Data, // the schema of the operation or of the caller has checked it
-      meta: () => {
-        const headers = response.headers.toHeaders();
-        const ids = { requestId: requestIdOf(headers), callId: log.callId };
-        return { status, headers, rawBody, source, ageMs, attempts: log.attempts, ...ids, durationMs };
-      },
-    };
+    if (schema === undefined) return resultOf(received);
+    const context = { endpoint: this.#redact(caller.endpoint.name), status };
+    const waiting = { timers: this.#timers, nowMs: time.now(), attempts: log.attempts };
+    return withDeadline(checkPayload(schema, received, context), caller, waiting).then(resultOf);
   }
 
   /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */

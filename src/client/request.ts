@@ -116,8 +116,3 @@ export class AttemptLog {
 
 /** A response or an error. */
 export type AttemptOutcome = ApiResponse | { readonly error: unknown };
-
-/** Resolves with the response or the error, so that a loop can handle both. */
-export function settle(response: Promise<ApiResponse>): Promise<AttemptOutcome> {
-  return response.catch((error: unknown) => ({ error }));
-}

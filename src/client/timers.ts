@@ -1,7 +1,7 @@
 // Imported, because fake timers that a test installs and removes may never fire.
 import { setImmediate } from 'node:timers';
 import { Heap } from '../heap.ts';
-import { abortable, Cancellation, type CancelSignal } from './cancellation.ts';
+import { Cancellation, type CancelSignal } from './cancellation.ts';
 import { type Clock, type SteadyTime, steadyTime } from './clock.ts';
 
 /** Without a reason, every stop would create an exception with its stack: a tenth of the time of a call. */
@@ -53,7 +53,7 @@ export class Timers {
     };
   }
 
-  /** Runs `work`, but rejects as soon as `signal` aborts or `ms` milliseconds have passed; that also cancels `work`. */
+  /** Cancels `work`, which then must reject, as soon as `signal` aborts or `ms` milliseconds have passed. */
   async withTimeout<T>(
     work: (cancellation: Cancellation) => Promise<T>,
     { ms, signal, errorOf }: TimeoutOptions,
@@ -63,7 +63,7 @@ export class Timers {
     signal.addEventListener('abort', onAbort);
     const cancelTimer = this.after(ms, () => cancellation.cancel(errorOf()));
     try {
-      return await abortable(work(cancellation), cancellation);
+      return await work(cancellation);
     } finally {
       cancelTimer();
       signal.removeEventListener('abort', onAbort);

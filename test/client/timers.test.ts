@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { Cancellation } from '../../src/client/cancellation.ts';
+import { abortable, Cancellation } from '../../src/client/cancellation.ts';
 import { Timers } from '../../src/client/timers.ts';
 import { deferred } from '../helpers/deferred.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
@@ -322,7 +322,7 @@ function timed() {
   const result = new Timers(clock).withTimeout(
     (given) => {
       cancellation = given;
-      return work.promise;
+      return abortable(work.promise, given);
     },
     { ms: 1_000, signal: signal.signal, errorOf: () => new Error('late') },
   );

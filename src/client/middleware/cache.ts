@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { Cancellation, type CancelSignal } from '../cancellation.ts';
+import { abortable, Cancellation, type CancelSignal } from '../cancellation.ts';
 import type { CacheSettings } from '../config/limit-settings.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import type { ClientEvents } from '../events.ts';
@@ -157,7 +157,11 @@ class ResponseCache {
       return new Error(`no response within ${STORE_TIMEOUT_MS} ms`);
     };
     try {
-      return await this.#parts.timers.withTimeout(work, { ms: STORE_TIMEOUT_MS, signal, errorOf });
+      return await this.#parts.timers.withTimeout((cancellation) => abortable(work(), cancellation), {
+        ms: STORE_TIMEOUT_MS,
+        signal,
+        errorOf,
+      });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       this.#warn(error instanceof Error ? error.message : String(error));

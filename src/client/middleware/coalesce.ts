@@ -71,6 +71,7 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
   };
 
   const join = (caller: Caller, next: Handler<ApiRequest>): JoinedCall => {
+    if (caller.signal?.aborted) throw new AbortError({ cause: caller.signal.reason });
     if (!caller.settings.coalesce) return start(caller, next);
     const key = callKey(caller);
     const call = calls.get(key);
@@ -79,31 +80,30 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
     return call.log.isSlotAfter(caller.deadlineAt) ? start(caller, next) : { call, response: call.response };
   };
 
-  const answered = async ({ call, response }: JoinedCall, caller: Caller, leave: () => void): Promise<ApiResponse> => {
-    const { attempts } = call.log;
-    try {
-      return await withDeadline(response, caller, { timers, nowMs: now(), attempts, leave });
-    } catch (error) {
-      throw ofCall(error, call.log);
-    }
-  };
-
   return (next: Handler<ApiRequest>) =>
     async (caller: Caller): Promise<CallResponse> => {
-      if (caller.signal?.aborted) throw new AbortError({ cause: caller.signal.reason });
-      const joined = join(caller, next);
-      const { call } = joined;
+      const { call, response: pending } = join(caller, next);
+      const { log } = call;
       const isOwn = call.callers === 0;
-      if (!isOwn) joined.response.catch(shareError);
-      call.callers += 1;
-      call.deadlineAt = Math.max(call.deadlineAt, caller.deadlineAt);
-      const leave = () => {
-        call.callers -= 1;
-        if (call.callers === 0) call.cancellation.cancel(new AbortError());
-      };
-      const response = await answered(joined, caller, leave);
-      return isOwn ? own(response, call.log) : shared(response, call.log, caller.endpoint);
+      if (!isOwn) pending.catch(shareError);
+      const leave = addCaller(call, caller);
+      try {
+        const response = await withDeadline(pending, caller, { timers, nowMs: now(), attempts: log.attempts, leave });
+        return isOwn ? own(response, log) : shared(response, log, caller.endpoint);
+      } catch (error) {
+        throw ofCall(error, log);
+      }
     };
+}
+
+/** Returns a function for a caller that stops waiting; the last one aborts the request. */
+function addCaller(call: SharedCall, { deadlineAt }: Caller): () => void {
+  call.callers += 1;
+  call.deadlineAt = Math.max(call.deadlineAt, deadlineAt);
+  return () => {
+    call.callers -= 1;
+    if (call.callers === 0) call.cancellation.cancel(new AbortError());
+  };
 }
 
 function own(response: ApiResponse, log: AttemptLog): CallResponse {
@@ -128,12 +128,15 @@ function callKey({ endpoint, settings }: Caller): string {
   return `${endpoint.target} ${timeoutMs} ${maxRetries} ${onLimit} ${useReserve} ${priority} ${maxAgeMs} ${shown}`;
 }
 
-function createCall({ endpoint, settings }: Caller, next: Handler<ApiRequest>): JoinedCall {
+function createCall({ endpoint, settings, deadlineAt }: Caller, next: Handler<ApiRequest>): JoinedCall {
   const cancellation = new Cancellation();
   const log = new AttemptLog();
-  const deadlineAt = () => call.deadlineAt;
-  // The call must exist before its request starts: the request reads the deadline that its callers set.
-  const response = Promise.resolve().then(() => next({ endpoint, settings, signal: cancellation, deadlineAt, log }));
-  const call: SharedCall = { cancellation, log, response, callers: 0, deadlineAt: 0 };
+  const call: SharedCall = { cancellation, log, response: undefined, callers: 0, deadlineAt };
+  const send = async () => {
+    await undefined; // a caller that aborts in the same tick sends nothing
+    return await next({ endpoint, settings, signal: cancellation, deadlineAt: () => call.deadlineAt, log });
+  };
+  const response = send();
+  call.response = response;
   return { call, response };
 }

@@ -20,7 +20,7 @@ import {
   weighRefusal,
 } from '../limits/retry-after.ts';
 import type { RetryAfterReading } from '../limits/transitions.ts';
-import { type ApiResponse, type Handler, type KeyedRequest, settle } from '../request.ts';
+import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import { limitedError } from './limited-error.ts';
@@ -54,42 +54,48 @@ export function retry(options: RetryOptions) {
 }
 
 async function sendWithRetries(request: KeyedRequest, sender: Sender): Promise<ApiResponse> {
-  const { next, clock, time, states, events } = sender;
+  const { next, states, time } = sender;
   const state = states.of(request.key);
-  const { retryBudget } = state;
-  for (let retries = 0, refusals = 0; ; ) {
+  const failures = { retries: 0, refusals: 0 };
+  for (;;) {
     const sentAt = time.now();
-    const outcome = await settle(next(request));
-    if ('rawBody' in outcome) {
-      retryBudget.succeeded();
+    try {
+      const response = await next(request);
+      state.retryBudget.succeeded();
       state.unit = weighAcceptance(state.unit, sentAt);
-      return outcome;
+      return response;
+    } catch (error) {
+      await waitBeforeRetry(error, request, { state, sentAt, failures, ...sender });
     }
-    const { error } = outcome;
-    const isRefusal = state.limiter === undefined && error instanceof RateLimitError;
-    const waitMs = isRefusal
-      ? waitAfterRefusal(error, request, { state, sentAt, refusals, ...sender })
-      : waitAfterFailure(error, request, { state, retries, ...sender });
-    if (isRefusal) refusals += 1;
-    else retries += 1;
-    const until = new Date(clock.now() + waitMs);
-    events.retry(state, { request, error: error as RetryableError, waitMs, until, retry: retries + refusals });
-    await abortable(clock.sleep(waitMs, request.signal.toSignal()), request.signal);
-    request.log.waited(waitMs);
-    request.log.again(isRefusal ? 'rate_limited' : 'retry');
   }
 }
 
-interface Failure extends RetryOptions {
+interface FailedAttempt extends RetryOptions {
   readonly state: KeyState;
-  readonly retries: number;
+  readonly sentAt: number;
+  /** The failed attempts of the call before this one: those with a 429, and the others. */
+  readonly failures: { retries: number; refusals: number };
+}
+
+/** @throws the error if the call is not sent again */
+async function waitBeforeRetry(error: unknown, request: KeyedRequest, failed: FailedAttempt): Promise<void> {
+  const { state, failures, clock, events } = failed;
+  const isRefusal = state.limiter === undefined && error instanceof RateLimitError;
+  const waitMs = isRefusal ? waitAfterRefusal(error, request, failed) : waitAfterFailure(error, request, failed);
+  failures[isRefusal ? 'refusals' : 'retries'] += 1;
+  const until = new Date(clock.now() + waitMs);
+  const retry = failures.retries + failures.refusals;
+  events.retry(state, { request, error: error as RetryableError, waitMs, until, retry });
+  await abortable(clock.sleep(waitMs, request.signal.toSignal()), request.signal);
+  request.log.waited(waitMs);
+  request.log.again(isRefusal ? 'rate_limited' : 'retry');
 }
 
 /** Milliseconds to wait before the retry. @throws the error itself if it is not retried */
 function waitAfterFailure(
   error: unknown,
   { settings, signal, deadlineAt }: KeyedRequest,
-  { retries, state, clock, time, random, maxRetryAfterMs, retryAfterUnit }: Failure,
+  { failures: { retries }, state, clock, time, random, maxRetryAfterMs, retryAfterUnit }: FailedAttempt,
 ): number {
   if (!isRetryable(error) || retries >= settings.maxRetries || signal.aborted) throw error;
   const unit = state.limiter?.retryAfterUnit ?? unitOfFailure(state.unit, retryAfterUnit);
@@ -118,18 +124,21 @@ function hintOf(
   return retryAfterMs(parseRetryAfter(headers?.get('retry-after') ?? undefined), { ...reading, date }) ?? 0;
 }
 
-interface Refusal extends RetryOptions {
-  readonly state: KeyState;
-  readonly sentAt: number;
-  /** Number of earlier refusals of the call. */
-  readonly refusals: number;
-}
-
 /** Milliseconds to wait after a 429. @throws RateLimitError with the reason, if the call does not wait */
 function waitAfterRefusal(
   error: RateLimitError,
   request: KeyedRequest,
-  { state, sentAt, refusals, clock, time, random, events, maxRetryAfterMs, retryAfterUnit }: Refusal,
+  {
+    state,
+    sentAt,
+    failures: { refusals },
+    clock,
+    time,
+    random,
+    events,
+    maxRetryAfterMs,
+    retryAfterUnit,
+  }: FailedAttempt,
 ): number {
   const { unitTracker, retryBudget } = state;
   const nowMs = clock.now();
@@ -148,7 +157,12 @@ function waitAfterRefusal(
 function readRefusal(
   state: KeyState,
   { retryAfterRaw, headers }: RateLimitError,
-  { sentAt, nowMs, time, retryAfterUnit }: Pick<Refusal, 'sentAt' | 'time' | 'retryAfterUnit'> & { nowMs: number },
+  {
+    sentAt,
+    nowMs,
+    time,
+    retryAfterUnit,
+  }: Pick<FailedAttempt, 'sentAt' | 'time' | 'retryAfterUnit'> & { nowMs: number },
 ): RetryAfterReading {
   const parsed = parseRetryAfter(retryAfterRaw);
   if (retryAfterUnit === 'auto') state.unit = weighRefusal(state.unit, parsed, { sentAt, now: time.now() });

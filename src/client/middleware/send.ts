@@ -1,5 +1,5 @@
 import type { QuotaData } from '../../generated/types.ts';
-import type { Cancellation } from '../cancellation.ts';
+import { abortable, type Cancellation } from '../cancellation.ts';
 import { resolveHeaders } from '../config/request-headers.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import { AuthenticationError, FxRatesError, TimeoutError } from '../errors/errors.ts';
@@ -8,7 +8,7 @@ import type { ClientEvents } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { AuthForm } from '../options.ts';
 import { parseResponse } from '../parse-response.ts';
-import { type AttemptOutcome, type Endpoint, type Handler, type KeyedRequest, settle } from '../request.ts';
+import type { AttemptOutcome, Endpoint, Handler, KeyedRequest } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import type { Timers } from '../timers.ts';
@@ -42,23 +42,16 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     };
     const transmit = (attempt: Cancellation, url: string, others: Readonly<Record<string, string>>) => {
       const signed = authenticate(url, { key, form });
-      return transport({
-        url: signed.url,
-        headers: Object.assign(signed.headers, others),
-        cancellation: attempt,
-        maxBytes,
-      });
+      const headers = Object.assign(signed.headers, others);
+      return transport({ url: signed.url, headers, cancellation: attempt, maxBytes }).catch(failed);
     };
     const errorOf = () => new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts: log.attempts });
     const limits = { ms: timeoutMs, signal, errorOf };
-    if (middleware.length === 0) {
-      return timers.withTimeout((attempt) => transmit(attempt, target, plain), limits).catch(failed);
-    }
-    // An error of a middleware is not a network failure.
+    if (middleware.length === 0) return timers.withTimeout((attempt) => transmit(attempt, target, plain), limits);
     return timers.withTimeout((attempt) => {
-      const next = (url: string, headers: Headers) =>
-        transmit(attempt, url, resolveHeaders(headers, 'middleware')).catch(failed);
-      return intercept({ middleware, request, attempt, url: target, headers: plain, maxBytes, transmit: next });
+      const next = (url: string, headers: Headers) => transmit(attempt, url, resolveHeaders(headers, 'middleware'));
+      const parts = { middleware, request, attempt, url: target, headers: plain, maxBytes, transmit: next };
+      return abortable(intercept(parts), attempt); // a middleware may ignore the signal
     }, limits);
   };
 
@@ -78,7 +71,12 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     // The last caller may have aborted since the end of the wait.
     if (request.signal.aborted) throw request.signal.reason;
     const start = { startedAt: time.now(), spentBefore: states.of(request.key).ledger.spent };
-    const outcome = await settle(exchange(request).then((response) => parseResponse(response, request)));
+    let outcome: AttemptOutcome;
+    try {
+      outcome = parseResponse(await exchange(request), request);
+    } catch (error) {
+      outcome = { error };
+    }
     report(request, outcome, start);
     if ('rawBody' in outcome) return outcome;
     throw outcome.error;

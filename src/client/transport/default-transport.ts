@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { type EnvironmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
+import { abortable } from '../cancellation.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { type FetchLike, fetchTransport, type Transport } from './transport.ts';
 import { undiciTransport } from './undici-transport.ts';
@@ -45,7 +46,7 @@ function chosenLater(choose: () => Promise<Transport>): Transport {
     transport ??= await choose();
     return transport(request);
   };
-  return (request) => (transport ?? first)(request);
+  return (request) => (transport === undefined ? abortable(first(request), request.cancellation) : transport(request));
 }
 
 async function chooseProxyTransport(proxy: EnvironmentProxy, runtime: Runtime): Promise<Transport> {

@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import type { Cancellation } from '../cancellation.ts';
+import { abortable, type Cancellation } from '../cancellation.ts';
 import { describeValue } from '../config/checks.ts';
 import { ConfigError } from '../errors/errors.ts';
 
@@ -24,7 +24,7 @@ export interface ResponseHeaders {
   toHeaders(): Headers;
 }
 
-/** Sends one request. Rejects if no complete response arrives. */
+/** Sends one request. Rejects if no complete response arrives, and with the reason as soon as it is cancelled. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
 /** A body as text, or the problem with it; the status is valid in both cases. */
@@ -131,7 +131,7 @@ export type FetchLike = (
 
 /** Sends through the `fetch` of the user: the built-in one, that of a mock server, an instrumented one. */
 export function fetchTransport(fetch: FetchLike): Transport {
-  return async ({ url, headers, cancellation, maxBytes }) => {
+  const exchange = async ({ url, headers, cancellation, maxBytes }: TransportRequest): Promise<TransportResponse> => {
     const response = await fetch(url, {
       method: 'GET',
       headers: { ...headers },
@@ -141,6 +141,7 @@ export function fetchTransport(fetch: FetchLike): Transport {
     requireResponse(response);
     return readResponse(response, maxBytes);
   };
+  return (request) => abortable(exchange(request), request.cancellation); // a `fetch` may ignore the signal
 }
 
 /**

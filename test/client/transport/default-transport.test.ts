@@ -5,6 +5,8 @@ import { ConfigError } from '../../../src/client/index.ts';
 import { defaultTransport, proxyTransport, type Runtime } from '../../../src/client/transport/default-transport.ts';
 import type { Transport } from '../../../src/client/transport/transport.ts';
 import { environmentProxy } from '../../../src/environment-proxy.ts';
+import { deferred } from '../../helpers/deferred.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
@@ -64,6 +66,21 @@ test('loads undici once, with the first request', async () => {
   await transport({ ...request, url: 'http://127.0.0.1:1/' }).catch(() => undefined);
 
   expect(loads).toBe(1);
+});
+
+test('a request that is cancelled while undici loads rejects immediately, and is not sent', async () => {
+  const cancellation = new Cancellation();
+  const loading = deferred<typeof undici>();
+  answerWith('sent');
+  const transport = defaultTransport(runtime({ loadUndici: () => loading.promise }));
+
+  const response = transport({ ...request, cancellation });
+  cancellation.cancel(new Error('enough'));
+  await expect(response).rejects.toThrow('enough');
+
+  setGlobalDispatcher(new Agent({ connect: () => expect.unreachable('the request was sent') }));
+  loading.resolve(undici);
+  await quiet();
 });
 
 test('a runtime with neither undici nor fetch is a ConfigError with the next step', async () => {

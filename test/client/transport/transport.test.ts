@@ -82,6 +82,15 @@ test.each([
   expect(calls).toBe(1);
 });
 
+test('a cancelled request rejects with the reason, although the fetch ignores its signal', async () => {
+  const cancellation = new Cancellation();
+
+  const response = fetchTransport(() => new Promise(() => undefined))(requestWith({ cancellation }));
+  cancellation.cancel(new Error('enough'));
+
+  await expect(response).rejects.toThrow('enough');
+});
+
 test('a body beyond the maximum is cancelled, not read to its end', async () => {
   let pulled = 0;
   let isCancelled = false;
