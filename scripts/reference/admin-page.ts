@@ -20,7 +20,7 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
   JournalEntry: shapes.journalEntry,
   Audit: shapes.audit,
   Problem: shapes.problem,
-  Stub: adminRoutes.find(({ id }) => id === 'addStub')?.answer ?? z.never(),
+  Stub: adminRoutes.find(({ id }) => id === 'addStub')?.response ?? z.never(),
   StubOptions: stubOptions,
   StubResponse: stubOptions.shape.responses.unwrap().element,
   RequestPattern: z.strictObject(requestPatternShape),
@@ -77,7 +77,7 @@ function writeRoute(title: string, { summary, parameters = [], requestBody, resp
       ? ''
       : `Query:\n\n${fields(query.map(({ name, schema }) => ({ name, schema, isRequired: false })))}`,
     body === undefined ? '' : bodyText(body),
-    answerText(responses['200']?.content),
+    responseText(responses['200']?.content),
   ]);
 }
 
@@ -96,7 +96,7 @@ function bodyText(schema: JsonSchema): string {
   return isEmpty ? '' : `Body: ${typeText(schema)}`;
 }
 
-function answerText(content: Content | undefined): string {
+function responseText(content: Content | undefined): string {
   const [[type, { schema }] = ['', { schema: {} }]] = Object.entries(content ?? {});
   if (type === '') return 'Returns 204, without a body.';
   if (type !== 'application/json') return `Returns \`${type}\`.`;

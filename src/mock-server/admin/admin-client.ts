@@ -17,27 +17,27 @@ interface Sent<Body, Query> {
 }
 
 /** Calls a route of the admin API by its name, `PUT /accounts/{accountId}/plan`. Resolves to the result of its `run`. */
-export type AskAdmin = <Route extends Name>(
+export type CallAdmin = <Route extends Name>(
   route: Route,
   ...input: unknown extends PathParameters<Route> ? [RouteInput<Route>?] : [RouteInput<Route>]
 ) => Promise<TypesOf<Route>['result']>;
 
-/** Asks the admin API below `url`; what it refuses is thrown as the mock itself would throw it. */
-export function createAsk(url: string, token: string): AskAdmin {
+/** Creates the function that calls the admin API below `url`. It throws the errors that the mock itself would throw. */
+export function createAdminCall(url: string, token: string): CallAdmin {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const ask = async (route: Name, { path = {}, query = {}, body }: AnyInput = {}): Promise<unknown> => {
+  const call = async (route: Name, { path = {}, query = {}, body }: AnyInput = {}): Promise<unknown> => {
     const [method = '', template = ''] = route.split(' ');
     const place = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
     // A text is JSON already: its digits stay as they are.
     const text = typeof body === 'string' ? body : JSON.stringify(body, withPatterns);
-    const content = body === undefined ? {} : { body: text };
-    const response = await fetch(`${url}${place}${searchOf(query)}`, { method, headers, ...content });
-    const answer = await response.text();
-    if (!response.ok) throw refusalOf(response.status, answer, new URL(url).origin);
-    return answer === '' ? undefined : JSON.parse(answer, withDates);
+    const sent = body === undefined ? {} : { body: text };
+    const response = await fetch(`${url}${place}${searchOf(query)}`, { method, headers, ...sent });
+    const content = await response.text();
+    if (!response.ok) throw refusalOf(response.status, content, new URL(url).origin);
+    return content === '' ? undefined : JSON.parse(content, withDates);
   };
   // The server has checked the output of the route.
-  return ask as AskAdmin;
+  return call as CallAdmin;
 }
 
 /** The admin API of the server at `origin`, or that of one of its spaces. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { parseTarget } from '../http/router.ts';
 import { MockServerError, unknownName } from '../mock-server-error.ts';
-import { answerPanel } from '../panel/answer-panel.ts';
+import { servePanel } from '../panel/serve-panel.ts';
 import { findRoute } from '../web/find-route.ts';
 import { requireToken } from './gate.ts';
 import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
@@ -15,15 +15,15 @@ export interface AdminServerOptions {
   readonly token: string;
 }
 
-export type AnswerAdmin = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<void>;
+export type HandleAdmin = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<void>;
 
-/** Answers what is under `/__fxrates`: the control panel's files without a token, the API with it. */
-export function createAdminServer(options: AdminServerOptions): AnswerAdmin {
+/** Handles the paths below `/__fxrates`: the files of the control panel need no token, the API does. */
+export function createAdminServer(options: AdminServerOptions): HandleAdmin {
   return async (incoming, outgoing, path) => {
     try {
       if (path === '') return void redirectToPanel(outgoing);
-      if (await answerPanel(incoming, outgoing, path)) return;
-      await answerApi(options, { incoming, outgoing, path });
+      if (await servePanel(incoming, outgoing, path)) return;
+      await handleApi(options, { incoming, outgoing, path });
     } catch (error) {
       sendProblem(outgoing, asProblem(error));
     }
@@ -33,7 +33,7 @@ export function createAdminServer(options: AdminServerOptions): AnswerAdmin {
 /** Every route exists once more for each space, below `/spaces/{space}`. */
 const IN_SPACE = /^\/spaces\/([^/]+)(\/.+)$/;
 
-async function answerApi({ target, token }: AdminServerOptions, exchange: AdminExchange): Promise<void> {
+async function handleApi({ target, token }: AdminServerOptions, exchange: AdminExchange): Promise<void> {
   const { incoming } = exchange;
   const [, space, rest] = IN_SPACE.exec(exchange.path) ?? [];
   // node:http omits the body of a response to HEAD.
@@ -103,7 +103,7 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
   outgoing.once('close', () => gone.abort());
   const value = await route.run({ ...where, body, text, query, gone: gone.signal, outgoing });
   if (route.isStream) return;
-  const isEmpty = route.answer === undefined;
+  const isEmpty = route.response === undefined;
   sendJson(outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });
 }
 

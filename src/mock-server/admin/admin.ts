@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { isDashboardPath } from '../dashboard/dashboard.ts';
 import { parseTarget } from '../http/router.ts';
-import { answerIndexPage, asksForIndexPage } from '../panel/answer-panel.ts';
-import type { AdminServerOptions, AnswerAdmin } from './admin-server.ts';
+import { serveIndexPage, wantsIndexPage } from '../panel/serve-panel.ts';
+import type { AdminServerOptions, HandleAdmin } from './admin-server.ts';
 import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
 import { type Problem, sendProblem } from './problem.ts';
 import { ADMIN_ROOT } from './route.ts';
@@ -12,20 +12,20 @@ export type Admin = (incoming: IncomingMessage, outgoing: ServerResponse) => boo
 
 /** Looks at the path alone: the pages and the API are loaded with the first request for them. */
 export function createAdmin({ target, token, ...names }: AdminServerOptions & OwnNames): Admin {
-  let loaded: Promise<AnswerAdmin> | undefined;
+  let loaded: Promise<HandleAdmin> | undefined;
   const refusalOf = (headers: IncomingHttpHeaders, path: string) => {
     // Health reveals nothing, and a token proves more than a host name.
     const needsNoName = path === HEALTH || hasToken(headers, token);
     return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers);
   };
-  const answerIndex = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (!asksForIndexPage(incoming)) return false;
-    if (!isRefused(outgoing, refuseForeignHost(incoming.headers, names))) answerIndexPage(incoming, outgoing);
+  const serveIndex = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (!wantsIndexPage(incoming)) return false;
+    if (!isRefused(outgoing, refuseForeignHost(incoming.headers, names))) serveIndexPage(incoming, outgoing);
     return true;
   };
   return (incoming, outgoing) => {
     const { url = '', headers } = incoming;
-    if (url === '/') return answerIndex(incoming, outgoing);
+    if (url === '/') return serveIndex(incoming, outgoing);
     if (!OWN.test(url)) return false;
     const { path } = parseTarget(url);
     // The request handler serves the dashboard, as without a socket; foreign host names are rejected here.
@@ -33,7 +33,7 @@ export function createAdmin({ target, token, ...names }: AdminServerOptions & Ow
     if (!isAdminPath(path)) return false;
     if (isRefused(outgoing, refusalOf(headers, path))) return true;
     loaded ??= import('./admin-server.ts').then(({ createAdminServer }) => createAdminServer({ target, token }));
-    loaded.then((answer) => answer(incoming, outgoing, path.slice(ADMIN_ROOT.length))).catch(() => outgoing.destroy());
+    loaded.then((handle) => handle(incoming, outgoing, path.slice(ADMIN_ROOT.length))).catch(() => outgoing.destroy());
     return true;
   };
 }

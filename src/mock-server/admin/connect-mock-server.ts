@@ -19,7 +19,7 @@ import type { Snapshots } from '../state/snapshots.ts';
 import type { LatestData, LatestOptions } from '../stubs/mock-latest.ts';
 import type { MockStubs } from '../stubs/mock-stubs.ts';
 import type { LatestFunction } from '../stubs/stub-record.ts';
-import { type AskAdmin, adminUrl, createAsk } from './admin-client.ts';
+import { adminUrl, type CallAdmin, createAdminCall } from './admin-client.ts';
 
 /** A mock server in another process. It has the methods of a mock; they return promises. */
 export interface RemoteMockServer extends RemoteScope {
@@ -50,16 +50,16 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
     throw new MockServerError(text, { code: 'invalid_option' });
   }
   const { origin } = new URL(url);
-  const ask = createAsk(adminUrl(origin), token);
+  const call = createAdminCall(adminUrl(origin), token);
   return {
-    ...createRemoteScope(ask, origin),
+    ...createRemoteScope(call, origin),
     async space(options = {}) {
-      const opened = await ask('POST /spaces', { body: options });
-      const close = () => ask('DELETE /spaces/{space}', { path: { space: opened.name } });
-      const scope = createRemoteScope(createAsk(adminUrl(origin, opened.name), token), origin);
+      const opened = await call('POST /spaces', { body: options });
+      const close = () => call('DELETE /spaces/{space}', { path: { space: opened.name } });
+      const scope = createRemoteScope(createAdminCall(adminUrl(origin, opened.name), token), origin);
       return { ...scope, ...opened, close, [Symbol.asyncDispose]: close };
     },
-    closeSpaces: async () => (await ask('DELETE /spaces')).map(({ name }) => name),
+    closeSpaces: async () => (await call('DELETE /spaces')).map(({ name }) => name),
   };
 }
 
@@ -130,107 +130,107 @@ export interface RemoteJournal extends Remote<Pick<MockJournal, 'waitFor' | 'cle
   dropped(): Promise<number>;
 }
 
-function createRemoteScope(ask: AskAdmin, baseUrl: string): RemoteScope {
+function createRemoteScope(call: CallAdmin, baseUrl: string): RemoteScope {
   return {
     baseUrl,
-    accounts: remoteAccounts(ask),
-    keys: remoteKeys(ask),
+    accounts: remoteAccounts(call),
+    keys: remoteKeys(call),
     outbox: {
-      list: (query = {}) => ask('GET /outbox', { query }),
-      clear: () => ask('DELETE /outbox'),
+      list: (query = {}) => call('GET /outbox', { query }),
+      clear: () => call('DELETE /outbox'),
     },
-    snapshots: remoteSnapshots(ask),
+    snapshots: remoteSnapshots(call),
     faults: {
-      add: (fault) => ask('POST /faults', { body: fault }),
-      list: () => ask('GET /faults'),
-      remove: (faultId) => ask('DELETE /faults/{faultId}', { path: { faultId } }),
-      clear: () => ask('DELETE /faults'),
+      add: (fault) => call('POST /faults', { body: fault }),
+      list: () => call('GET /faults'),
+      remove: (faultId) => call('DELETE /faults/{faultId}', { path: { faultId } }),
+      clear: () => call('DELETE /faults'),
     },
     stubs: {
-      add: (stub) => ask('POST /stubs', { body: stub }),
-      list: () => ask('GET /stubs'),
-      remove: (stubId) => ask('DELETE /stubs/{stubId}', { path: { stubId } }),
-      clear: () => ask('DELETE /stubs'),
+      add: (stub) => call('POST /stubs', { body: stub }),
+      list: () => call('GET /stubs'),
+      remove: (stubId) => call('DELETE /stubs/{stubId}', { path: { stubId } }),
+      clear: () => call('DELETE /stubs'),
     },
     latest: {
-      set: (data, query = {}) => ask('PUT /latest', { body: data, query }),
-      replay: (recording) => ask('PUT /latest/replay', { body: recording }),
-      reset: (query = {}) => ask('DELETE /latest', { query }),
+      set: (data, query = {}) => call('PUT /latest', { body: data, query }),
+      replay: (recording) => call('PUT /latest/replay', { body: recording }),
+      reset: (query = {}) => call('DELETE /latest', { query }),
     },
-    clock: remoteClock(ask),
+    clock: remoteClock(call),
     behaviour: {
-      values: () => ask('GET /behaviour'),
-      describe: () => ask('GET /behaviour/describe'),
+      values: () => call('GET /behaviour'),
+      describe: () => call('GET /behaviour/describe'),
       async set(options) {
-        await ask('PATCH /behaviour', { body: typeof options === 'string' ? { preset: options } : options });
+        await call('PATCH /behaviour', { body: typeof options === 'string' ? { preset: options } : options });
       },
     },
-    journal: remoteJournal(ask),
+    journal: remoteJournal(call),
     expectRequests: (filter = {}) =>
       createExpectation(
-        async (claim) => void (await ask('POST /requests/verify', { body: { filter, ...checkedClaim(claim) } })),
+        async (claim) => void (await call('POST /requests/verify', { body: { filter, ...checkedClaim(claim) } })),
       ),
-    audit: () => ask('GET /audit'),
-    createKey: (options = {}) => ask('POST /keys', { body: options }),
-    snapshot: () => ask('GET /state'),
-    restore: (snapshot) => ask('PUT /state', { body: snapshot }),
-    reset: (options = {}) => ask('POST /reset', { body: options }),
+    audit: () => call('GET /audit'),
+    createKey: (options = {}) => call('POST /keys', { body: options }),
+    snapshot: () => call('GET /state'),
+    restore: (snapshot) => call('PUT /state', { body: snapshot }),
+    reset: (options = {}) => call('POST /reset', { body: options }),
   };
 }
 
-function remoteSnapshots(ask: AskAdmin): Remote<Snapshots> {
+function remoteSnapshots(call: CallAdmin): Remote<Snapshots> {
   return {
-    save: async (name) => (await ask('POST /snapshots', { body: { id: name } })).id,
-    restore: (snapshotId) => ask('POST /snapshots/{snapshotId}/restore', { path: { snapshotId } }),
-    list: async () => (await ask('GET /snapshots')).map(({ id }) => id),
-    delete: (snapshotId) => ask('DELETE /snapshots/{snapshotId}', { path: { snapshotId } }),
+    save: async (name) => (await call('POST /snapshots', { body: { id: name } })).id,
+    restore: (snapshotId) => call('POST /snapshots/{snapshotId}/restore', { path: { snapshotId } }),
+    list: async () => (await call('GET /snapshots')).map(({ id }) => id),
+    delete: (snapshotId) => call('DELETE /snapshots/{snapshotId}', { path: { snapshotId } }),
   };
 }
 
-function remoteAccounts(ask: AskAdmin): Remote<Accounts> {
+function remoteAccounts(call: CallAdmin): Remote<Accounts> {
   return {
-    create: (options = {}) => ask('POST /accounts', { body: options }),
-    confirm: (accountId) => ask('POST /accounts/{accountId}/confirm', { path: { accountId } }),
-    get: (accountId) => ask('GET /accounts/{accountId}', { path: { accountId } }),
-    setPlan: (accountId, plan) => ask('PUT /accounts/{accountId}/plan', { path: { accountId }, body: { plan } }),
-    list: () => ask('GET /accounts'),
+    create: (options = {}) => call('POST /accounts', { body: options }),
+    confirm: (accountId) => call('POST /accounts/{accountId}/confirm', { path: { accountId } }),
+    get: (accountId) => call('GET /accounts/{accountId}', { path: { accountId } }),
+    setPlan: (accountId, plan) => call('PUT /accounts/{accountId}/plan', { path: { accountId }, body: { plan } }),
+    list: () => call('GET /accounts'),
   };
 }
 
-function remoteKeys(ask: AskAdmin): Remote<Keys> {
+function remoteKeys(call: CallAdmin): Remote<Keys> {
   return {
-    create: ({ accountId }) => ask('POST /accounts/{accountId}/keys', { path: { accountId } }),
-    revoke: (keyId) => ask('DELETE /keys/{keyId}', { path: { keyId } }),
-    get: (keyId) => ask('GET /keys/{keyId}', { path: { keyId } }),
-    list: (query = {}) => ask('GET /keys', { query }),
-    limits: (keyId) => ask('GET /keys/{keyId}/limits', { path: { keyId } }),
-    setUsage: (keyId, usage) => ask('PUT /keys/{keyId}/usage', { path: { keyId }, body: usage }),
+    create: ({ accountId }) => call('POST /accounts/{accountId}/keys', { path: { accountId } }),
+    revoke: (keyId) => call('DELETE /keys/{keyId}', { path: { keyId } }),
+    get: (keyId) => call('GET /keys/{keyId}', { path: { keyId } }),
+    list: (query = {}) => call('GET /keys', { query }),
+    limits: (keyId) => call('GET /keys/{keyId}/limits', { path: { keyId } }),
+    setUsage: (keyId, usage) => call('PUT /keys/{keyId}/usage', { path: { keyId }, body: usage }),
   };
 }
 
-function remoteClock(ask: AskAdmin): RemoteScope['clock'] {
+function remoteClock(call: CallAdmin): RemoteScope['clock'] {
   return {
-    now: async () => (await ask('GET /clock')).now,
-    advance: async (ms) => (await ask('POST /clock', { body: { advanceMs: ms } })).now,
+    now: async () => (await call('GET /clock')).now,
+    advance: async (ms) => (await call('POST /clock', { body: { advanceMs: ms } })).now,
     advanceTo: async (moment) => {
       // JSON has no dates.
       const advanceTo = moment instanceof Date ? moment.getTime() : moment;
-      return (await ask('POST /clock', { body: { advanceTo } })).now;
+      return (await call('POST /clock', { body: { advanceTo } })).now;
     },
-    freeze: async () => void (await ask('POST /clock', { body: { frozen: true } })),
-    resume: async () => void (await ask('POST /clock', { body: { frozen: false } })),
+    freeze: async () => void (await call('POST /clock', { body: { frozen: true } })),
+    resume: async () => void (await call('POST /clock', { body: { frozen: false } })),
   };
 }
 
 const MOST_LISTED = 1000;
 
-function remoteJournal(ask: AskAdmin): RemoteScope['journal'] {
+function remoteJournal(call: CallAdmin): RemoteScope['journal'] {
   return {
     list: async (filter = {}) =>
-      (await ask('POST /requests/find', { body: { limit: MOST_LISTED, ...filter } })).entries,
-    dropped: async () => (await ask('GET /requests', { query: { limit: 1 } })).dropped,
+      (await call('POST /requests/find', { body: { limit: MOST_LISTED, ...filter } })).entries,
+    dropped: async () => (await call('GET /requests', { query: { limit: 1 } })).dropped,
     waitFor: async (filter = {}, options = {}) =>
-      (await ask('POST /requests/wait', { body: { ...filter, ...options } })).entries,
-    clear: () => ask('DELETE /requests'),
+      (await call('POST /requests/wait', { body: { ...filter, ...options } })).entries,
+    clear: () => call('DELETE /requests'),
   };
 }

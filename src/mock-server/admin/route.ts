@@ -52,10 +52,10 @@ interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query 
   /** Without it, the route accepts no query. */
   readonly query?: Query;
   /** Schema of the response body. If omitted, the route responds with 204 and without a body. */
-  readonly answer?: z.ZodType;
-  /** Answers without the token. */
+  readonly response?: z.ZodType;
+  /** Needs no token. */
   readonly isOpen?: boolean;
-  /** Answers `text/event-stream`. */
+  /** Responds with `text/event-stream`. */
   readonly isStream?: boolean;
   /** Returns the value of the response. */
   readonly run: (call: AdminCall<z.output<Body>, z.output<Query>, PathParameters<Name>>) => Result;

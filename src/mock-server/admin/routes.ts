@@ -13,7 +13,7 @@ const health = route('GET /health', {
   tag: 'health',
   summary: 'Check whether the mock is ready',
   isOpen: true,
-  answer: z.object({ status: z.literal('ok') }),
+  response: z.object({ status: z.literal('ok') }),
   run: () => ({ status: 'ok' }),
 });
 
@@ -21,7 +21,7 @@ const description = route('GET /openapi.json', {
   id: 'openapi',
   tag: 'health',
   summary: 'Read the OpenAPI description of the admin API',
-  answer: z.looseObject({}),
+  response: z.looseObject({}),
   run: (): object => openApi(adminRoutes),
 });
 
@@ -91,13 +91,13 @@ function operation(route: AdminRoute) {
 
 const PROBLEM = { $ref: '#/components/schemas/Problem' };
 
-function successResponses({ answer, isStream = false }: AdminRoute) {
+function successResponses({ response, isStream = false }: AdminRoute) {
   if (isStream) {
     const events = { 'text/event-stream': { schema: { type: 'string' } } };
     return { 200: { description: 'Events named `request`, with a journal entry each.', content: events } };
   }
-  if (answer === undefined) return { 204: { description: 'Done.' } };
-  return { 200: { description: 'Done.', content: json(schemaOf(answer)) } };
+  if (response === undefined) return { 204: { description: 'Done.' } };
+  return { 200: { description: 'Done.', content: json(schemaOf(response)) } };
 }
 
 function parametersOf({ path, query }: AdminRoute) {

@@ -20,7 +20,7 @@ import {
 } from './dashboard-request.ts';
 import { messagePage } from './visitor-pages.ts';
 
-/** The emulated dashboard: answers `/dashboard` and what is under it; `undefined` for every other path. */
+/** Handles the paths of the emulated dashboard, `/dashboard` and below; returns `undefined` for other paths. */
 export type Dashboard = (request: MockRequest) => MockResponse | undefined;
 
 /** Never counted, never in the journal: the limits of the service are those of its API. */
@@ -43,12 +43,12 @@ function respond(dashboard: DashboardContext, request: MockRequest, target: Targ
   if (request.method === 'HEAD' && findRoute(dashboardRoutes, 'GET', target.path).route !== undefined) return HEAD;
   const known = dashboard.sessions.read(request.headers['cookie'], dashboard.context.state);
   const session = known ?? dashboard.sessions.open();
-  const response = answer(dashboard, request, { target, session });
+  const response = runRoute(dashboard, request, { target, session });
   // A redirect that signs in or out has a cookie of its own.
   return known === undefined ? { ...response, headers: { ...cookieHeader(session), ...response.headers } } : response;
 }
 
-function answer(
+function runRoute(
   dashboard: DashboardContext,
   request: MockRequest,
   { target, session }: { readonly target: Target; readonly session: Session },
@@ -59,7 +59,7 @@ function answer(
   const form = new URLSearchParams(route.method === 'POST' ? Buffer.from(request.body ?? []).toString() : '');
   const refusal = route.method === 'POST' ? refuseForm(request, form, session) : undefined;
   if (refusal !== undefined) return refusal;
-  return route.answer({ ...dashboard, session, path, query: new URLSearchParams(target.query), form });
+  return route.handle({ ...dashboard, session, path, query: new URLSearchParams(target.query), form });
 }
 
 /** What cannot be a form of ours: too long, of another kind, or without the token of this session. */
@@ -102,28 +102,28 @@ const STRANGE_FORM = messagePage({
 interface DashboardRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly answer: (request: DashboardRequest) => MockResponse;
+  readonly handle: (request: DashboardRequest) => MockResponse;
 }
 
 export const dashboardRoutes: readonly DashboardRoute[] = [
-  { method: 'GET', path: '/dashboard', answer: actions.home },
-  { method: 'POST', path: '/dashboard/sign-up', answer: actions.signUp },
-  { method: 'POST', path: '/dashboard/sign-in', answer: actions.signIn },
-  { method: 'POST', path: '/dashboard/sign-out', answer: actions.signOut },
-  { method: 'GET', path: '/dashboard/confirm', answer: actions.confirmEmail },
-  { method: 'GET', path: '/dashboard/check-email', answer: signedIn(actions.checkMail) },
-  { method: 'POST', path: '/dashboard/send-again', answer: signedIn(actions.sendAgain) },
-  { method: 'POST', path: '/dashboard/keys', answer: signedIn(actions.createKey) },
-  { method: 'GET', path: '/dashboard/keys/{id}', answer: signedIn(actions.showKey) },
-  { method: 'POST', path: '/dashboard/keys/{id}/revoke', answer: signedIn(actions.revokeKey) },
-  { method: 'POST', path: '/dashboard/plan', answer: signedIn(actions.changePlan) },
+  { method: 'GET', path: '/dashboard', handle: actions.home },
+  { method: 'POST', path: '/dashboard/sign-up', handle: actions.signUp },
+  { method: 'POST', path: '/dashboard/sign-in', handle: actions.signIn },
+  { method: 'POST', path: '/dashboard/sign-out', handle: actions.signOut },
+  { method: 'GET', path: '/dashboard/confirm', handle: actions.confirmEmail },
+  { method: 'GET', path: '/dashboard/check-email', handle: signedIn(actions.checkMail) },
+  { method: 'POST', path: '/dashboard/send-again', handle: signedIn(actions.sendAgain) },
+  { method: 'POST', path: '/dashboard/keys', handle: signedIn(actions.createKey) },
+  { method: 'GET', path: '/dashboard/keys/{id}', handle: signedIn(actions.showKey) },
+  { method: 'POST', path: '/dashboard/keys/{id}/revoke', handle: signedIn(actions.revokeKey) },
+  { method: 'POST', path: '/dashboard/plan', handle: signedIn(actions.changePlan) },
 ];
 
 /** Visitors without an account are led to the sign-up. */
-function signedIn(answer: (request: AccountRequest) => MockResponse): (request: DashboardRequest) => MockResponse {
+function signedIn(handle: (request: AccountRequest) => MockResponse): (request: DashboardRequest) => MockResponse {
   return (request) => {
     const { account } = request.session;
-    return account === undefined ? redirect('/dashboard') : answer({ ...request, account });
+    return account === undefined ? redirect('/dashboard') : handle({ ...request, account });
   };
 }
 

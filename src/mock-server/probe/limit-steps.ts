@@ -28,16 +28,16 @@ const BETWEEN_REFUSALS_MS = 1437;
 
 async function refusalWithin(prober: Prober, most: number, request: ProbeRequest): Promise<ProbeResponse | undefined> {
   for (let sent = 0; sent < most; sent += 1) {
-    const answer = await responseTo(prober, 'quota', request);
-    if (isLimited(answer)) return answer;
+    const response = await responseTo(prober, 'quota', request);
+    if (isLimited(response)) return response;
   }
   return undefined;
 }
 
 /** The response, also if it is 429 `rate_limited`. */
 export async function responseTo(prober: Prober, path: string, request: ProbeRequest): Promise<ProbeResponse> {
-  return await prober.ask(path, request).catch((error: unknown) => {
-    if (error instanceof RateLimited) return error.answer;
+  return await prober.send(path, request).catch((error: unknown) => {
+    if (error instanceof RateLimited) return error.response;
     throw error;
   });
 }
@@ -52,7 +52,7 @@ async function observeBucket(probing: LimitProbing, refusal: ProbeResponse): Pro
   const latest = await latestNotServed(probing);
   if (latest === undefined) return await observeOwnBucket(probing, refusal);
   if (!isLimited(latest)) {
-    return findings.markNotObserved('quotaEndpointBucket', `latest was answered with ${latest.status}`);
+    return findings.markNotObserved('quotaEndpointBucket', `latest returned ${latest.status}`);
   }
   findings.observe('quotaEndpointBucket', 'shared');
   if (findings.observed.has('quotaExhausted')) findings.observe('checkOrder', 'rate-then-quota');

@@ -24,7 +24,7 @@ async function probeRefusal(
   name: 'missingKey' | 'malformedKey' | 'unknownKey',
   key?: string,
 ): Promise<void> {
-  const seen = await prober.ask('quota', key === undefined ? {} : { authorization: `Bearer ${key}` });
+  const seen = await prober.send('quota', key === undefined ? {} : { authorization: `Bearer ${key}` });
   const value = statusAndCodeText(seen);
   findings.observeIfKnown(name, value, `the response was ${value}, which is not a value of this switch`);
   observeChallenge(findings, seen);
@@ -48,7 +48,7 @@ function observeChallenge(findings: Findings, { status, headers }: ProbeResponse
 }
 
 async function probeUnknownPath({ prober, findings }: Probing): Promise<void> {
-  const seen = await prober.ask('fxrates-probe');
+  const seen = await prober.send('fxrates-probe');
   if (seen.status === 404) findings.observe('unknownRoute', '404 before authentication');
   else if (isAuthenticationFailure(seen)) findings.observe('unknownRoute', '404 after authentication');
   else findings.markNotObserved('unknownRoute', `the response was ${seen.status}`);
@@ -56,17 +56,17 @@ async function probeUnknownPath({ prober, findings }: Probing): Promise<void> {
 
 /** Both forms are documented; that they work is no switch. */
 async function probeOtherKeyForms({ prober, findings, key }: Probing): Promise<void> {
-  const bare = await prober.ask('quota', { authorization: key });
+  const bare = await prober.send('quota', { authorization: key });
   if (bare.status !== 200)
     findings.contradict(`the response to the bare key in the Authorization header was ${bare.status}`);
-  const query = await prober.ask('quota', { query: { api_key: key } });
+  const query = await prober.send('quota', { query: { api_key: key } });
   if (query.status !== 200) findings.contradict(`the response to the key in the query was ${query.status}`);
 }
 
 async function probeTwoKeys({ prober, findings, key }: Probing): Promise<void> {
-  const goodHeader = await prober.ask('quota', { authorization: `Bearer ${key}`, query: { api_key: MALFORMED_KEY } });
+  const goodHeader = await prober.send('quota', { authorization: `Bearer ${key}`, query: { api_key: MALFORMED_KEY } });
   if (goodHeader.status === 200) return findings.observe('severalCredentials', 'header');
-  const goodQuery = await prober.ask('quota', { authorization: `Bearer ${MALFORMED_KEY}`, query: { api_key: key } });
+  const goodQuery = await prober.send('quota', { authorization: `Bearer ${MALFORMED_KEY}`, query: { api_key: key } });
   if (goodQuery.status === 200) findings.observe('severalCredentials', 'query');
   else if (isAuthenticationFailure(goodQuery)) findings.observe('severalCredentials', 'refused');
   else findings.markNotObserved('severalCredentials', `the response was ${goodQuery.status}`);
@@ -77,7 +77,7 @@ function isAuthenticationFailure({ status }: ProbeResponse): boolean {
 }
 
 function sendMethod({ prober, key }: Probing, method: 'POST' | 'HEAD' | 'OPTIONS'): Promise<ProbeResponse> {
-  return prober.ask('quota', {
+  return prober.send('quota', {
     method,
     authorization: `Bearer ${key}`,
     ...(method === 'HEAD' ? { origin: PAGE } : {}),
@@ -148,12 +148,12 @@ function observeEtag(findings: Findings, { headers }: ProbeResponse): void {
 /** One `latest` with a currency that there is not, and `quota` once more: the only step that may use quota. */
 async function observeQuotaUse({ prober, findings, key, quota }: Probing): Promise<void> {
   const authorization = `Bearer ${key}`;
-  const latest = await prober.ask('latest', { authorization, query: { base: 'XXX' } });
+  const latest = await prober.send('latest', { authorization, query: { base: 'XXX' } });
   const value = statusAndCodeText(latest);
   const isExhausted = switches.quotaExhausted.accepts(value);
   if (isExhausted) observeExhausted(findings, value, latest);
   else observeBadParameter(findings, value, latest);
-  const after = await prober.ask('quota', { authorization });
+  const after = await prober.send('quota', { authorization });
   if (!isExhausted) observeCharge(findings, latest, [quota, after]);
   observePeriod(findings, [quota, after]);
 }

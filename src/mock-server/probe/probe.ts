@@ -126,7 +126,7 @@ async function untilRefused(findings: Findings, run: () => Promise<void>): Promi
     if (error instanceof BudgetExhausted) return;
     if (!(error instanceof RateLimited)) throw error;
     // Somebody else uses the key, or its minute was used before: what was seen until now counts.
-    observeRetryAfter(findings, [error.answer]);
+    observeRetryAfter(findings, [error.response]);
   }
 }
 

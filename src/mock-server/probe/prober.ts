@@ -41,11 +41,11 @@ export class BudgetExhausted extends Error {
 /** Ends a probe early: the service refuses because of its per-minute limit. */
 export class RateLimited extends Error {
   override readonly name = 'RateLimited';
-  readonly answer: ProbeResponse;
+  readonly response: ProbeResponse;
 
-  constructor(answer: ProbeResponse) {
+  constructor(response: ProbeResponse) {
     super('the per-minute limit was reached');
-    this.answer = answer;
+    this.response = response;
   }
 }
 
@@ -73,7 +73,7 @@ export class Prober {
   }
 
   /** @throws BudgetExhausted instead of sending too much, and RateLimited for 429 `rate_limited` */
-  async ask(path: string, { method = 'GET', query = {}, ...headers }: ProbeRequest = {}): Promise<ProbeResponse> {
+  async send(path: string, { method = 'GET', query = {}, ...headers }: ProbeRequest = {}): Promise<ProbeResponse> {
     const { baseUrl, signal, clock } = this.#options;
     if (this.left <= 0) throw new BudgetExhausted();
     const parameters = new URLSearchParams(query).toString();

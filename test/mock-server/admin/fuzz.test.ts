@@ -166,8 +166,8 @@ test('the mock still responds after slightly invalid admin requests', async () =
         expect(shown.status, `${seen}: ${shown.text}`).toBe(200);
       }
       for (const target of ['latest', 'quota']) {
-        const answer = await mock.fetch(`${mock.baseUrl}/api/v1/${target}`, { headers: { authorization: key } });
-        expect([target, await answer.json()]).not.toMatchObject([target, { error: { code: 'internal_error' } }]);
+        const response = await mock.fetch(`${mock.baseUrl}/api/v1/${target}`, { headers: { authorization: key } });
+        expect([target, await response.json()]).not.toMatchObject([target, { error: { code: 'internal_error' } }]);
       }
     }),
     { numRuns: 300 },

@@ -226,7 +226,7 @@ test.each(['/__fxrates/../api/v1/latest', '/__fxrates//api/v1/latest', '/__fxrat
 test('the absolute form of a target does not bypass the token', async () => {
   await using mock = createMockServer();
   const { url, port } = await mock.serve();
-  const answer = await new Promise<string>((resolve) => {
+  const response = await new Promise<string>((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.end(`GET ${url}/__fxrates/state HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
     });
@@ -236,7 +236,7 @@ test('the absolute form of a target does not bypass the token', async () => {
     });
     socket.on('close', () => resolve(text));
   });
-  expect(answer).toMatch(/^HTTP\/1.1 401 /);
+  expect(response).toMatch(/^HTTP\/1.1 401 /);
 });
 
 test('admin calls are not counted, not in the journal, and only possible over a socket', async () => {

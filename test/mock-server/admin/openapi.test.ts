@@ -41,7 +41,9 @@ test('responses match the schemas of the document', async () => {
   const ajv = new Ajv2020({ strict: false });
   (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
 
-  const readings = adminRoutes.filter(({ method, path, answer }) => method === 'GET' && answer && !path.includes('{'));
+  const readings = adminRoutes.filter(
+    ({ method, path, response }) => method === 'GET' && response && !path.includes('{'),
+  );
   for (const { path } of readings) {
     const response = await fetch(`${url}/__fxrates${path}`, { headers: { authorization: `Bearer ${adminToken}` } });
     const { paths } = openApi(adminRoutes);

@@ -38,8 +38,8 @@ test('signs up, confirms by e-mail, and creates a key that is shown once', async
   const key = KEY.exec(visitor.page.html)?.[0] ?? '';
   const { url } = visitor.page;
   expect(url).toBe('/dashboard/keys/key_1');
-  const answer = await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
-  expect(answer.status).toBe(200);
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
+  expect(response.status).toBe(200);
 
   await visitor.open(url);
   expect(visitor.page.html).not.toMatch(KEY);
@@ -77,8 +77,8 @@ test('a revoked key fails and makes room for another', async () => {
 
   await visitor.submit('/dashboard/keys/key_1/revoke');
   expect(visitor.text).toContain('The key is revoked.');
-  const answer = await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: key } });
-  expect(answer.status).toBe(401);
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: key } });
+  expect(response.status).toBe(401);
 
   await visitor.submit('/dashboard/keys');
   expect(visitor.page.html).toMatch(KEY);
@@ -223,8 +223,8 @@ test('a snapshot contains the outbox, a reset empties it', async () => {
 test('other paths belong to the API', async () => {
   const { mock } = open();
   for (const path of ['/dashboardx', '/api/dashboard', '/Dashboard', '//dashboard']) {
-    const answer = await mock.fetch(mock.baseUrl + path);
-    expect([answer.status, await answer.json()]).toMatchObject([404, { error: { code: 'not_found' } }]);
+    const response = await mock.fetch(mock.baseUrl + path);
+    expect([response.status, await response.json()]).toMatchObject([404, { error: { code: 'not_found' } }]);
   }
 });
 

@@ -7,7 +7,7 @@ export const accountRoutes = [
     id: 'listAccounts',
     tag: 'accounts',
     summary: 'List all accounts',
-    answer: z.array(account),
+    response: z.array(account),
     run: ({ mock }) => mock.accounts.list(),
   }),
   route('POST /accounts', {
@@ -18,21 +18,21 @@ export const accountRoutes = [
       email: z.string().optional().describe('Default: an invented address.'),
       plan: planName.optional(),
     }),
-    answer: account,
+    response: account,
     run: ({ mock, body }) => mock.accounts.create(body),
   }),
   route('GET /accounts/{accountId}', {
     id: 'getAccount',
     tag: 'accounts',
     summary: 'Read an account',
-    answer: account,
+    response: account,
     run: ({ mock, path }) => mock.accounts.get(path.accountId),
   }),
   route('POST /accounts/{accountId}/confirm', {
     id: 'confirmAccount',
     tag: 'accounts',
     summary: 'Confirm the e-mail address, as the link in the e-mail does',
-    answer: account,
+    response: account,
     run: ({ mock, path }) => mock.accounts.confirm(path.accountId),
   }),
   route('PUT /accounts/{accountId}/plan', {
@@ -40,14 +40,14 @@ export const accountRoutes = [
     tag: 'accounts',
     summary: 'Move the account and its keys to another plan',
     body: z.strictObject({ plan: planName }),
-    answer: account,
+    response: account,
     run: ({ mock, path, body }) => mock.accounts.setPlan(path.accountId, body.plan),
   }),
   route('POST /accounts/{accountId}/keys', {
     id: 'createAccountKey',
     tag: 'accounts',
     summary: 'Create a key for this account, under the rules of the dashboard',
-    answer: createdKey,
+    response: createdKey,
     run: ({ mock, path }) => mock.keys.create({ accountId: path.accountId }),
   }),
 ];
@@ -58,7 +58,7 @@ export const keyRoutes = [
     tag: 'keys',
     summary: 'Create a confirmed account and a key in one step',
     body: z.strictObject({ plan: planName.optional() }),
-    answer: createdKey,
+    response: createdKey,
     run: ({ mock, body: { plan } }) => mock.createKey(plan === undefined ? {} : { plan }),
   }),
   route('GET /keys', {
@@ -66,21 +66,21 @@ export const keyRoutes = [
     tag: 'keys',
     summary: 'List all keys, or those of one account',
     query: z.strictObject({ accountId: z.string().optional().describe('Only keys of this account.') }),
-    answer: z.array(keySummary),
+    response: z.array(keySummary),
     run: ({ mock, query: { accountId } }) => mock.keys.list(accountId === undefined ? {} : { accountId }),
   }),
   route('GET /keys/{keyId}', {
     id: 'getKey',
     tag: 'keys',
     summary: 'Read a key, without its secret',
-    answer: keySummary,
+    response: keySummary,
     run: ({ mock, path }) => mock.keys.get(path.keyId),
   }),
   route('GET /keys/{keyId}/limits', {
     id: 'getKeyLimits',
     tag: 'keys',
     summary: 'Read the current usage of both limits, and the wait until the next request is accepted',
-    answer: keyUsage,
+    response: keyUsage,
     run: ({ mock, path }) => mock.keys.limits(path.keyId),
   }),
   route('GET /limits', {
@@ -90,7 +90,7 @@ export const keyRoutes = [
     query: z.strictObject({
       limit: z.coerce.number().int().min(1).max(1000).default(50).describe('Maximum number of keys.'),
     }),
-    answer: z.array(keyUsage),
+    response: z.array(keyUsage),
     run: ({ mock, query: { limit } }) =>
       mock.keys
         .list()
@@ -102,7 +102,7 @@ export const keyRoutes = [
     id: 'revokeKey',
     tag: 'keys',
     summary: 'Revoke a key: its next request fails',
-    answer: keySummary,
+    response: keySummary,
     run: ({ mock, path }) => mock.keys.revoke(path.keyId),
   }),
   route('PUT /keys/{keyId}/usage', {
@@ -113,7 +113,7 @@ export const keyRoutes = [
       month: z.number().int().min(0).optional().describe('Number of requests in the current quota period.'),
       minute: z.number().int().min(0).optional().describe('Number of requests, at most the limit of the plan.'),
     }),
-    answer: keySummary,
+    response: keySummary,
     run: ({ mock, path, body }) => mock.keys.setUsage(path.keyId, body),
   }),
 ];
@@ -124,7 +124,7 @@ export const outboxRoutes = [
     tag: 'outbox',
     summary: 'List the confirmation e-mails of the emulated dashboard',
     query: z.strictObject({ to: z.string().optional().describe('Only e-mails to this address.') }),
-    answer: z.array(mail),
+    response: z.array(mail),
     run: ({ mock, query }) => mock.outbox.list(query),
   }),
   route('DELETE /outbox', {

@@ -38,7 +38,7 @@ export const behaviourRoutes = [
     id: 'getBehaviour',
     tag,
     summary: 'Read the value of every switch',
-    answer: values,
+    response: values,
     run: ({ mock }) => mock.behaviour.values,
   }),
   route('PATCH /behaviour', {
@@ -46,7 +46,7 @@ export const behaviourRoutes = [
     tag,
     summary: 'Change switches or apply a preset; if one value is invalid, nothing changes',
     body: changes,
-    answer: values,
+    response: values,
     run({ mock, body }) {
       mock.behaviour.set(body);
       return mock.behaviour.values;
@@ -57,7 +57,7 @@ export const behaviourRoutes = [
     tag,
     summary: 'Change switches or apply a preset, and reset all other switches',
     body: changes,
-    answer: values,
+    response: values,
     run({ mock, body }) {
       mock.behaviour.set({ preset: 'documented', ...body });
       return mock.behaviour.values;
@@ -67,7 +67,7 @@ export const behaviourRoutes = [
     id: 'describeBehaviour',
     tag,
     summary: 'List the switches with value, default, alternatives, provenance and reason for the default',
-    answer: z.array(description),
+    response: z.array(description),
     run: ({ mock }) => mock.behaviour.describe().map((known) => ({ ...known, group: groupOf(known.name) })),
   }),
 ];

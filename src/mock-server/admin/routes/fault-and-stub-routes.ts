@@ -18,7 +18,7 @@ export const faultRoutes = [
     id: 'listFaults',
     tag: 'faults',
     summary: 'List the faults that have not expired, oldest first',
-    answer: z.array(fault),
+    response: z.array(fault),
     run: ({ mock }) => mock.faults.list(),
   }),
   route('POST /faults', {
@@ -28,7 +28,7 @@ export const faultRoutes = [
     body: faultUnion() as unknown as z.ZodType<FaultOptions, FaultOptions>,
     // The mock's own error messages are more precise than those of the schema.
     checksBody: true,
-    answer: fault,
+    response: fault,
     run: ({ mock, body }) => mock.faults.add(body),
   }),
   route('DELETE /faults/{faultId}', {
@@ -66,7 +66,7 @@ export const stubRoutes = [
     id: 'listStubs',
     tag: 'stubs',
     summary: 'List the active stubs; of those that match a request, the last one applies',
-    answer: z.array(stub),
+    response: z.array(stub),
     run: ({ mock }) => mock.stubs.list(),
   }),
   route('POST /stubs', {
@@ -75,7 +75,7 @@ export const stubRoutes = [
     summary: 'Add a stub: one response, or several in turn, for matching requests',
     body,
     checksBody,
-    answer: stub,
+    response: stub,
     run: ({ mock, body, text }) => mock.stubs.add(withDigits(body, text)),
   }),
   route('PUT /stubs/{stubId}', {
@@ -84,7 +84,7 @@ export const stubRoutes = [
     summary: 'Add or replace the stub with this id',
     body,
     checksBody,
-    answer: stub,
+    response: stub,
     run: ({ mock, body, path, text }) => mock.stubs.add({ ...withDigits(body, text), id: path.stubId }),
   }),
   route('DELETE /stubs/{stubId}', {

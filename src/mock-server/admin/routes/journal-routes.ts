@@ -56,7 +56,7 @@ export const journalRoutes = [
     tag,
     summary: 'List the newest requests, each with the reason for its response; `after` returns only later ones',
     query: listQuery,
-    answer: list,
+    response: list,
     run: ({ journal, spaces, query: { spaces: also, ...filter } }) =>
       listRequests(also === 'true' ? [journal, ...(spaces?.journals ?? [])] : [journal], filter),
   }),
@@ -65,7 +65,7 @@ export const journalRoutes = [
     tag,
     summary: 'Find the newest requests that match a pattern with query, headers and body',
     body: find as unknown as z.ZodType<RequestFilter & ListLimit, RequestFilter & Optional<ListLimit>>,
-    answer: list,
+    response: list,
     run: ({ journal, body }) => listRequests([journal], body),
   }),
   route('POST /requests/verify', {
@@ -73,7 +73,7 @@ export const journalRoutes = [
     tag,
     summary: 'Verify number, content and order of requests; 422 with the closest requests on failure',
     body: claim as unknown as z.ZodType<VerifyBody, VerifyBody>,
-    answer: z.object({ count: z.number().int().describe('Number of requests that the filter selects.') }),
+    response: z.object({ count: z.number().int().describe('Number of requests that the filter selects.') }),
     run: ({ journal, body: { filter = {}, ...given } }) => ({ count: verifyRequests(journal, filter, given) }),
   }),
   route('POST /requests/wait', {
@@ -81,7 +81,7 @@ export const journalRoutes = [
     tag,
     summary: 'Wait until `count` requests match; 408 after `timeoutMs`',
     body: wait as unknown as z.ZodType<RequestFilter & Waiting, RequestFilter & Optional<Waiting>>,
-    answer: list,
+    response: list,
     async run({ journal, body: { count, timeoutMs, ...filter }, gone }) {
       const entries = await waitForRequests(journal, { filter, count, timeoutMs, signal: gone });
       return { entries, total: entries.length, dropped: journal.dropped };
@@ -97,7 +97,7 @@ export const journalRoutes = [
     id: 'audit',
     tag,
     summary: 'List early retries, keys in URLs and unknown paths',
-    answer: audit,
+    response: audit,
     run: ({ journal }) => auditOf(journal),
   }),
   route('GET /events', {

@@ -41,7 +41,7 @@ export const spaceRoutes = [
     tag,
     summary: 'Open a space: an account and a key with separate counters, clock, switches, faults and journal',
     body: opening as unknown as z.ZodType<SpaceOptions, SpaceOptions>,
-    answer: space,
+    response: space,
     run(call) {
       const { name, key, keyId, accountId } = spacesOf(call).open(call.body);
       return { name, key, keyId, accountId };
@@ -51,14 +51,14 @@ export const spaceRoutes = [
     id: 'listSpaces',
     tag,
     summary: 'List the names of the open spaces',
-    answer: spaceNames,
+    response: spaceNames,
     run: (call) => namesOf(spacesOf(call)),
   }),
   route('DELETE /spaces', {
     id: 'closeSpaces',
     tag,
     summary: 'Close all spaces, for example those of a test run that was killed; lists the names of the closed spaces',
-    answer: spaceNames,
+    response: spaceNames,
     async run(call) {
       const closed = namesOf(spacesOf(call));
       await spacesOf(call).closeAll();

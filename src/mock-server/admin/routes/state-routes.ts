@@ -12,7 +12,7 @@ export const stateRoutes = [
     id: 'getState',
     tag,
     summary: 'Read the state as JSON without secrets',
-    answer: snapshotShape,
+    response: snapshotShape,
     run: ({ mock }) => mock.snapshot(),
   }),
   route('PUT /state', {
@@ -43,14 +43,14 @@ export const stateRoutes = [
         .optional()
         .describe('Letters, digits, `_` and `-`; an existing snapshot of this name is replaced.'),
     }),
-    answer: snapshotId,
+    response: snapshotId,
     run: ({ mock, body }) => ({ id: mock.snapshots.save(body.id) }),
   }),
   route('GET /snapshots', {
     id: 'listSnapshots',
     tag,
     summary: 'List the names of the snapshots',
-    answer: z.array(snapshotId),
+    response: z.array(snapshotId),
     run: ({ mock }) => mock.snapshots.list().map((id) => ({ id })),
   }),
   route('POST /snapshots/{snapshotId}/restore', {
@@ -86,7 +86,7 @@ export const clockRoutes = [
     id: 'getClock',
     tag: 'clock',
     summary: 'Read the clock',
-    answer: clockState,
+    response: clockState,
     run: clockStateOf,
   }),
   route('POST /clock', {
@@ -94,7 +94,7 @@ export const clockRoutes = [
     tag: 'clock',
     summary: 'Advance, freeze or resume the clock; waits that end before the new time end in order',
     body: step,
-    answer: clockState,
+    response: clockState,
     async run({ body, ...context }) {
       const { clock } = context.mock;
       if (body.advanceMs !== undefined) await clock.advance(body.advanceMs);

@@ -30,7 +30,7 @@ export class AdminApiError extends Error {
 }
 
 /** One call of the admin API. */
-export async function ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+export async function callAdmin<Result>(method: string, path: string, body?: unknown): Promise<Result> {
   const response = await sendAdmin(method, path, body === undefined ? undefined : JSON.stringify(body));
   const text = await response.text();
   return JSON.parse(text === '' ? 'null' : text);
@@ -45,7 +45,10 @@ async function sendAdmin(method: string, path: string, body?: string, signal?: A
   });
   if (response.ok) return response;
   const problem = await response.json().catch(() => undefined);
-  throw new AdminApiError(problem?.error?.message ?? `The mock server answers ${response.status}.`, response.status);
+  throw new AdminApiError(
+    problem?.error?.message ?? `The mock server responded with status ${response.status}.`,
+    response.status,
+  );
 }
 
 /** Calls `onEntry` for every request of the mock, or of a space of it, until `signal` aborts or the server ends. */

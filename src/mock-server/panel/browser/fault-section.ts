@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ask } from './admin-api.ts';
+import { callAdmin } from './admin-api.ts';
 import { html, Select, withValue } from './html.ts';
 import type { MockView, SectionProps } from './mock-view.ts';
 
@@ -41,12 +41,12 @@ async function replaceFault(
 ): Promise<boolean> {
   await act('DELETE', `/faults/${old.id}`);
   if ((await act('POST', '/faults', { id: old.id, ...settings })) !== undefined) return true;
-  await ask('POST', '/faults', settingsOf(old));
+  await callAdmin('POST', '/faults', settingsOf(old));
   return false;
 }
 
 async function loadSchemas(): Promise<readonly FaultSchema[]> {
-  const { paths } = await ask<FaultDescription>('GET', '/openapi.json');
+  const { paths } = await callAdmin<FaultDescription>('GET', '/openapi.json');
   return paths['/faults'].post.requestBody.content['application/json'].schema.oneOf;
 }
 

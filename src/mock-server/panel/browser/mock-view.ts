@@ -41,7 +41,7 @@ export interface SectionProps {
   /** What the mock has refused last; `undefined` for nothing. */
   readonly refusal: RejectedCall | undefined;
   /** Calls the admin API and shows what has changed, or why it refused. */
-  readonly act: <Answer>(method: string, path: string, body?: unknown) => Promise<Answer | undefined>;
+  readonly act: <Result>(method: string, path: string, body?: unknown) => Promise<Result | undefined>;
 }
 
 /** `14:20:01` of a time in milliseconds, in UTC. */

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { JournalEntry } from '../../journal/journal.ts';
-import { AdminApiError, ask, followJournal } from './admin-api.ts';
+import { AdminApiError, callAdmin, followJournal } from './admin-api.ts';
 import type { ClockState, MockView, SectionProps } from './mock-view.ts';
 
 /** The default `journalSize` of the mock. */
@@ -17,7 +17,7 @@ export function useMock(space: string) {
   const [connection, setConnection] = useState(0);
   const load = useCallback(async () => {
     try {
-      setSpaces((await ask<readonly { readonly name: string }[]>('GET', '/spaces')).map(({ name }) => name));
+      setSpaces((await callAdmin<readonly { readonly name: string }[]>('GET', '/spaces')).map(({ name }) => name));
       setView(await readView(scope));
       setLost(undefined);
     } catch (error) {
@@ -33,7 +33,7 @@ export function useMock(space: string) {
   const act: SectionProps['act'] = async (method, path, body) => {
     setRefusal(undefined);
     try {
-      return await ask(method, scope + path, body);
+      return await callAdmin(method, scope + path, body);
     } catch (error) {
       setRefusal({ path, message: asError(error).message });
       return undefined;
@@ -80,13 +80,13 @@ function asError(error: unknown): Error {
 
 async function readView(scope: string): Promise<MockView> {
   const [clock, accounts, keys, limits, switches, mails, faults] = await Promise.all([
-    ask<ClockState>('GET', `${scope}/clock`),
-    ask<MockView['accounts']>('GET', `${scope}/accounts`),
-    ask<MockView['keys']>('GET', `${scope}/keys`),
-    ask<MockView['limits']>('GET', `${scope}/limits`),
-    ask<MockView['switches']>('GET', `${scope}/behaviour/describe`),
-    ask<MockView['mails']>('GET', `${scope}/outbox`),
-    ask<MockView['faults']>('GET', `${scope}/faults`),
+    callAdmin<ClockState>('GET', `${scope}/clock`),
+    callAdmin<MockView['accounts']>('GET', `${scope}/accounts`),
+    callAdmin<MockView['keys']>('GET', `${scope}/keys`),
+    callAdmin<MockView['limits']>('GET', `${scope}/limits`),
+    callAdmin<MockView['switches']>('GET', `${scope}/behaviour/describe`),
+    callAdmin<MockView['mails']>('GET', `${scope}/outbox`),
+    callAdmin<MockView['faults']>('GET', `${scope}/faults`),
   ]);
   return { clock, accounts, keys, limits, switches, mails, faults };
 }

@@ -4,8 +4,8 @@ import { ADMIN_ROOT } from '../admin/route.ts';
 import { html, htmlPage } from '../web/html.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 
-/** Answers the pages and files of the control panel, which contain no secrets. Returns whether the request was for one. */
-export async function answerPanel(incoming: IncomingMessage, outgoing: ServerResponse, path: string): Promise<boolean> {
+/** Sends the pages and files of the control panel, which contain no secrets. Returns whether the request was for one. */
+export async function servePanel(incoming: IncomingMessage, outgoing: ServerResponse, path: string): Promise<boolean> {
   const { method } = incoming;
   if (method !== 'GET' && method !== 'HEAD') return false;
   const file = await findFile(incoming, path);
@@ -14,12 +14,12 @@ export async function answerPanel(incoming: IncomingMessage, outgoing: ServerRes
 }
 
 /** Whether a browser opens the bare address of the server: the service itself has nothing there. */
-export function asksForIndexPage({ url, method, headers }: IncomingMessage): boolean {
+export function wantsIndexPage({ url, method, headers }: IncomingMessage): boolean {
   return url === '/' && (method === 'GET' || method === 'HEAD') && acceptsHtml(headers);
 }
 
 /** Sends the index page with links to the pages of the mock. It contains no secrets. */
-export function answerIndexPage({ method }: IncomingMessage, outgoing: ServerResponse): void {
+export function serveIndexPage({ method }: IncomingMessage, outgoing: ServerResponse): void {
   sendFile({ type: 'text/html', text: INDEX_PAGE, policy: INDEX_POLICY }, method, outgoing);
 }
 
@@ -77,7 +77,7 @@ const INDEX_PAGE = htmlPage({
   ...SHARED,
   content: html`<main class="card index">
 <h1>fxrates mock server</h1>
-<p>An emulated exchange-rate API answers here. Its answers are invented.</p>
+<p>This server emulates an exchange-rate API. Its rates are invented.</p>
 <ul class="plain">
 <li><a href="${ADMIN_ROOT}/">Control panel</a><p class="hint">Requests with the reason for each response, clock, limits, faults, switches.
 Open it with the address that the server printed; that address contains the token.</p></li>
