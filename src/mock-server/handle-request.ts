@@ -2,7 +2,7 @@ import type { AdapterName, RequestSource } from './adapters/active-adapters.ts';
 import type { Overrides } from './adapters/overrides.ts';
 import type { DrivenClock } from './clock/clock.ts';
 import { nextTurn } from './clock/event-loop.ts';
-import { type Answering, type FaultDelays, withFaults } from './faults/with-faults.ts';
+import { type AdapterHandler, type FaultDelays, withFaults } from './faults/with-faults.ts';
 import { internalError } from './http/error-responses.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
 import type { MockRequest, MockResponse } from './http/mock-message.ts';
@@ -13,7 +13,7 @@ import { type Journal, newJournalEntry } from './journal/journal.ts';
 import { forgetKeyInHand } from './service/keys.ts';
 import type { ServiceContext } from './service/service-state.ts';
 
-/** Answers a request, for every adapter alike. `undefined`: the connection breaks off without a response. */
+/** Handles a request, in the same way for every adapter. `undefined`: the connection breaks off without a response. */
 export type HandleRequest = (
   request: MockRequest,
   source: RequestSource,
@@ -35,7 +35,7 @@ export interface RequestHandlerOptions {
  */
 export function createRequestHandler(options: RequestHandlerOptions): HandleRequest {
   const { journal, delays, context } = options;
-  const answer = withFaults(createAnswering(options), options);
+  const handle = withFaults(withOverrides(options), options);
 
   function finish(handled: HandledRequest, { adapter, gone }: RequestSource): ReturnType<HandleRequest> {
     forgetKeyInHand();
@@ -53,17 +53,18 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
   }
 
   return (request, source) => {
-    const handled = answer(request, source);
+    const handled = handle(request, source);
     return handled instanceof Promise ? handled.then((late) => finish(late, source)) : finish(handled, source);
   };
 }
 
-function createAnswering({ handler, overrides, clock, identify }: RequestHandlerOptions): Answering {
-  /** A response that the emulated service does not create. */
-  function outside(request: MockRequest, answer: ServiceResponse): HandledRequest {
-    const { status, code, why } = answer;
+/** The handlers of `mock.use()` before the emulated service. */
+function withOverrides({ handler, overrides, clock, identify }: RequestHandlerOptions): AdapterHandler {
+  /** For a request that does not reach the emulated service. */
+  function outside(request: MockRequest, refusal: ServiceResponse): HandledRequest {
+    const { status, code, why } = refusal;
     return {
-      response: writeResponse(answer, request.method, dateHeader(clock.now())),
+      response: writeResponse(refusal, request.method, dateHeader(clock.now())),
       entry: newJournalEntry({ ...identify(request), status, code, why }),
     };
   }
@@ -71,7 +72,7 @@ function createAnswering({ handler, overrides, clock, identify }: RequestHandler
   async function overridden(request: MockRequest): Promise<HandledRequest> {
     const release = clock.hold();
     try {
-      const response = await overrides.answer(request);
+      const response = await overrides.respond(request);
       if (response === 'not-handled') return handler(request);
       const why = 'the response is that of a handler of mock.use()';
       return { response, entry: newJournalEntry({ ...identify(request), status: response?.status ?? 0, why }) };

@@ -34,7 +34,7 @@ export interface MockParts {
   readonly journal: Journal;
   readonly overrides: Overrides;
   readonly delays: FaultDelays;
-  /** Answers for these parts alone, whatever key a request carries. */
+  /** Handles requests with these parts, whichever key they have. */
   readonly handleRequest: HandleRequest;
 }
 

@@ -52,8 +52,8 @@ export async function startServer(options: ServeOptions, serving: Serving): Prom
   const { host, allowRemote } = address;
   const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host, allowRemote });
   const kept = state === undefined ? undefined : await StatePersister.open(checkedPath(state), mock, clock);
-  const onAnswered = kept === undefined ? undefined : () => kept.noteChange();
-  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin, onAnswered }).catch(
+  const onResponded = kept === undefined ? undefined : () => kept.noteChange();
+  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin, onResponded }).catch(
     async (error: unknown) => {
       await kept?.abandon();
       throw error;

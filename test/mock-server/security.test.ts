@@ -17,14 +17,14 @@ async function serving(options: ServeOptions = {}) {
 /** Sends raw text and returns everything received until the connection closes. */
 async function raw({ port }: RunningServer, text: string): Promise<string> {
   const socket = net.connect(port, '127.0.0.1');
-  let answer = '';
+  let response = '';
   socket.on('data', (chunk) => {
-    answer += chunk;
+    response += chunk;
   });
   socket.on('error', () => undefined); // the server may close the connection before it has read everything
   socket.write(text);
   await once(socket, 'close');
-  return answer;
+  return response;
 }
 
 const get = (target: string, host: string) => `GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
@@ -34,12 +34,12 @@ test.each(['/dashboard', '/dashboard/', '/dashboard/confirm?token=x', '/__fxrate
   async (target) => {
     await using it = await serving();
 
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['evil.example', 'localhost', '127.0.0.1:80', '[::1]'].map((host) => raw(it.server, get(target, host))),
     );
 
-    expect(answers[0]).toMatch(/^HTTP\/1\.1 403 .*foreign_host/s);
-    for (const answer of answers.slice(1)) expect(answer).not.toMatch(/^HTTP\/1\.1 403 /);
+    expect(responses[0]).toMatch(/^HTTP\/1\.1 403 .*foreign_host/s);
+    for (const response of responses.slice(1)) expect(response).not.toMatch(/^HTTP\/1\.1 403 /);
   },
 );
 
@@ -58,9 +58,9 @@ test('under a foreign host name no form of the dashboard has an effect, with any
     'connection: close',
   ];
 
-  const answer = await raw(it.server, `${head.join('\r\n')}\r\n\r\n${body}`);
+  const response = await raw(it.server, `${head.join('\r\n')}\r\n\r\n${body}`);
 
-  expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+  expect(response).toMatch(/^HTTP\/1\.1 403 /);
   expect(it.mock.accounts.list()).toEqual([]);
 });
 
@@ -127,10 +127,10 @@ test.each([...OUTSIDE, ...INSIDE, 'http://evil.example/__fxrates/state', '*', '/
   async (target) => {
     await using it = await serving();
 
-    const answer = await raw(it.server, get(target, '127.0.0.1'));
+    const response = await raw(it.server, get(target, '127.0.0.1'));
 
-    expect(answer).toMatch(/^HTTP\/1\.1 40[0134] /);
-    expect(answer).not.toMatch(/root:|"dependencies"|"accounts"/);
+    expect(response).toMatch(/^HTTP\/1\.1 40[0134] /);
+    expect(response).not.toMatch(/root:|"dependencies"|"accounts"/);
   },
 );
 

@@ -76,19 +76,19 @@ class Story {
 
   async #openSpace() {
     await using space = this.mock.space();
-    const answer = await this.mock.fetch(`${this.mock.baseUrl}/api/v1/latest`, {
+    const response = await this.mock.fetch(`${this.mock.baseUrl}/api/v1/latest`, {
       headers: { authorization: space.key },
     });
-    return [space.name, space.key, answer.status, await answer.text()];
+    return [space.name, space.key, response.status, await response.text()];
   }
 
   async #send(key: string, path: string, times: number) {
-    const answers: unknown[] = [];
+    const responses: unknown[] = [];
     for (let time = 0; time < times; time += 1) {
-      const answer = await this.mock.fetch(this.mock.baseUrl + path, { headers: { authorization: key } });
-      answers.push(answer.status, [...answer.headers], await answer.text());
+      const response = await this.mock.fetch(this.mock.baseUrl + path, { headers: { authorization: key } });
+      responses.push(response.status, [...response.headers], await response.text());
     }
-    return answers;
+    return responses;
   }
 }
 
@@ -275,12 +275,12 @@ test('a fork and its original are independent', async () => {
 
   const fork = mock.fork();
   expect(JSON.stringify(fork.snapshot())).toBe(untouched);
-  const answer = await fork.fetch(`${fork.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+  const response = await fork.fetch(`${fork.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
   fork.faults.add({ kind: 'hang' });
   fork.behaviour.set('hostile');
   await fork.clock.advance(1000);
 
-  expect(JSON.parse(await answer.text()).data).toEqual({ from: 'the options' });
+  expect(JSON.parse(await response.text()).data).toEqual({ from: 'the options' });
   expect(JSON.stringify(mock.snapshot())).toBe(untouched);
   mock.keys.revoke(id);
   expect(fork.keys.get(id)).toMatchObject({ state: 'active', monthlyUsed: 1 });

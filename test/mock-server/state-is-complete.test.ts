@@ -94,7 +94,7 @@ const DERIVED = {
   'http/service-response.ts': ['STATUSES_WITHOUT_BODY', 'lastEncoded', 'lastDate'],
   'panel/browser/journal-entries.ts': ['LEFT_OUT'],
   'panel/panel-files.ts': ['bundled'],
-  'rates/invented-latest.ts': ['#answers', 'newest', 'shared'],
+  'rates/invented-latest.ts': ['#responses', 'newest', 'shared'],
   'rates/latest-responder.ts': ['interval'],
   'service/quota.ts': ['lastMonth'],
   'spaces.ts': ['#partsByHash'],

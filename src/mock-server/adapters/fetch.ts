@@ -14,15 +14,15 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetc
     if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
     const request = read();
     const source: RequestSource = { adapter: 'fetch', gone: () => signal };
-    const answering =
+    const handled =
       request instanceof Promise
         ? request.then((ready) => handleRequest(ready, source))
         : handleRequest(request, source);
-    const answer = await untilAborted(answering, signal);
-    if (answer === undefined) throw brokenFetch('close');
-    const { delivery } = answer;
+    const received = await untilAborted(handled, signal);
+    if (received === undefined) throw brokenFetch('close');
+    const { delivery } = received;
     if (delivery?.sendsHead === false) throw brokenFetch(delivery.ending);
-    const response = toResponse(answer, signal);
+    const response = toResponse(received, signal);
     Object.defineProperty(response, 'url', { value: url.href });
     return response;
   };
@@ -59,23 +59,23 @@ function anyCall(request: Request): FetchCall {
   return { url: new URL(request.url), signal: request.signal, read: () => fromRequest(request) };
 }
 
-async function untilAborted<Value>(answering: Value | Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+async function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   // Also a synchronous response arrives later than the call returns, as from a network; until then it may be aborted.
-  if (!(answering instanceof Promise) || signal === undefined) {
-    const answer = await answering;
+  if (!(work instanceof Promise) || signal === undefined) {
+    const value = await work;
     signal?.throwIfAborted();
-    return answer;
+    return value;
   }
   return await new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
-    answering.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }
 
 /** The error of fetch, with the cause of the system. Names only the origin: the rest of the URL may contain a key. */
 function unknownHost({ origin, hostname }: URL, baseUrl: string): TypeError {
-  const cause = Object.assign(new Error(`mock.fetch answers ${baseUrl} only, not ${origin}`), {
+  const cause = Object.assign(new Error(`mock.fetch serves only ${baseUrl}, not ${origin}`), {
     code: 'ENOTFOUND',
     syscall: 'getaddrinfo',
     hostname,

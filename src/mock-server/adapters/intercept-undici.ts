@@ -10,7 +10,7 @@ import {
   type MswEvents,
   markGlobalFetch,
 } from './msw-strategy.ts';
-import { createAnsweringDispatcher, isAsyncIterable, readDispatch } from './undici-dispatcher.ts';
+import { createInterceptingDispatcher, isAsyncIterable, readDispatch } from './undici-dispatcher.ts';
 import type { ResponseSink } from './undici-sink.ts';
 import { brokenConnection, toRequest } from './web-messages.ts';
 
@@ -67,10 +67,10 @@ export function createMswDispatcher(
   next: Dispatcher,
   { handlers, isActive }: MswDispatcherOptions,
 ): Dispatcher {
-  return createAnsweringDispatcher((options) => {
+  return createInterceptingDispatcher((options) => {
     if (isStrategyCheck()) return refuseStrategyCheck;
     if (!isActive() || !isForMsw(options)) return undefined;
-    return (sink, passOn) => answerByMsw(options, { sink, passOn, events, handlers: handlers() });
+    return (sink, passOn) => respondByMsw(options, { sink, passOn, events, handlers: handlers() });
   }, next);
 }
 
@@ -90,7 +90,7 @@ interface MswExchange {
   readonly handlers: readonly unknown[];
 }
 
-async function answerByMsw(
+async function respondByMsw(
   options: Dispatcher.DispatchOptions,
   { sink, passOn, events, handlers }: MswExchange,
 ): Promise<void> {

@@ -157,8 +157,8 @@ export function createMswHandlers(origin: string, handleRequest: HandleRequest):
   const { http, HttpResponse } = load('msw');
   const resolve = async ({ request }: { readonly request: Request }) => {
     const { signal } = request;
-    const answer = await handleRequest(await fromRequest(request), { adapter: 'msw', gone: () => signal });
-    return answer === undefined ? HttpResponse.error() : toResponse(answer, signal);
+    const response = await handleRequest(await fromRequest(request), { adapter: 'msw', gone: () => signal });
+    return response === undefined ? HttpResponse.error() : toResponse(response, signal);
   };
   const pathOf = (path: string) => origin + path.replaceAll(/\{(\w+)\}/g, ':$1');
   const ofOperations = Object.values(operations).map(({ path }) => http.get(pathOf(path), resolve));

@@ -36,14 +36,14 @@ export function markGlobalFetch(): () => void {
 }
 
 /**
- * Applies the strategy of the msw server that listens to a request that no handler answers: prints what that prints, and
- * rejects where it forbids the request. Only the server knows its strategy.
+ * Applies the strategy of the msw server that listens to a request without a handler: prints its messages, and rejects if it
+ * forbids the request. Only the server knows its strategy.
  */
 export function applyUnhandledStrategy(request: Request): Promise<void> {
   return mswMajorVersion() < 3 ? checkByFetch(request) : checkByFrame(request);
 }
 
-/** msw 2 answers in the `fetch` that it has replaced; what it would send on stops at the dispatcher. */
+/** msw 2 responds in the `fetch` that it has replaced. The dispatcher stops the request that msw would send. */
 async function checkByFetch(request: Request): Promise<void> {
   let hasPassed = false;
   const check = {
@@ -60,7 +60,7 @@ async function checkByFetch(request: Request): Promise<void> {
     });
 }
 
-/** msw 3 answers at the socket, which it would open; so the request comes to the server as from msw's interceptors. */
+/** msw 3 responds at the socket, so the server receives the request as if an interceptor of msw had sent it. */
 async function checkByFrame(request: Request): Promise<void> {
   const { HttpNetworkFrame } = load('msw/experimental');
   let refusal: { readonly reason: unknown } | undefined;

@@ -10,7 +10,7 @@ import { encodeBody } from '../http/service-response.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { readBody } from '../web/read-body.ts';
 import type { RequestSource } from './active-adapters.ts';
-import { brokenRequestAnswer, brokenRequestResponse, deliverOverSocket } from './socket-response.ts';
+import { brokenRequestResponse, brokenRequestText, deliverOverSocket } from './socket-response.ts';
 
 /** A server on a port. */
 export interface ListeningServer extends AsyncDisposable {
@@ -44,30 +44,30 @@ export interface ServerContext {
   readonly handleRequest: HandleRequest;
   /** Provides the date of a response to a message that is not HTTP. */
   readonly now: () => number;
-  /** Asked first; answers what is not the emulated service. */
+  /** Called first; handles the requests that are not for the emulated service. */
   readonly admin: Admin;
   /** Called after each response to any request. */
-  readonly onAnswered?: (() => void) | undefined;
+  readonly onResponded?: (() => void) | undefined;
 }
 
 /** Serves the mock over node:http. */
 export async function listenHttp(options: ListenOptions, context: ServerContext): Promise<ListeningServer> {
-  const { handleRequest, now, admin, onAnswered } = context;
+  const { handleRequest, now, admin, onResponded } = context;
   const pending = new Set<Promise<void>>();
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // one per request that waits, taken away with it: no leak
   const server = createServer(LIMITS, (incoming, outgoing) => {
-    if (onAnswered !== undefined) outgoing.once('close', onAnswered);
+    if (onResponded !== undefined) outgoing.once('close', onResponded);
     if (lacksHost(incoming)) return sendResponse(brokenRequestResponse('NO_HOST', now()), outgoing);
     if (admin(incoming, outgoing)) return;
-    const answered = receiveSafely(incoming, outgoing, { handleRequest, closing: closing.signal });
-    if (answered === undefined) return;
-    pending.add(answered);
-    void answered.finally(() => pending.delete(answered));
+    const sending = receiveSafely(incoming, outgoing, { handleRequest, closing: closing.signal });
+    if (sending === undefined) return;
+    pending.add(sending);
+    void sending.finally(() => pending.delete(sending));
   });
-  server.on('clientError', (error: BrokenRequest, socket) => answerBroken(error, socket, now()));
-  server.on('connect', (_, socket) => answerBroken({ code: 'CONNECT' }, socket, now()));
-  // Node would answer these itself, without the envelope.
+  server.on('clientError', (error: BrokenRequest, socket) => refuseBroken(error, socket, now()));
+  server.on('connect', (_, socket) => refuseBroken({ code: 'CONNECT' }, socket, now()));
+  // Node.js would respond without the error envelope.
   server.on('checkExpectation', (_, outgoing) => sendResponse(brokenRequestResponse('EXPECTATION', now()), outgoing));
   await listen(server, options);
   const close = () => {
@@ -92,7 +92,7 @@ const LIMITS: ServerOptions = {
   maxHeaderSize: 16 * 1024,
   // Two `Authorization` headers are told apart from one, as in every other adapter.
   joinDuplicateHeaders: true,
-  // Answered in the envelope, by us.
+  // `lacksHost` checks it, so that the response has the error envelope.
   requireHostHeader: false,
 };
 
@@ -131,10 +131,10 @@ function receive(
       readBody(incoming, MAX_REQUEST_BODY_BYTES).then((body) => handleRequest({ ...head, body }, source)),
       sending,
     );
-  const answer = handleRequest(head, source);
-  if (answer instanceof Promise) return sendLater(answer, sending);
-  if (answer?.delivery !== undefined) return sendLater(Promise.resolve(answer), sending);
-  sendResponse(answer, outgoing);
+  const response = handleRequest(head, source);
+  if (response instanceof Promise) return sendLater(response, sending);
+  if (response?.delivery !== undefined) return sendLater(Promise.resolve(response), sending);
+  sendResponse(response, outgoing);
   return undefined;
 }
 
@@ -158,11 +158,11 @@ interface PendingResponse {
 }
 
 async function sendLater(
-  answer: Promise<MockResponse | undefined>,
+  coming: Promise<MockResponse | undefined>,
   { outgoing, socket, gone }: PendingResponse,
 ): Promise<void> {
   try {
-    const response = await answer;
+    const response = await coming;
     if (response?.delivery === undefined) sendResponse(response, outgoing);
     else await deliverOverSocket(response, response.delivery, { outgoing, socket, gone: gone() });
   } catch {
@@ -207,13 +207,13 @@ function refusalCodeOf({ code, rawPacket }: BrokenRequest): string | undefined {
   return code;
 }
 
-/** Answers what node:http cannot parse, or gave up waiting for, in the envelope too. */
-function answerBroken(error: BrokenRequest, socket: Duplex, now: number): void {
+/** Sends the error envelope for a request that node:http cannot parse, or that took too long to arrive. */
+function refuseBroken(error: BrokenRequest, socket: Duplex, now: number): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  socket.end(brokenRequestAnswer(refusalCodeOf(error), now));
+  socket.end(brokenRequestText(refusalCodeOf(error), now));
 }
 
 async function closeServer(server: Server, pending: ReadonlySet<Promise<void>>): Promise<void> {

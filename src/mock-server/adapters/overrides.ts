@@ -26,7 +26,7 @@ export class Overrides {
   }
 
   /** The response of the first handler that has one; `undefined` for `HttpResponse.error()`. */
-  async answer(request: MockRequest): Promise<MockResponse | undefined | 'not-handled'> {
+  async respond(request: MockRequest): Promise<MockResponse | undefined | 'not-handled'> {
     const { getResponse } = load('msw');
     // Handlers name the mock's base URL or a path, whichever address the request came in at.
     const response = await getResponse(this.#handlers, toRequest(request, this.#baseUrl), { baseUrl: this.#baseUrl });

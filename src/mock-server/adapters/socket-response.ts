@@ -68,7 +68,7 @@ function written(write: (done: () => void) => void): Promise<void> {
 }
 
 /** The whole response to what is not HTTP, as it goes over the wire. */
-export function brokenRequestAnswer(errorCode: string | undefined, now: number): string {
+export function brokenRequestText(errorCode: string | undefined, now: number): string {
   const { status, headers, body } = brokenRequestResponse(errorCode, now);
   const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${lines.join('')}\r\n${body}`;

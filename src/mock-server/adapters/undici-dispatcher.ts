@@ -6,12 +6,12 @@ import { load } from './load-packages.ts';
 import { ResponseSink } from './undici-sink.ts';
 import { brokenConnection } from './web-messages.ts';
 
-/** Finds the mock that answers an origin; `undefined` for any other origin. */
+/** Finds the mock of an origin; `undefined` for any other origin. */
 type FindHandler = (origin: string) => HandleRequest | undefined;
 
-/** Answers what is sent to a mock, and passes every other origin on to `next`. msw does not see undici; this does. */
+/** Sends the requests for a mock to it, and all others to `next`. msw does not intercept undici. */
 export function createDispatcher(findHandler: FindHandler, next: Dispatcher): Dispatcher {
-  return createAnsweringDispatcher((options) => {
+  return createInterceptingDispatcher((options) => {
     const handleRequest = findHandler(options.origin === undefined ? '' : new URL(options.origin).origin);
     if (handleRequest === undefined) return undefined;
     return async (sink) => {
@@ -21,23 +21,23 @@ export function createDispatcher(findHandler: FindHandler, next: Dispatcher): Di
   }, next);
 }
 
-/** Answers a request into `sink`, or passes one on to the next dispatcher. */
-type Answer = (sink: ResponseSink, passOn: (options: Dispatcher.DispatchOptions) => void) => Promise<void>;
+/** Sends the response to `sink`, or the request to the next dispatcher. */
+type Respond = (sink: ResponseSink, passOn: (options: Dispatcher.DispatchOptions) => void) => Promise<void>;
 
-/** A dispatcher that calls what `findAnswer` returns for a request; without it, it passes the request on to `next`. */
-export function createAnsweringDispatcher(
-  findAnswer: (options: Dispatcher.DispatchOptions) => Answer | undefined,
+/** A dispatcher that handles the requests for which `findResponder` returns a function, and sends all others to `next`. */
+export function createInterceptingDispatcher(
+  findResponder: (options: Dispatcher.DispatchOptions) => Respond | undefined,
   next: Dispatcher,
 ): Dispatcher {
   const { Dispatcher } = load('undici');
-  return new (class AnsweringDispatcher extends Dispatcher {
+  return new (class InterceptingDispatcher extends Dispatcher {
     override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-      const answer = findAnswer(options);
-      if (answer === undefined) return next.dispatch(options, handler);
+      const respond = findResponder(options);
+      if (respond === undefined) return next.dispatch(options, handler);
       const sink = new ResponseSink(handler, options);
       if (!sink.begin()) return true;
       const passOn = (passed: Dispatcher.DispatchOptions) => sink.leave() && next.dispatch(passed, handler);
-      answer(sink, passOn).catch((error: unknown) =>
+      respond(sink, passOn).catch((error: unknown) =>
         sink.fail(error instanceof Error ? error : new Error(String(error))),
       );
       return true;
@@ -49,13 +49,13 @@ export function createAnsweringDispatcher(
   })();
 }
 
-async function deliver(answer: MockResponse | undefined, sink: ResponseSink): Promise<void> {
-  if (answer === undefined) return sink.fail(brokenConnection('close'));
-  const { status, body, delivery } = answer;
+async function deliver(response: MockResponse | undefined, sink: ResponseSink): Promise<void> {
+  if (response === undefined) return sink.fail(brokenConnection('close'));
+  const { status, body, delivery } = response;
   if (delivery?.sendsHead === false) return sink.fail(brokenConnection(delivery.ending));
   const whole = body.length > 0 ? [Buffer.from(body)] : [];
-  const pieces = delivery === undefined ? whole : piecesOf(answer, delivery, sink.gone);
-  await sink.send({ status, headers: headersWithCookies(answer), pieces, ending: delivery?.ending });
+  const pieces = delivery === undefined ? whole : piecesOf(response, delivery, sink.gone);
+  await sink.send({ status, headers: headersWithCookies(response), pieces, ending: delivery?.ending });
 }
 
 /** A request as undici dispatches it, as a neutral one; its body is read. */

@@ -6,11 +6,11 @@ import type { SwitchName } from './switches.ts';
 export type OnAssumption = 'ignore' | 'warn' | 'error';
 
 /** Checks a response that depends on `switches`. Returns it, or another response in its place. */
-export type CheckAssumptions = (answer: ServiceResponse, switches: readonly SwitchName[]) => ServiceResponse;
+export type CheckAssumptions = (response: ServiceResponse, switches: readonly SwitchName[]) => ServiceResponse;
 
 /**
- * Makes the check. `error` answers 501 `assumption` in every adapter: clients do not repeat a 501, so that a test fails
- * at once and with this text. `warn` tells once of each assumption.
+ * Creates the check. `error` responds with 501 `assumption`, which clients do not retry, so the test fails immediately with this
+ * text. `warn` warns once of each assumption.
  */
 export function createAssumptionCheck(
   onAssumption: OnAssumption,
@@ -19,11 +19,11 @@ export function createAssumptionCheck(
 ): CheckAssumptions | undefined {
   if (onAssumption === 'ignore') return undefined;
   const act = onAssumption === 'error' ? assumptionResponse : warnOnce(warn);
-  return (answer, switches) => {
+  return (response, switches) => {
     const assumptions = behaviour
       .assumptionsAmong(switches)
       .map((name) => `${name}: ${JSON.stringify(behaviour.values[name])}`);
-    return (assumptions.length > 0 ? act(assumptions) : undefined) ?? answer;
+    return (assumptions.length > 0 ? act(assumptions) : undefined) ?? response;
   };
 }
 

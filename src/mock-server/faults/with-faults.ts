@@ -14,7 +14,7 @@ import type { FaultRecord } from './fault-kinds.ts';
 import { selectFaults } from './select-faults.ts';
 
 /** Handles a request of any adapter. */
-export type Answering = (request: MockRequest, source: RequestSource) => HandledRequest | Promise<HandledRequest>;
+export type AdapterHandler = (request: MockRequest, source: RequestSource) => HandledRequest | Promise<HandledRequest>;
 
 export interface FaultsOptions {
   readonly context: ServiceContext;
@@ -23,10 +23,10 @@ export interface FaultsOptions {
 }
 
 /** Applies faults before and after the service. Costs nothing without faults. */
-export function withFaults(next: Answering, { context, identify, delays }: FaultsOptions): Answering {
+export function withFaults(next: AdapterHandler, { context, identify, delays }: FaultsOptions): AdapterHandler {
   const wait: InterruptibleWait = (ms, gone) => delays.wait(ms, gone);
 
-  async function answer(request: MockRequest, source: RequestSource): Promise<HandledRequest> {
+  async function handleWithFaults(request: MockRequest, source: RequestSource): Promise<HandledRequest> {
     const identity = identify(request);
     // A preflight has no part in a test's count of requests.
     const isUntouched = isPreflight(request) && context.behaviour.values.cors === 'any-origin';
@@ -36,7 +36,7 @@ export function withFaults(next: Answering, { context, identify, delays }: Fault
     const hasWaited = await waitFor(before, source);
 
     const isOver = !hasWaited || before.some(({ settings }) => settings.kind !== 'latency');
-    const decided = isOver ? unanswered({ ...identity, at: context.now() }, hasWaited) : await next(request, source);
+    const decided = isOver ? notReceived({ ...identity, at: context.now() }, hasWaited) : await next(request, source);
     const seen = { ...candidate, at: context.now(), response: decided.response };
     const after = isOver ? [] : selectFaults(context.state, seen, 'after');
     const date = dateHeader(context.now());
@@ -50,11 +50,12 @@ export function withFaults(next: Answering, { context, identify, delays }: Fault
     return true;
   }
 
-  return (request, source) => (context.state.faults.length === 0 ? next(request, source) : answer(request, source));
+  return (request, source) =>
+    context.state.faults.length === 0 ? next(request, source) : handleWithFaults(request, source);
 }
 
-/** The service has not received it. */
-function unanswered(identity: RequestIdentity, hasWaited: boolean): HandledRequest {
+/** The record of a request that did not reach the service. */
+function notReceived(identity: RequestIdentity, hasWaited: boolean): HandledRequest {
   const why = hasWaited ? '' : 'the client no longer waited for the response';
   return { response: undefined, entry: newJournalEntry({ ...identity, status: 0, why }) };
 }

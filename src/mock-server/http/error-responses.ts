@@ -65,7 +65,7 @@ export function methodRefusal(behaviour: Behaviour): ServiceResponse {
 }
 
 /** OPTIONS on a known path, where the switch allows it: never authenticated, never counted. */
-export function optionsAnswer(behaviour: Behaviour): ServiceResponse {
+export function optionsResponse(behaviour: Behaviour): ServiceResponse {
   return { status: 204, headers: allowed(behaviour), body: '', code: undefined, why: 'OPTIONS' };
 }
 

@@ -70,7 +70,7 @@ export const exampleResponder: Responder = (request, { behaviour, state }) => {
   const problem = operation.query === 'named' ? parameterProblem(request) : undefined;
   const refusal = problem === undefined ? undefined : badParameter(problem, behaviour);
   if (refusal !== undefined) return refusal;
-  const example = exampleAnswer(operation, state.seed);
+  const example = exampleEnvelope(operation, state.seed);
   if (example !== undefined) return envelopeResponse(example);
   return errorResponse({
     status: 501,
@@ -80,7 +80,7 @@ export const exampleResponder: Responder = (request, { behaviour, state }) => {
 };
 
 /** The example or, without one, a response that the schema allows, the same for each request to a mock with this seed. */
-export function exampleAnswer({ id, example, sample }: Operation, seed: number): unknown {
+export function exampleEnvelope({ id, example, sample }: Operation, seed: number): unknown {
   return example ?? (sample && sampleValue(sample, randomFromSeed(textHash(`${seed} ${id}`))));
 }
 

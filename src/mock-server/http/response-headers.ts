@@ -51,15 +51,15 @@ function rounded(steps: number, behaviour: Behaviour): number {
  * The response with an ETag, or 304 if the request has it already (RFC 9110 §13.1.2), as the switch says. A 304 counts in
  * the minute like every response, and in the month like other responses that are no success.
  */
-export function withEtag(answer: ServiceResponse, { headers }: MockRequest, behaviour: Behaviour): ServiceResponse {
+export function withEtag(response: ServiceResponse, { headers }: MockRequest, behaviour: Behaviour): ServiceResponse {
   const known = headers['if-none-match'];
   // The response does not depend on the switch then.
-  if (answer.status !== 200 || (known === undefined && behaviour.values.etag === 'absent')) return answer;
+  if (response.status !== 200 || (known === undefined && behaviour.values.etag === 'absent')) return response;
   const form = behaviour.use('etag');
-  if (form === 'absent') return answer;
-  const etag = answer.headers['etag'] ?? `${form === 'weak' ? 'W/' : ''}"${digestOf(answer.body)}"`;
-  if (known === undefined || !includesTag(known, etag)) return { ...answer, headers: { ...answer.headers, etag } };
-  return { ...answer, status: 304, headers: { ...answer.headers, etag }, body: '', why: 'not modified' };
+  if (form === 'absent') return response;
+  const etag = response.headers['etag'] ?? `${form === 'weak' ? 'W/' : ''}"${digestOf(response.body)}"`;
+  if (known === undefined || !includesTag(known, etag)) return { ...response, headers: { ...response.headers, etag } };
+  return { ...response, status: 304, headers: { ...response.headers, etag }, body: '', why: 'not modified' };
 }
 
 function digestOf(body: string): string {
@@ -81,7 +81,7 @@ export function isPreflight({ method, headers }: MockRequest): boolean {
 }
 
 /** Allows what the browser requests. Neither authenticated nor counted: a preflight has no key. */
-export function preflightAnswer({ headers }: MockRequest): ServiceResponse {
+export function preflightResponse({ headers }: MockRequest): ServiceResponse {
   const asked = headers['access-control-request-headers'] ?? '';
   return {
     status: 204,

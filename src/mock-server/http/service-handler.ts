@@ -6,14 +6,14 @@ import { authenticateKey } from '../service/authenticate.ts';
 import { type Decision, decide } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
-import { answerStub, findStub, type StubRecord } from '../stubs/stub-record.ts';
+import { findStub, type StubRecord, stubResponse } from '../stubs/stub-record.ts';
 import * as errors from './error-responses.ts';
 import { presentedCredential, type RequestIdentity } from './identify-request.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
-import { preferredAnswer } from './preferred-answer.ts';
+import { preferredResponse } from './preferred-response.ts';
 import { queryOf, readTarget, recordBody, recordHeaders, type TargetReading } from './record-request.ts';
-import { exampleAnswer, exampleResponder, type Responder } from './responders.ts';
-import { isPreflight, preflightAnswer, rateHeaders, withEtag } from './response-headers.ts';
+import { exampleEnvelope, exampleResponder, type Responder } from './responders.ts';
+import { isPreflight, preflightResponse, rateHeaders, withEtag } from './response-headers.ts';
 import type { FindRoute, RouteMatch } from './router.ts';
 import { dateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
 
@@ -52,9 +52,9 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
     // Switches used until now were used by the test, or by the search for a stub.
     const stub = stubs.length === 0 ? undefined : findStub(stubs, identify(request));
     context.behaviour.takeExercised();
-    const decided = answerSafely({ context, responders, request, target, route, at, stub });
+    const decided = respondSafely({ context, responders, request, target, route, at, stub });
     const switches = context.behaviour.takeExercised();
-    const answer = checkAssumptions?.(decided.answer, switches) ?? decided.answer;
+    const response = checkAssumptions?.(decided.response, switches) ?? decided.response;
     // Written out: a spread in front of the other fields costs several times as much as the whole entry.
     const entry: NewJournalEntry = {
       number: 0,
@@ -67,20 +67,20 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
       body: recordBody(request.body),
       hasKeyInUrl: target.recorded.hasKeyInUrl,
       operation: operationOf(route)?.id,
-      isUnknownRoute: route.kind === 'unknown' && answer.stub === undefined,
+      isUnknownRoute: route.kind === 'unknown' && response.stub === undefined,
       keyId: decided.keyId,
       keyTransport: decided.keyTransport,
-      status: answer.status,
-      code: answer.code,
-      why: answer.why,
+      status: response.status,
+      code: response.code,
+      why: response.why,
       rate: decided.rate,
       quota: decided.quota,
       earlyByMs: decided.earlyByMs,
       switches,
       faults: NO_FAULTS,
-      stub: answer.stub,
+      stub: response.stub,
     };
-    return { response: writeResponse(answer, method, dateHeader(at)), entry, waitMs: answer.delayMs };
+    return { response: writeResponse(response, method, dateHeader(at)), entry, waitMs: response.delayMs };
   };
 }
 
@@ -98,49 +98,49 @@ interface RoutedRequest extends Pick<ServiceHandlerOptions, 'context' | 'respond
 }
 
 /** A response, and the facts of the request that were determined for it. */
-type DecidedResponse = { readonly answer: ServiceResponse } & Partial<
+type DecidedResponse = { readonly response: ServiceResponse } & Partial<
   Pick<JournalEntry, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>
 >;
 
-function answerSafely(routed: RoutedRequest): DecidedResponse {
+function respondSafely(routed: RoutedRequest): DecidedResponse {
   try {
-    const answer = answerUnmetered(routed);
-    return answer === undefined ? answerRoute(routed) : { answer };
+    const response = unmeteredResponse(routed);
+    return response === undefined ? respondByRoute(routed) : { response };
   } catch (error) {
-    return { answer: errors.internalError(error) };
+    return { response: errors.internalError(error) };
   }
 }
 
 /** Responses that need no key and count toward no limit: to a preflight, and to a request with `Prefer`. */
-function answerUnmetered({ request, context, route }: RoutedRequest): ServiceResponse | undefined {
+function unmeteredResponse({ request, context, route }: RoutedRequest): ServiceResponse | undefined {
   const { behaviour, state } = context;
   // Only browsers send an origin, so only their responses depend on CORS.
   const isShared = request.headers['origin'] !== undefined && behaviour.use('cors') === 'any-origin';
-  if (isShared && isPreflight(request)) return preflightAnswer(request);
+  if (isShared && isPreflight(request)) return preflightResponse(request);
   if (route.kind !== 'operation') return undefined;
   const { operation } = route;
-  return preferredAnswer(request, { operation, example: () => exampleAnswer(operation, state.seed) }, behaviour);
+  return preferredResponse(request, { operation, example: () => exampleEnvelope(operation, state.seed) }, behaviour);
 }
 
 /** First step, for which no key is needed: where does the request lead? */
-function answerRoute(routed: RoutedRequest): DecidedResponse {
+function respondByRoute(routed: RoutedRequest): DecidedResponse {
   const { context, route, request } = routed;
   const { behaviour } = context;
-  if (routed.stub !== undefined) return answerCaller(routed);
+  if (routed.stub !== undefined) return respondToCaller(routed);
   switch (route.kind) {
     case 'operation':
-      return answerCaller(routed);
+      return respondToCaller(routed);
     case 'wrong-method':
-      if (request.method === 'HEAD' && behaviour.use('headRequests') === 'like-get') return answerCaller(routed);
+      if (request.method === 'HEAD' && behaviour.use('headRequests') === 'like-get') return respondToCaller(routed);
       if (request.method === 'OPTIONS' && behaviour.use('optionsRequests') === 'allow-header') {
-        return { answer: errors.optionsAnswer(behaviour) };
+        return { response: errors.optionsResponse(behaviour) };
       }
-      return { answer: errors.methodRefusal(behaviour) };
+      return { response: errors.methodRefusal(behaviour) };
     case 'unknown':
       if (behaviour.use('unknownRoute') === '404 before authentication') {
-        return { answer: errors.unknownRoute(route.nearest) };
+        return { response: errors.unknownRoute(route.nearest) };
       }
-      return answerCaller(routed);
+      return respondToCaller(routed);
   }
 }
 
@@ -149,7 +149,7 @@ function operationOf(route: RouteMatch): Operation | undefined {
 }
 
 /** Second step: whose request is it? */
-function answerCaller(routed: RoutedRequest): DecidedResponse {
+function respondToCaller(routed: RoutedRequest): DecidedResponse {
   const { context, request, target, at } = routed;
   const credential = presentedCredential(request, target.query, context.behaviour);
   const authentication =
@@ -157,13 +157,17 @@ function answerCaller(routed: RoutedRequest): DecidedResponse {
       ? ({ refusedBy: 'malformedKey', why: 'the request has more than one credential' } as const)
       : authenticateKey(context, credential.kind === 'key' ? credential.key : undefined, at);
   const keyTransport = credential.kind === 'key' ? credential.transport : undefined;
-  if (authentication.refusedBy === undefined) return answerKey(routed, authentication.key, keyTransport);
-  const answer = errors.authenticationRefusal(authentication, context.behaviour);
-  return { answer, keyTransport, keyId: 'key' in authentication ? authentication.key?.id : undefined };
+  if (authentication.refusedBy === undefined) return respondToKey(routed, authentication.key, keyTransport);
+  const response = errors.authenticationRefusal(authentication, context.behaviour);
+  return { response, keyTransport, keyId: 'key' in authentication ? authentication.key?.id : undefined };
 }
 
 /** Third step: is there room under both limits? */
-function answerKey(routed: RoutedRequest, key: KeyRecord, keyTransport: JournalEntry['keyTransport']): DecidedResponse {
+function respondToKey(
+  routed: RoutedRequest,
+  key: KeyRecord,
+  keyTransport: JournalEntry['keyTransport'],
+): DecidedResponse {
   const { at, route } = routed;
   const { behaviour } = routed.context;
   const operation = operationOf(route);
@@ -175,14 +179,14 @@ function answerKey(routed: RoutedRequest, key: KeyRecord, keyTransport: JournalE
       consumesQuota: operation?.consumesQuota ?? false,
       worksWhenQuotaExhausted: operation?.worksWhenQuotaExhausted ?? true,
       hasOwnWindow: operation?.id === 'quota',
-      answer: (quota) => withEtag(respond(routed, key, quota), routed.request, behaviour),
+      respond: (quota) => withEtag(respondWithinLimits(routed, key, quota), routed.request, behaviour),
     },
     behaviour,
   );
-  const answer = answerOf(decision, behaviour, at);
+  const response = responseOf(decision, behaviour, at);
   const headers = rateHeaders(decision.rate, at, behaviour);
   return {
-    answer: headers === undefined ? answer : { ...answer, headers: { ...answer.headers, ...headers } },
+    response: headers === undefined ? response : { ...response, headers: { ...response.headers, ...headers } },
     keyId: key.id,
     keyTransport,
     rate: decision.rate,
@@ -191,10 +195,10 @@ function answerKey(routed: RoutedRequest, key: KeyRecord, keyTransport: JournalE
   };
 }
 
-function answerOf(decision: Decision<ServiceResponse>, behaviour: Behaviour, at: number): ServiceResponse {
+function responseOf(decision: Decision<ServiceResponse>, behaviour: Behaviour, at: number): ServiceResponse {
   switch (decision.kind) {
     case 'served':
-      return decision.answer;
+      return decision.response;
     case 'rate-limited':
       return errors.rateRefusal(decision, behaviour);
     case 'quota-exhausted':
@@ -202,10 +206,10 @@ function answerOf(decision: Decision<ServiceResponse>, behaviour: Behaviour, at:
   }
 }
 
-function respond(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): ServiceResponse {
+function respondWithinLimits(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): ServiceResponse {
   const { context, responders, route, target, at, stub } = routed;
   try {
-    if (stub !== undefined && stub.source.kind !== 'function') return answerStub(stub, stub.source, queryOf(target));
+    if (stub !== undefined && stub.source.kind !== 'function') return stubResponse(stub, stub.source, queryOf(target));
     if (route.kind === 'unknown') return errors.unknownRoute(route.nearest);
     const { operation, parameters } = route;
     const respondTo = responders[operation.id] ?? exampleResponder;

@@ -77,8 +77,8 @@ const HTML_SPECIAL = /[<>&]/g;
 const HTML_ESCAPES: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' };
 
 /** Converts a response to HTTP, the same bytes for every adapter. `date` is the value of the `Date` header. */
-export function writeResponse(answer: ServiceResponse, method: string, date: string): MockResponse {
-  const { status, headers, cookies, body } = answer;
+export function writeResponse(response: ServiceResponse, method: string, date: string): MockResponse {
+  const { status, headers, cookies, body } = response;
   if (body === '') {
     // Without a length, node:http would send an empty body in chunks.
     const length = STATUSES_WITHOUT_BODY.has(status) ? {} : { 'content-length': '0' };

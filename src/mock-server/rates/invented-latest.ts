@@ -46,7 +46,7 @@ export class InventedSnapshot {
   readonly seed: number;
   readonly at: number;
   readonly #rate: InventedRate;
-  readonly #answers = new Map<string, ServiceResponse>();
+  readonly #responses = new Map<string, ServiceResponse>();
 
   constructor(seed: number, at: number) {
     this.seed = seed;
@@ -54,18 +54,18 @@ export class InventedSnapshot {
     this.#rate = inventRates(seed, at);
   }
 
-  /** The last response to the same query, if any. */
-  answerTo(queryText: string | undefined): ServiceResponse | undefined {
-    return queryText === undefined ? undefined : this.#answers.get(queryText);
+  /** The cached response to the query, if any. */
+  cachedResponse(queryText: string | undefined): ServiceResponse | undefined {
+    return queryText === undefined ? undefined : this.#responses.get(queryText);
   }
 
-  /** The cached response to a valid query, for the next request with that `queryText`. */
-  answer(requested: RequestedRates, queryText: string | undefined): ServiceResponse {
-    const answer = successResponse(this.data(requested));
-    if (queryText === undefined || queryText.length > LONGEST_KEPT) return answer;
-    if (this.#answers.size === MOST_ANSWERS) this.#answers.clear();
-    this.#answers.set(queryText, answer);
-    return answer;
+  /** The response to a valid query. It is cached for the next request with this `queryText`. */
+  respond(requested: RequestedRates, queryText: string | undefined): ServiceResponse {
+    const response = successResponse(this.data(requested));
+    if (queryText === undefined || queryText.length > LONGEST_CACHED) return response;
+    if (this.#responses.size === MOST_CACHED) this.#responses.clear();
+    this.#responses.set(queryText, response);
+    return response;
   }
 
   data({ base, symbols }: RequestedRates): InventedData {
@@ -80,8 +80,8 @@ export class InventedSnapshot {
 }
 
 /** About 2.5 kB each. */
-const MOST_ANSWERS = 200;
-const LONGEST_KEPT = 500;
+const MOST_CACHED = 200;
+const LONGEST_CACHED = 500;
 
 /** Keeps the newest snapshot, which is used until the next one. */
 export function createInventedSnapshots(): (seed: number, at: number) => InventedSnapshot {

@@ -7,7 +7,7 @@ import { redactKeys } from '../redact-keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import type { LatestContext, LatestFunction } from '../stubs/stub-record.ts';
 import { createInventedSnapshots, type InventedSnapshot, readRequestedRates } from './invented-latest.ts';
-import { answerRecorded, type Replay, recordedAnswers } from './replay.ts';
+import { parseReplay, type Replay, recordedResponseTo } from './replay.ts';
 
 /** The source of the data of `latest`; by default, it is invented. */
 export interface LatestSource {
@@ -17,7 +17,7 @@ export interface LatestSource {
 
 /** `GET /api/v1/latest`: its parameters and fields are not shown, so the data is invented, or the user's own. */
 export function createLatestResponder({ latest, replay }: LatestSource = {}): Responder {
-  const recorded = replay === undefined ? undefined : recordedAnswers(replay);
+  const recorded = replay === undefined ? undefined : parseReplay(replay);
   const snapshots = createInventedSnapshots();
   let interval = { granularity: '', ms: 0 };
   const snapshotOf = ({ at }: AdmittedRequest, { behaviour, state }: ServiceContext) => {
@@ -30,31 +30,31 @@ export function createLatestResponder({ latest, replay }: LatestSource = {}): Re
     const make = request.latest ?? latest;
     if (make !== undefined) {
       const invented = () => snapshotOf(request, context).data(readRequestedRates(queryOf(request.target)));
-      return answerWith(make, request, invented);
+      return responseOfFunction(make, request, invented);
     }
-    if (recorded !== undefined) return answerRecorded(recorded, queryOf(request.target));
-    return answerInvented(snapshotOf(request, context), request, context);
+    if (recorded !== undefined) return recordedResponseTo(recorded, queryOf(request.target));
+    return inventedResponse(snapshotOf(request, context), request, context);
   };
 }
 
-function answerInvented(
+function inventedResponse(
   snapshot: InventedSnapshot,
   { target }: AdmittedRequest,
   { behaviour }: ServiceContext,
 ): ServiceResponse {
   const queryText = target.recorded.hasKeyInUrl ? undefined : target.query;
-  const known = snapshot.answerTo(queryText);
+  const known = snapshot.cachedResponse(queryText);
   if (known !== undefined) return known;
   const requested = readRequestedRates(queryOf(target));
-  if (!requested.hasUnknown) return snapshot.answer(requested, queryText);
+  if (!requested.hasUnknown) return snapshot.respond(requested, queryText);
   // Not kept: the switch decides anew each time.
-  return badParameter(UNKNOWN_CURRENCY, behaviour) ?? snapshot.answer(requested, undefined);
+  return badParameter(UNKNOWN_CURRENCY, behaviour) ?? snapshot.respond(requested, undefined);
 }
 
 const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';
 
 /** The response of a user's function. What it throws, and a value that is not an object, cause a 500 with the reason. */
-function answerWith(
+function responseOfFunction(
   latest: LatestFunction,
   { target, at, key }: AdmittedRequest,
   invented: LatestContext['invented'],

@@ -11,34 +11,34 @@ import { jsonParts, unquoted } from '../stubs/json-parts.ts';
 export type Replay = string | Readonly<Record<string, unknown>>;
 
 /** Recorded responses by query, with its parameters in order. */
-export type RecordedAnswers = Pick<ReadonlyMap<string, ServiceResponse>, 'get' | 'keys'>;
+export type RecordedResponses = Pick<ReadonlyMap<string, ServiceResponse>, 'get' | 'keys'>;
 
 /** Returns the recorded response, and 501 `not_recorded` without one. */
-export function answerRecorded(answers: RecordedAnswers, query: URLSearchParams): ServiceResponse {
+export function recordedResponseTo(responses: RecordedResponses, query: URLSearchParams): ServiceResponse {
   const canonical = canonicalQuery(query);
-  return answers.get(canonical) ?? answers.get(ANY) ?? notRecorded(canonical, answers);
+  return responses.get(canonical) ?? responses.get(ANY) ?? notRecorded(canonical, responses);
 }
 
 const ANY = '*';
 
 /** Reads a recording. Throws `MockServerError` with code `invalid_option` for what is none. */
-export function recordedAnswers(replay: unknown): ReadonlyMap<string, ServiceResponse> {
+export function parseReplay(replay: unknown): ReadonlyMap<string, ServiceResponse> {
   const single = readRecording(replay);
-  if (single !== undefined && isEnvelope(single.value)) return new Map([[ANY, recordedAnswer('replay', replay)]]);
+  if (single !== undefined && isEnvelope(single.value)) return new Map([[ANY, parseRecorded('replay', replay)]]);
   const byQuery = typeof replay === 'string' ? membersOf(single?.json ?? '{}') : replay;
   if (!isRecord(byQuery) || Object.keys(byQuery).length === 0) throw invalidOption('replay', replay, EXPECTED);
-  return answersByQuery(byQuery);
+  return responsesByQuery(byQuery);
 }
 
-function answersByQuery(byQuery: Readonly<Record<string, unknown>>): ReadonlyMap<string, ServiceResponse> {
-  const answers = new Map<string, ServiceResponse>();
+function responsesByQuery(byQuery: Readonly<Record<string, unknown>>): ReadonlyMap<string, ServiceResponse> {
+  const responses = new Map<string, ServiceResponse>();
   for (const [text, recorded] of Object.entries(byQuery)) {
     const query = text === ANY ? ANY : canonicalQuery(new URLSearchParams(text));
-    if (answers.has(query))
+    if (responses.has(query))
       throw invalidOption('replay', text, 'each query once; the order of its parameters does not matter');
-    answers.set(query, recordedAnswer(`replay[${JSON.stringify(text)}]`, recorded));
+    responses.set(query, parseRecorded(`replay[${JSON.stringify(text)}]`, recorded));
   }
-  return answers;
+  return responses;
 }
 
 function membersOf(json: string): Readonly<Record<string, string>> {
@@ -47,7 +47,7 @@ function membersOf(json: string): Readonly<Record<string, string>> {
 
 const EXPECTED = "a recorded envelope, or an object of responses by query such as { 'base=EUR': … }";
 
-function recordedAnswer(option: string, recorded: unknown): ServiceResponse {
+function parseRecorded(option: string, recorded: unknown): ServiceResponse {
   const recording = readRecording(recorded);
   if (recording === undefined) throw invalidOption(option, recorded, 'an envelope, or the data of one');
   const { json, value } = recording;
@@ -79,8 +79,8 @@ function readRecording(recorded: unknown): Recording | undefined {
   }
 }
 
-function notRecorded(query: string, answers: RecordedAnswers): ServiceResponse {
-  const known = Array.from(answers.keys(), (text) => `'${text}'`).join(', ');
+function notRecorded(query: string, responses: RecordedResponses): ServiceResponse {
+  const known = Array.from(responses.keys(), (text) => `'${text}'`).join(', ');
   return errorResponse({
     status: 501,
     code: 'not_recorded',

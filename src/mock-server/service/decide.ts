@@ -4,7 +4,7 @@ import { type RateWindow, rateWindows } from './rate-windows.ts';
 import { type KeyRecord, limitPerMinute } from './service-state.ts';
 
 /** What a request of a known key is about to do. */
-export interface MeteredRequest<Answer> {
+export interface MeteredRequest<Result> {
   readonly key: KeyRecord;
   /** The one moment the whole decision is made for, in milliseconds since the Unix epoch. */
   readonly at: number;
@@ -13,12 +13,12 @@ export interface MeteredRequest<Answer> {
   /** Whether it is counted in a window of its own, as the quota endpoint may be. */
   readonly hasOwnWindow: boolean;
   /** Makes the response of a request within both limits. Called at most once, before anything is counted. */
-  readonly answer: (quota: QuotaUse) => Answer;
+  readonly respond: (quota: QuotaUse) => Result;
 }
 
 /** What became of it, with the numbers it was decided on: those of a served request with itself counted. */
-export type Decision<Answer> = { readonly rate: RateUse; readonly quota: QuotaUse } & (
-  | { readonly kind: 'served'; readonly answer: Answer }
+export type Decision<Result> = { readonly rate: RateUse; readonly quota: QuotaUse } & (
+  | { readonly kind: 'served'; readonly response: Result }
   /** A request fits again in `waitMs`. */
   | { readonly kind: 'rate-limited'; readonly waitMs: number }
   | { readonly kind: 'quota-exhausted' }
@@ -38,10 +38,10 @@ export interface RateUse {
  * Both limits in one synchronous step: nothing can happen between looking and counting, so exactly as many requests
  * are served as there is room for, and a refused one is never half charged.
  */
-export function decide<Answer extends { readonly status: number }>(
-  request: MeteredRequest<Answer>,
+export function decide<Result extends { readonly status: number }>(
+  request: MeteredRequest<Result>,
   behaviour: Behaviour,
-): Decision<Answer> {
+): Decision<Result> {
   const { key, at } = request;
   const window = windowOf(request, behaviour);
   const limit = limitPerMinute(key.account);
@@ -56,11 +56,11 @@ export function decide<Answer extends { readonly status: number }>(
     return { kind: refusal, waitMs: window.waitMs(limit, at), ...uses };
   }
 
-  const answer = request.answer(quota);
+  const response = request.respond(quota);
   window.count(limit, at);
-  const isCharged = request.consumesQuota && charges(answer.status, behaviour);
+  const isCharged = request.consumesQuota && charges(response.status, behaviour);
   const quotaAfter = isCharged ? chargeQuota(key, quota) : quota;
-  return { kind: 'served', answer, rate: rateUse(window, limit, at), quota: quotaAfter };
+  return { kind: 'served', response, rate: rateUse(window, limit, at), quota: quotaAfter };
 }
 
 function hasUsedUpQuota({ worksWhenQuotaExhausted }: MeteredRequest<unknown>, { limit, used }: QuotaUse): boolean {

@@ -146,7 +146,7 @@ export function hashOf(key: string): string {
   return inHand.hash;
 }
 
-/** Forgets the key of the request that was answered: from then on only its hash is in memory. */
+/** Forgets the key of the request that has a response: after that, only its hash is in memory. */
 export function forgetKeyInHand(): void {
   inHand = NO_KEY;
 }

@@ -1,7 +1,7 @@
 import { successResponse, withoutTags } from '../http/service-response.ts';
 import { checkOptionNames, invalidOption } from '../mock-server-error.ts';
 import { isAsync } from '../rates/latest-responder.ts';
-import { type Replay, recordedAnswers } from '../rates/replay.ts';
+import { parseReplay, type Replay } from '../rates/replay.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { isJson, jsonParts, unquoted } from './json-parts.ts';
 import { type LatestFunction, latestStubId, type StubAnswer, type StubSource, withStub } from './stub-record.ts';
@@ -100,7 +100,7 @@ function answerOf(text: string, index: number | undefined): StubAnswer {
 }
 
 function answersOf(recording: Replay): readonly (readonly [string, StubAnswer])[] {
-  return Array.from(recordedAnswers(recording), ([query, { status, headers, body, code = null }]) => [
+  return Array.from(parseReplay(recording), ([query, { status, headers, body, code = null }]) => [
     query,
     { status, headers, body, code },
   ]);

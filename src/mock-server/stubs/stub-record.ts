@@ -2,7 +2,7 @@ import type { PlanName } from '../../generated/service.ts';
 import type { ServiceResponse } from '../http/service-response.ts';
 import { type MatchedRequest, matchesPattern, type RequestPattern } from '../matching/request-pattern.ts';
 import type { InventedData } from '../rates/invented-latest.ts';
-import { answerRecorded, type RecordedAnswers } from '../rates/replay.ts';
+import { type RecordedResponses, recordedResponseTo } from '../rates/replay.ts';
 
 /** Returns the `data` of `latest` for a request within both limits. A promise causes a 500. */
 export type LatestFunction = (query: URLSearchParams, context: LatestContext) => object;
@@ -88,7 +88,7 @@ function rankOf({ id }: StubRecord): number {
 }
 
 /** The response of a stub to a request that is within both limits; counts it. */
-export function answerStub(
+export function stubResponse(
   stub: StubRecord,
   source: Exclude<StubSource, { readonly kind: 'function' }>,
   query: URLSearchParams,
@@ -96,23 +96,23 @@ export function answerStub(
   const { id, served } = stub;
   stub.served += 1;
   if (source.kind === 'replay') {
-    return { ...answerRecorded(recordedIn(source.recorded), query), stub: id };
+    return { ...recordedResponseTo(recordedIn(source.recorded), query), stub: id };
   }
-  const answer = source.answers[Math.min(served, source.answers.length - 1)];
-  if (answer === undefined) throw new Error(`Stub ${id} has no response.`);
-  return { ...fromAnswer(answer), why: `answered by stub ${id}`, stub: id };
+  const response = source.answers[Math.min(served, source.answers.length - 1)];
+  if (response === undefined) throw new Error(`Stub ${id} has no response.`);
+  return { ...toServiceResponse(response), why: `answered by stub ${id}`, stub: id };
 }
 
-function recordedIn(recorded: Readonly<Record<string, StubAnswer>>): RecordedAnswers {
+function recordedIn(recorded: Readonly<Record<string, StubAnswer>>): RecordedResponses {
   return {
     get(query) {
-      const answer = Object.hasOwn(recorded, query) ? recorded[query] : undefined;
-      return answer === undefined ? undefined : fromAnswer(answer);
+      const response = Object.hasOwn(recorded, query) ? recorded[query] : undefined;
+      return response === undefined ? undefined : toServiceResponse(response);
     },
     keys: () => Object.keys(recorded).values(),
   };
 }
 
-function fromAnswer({ code, ...answer }: StubAnswer): ServiceResponse {
-  return { ...answer, code: code ?? undefined, why: 'served' };
+function toServiceResponse({ code, ...response }: StubAnswer): ServiceResponse {
+  return { ...response, code: code ?? undefined, why: 'served' };
 }

@@ -9,15 +9,15 @@ test('accepts a URL and a Request as well as text', async () => {
   const { key } = mock.createKey();
   const url = new URL(`/api/v1/quota?api_key=${key}`, mock.baseUrl);
 
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     mock.fetch(url.href),
     mock.fetch(url),
     mock.fetch(new Request(url)),
     mock.fetch(new Request(url, { method: 'POST', body: 'x' }), { method: 'PUT', body: 'y' }),
   ]);
 
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 405]);
-  expect(answers[0]).toMatchObject({ url: url.href, ok: true, statusText: 'OK' });
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 405]);
+  expect(responses[0]).toMatchObject({ url: url.href, ok: true, statusText: 'OK' });
   expect(mock.journal.list().at(-1)?.method).toBe('PUT');
 });
 
@@ -35,7 +35,7 @@ test.each([
 
   expect(error).toBeInstanceOf(TypeError);
   expect(error.cause.code).toBe('ENOTFOUND');
-  expect(error.cause.message).toBe(`mock.fetch answers https://fxrates.test only, not ${origin}`);
+  expect(error.cause.message).toBe(`mock.fetch serves only https://fxrates.test, not ${origin}`);
 });
 
 test('mock.fetch rejects what fetch rejects: an invalid header, a GET with a body, an invalid URL', async () => {

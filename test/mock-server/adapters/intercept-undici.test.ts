@@ -70,15 +70,15 @@ test('method, headers, query and body arrive, and every cookie is returned', asy
     }),
   );
 
-  const answer = await ask(`${HOST}/echo`, {
+  const response = await ask(`${HOST}/echo`, {
     method: 'POST',
     query: { base: 'EUR' },
     headers: { 'x-name': 'ada' },
     body: Readable.from(['one ', 'two']),
   });
 
-  expect(answer.text).toBe('?base=EUR ada one two');
-  expect(answer.headers['set-cookie']).toEqual(['a=1', 'b=2']);
+  expect(response.text).toBe('?base=EUR ada one two');
+  expect(response.headers['set-cookie']).toEqual(['a=1', 'b=2']);
 });
 
 test('a request without a handler is sent with its body, even if that can be read only once', async () => {
@@ -136,7 +136,7 @@ test('an incomplete body is an error of the reader', async () => {
 });
 
 test.each([
-  ['before the handler answers', false],
+  ['before the handler responds', false],
   ['while the body comes', true],
 ])("an abort %s ends the request with its reason, and aborts the handler's signal", async (_, hasHead) => {
   const controller = new AbortController();
@@ -196,9 +196,9 @@ test('a handler for one request handles one of ten at once; WebSocket handlers a
     http.get(`${url}/one`, () => HttpResponse.text('mocked'), { once: true }),
   );
 
-  const answers = await Promise.all(Array.from({ length: 10 }, () => ask(`${url}/one`)));
+  const responses = await Promise.all(Array.from({ length: 10 }, () => ask(`${url}/one`)));
 
-  expect(answers.filter(({ text }) => text === 'mocked')).toHaveLength(1);
+  expect(responses.filter(({ text }) => text === 'mocked')).toHaveLength(1);
 });
 
 test('closing restores the previous dispatcher and fetch', () => {

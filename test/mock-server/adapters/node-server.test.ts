@@ -22,11 +22,11 @@ test('listens on a free port of the loopback address until close', async () => {
   const mock = newMock();
   const server = await mock.serve();
 
-  const answer = await fetch(`${server.url}/api/v1/quota`, { headers: { connection: 'close' } });
+  const response = await fetch(`${server.url}/api/v1/quota`, { headers: { connection: 'close' } });
   await server.close();
 
   expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
-  expect(answer.status).toBe(401);
+  expect(response.status).toBe(401);
   await expect(fetch(server.url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   await server.close();
 });
@@ -38,10 +38,10 @@ test('after close, a client does not reuse a connection with the next server on 
 
   for (let run = 0; run < 10; run += 1) {
     const server = await mock.serve({ port });
-    const answer = await fetch(`${server.url}/api/v1/quota`);
-    await answer.text();
+    const response = await fetch(`${server.url}/api/v1/quota`);
+    await response.text();
     await server.close();
-    expect([run, answer.status]).toEqual([run, 401]);
+    expect([run, response.status]).toEqual([run, 401]);
   }
 });
 
@@ -90,13 +90,13 @@ test('close waits for a response in progress', async () => {
     );
   });
   const server = await mock.serve();
-  const answering = fetch(`${server.url}/slow`);
+  const pending = fetch(`${server.url}/slow`);
   await reached;
 
   const closing = server.close();
   release();
 
-  expect(await (await answering).text()).toBe('late');
+  expect(await (await pending).text()).toBe('late');
   await closing;
 });
 
@@ -149,13 +149,13 @@ test.each([
 ])('%s gets a response in the envelope', async (_, text, status, code) => {
   await using server = await newMock().serve();
 
-  const answer = await raw(server, text);
+  const response = await raw(server, text);
 
-  expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-  expect(answer).toContain('content-type: application/json');
-  expect(answer).toContain('date: Thu, 15 Jan 2026 00:00:00 GMT');
-  expect(/^allow: GET\r$/m.test(answer)).toBe(status === 405);
-  expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
+  expect(response).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(response).toContain('content-type: application/json');
+  expect(response).toContain('date: Thu, 15 Jan 2026 00:00:00 GMT');
+  expect(/^allow: GET\r$/m.test(response)).toBe(status === 405);
+  expect(JSON.parse(response.slice(response.indexOf('\r\n\r\n')))).toMatchObject({
     success: false,
     error: { code, status },
   });
@@ -178,25 +178,25 @@ test('rejects two Authorization headers', async () => {
   await using server = await mock.serve();
   const { key } = mock.createKey();
 
-  const answer = await raw(
+  const response = await raw(
     server,
     `GET /api/v1/quota HTTP/1.1\r\nhost: x\r\nauthorization: ${key}\r\nauthorization: ${key}\r\nconnection: close\r\n\r\n`,
   );
 
-  expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+  expect(response).toMatch(/^HTTP\/1\.1 401 /);
 });
 
 test('a body that is too large is refused without reading it all, and the connection ends', async () => {
   await using server = await newMock().serve();
   const body = 'x'.repeat(3 * 1024 * 1024);
 
-  const answer = await raw(
+  const response = await raw(
     server,
     `POST /api/v1/latest HTTP/1.1\r\nhost: x\r\ncontent-length: 999999999\r\n\r\n${body}`,
   );
 
-  expect(answer).toMatch(/^HTTP\/1\.1 413 /);
-  expect(answer).toContain('"code":"content_too_large"');
+  expect(response).toMatch(/^HTTP\/1\.1 413 /);
+  expect(response).toContain('"code":"content_too_large"');
 });
 
 test('a client that disconnects during its body does not affect others', async () => {

@@ -39,13 +39,13 @@ test.each([
 ])('a body of %s arrives', async (_, body) => {
   const mock = echoing();
 
-  const answer = await undici.request(`${mock.baseUrl}/echo`, {
+  const response = await undici.request(`${mock.baseUrl}/echo`, {
     method: 'POST',
     dispatcher: mock.dispatcher,
     body: (typeof body === 'function' ? body() : body) as Buffer,
   });
 
-  expect(await answer.body.json()).toMatchObject({ method: 'POST', body: 'péché' });
+  expect(await response.body.json()).toMatchObject({ method: 'POST', body: 'péché' });
 });
 
 test.each([
@@ -61,13 +61,13 @@ test.each([
 ])('headers arrive from %s', async (_, headers) => {
   const mock = echoing();
 
-  const answer = await undici.request(`${mock.baseUrl}/echo`, {
+  const response = await undici.request(`${mock.baseUrl}/echo`, {
     dispatcher: mock.dispatcher,
     headers: headers as unknown as Record<string, string>,
     query: { a: 1, b: ['x y', 'z'] },
   });
 
-  expect(await answer.body.json()).toMatchObject({ many: 'a, b', type: 'text/x', query: '?a=1&b=x%20y&b=z' });
+  expect(await response.body.json()).toMatchObject({ many: 'a, b', type: 'text/x', query: '?a=1&b=x%20y&b=z' });
 });
 
 test('requests to other origins use the dispatcher that was global when the mock created its own', async () => {
@@ -79,9 +79,9 @@ test('requests to other origins use the dispatcher that was global when the mock
   const { dispatcher } = newMock();
   undici.setGlobalDispatcher(dispatcher);
 
-  const answer = await undici.request('https://elsewhere.test/').finally(() => undici.setGlobalDispatcher(previous));
+  const response = await undici.request('https://elsewhere.test/').finally(() => undici.setGlobalDispatcher(previous));
 
-  expect(await answer.body.text()).toBe('elsewhere');
+  expect(await response.body.text()).toBe('elsewhere');
 });
 
 test('an abort ends a request that waits', async () => {
@@ -141,11 +141,11 @@ test('interceptors of undici work on it, and closing it is harmless', async () =
   const { key } = mock.createKey();
   const composed = mock.dispatcher.compose(undici.interceptors.dump(), undici.interceptors.retry({ maxRetries: 0 }));
 
-  const answer = await undici.request(`${mock.baseUrl}/api/v1/quota?api_key=${key}`, { dispatcher: composed });
+  const response = await undici.request(`${mock.baseUrl}/api/v1/quota?api_key=${key}`, { dispatcher: composed });
   await composed.close();
   await mock.dispatcher.destroy();
 
-  expect(answer.statusCode).toBe(200);
+  expect(response.statusCode).toBe(200);
 });
 
 test('a body left unread does not disturb the next request', async () => {
@@ -174,11 +174,11 @@ test.each([
   const { key } = mock.createKey();
   mock.faults.add({ kind: 'status', status: 503, times: 2 });
 
-  const answer = await undici.request(`${mock.baseUrl}/api/v1/quota?api_key=${key}`, {
+  const response = await undici.request(`${mock.baseUrl}/api/v1/quota?api_key=${key}`, {
     dispatcher: retrying(mock.dispatcher),
   });
 
-  expect(answer.statusCode).toBe(200);
+  expect(response.statusCode).toBe(200);
   expect(mock.journal.list().map(({ status }) => status)).toEqual([503, 503, 200]);
 });
 

@@ -87,10 +87,10 @@ afterEach(() => void process.off('warning', listen));
 test('warn reports each assumption once and changes no response', async () => {
   const { quota } = mockWith({ onAssumption: 'warn' });
 
-  const answers = [await quota(), await quota()];
+  const responses = [await quota(), await quota()];
   await new Promise((resolve) => setImmediate(resolve));
 
-  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  expect(responses.map(({ status }) => status)).toEqual([200, 200]);
   expect(warnings).toHaveLength(1);
   expect(warnings[0]).toMatchObject({
     name: 'FxratesMockWarning',

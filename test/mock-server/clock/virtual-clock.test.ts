@@ -195,13 +195,13 @@ test('the clock does not jump while a request is served', async () => {
     }),
   );
 
-  const answering = mock.fetch(`${mock.baseUrl}/api/v1/slow`);
+  const pending = mock.fetch(`${mock.baseUrl}/api/v1/slow`);
   const sleep = mock.clock.sleep(10_000);
   for (let turn = 0; turn < 200; turn += 1) await nextTurn();
   expect(mock.clock.now()).toBe(START);
   release();
 
-  expect(await (await answering).json()).toEqual({ now: START });
+  expect(await (await pending).json()).toEqual({ now: START });
   await sleep;
   expect(mock.clock.now()).toBe(START + 10_000);
 });

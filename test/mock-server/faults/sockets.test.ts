@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
 
 /** Every byte received over a separate connection, and how the connection ended. */
-async function rawAnswer(port: number, key: string): Promise<{ head: string; body: string; ending: string }> {
+async function rawResponse(port: number, key: string): Promise<{ head: string; body: string; ending: string }> {
   return await new Promise((resolve) => {
     let text = '';
     let ending = 'closed';
@@ -42,10 +42,10 @@ test.each<[FaultOptions, number, string]>([
   await using it = await serving();
   it.mock.faults.add(fault);
 
-  const answer = await rawAnswer(it.port, it.key);
+  const response = await rawResponse(it.port, it.key);
 
-  expect([answer.body.length, answer.ending]).toEqual([bytes, ending]);
-  const promised = Number(/content-length: (\d+)/.exec(answer.head)?.[1] ?? 0);
+  expect([response.body.length, response.ending]).toEqual([bytes, ending]);
+  const promised = Number(/content-length: (\d+)/.exec(response.head)?.[1] ?? 0);
   expect(promised > bytes).toBe('afterBytes' in fault);
 });
 
@@ -57,7 +57,7 @@ test.each<[FaultOptions, string]>([
   it.mock.stubs.add({ status: 204 });
   it.mock.faults.add(fault);
 
-  expect(await rawAnswer(it.port, it.key)).toEqual({ head: '', body: '', ending });
+  expect(await rawResponse(it.port, it.key)).toEqual({ head: '', body: '', ending });
   expect(it.mock.journal.list()).toMatchObject([{ status: 0, faults: ['fault_1'] }]);
 });
 
@@ -67,14 +67,14 @@ test('a cut that is longer than the body omits the last byte, also of a body tha
   it.mock.faults.add({ kind: 'truncate', afterBytes: 80 });
   it.mock.faults.add({ kind: 'bad-json' });
 
-  expect((await rawAnswer(it.port, it.key)).body).toBe('x'.repeat(49));
+  expect((await rawResponse(it.port, it.key)).body).toBe('x'.repeat(49));
 });
 
 test('sends the given number of bytes before a malformed chunk', async () => {
   await using it = await serving();
   it.mock.faults.add({ kind: 'malformed-chunk', afterBytes: 9 });
 
-  const { head, body } = await rawAnswer(it.port, it.key);
+  const { head, body } = await rawResponse(it.port, it.key);
 
   expect(head).toMatch(/transfer-encoding: chunked/i);
   expect(body).toBe('9\r\n{"success\r\nthis is no chunk size\r\n');
@@ -99,8 +99,8 @@ test('reuses a connection after latency and dribble, in the order of the request
   it.mock.faults.add({ kind: 'dribble', chunkBytes: 50, intervalMs: 10, nth: 2 });
   const dispatcher = new Agent({ connections: 1, pipelining: 4 });
   const send = async () => {
-    const answer = await request(`${it.url}/api/v1/quota`, { dispatcher, headers: { authorization: it.key } });
-    return JSON.parse(await answer.body.text()).success;
+    const response = await request(`${it.url}/api/v1/quota`, { dispatcher, headers: { authorization: it.key } });
+    return JSON.parse(await response.body.text()).success;
   };
 
   expect(await Promise.all([send(), send(), send(), send()])).toEqual([true, true, true, true]);
@@ -127,7 +127,9 @@ test('many simultaneous waits cause no leak warning', async () => {
   const note = (warning: unknown) => warnings.push(warning);
   process.on('warning', note);
 
-  await Promise.all(Array.from({ length: 20 }, () => fetch(`${it.url}/api/v1/quota`).then((answer) => answer.text())));
+  await Promise.all(
+    Array.from({ length: 20 }, () => fetch(`${it.url}/api/v1/quota`).then((response) => response.text())),
+  );
   process.off('warning', note);
 
   expect(warnings).toEqual([]);

@@ -20,10 +20,10 @@ test('a preflight allows the headers it asks for, on every path, and needs no ke
   const mock = newMock();
 
   for (const path of ['/api/v1/latest', '/api/v1/nothing']) {
-    const answer = await ask(mock, path, PREFLIGHT);
+    const response = await ask(mock, path, PREFLIGHT);
 
-    expect(answer.status).toBe(204);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    expect(response.status).toBe(204);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, HEAD, OPTIONS',
       'access-control-allow-headers': 'authorization,prefer',
@@ -35,9 +35,9 @@ test('a preflight allows the headers it asks for, on every path, and needs no ke
 test('a preflight with invalid header names allows only Authorization', async () => {
   const headers = { ...PREFLIGHT.headers, 'access-control-request-headers': 'authorization, <script>' };
 
-  const answer = await ask(newMock(), '/api/v1/latest', { method: 'OPTIONS', headers });
+  const response = await ask(newMock(), '/api/v1/latest', { method: 'OPTIONS', headers });
 
-  expect(answer.headers.get('access-control-allow-headers')).toBe('Authorization');
+  expect(response.headers.get('access-control-allow-headers')).toBe('Authorization');
 });
 
 test('successes, refusals, faults and handlers are readable, with their headers', async () => {
@@ -46,17 +46,17 @@ test('successes, refusals, faults and handlers are readable, with their headers'
   mock.use(http.get('*/api/v1/handled', () => HttpResponse.json({})));
   mock.faults.add({ kind: 'status', status: 503, nth: 4 });
 
-  const answers = [
+  const responses = [
     await ask(mock, '/api/v1/latest', { headers }),
     await ask(mock, '/api/v1/latest', { headers: PAGE }),
     await ask(mock, '/api/v1/handled', { headers }),
     await ask(mock, '/api/v1/latest', { headers }),
   ];
 
-  expect(answers.map(({ status }) => status)).toEqual([200, 401, 200, 503]);
-  for (const answer of answers) {
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(answer.headers.get('access-control-expose-headers')).toMatch(/ETag, Retry-After, RateLimit,/);
+  expect(responses.map(({ status }) => status)).toEqual([200, 401, 200, 503]);
+  for (const response of responses) {
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-expose-headers')).toMatch(/ETag, Retry-After, RateLimit,/);
   }
 });
 
@@ -76,9 +76,9 @@ test('pages of other origins cannot read the dashboard and the admin API', async
 
   for (const path of ['/dashboard', '/dashboard/nothing', '/__fxrates/health', '/__fxrates/snapshot', '/']) {
     for (const init of [PREFLIGHT, { headers: PAGE }]) {
-      const answer = await fetch(server.url + path, init);
-      const isApi = path === '/' && answer.status !== 200;
-      if (!isApi) expect([path, answer.headers.get('access-control-allow-origin')]).toEqual([path, null]);
+      const response = await fetch(server.url + path, init);
+      const isApi = path === '/' && response.status !== 200;
+      if (!isApi) expect([path, response.headers.get('access-control-allow-origin')]).toEqual([path, null]);
     }
   }
 });
@@ -86,11 +86,11 @@ test('pages of other origins cannot read the dashboard and the admin API', async
 test('by default, sends no CORS headers, and lists the switch for requests with an origin', async () => {
   const mock = createMockServer({ clock: 'virtual' });
 
-  const answer = await ask(mock, '/api/v1/quota', { headers: PAGE });
+  const response = await ask(mock, '/api/v1/quota', { headers: PAGE });
   const preflight = await ask(mock, '/api/v1/quota', PREFLIGHT);
   await ask(mock, '/api/v1/quota');
 
-  expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
   expect(preflight.status).toBe(405);
   expect(mock.journal.list().map(({ switches }) => switches.includes('cors'))).toEqual([true, true, false]);
 });

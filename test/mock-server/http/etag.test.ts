@@ -29,9 +29,9 @@ test.each([
 ] as const)('the ETag is %s: If-None-Match %s gets %i', (etag, condition, status) => {
   const core = new MockCore({ behaviour: { etag } });
 
-  const answer = core.send(LATEST, { key: core.createKey().key, headers: { 'if-none-match': condition } });
+  const response = core.send(LATEST, { key: core.createKey().key, headers: { 'if-none-match': condition } });
 
-  expect(answer.status).toBe(status);
+  expect(response.status).toBe(status);
 });
 
 test.each([
@@ -54,12 +54,12 @@ test('refusals have no ETag and are never 304', () => {
   const { id, key } = core.createKey();
   core.keys.setUsage(id, { month: 1000 });
 
-  const answers = [key, undefined].map((one) =>
+  const responses = [key, undefined].map((one) =>
     core.send(LATEST, { ...(one === undefined ? {} : { key: one }), headers: { 'if-none-match': '*' } }),
   );
 
-  expect(answers.map(({ status }) => status)).toEqual([429, 401]);
-  for (const { headers } of answers) expect(headers).not.toHaveProperty('etag');
+  expect(responses.map(({ status }) => status)).toEqual([429, 401]);
+  for (const { headers } of responses) expect(headers).not.toHaveProperty('etag');
 });
 
 test('without the switch or without a condition, no response depends on the ETag', () => {

@@ -50,11 +50,11 @@ test('an operation added to openapi.yaml returns its example, and is metered as 
   const core = coreWith(historical);
   const { id, key } = core.createKey();
 
-  const answer = core.send('/api/v1/historical/2026-01-01?days=3&exact=true&symbols=EUR%2CGBP&places=2&places=4', {
+  const response = core.send('/api/v1/historical/2026-01-01?days=3&exact=true&symbols=EUR%2CGBP&places=2&places=4', {
     key,
   });
 
-  expect(answer.body).toEqual(historical.example);
+  expect(response.body).toEqual(historical.example);
   expect(core.keys.get(id).monthlyUsed).toBe(1);
 });
 
@@ -81,10 +81,10 @@ test.each([
   const core = coreWith(historical);
   const { key } = core.createKey();
 
-  const answer = core.send(`/api/v1/historical/${query}${query.includes('?') ? '&' : '?'}api_key=${key}`);
+  const response = core.send(`/api/v1/historical/${query}${query.includes('?') ? '&' : '?'}api_key=${key}`);
 
-  expect(answer).toMatchObject({ status: 400, code: 'invalid_parameter' });
-  expect(answer.body.error.message).toContain(message);
+  expect(response).toMatchObject({ status: 400, code: 'invalid_parameter' });
+  expect(response.body.error.message).toContain(message);
 });
 
 test('an operation without an example or schema returns 501', () => {
@@ -101,19 +101,19 @@ test('an operation without an example returns data that its schema allows, by th
   const rate = { kind: 'number', from: 0.5, to: 1.5, step: 0.0001 } as const;
   const data = { kind: 'object', fields: { dates: { kind: 'list', items: [dates, dates] }, rate } } as const;
   const sample = { kind: 'object', fields: { success: { kind: 'values', values: [true] }, data } } as const;
-  const answers = [1, 1, 2].map((seed) => {
+  const responses = [1, 1, 2].map((seed) => {
     const core = coreWith({ ...historical, example: undefined, sample });
     core.context.state.seed = seed;
     return core.send('/api/v1/historical/2026-01-01', { key: core.createKey().key }).body;
   });
 
-  expect(answers[0]).toEqual({
+  expect(responses[0]).toEqual({
     success: true,
     data: { dates: [expect.stringMatching(/^2026-01-0[123]$/), expect.any(String)], rate: expect.any(Number) },
   });
-  expect(String(answers[0].data.rate)).toMatch(/^[01]\.\d{1,4}$/);
-  expect(answers[1]).toEqual(answers[0]);
-  expect(answers[2]).not.toEqual(answers[0]);
+  expect(String(responses[0].data.rate)).toMatch(/^[01]\.\d{1,4}$/);
+  expect(responses[1]).toEqual(responses[0]);
+  expect(responses[2]).not.toEqual(responses[0]);
 });
 
 test('a fixed path comes before one with parameters', () => {
@@ -150,17 +150,17 @@ test('latest accepts base and symbols in any case, once or several times', () =>
   const core = new MockCore();
   const { key } = core.createKey();
 
-  const answers = ['base=eur&symbols=usd,%20jpy', 'base=EUR&symbols=USD&symbols=JPY,'].map(
+  const responses = ['base=eur&symbols=usd,%20jpy', 'base=EUR&symbols=USD&symbols=JPY,'].map(
     (query) => core.send(`/api/v1/latest?${query}`, { key }).data,
   );
 
-  expect(answers[0]).toEqual({
+  expect(responses[0]).toEqual({
     base: 'EUR',
     timestamp: '2026-01-15T00:00:00.000Z',
     source: 'invented by the fxrates mock server',
     rates: { USD: expect.any(Number), JPY: expect.any(Number) },
   });
-  expect(answers[1]).toEqual(answers[0]);
+  expect(responses[1]).toEqual(responses[0]);
 });
 
 test('invented rates change with the snapshot of five minutes and agree with each other', () => {
@@ -185,9 +185,9 @@ test('a response escapes the parts of a request that it repeats for HTML', () =>
   const core = coreWith(historical);
 
   core.send('/api/v1/historical/2026-01-01?%3Cscript%3E=1', { key: core.createKey().key });
-  const answer = core.send('/api/v1/historical/2026-01-01?%3Cscript%3E=1', { key: core.createKey().key });
+  const response = core.send('/api/v1/historical/2026-01-01?%3Cscript%3E=1', { key: core.createKey().key });
 
-  expect(answer.headers['content-type']).toBe('application/json');
-  expect(answer.body.error.message).toContain('<script>');
-  expect(answer.text).not.toMatch(/[<>&]/);
+  expect(response.headers['content-type']).toBe('application/json');
+  expect(response.body.error.message).toContain('<script>');
+  expect(response.text).not.toMatch(/[<>&]/);
 });

@@ -76,9 +76,9 @@ test.each(['/api/v1/café', '/api/v1/a b', '/api/v1/"<€>`{😀}', '/api/v1/caf
     const { key } = mock.createKey();
     mock.stubs.add({ match: { path }, data: 'stub' });
 
-    const answer = await mock.fetch(mock.baseUrl + path, { headers: { authorization: key } });
+    const response = await mock.fetch(mock.baseUrl + path, { headers: { authorization: key } });
 
-    expect(await answer.json()).toEqual({ success: true, data: 'stub' });
+    expect(await response.json()).toEqual({ success: true, data: 'stub' });
     mock.expectRequests({ path }).toHaveCount(1);
   },
 );

@@ -63,9 +63,9 @@ test.each([
 test('a latest function is subject to the limits', async () => {
   const { mock, latest } = mockWith({ latest: () => ({}) });
 
-  const answers = await Promise.all(Array.from({ length: 301 }, () => latest()));
+  const responses = await Promise.all(Array.from({ length: 301 }, () => latest()));
 
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(300);
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(300);
   expect(mock.keys.list()[0]?.monthlyUsed).toBe(300);
 });
 

@@ -93,8 +93,8 @@ test('a larger plan applies to the next request', async () => {
 
   mock.accounts.setPlan(accountId, 'developer');
 
-  const answer = await mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=${key}`);
-  expect(await answer.json()).toMatchObject({
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=${key}`);
+  expect(await response.json()).toMatchObject({
     data: { plan: 'developer', monthly_limit: 100_000, rate_limit_per_minute: 300 },
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { MockCore } from '../../helpers/mock-core.ts';
 
 /** Status of a request with this key, and the reason in the journal. */
-function answerTo(core: MockCore, key: string | undefined) {
+function responseTo(core: MockCore, key: string | undefined) {
   const { status } = core.send('/api/v1/quota', key === undefined ? {} : { key });
   return [status, core.journal.entries.at(-1)?.why];
 }
@@ -12,10 +12,10 @@ test('the journal has the reason for a request that is refused for its key', () 
   const { id, key } = core.createKey();
   const unknown = `fx_live_${'0'.repeat(48)}`;
 
-  const refused = [undefined, 'no-key', `${unknown}0`, unknown].map((sent) => answerTo(core, sent));
+  const refused = [undefined, 'no-key', `${unknown}0`, unknown].map((sent) => responseTo(core, sent));
   core.keys.revoke(id);
 
-  expect([...refused, answerTo(core, key)]).toEqual([
+  expect([...refused, responseTo(core, key)]).toEqual([
     [401, expect.stringContaining('the request has no API key')],
     [401, expect.stringContaining('the credential does not look like an API key')],
     [401, expect.stringContaining('the credential does not look like an API key')],
@@ -30,10 +30,10 @@ test('a revoked key works until its delay has passed', () => {
   core.keys.revoke(id);
 
   core.now += 4999;
-  const before = answerTo(core, key);
+  const before = responseTo(core, key);
   core.now += 1;
 
-  expect([before[0], answerTo(core, key)[0]]).toEqual([200, 401]);
+  expect([before[0], responseTo(core, key)[0]]).toEqual([200, 401]);
 });
 
 test('the reason names a key above the cap of its plan', () => {
@@ -44,7 +44,7 @@ test('the reason names a key above the cap of its plan', () => {
 
   core.accounts.setPlan(accountId, 'free');
 
-  expect(answerTo(core, second!.key)).toEqual([
+  expect(responseTo(core, second!.key)).toEqual([
     401,
     expect.stringContaining('key_2 is above the cap of the free plan'),
   ]);

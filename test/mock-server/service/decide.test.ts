@@ -94,9 +94,9 @@ class ComparedKey {
     if (month !== this.#month) this.#core.keys.setUsage(id, { month: USED_BEFORE });
     this.#month = month;
 
-    const answer = this.#core.send(`/api/v1/${what}`, { key });
+    const response = this.#core.send(`/api/v1/${what}`, { key });
 
-    expect(answer.code).toBe(this.#model.codeOf(what, this.#core.now));
+    expect(response.code).toBe(this.#model.codeOf(what, this.#core.now));
     expect(this.#core.keys.get(id).monthlyUsed).toBe(USED_BEFORE + this.#model.used);
   }
 }
@@ -181,10 +181,10 @@ test('the quota endpoint never counts toward the month, works when it is used up
   const { id, key } = core.createKey('free');
   core.keys.setUsage(id, { month: 1000 });
 
-  const answers = Array.from({ length: 31 }, () => core.send('/api/v1/quota', { key }));
+  const responses = Array.from({ length: 31 }, () => core.send('/api/v1/quota', { key }));
 
-  expect(answers.slice(0, 30).every(({ status, data }) => status === 200 && data.monthly_used === 1000)).toBe(true);
-  expect(answers[30]).toMatchObject({ status: 429, code: 'rate_limited', headers: { 'retry-after': '60' } });
+  expect(responses.slice(0, 30).every(({ status, data }) => status === 200 && data.monthly_used === 1000)).toBe(true);
+  expect(responses[30]).toMatchObject({ status: 429, code: 'rate_limited', headers: { 'retry-after': '60' } });
 });
 
 test('the Unlimited plan has no quota but a rate limit', () => {
@@ -219,10 +219,10 @@ test('a responder that throws is a 500 in the envelope, without the reason', () 
   });
   const { key } = core.createKey();
 
-  const answer = core.send('/api/v1/latest', { key });
+  const response = core.send('/api/v1/latest', { key });
 
-  expect(answer).toMatchObject({ status: 500, code: 'internal_error' });
-  expect(JSON.stringify(answer)).not.toContain('secret detail');
+  expect(response).toMatchObject({ status: 500, code: 'internal_error' });
+  expect(JSON.stringify(response)).not.toContain('secret detail');
   expect(core.journal.entries.at(-1)?.why).toContain('secret detail');
 });
 

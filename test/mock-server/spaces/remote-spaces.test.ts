@@ -56,9 +56,9 @@ test('DELETE /spaces closes all spaces and lists them', async () => {
   mock.space({ name: 'left-2' });
   const headers = { authorization: `Bearer ${server.adminToken}` };
 
-  const answer = await fetch(`${server.url}/__fxrates/spaces`, { method: 'DELETE', headers });
+  const response = await fetch(`${server.url}/__fxrates/spaces`, { method: 'DELETE', headers });
 
-  expect([answer.status, await answer.json()]).toEqual([200, [{ name: 'left-1' }, { name: 'left-2' }]]);
+  expect([response.status, await response.json()]).toEqual([200, [{ name: 'left-1' }, { name: 'left-2' }]]);
   expect(await call(key)).toBe(401);
   expect(mock.space({ name: 'left-1' }).key).toBe(key);
 });
@@ -89,22 +89,22 @@ test.each([
   mock.space({ name: 'one' });
   const headers = { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' };
 
-  const answer = await fetch(`${server.url}/__fxrates${path}`, {
+  const response = await fetch(`${server.url}/__fxrates${path}`, {
     method,
     headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
-  expect(answer.status).toBe(status);
+  expect(response.status).toBe(status);
 });
 
 test('the routes of a space require the admin token', async () => {
   await using it = await connected();
   it.mock.space({ name: 'one' });
 
-  const answer = await fetch(`${it.server.url}/__fxrates/spaces/one/clock`);
+  const response = await fetch(`${it.server.url}/__fxrates/spaces/one/clock`);
 
-  expect(answer.status).toBe(401);
+  expect(response.status).toBe(401);
 });
 
 test('one list has the requests of the mock and of all its spaces, in the order of their times', async () => {
@@ -117,8 +117,8 @@ test('one list has the requests of the mock and of all its spaces, in the order 
   }
   const list = async (query: string) => {
     const headers = { authorization: `Bearer ${server.adminToken}` };
-    const answer = await fetch(`${server.url}/__fxrates/requests?${query}`, { headers });
-    return (await answer.json()) as { readonly entries: readonly { readonly space?: string }[] };
+    const response = await fetch(`${server.url}/__fxrates/requests?${query}`, { headers });
+    return (await response.json()) as { readonly entries: readonly { readonly space?: string }[] };
   };
   const spacesOf = ({ entries }: Awaited<ReturnType<typeof list>>) => entries.map(({ space }) => space);
 

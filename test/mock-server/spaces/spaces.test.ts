@@ -22,17 +22,17 @@ function inProcess(mock: MockServer): Call {
 
 function over(url: string, dispatcher: undici.Dispatcher): Call {
   return async (key, path) => {
-    const answer = await undici.request(url + path, { dispatcher, headers: { authorization: `Bearer ${key}` } });
-    const text = await answer.body.text();
-    const headers = new Headers(answer.headers as Record<string, string>);
-    return { status: answer.statusCode, headers, text: async () => text };
+    const response = await undici.request(url + path, { dispatcher, headers: { authorization: `Bearer ${key}` } });
+    const text = await response.body.text();
+    const headers = new Headers(response.headers as Record<string, string>);
+    return { status: response.statusCode, headers, text: async () => text };
   };
 }
 
 async function quota(call: Call, key: string): Promise<Seen> {
-  const answer = await call(key, '/api/v1/quota');
-  const { data } = JSON.parse(await answer.text());
-  return { status: answer.status, date: answer.headers.get('date') ?? '', used: data?.monthly_used };
+  const response = await call(key, '/api/v1/quota');
+  const { data } = JSON.parse(await response.text());
+  return { status: response.status, date: response.headers.get('date') ?? '', used: data?.monthly_used };
 }
 
 /** The actions of one test in its space. All spaces run at the same time, with different actions. */
@@ -102,11 +102,11 @@ test('a slow response of one space is not sent to another over a pipelined conne
 
   const late = quota(call, slow.key);
   const early = quota(call, quick.key);
-  let isAnswered = false;
+  let hasResponded = false;
   void late.then(() => {
-    isAnswered = true;
+    hasResponded = true;
   });
-  while (!isAnswered) await slow.clock.advance(1000);
+  while (!hasResponded) await slow.clock.advance(1000);
 
   expect(await late).toMatchObject({ status: 200, used: 0 });
   expect(await early).toEqual({ status: 200, date: new Date(START).toUTCString(), used: 0 });

@@ -21,7 +21,7 @@ export interface PreferredOperation {
  * The documented response that `Prefer: code=429` asks for (RFC 7240, as Prism reads it); `undefined` without such a
  * preference. For contract tests: it needs no key and counts nowhere.
  */
-export function preferredAnswer(
+export function preferredResponse(
   { headers }: MockRequest,
   { operation, example }: PreferredOperation,
   behaviour: Behaviour,
@@ -29,10 +29,10 @@ export function preferredAnswer(
   const code = headers['prefer'] === undefined ? undefined : preferredCode(headers['prefer']);
   if (code === undefined) return undefined;
   const status = /^\d{3}$/.test(code) ? Number(code) : 0;
-  const answer = documentedAnswer(status, { operation, example }, behaviour);
-  if (answer === undefined) return unknownCode(code, operation);
+  const response = documentedResponse(status, { operation, example }, behaviour);
+  if (response === undefined) return unknownCode(code, operation);
   const why = `requested with Prefer: code=${code}; neither authenticated nor counted`;
-  return { ...answer, headers: { ...answer.headers, 'preference-applied': `code=${code}` }, why };
+  return { ...response, headers: { ...response.headers, 'preference-applied': `code=${code}` }, why };
 }
 
 /** The value of the preference `code`; of several, the first counts (RFC 7240 §2). */
@@ -44,7 +44,7 @@ function preferredCode(prefer: string): string | undefined {
   return undefined;
 }
 
-function documentedAnswer(
+function documentedResponse(
   status: number,
   { operation, example }: PreferredOperation,
   behaviour: Behaviour,
@@ -60,11 +60,11 @@ function documentedAnswer(
   const headers: Record<string, string> = spec.headers.some((name) => /^retry-after$/i.test(name))
     ? { 'retry-after': retryAfter(1000, behaviour) }
     : {};
-  const answer = errorResponse({ status, code, message: reasonPhrase(status) || 'Refused.', headers });
+  const response = errorResponse({ status, code, message: reasonPhrase(status) || 'Refused.', headers });
   // The example of a range is of one status in it.
   return spec === documented && spec.example !== undefined
-    ? { ...answer, body: envelopeResponse(spec.example).body }
-    : answer;
+    ? { ...response, body: envelopeResponse(spec.example).body }
+    : response;
 }
 
 /** `default` is whatever fails. */

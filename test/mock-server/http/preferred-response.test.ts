@@ -10,11 +10,11 @@ const documented = Object.values<Operation>(operations).flatMap(({ id, path, err
 );
 
 test.each(documented)('Prefer: code=$status gets the documented refusal of $id', ({ path, status, code }) => {
-  const answer = new MockCore().send(path, prefer(`code=${status}`));
+  const response = new MockCore().send(path, prefer(`code=${status}`));
 
-  expect(answer.status).toBe(status);
-  expect(answer.headers['preference-applied']).toBe(`code=${status}`);
-  expect(answer.body).toMatchObject({ success: false, error: { code: code ?? expect.any(String), status } });
+  expect(response.status).toBe(status);
+  expect(response.headers['preference-applied']).toBe(`code=${status}`);
+  expect(response.body).toMatchObject({ success: false, error: { code: code ?? expect.any(String), status } });
 });
 
 test('a requested refusal is not counted and needs no key', () => {
