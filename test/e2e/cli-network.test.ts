@@ -16,7 +16,7 @@ const BODY = JSON.stringify({ success: true, data: quotaRecord() });
 
 /** The key that arrived at the service, and the connection that it used. */
 const arrived: { key: string | undefined; host: string | undefined; proxyHeaders: string[] }[] = [];
-const answer: Parameters<typeof createHttpServer>[1] = ({ headers }, response) => {
+const respond: Parameters<typeof createHttpServer>[1] = ({ headers }, response) => {
   const proxyHeaders = Object.keys(headers).filter((name) => name.startsWith('proxy-auth'));
   arrived.push({ key: headers.authorization, host: headers.host, proxyHeaders });
   response.setHeader('content-type', 'application/json').end(BODY);
@@ -26,10 +26,10 @@ let secure: Server;
 let secureProxy: ConnectProxy;
 let plainProxy: ConnectProxy;
 let securePort = 0;
-const plain = createHttpServer(answer);
+const plain = createHttpServer(respond);
 
 beforeAll(async () => {
-  secure = createServer({ key: readFileSync(fixture('key.pem')), cert: readFileSync(CA) }, answer);
+  secure = createServer({ key: readFileSync(fixture('key.pem')), cert: readFileSync(CA) }, respond);
   for (const server of [secure, plain]) {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -142,7 +142,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
 
   test.each([
     ['hangs up', (socket: Socket) => void socket.once('data', () => socket.destroy()), 'the connection was closed'],
-    ['never answers', () => undefined, 'no complete response from rates.fxrates.test within 1s'],
+    ['never responds', () => undefined, 'no complete response from rates.fxrates.test within 1s'],
   ])('a proxy that %s receives one request, and the command ends', async (_, onConnection, says) => {
     const proxy = await startRawServer({ onConnection });
     const { code, stderr } = await plan(['--timeout', '1s'], {

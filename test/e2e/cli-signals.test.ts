@@ -124,7 +124,7 @@ describe.skipIf(!hasBundle || process.platform !== 'linux')('the built command',
       env: { ...env, FXRATES_API_KEY: mock.createKey().key, HOME: '/proc' },
     });
 
-    expect({ code, isAnswer: stdout.startsWith('{') }).toEqual({ code: 0, isAnswer: true });
+    expect({ code, hasData: stdout.startsWith('{') }).toEqual({ code: 0, hasData: true });
   });
 
   test('a second signal ends it while it waits for a key from a pipe', async () => {

@@ -28,8 +28,8 @@ test.each<[string, () => CacheStore | undefined]>([
   const first = await fx.latest({ base: 'EUR' }).withMeta();
 
   for (let n = 0; n < 10; n += 1) {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => fx.latest({ base: 'EUR' }).withMeta()));
-    for (const { meta } of answers) {
+    const responses = await Promise.all(Array.from({ length: 10 }, () => fx.latest({ base: 'EUR' }).withMeta()));
+    for (const { meta } of responses) {
       expect(meta).toMatchObject({ source: 'cache', rawBody: first.meta.rawBody });
       expect([...meta.headers]).toEqual([...first.meta.headers]);
     }

@@ -35,9 +35,9 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
   const makeCalls = async (children: readonly ChildProcess[], order: CallsOrder) => {
     const ended = await Promise.all(
       children.map(async (child) => {
-        const answer = once(child, 'message');
+        const response = once(child, 'message');
         child.send(order);
-        const [report] = (await answer) as [CallsEnded];
+        const [report] = (await response) as [CallsEnded];
         return report;
       }),
     );

@@ -43,8 +43,8 @@ async function runApi(invocation: Invocation): Promise<number> {
     await sendRequest(request, invocation, { trace }).catch(withWholePath(request.path));
   } finally {
     // Also after a failure: the body often has the reason.
-    const answer = trace.lastResponse(request.path);
-    if (answer !== undefined) await printAnswer(answer, invocation);
+    const response = trace.lastResponse(request.path);
+    if (response !== undefined) await printReceived(response, invocation);
   }
   return exitCodes.ok;
 }
@@ -61,10 +61,10 @@ function withWholePath(path: string): (error: unknown) => never {
   };
 }
 
-async function printAnswer(answer: TracedResponse, invocation: Invocation): Promise<void> {
+async function printReceived(response: TracedResponse, invocation: Invocation): Promise<void> {
   const { settings, options } = invocation;
-  const body = Buffer.concat(answer.body);
-  if (options['include']) await printRaw(head(answer), invocation);
+  const body = Buffer.concat(response.body);
+  if (options['include']) await printRaw(head(response), invocation);
   const isAsItCame = (settings.output === 'auto' || settings.output === 'raw') && settings.get.length === 0;
   if (isAsItCame || !isJson(body)) await printRaw(body, invocation);
   else await printJson(body.toString().trim(), invocation);

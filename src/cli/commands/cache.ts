@@ -43,7 +43,7 @@ async function info(invocation: Invocation): Promise<number> {
   const seconds = (ms: number | undefined) => (ms === undefined ? null : Math.floor(ms / 1000));
   const rows = [
     { label: 'Folder', value: folder },
-    { label: 'Answers', value: grouped(entries.length) },
+    { label: 'Responses', value: grouped(entries.length) },
     { label: 'Size', value: `${grouped(bytes)} bytes` },
     ...ageRow('Newest', newest),
     ...ageRow('Oldest', oldest),

@@ -17,7 +17,7 @@ type MakeOptions = () => readonly Option[];
  */
 export function operationCommand(
   operation: Operation,
-  makeOptions: MakeOptions = () => answerOptions(operation),
+  makeOptions: MakeOptions = () => responseOptions(operation),
 ): CommandSpec {
   const { id, description, consumesQuota, deprecated } = operation;
   const summary = operation.summary.replace(/\.$/, '');
@@ -84,7 +84,7 @@ function ownOptions({ query }: Operation, makeOptions: MakeOptions): readonly Op
 }
 
 /** For the response as it is printed and kept. */
-export function answerOptions({ consumesQuota }: Operation): readonly Option[] {
+export function responseOptions({ consumesQuota }: Operation): readonly Option[] {
   return [
     new Option('--envelope', 'print the whole response, not only its "data"'),
     new Option('--shape', 'print paths and types without values: safe to share'),

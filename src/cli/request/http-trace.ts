@@ -5,7 +5,7 @@ import { visible } from '../terminal/text.ts';
 /** A longer body is cut in `-vv`. */
 const LONGEST_SHOWN_BODY = 2048;
 
-/** A response as received, whatever the client makes of it. */
+/** A response as received, also if the client rejects it. */
 export interface TracedResponse {
   readonly status: number;
   readonly statusText: string;
@@ -14,13 +14,13 @@ export interface TracedResponse {
   readonly body: Uint8Array[];
 }
 
-/** Requests and responses: shown with `-v` and `-vv`, kept for `fxrates api`. */
+/** Prints requests and responses with `-v` and `-vv`, and stores responses for `fxrates api`. */
 export class HttpTrace {
   readonly #invocation: Invocation;
   /** Only for `fxrates api` and -vv: a body can be large. */
   readonly #keepsBodies: boolean;
-  /** Last response of each path, since the client may ask for the quota to explain a refusal. */
-  readonly #answers = new Map<string, TracedResponse>();
+  /** Last response of each path, because the client may call `quota` to explain a refusal. */
+  readonly #responses = new Map<string, TracedResponse>();
 
   constructor(invocation: Invocation, { keepsBodies = invocation.settings.verbose > 1 } = {}) {
     this.#invocation = invocation;
@@ -29,11 +29,11 @@ export class HttpTrace {
 
   /** The last response to a request for `path`. */
   lastResponse(path: string): TracedResponse | undefined {
-    for (const [pathname, answer] of this.#answers) if (pathname.endsWith(path)) return answer;
+    for (const [pathname, response] of this.#responses) if (pathname.endsWith(path)) return response;
     return undefined;
   }
 
-  /** `fetch`, watched. `onSend` runs before each request. */
+  /** Returns `fetch` with tracing. `onSend` runs before each request. */
   wrap(fetch: FetchLike, onSend: () => void): FetchLike {
     return async (url, init) => {
       onSend();
@@ -42,7 +42,7 @@ export class HttpTrace {
       const sentAt = clock.now();
       const response = await fetch(url, { ...init, redirect: 'manual' });
       await this.#showResponse(response, clock.now() - sentAt);
-      return this.#keepsBodies ? this.#kept(new URL(url).pathname, response) : response;
+      return this.#keepsBodies ? this.#recorded(new URL(url).pathname, response) : response;
     };
   }
 
@@ -64,22 +64,22 @@ export class HttpTrace {
     return settings.verbose < level ? Promise.resolve() : screen.info(`${screen.err.palette.faint(visible(line))}\n`);
   }
 
-  /** The same response; records its bytes as the client reads them, so that it reads no more than the client. */
-  #kept(pathname: string, response: Response): Response {
+  /** The same response. Its body is recorded while the client reads it, so that not more of it is read. */
+  #recorded(pathname: string, response: Response): Response {
     const { status, statusText, headers, body } = response;
-    const answer: TracedResponse = { status, statusText, headers, body: [] };
-    this.#answers.set(pathname, answer);
+    const traced: TracedResponse = { status, statusText, headers, body: [] };
+    this.#responses.set(pathname, traced);
     if (body === null) return response;
-    // The client reads no more of a response than this.
-    return { status, statusText, headers, body: this.#noted(body, answer) } as unknown as Response;
+    // The client reads only these fields of a response.
+    return { status, statusText, headers, body: this.#recordedBody(body, traced) } as unknown as Response;
   }
 
-  async *#noted(body: AsyncIterable<Uint8Array>, answer: TracedResponse): AsyncGenerator<Uint8Array> {
+  async *#recordedBody(body: AsyncIterable<Uint8Array>, traced: TracedResponse): AsyncGenerator<Uint8Array> {
     for await (const chunk of body) {
-      answer.body.push(chunk);
+      traced.body.push(chunk);
       yield chunk;
     }
-    await this.#showBody(answer);
+    await this.#showBody(traced);
   }
 
   #showBody({ body }: TracedResponse): Promise<void> {

@@ -40,10 +40,10 @@ export async function watch(
   const { io, screen } = invocation;
   const reporter = new WaitReporter(invocation, { endsLongWaits: false });
   const client = await openClient(invocation, { key, reporter });
-  let answers = 0;
+  let responses = 0;
   const onError = (failure: AnyFxRatesError, next: PollSchedule) => {
     const error = client.explained(failure);
-    if (answers === 0 || !isTemporary(error)) throw error;
+    if (responses === 0 || !isTemporary(error)) throw error;
     reporter.restart();
     onRemark();
     const { message } = error;
@@ -56,8 +56,8 @@ export async function watch(
     for await (const { data, meta, next } of client.fx.poll(query, options).withMeta()) {
       reporter.restart();
       await show(client.responseOf({ data, meta }), next);
-      answers += 1;
-      if (answers === count) break;
+      responses += 1;
+      if (responses === count) break;
     }
     return exitCodes.ok;
   } catch (error) {

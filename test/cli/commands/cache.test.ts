@@ -35,7 +35,7 @@ async function settled(): Promise<void> {
 }
 
 const folder = () => join(home, '.cache', 'fxrates');
-const answer = (rate: number) => success({ rates: { EUR: rate } });
+const rates = (rate: number) => success({ rates: { EUR: rate } });
 
 test('a response within the maximum age is reused byte for byte, with its age on stderr', async () => {
   const body = '{"success":true,"data":{"EUR": 1.10}}';
@@ -49,35 +49,35 @@ test('a response within the maximum age is reused byte for byte, with its age on
 });
 
 test('an older response is not reused, nor that of another query, key or base URL', async () => {
-  await run('latest --cache 10m', { replies: answer(1) });
+  await run('latest --cache 10m', { replies: rates(1) });
   await clock.advance(11 * 60_000);
-  expect((await run('latest --cache 10m', { replies: answer(2) })).stdout).toContain('2');
+  expect((await run('latest --cache 10m', { replies: rates(2) })).stdout).toContain('2');
   for (const [line, env] of [
     ['latest base=USD --cache 10m', {}],
     ['latest --cache 10m', { FXRATES_API_KEY: API_KEY.replace('0', '1') }],
     ['latest --cache 10m --base-url https://other.test', {}],
   ] as const) {
-    expect((await run(line, { replies: answer(3), env })).stdout).toContain('3');
+    expect((await run(line, { replies: rates(3), env })).stdout).toContain('3');
   }
 });
 
 test('without --cache, nothing is stored or reused', async () => {
-  await run('latest', { replies: answer(1) });
+  await run('latest', { replies: rates(1) });
 
   expect(await readdir(home)).not.toContain('.cache');
 });
 
 test('--cache snapshot requests the free quota record and reuses the response of the same interval', async () => {
-  await run('latest --cache snapshot', { replies: answer(1) });
+  await run('latest --cache snapshot', { replies: rates(1) });
   await clock.advance(4 * 60_000);
-  const { stdout, requests } = await run('latest --cache snapshot', { replies: answer(2) });
+  const { stdout, requests } = await run('latest --cache snapshot', { replies: rates(2) });
 
   expect(stdout).toContain('1');
   expect(requests.filter(({ url }) => url.includes('latest'))).toEqual([]);
 });
 
 test('--offline reuses a response of any age, sends nothing, and reports the age, with --json as an event', async () => {
-  await run('latest --cache 1m', { replies: answer(1) });
+  await run('latest --cache 1m', { replies: rates(1) });
   await clock.advance(3 * 86_400_000);
 
   const { code, stdout, stderr, requests } = await run('latest --offline --json');
@@ -97,7 +97,7 @@ test('without a stored response, --offline fails, sends nothing and shows how to
 test.skipIf(process.platform === 'win32')(
   'only the owner can read cached responses, which do not contain the key',
   async () => {
-    await run('latest --cache 10m', { replies: answer(1) });
+    await run('latest --cache 10m', { replies: rates(1) });
     const [name = ''] = await readdir(folder());
 
     expect((await stat(folder())).mode & 0o777).toBe(0o700);
@@ -109,14 +109,14 @@ test.skipIf(process.platform === 'win32')(
 test('a folder that cannot be written causes only a warning', async () => {
   await writeFile(join(home, '.cache'), 'not a folder');
 
-  const { code, stdout, stderr } = await run('latest --cache 10m', { replies: answer(1) });
+  const { code, stdout, stderr } = await run('latest --cache 10m', { replies: rates(1) });
 
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"rates":{"EUR":1}}\n' });
   expect(stderr).toContain('cache');
 });
 
 test('cache info shows folder, number and age; cache clear removes only files of fxrates', async () => {
-  await run('latest --cache 10m', { replies: answer(1) });
+  await run('latest --cache 10m', { replies: rates(1) });
   const [name = ''] = await readdir(folder());
   await utimes(join(folder(), name), new Date(clock.now()), new Date(clock.now() - 120_000));
   await writeFile(join(folder(), 'notes.txt'), 'mine');
@@ -133,19 +133,19 @@ test('cache info shows folder, number and age; cache clear removes only files of
 });
 
 test('responses older than thirty days are removed when the next one is stored', async () => {
-  await run('latest --cache 10m', { replies: answer(1) });
+  await run('latest --cache 10m', { replies: rates(1) });
   const [old = ''] = await readdir(folder());
   const past = new Date(clock.now() - 31 * 86_400_000);
   await utimes(join(folder(), old), past, past);
 
-  await run('latest base=USD --cache 10m', { replies: answer(2) });
+  await run('latest base=USD --cache 10m', { replies: rates(2) });
   for (let turn = 0; turn < 100 && (await readdir(folder())).includes(old); turn += 1) await quiet();
 
   expect(await readdir(folder())).not.toContain(old);
 });
 
 test.runIf(process.getuid?.() !== 0)('cache info reports a folder that cannot be read', async () => {
-  await run('latest --cache 10m', { replies: answer(1) });
+  await run('latest --cache 10m', { replies: rates(1) });
   await chmod(folder(), 0o000);
   const { code, stderr } = await run('cache info');
   await chmod(folder(), 0o700);

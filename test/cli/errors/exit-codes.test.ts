@@ -79,7 +79,7 @@ const ROWS: readonly Row[] = [
     says: 'cannot reach api.example.test — connection refused (ECONNREFUSED)',
   },
   {
-    name: 'no answer at all',
+    name: 'no response',
     options: { replies: 'never' },
     exitCode: 6,
     code: 'timeout',

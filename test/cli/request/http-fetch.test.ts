@@ -21,14 +21,14 @@ async function get(listener: RequestListener, { signal = new AbortController().s
 }
 
 test('sends the method, the path and the headers; reads status, headers and body', async () => {
-  const response = await get(({ method, url, headers }, answer) => {
-    answer.writeHead(201, 'Made', [
+  const response = await get(({ method, url, headers }, response) => {
+    response.writeHead(201, 'Made', [
       ...['x-b', '1'],
       ...['x-b', '2'],
       ...['X-A', '0'],
       ...['date', 'Sun, 06 Nov 1994 08:49:37 GMT'],
     ]);
-    answer.end(`${method} ${url} ${headers['x-one']} …`);
+    response.end(`${method} ${url} ${headers['x-one']} …`);
   });
 
   expect([response.status, response.statusText]).toEqual([201, 'Made']);
@@ -47,23 +47,23 @@ test.each([
   ['br', brotliCompressSync],
   ['BR', brotliCompressSync],
 ])('decompresses a body in %s', async (encoding, compress) => {
-  const response = await get((_, answer) => {
-    answer.setHeader('content-encoding', encoding).end(compress('{"rates":1}'));
+  const response = await get((_, response) => {
+    response.setHeader('content-encoding', encoding).end(compress('{"rates":1}'));
   });
 
   expect(await response.text()).toBe('{"rates":1}');
 });
 
 test('does not follow a redirect', async () => {
-  const response = await get((_, answer) => void answer.writeHead(302, { location: '/other' }).end());
+  const response = await get((_, response) => void response.writeHead(302, { location: '/other' }).end());
 
   expect([response.status, response.headers.get('location')]).toEqual([302, '/other']);
 });
 
 test.each(['', 'gzip'])('rejects if the connection breaks in a body with the encoding "%s"', async (encoding) => {
-  const response = await get((_, answer) => {
-    answer.writeHead(200, { 'content-length': 100, 'content-encoding': encoding });
-    answer.write(gzipSync('abc'), () => answer.destroy());
+  const response = await get((_, response) => {
+    response.writeHead(200, { 'content-length': 100, 'content-encoding': encoding });
+    response.write(gzipSync('abc'), () => response.destroy());
   });
 
   await expect(response.text()).rejects.toThrow(/aborted/);
@@ -82,7 +82,7 @@ test('rejects with the code of the system if nothing listens', async () => {
 
 test('an abort ends the request, also while the body arrives', async () => {
   const controller = new AbortController();
-  const response = await get((_, answer) => void answer.writeHead(200).write('{'), controller);
+  const response = await get((_, response) => void response.writeHead(200).write('{'), controller);
   controller.abort(new Error('enough'));
 
   await expect(response.text()).rejects.toThrow();

@@ -19,7 +19,7 @@ const WIDTH_OF_TEXT = 70;
 
 /** How a batch ended. */
 interface BatchCounts extends Pick<BatchProgress, 'done' | 'failed'> {
-  /** Answers that --cache had kept. */
+  /** Cached responses, from --cache. */
   readonly kept: number;
 }
 

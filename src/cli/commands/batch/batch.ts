@@ -129,7 +129,7 @@ interface BatchRun {
   readonly failed: Set<Query>;
   /** Queries whose line was written: only these are done. */
   readonly printed: Set<Query>;
-  /** Answers that --cache had kept. */
+  /** Cached responses, from --cache. */
   kept: number;
 }
 

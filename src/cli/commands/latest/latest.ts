@@ -11,12 +11,12 @@ import { memberNames, selectValue } from '../../json/select-value.ts';
 import { printResponse } from '../../output/print-json.ts';
 import type { Query } from '../../request/send-request.ts';
 import { watchOptions, watchRequest } from '../../watch/watch.ts';
-import { answerOptions, operationCommand, operationRequest } from '../operation.ts';
+import { operationCommand, operationRequest, responseOptions } from '../operation.ts';
 import { watchLatest } from './watch-latest.ts';
 
 const { latest } = operations;
 const ownOptions = () => [
-  ...answerOptions(latest),
+  ...responseOptions(latest),
   ...watchOptions({ text: 'repeat; default: as often as the quota allows', shortestMs: 1000 }),
   new Option('--force', 'with --watch: continue even if that exhausts the quota'),
   new Option('--fixture-out <file>', 'append the response to a file for mock --replay'),

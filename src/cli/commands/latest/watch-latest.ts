@@ -84,7 +84,7 @@ function unsafeWatch({ intervalMs, count }: WatchRequest, forecast: QuotaForecas
   const isBounded = count <= remaining;
   const isSlowEnough = Number.isFinite(count) ? isBounded : intervalMs === undefined || intervalMs >= safeIntervalMs;
   if (isBounded || isSlowEnough) return undefined;
-  const asked = Number.isFinite(count) ? `${grouped(count)} answers` : `--watch ${durationOption(intervalMs ?? 0)}`;
+  const asked = Number.isFinite(count) ? `${grouped(count)} responses` : `--watch ${durationOption(intervalMs ?? 0)}`;
   return new CliError(`${asked} would use up the monthly quota`, {
     code: 'watch_unsafe',
     exitCode: exitCodes.quota,

@@ -65,7 +65,7 @@ test('the interval follows the quota, also when other programs use it', async ()
 
 test.each([
   ['--watch 1m', 8, 'fxrates: --watch 60s would use up the monthly quota — 258 requests are left, one every 58 min'],
-  ['--watch 1m --count 259', 8, 'fxrates: 259 answers would use up the monthly quota'],
+  ['--watch 1m --count 259', 8, 'fxrates: 259 responses would use up the monthly quota'],
 ])('%s is rejected before the first request if the quota would not last the month', async (line, exitCode, says) => {
   const { code, stdout, stderr, asked } = await watch(line, { quota: success(quotaRecord()) });
 
@@ -130,8 +130,8 @@ test.each([
 });
 
 test('a later failure of the quota request does not change the interval', async () => {
-  const answers: Reply[] = [rich];
-  const quota: Reply = () => answers.shift() ?? refused;
+  const responses: Reply[] = [rich];
+  const quota: Reply = () => responses.shift() ?? refused;
   const { code, stdout } = await watch('--watch --count 3 --retries 0', { quota });
 
   expect(code).toBe(0);

@@ -15,13 +15,13 @@ function fileOf(name: string, text: string): string {
 }
 
 /** The responses of a mock that was started with these arguments. */
-async function answersOf(args: readonly string[], targets: readonly string[]): Promise<string[]> {
+async function responsesOf(args: readonly string[], targets: readonly string[]): Promise<string[]> {
   const io = new FakeIo();
   const exited = main(['mock', '--port', '0', '--json', ...args], io);
   while (!io.written.stdout.includes('\n')) await quiet();
   const { url, key } = JSON.parse(io.written.stdout);
   const headers = { authorization: key };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     targets.map(async (target) => {
       const response = await fetch(url + target, { headers });
       return `${response.status} ${await response.text()}`;
@@ -29,7 +29,7 @@ async function answersOf(args: readonly string[], targets: readonly string[]): P
   );
   io.interrupt('SIGTERM');
   expect(await exited).toBe(0);
-  return answers;
+  return responses;
 }
 
 const OBSERVED = '{ "severalCredentials": { "value": "refused", "provenance": "observed" } }';
@@ -47,28 +47,28 @@ test.each([
   [['--behaviour', 'severalCredentials=refused', '--behaviour', 'severalCredentials=header'], 200],
   [['--behaviour', 'severalCredentials=refused', '--behaviour', 'unlimitedAs=-1'], 401],
 ])('with %j, two keys in one request get the status %d', async (args, status) => {
-  const [answer] = await answersOf(args, ['/api/v1/quota?api_key=another']);
+  const [response] = await responsesOf(args, ['/api/v1/quota?api_key=another']);
 
-  expect(answer).toContain(`${status} {`);
+  expect(response).toContain(`${status} {`);
 });
 
 test('--replay responds by query, with the digits of the file', async () => {
   const replay = fileOf('replay.json', '{ "base=EUR": {"success":true,"data":{"USD":1.10}}, "": {"USD":1.00} }');
 
-  const answers = await answersOf(
+  const responses = await responsesOf(
     ['--replay', replay],
     ['/api/v1/latest?base=EUR', '/api/v1/latest', '/api/v1/latest?base=GBP'],
   );
 
-  expect(answers[0]).toBe('200 {"success":true,"data":{"USD":1.10}}');
-  expect(answers[1]).toBe('200 {"success":true,"data":{"USD":1.00}}');
-  expect(answers[2]).toMatch(/^501 .*not_recorded/);
+  expect(responses[0]).toBe('200 {"success":true,"data":{"USD":1.10}}');
+  expect(responses[1]).toBe('200 {"success":true,"data":{"USD":1.00}}');
+  expect(responses[2]).toMatch(/^501 .*not_recorded/);
 });
 
 test('--replay returns a file with one response for every query', async () => {
   const replay = fileOf('envelope.json', '{ "success": true, "data": { "EUR": 1.10 } }\n');
 
-  expect(await answersOf(['--replay', replay], ['/api/v1/latest?base=JPY'])).toEqual([
+  expect(await responsesOf(['--replay', replay], ['/api/v1/latest?base=JPY'])).toEqual([
     '200 { "success": true, "data": { "EUR": 1.10 } }',
   ]);
 });
