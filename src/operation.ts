@@ -1,20 +1,20 @@
-/** An operation of the service, as the generated table has it. */
+/** An operation of the service, as in the generated table. */
 export interface Operation {
   readonly id: string;
   readonly method: 'GET';
-  /** `/v1/rates/{date}`: the names in braces are parameters. */
+  /** Such as `/v1/rates/{date}`, with the names of parameters in braces. */
   readonly path: string;
   readonly summary: string;
   readonly description: string;
   readonly deprecated?: boolean;
-  /** 'free-form' sends any parameters as they are; 'named' takes those of `parameters` alone. */
+  /** `'free-form'`: any parameters are sent unchanged. `'named'`: only those of `parameters` are accepted. */
   readonly query: 'none' | 'free-form' | 'named';
   readonly parameters: readonly Parameter[];
   readonly consumesQuota: boolean;
   readonly worksWhenQuotaExhausted: boolean;
-  /** A whole 200 answer with its envelope; undefined when there is none. */
+  /** The complete body of a 200 response; `undefined` if openapi.yaml has no example. */
   readonly example: unknown;
-  /** What a 200 answer looks like, where there is no example. */
+  /** The form of a 200 response without an example. */
   readonly sample?: Sample;
   readonly errors: readonly ErrorResponseSpec[];
 }
@@ -25,17 +25,17 @@ export interface Parameter {
   readonly description: string;
   readonly required: boolean;
   readonly deprecated?: boolean;
-  /** For help: 'string', 'date', 'integer', 'asc|desc', … */
+  /** For help, such as `string`, `date` or `asc|desc`. */
   readonly type: string;
   /** JSON types of one value. */
   readonly types: readonly ScalarType[];
-  /** The only values there are; absent when there are others. */
+  /** The only valid values; `undefined` if others are valid too. */
   readonly choices?: readonly (string | number | boolean)[];
-  /** How several values are written, `a=1,2` or `a=1&a=2`; absent for one value. */
+  /** Form of several values: `a=1,2` or `a=1&a=2`; `undefined` for a single value. */
   readonly list?: 'comma' | 'repeated';
-  /** What the service assumes without the parameter. */
+  /** The value that the service uses without the parameter. */
   readonly default?: unknown;
-  /** A valid value; undefined when none is known. */
+  /** A valid value; `undefined` if none is known. */
   readonly example: unknown;
 }
 
@@ -43,18 +43,18 @@ export type ScalarType = 'string' | 'integer' | 'number' | 'boolean';
 
 export interface ErrorResponseSpec {
   readonly status: number | '4XX' | '5XX' | 'default';
-  /** `error.code`; undefined when the service does not show it. */
+  /** `error.code`; `undefined` if it is not documented. */
   readonly code: string | undefined;
   readonly headers: readonly string[];
-  /** A whole answer with its envelope; undefined when there is none. */
+  /** The complete body; `undefined` if openapi.yaml has no example. */
   readonly example: unknown;
 }
 
-/** A schema without references, from which an answer can be made. */
+/** A schema without references, for generating a response. */
 export type Sample =
   /** One of these values. */
   | { readonly kind: 'values'; readonly values: readonly unknown[] }
   | { readonly kind: 'number'; readonly from: number; readonly to: number; readonly step: number }
-  /** An item each. */
+  /** One item per schema. */
   | { readonly kind: 'list'; readonly items: readonly Sample[] }
   | { readonly kind: 'object'; readonly fields: Readonly<Record<string, Sample>> };

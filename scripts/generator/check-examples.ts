@@ -23,19 +23,23 @@ export function checkExamples(contract: Contract): Contract {
   const operations = contract.operations.map((operation) => ({
     ...operation,
     query: withExamples(operation.query, contract.schemas, schemas),
-    sample: operation.example === undefined ? sampleOfAnswer(operation, contract.schemas, schemas) : undefined,
+    sample: operation.example === undefined ? sampleOfResponse(operation, contract.schemas, schemas) : undefined,
   }));
   return { ...contract, operations };
 }
 
 /** The mock server makes responses from the sample. The sample must be valid with every seed. */
-function sampleOfAnswer({ response, node }: Operation, types: Schemas, schemas: GeneratedSchemas): Sample | undefined {
+function sampleOfResponse(
+  { response, node }: Operation,
+  types: Schemas,
+  schemas: GeneratedSchemas,
+): Sample | undefined {
   const sample = sampleOf({ kind: 'reference', name: response }, types);
   const seeds = Array.from({ length: 20 }, (_, seed) => seed);
   const problems =
     sample && seeds.map((seed) => problemOf(schemas[response], sampleValue(sample, randomFromSeed(seed))));
   const problem = problems === undefined ? 'it has no end' : problems.find((found) => found !== undefined);
-  if (problem !== undefined) node.refuse(`no answer can be made from the schema (${problem}); give an example`);
+  if (problem !== undefined) node.refuse(`no response can be generated from the schema (${problem}); give an example`);
   return sample;
 }
 

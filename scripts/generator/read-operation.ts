@@ -34,7 +34,7 @@ export function readOperation(pathNode: SpecNode, reading: Reading): Operation |
     return response.attempt(() => readError(status, response, reading)) ?? [];
   });
   const success = responses.get('200').resolved();
-  const answer = readSuccess(id ?? 'operation', success, reading);
+  const response = readSuccess(id ?? 'operation', success, reading);
   if (id === undefined || query === undefined) return undefined;
   const description = node.find('description')?.prose() ?? '';
   return {
@@ -46,7 +46,7 @@ export function readOperation(pathNode: SpecNode, reading: Reading): Operation |
     query,
     consumesQuota,
     worksWhenQuotaExhausted: worksWhenExhausted ?? !consumesQuota,
-    ...answer,
+    ...response,
     node: success,
     errors,
   };
@@ -106,13 +106,15 @@ function refuseOtherPlaceholders(pathNode: SpecNode, names: readonly string[]): 
 
 function readSuccess(id: string, node: SpecNode, reading: Reading): Pick<Operation, 'response' | 'data' | 'example'> {
   node.only('key of a response', 'description', 'summary', 'content', 'headers', 'links');
-  const media = readMedia(node) ?? node.fail("'content' is missing: every answer of the service is the envelope");
+  const media = readMedia(node) ?? node.fail("'content' is missing: every response of the service is the envelope");
   const name = (suffix: string) => freeName(pascalCase(id) + suffix, (taken) => reading.schemas.has(taken));
   const schema = media.get('schema');
   const response = named(readSchema(schema), name('Response'), reading);
   const data = propertyOf({ kind: 'reference', name: response }, 'data', reading.schemas);
   if (data === undefined || !data.isRequired) {
-    return schema.fail("the answer is not the envelope of the service: an object whose required 'data' is the payload");
+    return schema.fail(
+      "the response is not the envelope of the service: an object whose required 'data' is the payload",
+    );
   }
   const example = readExample(media);
   if (example !== undefined) reading.examples.push({ type: response, node: example });
@@ -159,7 +161,7 @@ function readError(status: string, response: SpecNode, { examples }: Reading): E
   node.only('key of a response', 'description', 'summary', 'content', 'headers', 'links', 'x-error-code');
   const media = readMedia(node);
   if (media !== undefined && media.get('schema').find('$ref')?.value !== '#/components/schemas/ErrorResponse') {
-    media.get('schema').refuse("the answer is not the envelope of the service: every error is an 'ErrorResponse'");
+    media.get('schema').refuse("the response is not the envelope of the service: every error is an 'ErrorResponse'");
   }
   const example = media && readExample(media);
   if (example !== undefined) examples.push({ type: 'ErrorResponse', node: example });

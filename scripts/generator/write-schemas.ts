@@ -13,7 +13,7 @@ export function writeSchemas({ schemas, operations }: Contract): string {
     "import * as z from 'zod/mini';\nimport type * as types from './types.ts';\n",
     ...(writer.needsInteger ? [INTEGER] : []),
     ...declarations,
-    `/** The whole answer of each operation. */\n${table('responseSchemas', operations, ({ response }) => response)}`,
+    `/** The whole response of each operation. */\n${table('responseSchemas', operations, ({ response }) => response)}`,
     `/** What each operation takes: parameters of the path and of the query. */\n${table('querySchemas', operations, querySchemaName)}`,
   ].join('\n');
 }

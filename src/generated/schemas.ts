@@ -44,7 +44,7 @@ export const LatestQuery: z.ZodMiniType<types.LatestQuery> = z.catchall(
   z.union([z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number(), z.boolean()]))]),
 );
 
-/** The whole answer of each operation. */
+/** The whole response of each operation. */
 export const responseSchemas = {
   latest: LatestResponse,
   quota: QuotaResponse,

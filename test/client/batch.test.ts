@@ -15,7 +15,7 @@ interface Numbered {
 
 const queries = (count: number): readonly Numbered[] => Array.from({ length: count }, (_, n) => ({ n }));
 const numberIn = ({ url }: Pick<SentRequest, 'url'>) => Number(new URL(url).searchParams.get('n'));
-/** Answers with the number in the query. */
+/** Responds with the number in the query. */
 const echo = (request: SentRequest) => success({ n: numberIn(request) });
 
 async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -293,11 +293,11 @@ test('left() throws the error of a source that failed after the last result that
 
 test('after an error of the source that the loop has thrown, left() continues with the source', async () => {
   const { fx, clock } = testClient(echo);
-  const answers = [() => ({ n: 0 }), () => Promise.reject(new Error('disk is busy')), () => ({ n: 1 })];
+  const responses = [() => ({ n: 0 }), () => Promise.reject(new Error('disk is busy')), () => ({ n: 1 })];
   const source: AsyncIterableIterator<Numbered> = {
     next: async () => {
-      const answer = answers.shift();
-      return answer === undefined ? { done: true, value: undefined } : { done: false, value: await answer() };
+      const response = responses.shift();
+      return response === undefined ? { done: true, value: undefined } : { done: false, value: await response() };
     },
     [Symbol.asyncIterator]: () => source,
   };

@@ -30,7 +30,7 @@ const call: fc.Arbitrary<PlannedCall> = fc.record({
 });
 
 /** The response of the service to a request, and its latency. */
-const answer = fc.record({
+const response = fc.record({
   reply: fc.constantFrom<Reply>(
     success(),
     success(),
@@ -51,13 +51,13 @@ const answer = fc.record({
 
 const scenario = fc.record({
   calls: fc.array(call, { minLength: 1, maxLength: 12 }),
-  answers: fc.array(answer, { minLength: 1, maxLength: 30 }),
+  responses: fc.array(response, { minLength: 1, maxLength: 30 }),
   isExhausted: fc.boolean(),
   hasQueue: fc.boolean(),
   hasProvider: fc.boolean(),
 });
 
-type Answer = typeof answer extends fc.Arbitrary<infer T> ? T : never;
+type Outcome = typeof response extends fc.Arbitrary<infer T> ? T : never;
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 
 /** Plays a scenario in virtual time and holds what happens against what must always be so. */
@@ -71,15 +71,15 @@ class Run {
   #refusedAt = Number.NEGATIVE_INFINITY;
   #closedUntil = Number.NEGATIVE_INFINITY;
 
-  constructor({ answers, isExhausted, hasQueue, hasProvider }: Scenario) {
-    const queue = [...answers];
+  constructor({ responses, isExhausted, hasQueue, hasProvider }: Scenario) {
+    const queue = [...responses];
     let asked = 0;
     const apiKey = async () => {
       asked += 1;
       return `key-number-${asked}-of-the-provider`;
     };
     this.#hasOneGate = hasQueue && !hasProvider;
-    this.#client = testClient((request) => this.#answer(queue.length > 1 ? queue.shift()! : queue[0]!, request), {
+    this.#client = testClient((request) => this.#respond(queue.length > 1 ? queue.shift()! : queue[0]!, request), {
       timeoutMs: 10_000,
       logger: { warn: () => undefined },
       quota: success(isExhausted ? exhaustedQuota() : quotaRecord()),
@@ -99,7 +99,7 @@ class Run {
     for (const signal of this.#signals) expect(getEventListeners(signal, 'abort')).toEqual([]);
   }
 
-  async #answer({ reply, tookMs }: Answer, { signal }: SentRequest): Promise<Reply> {
+  async #respond({ reply, tookMs }: Outcome, { signal }: SentRequest): Promise<Reply> {
     const { clock } = this.#client;
     const sentAt = clock.now();
     if (this.#waiting === 0) this.#problems.push('sent although no call waits');

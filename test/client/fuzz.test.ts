@@ -40,9 +40,9 @@ const headerValue = fc.oneof(
 );
 
 test('a call ends with a value or a typed error without the key, for any response', async () => {
-  const answer = fc.record({ status, body, contentType: headerValue, date: headerValue, isQuota: fc.boolean() });
+  const response = fc.record({ status, body, contentType: headerValue, date: headerValue, isQuota: fc.boolean() });
   await fc.assert(
-    fc.asyncProperty(answer, async ({ status, body, contentType, date, isQuota }) => {
+    fc.asyncProperty(response, async ({ status, body, contentType, date, isQuota }) => {
       const hasBody = status !== 204 && status !== 205 && status !== 304;
       const headers = { 'content-type': contentType, date, 'x-echo': API_KEY };
       const reply = { status, headers, body: hasBody ? body : '' };

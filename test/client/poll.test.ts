@@ -192,8 +192,8 @@ test('if the quota is exhausted, a poll with onError continues after the reset',
 });
 
 test('a failed quota() ends a poll at its start, and has no effect later', async () => {
-  const answers: Reply[] = [failure(404), rich];
-  const { fx, clock } = testClient(success(), { quota: () => answers.shift() ?? failure(404) });
+  const responses: Reply[] = [failure(404), rich];
+  const { fx, clock } = testClient(success(), { quota: () => responses.shift() ?? failure(404) });
 
   expect(await errorOf(clock.run(first(fx.poll(), 1)))).toMatchObject({ kind: 'request', status: 404 });
   const items = await clock.run(first(fx.poll().withMeta(), 3));
@@ -202,8 +202,8 @@ test('a failed quota() ends a poll at its start, and has no effect later', async
 });
 
 test('with onError, a poll calls a failed quota() again after a minute', async () => {
-  const answers: Reply[] = [failure(503), rich];
-  const { fx, clock } = testClient(success(), { quota: () => answers.shift() ?? rich, maxRetries: 0 });
+  const responses: Reply[] = [failure(503), rich];
+  const { fx, clock } = testClient(success(), { quota: () => responses.shift() ?? rich, maxRetries: 0 });
   const told: PollSchedule[] = [];
   const startedAt = clock.now();
 
@@ -235,8 +235,8 @@ test('calls quota() every five minutes, and at once if the clock was set back', 
 });
 
 test('if quota() fails after the period of its last record, a poll keeps its interval', async () => {
-  const answers: Reply[] = [success(quotaRecord({ snapshot_granularity: '1d', monthly_limit: null }))];
-  const { fx, clock } = testClient(success(), { quota: () => answers.shift() ?? failure(404) });
+  const responses: Reply[] = [success(quotaRecord({ snapshot_granularity: '1d', monthly_limit: null }))];
+  const { fx, clock } = testClient(success(), { quota: () => responses.shift() ?? failure(404) });
 
   const items = await clock.run(first(fx.poll().withMeta(), 14));
 

@@ -77,7 +77,7 @@ test('the events, the meta and the attempts of a call have one callId; each resp
   expect(other.meta.callId).not.toBe(meta.callId);
 });
 
-test('an error has the callId of its call, and the requestId of its answer', async () => {
+test('an error has the callId of its call, and the requestId of its response', async () => {
   const events: RequestEvent[] = [];
   const refused = failure(418, { headers: { 'cf-ray': 'ray-1' } });
   const { fx } = testClient(refused, { onRequest: (event) => events.push(event) });

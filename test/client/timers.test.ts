@@ -244,7 +244,7 @@ test('a process that was suspended reads its responses before timeouts fire', as
   await quiet();
 
   clock.set(30_000); // the machine slept
-  void clock.sleep(1_000).then(() => cancel()); // an answer, read in the turn after it woke
+  void clock.sleep(1_000).then(() => cancel()); // a response, read in the turn after it woke
   await clock.advance(1_000);
 
   expect(fired).toEqual([2]);

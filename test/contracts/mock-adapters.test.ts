@@ -32,9 +32,9 @@ for (const [described, behaviour] of Object.entries(BEHAVIOURS)) {
     const mock = newMock(behaviour);
     const { send, close } = await open(mock);
 
-    const answers = await story(mock, send).finally(close);
+    const responses = await story(mock, send).finally(close);
 
-    expect(answers).toEqual(await told);
+    expect(responses).toEqual(await told);
   });
 }
 
@@ -44,9 +44,9 @@ test.each(mockAdapters.filter(({ losesDoubleSlash }) => !losesDoubleSlash))(
     const mock = newMock();
     const { send, close } = await open(mock);
 
-    const answer = await send({ target: '//api/v1/latest' }).finally(close);
+    const response = await send({ target: '//api/v1/latest' }).finally(close);
 
-    expect(answer.status).toBe(404);
+    expect(response.status).toBe(404);
     expect(mock.journal.list().at(-1)).toMatchObject({ path: '//api/v1/latest' });
   },
 );

@@ -47,10 +47,10 @@ test.each(mockAdapters)('of 400 simultaneous requests through $name, 300 per min
   const { id, key } = mock.createKey({ plan: 'developer' });
   const { send, close } = await open(mock);
 
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 400 }, () => send({ target: '/api/v1/latest?symbols=EUR', headers: { authorization: key } })),
   ).finally(close);
 
-  expect(countByCode(answers.map(({ status }) => String(status)))).toEqual({ 200: 300, 429: 100 });
+  expect(countByCode(responses.map(({ status }) => String(status)))).toEqual({ 200: 300, 429: 100 });
   expect(mock.keys.get(id).monthlyUsed).toBe(300);
 });

@@ -86,10 +86,10 @@ test.each(mockAdapters)('latency and dribble take only virtual time, through $na
   it.mock.faults.add({ kind: 'latency', latencyMs: 1_800_000 });
   it.mock.faults.add({ kind: 'dribble', chunkBytes: 16, intervalMs: 60_000 });
 
-  const answer = await it.sendWithKey();
+  const response = await it.sendWithKey();
 
-  expect(JSON.parse(answer.body).data.timestamp).toBe('2026-01-15T01:00:00.000Z');
-  const pauses = Math.ceil(Buffer.byteLength(answer.body) / 16) - 1;
+  expect(JSON.parse(response.body).data.timestamp).toBe('2026-01-15T01:00:00.000Z');
+  const pauses = Math.ceil(Buffer.byteLength(response.body) / 16) - 1;
   expect(it.mock.clock.now() - start).toBe(5_400_000 + pauses * 60_000);
   expect(it.mock.journal.list().at(-1)).toMatchObject({ at: start + 3_600_000, status: 200 });
 });
@@ -214,7 +214,7 @@ test.each(mockAdapters)('closing the mock ends a hanging request, through $name'
   await using it = await opened(adapter);
   it.mock.faults.add({ kind: 'hang', times: 1 });
   const hanging = it.sendWithKey().then(
-    () => 'answered',
+    () => 'succeeded',
     () => 'broken off',
   );
   await it.mock.journal.waitFor();

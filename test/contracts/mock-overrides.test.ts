@@ -25,7 +25,7 @@ test.each(mockAdapters)(
     );
     mock.use(http.get('*/api/v1/quota', () => HttpResponse.json({ once: true }), { once: true }));
     const { send, close } = await open(mock);
-    const answers = [];
+    const responses = [];
 
     for (const request of [
       { target: '/api/v1/historical?date=2026-01-01', headers },
@@ -34,18 +34,18 @@ test.each(mockAdapters)(
       { method: 'POST', target: '/api/v1/echo', body: 'words' },
       { target: '/api/v1/latest?symbols=EUR', headers },
     ]) {
-      answers.push(await send(request));
+      responses.push(await send(request));
     }
     await close();
 
-    expect(answers.map(({ status, body }) => [status, body.slice(0, 26)])).toEqual([
+    expect(responses.map(({ status, body }) => [status, body.slice(0, 26)])).toEqual([
       [200, '{"date":"2026-01-01"}'],
       [200, '{"once":true}'],
       [418, '{"success":false}'],
       [200, 'heard words'],
       [200, '{"success":true,"data":{"b'],
     ]);
-    expect(answers[2]?.headers['x-teapot']).toBe('yes');
+    expect(responses[2]?.headers['x-teapot']).toBe('yes');
   },
 );
 
@@ -54,9 +54,9 @@ test.each(mockAdapters)('passthrough() leaves a request to the emulated service,
   mock.use(http.get('/api/v1/latest', () => passthrough()));
   const { send, close } = await open(mock);
 
-  const answer = await send({ target: '/api/v1/latest' }).finally(close);
+  const response = await send({ target: '/api/v1/latest' }).finally(close);
 
-  expect(answer.status).toBe(401);
+  expect(response.status).toBe(401);
 });
 
 test.each(mockAdapters)('HttpResponse.error() breaks the connection, through $name', async ({ open }) => {
@@ -79,10 +79,10 @@ test.each(mockAdapters)('a handler that throws is a 500 without its reason, thro
   );
   const { send, close } = await open(mock);
 
-  const answer = await send({ target: '/api/v1/latest' }).finally(close);
+  const response = await send({ target: '/api/v1/latest' }).finally(close);
 
-  expect(answer.status).toBe(500);
-  expect(JSON.parse(answer.body)).toEqual({
+  expect(response.status).toBe(500);
+  expect(JSON.parse(response.body)).toEqual({
     success: false,
     error: { code: 'internal_error', message: 'The mock server failed to process the request.', status: 500 },
   });
@@ -123,10 +123,10 @@ test('every cookie of a handler arrives, in process and over a socket', async ()
   );
   await using server = await mock.serve();
 
-  const answers = await Promise.all([mock.fetch(`${mock.baseUrl}/cookies`), fetch(`${server.url}/cookies`)]);
+  const responses = await Promise.all([mock.fetch(`${mock.baseUrl}/cookies`), fetch(`${server.url}/cookies`)]);
   const viaUndici = await undici.request(`${mock.baseUrl}/cookies`, { dispatcher: mock.dispatcher });
 
-  for (const { headers } of answers) {
+  for (const { headers } of responses) {
     expect([headers.getSetCookie(), headers.get('x-other')]).toEqual([['a=1; Path=/', 'b=2'], 'yes']);
   }
   expect(viaUndici.headers['set-cookie']).toEqual(['a=1; Path=/', 'b=2']);

@@ -105,7 +105,7 @@ test('a request for the quota is a GET without body and without parameters', asy
 test('every response is an envelope: data on success, else code, message and status', async () => {
   const mock = newMock();
   const { id, key } = mock.createKey();
-  const answers = [
+  const responses = [
     await ask(mock, LATEST, { key }),
     await ask(mock, QUOTA, { key }),
     await ask(mock, LATEST),
@@ -114,19 +114,19 @@ test('every response is an envelope: data on success, else code, message and sta
     await ask(mock, LATEST, { key, method: 'POST' }),
   ];
   mock.keys.setUsage(id, { month: 1000 });
-  answers.push(await ask(mock, LATEST, { key }));
-  for (let request = 0; request < 30; request += 1) answers.push(await ask(mock, QUOTA, { key }));
+  responses.push(await ask(mock, LATEST, { key }));
+  for (let request = 0; request < 30; request += 1) responses.push(await ask(mock, QUOTA, { key }));
   mock.keys.revoke(id);
-  answers.push(await ask(mock, QUOTA, { key }));
+  responses.push(await ask(mock, QUOTA, { key }));
 
-  for (const { status, headers, body } of answers) {
+  for (const { status, headers, body } of responses) {
     expect(headers.get('content-type')).toMatch(/^application\/json/);
     const failed = { code: expect.stringMatching(/^\w+$/), message: expect.stringMatching(/\w/), status };
     expect(body).toEqual(
       status === 200 ? { success: true, data: expect.any(Object) } : { success: false, error: failed },
     );
   }
-  expect([...new Set(answers.map(({ status }) => status))]).toEqual([200, 401, 404, 405, 429]);
+  expect([...new Set(responses.map(({ status }) => status))]).toEqual([200, 401, 404, 405, 429]);
 });
 
 const PLANS = [

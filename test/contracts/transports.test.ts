@@ -134,7 +134,7 @@ describe.each(transports)('%s', (_, transport) => {
   });
 
   test.each<[string, (request: RawRequest) => void]>([
-    ['never answers', () => undefined],
+    ['never responds', () => undefined],
     ['stops in the headers', ({ socket }) => void socket.write('HTTP/1.1 200 OK\r\ncontent-')],
     ['stops in the body', ({ socket }) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"succ')],
   ])('a server that %s causes a timeout of the attempt, which closes the connection', async (_, onRequest) => {

@@ -243,7 +243,7 @@ test.each([
   [`${GET} parameters 0 name`, '', "/parameters/0/name: a name without control characters, '='"],
   [`${GET} parameters 1 name`, 'from-date', "/parameters/1: the parameter 'from-date' stands twice"],
   [OK, undefined, "/get/responses: '200' is missing"],
-  [`${OK} content`, undefined, "/responses/200: 'content' is missing: every answer of the service is the envelope"],
+  [`${OK} content`, undefined, "/responses/200: 'content' is missing: every response of the service is the envelope"],
   [`${GET} responses 204`, { description: '' }, "/responses/204: unknown status '204'"],
   [`${OK} content`, { 'text/csv': {} }, "/responses/200/content: unknown media type 'text/csv'"],
   [
@@ -251,7 +251,7 @@ test.each([
     'x',
     '/examples/one/value: the example is no ClosedResponse: data.count',
   ],
-  [`${JSON_OK} schema`, CLOSED, '/schema: the answer is not the envelope of the service'],
+  [`${JSON_OK} schema`, CLOSED, '/schema: the response is not the envelope of the service'],
   [`${GET} responses 503 content application/json schema`, CLOSED, "every error is an 'ErrorResponse'"],
 ])('%s: %j is refused: %s', (place, value, problem) => {
   expect(() => contractOf(stressWith(place, value))).toThrow(problem);
@@ -270,7 +270,7 @@ test('a response without an example needs a schema from which one can be made', 
   const change = ['components schemas Loop', loop, data, { $ref: '#/components/schemas/Loop' }];
 
   expect(() => contractOf(stressWith(...change, `${JSON_OK} examples`, undefined))).toThrow(
-    'no answer can be made from the schema (it has no end)',
+    'no response can be generated from the schema (it has no end)',
   );
 });
 

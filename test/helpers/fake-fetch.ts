@@ -29,17 +29,17 @@ export function fakeFetch(replies: Reply | readonly Reply[], { quota }: { readon
     requests.push(request);
     const isQuota = quota !== undefined && new URL(url).pathname.endsWith('/quota');
     const reply = isQuota ? quota : queue.length > 1 ? queue.shift()! : queue[0]!;
-    return answer(reply, request);
+    return respond(reply, request);
   };
   return Object.assign(fetch, { requests });
 }
 
-async function answer(reply: Reply | Response, request: SentRequest): Promise<Response> {
+async function respond(reply: Reply | Response, request: SentRequest): Promise<Response> {
   if (reply instanceof Error) throw reply;
   if (reply instanceof Response) return reply;
   if (reply === 'never') return whenAborted(request.signal);
   if (reply === 'stalled body') return new Response(stalledBody(request.signal), { status: 200 });
-  if (typeof reply === 'function') return answer(await reply(request), request);
+  if (typeof reply === 'function') return respond(await reply(request), request);
   const { status = 200, headers = {}, body = { success: true, data: {} } } = reply;
   return new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers });
 }

@@ -20,7 +20,7 @@ export class MemoryLimitStore implements LimitStore {
   readonly #takesMs: number;
   readonly #stored = new Map<string, Stored>();
   aheadMs: number;
-  /** `'down'`: every exchange is rejected. `'silent'`: no exchange is answered. */
+  /** `'down'`: every exchange is rejected. `'silent'`: no exchange settles. */
   health: 'up' | 'down' | 'silent' = 'up';
   exchanges = 0;
   writes = 0;

@@ -8,9 +8,9 @@ export async function story(mock: MockServer, send: Send): Promise<PlainResponse
   mock.accounts.confirm(account.id);
   const other = mock.keys.create({ accountId: account.id });
   const bearer = { authorization: `Bearer ${key}` };
-  const answers: PlainResponse[] = [];
+  const responses: PlainResponse[] = [];
   const play = async (requests: readonly PlainRequest[]) => {
-    for (const request of requests) answers.push(await send(request));
+    for (const request of requests) responses.push(await send(request));
   };
 
   await play([
@@ -64,5 +64,5 @@ export async function story(mock: MockServer, send: Send): Promise<PlainResponse
     { target: '/api/v1/quota', headers: bearer },
     { target: '/api/v1/quota', headers: { authorization: other.key } },
   ]);
-  return answers;
+  return responses;
 }

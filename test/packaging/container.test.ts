@@ -57,7 +57,7 @@ describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, wi
 
     const health = dockerfile['HEALTHCHECK']?.replace(/^.*? CMD /, '').replace('4010', port) ?? '';
     const { code: healthCode } = await new Running('sh', ['-c', health], { env }).ended;
-    const answer = await get(port, '/api/v1/quota', {
+    const response = await get(port, '/api/v1/quota', {
       host: new URL(testService.environment.FXRATES_BASE_URL).host,
       authorization: `Bearer ${testService.environment.FXRATES_API_KEY}`,
     });
@@ -67,7 +67,7 @@ describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, wi
     container.kill('SIGTERM');
     const { code } = await container.ended;
 
-    expect([healthCode, answer, code]).toEqual([0, 200, 0]);
+    expect([healthCode, response, code]).toEqual([0, 200, 0]);
   });
 
   test.each(CI)(

@@ -66,14 +66,14 @@ export const data = [
   (): QuotaData => ({ ...quotaData, plan: 'a plan of tomorrow', more: 1 }),
   (): LatestQuery => ({ base: 'EUR' }),
 
-  // @ts-expect-error an answer is not changed
+  // @ts-expect-error a response is not changed
   () => (quotaData.monthly_used = 0),
   // @ts-expect-error what is absent is left out
   (): QuotaData => ({ ...quotaData, monthly_limit: undefined }),
   // @ts-expect-error a field the contract does not name may be anything
   (): string => quotaData['extra'],
   // @ts-expect-error the service does not show what rates look like
-  (answer: LatestData): number => answer['rates'].EUR,
+  (response: LatestData): number => response['rates'].EUR,
   // @ts-expect-error monthly_used is required
   (): QuotaData => ({ ...quotaData, monthly_used: undefined }),
 ];

@@ -118,7 +118,7 @@ function argumentsOf(known: string, offer: LimitOffer | undefined): string[] {
   return [known, offer.version, offer.state, `${Math.round(offer.nowMs)}`, `${offer.keepMs}`];
 }
 
-function toExchange(answer: unknown): LimitExchange {
-  const [flag, version, state, nowMs] = reply.parse(answer);
+function toExchange(received: unknown): LimitExchange {
+  const [flag, version, state, nowMs] = reply.parse(received);
   return { isWritten: flag === 1, version, state, nowMs };
 }

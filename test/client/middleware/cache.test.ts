@@ -9,7 +9,7 @@ import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';
 const OTHER_KEY = `${API_KEY.slice(0, -1)}0`;
 const A_TICK = 20;
 
-/** Answers that count up, so that each can be told from the one before. */
+/** Responses with increasing numbers, which distinguish them. */
 function counting(): Reply {
   let count = 0;
   return () => {
@@ -187,8 +187,8 @@ test('a change of cached data by one caller does not affect the next', async () 
 test('identical calls in flight share one read, one request and one write of the cache', async () => {
   const { metaOf, store, fetch } = cached();
 
-  const answers = await Promise.all(Array.from({ length: 50 }, () => metaOf()));
-  expect(answers.map(({ source }) => source)).toEqual(['network', ...Array(49).fill('coalesced')]);
+  const responses = await Promise.all(Array.from({ length: 50 }, () => metaOf()));
+  expect(responses.map(({ source }) => source)).toEqual(['network', ...Array(49).fill('coalesced')]);
   expect([store.reads, store.writes, fetch.requests.length]).toEqual([1, 1, 1]);
 
   const kept = await Promise.all(Array.from({ length: 50 }, () => metaOf()));
@@ -256,9 +256,9 @@ test('all callers of a shared request receive the stale response with its mark',
   await fx.latest();
   await clock.advance(30_000);
 
-  const answers = await Promise.all([metaOf(), metaOf()]);
+  const responses = await Promise.all([metaOf(), metaOf()]);
 
-  expect(answers).toMatchObject([{ source: 'stale' }, { source: 'stale' }]);
+  expect(responses).toMatchObject([{ source: 'stale' }, { source: 'stale' }]);
 });
 
 test.each<[string, Reply, object]>([
@@ -266,7 +266,7 @@ test.each<[string, Reply, object]>([
   ['a refused key', failure(401), {}],
   ['a bad request', failure(400), {}],
   ['a network that is down', new Error('down'), { maxRetries: 0 }],
-  ['a broken answer', { body: 'no json' }, {}],
+  ['a broken response', { body: 'no json' }, {}],
 ])('does not return a stale response for %s', async (_, reply, options) => {
   const { fx, clock } = cached([success(), reply], { keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 }, ...options });
   await fx.latest();
@@ -338,17 +338,17 @@ test('an interval that cannot be parsed caches nothing and warns once', async ()
     quota: success(quotaRecord({ snapshot_granularity: 'realtime' })),
   });
 
-  const answers = [await metaOf(), await metaOf(), await metaOf()];
+  const responses = [await metaOf(), await metaOf(), await metaOf()];
 
-  expect(answers.map(({ source }) => source)).toEqual(['network', 'network', 'network']);
+  expect(responses.map(({ source }) => source)).toEqual(['network', 'network', 'network']);
   expect(warnings).toEqual([
     "cache: cannot parse snapshot_granularity 'realtime', so nothing is cached; set cache.maxAgeMs to a number of milliseconds",
   ]);
 });
 
 test('a failed quota() caches nothing and is called again after a minute', async () => {
-  const answers: Reply[] = [failure(500), success(quotaRecord())];
-  const { metaOf, clock } = cached(counting(), { cache: 'snapshot', quota: () => answers.shift() ?? failure(500) });
+  const responses: Reply[] = [failure(500), success(quotaRecord())];
+  const { metaOf, clock } = cached(counting(), { cache: 'snapshot', quota: () => responses.shift() ?? failure(500) });
 
   expect(await metaOf()).toMatchObject({ source: 'network' });
   expect(await metaOf()).toMatchObject({ source: 'network' });

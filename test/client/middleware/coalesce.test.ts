@@ -20,10 +20,10 @@ function later(reply: Reply): { readonly reply: Reply; readonly come: () => void
 test('identical calls in flight share one request', async () => {
   const { fx, fetch } = testClient(success());
 
-  const answers = await Promise.all(Array.from({ length: 20 }, () => fx.latest({ base: 'EUR' }).withMeta()));
+  const responses = await Promise.all(Array.from({ length: 20 }, () => fx.latest({ base: 'EUR' }).withMeta()));
 
   expect(fetch.requests).toHaveLength(1);
-  expect(answers.map(({ meta }) => meta.source)).toEqual(['network', ...Array(19).fill('coalesced')]);
+  expect(responses.map(({ meta }) => meta.source)).toEqual(['network', ...Array(19).fill('coalesced')]);
 });
 
 test('a method and get for the same path share a request', async () => {
@@ -95,9 +95,9 @@ test('each caller checks the shared data with its own schema', async () => {
     },
   } as const;
 
-  const answers = await Promise.all([fx.latest({}, { schema: keys }), fx.latest({})]);
+  const responses = await Promise.all([fx.latest({}, { schema: keys }), fx.latest({})]);
 
-  expect(answers).toEqual([['EUR'], { EUR: 1 }]);
+  expect(responses).toEqual([['EUR'], { EUR: 1 }]);
   expect(fetch.requests).toHaveLength(1);
 });
 

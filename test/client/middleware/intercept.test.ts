@@ -176,9 +176,9 @@ test.each<[string, ResponseInit & { readonly body?: string }, string]>([
   ['a body that is too long', { body: 'x'.repeat(2_000) }, 'response'],
   ['a redirect', { status: 302, headers: { location: 'https://elsewhere.test/' } }, 'response'],
 ])('passes on %s unchanged', async (_, reply, kind) => {
-  const answer = () => new Response(reply.status === 204 ? null : (reply.body ?? ''), reply);
-  const { fx } = testClient(answer, { middleware: [pass], maxResponseBytes: 1_000 });
-  const plain = testClient(answer, { maxResponseBytes: 1_000 });
+  const respond = () => new Response(reply.status === 204 ? null : (reply.body ?? ''), reply);
+  const { fx } = testClient(respond, { middleware: [pass], maxResponseBytes: 1_000 });
+  const plain = testClient(respond, { maxResponseBytes: 1_000 });
 
   const [error, expected] = [await errorOf(fx.latest()), await errorOf(plain.fx.latest())];
 

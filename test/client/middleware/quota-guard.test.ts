@@ -90,8 +90,8 @@ test('a quota() that hangs delays calls by one timeout, then not for a minute', 
 });
 
 test('uses the old record while quota() fails', async () => {
-  const answers = [success(roomyQuota({ monthly_used: 989 })), failure(503)];
-  const client = guarded(success(), { quota: () => answers.shift() ?? failure(503) });
+  const responses = [success(roomyQuota({ monthly_used: 989 })), failure(503)];
+  const client = guarded(success(), { quota: () => responses.shift() ?? failure(503) });
   await client.fx.latest();
   await client.clock.advance(300_001);
 
@@ -116,9 +116,9 @@ test('an abort during quota() ends the call and quota() within a tick', async ()
 });
 
 test('the abort of one caller does not end a quota() that other calls wait for', async () => {
-  let answer: (reply: Reply) => void = () => undefined;
+  let respond: (reply: Reply) => void = () => undefined;
   const quota = new Promise<Reply>((resolve) => {
-    answer = resolve;
+    respond = resolve;
   });
   const client = guarded(success(), { quota: () => quota });
   const controller = new AbortController();
@@ -128,7 +128,7 @@ test('the abort of one caller does not end a quota() that other calls wait for',
 
   controller.abort();
   await gone;
-  answer(success(roomyQuota()));
+  respond(success(roomyQuota()));
 
   await expect(other).resolves.toBeDefined();
   expect(quotaRequests(client)).toBe(1);
@@ -176,7 +176,7 @@ test('a quota() that must wait for the limit did not fail: the next call calls i
 });
 
 test.each<[string, Reply, number]>([
-  ['answered', success(), 1],
+  ['a success', success(), 1],
   ['refused for the rate', rateLimited('1'), 0],
   ['refused for the key', failure(401), 0],
   ['refused with 402', failure(402), 0],
@@ -248,15 +248,15 @@ test('a call keeps its reservation while it waits for its retry', async () => {
 
 test('the last request is free for a call that starts at any moment after the response to another', async () => {
   for (let ticks = 0; ticks < 40; ticks += 1) {
-    let answer: (reply: Reply) => void = () => undefined;
+    let respond: (reply: Reply) => void = () => undefined;
     const held = new Promise<Reply>((resolve) => {
-      answer = resolve;
+      respond = resolve;
     });
     const { fx } = guarded([() => held, success()], { left: 12 });
     await fx.quota();
     const first = fx.latest({ call: 1 });
     await quiet();
-    answer(success());
+    respond(success());
     for (let tick = 0; tick < ticks; tick += 1) await undefined;
     if (fx.quotaEstimate()?.usedSince === 0) continue; // not yet received
 

@@ -251,8 +251,8 @@ async function sentOfThree({ fx, fetch, clock }: TestClient): Promise<number> {
 }
 
 test.each<[string, Reply, number, FxRatesOptions?]>([
-  ['answered', success(), 1],
-  ['answered with a broken body', { body: 'no JSON' }, 1],
+  ['a success', success(), 1],
+  ['a success with a broken body', { body: 'no JSON' }, 1],
   ['refused for the key', failure(401), 1],
   ['refused with 404', failure(404), 1],
   ['failed by the service', failure(500), 1],

@@ -77,16 +77,16 @@ test('does not stop calls for an hour if the clock is set back by an hour', () =
   expect(() => stop.check()).not.toThrow();
 });
 
-/** A check whose calls are counted and return `answers` in order. */
-function setUp(...answers: (QuotaData | Error)[]) {
+/** A check whose calls are counted and return `responses` in order. */
+function setUp(...responses: (QuotaData | Error)[]) {
   const clock = new FakeClock();
   const check = new QuotaCheck(clock);
   let asked = 0;
   const load = async () => {
     asked += 1;
-    const answer = answers.shift();
-    if (answer === undefined || answer instanceof Error) throw answer ?? new Error('asked too often');
-    return answer;
+    const response = responses.shift();
+    if (response === undefined || response instanceof Error) throw response ?? new Error('asked too often');
+    return response;
   };
   const signal = new Cancellation();
   return { clock, ask: () => check.check(load, signal), asked: () => asked };
@@ -96,9 +96,9 @@ test('simultaneous refusals call quota() once', async () => {
   const quota = quotaRecord();
   const { ask, asked } = setUp(quota);
 
-  const answers = await Promise.all(Array.from({ length: 50 }, ask));
+  const responses = await Promise.all(Array.from({ length: 50 }, ask));
 
-  expect(new Set(answers)).toEqual(new Set([quota]));
+  expect(new Set(responses)).toEqual(new Set([quota]));
   expect(asked()).toBe(1);
 });
 
@@ -133,12 +133,12 @@ test('the abort of the last call cancels quota(), and the next refusal calls it 
     return new Promise<never>(() => undefined);
   };
   const [first, second] = [new Cancellation(), new Cancellation()];
-  const answers = [check.check(hang, first), check.check(hang, second)];
+  const responses = [check.check(hang, first), check.check(hang, second)];
 
   first.cancel('enough');
   expect(questions[0]?.aborted).toBe(false);
   second.cancel('enough');
-  await expect(Promise.allSettled(answers)).resolves.toMatchObject([{ reason: 'enough' }, { reason: 'enough' }]);
+  await expect(Promise.allSettled(responses)).resolves.toMatchObject([{ reason: 'enough' }, { reason: 'enough' }]);
 
   expect(questions[0]?.aborted).toBe(true);
   await expect(check.check(async () => quotaRecord(), new Cancellation())).resolves.toEqual(quotaRecord());
@@ -149,10 +149,10 @@ test('an aborted quota() is not a record: the next refusal calls it again', asyn
   const caller = new Cancellation();
   const cancelled = (question: Cancellation) =>
     new Promise<never>((_, reject) => question.addEventListener('abort', () => reject(new Error('cancelled'))));
-  const answer = check.check(cancelled, caller);
+  const response = check.check(cancelled, caller);
 
   caller.cancel('enough');
-  await expect(answer).rejects.toBe('enough');
+  await expect(response).rejects.toBe('enough');
   await quiet();
 
   await expect(check.check(async () => quotaRecord(), new Cancellation())).resolves.toEqual(quotaRecord());

@@ -21,7 +21,7 @@ function runtime(changes: Partial<Runtime> = {}): Runtime {
 }
 
 /** A global dispatcher that responds to every request. */
-function answerWith(text: string): void {
+function respondWith(text: string): void {
   const agent = new MockAgent();
   agent.disableNetConnect();
   agent.get('https://fx.test').intercept({ path: '/a' }).reply(200, text).persist();
@@ -31,9 +31,9 @@ function answerWith(text: string): void {
 test('sends through the global dispatcher of undici, also if it is replaced later', async () => {
   const transport = defaultTransport(runtime());
 
-  answerWith('first');
+  respondWith('first');
   const first = await transport(request);
-  answerWith('second');
+  respondWith('second');
   const second = await transport(request);
 
   expect([first.text, second.text]).toEqual(['first', 'second']);
@@ -58,7 +58,7 @@ test('loads undici once, with the first request', async () => {
     loads += 1;
     return load();
   };
-  answerWith('x');
+  respondWith('x');
 
   const transport = defaultTransport(runtime({ loadUndici, hasNodeSockets: true, fetch: undefined }));
   expect(loads).toBe(0);
@@ -116,7 +116,7 @@ test.each([
   ['Deno', { Deno: {} }, 'by fetch'],
   ['workerd', { navigator: { userAgent: 'Cloudflare-Workers' } }, 'by fetch'],
 ])('%s sends with the transport that works there', async (_, globals, text) => {
-  answerWith('by undici');
+  respondWith('by undici');
 
   expect(await sendOn(globals, defaultTransport)).toMatchObject({ text });
 });
