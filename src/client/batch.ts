@@ -1,9 +1,9 @@
 import type { ApiCall, CallOptions, ResponseMeta } from './api-call.ts';
 import { callHook } from './call-hook.ts';
+import { abortErrorOf, onAbort } from './cancellation.ts';
 import type { SteadyTime } from './clock.ts';
 import type { QueryOperation } from './endpoints.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
-import { abortErrorOf, onAbort } from './lifetime.ts';
 import type { RateLimiter } from './limits/rate-limiter.ts';
 
 /** The progress of a batch, for `onProgress`. */

@@ -113,3 +113,43 @@ export class SharedWork<T> {
     work.cancellation.cancel(new AbortError());
   }
 }
+
+/** The error of a loop that `signal` ends. For `close()`, it is the reason of the signal. */
+export function abortErrorOf({ reason }: AbortSignal): AbortError {
+  return reason instanceof AbortError ? reason : new AbortError({ cause: reason });
+}
+
+type Callback = () => void;
+
+const callbacksOf = new WeakMap<AbortSignal, Set<Callback>>();
+
+/**
+ * Calls back once when `signal` aborts. Returns a function that cancels it. All callbacks of a signal share one listener:
+ * a signal for a hundred calls is common, and Node warns of a leak from eleven listeners on.
+ */
+export function onAbort(signal: AbortSignal, callback: Callback): () => void {
+  const callbacks = callbacksOf.get(signal) ?? listenTo(signal);
+  callbacks.add(callback);
+  return () => {
+    if (callbacks.delete(callback) && callbacks.size === 0) forget(signal);
+  };
+}
+
+const callAll = ({ target }: Event) => {
+  const signal = target as AbortSignal; // the only event target with this listener
+  const callbacks = callbacksOf.get(signal) ?? [];
+  forget(signal);
+  for (const callback of callbacks) callback();
+};
+
+function listenTo(signal: AbortSignal): Set<Callback> {
+  const callbacks = new Set<Callback>();
+  callbacksOf.set(signal, callbacks);
+  signal.addEventListener('abort', callAll);
+  return callbacks;
+}
+
+function forget(signal: AbortSignal): void {
+  callbacksOf.delete(signal);
+  signal.removeEventListener('abort', callAll);
+}

@@ -16,6 +16,7 @@ import { isTraced, traceCall } from './call-trace.ts';
 import { resolveBatch, resolveCall, resolvePoll } from './config/call-settings.ts';
 import { inheritedOptions, type OpenSettings, resolveOptions } from './config/settings.ts';
 import { type Connection, canConnect, connect } from './connection.ts';
+import { withDeadline } from './deadline.ts';
 import {
   deprecations,
   type GetOptions,
@@ -27,7 +28,7 @@ import {
 } from './endpoints.ts';
 import { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
-import { Lifetime, withDeadline } from './lifetime.ts';
+import { Lifetime } from './lifetime.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import { type Numbers, type NumbersOption, parseData, type WithNumbers } from './numbers.ts';
 import type { AnyOptions, FxRatesOptions } from './options.ts';

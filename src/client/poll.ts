@@ -1,8 +1,8 @@
 import type { OperationId } from '../generated/operations.ts';
 import type { CallOptions, ResponseMeta } from './api-call.ts';
+import { abortErrorOf } from './cancellation.ts';
 import type { Clock, SteadyTime } from './clock.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
-import { abortErrorOf } from './lifetime.ts';
 import { granularityMs, type QuotaEstimate, SHARED_KEY_MS } from './quota/quota-ledger.ts';
 
 /** The next call of a poll. */

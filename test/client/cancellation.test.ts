@@ -1,6 +1,14 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { abortable, Cancellation, type CancelSignal, SharedWork } from '../../src/client/cancellation.ts';
+import {
+  abortable,
+  abortErrorOf,
+  Cancellation,
+  type CancelSignal,
+  onAbort,
+  SharedWork,
+} from '../../src/client/cancellation.ts';
+import { AbortError } from '../../src/client/index.ts';
 import { deferred } from '../helpers/deferred.ts';
 import { quiet } from '../helpers/fake-clock.ts';
 
@@ -153,4 +161,71 @@ test('a caller of cancelled work that ends late does not end the work of later c
 
   expect(await Promise.all([second, third])).toEqual([2, 2]);
   expect(started).toHaveLength(2);
+});
+
+test('all callbacks of a signal share one listener, which is removed with the last callback', () => {
+  const { signal } = new AbortController();
+
+  const undo = Array.from({ length: 100 }, () => onAbort(signal, () => undefined));
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  for (const take of undo) take();
+
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('an abort calls each callback once, except cancelled ones', () => {
+  const controller = new AbortController();
+  const called: string[] = [];
+  onAbort(controller.signal, () => called.push('a'));
+  onAbort(controller.signal, () => called.push('b'))();
+  const undo = onAbort(controller.signal, () => called.push('c'));
+
+  controller.abort();
+  undo();
+
+  expect(called).toEqual(['a', 'c']);
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+});
+
+test('a callback can cancel a later one', () => {
+  const controller = new AbortController();
+  const called: string[] = [];
+  onAbort(controller.signal, () => undoSecond());
+  const undoSecond = onAbort(controller.signal, () => called.push('second'));
+
+  controller.abort();
+
+  expect(called).toEqual([]);
+});
+
+test('cancelling a callback twice does not remove a later callback of the signal', () => {
+  const controller = new AbortController();
+  const called: string[] = [];
+  const undo = onAbort(controller.signal, () => called.push('first'));
+  undo();
+  onAbort(controller.signal, () => called.push('second'));
+
+  undo();
+  controller.abort();
+
+  expect(called).toEqual(['second']);
+});
+
+test('cancelling one of two callbacks leaves the other', () => {
+  const controller = new AbortController();
+  const called: string[] = [];
+  onAbort(controller.signal, () => called.push('first'));
+  onAbort(controller.signal, () => called.push('second'))();
+
+  controller.abort();
+
+  expect(called).toEqual(['first']);
+});
+
+test('the error of an ended loop is the AbortError of the signal, or has its reason as the cause', () => {
+  const closed = new AbortError({ message: 'closed' });
+  const reason = new Error('enough');
+
+  expect(abortErrorOf(AbortSignal.abort(closed))).toBe(closed);
+  expect(abortErrorOf(AbortSignal.abort(reason))).toMatchObject({ kind: 'aborted', cause: reason });
 });

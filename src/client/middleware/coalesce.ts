@@ -1,7 +1,8 @@
 import { ofCall, type ResponseMeta, shareError } from '../api-call.ts';
 import { Cancellation } from '../cancellation.ts';
+import { type CallDeadline, withDeadline } from '../deadline.ts';
 import { AbortError } from '../errors/errors.ts';
-import { type CallDeadline, type Lifetime, type OpenCall, withDeadline } from '../lifetime.ts';
+import type { Lifetime, OpenCall } from '../lifetime.ts';
 import { parseJson } from '../parse-response.ts';
 import {
   type ApiRequest,
