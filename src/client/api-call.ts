@@ -1,4 +1,5 @@
 import type { Attempt } from './attempt.ts';
+import { namesOf } from './config/checks.ts';
 import { FxRatesError, ResponseError } from './errors/errors.ts';
 import type { NumbersOption } from './numbers.ts';
 import type { SchemaIssue, StandardSchema } from './standard-schema.ts';
@@ -87,6 +88,22 @@ export interface SchemaCallOptions<Schema extends StandardSchema> extends CallOp
    */
   readonly schema: Schema;
 }
+
+/** The names of all options of a call. */
+export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>>({
+  signal: true,
+  timeoutMs: true,
+  deadlineMs: true,
+  maxRetries: true,
+  onLimit: true,
+  maxAgeMs: true,
+  useReserve: true,
+  priority: true,
+  headers: true,
+  coalesce: true,
+  numbers: true,
+  schema: true,
+});
 
 /** A response without its data, from `withMeta()`. */
 export interface ResponseMeta {

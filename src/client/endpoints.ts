@@ -3,8 +3,8 @@ import { type Operation, type OperationId, operations, type Parameter } from '..
 import { querySchemas, responseSchemas } from '../generated/schemas.ts';
 import { createOperationFinder, fillPath } from '../operation-path.ts';
 import { parseSchema } from '../parse-schema.ts';
-import type { CallOptions } from './api-call.ts';
-import { definedOf, describeValue, namesOf, refuse } from './config/checks.ts';
+import { CALL_OPTION_NAMES, type CallOptions } from './api-call.ts';
+import { definedOf, describeValue, refuse } from './config/checks.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { Endpoint, ParsedEnvelope } from './request.ts';
 
@@ -192,19 +192,12 @@ export function refuseKeyParameters(query: object, option = 'query'): void {
   );
 }
 
-/** Sent as parameters, they would have no effect. Names that a service could use, such as `priority`, are not included. */
-const CALL_OPTIONS: readonly string[] = namesOf<Exclude<keyof CallOptions, 'signal' | 'priority' | 'headers'>>({
-  timeoutMs: true,
-  deadlineMs: true,
-  maxRetries: true,
-  onLimit: true,
-  maxAgeMs: true,
-  useReserve: true,
-  coalesce: true,
-});
+/** Options of a call that could also be parameters of a service. */
+const ALSO_PARAMETERS: readonly string[] = ['signal', 'priority', 'headers', 'numbers', 'schema'];
 
+/** Rejects an option of the call, which would have no effect as a parameter. */
 function refuseCallOption(name: string): void {
-  if (!CALL_OPTIONS.includes(name)) return;
+  if (!CALL_OPTION_NAMES.some((option) => option === name) || ALSO_PARAMETERS.includes(name)) return;
   throw new ConfigError(
     `query: '${name}' is an option of the call, not a query parameter; pass it after the query: fx.latest(query, { ${name} })`,
   );

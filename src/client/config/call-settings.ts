@@ -1,5 +1,5 @@
 import { type Operation, type OperationId, operations } from '../../generated/operations.ts';
-import type { CallOptions, SchemaCallOptions } from '../api-call.ts';
+import { CALL_OPTION_NAMES, type CallOptions } from '../api-call.ts';
 import type { BatchOptions, BatchParts } from '../batch.ts';
 import type { QueryOperation } from '../endpoints.ts';
 import { ConfigError } from '../errors/errors.ts';
@@ -23,21 +23,6 @@ import {
 } from './checks.ts';
 import { type RequestHeaders, resolveHeaders } from './request-headers.ts';
 import type { OpenSettings } from './settings.ts';
-
-export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>>({
-  signal: true,
-  timeoutMs: true,
-  deadlineMs: true,
-  maxRetries: true,
-  onLimit: true,
-  maxAgeMs: true,
-  useReserve: true,
-  priority: true,
-  headers: true,
-  coalesce: true,
-  numbers: true,
-  schema: true,
-});
 
 /** The options of one caller; several callers share a call only if their `settings` are equal. */
 interface CallerSettings {

@@ -1,6 +1,8 @@
+import { DEFAULT_LIMITER_SETTINGS, type LimiterSettings } from '../limits/limiter-core.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { CacheOptions, CacheStore, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import {
+  definedOf,
   namesOf,
   refuse,
   requireBoolean,
@@ -21,11 +23,9 @@ const RATE_LIMIT_NAMES = namesOf<keyof RateLimitOptions>({
 });
 
 /** The option `rateLimit` with its defaults. */
-export interface RateLimitSettings extends Pick<RateLimitOptions, 'store'> {
-  readonly perMinute: 'learn' | number;
-  readonly maxConcurrent: 'adapt' | number;
-  readonly probe: boolean;
-}
+export interface RateLimitSettings
+  extends Pick<LimiterSettings, 'perMinute' | 'maxConcurrent' | 'probe'>,
+    Pick<RateLimitOptions, 'store'> {}
 
 /** The option `cache`, checked and complete. */
 export interface CacheSettings {
@@ -38,7 +38,7 @@ export interface CacheSettings {
 export function resolveRateLimit(value: RateLimitOptions | false): RateLimitSettings | false {
   if (value === false) return false;
   requireKnownNames(value, RATE_LIMIT_NAMES, 'rateLimit');
-  const { perMinute = 'learn', maxConcurrent = 'adapt', probe = true, store } = value;
+  const { perMinute, maxConcurrent, probe, store } = { ...DEFAULT_LIMITER_SETTINGS, ...definedOf(value) };
   return {
     perMinute:
       perMinute === 'learn'

@@ -2,6 +2,7 @@ import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { type Clock, realClock, type SteadyTime, steadyTime } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { HOOKS, type Logger } from '../events.ts';
+import { DEFAULT_LIMITER_SETTINGS, type LimiterSettings } from '../limits/limiter-core.ts';
 import type { Middleware } from '../middleware/intercept.ts';
 import type { Numbers } from '../numbers.ts';
 import type { AnyOptions, AuthForm, QuotaGuardOptions } from '../options.ts';
@@ -37,7 +38,7 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly auth: AuthForm;
   readonly deadlineMs: number;
   readonly maxRetryAfterMs: number;
-  readonly retryAfterUnit: 'auto' | 'seconds' | 'milliseconds';
+  readonly retryAfterUnit: LimiterSettings['retryAfterUnit'];
   readonly rateLimit: RateLimitSettings | false;
   readonly cache: CacheSettings | undefined;
   readonly quotaGuard: QuotaGuardOptions | undefined;
@@ -91,9 +92,8 @@ const DEFAULTS = {
   deadlineMs: 90_000,
   maxRetries: 2,
   onLimit: 'wait',
-  // Longer than a one-minute window plus the jitter that servers add.
-  maxRetryAfterMs: 75_000,
-  retryAfterUnit: 'auto',
+  maxRetryAfterMs: DEFAULT_LIMITER_SETTINGS.maxRetryAfterMs,
+  retryAfterUnit: DEFAULT_LIMITER_SETTINGS.retryAfterUnit,
   rateLimit: {},
   middleware: [],
   maxResponseBytes: 10 * 2 ** 20,

@@ -1,6 +1,7 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { AuthenticationError, QuotaExhaustedError, RateLimitError, RequestError } from '../errors/errors.ts';
+import { DEFAULT_LIMITER_SETTINGS } from '../limits/limiter-core.ts';
 import { parseRetryAfter, retryAfterMs } from '../limits/retry-after.ts';
 import { quotaMessage } from '../quota/quota-check.ts';
 import { isExhausted, type QuotaEstimate } from '../quota/quota-ledger.ts';
@@ -14,7 +15,7 @@ const COULD_BE_QUOTA: readonly (number | undefined)[] = [402, 403, 429];
 const FRESH_MS = 60_000;
 
 /** The longest wait for a per-minute limit, with the jitter of servers. */
-const LONGEST_RATE_WAIT_MS = 75_000;
+const { maxRetryAfterMs: LONGEST_RATE_WAIT_MS } = DEFAULT_LIMITER_SETTINGS;
 
 /**
  * Calls `quota()`, which is free and works with an exhausted quota, before a refusal without a documented code counts as a
