@@ -111,9 +111,8 @@ const DEFAULT_PORT = 4010;
 /** Serves until Ctrl-C or SIGTERM. A stdout that is read gets exactly one line, when ready; the rest goes to stderr. */
 async function serveMock(options: MockOptions, invocation: Invocation): Promise<number> {
   const { io, screen, settings } = invocation;
-  const mock = await startMock(options, options.port ?? DEFAULT_PORT);
+  const mock = await startMock(options, { port: options.port ?? DEFAULT_PORT, screen });
   try {
-    for (const warning of mock.warnings) await screen.warn(warning);
     await printUsage(mock, options, invocation);
     const { url, key, adminUrl, dashboardUrl } = mock;
     const ready = { url, key, plan: options.plan, pid: io.pid, adminUrl, dashboardUrl };
@@ -186,9 +185,8 @@ async function runBesideMock(
   invocation: Invocation,
 ): Promise<number> {
   const { io, screen } = invocation;
-  const mock = await startMock(options, options.port ?? 0);
+  const mock = await startMock(options, { port: options.port ?? 0, screen });
   try {
-    for (const warning of mock.warnings) await screen.warn(warning);
     await screen.info(`fxrates: mock server at ${mock.url}, plan ${options.plan}\n`);
     const child = io.spawn(command, environmentOf(mock));
     // On a terminal the command gets Ctrl-C itself; a second SIGINT could make it end at once.

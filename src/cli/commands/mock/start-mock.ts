@@ -6,6 +6,7 @@ import type { CreatedKey, MockServer, MockServerOptions, RunningServer } from '.
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { jsonFault } from '../../json/json-fault.ts';
+import type { Screen } from '../../terminal/screen.ts';
 
 /** Options of `fxrates mock`, as parsed. */
 export interface MockOptions {
@@ -29,14 +30,17 @@ export interface MockOptions {
 export interface RunningMock extends RunningServer {
   readonly server: MockServer;
   readonly key: string;
-  /** Options that the state file overrides, in words. */
-  readonly warnings: readonly string[];
 }
 
-/** Starts a mock server on `port`, loaded only now, because no other command needs it. */
+interface StartOptions {
+  readonly port: number;
+  readonly screen: Pick<Screen, 'warn'>;
+}
+
+/** Starts a mock server, which no other command loads. Warns of options that the state file overrides. */
 export async function startMock(
   { host, allowRemote, adminToken, plan, seed, now, state, ...paths }: MockOptions,
-  port: number,
+  { port, screen }: StartOptions,
 ): Promise<RunningMock> {
   const [behaviour, replay] = await Promise.all([
     readBehaviour(paths.behaviour),
@@ -53,7 +57,8 @@ export async function startMock(
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
   const key = isUsable(first, plan, mock) ? first.key : mock.createKey({ plan }).key;
   const warnings = isResumed ? ignoredOptions(state, mock, { now, seed }) : [];
-  return { ...listening, server: mock, key, warnings };
+  for (const warning of warnings) await screen.warn(warning);
+  return { ...listening, server: mock, key };
 }
 
 /** The state continues with its own time and seed: the same command can be run again. */
