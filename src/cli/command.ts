@@ -53,6 +53,8 @@ export interface Invocation {
   readonly io: Io;
   readonly screen: Screen;
   readonly settings: CliSettings;
+  /** Name of the command, such as `auth login`. */
+  readonly command: string;
   /** Everything typed after `fxrates`. */
   readonly argv: readonly string[];
   readonly args: readonly string[];

@@ -44,7 +44,8 @@ async function runCommandLine(argv: readonly string[], io: Io, screen: Screen): 
       const ownScreen = new Screen(io, settings, screen.secrets);
       try {
         await checkStored(spec, stored, { io, screen: ownScreen });
-        exitCode = await run({ io, settings, argv, args: command.args, options: command.opts(), screen: ownScreen });
+        const typed = { command: pathOf(command).join(' '), argv, args: command.args, options: command.opts() };
+        exitCode = await run({ io, settings, screen: ownScreen, ...typed });
       } catch (error) {
         if (!spec.callsService) throw error; // the settings of the others lack most of config.json
         exitCode = await printError(error, ownScreen, settings.verbose);

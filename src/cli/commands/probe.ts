@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { ProxyFailure } from '../../environment-proxy.ts';
 import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
 import { checkWritable, replaceFile } from '../../replace-file.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
@@ -91,11 +92,12 @@ async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen
 
 function probeFailed(cause: unknown, context: NetworkContext): unknown {
   if (!(cause instanceof Error)) return cause;
-  const { code } = cause as NodeJS.ErrnoException;
-  if (code === 'probe_failed') {
+  if ('code' in cause && cause.code === 'probe_failed') {
     const what = `cannot probe ${context.baseUrl}`;
     return new CliError(what, { code: 'probe', exitCode: exitCodes.failure, why: cause.message, cause });
   }
-  const { what, ...explanation } = explainNetworkError({ code, message: cause.message }, context);
+  const isProxyFailure = cause.cause instanceof ProxyFailure; // undici's `fetch` wraps the error of its dispatcher
+  const { code, message } = (isProxyFailure ? cause.cause : cause) as NodeJS.ErrnoException;
+  const { what, ...explanation } = explainNetworkError({ code, message, isProxyFailure }, context);
   return new CliError(what, { code: 'network', exitCode: exitCodes.network, causeCode: code, ...explanation, cause });
 }

@@ -138,7 +138,7 @@ export const LONGEST_RETRY_AFTER_MS = 75_000;
 /** The error of a wait that `--max-wait` does not allow. */
 export function waitTooLong(
   waitMs: number | undefined,
-  { settings, argv }: Invocation,
+  { settings, argv, command }: Invocation,
   { sumMs, status, requestId, unit, isStored = false }: LimitedWait = {},
 ): CliError {
   const { maxWaitMs } = settings;
@@ -147,7 +147,7 @@ export function waitTooLong(
   const enough = durationOptionAbove((sumMs ?? waitMs ?? 60_000) + JITTER_MS);
   const waiting = withoutOptions(argv, ['--max-wait', '--no-wait']);
   // A batch waits as long as necessary, unless it must not wait.
-  const again = maxWaitMs === 0 && argv.includes('batch') ? waiting : [...waiting, '--max-wait', enough];
+  const again = maxWaitMs === 0 && command === 'batch' ? waiting : [...waiting, '--max-wait', enough];
   return new CliError('rate limited', {
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
@@ -216,17 +216,19 @@ const NOT_HTTP = ['the response is not HTTP', checkBaseUrl] as const;
 
 /** The message for a service that sent no response: its host, the reason and the next step. */
 export function explainNetworkError(
-  { code = '', message }: Pick<NetworkError, 'code' | 'message'>,
+  { code = '', message, isProxyFailure }: Pick<NetworkError, 'code' | 'message' | 'isProxyFailure'>,
   context: NetworkContext,
 ): Explanation & { readonly what: string } {
   const { host } = new URL(context.baseUrl);
   const [words, ofCode] = code.startsWith('HPE_') ? NOT_HTTP : (SYSTEM_CODES[code] ?? []);
   const clauses = message.replace(/^No valid HTTP response from \S+: /, '').split('; ');
   const said = clauses.filter((clause) => !isOfBaseUrl(clause)); // an option of the client has another name here
-  const isOfProxy = said[0]?.startsWith('the proxy ') ?? false;
-  const why = words === undefined || isOfProxy ? said.join('; ') : `${words} (${code})`;
+  const why = words === undefined || isProxyFailure ? said.join('; ') : `${words} (${code})`;
   const nextStep = ofCode ?? (words === undefined && clauses.some(isOfBaseUrl) ? checkBaseUrl : undefined);
-  const hints = [...(nextStep === undefined || isOfProxy ? [] : [nextStep(context)]), ...networkHints(code, context)];
+  const hints = [
+    ...(nextStep === undefined || isProxyFailure ? [] : [nextStep(context)]),
+    ...networkHints(code, context),
+  ];
   return { what: `cannot reach ${host}`, why, hints };
 }
 

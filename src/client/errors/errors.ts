@@ -209,6 +209,17 @@ export class ServerError extends FxRatesError {
 export class NetworkError extends FxRatesError {
   override readonly name = 'NetworkError';
   readonly kind = 'network';
+  /** Whether the proxy failed: it cannot be reached, or it did not connect to the service. */
+  readonly isProxyFailure: boolean;
+
+  constructor(message: string, { isProxyFailure = false, ...details }: NetworkErrorDetails = {}) {
+    super(message, details);
+    this.isProxyFailure = isProxyFailure;
+  }
+}
+
+interface NetworkErrorDetails extends ErrorDetails {
+  readonly isProxyFailure?: boolean;
 }
 
 /** One attempt or the whole call took too long. */

@@ -20,6 +20,7 @@ export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseU
     cause,
     code,
     attempts: log.attempts,
+    isProxyFailure: ofProxy !== undefined,
   });
 }
 

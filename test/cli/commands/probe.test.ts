@@ -122,6 +122,16 @@ test('reports a key that does not work', async () => {
   expect(stderr).toContain('The response to quota was 401 unauthorized');
 });
 
+test('reports a proxy that cannot be reached', async () => {
+  const { code, stderr } = await runCli('probe https://rates.fxrates.test --retries 0', {
+    env: { HTTPS_PROXY: 'http://127.0.0.1:1' },
+    clock: realClock,
+  });
+
+  expect(code).toBe(6);
+  expect(stderr).toContain('the proxy 127.0.0.1:1 (HTTPS_PROXY) cannot be reached (ECONNREFUSED)');
+});
+
 test('no connection to a proxy is left open, so that the command ends', async () => {
   const service = createServer((_, response) => response.end(JSON.stringify({ success: true, data: quotaRecord() })));
   service.keepAliveTimeout = 600_000; // an open client would keep the connection for ten minutes

@@ -77,10 +77,9 @@ test.each([
   ['ERR_TLS_CERT_ALTNAME_INVALID', { HTTPS_PROXY: 'http://proxy.example.test' }, [BASE_URL_HINT]],
 ])('%s with the environment %j: the message says whether proxy or service was not found', (code, env, hints) => {
   const context = { baseUrl: 'https://api.example.test', source: '--base-url', env };
-  const why = hints.includes(PROXY_HINT)
-    ? `the proxy proxy.example.test (HTTPS_PROXY) cannot be reached (${code})`
-    : code;
-  const error = new NetworkError(`No valid HTTP response from api.example.test: ${why}`, { code });
+  const isProxyFailure = hints.includes(PROXY_HINT);
+  const why = isProxyFailure ? `the proxy proxy.example.test (HTTPS_PROXY) cannot be reached (${code})` : code;
+  const error = new NetworkError(`No valid HTTP response from api.example.test: ${why}`, { code, isProxyFailure });
 
   expect(explainNetworkError(error, context).hints).toEqual(hints);
 });

@@ -159,7 +159,7 @@ test.each([
   const error = await errorOf(client({ proxy: 'env', maxRetries: 1, rateLimit: false }).latest());
   await refusing.close();
 
-  expect(error).toMatchObject({ kind: 'network', code, message: expect.stringMatching(message) });
+  expect(error).toMatchObject({ kind: 'network', code, isProxyFailure: true, message: expect.stringMatching(message) });
   expect(refusing.requests).toHaveLength(attempts);
   expect(inspect(error)).not.toContain('secret');
 });
@@ -171,6 +171,7 @@ test('a proxy that cannot be reached is named, not the base URL', async () => {
 
   expect(error).toMatchObject({
     code: 'ECONNREFUSED',
+    isProxyFailure: true,
     message:
       'No valid HTTP response from rates.fxrates.test: the proxy 127.0.0.1:1 (HTTP_PROXY) cannot be reached (ECONNREFUSED); check HTTP_PROXY',
   });
