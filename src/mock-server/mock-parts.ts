@@ -12,7 +12,7 @@ import { createRequestHandler, type HandleRequest } from './handle-request.ts';
 import { createIdentify } from './http/identify-request.ts';
 import { quotaResponder, type Responder } from './http/responders.ts';
 import { createRouter } from './http/router.ts';
-import { createServiceHandler, type ServiceHandlerOptions } from './http/service-handler.ts';
+import { createServiceHandler } from './http/service-handler.ts';
 import { Journal, type JournalOfSpace } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
 import { createLatestResponder } from './rates/latest-responder.ts';
@@ -64,30 +64,14 @@ export function assembleParts(
   const overrides = new Overrides(options.baseUrl);
   const delays = new FaultDelays(clock);
   const identify = createIdentify(context, findRoute);
-  const handleRequest = createRequestHandler({
-    ...{ context, overrides, clock, journal, delays },
-    handler: createService(options, context, { identify, responders: own.responders }),
-    identify,
-  });
+  const checkAssumptions = createAssumptionCheck(options.onAssumption, behaviour, warn);
+  const service = createServiceHandler({ context, checkAssumptions, findRoute, responders: own.responders, identify });
+  const handler = withDashboard(service, context);
+  const handleRequest = createRequestHandler({ handler, overrides, clock, journal, identify, context, delays });
   return { ...own, baseUrl: options.baseUrl, context, journal, overrides, delays, handleRequest };
 }
 
 const findRoute = createRouter(operations);
-
-function createService(
-  { onAssumption }: CheckedOptions,
-  context: ServiceContext,
-  { identify, responders }: Pick<ServiceHandlerOptions, 'identify' | 'responders'>,
-) {
-  const service = createServiceHandler({
-    context,
-    identify,
-    checkAssumptions: createAssumptionCheck(onAssumption, context.behaviour, warn),
-    findRoute,
-    responders,
-  });
-  return withDashboard(service, context);
-}
 
 function warn(text: string): void {
   process.emitWarning(text, { type: 'FxratesMockWarning', code: 'FXRATES_ASSUMPTION' });
