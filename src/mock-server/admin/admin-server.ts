@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { parseTarget } from '../http/router.ts';
-import { MockServerError, unknownName } from '../mock-server-error.ts';
+import { unknownField } from '../matching/checked-input.ts';
+import { MockServerError } from '../mock-server-error.ts';
 import { servePanel } from '../panel/serve-panel.ts';
 import { findRoute } from '../web/find-route.ts';
 import { requireToken } from './gate.ts';
@@ -141,21 +142,9 @@ function refuseAll(value: unknown, place: string): unknown {
 function invalid(issue: z.core.$ZodIssue | undefined, place: string, schema: z.ZodType): Problem {
   const path = issue?.path.map(String) ?? [];
   if (issue?.code === 'unrecognized_keys') {
-    const field = [...path, issue.keys[0] ?? ''].join('.');
-    const { message } = unknownName(field, { what: `a field of the ${place}`, known: fieldsAt(schema, path) });
-    return new Problem(message, { status: 400, code: 'unknown_field', field });
+    const { message } = unknownField(issue, schema, { place: '', what: `a field of the ${place}` });
+    return new Problem(message, { status: 400, code: 'unknown_field', field: [...path, issue.keys[0]].join('.') });
   }
   const field = path.length === 0 ? place : path.join('.');
   return new Problem(`${field}: ${issue?.message ?? 'not valid'}.`, { status: 400, code: 'invalid_field', field });
-}
-
-/** The fields of an object inside a schema, with their whole names: `filter.query`. */
-function fieldsAt(schema: z.ZodType, path: readonly string[]): readonly string[] {
-  const inner = path.reduce<z.ZodType | undefined>((outer, name) => shapeOf(outer)[name], schema);
-  return Object.keys(shapeOf(inner)).map((name) => [...path, name].join('.'));
-}
-
-function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> {
-  if (schema instanceof z.ZodOptional) return shapeOf(schema.unwrap() as z.ZodType);
-  return schema instanceof z.ZodObject ? schema.shape : {};
 }

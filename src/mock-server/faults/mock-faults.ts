@@ -4,7 +4,7 @@ import { plainPattern } from '../matching/request-pattern.ts';
 import type { MockParts } from '../mock-parts.ts';
 import { freeName, invalidOption, MockServerError, notFound } from '../mock-server-error.ts';
 import type { ServiceState } from '../service/service-state.ts';
-import { FAULT_KINDS, type Fault, type FaultOptions, type FaultRecord, faultKinds, faultMatch } from './fault-kinds.ts';
+import { FAULT_KINDS, type Fault, type FaultOptions, type FaultRecord, faultKinds } from './fault-kinds.ts';
 import { checkAdapterSupport, hasExpired } from './select-faults.ts';
 
 /** Adds and removes faults: failures that the test defines. */
@@ -70,8 +70,7 @@ function checkedFault(options: FaultOptions, state: ServiceState): FaultRecord['
   const { kind, match, strikes = 'after' } = options;
   if (!FAULT_KINDS.includes(kind)) throw invalidOption('kind', kind, `one of ${FAULT_KINDS.join(', ')}`);
   const what = `a setting of a ${kind} fault`;
-  const nested = { match: faultMatch };
-  const data = checkedInput(faultKinds[kind].options, plainPattern(options), { place: '', what, nested });
+  const data = checkedInput(faultKinds[kind].options, plainPattern(options), { place: '', what, nested: ['match'] });
   checkBody(options);
   checkStrikes(options);
   if (match?.keyId !== undefined && !state.keys.has(match.keyId)) {

@@ -26,13 +26,16 @@ export function recordOf<Value extends z.ZodType>(words: string, value: Value, n
   );
 }
 
-interface InputDescription {
+interface FieldDescription {
   /** Begins the name of a field in messages, `filter.`; empty for none. */
   readonly place: string;
   /** `a field of the filter` */
   readonly what: string;
-  /** Fields that are objects with fields of their own, and their schemas. */
-  readonly nested?: Readonly<Record<string, z.ZodObject>>;
+}
+
+interface InputDescription extends FieldDescription {
+  /** Fields that are objects, whose errors name the inner field. */
+  readonly nested?: readonly string[];
 }
 
 /** Parses a value. Throws `MockServerError` with code `invalid_option`, which names the field. */
@@ -52,22 +55,38 @@ export function checkedInput<Schema extends z.ZodObject>(
 function refused(
   { issues }: z.ZodError,
   given: object,
-  { schema, place, what, nested = {} }: InputDescription & { readonly schema: z.ZodObject },
+  { schema, place, what, nested = [] }: InputDescription & { readonly schema: z.ZodObject },
 ): MockServerError {
+  const isNested = ({ path }: z.core.$ZodIssue) => nested.includes(String(path[0]));
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
-  if (unknown !== undefined) {
-    const [name = ''] = unknown.keys;
-    const outer = String(unknown.path[0] ?? '');
-    const inner = nested[outer];
-    if (inner !== undefined) {
-      return unknownName(name, { what: `a field of ${outer}`, known: Object.keys(inner.shape) }, `${outer}.`);
-    }
-    if (outer === '')
-      return unknownName(name, { what, known: Object.keys(schema.shape).filter((known) => known !== 'kind') }, place);
+  if (unknown !== undefined && (unknown.path.length === 0 || isNested(unknown))) {
+    return unknownField(unknown, schema, { place, what });
   }
   const [issue] = issues;
-  const whole = issue?.path.map(String) ?? [];
-  const path = whole.slice(0, Object.hasOwn(nested, whole[0] ?? '') ? 2 : 1);
+  const path = issue === undefined ? [] : issue.path.map(String).slice(0, isNested(issue) ? 2 : 1);
   const value = path.reduce<unknown>((outer, name) => (outer as Record<string, unknown> | undefined)?.[name], given);
   return invalidOption(place + path.join('.'), value, issue?.message ?? 'another value');
+}
+
+/** The error for an unknown field of a value of `schema`, or of an object inside it. */
+export function unknownField(
+  { keys: [name = ''], path }: z.core.$ZodIssueUnrecognizedKeys,
+  schema: z.ZodType,
+  { place, what }: FieldDescription,
+): MockServerError {
+  const outer = path.join('.');
+  const isInner = path.length > 0;
+  const description = { what: isInner ? `a field of ${outer}` : what, known: fieldsAt(schema, path.map(String)) };
+  return unknownName(name, description, isInner ? `${place}${outer}.` : place);
+}
+
+/** The names of the fields of an object inside a schema, except `kind`, which selects the schema. */
+function fieldsAt(schema: z.ZodType, path: readonly string[]): readonly string[] {
+  const inner = path.reduce<z.ZodType | undefined>((outer, name) => shapeOf(outer)[name], schema);
+  return Object.keys(shapeOf(inner)).filter((name) => name !== 'kind');
+}
+
+function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> {
+  if (schema instanceof z.ZodOptional) return shapeOf(schema.unwrap() as z.ZodType);
+  return schema instanceof z.ZodObject ? schema.shape : {};
 }

@@ -150,14 +150,14 @@ const response = {
   body: z.unknown().optional().describe('The complete body: a string is sent unchanged, any other value as JSON.'),
 };
 
-const matchSchema = z.strictObject(requestPatternShape, {
-  error: (issue) => (issue.code === 'invalid_type' ? 'an object' : undefined),
-});
-
 /** A stub as JSON has it. */
 export const stubOptions = z.strictObject({
   id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),
-  match: matchSchema.optional(),
+  match: z
+    .strictObject(requestPatternShape, {
+      error: (issue) => (issue.code === 'invalid_type' ? 'an object' : undefined),
+    })
+    .optional(),
   ...response,
   responses: expected('an array of responses with status, headers, data, error or body', (error) =>
     z.array(z.strictObject(response), error).min(1, error),
@@ -173,7 +173,7 @@ function stubFrom(options: StubOptions, nextId: string): StubRecord {
   const checked = checkedInput(stubOptions, withoutUndefined(given), {
     place: '',
     what: 'a field of a stub',
-    nested: { match: matchSchema },
+    nested: ['match'],
   });
   const { id = nextId, responses, times = null, match: pattern = {}, ...single } = checked;
   if (responses !== undefined && Object.keys(single).length > 0) {

@@ -172,7 +172,7 @@ test.each([
   [
     '/requests/verify',
     { filter: { stattus: 1 } },
-    'filter.stattus is not a field of the body; did you mean filter.status? There are filter.operation, filter.keyId, ',
+    'filter.stattus is not a field of filter; did you mean status? There are operation, keyId, ',
   ],
 ])('POST %s with the unknown field in %j lists the fields that exist', async (path, body, message) => {
   await using mock = createMockServer();
