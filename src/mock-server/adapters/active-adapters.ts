@@ -3,18 +3,18 @@ export type AdapterName = 'fetch' | 'msw' | 'undici' | 'socket';
 
 export const ADAPTER_NAMES = ['fetch', 'msw', 'undici', 'socket'] as const satisfies readonly AdapterName[];
 
-/** Which adapter a request came by, and whether its sender still waits. */
+/** The adapter of a request, and whether the client still waits. */
 export interface RequestSource {
   readonly adapter: AdapterName;
   /** Aborts when the client no longer waits for the response. A function, because only faults need the signal. */
   readonly gone?: (() => AbortSignal | undefined) | undefined;
 }
 
-/** The adapters a test has opened, so that a fault which one of them cannot do is refused before any request. */
+/** The adapters in use. A fault that one of them does not support is rejected before the first request. */
 export class ActiveAdapters {
   readonly #open: AdapterName[] = [];
 
-  /** `mock.fetch` is always there, and meant when no other is open. */
+  /** `mock.fetch` is always available. It is in use if no other adapter is. */
   get inUse(): readonly AdapterName[] {
     return this.#open.length === 0 ? ['fetch'] : Array.from(new Set(this.#open));
   }

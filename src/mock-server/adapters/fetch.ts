@@ -6,7 +6,7 @@ import { brokenFetch, fromRequest, toResponse } from './web-messages.ts';
 /** The type of the global `fetch` function. */
 export type Fetch = typeof globalThis.fetch;
 
-/** `fetch` for the mock alone, in process: no sockets, nothing patched. Other origins are refused like an unknown host. */
+/** `fetch` that calls the mock in process. Rejects for other origins, as for an unknown host. */
 export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetch {
   return async (input, init) => {
     const { url, signal, read } = isSimple(input, init) ? simpleCall(input, init) : anyCall(new Request(input, init));
@@ -41,7 +41,7 @@ function isSimple(input: FetchInput, init: RequestInit = {}): input is string | 
   return !(input instanceof Request) && /^(?:GET|HEAD|OPTIONS)$/i.test(method) && (body === undefined || body === null);
 }
 
-/** The common call, without the cost of a Request. */
+/** Most calls need no `Request`, which takes time to create. */
 function simpleCall(input: string | URL, { method = 'GET', headers, signal }: RequestInit = {}): FetchCall {
   const url = new URL(input);
   return {
@@ -60,7 +60,7 @@ function anyCall(request: Request): FetchCall {
 }
 
 async function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  // Also a synchronous response arrives later than the call returns, as from a network; until then it may be aborted.
+  // A synchronous response also arrives after the call has returned, as from a network. The call can be aborted until then.
   if (!(work instanceof Promise) || signal === undefined) {
     const value = await work;
     signal?.throwIfAborted();

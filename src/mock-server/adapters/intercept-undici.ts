@@ -30,7 +30,9 @@ export interface InterceptedUndici extends Disposable {
 
 /**
  * Extends an msw server to requests of undici, which msw does not intercept: `request`, `stream`, undici's `fetch`, and
- * everything else that uses the global dispatcher. Call it in addition to `server.listen()`. Later changes of the handlers also apply. If no handler responds, the server's `onUnhandledRequest` (msw 3: `onUnhandledFrame`) applies. A request that it allows is sent, as with `passthrough()` and `bypass()`. If a handler throws, the request fails with
+ * everything else that uses the global dispatcher. Call it in addition to `server.listen()`. Later changes of the
+ * handlers also apply. If no handler responds, the server's `onUnhandledRequest` (msw 3: `onUnhandledFrame`) applies. A
+ * request that it allows is sent, as with `passthrough()` and `bypass()`. If a handler throws, the request fails with
  * that error. The server emits its life-cycle events, except `response:bypass`. Requires msw 2.15 or 3.
  * @throws MockServerError with code `msw_missing`, if msw is not installed.
  * @example using interception = interceptUndici(server)
@@ -48,7 +50,7 @@ export function interceptUndici(server: MswServer): InterceptedUndici {
   const putBackFetch = markGlobalFetch();
   const close = () => {
     putBackFetch();
-    // A dispatcher that was set meanwhile stays; this one then forwards everything.
+    // A dispatcher that was set meanwhile stays in use. This one then forwards all requests.
     if (getGlobalDispatcher() === dispatcher) setGlobalDispatcher(previous);
     else isStopped = true;
   };
@@ -57,11 +59,11 @@ export function interceptUndici(server: MswServer): InterceptedUndici {
 
 interface MswDispatcherOptions {
   readonly handlers: () => readonly unknown[];
-  /** Whether msw is asked at all. */
+  /** Whether msw handles requests; otherwise all are forwarded. */
   readonly isActive: () => boolean;
 }
 
-/** Asks msw about every request, and passes on to `next` what msw lets through. */
+/** Calls msw's handlers for each request, and sends the requests that msw allows to `next`. */
 export function createMswDispatcher(
   { events }: Pick<MswServer, 'events'>,
   next: Dispatcher,
@@ -125,7 +127,7 @@ async function respondByMsw(
   report('request:end');
 }
 
-/** A body that can be read once is read here, and once more if the request is passed on. */
+/** Two copies of a body that can be read only once: for msw, and for the next dispatcher. */
 function forTwo(options: Dispatcher.DispatchOptions): [Dispatcher.DispatchOptions, Dispatcher.DispatchOptions] {
   // undici accepts a generator, as its fetch sends it, but its types do not list it.
   const body: unknown = options.body;
@@ -137,7 +139,7 @@ function forTwo(options: Dispatcher.DispatchOptions): [Dispatcher.DispatchOption
   ];
 }
 
-/** Those for WebSockets stand in the same list; a resolver is what only the others have. */
+/** Handlers of WebSockets are in the same list. Only request handlers have a resolver. */
 function isRequestHandler(handler: unknown): handler is RequestHandler {
   return typeof handler === 'object' && handler !== null && 'resolver' in handler;
 }

@@ -15,7 +15,7 @@ import { fromRequest, toResponse } from './web-messages.ts';
 
 /**
  * The mocks that intercept this process, by origin. There is one list for all of them, because two interceptors of
- * msw in one process get in each other's way: the second takes all requests, and closing the first ends both.
+ * msw in one process conflict: the second receives all requests, and closing the first ends both.
  */
 const listening = new Map<string, HandleRequest>();
 let interception: Interception | undefined;
@@ -101,7 +101,7 @@ export function intercept(
   };
 }
 
-/** msw 3 calls the strategy `onUnhandledFrame`, and hands a function the request in another form. */
+/** In msw 3, the strategy is named `onUnhandledFrame`, and its function receives the request in another form. */
 function listenWith(server: ReturnType<typeof setupServer>, onUnhandledRequest: OnUnhandledRequest): void {
   if (mswMajorVersion() < 3) return server.listen({ onUnhandledRequest });
   const onUnhandledFrame =
@@ -117,7 +117,7 @@ interface UnhandledFrame {
   readonly defaults: { warn(): void; error(): void };
 }
 
-/** Global fetch and node:http by msw; undici, which msw does not see, by its global dispatcher. */
+/** msw intercepts global `fetch` and node:http. The global dispatcher intercepts undici. */
 function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception {
   const server = load('msw/node').setupServer();
   const { getGlobalDispatcher, setGlobalDispatcher } = load('undici');
@@ -127,9 +127,9 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
     isActive: () => onUnhandledRequest !== 'bypass',
   });
   const dispatcher = createDispatcher((origin) => listening.get(origin), others);
-  // msw sends what a function of ours would refuse, so that it must know the strategy itself.
+  // msw would send a request that our function refuses, so msw applies the strategy itself.
   listenWith(server, onUnhandledRequest);
-  // msw replaces members of node:http; `import { get } from 'node:http'` has the originals until then.
+  // msw replaces members of node:http, which `import { get } from 'node:http'` does not see without this.
   syncBuiltinESMExports();
   const putBackFetch = markGlobalFetch();
   setGlobalDispatcher(dispatcher);
@@ -143,7 +143,7 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
       putBackFetch();
       server.close();
       syncBuiltinESMExports();
-      // A dispatcher that was set since stays: ours passes everything on.
+      // A dispatcher that was set meanwhile stays in use. Ours then forwards all requests.
       if (getGlobalDispatcher() === dispatcher) setGlobalDispatcher(previous);
     },
   };
@@ -162,6 +162,6 @@ export function createMswHandlers(origin: string, handleRequest: HandleRequest):
   };
   const pathOf = (path: string) => origin + path.replaceAll(/\{(\w+)\}/g, ':$1');
   const ofOperations = Object.values(operations).map(({ path }) => http.get(pathOf(path), resolve));
-  // Routes, 404 and 405 are the mock's own, the same with every msw.
+  // The mock finds the route itself, so that 404 and 405 are the same with every version of msw.
   return [...ofOperations, http.all(new RegExp(`^${origin.replace(/[.[\]]/g, '\\$&')}/`), resolve)];
 }

@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module';
 import { MockServerError } from '../mock-server-error.ts';
 
-/** What is loaded when it is first needed: most users of the mock have no need of it. */
+/** The packages that are loaded on first use, because most users of the mock do not need them. */
 interface Packages {
   readonly undici: typeof import('undici');
   readonly msw: typeof import('msw');
   readonly 'msw/node': typeof import('msw/node');
-  /** The classes that msw's own interceptors describe requests with. */
+  /** The classes of msw's interceptors for requests. */
   readonly 'msw/experimental': typeof import('msw/experimental');
   readonly 'msw/package.json': { readonly version: string };
 }

@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { load, mswMajorVersion } from './load-packages.ts';
 
-/** Who a request that undici dispatches belongs to. */
+/** The sender of a request that undici dispatches. */
 type Owner =
-  /** Node's own `fetch`, which goes through undici's global dispatcher too: msw has seen that call already. */
+  /** `fetch` of Node.js, which also uses undici's global dispatcher: msw has already handled the call. */
   | { readonly kind: 'global-fetch' }
-  /** A check of the strategy of msw for a request of undici; what reaches the dispatcher is what msw lets through. */
+  /** A check of msw's strategy for a request of undici. A request that reaches the dispatcher is allowed. */
   | { readonly kind: 'strategy-check'; readonly passed: () => void };
 
 const owner = new AsyncLocalStorage<Owner>();
@@ -16,7 +16,7 @@ export function isDecidedByMsw(): boolean {
   return owner.getStore() !== undefined;
 }
 
-/** Whether the request that is dispatched now is only a check of the strategy of msw, which lets it through. It must not be sent. */
+/** Whether the request that is dispatched now is a check of msw's strategy, which allowed it. It must not be sent. */
 export function isStrategyCheck(): boolean {
   const current = owner.getStore();
   if (current?.kind !== 'strategy-check') return false;
@@ -78,7 +78,7 @@ async function checkByFrame(request: Request): Promise<void> {
   if (refusal !== undefined) throw refusal.reason;
 }
 
-/** The emitter behind `server.events` of msw, as far as it is needed here. */
+/** The part of msw's `server.events` that is used here. */
 export interface MswEvents {
   emit?(event: Event): unknown;
 }

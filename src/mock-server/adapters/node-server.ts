@@ -55,7 +55,7 @@ export async function listenHttp(options: ListenOptions, context: ServerContext)
   const { handleRequest, now, admin, onResponded } = context;
   const pending = new Set<Promise<void>>();
   const closing = new AbortController();
-  setMaxListeners(0, closing.signal); // one per request that waits, taken away with it: no leak
+  setMaxListeners(0, closing.signal); // one listener per waiting request, removed with it
   const server = createServer(LIMITS, (incoming, outgoing) => {
     if (onResponded !== undefined) outgoing.once('close', onResponded);
     if (lacksHost(incoming)) return sendResponse(brokenRequestResponse('NO_HOST', now()), outgoing);
@@ -80,17 +80,17 @@ export async function listenHttp(options: ListenOptions, context: ServerContext)
   return { url: `http://${host}:${port}`, port, close, [Symbol.asyncDispose]: close };
 }
 
-/** Where a server that listens everywhere is found on this machine. */
+/** The address of this machine for a server that listens on all addresses. */
 const REACHABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** In real time: they guard against a client that is stuck, not against the service's limits. */
+/** In real time: they end connections of clients that hang, and do not emulate the service. */
 const LIMITS: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  // Node looks for slow requests this often; by default half a minute, which would make 40 s of the 10.
+  // Interval at which Node.js checks the timeouts. With the default of 30 s, 10 s could take 40 s.
   connectionsCheckingInterval: 2_000,
   maxHeaderSize: 16 * 1024,
-  // Two `Authorization` headers are told apart from one, as in every other adapter.
+  // Two `Authorization` headers are joined, as in every other adapter.
   joinDuplicateHeaders: true,
   // `lacksHost` checks it, so that the response has the error envelope.
   requireHostHeader: false,
@@ -98,11 +98,11 @@ const LIMITS: ServerOptions = {
 
 interface Receiving {
   readonly handleRequest: HandleRequest;
-  /** Aborts when the server is closed: faults that make a request wait end then. */
+  /** Aborts when the server is closed, which ends the waits of faults. */
   readonly closing: AbortSignal;
 }
 
-/** Reports an exception as a warning and closes the connection: an uncaught one would end the process and its other tests. */
+/** Reports an exception as a warning and closes the connection. Uncaught, it would end the process with its other tests. */
 function receiveSafely(...message: Parameters<typeof receive>): ReturnType<typeof receive> {
   try {
     return receive(...message);
@@ -121,7 +121,7 @@ function receive(
   { handleRequest, closing }: Receiving,
 ): Promise<void> | undefined {
   const { method = 'GET', url = '/', headers, socket } = incoming;
-  // Joined already, all but the ones that HTTP lets repeat.
+  // Node.js has joined them, except headers that may be repeated.
   const head = { method, target: url, headers: headers as MockRequest['headers'] };
   const gone = () => goneSignal(outgoing, closing);
   const source: RequestSource = { adapter: 'socket', gone };
@@ -138,7 +138,7 @@ function receive(
   return undefined;
 }
 
-/** Aborts when the client has gone or the server is closed. */
+/** Aborts when the client disconnects or the server is closed. */
 function goneSignal(outgoing: ServerResponse, closing: AbortSignal): AbortSignal {
   const gone = new AbortController();
   const abort = () => gone.abort();
@@ -166,7 +166,7 @@ async function sendLater(
     if (response?.delivery === undefined) sendResponse(response, outgoing);
     else await deliverOverSocket(response, response.delivery, { outgoing, socket, gone: gone() });
   } catch {
-    // The client is gone, or a handler of the test broke: as with a broken service, the connection ends.
+    // The client has disconnected, or a handler of the test threw an error: the connection is closed.
     outgoing.destroy();
   }
 }
@@ -179,7 +179,7 @@ function sendResponse(response: MockResponse | undefined, outgoing: ServerRespon
   outgoing.sendDate = false;
   if (response.status === 413) outgoing.shouldKeepAlive = false;
   const { status, body } = response;
-  // As bytes: node:http would copy a text twice, once behind the head and once to the socket.
+  // As bytes, because node:http would copy a text twice: after the head, and to the socket.
   outgoing.writeHead(status, headersWithCookies(response)).end(typeof body === 'string' ? encodeBody(body) : body);
 }
 
@@ -187,21 +187,21 @@ function hasBody(headers: IncomingMessage['headers']): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** RFC 9112 §3.2: HTTP/1.1 wants a Host. */
+/** RFC 9112 §3.2: HTTP/1.1 requires a Host header. */
 function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.host === undefined && httpVersion === '1.1';
 }
 
 interface BrokenRequest {
   readonly code?: string | undefined;
-  /** What node:http had read last. */
+  /** The bytes that node:http read last. */
   readonly rawPacket?: Buffer | undefined;
 }
 
-/** The code of node:http's error, more exact where what it had read last tells more. */
+/** The code of node:http's error, or a more exact one if the bytes that it read last allow that. */
 function refusalCodeOf({ code, rawPacket }: BrokenRequest): string | undefined {
   const read = rawPacket?.toString('latin1', 0, 16_384) ?? '';
-  // The request line has no end yet.
+  // The request line is not complete.
   if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ \S*$/.test(read)) return 'LONG_TARGET';
   if (code === 'HPE_INVALID_METHOD' && /^[A-Z]+ \S+ HTTP\/1\.[01]\r?\n/.test(read)) return 'UNKNOWN_METHOD';
   return code;
@@ -221,15 +221,15 @@ async function closeServer(server: Server, pending: ReadonlySet<Promise<void>>):
   const closed = once(server, 'close');
   server.close();
   await Promise.all(pending);
-  // What was written just now still has to leave.
+  // Bytes that were just written are still to be sent.
   await nextTurn();
   server.closeAllConnections();
   await closed;
-  // A client of this process reads in the next turn that its connections are closed; until then it would reuse them.
+  // A client in this process would reuse its connections until the next turn, when it notices that they are closed.
   await nextTurn();
 }
 
-/** Lets the server listen where the options say, if that is allowed and free. */
+/** Makes the server listen on the address and port of the options. */
 export async function listen(server: Server, options: ListenOptions): Promise<void> {
   const { port = 0, host = '127.0.0.1', allowRemote = false, ...unknown } = options;
   for (const [name, value] of Object.entries(unknown))

@@ -3,7 +3,7 @@ import type { MockRequest, MockResponse } from '../http/mock-message.ts';
 import { isPassthrough, load } from './load-packages.ts';
 import { toRequest } from './web-messages.ts';
 
-/** Handlers that `mock.use()` added: asked before the emulated service, the last added first. */
+/** The handlers of `mock.use()`. They are called before the emulated service, starting with the one added last. */
 export class Overrides {
   readonly #baseUrl: string;
   #handlers: RequestHandler[] = [];
@@ -17,7 +17,7 @@ export class Overrides {
   }
 
   add(handlers: readonly MswHandler[]): void {
-    // Whatever has the shape goes to msw itself, which runs it.
+    // msw itself runs the handlers, so their type does not matter here.
     this.#handlers = [...(handlers as readonly RequestHandler[]), ...this.#handlers];
   }
 
@@ -28,9 +28,9 @@ export class Overrides {
   /** The response of the first handler that has one; `undefined` for `HttpResponse.error()`. */
   async respond(request: MockRequest): Promise<MockResponse | undefined | 'not-handled'> {
     const { getResponse } = load('msw');
-    // Handlers name the mock's base URL or a path, whichever address the request came in at.
+    // Handlers have the mock's base URL or a path, also for requests to another address of the mock.
     const response = await getResponse(this.#handlers, toRequest(request, this.#baseUrl), { baseUrl: this.#baseUrl });
-    // There is no network behind the mock, so a passthrough leads to the emulated service.
+    // With `passthrough()`, the emulated service responds, because the mock sends nothing.
     if (response === undefined || isPassthrough(response)) return 'not-handled';
     return response.type === 'error' ? undefined : fromResponse(response);
   }
@@ -40,7 +40,7 @@ async function fromResponse(response: Response): Promise<MockResponse> {
   const body = new Uint8Array(await response.arrayBuffer());
   const { 'set-cookie': _, ...headers } = Object.fromEntries(response.headers);
   const cookies = response.headers.getSetCookie();
-  // Compressed bodies are not: the text is what the handler gave.
+  // The length of the body as the handler returned it: the mock does not compress.
   return { status: response.status, headers: { ...headers, 'content-length': String(body.byteLength) }, cookies, body };
 }
 

@@ -12,12 +12,12 @@ import {
 
 interface Outgoing {
   readonly outgoing: ServerResponse;
-  /** The connection, which `outgoing` itself gives away at its end. */
+  /** The connection, which `outgoing` releases at its end. */
   readonly socket: Socket;
   readonly gone: AbortSignal;
 }
 
-/** Sends a response as faults make it arrive: byte for byte what the client sees on a real network. */
+/** Sends a response with the faults of its delivery, byte by byte as on a real network. */
 export async function deliverOverSocket(
   response: MockResponse,
   delivery: Delivery,
@@ -29,13 +29,13 @@ export async function deliverOverSocket(
   outgoing.writeHead(response.status, headersFor(response, ending)).flushHeaders();
   for await (const piece of piecesOf(response, delivery, gone)) await written((done) => outgoing.write(piece, done));
   if (ending === 'whole') return void outgoing.end();
-  // What was sent must have left before the connection is broken.
+  // The data must be sent before the connection is closed.
   await written((done) => socket.write('', done));
   if (ending === 'reset') await untilRead();
   end(ending, socket);
 }
 
-/** Without a length node:http sends chunks. */
+/** Without `content-length`, node:http sends chunks. */
 function headersFor(response: MockResponse, ending: Delivery['ending']): ReturnType<typeof headersWithCookies> {
   const headers = headersWithCookies(response);
   if (ending !== 'malformed-chunk') return headers;
@@ -53,28 +53,28 @@ function end(ending: Delivery['ending'], socket: Socket): void {
   socket.destroySoon();
 }
 
-/** libuv takes a reset that comes with data it has not read yet for an orderly end; so the data gets a head start. */
+/** Waits until the client has read the data: libuv treats a reset with unread data as an orderly end. */
 async function untilRead(): Promise<void> {
   await pause(READ_MS);
-  // For a client in this process, whose turn may come late on a busy machine.
+  // A client in this process may read late on a busy machine.
   await nextTurn();
 }
 
 const READ_MS = 20;
 
-/** Resolves when the system has the bytes, or the connection is gone. */
+/** Resolves when the system has the bytes, or the connection is closed. */
 function written(write: (done: () => void) => void): Promise<void> {
   return new Promise((resolve) => write(() => resolve()));
 }
 
-/** The whole response to what is not HTTP, as it goes over the wire. */
+/** The text of the response to a message that is not HTTP. */
 export function brokenRequestText(errorCode: string | undefined, now: number): string {
   const { status, headers, body } = brokenRequestResponse(errorCode, now);
   const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** The response to a request that is refused before the emulated service sees it. */
+/** The response to a request that does not reach the emulated service. */
 export function brokenRequestResponse(errorCode: string | undefined, now: number): MockResponse {
   const refusal = REFUSALS[errorCode ?? ''] ?? {
     status: 400,

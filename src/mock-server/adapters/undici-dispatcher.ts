@@ -43,7 +43,7 @@ export function createInterceptingDispatcher(
       return true;
     }
 
-    /** Owns nothing to close: the dispatcher that receives the other requests belongs to the caller. */
+    /** Does nothing: the caller closes the dispatcher that sends the other requests. */
     override async close(): Promise<void> {}
     override async destroy(): Promise<void> {}
   })();
@@ -58,7 +58,7 @@ async function deliver(response: MockResponse | undefined, sink: ResponseSink): 
   await sink.send({ status, headers: headersWithCookies(response), pieces, ending: delivery?.ending });
 }
 
-/** A request as undici dispatches it, as a neutral one; its body is read. */
+/** Converts a request of undici, and reads its body. */
 export async function readDispatch(options: Dispatcher.DispatchOptions): Promise<MockRequest> {
   const { method, path, query, headers, body } = options;
   const search = query === undefined ? '' : stringify(query);
@@ -69,7 +69,7 @@ export async function readDispatch(options: Dispatcher.DispatchOptions): Promise
 
 type Pair = readonly [name: string, value: unknown];
 
-/** Headers come as an object, as pairs, or as one flat list of names and values. */
+/** Headers are an object, a list of pairs, or a flat list of names and values. */
 function pairsOf(headers: Dispatcher.DispatchOptions['headers']): readonly Pair[] {
   if (headers === undefined || headers === null) return [];
   if (isIterable(headers)) {
@@ -98,7 +98,7 @@ function joined(pairs: readonly Pair[]): Record<string, string> {
   return headers;
 }
 
-/** Streams are read here; Response knows how to read everything else that can be a body, text or not. */
+/** Streams are read here. `Response` reads all other types of a body. */
 async function bytesOf(body: unknown): Promise<Uint8Array> {
   if (!isAsyncIterable(body)) return new Uint8Array(await new Response(body as string).arrayBuffer());
   const chunks: Uint8Array[] = [];

@@ -4,7 +4,7 @@ import { reasonPhrase } from '../http/service-response.ts';
 import { load } from './load-packages.ts';
 import { brokenConnection } from './web-messages.ts';
 
-/** What a response begins with. */
+/** Status and headers of a response. */
 interface ResponseHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -16,15 +16,15 @@ interface SentResponse extends ResponseHead {
   readonly ending?: Delivery['ending'] | undefined;
 }
 
-/** How long the client waits, in real time, as undici measures it; by default without end. */
+/** Timeouts of undici in real time; by default none. */
 type Timeouts = Pick<Dispatcher.DispatchOptions, 'headersTimeout' | 'bodyTimeout'>;
 
-/** Whether the reader wants more. */
+/** Whether the reader accepts more data. */
 type Flow = Pick<ResponseSink, 'isPaused' | 'pause' | 'resume'>;
 
-/** Where a dispatched request gets its response; hides that undici has two generations of handlers. */
+/** Sends a response to a handler of undici, of the old or the new interface. */
 export class ResponseSink {
-  /** Those of undici 7 have `onRequestStart`; those of `fetch` in Node 20, and undici's own old ones, `onConnect`. */
+  /** Handlers of undici 7 have `onRequestStart`; those of `fetch` in Node.js 20, and older ones, have `onConnect`. */
   readonly #steps: Steps;
   #isOver = false;
   #isPaused = false;
@@ -52,14 +52,14 @@ export class ResponseSink {
     this.#resumed?.();
   }
 
-  /** Aborts when no response is wanted any more. Created when a fault asks for it. */
+  /** Aborts when the handler no longer waits for a response. Created on first use, because only faults need it. */
   get gone(): AbortSignal {
     this.#gone ??= new AbortController();
     if (this.#isOver) this.#gone.abort();
     return this.#gone.signal;
   }
 
-  /** Starts the handler, which may abort at once. Returns whether a response is still wanted. */
+  /** Starts the handler, which may abort immediately. Returns whether it waits for a response. */
   begin(): boolean {
     try {
       this.#steps.begin((reason) => this.fail(reason ?? new (load('undici').errors.RequestAbortedError)()));
@@ -70,7 +70,7 @@ export class ResponseSink {
     return !this.#isOver;
   }
 
-  /** Passes the handler to another dispatcher. Returns whether a response is still wanted. */
+  /** Releases the handler for another dispatcher. Returns whether it waits for a response. */
   leave(): boolean {
     const isWanted = !this.#isOver;
     this.#isOver = true;
@@ -79,8 +79,8 @@ export class ResponseSink {
   }
 
   /**
-   * Passes a response to the handler; waits while the reader is slow. Rejects with what the body throws, or the handler
-   * before its last step.
+   * Sends a response to the handler, and waits while the reader is slow. Rejects with an error of the body, or of the
+   * handler before its last step.
    */
   async send({ pieces, ending = 'whole', ...head }: SentResponse): Promise<void> {
     if (this.#isOver) return;
@@ -94,7 +94,7 @@ export class ResponseSink {
     if (!(await this.#isFree())) return;
     if (ending !== 'whole') return this.fail(brokenConnection(ending));
     this.#finish();
-    // As in undici's client: the retry handler throws here to start over.
+    // As in undici's client: the retry handler throws here to send the request again.
     try {
       this.#steps.end();
     } catch (error) {
@@ -125,7 +125,7 @@ export class ResponseSink {
     this.#timeout = setTimeout(() => this.#isPaused || this.fail(error), ms);
   }
 
-  /** Waits while paused; false if no response is wanted any more. */
+  /** Waits while the reader is slow. Returns whether the handler still waits for the response. */
   async #isFree(): Promise<boolean> {
     while (this.#isPaused && !this.#isOver) {
       await new Promise<void>((resolve) => {

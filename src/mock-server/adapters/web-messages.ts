@@ -15,14 +15,14 @@ export function toRequest({ method, target, headers, body }: MockRequest, origin
   return new Request(origin + target, init);
 }
 
-/** A WHATWG Request as a neutral one; its body is read. */
+/** Converts a WHATWG Request, and reads its body. */
 export async function fromRequest(request: Request): Promise<MockRequest> {
   const { pathname, search } = new URL(request.url);
   const head = { method: request.method, target: pathname + search, headers: Object.fromEntries(request.headers) };
   return request.body === null ? head : { ...head, body: new Uint8Array(await request.arrayBuffer()) };
 }
 
-/** The response as a WHATWG Response; `gone` ends a body that takes its time. */
+/** Converts a response to a WHATWG Response. `gone` ends a body that is sent slowly. */
 export function toResponse(response: MockResponse, gone?: AbortSignal): Response {
   const { status, body, delivery } = response;
   const headers = Object.entries(headersWithCookies(response)).flatMap(([name, values]) =>
@@ -36,7 +36,7 @@ export function toResponse(response: MockResponse, gone?: AbortSignal): Response
   });
 }
 
-/** A body that arrives as its delivery says: in pieces, or not to the end. */
+/** A body with the faults of its delivery: in pieces, or incomplete. */
 export function bodyStream(
   response: MockResponse,
   delivery: Delivery,
@@ -51,7 +51,7 @@ export function bodyStream(
         else if (delivery.ending === 'whole') controller.close();
         else controller.error(brokenBody(delivery.ending));
       } catch {
-        // Given up by the reader, or by the mock that was closed.
+        // The reader has cancelled the body, or the mock was closed.
         controller.error(gone?.aborted ? gone.reason : brokenBody('close'));
       }
     },
@@ -61,18 +61,18 @@ export function bodyStream(
   });
 }
 
-/** The error of undici, and so of every fetch of Node, for a connection that ends too early. */
+/** The error of undici, and of `fetch` in Node.js, for a connection that ends too early. */
 export function brokenConnection(ending: Delivery['ending']): Error {
   if (ending === 'reset') return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
   return Object.assign(new Error('other side closed'), { name: 'SocketError', code: 'UND_ERR_SOCKET' });
 }
 
-/** What fetch throws when there is no response. */
+/** The error of `fetch` if no response arrives. */
 export function brokenFetch(ending: Delivery['ending']): TypeError {
   return new TypeError('fetch failed', { cause: brokenConnection(ending) });
 }
 
-/** What reading a body throws when it breaks off. */
+/** The error of a body that ends too early. */
 function brokenBody(ending: Delivery['ending']): TypeError {
   return new TypeError('terminated', { cause: brokenConnection(ending) });
 }

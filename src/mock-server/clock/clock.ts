@@ -59,20 +59,20 @@ export interface ClockOptions {
   readonly frozen?: boolean | undefined;
 }
 
-/** The clock as the mock itself drives it. */
+/** The clock with the methods that only the mock uses. */
 export interface DrivenClock extends Clock {
   readonly mode: 'real' | 'virtual';
   readonly autoAdvance: boolean;
   readonly isFrozen: boolean;
   freeze(): void;
   resume(): void;
-  /** Moves on to the moment that `target` names when its turn comes, waking sleepers on the way; never goes back. */
+  /** Advances to the time that `target` returns when the move starts, and ends the waits until then. Never moves back. */
   advanceTo(target: (now: number) => number): Promise<number>;
-  /** Puts the clock to any time; sleepers keep the rest of their wait. */
+  /** Sets the clock to any time. Waits keep their remaining duration. */
   set(at: number): void;
-  /** Puts the clock to where it started, frozen or not as then. */
+  /** Resets the clock to its first time, and to frozen or not as at the start. */
   reset(): void;
-  /** A request is being served: no automatic jump until the returned function is called. */
+  /** Prevents automatic jumps until the returned function is called, because a request is being handled. */
   hold(): () => void;
 }
 

@@ -1,4 +1,4 @@
-// Taken when the module loads: a test that fakes timers later must not stop the mock.
+// Imported when the module loads: fake timers of a test must not stop the mock.
 const { setImmediate: runNext, setTimeout: runLater, clearTimeout: stopTimer } = globalThis;
 const { setInterval: runOften, clearInterval: stopRunning } = globalThis;
 
@@ -28,7 +28,7 @@ export function repeat(ms: number, act: () => void): () => void {
   return () => stopRunning(timer);
 }
 
-/** Whether the system still owes this process something: a file, a name, a connection, a written byte. */
+/** Whether an operation of the system is pending, such as reading a file, resolving a name or connecting. */
 export function isSystemBusy(): boolean {
   return process.getActiveResourcesInfo().some((resource) => SYSTEM_WORK.test(resource));
 }

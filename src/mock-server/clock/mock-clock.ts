@@ -6,7 +6,7 @@ import { type ClockOptions, type DrivenClock, LATEST_MS, type MockClock, parseIn
 import { RealClock } from './real-clock.ts';
 import { SocketUse, VirtualClock } from './virtual-clock.ts';
 
-/** The clock as users see it: it knows the moments of the service, and does not go back. */
+/** The public clock: it also advances to times of the service, and never moves back. */
 export function createMockClock(clock: DrivenClock, context: ServiceContext): MockClock {
   return {
     mode: clock.mode,
@@ -36,7 +36,7 @@ export function createMockClock(clock: DrivenClock, context: ServiceContext): Mo
   };
 }
 
-/** The next end of a quota period: of any key's, or of one that would begin now when there is no key. */
+/** The next end of a quota period of any key; without keys, of a period that starts now. */
 export function nextQuotaReset(context: ServiceContext): number {
   const { behaviour, state } = context;
   const now = context.now();
@@ -46,7 +46,7 @@ export function nextQuotaReset(context: ServiceContext): number {
   return Number.isFinite(earliest) ? earliest : quotaPeriod(behaviour.use('quotaPeriod'), now, none).end;
 }
 
-/** The first moment at which every key has its whole per-minute limit again; the next minute when none is in use. */
+/** The first time at which every key has its full per-minute limit; the next minute if no key is in use. */
 export function nextWindow({ state, now }: ServiceContext): number {
   let latest = 0;
   for (const { account, window, quotaEndpointWindow } of state.keys.values()) {
@@ -60,7 +60,7 @@ export function nextWindow({ state, now }: ServiceContext): number {
 /** Default start of a virtual clock. It is fixed, so that every run has the same responses. */
 const VIRTUAL_START = '2026-01-15T00:00:00.000Z';
 
-/** Makes the clock that the option `clock` asks for. */
+/** Creates the clock of the option `clock`. */
 export function createClock(option: 'real' | 'virtual' | ClockOptions, sockets = new SocketUse()): DrivenClock {
   const options: ClockOptions = typeof option === 'string' ? { mode: option } : checked(option);
   const { mode, now, autoAdvance = true, frozen = false } = options;

@@ -2,14 +2,14 @@ import type { DrivenClock } from './clock.ts';
 import { nextTurn } from './event-loop.ts';
 import { TimerQueue } from './timer-queue.ts';
 
-/** Time that runs by itself at its real speed, from now or from any other moment. */
+/** A clock that follows real time, from now or from another time. */
 export class RealClock implements DrivenClock {
   readonly mode = 'real';
   readonly autoAdvance = false;
   readonly #timers = new TimerQueue();
   readonly #startAt: number | undefined;
   readonly #startsFrozen: boolean;
-  /** What the system's clock said when this one was frozen. */
+  /** Time of the system clock when this clock was frozen. */
   #frozenAt: number | undefined;
   #aheadMs = 0;
   #latest = 0;
@@ -110,5 +110,5 @@ export function systemNow(): number {
 
 /** Node's timers take 32 bits. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** What a woken sleeper does next takes a few turns of the event loop. */
+/** Code that continues after a wait runs within a few turns of the event loop. */
 const TURNS_TO_GO_ON = 12;

@@ -1,6 +1,6 @@
 import { Heap } from '../../heap.ts';
 
-/** Waits for moments, earliest first. Waits for the same moment end in the order in which they were added. */
+/** Waits, ordered by their end. Waits with the same end are resolved in the order in which they were added. */
 export class TimerQueue {
   readonly #heap = new Heap<QueuedTimer>(
     (one, other) => one.dueAt < other.dueAt || (one.dueAt === other.dueAt && one.order < other.order),
@@ -11,7 +11,7 @@ export class TimerQueue {
     return this.#heap.size;
   }
 
-  /** When the earliest is due; infinity when there is none. */
+  /** End of the earliest wait; infinity without waits. */
   get nextDueAt(): number {
     return this.#heap.peek()?.dueAt ?? Number.POSITIVE_INFINITY;
   }
@@ -33,12 +33,12 @@ export class TimerQueue {
     });
   }
 
-  /** Fires what is due at `now`, in order of time and then of adding. */
+  /** Resolves the waits that end at `now`, in their order. */
   fireDue(now: number): void {
     while (this.nextDueAt <= now) this.#heap.pop()?.fire();
   }
 
-  /** Moves every wait, as when the clock is set; the order stays as it is. */
+  /** Moves the ends of all waits, because the clock was set. */
   shift(byMs: number): void {
     for (const timer of this.#heap) timer.dueAt += byMs;
   }

@@ -2,7 +2,7 @@ import { type DrivenClock, LATEST_MS } from './clock.ts';
 import { isSystemBusy, nextTurn, pause } from './event-loop.ts';
 import { TimerQueue } from './timer-queue.ts';
 
-/** A clock that moves only when it is advanced, or when nothing but waits for it is left. */
+/** A clock that moves only when it is advanced, or when the process only waits for it. */
 export class VirtualClock implements DrivenClock {
   readonly mode = 'virtual';
   readonly #timers = new TimerQueue();
@@ -13,7 +13,7 @@ export class VirtualClock implements DrivenClock {
   #isFrozen: boolean;
   #now: number;
   #isWatching = false;
-  /** Moves are made one after the other; this is the end of the last one. */
+  /** Moves run one after the other. This resolves after the last one. */
   #lastMove: Promise<unknown> = Promise.resolve();
   #moves = 0;
 
@@ -86,7 +86,7 @@ export class VirtualClock implements DrivenClock {
   }
 
   async #move(target: (now: number) => number): Promise<number> {
-    // What was begun before the call happens before the time moves: a request on its way is decided at the old time.
+    // Operations that have begun run before the time moves: a request in flight is decided at the old time.
     await this.#idle.settle(MOST_TURNS);
     const at = target(this.#now);
     while (this.#timers.nextDueAt <= at) {
@@ -125,12 +125,12 @@ export interface VirtualClockOptions {
   readonly sockets: SocketUse;
 }
 
-/** A request may wait, inside the mock, for the very move that waits for it; then the move goes on. */
+/** A request can wait inside the mock for the move that waits for it; the move then continues. */
 const MOST_TURNS = 1000;
 
 /**
- * Tells when nothing is left to happen but waiting: no request is being served, and for several turns of the event
- * loop nobody has looked at the clock.
+ * Detects when the process only waits: no request is being handled, and for several turns of the event loop the
+ * clock was not used.
  */
 class IdleDetector {
   #activity = 0;
@@ -141,7 +141,7 @@ class IdleDetector {
     this.#sockets = sockets;
   }
 
-  /** Somebody looked at the clock, fell asleep or woke up. */
+  /** Called when the clock is read, and when a wait starts or ends. */
   noteActivity(): void {
     this.#activity += 1;
   }
@@ -154,7 +154,7 @@ class IdleDetector {
     });
   }
 
-  /** Resolves when it is idle and the system owes nothing, a module that is being loaded say, for about a second. */
+  /** Resolves when the process is idle and no operation of the system is pending, or after about a second. */
   async idle(): Promise<void> {
     await this.settle();
     for (let round = 0; isSystemBusy() && round < MOST_PAUSES; round += 1) {
@@ -174,7 +174,7 @@ class IdleDetector {
   }
 }
 
-/** A response that is read, parsed and acted upon takes a few turns; this is several times as many. */
+/** Several times the turns in which a client reads and parses a response and sends the next request. */
 const IDLE_TURNS = 12;
 const SOCKET_PAUSE_MS = 2;
 const MOST_PAUSES = 500;

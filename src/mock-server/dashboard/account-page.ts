@@ -7,7 +7,7 @@ import { type Html, html } from '../web/html.ts';
 import { type AccountRequest, alert, form, notice, page } from './dashboard-request.ts';
 import { formatCount, formatTime, planChoice } from './visitor-pages.ts';
 
-/** What the account may not do now. */
+/** Actions that the account cannot do now. */
 export interface RefusedAction {
   readonly text: string;
   readonly status: number;
@@ -37,7 +37,7 @@ ${form(
   return page('Your account', content, refusal?.status ?? 200);
 }
 
-/** By the word that the redirect after a form carries: a page cannot be made to say anything else. */
+/** Messages by the word in the redirect after a form. A link cannot make the page show another text. */
 const DONE: ReadonlyMap<string, string> = new Map([
   ['confirmed', 'Your e-mail address is confirmed. You can create an API key now.'],
   ['revoked', 'The key is revoked.'],
@@ -66,12 +66,12 @@ ${keys.length === 0 ? html`<p>No keys yet.</p>` : html`<ul class="keys">${keys}<
 </section>`;
 }
 
-/** Beginning and end of a key: all that the service can still show. */
+/** Beginning and end of a key. The service does not store the rest. */
 export function maskedKey({ prefix, lastFour }: KeyRecord): string {
   return `${prefix}…${lastFour}`;
 }
 
-/** One key: what is left to see of it, its use of both limits, and the way to revoke it. */
+/** One key: its mask, its use of both limits, and a form to revoke it. */
 function keyCard(request: AccountRequest, key: KeyRecord): Html {
   const { id, createdAt, revokedAt } = key;
   const isActive = revokedAt === undefined;
@@ -107,7 +107,7 @@ function meter(
 </div>`;
 }
 
-/** Two steps without a script: there is no way back from revoked. */
+/** Two steps, without a script, because a key cannot be reactivated. */
 function revokeForm(request: AccountRequest, key: KeyRecord): Html {
   return html`<details><summary>Revoke<span class="hidden"> ${maskedKey(key)}</span></summary>
 <p>The next request with this key fails. You cannot undo this.</p>
@@ -119,7 +119,7 @@ ${form(
 </details>`;
 }
 
-/** A key just made, the one time it is shown; and the same page ever after, without it. */
+/** The page of a new key, which shows the key only once. */
 export function newKeyPage(key: KeyRecord, secret: string | undefined): MockResponse {
   return secret === undefined ? shownBefore(key) : shownNow(secret);
 }

@@ -42,7 +42,7 @@ export function signOut({ sessions }: DashboardRequest): MockResponse {
   return redirect('/dashboard', sessions.open());
 }
 
-/** The link of the mail. Whoever follows it owns the address, in whatever browser: it signs in too. */
+/** The link of the e-mail. It also signs in, in any browser, because only the owner of the address has it. */
 export function confirmEmail(request: DashboardRequest): MockResponse {
   const found = followLink(request.context, request.query.get('token') ?? '');
   if (typeof found === 'object') return redirect('/dashboard?done=confirmed', request.sessions.open(found));
@@ -121,7 +121,7 @@ function ownKey({ account, path }: AccountRequest): KeyRecord | undefined {
   return account.keys.find(({ id }) => id === path['id']);
 }
 
-/** Messages for users of the page; those of the core are for authors of tests. */
+/** Messages for users of the page. The messages of the core are for authors of tests. */
 function keyRefusal({ account, context }: AccountRequest): string {
   if (!account.isConfirmed) return 'Confirm your e-mail address first; then you can create keys.';
   const cap = maxActiveKeys(account, context.behaviour);

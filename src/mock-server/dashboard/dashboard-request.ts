@@ -5,7 +5,7 @@ import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from '../
 import { type Html, html, htmlPage } from '../web/html.ts';
 import { isSameSecret, PAGE_HEADERS } from '../web/page-security.ts';
 
-/** One request to the dashboard, read. */
+/** One request to the dashboard, parsed. */
 export interface DashboardRequest {
   readonly context: ServiceContext;
   readonly sessions: Sessions;
@@ -23,7 +23,7 @@ export interface AccountRequest extends DashboardRequest {
   readonly account: AccountRecord;
 }
 
-/** A page of the dashboard. It has no script, and a policy that lets none run. */
+/** A page of the dashboard. It has no scripts, and its policy allows none. */
 export function page(title: string, content: Html, status = 200): MockResponse {
   const body = htmlPage({
     title: `${title} · Exchange rates`,
@@ -48,13 +48,14 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** After every form a GET (RFC 9110 §15.4.4), so that a reload repeats nothing. `session` replaces the current one. */
+/** Redirects to a GET after a form (RFC 9110 §15.4.4), so that a reload does not send it again. `session` replaces the
+ * current one. */
 export function redirect(to: string, session?: Session): MockResponse {
   const headers = { location: to, 'content-length': '0', ...PAGE_HEADERS, ...(session && cookieHeader(session)) };
   return { status: 303, headers, body: '' };
 }
 
-/** A form with the token that `dashboard.ts` wants from every one of them. */
+/** A form with the token that `dashboard.ts` requires. */
 export function form({ session }: DashboardRequest, action: string, content: Html): Html {
   return html`<form method="post" action="${action}" autocomplete="off">
 <input type="hidden" name="csrf" value="${session.csrfToken}">
@@ -62,36 +63,36 @@ ${content}
 </form>`;
 }
 
-/** What went wrong, read out at once by a screen reader. */
+/** An error message, which a screen reader reads immediately. */
 export function alert(text: string): Html {
   return html`<p class="note bad" role="alert">${text}</p>`;
 }
 
-/** What has just been done. */
+/** A message after a successful action. */
 export function notice(text: string): Html {
   return html`<p class="note good" role="status">${text}</p>`;
 }
 
-/** Who visits the dashboard. Everything is in the signed cookie, so that the mock keeps nothing of it. */
+/** A session of the dashboard. The signed cookie contains all of it, so the mock stores no sessions. */
 export interface Session {
   /** Value of the cookie. */
   readonly cookie: string;
-  /** `undefined` for a visitor who has not signed in. */
+  /** `undefined` for a user who is not signed in. */
   readonly account: AccountRecord | undefined;
-  /** Stands in every form: another site can neither read nor guess it. */
+  /** Part of every form. Another site can neither read nor guess it. */
   readonly csrfToken: string;
 }
 
 const SESSION_COOKIE = 'fxrates_session';
 
 export function cookieHeader({ cookie }: Session): Readonly<Record<string, string>> {
-  // Not `Secure`: the mock is on loopback, and most often on plain http.
+  // Not `Secure`, because the mock usually uses plain http on loopback.
   return { 'set-cookie': `${SESSION_COOKIE}=${cookie}; Path=/dashboard; HttpOnly; SameSite=Lax` };
 }
 
 /** Opens and reads the sessions of one mock. */
 export class Sessions {
-  /** From the platform, not from the seed: knowing the seed must not be enough to sign a cookie. */
+  /** From the system, not from the seed: a cookie cannot be signed with the seed alone. */
   readonly #secret = randomBytes(32);
 
   /** A new session with each sign-in, which prevents session fixation. */
@@ -99,7 +100,7 @@ export class Sessions {
     return this.#session(randomBytes(12).toString('hex'), account);
   }
 
-  /** The session in a `Cookie` header; `undefined` for none, a forged one, or one of an account that is gone. */
+  /** The session in a `Cookie` header; `undefined` if it is missing or forged, or its account does not exist. */
   read(cookieHeader: string | undefined, state: ServiceState): Session | undefined {
     const cookie = cookieValue(cookieHeader);
     const [, nonce, accountId] = /^([0-9a-f]{24})\.(\w*)\.\w+$/.exec(cookie) ?? [];
@@ -127,7 +128,7 @@ function cookieValue(header = ''): string {
   return pairs.find((pair) => pair.startsWith(`${SESSION_COOKIE}=`))?.slice(SESSION_COOKIE.length + 1) ?? '';
 }
 
-/** Keys that were made and not shown yet: between the form and the page after it, and nowhere else. */
+/** Keys that were created and not shown yet, between the form and the page after it. */
 export class NewKeys {
   readonly #secrets = new Map<string, string>();
 
@@ -137,7 +138,7 @@ export class NewKeys {
     if (this.#secrets.size > MOST && oldest !== undefined) this.#secrets.delete(oldest);
   }
 
-  /** The whole key, the first time it is asked for. */
+  /** The full key, at the first call only. */
   take({ id, hash }: KeyRecord): string | undefined {
     const secret = this.#secrets.get(id);
     this.#secrets.delete(id);
@@ -146,5 +147,5 @@ export class NewKeys {
   }
 }
 
-/** A browser shows a key at once; more than these belong to visitors who left. */
+/** A browser shows a key immediately. Older ones are dropped: their pages were not opened. */
 const MOST = 100;

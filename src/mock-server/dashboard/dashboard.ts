@@ -23,7 +23,7 @@ import { messagePage } from './visitor-pages.ts';
 /** Handles the paths of the emulated dashboard, `/dashboard` and below; returns `undefined` for other paths. */
 export type Dashboard = (request: MockRequest) => MockResponse | undefined;
 
-/** Never counted, never in the journal: the limits of the service are those of its API. */
+/** Its requests are neither counted nor recorded, because the limits of the service apply to its API only. */
 export function createDashboard(context: ServiceContext): Dashboard {
   const dashboard = { context, sessions: new Sessions(), newKeys: new NewKeys() };
   return (request) => {
@@ -39,7 +39,7 @@ type DashboardContext = Pick<DashboardRequest, 'context' | 'sessions' | 'newKeys
 
 function respond(dashboard: DashboardContext, request: MockRequest, target: Target): MockResponse {
   if (target.path === '/dashboard/style.css') return styleSheet(DASHBOARD_STYLE, request.method);
-  // HEAD does nothing: a link is not followed and a key not shown by a look at the headers.
+  // HEAD has no effect: it neither follows a confirmation link nor shows a key.
   if (request.method === 'HEAD' && findRoute(dashboardRoutes, 'GET', target.path).route !== undefined) return HEAD;
   const known = dashboard.sessions.read(request.headers['cookie'], dashboard.context.state);
   const session = known ?? dashboard.sessions.open();
@@ -62,7 +62,7 @@ function runRoute(
   return route.handle({ ...dashboard, session, path, query: new URLSearchParams(target.query), form });
 }
 
-/** What cannot be a form of ours: too long, of another kind, or without the token of this session. */
+/** Refuses a form that is too long, of another type, or without the token of this session. */
 function refuseForm({ headers, body }: MockRequest, form: URLSearchParams, session: Session): MockResponse | undefined {
   if ((body?.byteLength ?? 0) > MAX_FORM_BYTES) return TOO_LARGE;
   if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) return NO_FORM;
@@ -70,7 +70,7 @@ function refuseForm({ headers, body }: MockRequest, form: URLSearchParams, sessi
   return undefined;
 }
 
-/** A second look beside the token: a browser says where a form comes from. */
+/** In addition to the token: a browser sends the origin of a form. */
 function isSameOrigin({ origin, host }: MockRequest['headers']): boolean {
   if (origin === undefined || host === undefined) return true;
   return URL.canParse(origin) && new URL(origin).host === host;
@@ -119,7 +119,7 @@ export const dashboardRoutes: readonly DashboardRoute[] = [
   { method: 'POST', path: '/dashboard/plan', handle: signedIn(actions.changePlan) },
 ];
 
-/** Visitors without an account are led to the sign-up. */
+/** Redirects users who are not signed in to the sign-up. */
 function signedIn(handle: (request: AccountRequest) => MockResponse): (request: DashboardRequest) => MockResponse {
   return (request) => {
     const { account } = request.session;
@@ -127,7 +127,7 @@ function signedIn(handle: (request: AccountRequest) => MockResponse): (request: 
   };
 }
 
-/** The emulated service together with its dashboard, under one address. */
+/** The emulated service and its dashboard at one address. */
 export function withDashboard(service: ServiceHandler, context: ServiceContext): ServiceHandler {
   const dashboard = createDashboard(context);
   return (request) => {

@@ -3,14 +3,14 @@ import type { MockResponse } from '../http/mock-message.ts';
 import { type Html, html } from '../web/html.ts';
 import { type AccountRequest, alert, type DashboardRequest, form, page } from './dashboard-request.ts';
 
-/** What was typed and is wrong; the form comes back with it. */
+/** The invalid input, which the form shows again. */
 export interface FormMistake {
   readonly at: 'sign-up' | 'sign-in';
   readonly text: string;
   readonly status: number;
 }
 
-/** For visitors who have not signed in: an account, or a way back to one. */
+/** The page for users who are not signed in: forms to sign up and to sign in. */
 export function welcomePage(request: DashboardRequest, mistake?: FormMistake): MockResponse {
   const content = html`<h1>Exchange rates for your code</h1>
 <p class="lead">Create an account, confirm its e-mail address, and create your first API key.</p>
@@ -42,7 +42,7 @@ documented.</p>
   return page('Sign up or sign in', content, mistake?.status ?? 200);
 }
 
-/** The plans with their limits, `chosen` first among equals. */
+/** The plans with their limits; `chosen` is selected. */
 export function planChoice(id: string, chosen: PlanName): Html {
   const options = Object.entries(plans).map(([name, plan]) => {
     const { title, rateLimitPerMinute, monthlyLimit } = plan;
@@ -73,7 +73,7 @@ interface Message {
   readonly text: string;
 }
 
-/** A page that only says something, and leads back. */
+/** A page with a message and a link back. */
 export function messagePage({ status, title, text }: Message): MockResponse {
   return page(
     title,
@@ -86,7 +86,7 @@ export function messagePage({ status, title, text }: Message): MockResponse {
   );
 }
 
-/** After the sign-up: there is a mail to read first. */
+/** The page after the sign-up: the address must be confirmed first. */
 export function checkMailPage(request: AccountRequest): MockResponse {
   const content = html`<section class="card narrow">
 <h1>Check your e-mail</h1>
