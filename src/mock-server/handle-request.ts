@@ -30,8 +30,8 @@ export interface RequestHandlerOptions {
 }
 
 /**
- * Faults around handlers of `mock.use()` around the emulated service. Synchronous as long as there are neither faults
- * nor such handlers.
+ * Applies faults, then the handlers of `mock.use()`, then the emulated service. Synchronous without faults and such
+ * handlers.
  */
 export function createRequestHandler(options: RequestHandlerOptions): HandleRequest {
   const { journal, delays, context } = options;
@@ -41,7 +41,7 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
     forgetKeyInHand();
     const { entry, waitMs = 0 } = handled;
     if (entry !== undefined) journal.add(entry);
-    // Faults and handlers of `mock.use()` included; the dashboard, which has no entry, is for its own pages alone.
+    // Also for faults and handlers of `mock.use()`. The dashboard, which has no entry, is for its own pages only.
     const isShared = context.behaviour.values.cors === 'any-origin' && entry !== undefined;
     const response = isShared && handled.response ? withCorsHeaders(handled.response) : handled.response;
     const handOver = () => {
@@ -90,7 +90,7 @@ function withOverrides({ handler, overrides, clock, identify }: RequestHandlerOp
   };
 }
 
-/** No operation takes a body; handlers of `mock.use()` may. */
+/** No operation accepts a body; handlers of `mock.use()` may read one. */
 export const MAX_REQUEST_BODY_BYTES = 1024 * 1024;
 
 const TOO_LARGE = errorResponse({
@@ -100,8 +100,8 @@ const TOO_LARGE = errorResponse({
 });
 
 /**
- * Stores until when a response, with its faults applied, asks the client to wait. The time counts from the
- * moment the client has the response: a request that arrives earlier was sent without knowledge of it, and is not early.
+ * Stores the end of the Retry-After of a response, after its faults. It is stored when the client has the response: a
+ * request that arrives before that was sent without knowledge of it, and is not early.
  */
 export function trackRetryAfter(
   { state, behaviour }: ServiceContext,
@@ -116,7 +116,7 @@ export function trackRetryAfter(
   const remember = () => {
     key.retryAt = entry.at + asksMs;
   };
-  // In process a client may react in the same turn of the event loop, over a socket in the next one at the soonest.
+  // A client in process may react in the same turn of the event loop; over a socket, in the next one at the earliest.
   if (adapter === 'socket') void nextTurn().then(remember);
   else queueMicrotask(remember);
 }

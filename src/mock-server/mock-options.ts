@@ -73,7 +73,7 @@ const whole = expected('a whole number from 0', (error) => z.int(error).min(0, e
 
 const optionsShape = z.strictObject({
   seed: whole.default(1),
-  /** Checked where it is used, as the switches of `behaviour` and the content of `replay` are. */
+  /** Checked where it is used, like the switches of `behaviour` and the content of `replay`. */
   clock: z.custom<'real' | 'virtual' | ClockOptions>().default('real'),
   behaviour: z
     .custom<PresetName | BehaviourOptions>((value) => isPresetName(value) || isObject(value), {

@@ -18,7 +18,7 @@ import type { CheckedOptions } from './mock-options.ts';
 import { createLatestResponder } from './rates/latest-responder.ts';
 import { emptyState, type ServiceContext, type ServiceState } from './service/service-state.ts';
 
-/** What a mock is made of; a space of it is made of the same. */
+/** The parts of a mock. A space has the same parts. */
 export interface MockParts {
   readonly baseUrl: string;
   readonly behaviour: Behaviour;
@@ -26,9 +26,9 @@ export interface MockParts {
   /** Shared by a mock and its spaces, like `adapters`. */
   readonly sockets: SocketUse;
   readonly adapters: ActiveAdapters;
-  /** Shared like `sockets`: the same request at the same time gets the same rates. */
+  /** Shared like `sockets`, so that the same request at the same time has the same rates. */
   readonly responders: Readonly<Record<string, Responder>>;
-  /** What it knows when it begins, and after `reset()`. */
+  /** Creates the state at the start and after `reset()`. */
   readonly firstState: () => ServiceState;
   readonly context: ServiceContext;
   readonly journal: Journal;
@@ -38,7 +38,7 @@ export interface MockParts {
   readonly handleRequest: HandleRequest;
 }
 
-/** The parts of a whole mock. */
+/** Creates the parts of a mock. */
 export function createMockParts(options: CheckedOptions): MockParts {
   const { seed, unsafe } = options;
   const sockets = new SocketUse();
@@ -52,7 +52,7 @@ export function createMockParts(options: CheckedOptions): MockParts {
   });
 }
 
-/** The parts of a mock or a space, from those in which the two differ. */
+/** Creates the parts of a mock or a space. `own`: the parts in which the two differ. */
 export function assembleParts(
   options: CheckedOptions,
   own: Pick<MockParts, 'behaviour' | 'clock' | 'sockets' | 'adapters' | 'responders' | 'firstState'>,

@@ -138,12 +138,12 @@ export class MockScope {
    */
   restore(snapshot: Snapshot): void {
     const { context, journal, clock } = this.#parts;
-    // A copy: what happens from now on must not change the snapshot.
+    // A copy, because later requests must not change the snapshot.
     const state = restoredState(structuredClone(snapshot));
     const now = parseInstant('snapshot.now', snapshot.now);
     context.behaviour.restore(snapshot.behaviour);
     Object.assign(context.state, state);
-    // Frozen first: a clock that runs would be past `now` by the time it is frozen.
+    // Frozen first, because a running clock would pass `now` before it is frozen.
     if (snapshot.frozen) clock.freeze();
     clock.set(now);
     if (!snapshot.frozen) clock.resume();

@@ -28,12 +28,12 @@ export function invalidOption(option: string, value: unknown, expected: string):
   return new MockServerError(`${option} is ${show(value)}; expected ${expected}.`, { code: 'invalid_option' });
 }
 
-/** The error for an id or a name that nothing has. */
+/** The error for an unknown id or name. */
 export function notFound(message: string): MockServerError {
   return new MockServerError(message, { code: 'not_found', status: 404 });
 }
 
-/** `fault_3`: a name that is not taken, from `number` on. */
+/** The first unused name from `number` on, such as `fault_3`. */
 export function freeName(prefix: string, number: number, isTaken: (name: string) => boolean): string {
   const name = `${prefix}_${number}`;
   return isTaken(name) ? freeName(prefix, number + 1, isTaken) : name;
@@ -52,7 +52,7 @@ function asJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);
   } catch {
-    // Cyclic or a bigint: its type says enough.
+    // Cyclic, or a bigint.
     return `a value of type ${typeof value}`;
   }
 }
@@ -64,12 +64,12 @@ export function checkedId(option: string, id: unknown): string {
 }
 
 interface Unknown {
-  /** What the name should have been: 'a switch'. */
+  /** The kind of name, such as 'a switch'. */
   readonly what: string;
   readonly known: readonly string[];
 }
 
-/** Throws for options that are no object, and for an unknown option: without an error, a typo would have no effect. */
+/** Throws for options that are not an object, and for an unknown option, which would have no effect. */
 export function checkOptionNames(options: unknown, unknown: Unknown): void {
   if (typeof options !== 'object' || options === null) throw invalidOption('options', options, 'an object');
   const name = Object.keys(options).find((given) => !unknown.known.includes(given));

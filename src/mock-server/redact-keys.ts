@@ -1,9 +1,9 @@
-/** The text without the digits of an API key in the wrong place, such as a path or an option. */
+/** Removes the digits of API keys, for texts that can contain a key by mistake, such as a path or an option. */
 export function redactKeys(text: string): string {
   return looksLikeKey(text) ? text.replace(KEY_DIGITS, '_live_…') : text;
 }
 
-/** Whether there is a key in the text by its looks, also as a URL may write it. */
+/** Whether the text can contain a key, also a URL-encoded one. */
 function looksLikeKey(text: string): boolean {
   return text.includes('_live_') || /%5flive|live%5f/i.test(text);
 }

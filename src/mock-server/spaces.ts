@@ -80,18 +80,18 @@ export class Space extends MockScope implements AsyncDisposable {
 interface SpaceParts {
   readonly parts: MockParts;
   readonly plan: PlanName | undefined;
-  /** The mock forgets the space. */
+  /** Removes the space from the mock. */
   readonly end: () => void;
 }
 
-/** The spaces of one mock that live, and which of them a request is for. */
+/** The open spaces of one mock. Finds the space of a request. */
 export class Spaces {
   readonly #live = new Map<string, { readonly space: Space; readonly parts: MockParts }>();
   readonly #partsByHash = new Map<string, MockParts>();
   readonly #options: CheckedOptions;
   readonly #mock: MockParts;
 
-  /** Spaces share with their mock what time cannot change: options, and the adapters. */
+  /** Spaces share the options and the adapters of their mock. */
   constructor(options: CheckedOptions, mock: MockParts) {
     this.#options = options;
     this.#mock = mock;
@@ -113,7 +113,7 @@ export class Spaces {
       throw new MockServerError(text, { code: 'space_exists', status: 409 });
     }
     let first: Snapshot | undefined;
-    // Of the state, not of the options: after `restore()` it is the snapshot's.
+    // The seed of the state, because after `restore()` it is that of the snapshot.
     const { state } = this.#mock.context;
     const firstState = () => (first === undefined ? namedState(state.seed, name) : restoredState(first));
     const parts = this.#assemble(options, name, firstState);
@@ -160,7 +160,7 @@ export class Spaces {
     return undefined;
   }
 
-  /** Refuses what would pull the mock from under the tests that run in its spaces. */
+  /** Refuses an action that would disturb the tests in open spaces. */
   refuseWhileLive(act: string): void {
     if (this.#live.size === 0) return;
     throw new MockServerError(

@@ -43,7 +43,7 @@ interface Serving {
   readonly onClose: () => void;
 }
 
-/** Serves a mock with its pages and its admin API, and keeps its state in the file `options.state`, if set. */
+/** Serves a mock with its pages and its admin API. Writes its state to the file `options.state`, if set. */
 export async function startServer(options: ServeOptions, serving: Serving): Promise<RunningServer> {
   const { state, adminToken = randomBytes(32).toString('base64url'), ...address } = options;
   checkToken(adminToken);
@@ -77,7 +77,7 @@ export async function startServer(options: ServeOptions, serving: Serving): Prom
 
 function checkToken(token: unknown): void {
   if (typeof token === 'string' && /^[\w-]{16,128}$/.test(token)) return;
-  // Not shown: it may be right but for one character.
+  // Not shown, because it may differ from the right token by one character.
   throw invalidOption('adminToken', '…', '16 to 128 letters, digits, _ and -');
 }
 

@@ -7,7 +7,7 @@ type Types = NonNullable<(typeof adminRoutes)[number]['types']>;
 type Name = Types['name'];
 type TypesOf<Route extends Name> = Extract<Types, { readonly name: Route }>;
 
-/** What is sent with a call: parameters of the path, and body or query where the route takes them. */
+/** Parameters of the path, and the body or the query of routes that accept them. */
 type RouteInput<Route extends Name> = Sent<TypesOf<Route>['body'], TypesOf<Route>['query']> &
   (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
 
@@ -28,7 +28,7 @@ export function createAdminCall(url: string, token: string): CallAdmin {
   const call = async (route: Name, { path = {}, query = {}, body }: AnyInput = {}): Promise<unknown> => {
     const [method = '', template = ''] = route.split(' ');
     const place = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
-    // A text is JSON already: its digits stay as they are.
+    // A string is JSON already. Its numbers keep their digits.
     const text = typeof body === 'string' ? body : JSON.stringify(body, withPatterns);
     const sent = body === undefined ? {} : { body: text };
     const response = await fetch(`${url}${place}${searchOf(query)}`, { method, headers, ...sent });
@@ -54,7 +54,7 @@ function withPatterns(_name: string, value: unknown): unknown {
   return value instanceof RegExp ? plainPattern(value) : value;
 }
 
-/** JSON has no dates: what is one in the mock has a name such as `createdAt`. */
+/** JSON has no dates. In the mock, the names of dates end in `At`, such as `createdAt`. */
 function withDates(name: string, value: unknown): unknown {
   return typeof value === 'string' && name.endsWith('At') ? new Date(value) : value;
 }
@@ -78,7 +78,7 @@ function problemIn(text: string): { readonly code: string; readonly message: str
     const { error } = JSON.parse(text);
     return typeof error?.code === 'string' && typeof error.message === 'string' ? error : undefined;
   } catch {
-    // Not JSON: the response is not that of a mock.
+    // Not JSON, so the response is not from a mock.
     return undefined;
   }
 }

@@ -31,7 +31,7 @@ export function createAdminServer(options: AdminServerOptions): HandleAdmin {
   };
 }
 
-/** Every route exists once more for each space, below `/spaces/{space}`. */
+/** Each space has all routes, below `/spaces/{space}`. */
 const IN_SPACE = /^\/spaces\/([^/]+)(\/.+)$/;
 
 async function handleApi({ target, token }: AdminServerOptions, exchange: AdminExchange): Promise<void> {
@@ -76,7 +76,7 @@ function asProblem(error: unknown): Problem {
   return error instanceof MockServerError ? refusedProblem(error) : internalProblem(error);
 }
 
-/** The admin API is for the owner of the mock: unlike the emulated service it says what went wrong. */
+/** The admin API is for the owner of the mock. Unlike the emulated service, it shows the reason. */
 function internalProblem(error: unknown): Problem {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
   return new Problem(text, { status: 500, code: 'internal_error' });
@@ -93,8 +93,8 @@ interface AdminExchange {
 type Where = AdminTarget & { readonly path: Readonly<Record<string, string>> };
 
 /**
- * Reads and checks what a route takes, does what it does, and sends what it gives. A field that the route does not know
- * is refused: a typo must not pass for a setting.
+ * Checks query and body of a request, runs the route, and sends its result. An unknown field is refused, because a
+ * misspelt setting would have no effect.
  */
 async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }: AdminExchange): Promise<void> {
   const query = parsed(route.query, queryOf(incoming.url ?? ''), 'query');
@@ -110,12 +110,12 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
 
 const MAX_ADMIN_BODY_BYTES = 1024 * 1024;
 
-/** What the mock refuses; without a status of the dashboard it is a wrong argument. */
+/** An error of the mock. Without a status of its own, it is an invalid argument. */
 function refusedProblem(error: MockServerError): Problem {
   return new Problem(error.message, { status: error.status ?? 400, code: error.code, field: fieldOf(error) });
 }
 
-/** The mock's messages about a wrong option begin with its name: `behaviour.rateWindow is …`. */
+/** The mock's message about an invalid option begins with its name: `behaviour.rateWindow is …`. */
 function fieldOf({ code, message }: MockServerError): string | undefined {
   return code === 'invalid_option' ? /^([\w.]+) is /.exec(message)?.[1] : undefined;
 }

@@ -7,14 +7,14 @@ import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from '.
 import { type Problem, sendProblem } from './problem.ts';
 import { ADMIN_ROOT } from './route.ts';
 
-/** The mock's own pages and API, beside the emulated service; says whether the request was for them. */
+/** Handles requests for the dashboard's host check, the control panel and the admin API. Returns whether it responded. */
 export type Admin = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
-/** Looks at the path alone: the pages and the API are loaded with the first request for them. */
+/** Checks the path only. The control panel and the API are loaded at the first request for them. */
 export function createAdmin({ target, token, ...names }: AdminServerOptions & OwnNames): Admin {
   let loaded: Promise<HandleAdmin> | undefined;
   const refusalOf = (headers: IncomingHttpHeaders, path: string) => {
-    // Health reveals nothing, and a token proves more than a host name.
+    // Health contains nothing secret, and a token is a stronger proof than a host name.
     const needsNoName = path === HEALTH || hasToken(headers, token);
     return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers);
   };
@@ -38,7 +38,7 @@ export function createAdmin({ target, token, ...names }: AdminServerOptions & Ow
   };
 }
 
-/** A quick look, at every request: whether it is worth a closer one. */
+/** A fast check of each request: other paths cannot be for the mock itself. */
 const OWN = /__fxrates|dashboard/;
 
 const HEALTH = `${ADMIN_ROOT}/health`;

@@ -12,9 +12,9 @@ export interface OwnNames {
 }
 
 /**
- * Refuses a request whose Host is not the server's own, for pages and for routes without a token: with DNS rebinding a
- * page of another site gets here under its own name. It cannot do so under an address, `localhost`, or a name that no
- * public domain can have.
+ * Refuses a request with a foreign Host header, for pages and for routes without a token. With DNS rebinding, a page of
+ * another site reaches this server by the name of that site, but not by an IP address, by `localhost`, or by a name
+ * that no public domain can have.
  */
 export function refuseForeignHost({ host = '' }: IncomingHttpHeaders, names: OwnNames): Problem | undefined {
   if (isOwnHost(host, names)) return undefined;
@@ -23,7 +23,7 @@ export function refuseForeignHost({ host = '' }: IncomingHttpHeaders, names: Own
   return new Problem(text, { status: 403, code: 'foreign_host', field: 'Host' });
 }
 
-/** Refuses what a page of another site could make a browser send. */
+/** Refuses requests that a page of another site can cause in a browser. */
 export function refuseForeignPage({ host = '', origin }: IncomingHttpHeaders): Problem | undefined {
   if (origin === undefined || origin === `http://${host}`) return undefined;
   const text = 'Pages of other origins cannot use the admin API; open the control panel of this server.';
@@ -37,7 +37,7 @@ function isOwnHost(host: string, { host: ownName, allowRemote = false }: OwnName
   return name !== '' && (name === ownName?.toLowerCase() || (allowRemote && PRIVATE_NAME.test(name)));
 }
 
-/** One word, as containers are named, or below a top-level domain that is reserved: no public DNS has those. */
+/** A single word, such as the name of a container, or a name below a reserved top-level domain. Public DNS has neither. */
 const PRIVATE_NAME = /^(?:[a-z0-9_-]+|.+\.(?:internal|test|localhost|cluster\.local))$/;
 
 /** Whether the request has the admin token, which no page of another site knows. */

@@ -3,7 +3,7 @@ import { redactKeys } from '../redact-keys.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 import { readBody } from '../web/read-body.ts';
 
-/** What the admin API refuses; the response is `{ error: { code, message, field } }` with `status`. */
+/** An error of the admin API. The response is `{ error: { code, message, field } }` with `status`. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
@@ -13,7 +13,7 @@ export class Problem extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(message: string, { status, code, field, headers = {} }: ProblemDetail) {
-    // Both repeat what was sent: a path, or the name of a field.
+    // Both can contain text of the request: a path, or the name of a field.
     super(redactKeys(message));
     this.status = status;
     this.code = code;
@@ -50,7 +50,7 @@ export function sendProblem(outgoing: ServerResponse, problem: Problem): void {
   sendJson(outgoing, { status, body: { error: { code, message, field } }, headers });
 }
 
-/** The JSON body of a request, and its text; `{}` where there is none. Refuses another type, too many bytes, and broken JSON. */
+/** The JSON body of a request, and its text; `{}` without a body. Refuses other types, too many bytes and invalid JSON. */
 export async function readJsonBody(
   incoming: IncomingMessage,
   maxBytes: number,
@@ -61,7 +61,7 @@ export async function readJsonBody(
   }
   const text = bytes.toString();
   if (text === '') return { value: {}, text };
-  // A form of another site cannot have this type; a script of another site may not set it.
+  // A form of another site cannot have this type, and a script of another site cannot set it.
   if (!/^application\/json\b/i.test(incoming.headers['content-type'] ?? '')) {
     const text = 'The body must be JSON, with content-type: application/json.';
     throw new Problem(text, { status: 415, code: 'json_required', field: 'Content-Type' });
@@ -69,7 +69,7 @@ export async function readJsonBody(
   try {
     return { value: JSON.parse(text), text };
   } catch {
-    // The parser's message may quote the body.
+    // The message of the parser can contain text of the body.
     throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });
   }
 }

@@ -4,10 +4,10 @@ import type { Journal } from '../journal/journal.ts';
 import type { MockScope } from '../mock-scope.ts';
 import type { Spaces } from '../spaces.ts';
 
-/** Where the mock's own pages and API are, apart from everything the service has. */
+/** Path of the control panel and the admin API. The service has no path below it. */
 export const ADMIN_ROOT = '/__fxrates';
 
-/** What the routes are about, in the words of openapi.json. */
+/** The tags of the routes, with their descriptions in openapi.json. */
 export const ADMIN_TAGS = {
   health: 'Readiness, and the description of the API.',
   state: 'Save, restore and reset the state.',
@@ -22,11 +22,11 @@ export const ADMIN_TAGS = {
   spaces: 'Isolated parts of the mock, for tests that run at the same time.',
 } as const;
 
-/** What the admin API drives: a mock or a space as its users see it, and its journal to listen to. */
+/** The target of the admin API: a mock or a space, and its journal. */
 export interface AdminTarget {
   readonly mock: MockScope;
   readonly journal: Journal;
-  /** `undefined` for a space, which has none. */
+  /** `undefined` for a space. */
   readonly spaces: Spaces | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface AdminTarget {
 type RouteName = `${AdminMethod} /${string}`;
 type AdminMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The parameters that stand in the path of a route. */
+/** The parameters in the path of a route. */
 export type PathParameters<Name extends string> = Name extends `${string}{${infer Parameter}}${infer Rest}`
   ? { readonly [One in Parameter]: string } & PathParameters<Rest>
   : unknown;
@@ -46,7 +46,7 @@ interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query 
   readonly summary: string;
   /** Without it, the route accepts no body. */
   readonly body?: Body;
-  /** Leaves it to `run` to refuse a wrong body, with words of its own; the schema only describes it. */
+  /** If set, `run` checks the body, with its own error messages. The schema only describes it. */
   readonly checksBody?: boolean;
   readonly maxBodyBytes?: number;
   /** Without it, the route accepts no query. */
@@ -67,20 +67,20 @@ export interface AdminCall<Body, Query, Path> extends AdminTarget {
   /** The body as it was sent. */
   readonly text: string;
   readonly query: Query;
-  /** Aborts when the caller has gone. */
+  /** Aborts when the caller disconnects. */
   readonly gone: AbortSignal;
-  /** For streams, and for headers beside the response. */
+  /** For streams and additional headers. */
   readonly outgoing: ServerResponse;
 }
 
-/** A route as the server finds and runs it: its schemas have checked what `run` gets. */
+/** A route as the server uses it. Its schemas check the parameters of `run`. */
 export interface AdminRoute extends Omit<RouteDefinition<RouteName, z.ZodType, z.ZodType, unknown>, 'run'> {
   readonly method: AdminMethod;
   readonly path: string;
   readonly run: (call: AdminCall<unknown, unknown, Readonly<Record<string, string>>>) => unknown;
 }
 
-/** A route with what its callers send and get, for the compiler alone. */
+/** A route with the types of its request and its result. */
 export interface TypedRoute<Name, Body, Query, Result> extends AdminRoute {
   readonly types?: { readonly name: Name; readonly body: Body; readonly query: Query; readonly result: Result };
 }

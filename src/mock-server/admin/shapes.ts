@@ -121,7 +121,7 @@ export const problem = z.object({
   error: z.object({ code: z.string(), message: z.string(), field: z.string().optional() }),
 });
 
-/** Which requests, from the query of a URL, where numbers are text; query, headers and body are matched by JSON. */
+/** A filter of requests in the query of a URL, where numbers are text. JSON is needed to match query, headers and body. */
 export const journalFilter = requestFilter.omit({ query: true, headers: true, body: true }).extend({
   status: z.coerce.number().int().optional().describe('HTTP status, or 0 for no response.'),
   after: z.coerce.number().int().min(0).optional().describe('Selects only requests with a larger number.'),

@@ -82,12 +82,12 @@ const snapshotObject = z.strictObject({
 });
 
 /**
- * A whole snapshot as JSON: strict, because a half right one would break the mock later. Of its switches and faults it
- * looks at names and kinds; `checkedSnapshot` looks at the values of the switches.
+ * A complete snapshot as JSON. It is strict, because an invalid snapshot would cause errors later. It checks the names
+ * of switches and the kinds of faults; `checkedSnapshot` checks the values of the switches.
  */
 export const snapshotShape = snapshotObject as unknown as z.ZodType<Snapshot, Snapshot>;
 
-/** The snapshot that was read, with its switches checked. Throws what the mock says of a wrong switch. */
+/** The snapshot, with its switches checked. Throws the mock's error for an invalid switch. */
 export function checkedSnapshot(snapshot: Snapshot, fail: (field: string, expected: string) => Error): Snapshot {
   const { behaviour } = snapshot;
   for (const name of SWITCH_NAMES) {

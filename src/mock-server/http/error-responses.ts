@@ -34,7 +34,7 @@ export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, behaviour
   });
 }
 
-/** A used-up month. */
+/** The monthly quota is used up. */
 export function quotaRefusal(
   { quota }: Refused<'quota-exhausted'>,
   behaviour: Behaviour,
@@ -50,21 +50,21 @@ export function quotaRefusal(
   });
 }
 
-/** The suggestion is for the journal alone: the service would not make one. */
+/** The suggestion is only in the journal, because the service sends none. */
 export function unknownRoute(nearest?: string): ServiceResponse {
   const message = 'There is no such endpoint.';
   const why = nearest === undefined ? message : `There is no such endpoint; did you mean ${nearest}?`;
   return errorResponse({ status: 404, code: 'not_found', message, why });
 }
 
-/** A known path, but not with GET. */
+/** A known path with another method than GET. */
 export function methodRefusal(behaviour: Behaviour): ServiceResponse {
   const { status, code } = statusAndCode(behaviour.use('methodNotAllowed'));
   if (status === 404) return unknownRoute();
   return errorResponse({ status, code, message: 'The endpoint accepts only GET.', headers: allowed(behaviour) });
 }
 
-/** OPTIONS on a known path, where the switch allows it: never authenticated, never counted. */
+/** OPTIONS on a known path, if the switch allows it. The request is neither authenticated nor counted. */
 export function optionsResponse(behaviour: Behaviour): ServiceResponse {
   return { status: 204, headers: allowed(behaviour), body: '', code: undefined, why: 'OPTIONS' };
 }
@@ -87,12 +87,12 @@ function allowed(behaviour: Behaviour): Readonly<Record<string, string>> {
   return { allow: methods.join(', ') };
 }
 
-/** Refused requests may count, and a window may hold more than the limit: that is no more than all of it. */
+/** At most the limit. The window can contain more requests, because refused ones may count. */
 function shownUse({ used, limit }: RateUse): number {
   return Math.min(used, limit);
 }
 
-/** The response to an invalid parameter; `undefined` if the switch says that it is ignored. */
+/** The response to an invalid parameter; `undefined` if the switch ignores it. */
 export function badParameter(message: string, behaviour: Behaviour): ServiceResponse | undefined {
   const value = behaviour.use('badParameter');
   return value === 'ignored' ? undefined : errorResponse({ ...statusAndCode(value), message });

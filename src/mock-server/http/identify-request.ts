@@ -6,12 +6,12 @@ import type { MockRequest } from './mock-message.ts';
 import { type RecordedRequest, readTarget, recordRequest } from './record-request.ts';
 import type { FindRoute } from './router.ts';
 
-/** What is known of a request by itself, without the service having decided anything about it. */
+/** The properties of a request that do not depend on a decision of the service. */
 export interface RequestIdentity
   extends RecordedRequest,
     Pick<JournalEntry, 'at' | 'operation' | 'keyId' | 'keyTransport'> {}
 
-/** For handlers of `mock.use()` and faults, which replace the service. */
+/** For faults, stubs and handlers of `mock.use()`. */
 export function createIdentify(context: ServiceContext, findRoute: FindRoute) {
   return (request: MockRequest): RequestIdentity => {
     const target = readTarget(request.target);
@@ -28,10 +28,10 @@ export function createIdentify(context: ServiceContext, findRoute: FindRoute) {
   };
 }
 
-/** What a request says about who sends it. */
+/** The credential in a request. */
 export type PresentedCredential =
   | { readonly kind: 'missing' }
-  /** More than one credential, where the switch says that none counts. */
+  /** More than one credential, which the switch refuses. */
   | { readonly kind: 'several' }
   | { readonly kind: 'key'; readonly key: string; readonly transport: 'bearer' | 'header' | 'query' };
 
@@ -50,7 +50,7 @@ export function presentedCredential(
   ];
 }
 
-/** Every key a request carries, whatever the service then makes of more than one. */
+/** All keys in a request, also if the service refuses more than one. */
 export function presentedKeys({ headers }: MockRequest, query: string): readonly string[] {
   const inHeader = headerCredential(headers['authorization'] ?? '');
   const inQuery = queryCredential(query);
@@ -71,7 +71,7 @@ function headerCredential(value: string): PresentedKey | undefined {
   return { kind: 'key', key: trimmed.slice(scheme.length), transport: 'bearer' };
 }
 
-/** As nearly every client writes it. */
+/** The form that nearly all clients send. */
 const PLAIN_BEARER = /^Bearer [!-~]+$/;
 
 function queryCredential(query: string): PresentedKey | undefined {

@@ -1,4 +1,4 @@
-/** A request as every adapter passes it on, independent of the transport. */
+/** A request, independent of the adapter. */
 export interface MockRequest {
   /** In capitals. */
   readonly method: string;
@@ -6,23 +6,23 @@ export interface MockRequest {
   readonly target: string;
   /** Names in lower case; several values of one name joined by `, `. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Read by handlers of `mock.use()` alone; no operation of the service takes a body. */
+  /** Only handlers of `mock.use()` read it, because no operation of the service accepts a body. */
   readonly body?: Uint8Array;
 }
 
-/** A response; every adapter sends it as it is. */
+/** A response, which every adapter sends unchanged. */
 export interface MockResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Each value is a `set-cookie` header of its own: they cannot be joined. */
+  /** Each value is a separate `set-cookie` header, because these cannot be joined. */
   readonly cookies?: readonly string[] | undefined;
   readonly body: string | Uint8Array;
-  /** How faults make it arrive; left out: whole and at once. */
+  /** How faults change its transmission. Default: complete and at once. */
   readonly delivery?: Delivery | undefined;
 }
 
-/** The headers, each cookie as one of its own. */
+/** The headers, with a separate header for each cookie. */
 export function headersWithCookies({
   headers,
   cookies = [],
@@ -30,7 +30,7 @@ export function headersWithCookies({
   return cookies.length === 0 ? headers : { ...headers, 'set-cookie': [...cookies] };
 }
 
-/** Headers that a test defines, some with several values. Only cookies stay apart, the values of others are joined. */
+/** Headers that a test defines. Several values of a header are joined, except cookies. */
 export function readHeaders(
   given: Readonly<Record<string, string | readonly string[]>>,
 ): Pick<MockResponse, 'headers' | 'cookies'> {
@@ -50,9 +50,9 @@ export interface Delivery {
   /** Size of the pieces in which it is sent; infinity for one piece. */
   readonly chunkBytes: number;
   readonly intervalMs: number;
-  /** What follows the last piece; an orderly end (`'whole'`) adds nothing. */
+  /** How the connection ends after the last piece. `'whole'`: in the normal way. */
   readonly ending: 'whole' | 'reset' | 'close' | 'malformed-chunk' | 'garbage';
-  /** Waits by the mock's clock; says whether the client still waits. */
+  /** Waits by the mock's clock. Resolves to whether the client still waits. */
   readonly wait: InterruptibleWait;
 }
 
@@ -62,7 +62,7 @@ export function wholeDelivery(wait: InterruptibleWait): Delivery {
   return { sendsHead: true, bodyBytes: Infinity, chunkBytes: Infinity, intervalMs: 0, ending: 'whole', wait };
 }
 
-/** The body piece by piece, as the delivery says; throws when the wait between two pieces is broken off. */
+/** The pieces of the body, by its delivery. Throws if the wait between two pieces is aborted. */
 export async function* piecesOf(
   { body }: MockResponse,
   { bodyBytes, chunkBytes, intervalMs, wait }: Delivery,

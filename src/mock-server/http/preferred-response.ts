@@ -10,16 +10,16 @@ import {
   type ServiceResponse,
 } from './service-response.ts';
 
-/** What makes a documented response. */
+/** The operation whose documented responses can be selected. */
 export interface PreferredOperation {
   readonly operation: Operation;
-  /** A whole success envelope; `undefined` if openapi.yaml has none. */
+  /** A complete success envelope; `undefined` if openapi.yaml has none. */
   readonly example: () => unknown;
 }
 
 /**
- * The documented response that `Prefer: code=429` asks for (RFC 7240, as Prism reads it); `undefined` without such a
- * preference. For contract tests: it needs no key and counts nowhere.
+ * The documented response that `Prefer: code=429` selects (RFC 7240, as in Prism); `undefined` without such a header.
+ * For contract tests: the request needs no key and is not counted.
  */
 export function preferredResponse(
   { headers }: MockRequest,
@@ -61,20 +61,20 @@ function documentedResponse(
     ? { 'retry-after': retryAfter(1000, behaviour) }
     : {};
   const response = errorResponse({ status, code, message: reasonPhrase(status) || 'Refused.', headers });
-  // The example of a range is of one status in it.
+  // The example of a range of statuses has only one of them.
   return spec === documented && spec.example !== undefined
     ? { ...response, body: envelopeResponse(spec.example).body }
     : response;
 }
 
-/** `default` is whatever fails. */
+/** `default` covers all failures. */
 function covers(error: ErrorResponseSpec, status: number): boolean {
   if (status < 400 || status > 599) return false;
   return error.status === 'default' || error.status === `${String(status).slice(0, 1)}XX`;
 }
 
 function unknownCode(code: string, { id, errors }: Operation): ServiceResponse {
-  // Anything but a number may be a key in the wrong place.
+  // Other texts are not shown, because they could be a key.
   const asked = /^\d{1,5}$/.test(code) ? code : '(not a status)';
   const documented = [200, ...errors.map(({ status }) => (status === 'default' ? '400 to 599' : status))].join(', ');
   return errorResponse({

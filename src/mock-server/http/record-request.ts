@@ -20,17 +20,17 @@ export interface RecordedRequest {
 
 export type RecordedQuery = Readonly<Record<string, string | readonly string[]>>;
 
-/** Describes a request without the secrets in it: what this returns may be shown, logged and saved. */
+/** Describes a request without its secrets, so that the result can be shown, logged and saved. */
 export function recordRequest({ method, target, headers, body }: MockRequest): RecordedRequest {
   return { method, ...readTarget(target).recorded, headers: recordHeaders(headers), body: recordBody(body) };
 }
 
-/** A target cut into path and query, and what the journal shows of them. */
+/** The path and the query of a target, and their form in the journal. */
 export interface TargetReading extends Target {
   readonly recorded: Pick<RecordedRequest, 'path' | 'query' | 'hasKeyInUrl'>;
 }
 
-/** Reads a request target. Tests repeat few targets, so readings are kept; those with a key in them are not. */
+/** Parses a request target. The result is cached, because tests use few targets, unless it contains a key. */
 export function readTarget(target: string): TargetReading {
   const kept = readings.get(target);
   if (kept !== undefined) return kept;
@@ -62,7 +62,7 @@ function recordedQuery(query: string): RecordedQuery {
     const earlier = values.get(shownName);
     values.set(shownName, earlier === undefined ? shown : [earlier, shown].flat());
   }
-  // Entries of the journal share it.
+  // Several entries of the journal share it.
   return Object.freeze(Object.fromEntries(values));
 }
 
@@ -72,7 +72,7 @@ export function recordHeaders(headers: MockRequest['headers']): RecordedRequest[
   return lastRecord.headers;
 }
 
-/** Journals keep thousands of entries: with separate headers the garbage collector would copy each of them. */
+/** A journal has thousands of entries. The garbage collector would copy separate headers of each. */
 let lastRecord = newRecord({});
 
 function newRecord(headers: MockRequest['headers']) {
@@ -113,17 +113,17 @@ const SECRET_HEADERS = new Set([
 
 /** Keeps the scheme: `Bearer fx_live_…`. */
 function maskedCredential(value: string): string {
-  // What nearly every request sends, without the searches and copies below.
+  // The header of nearly all requests, without the regular expressions below.
   if (value.startsWith(BEARER_KEY)) return MASKED_BEARER_KEY;
   const scheme = /^(?:bearer|basic|digest) +/i.exec(value)?.[0] ?? '';
   return scheme + maskedKey(value.slice(scheme.length));
 }
 
 const BEARER_KEY = 'Bearer fx_live_';
-// One text for all entries of the journal.
+// All entries of the journal share this text.
 const MASKED_BEARER_KEY = 'Bearer fx_live_…';
 
-/** The prefix of a key stays, so that one sees which kind of key was sent. */
+/** Masks a key except its prefix, which shows the kind of key. */
 function maskedKey(value: string): string {
   return /^[A-Za-z0-9]{1,16}_live_(?=[0-9a-f]+$)/i.exec(value)?.[0].concat('…') ?? '…';
 }

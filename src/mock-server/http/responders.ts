@@ -13,25 +13,26 @@ import { badParameter } from './error-responses.ts';
 import { queryOf, type TargetReading } from './record-request.ts';
 import { envelopeResponse, errorResponse, type ServiceResponse, successResponse } from './service-response.ts';
 
-/** Creates the response to a request within both limits. Synchronous: the limits are counted around it. */
+/** Creates the response to a request within both limits. It is synchronous, because the limits are checked before and
+ * counted after it, in one step. */
 export type Responder = (request: AdmittedRequest, context: ServiceContext) => ServiceResponse;
 
 export interface AdmittedRequest {
   readonly operation: Operation;
-  /** Those of the path, decoded. */
+  /** Parameters of the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly key: KeyRecord;
   /** Time of arrival, in milliseconds since the Unix epoch. */
   readonly at: number;
-  /** Before this request. */
+  /** Usage before this request. */
   readonly quota: QuotaUse;
-  /** Not parsed yet: most requests repeat, and their response is found by the text. */
+  /** The query is not parsed yet, because the responses to most requests are cached by its text. */
   readonly target: TargetReading;
-  /** Makes the data of `latest` for this request, in place of what does otherwise. */
+  /** The function of a stub that returns the data of `latest` for this request. */
   readonly latest?: LatestFunction | undefined;
 }
 
-/** `GET /api/v1/quota`: the record as documented (docs/facts.md), from what the key has really used. */
+/** `GET /api/v1/quota`: the documented record (docs/facts.md) with the usage of the key. */
 export const quotaResponder: Responder = ({ key, quota }, { behaviour }) => {
   const { plan } = key.account;
   const record: QuotaData = {
@@ -46,7 +47,7 @@ export const quotaResponder: Responder = ({ key, quota }, { behaviour }) => {
   return successResponse(record);
 };
 
-/** The service shows the field, not its values. */
+/** The service documents the field, not its values. */
 const INVENTED_HISTORICAL_DAYS: Readonly<Record<PlanName, number>> = { free: 90, developer: 365, unlimited: 3650 };
 
 function monthlyLimitField(plan: PlanName, behaviour: Behaviour): Pick<QuotaData, 'monthly_limit'> {
@@ -56,7 +57,7 @@ function monthlyLimitField(plan: PlanName, behaviour: Behaviour): Pick<QuotaData
   return unlimited === 'omitted' ? {} : { monthly_limit: unlimited };
 }
 
-// Kept, because nearly all keys share the end of their month.
+// Cached, because nearly all keys have the same end of the month.
 let lastIso = { at: 0, text: '' };
 
 function isoTime(at: number): string {
@@ -79,12 +80,12 @@ export const exampleResponder: Responder = (request, { behaviour, state }) => {
   });
 };
 
-/** The example or, without one, a response that the schema allows, the same for each request to a mock with this seed. */
+/** The example, or a success envelope generated from the schema, which depends only on the seed. */
 export function exampleEnvelope({ id, example, sample }: Operation, seed: number): unknown {
   return example ?? (sample && sampleValue(sample, randomFromSeed(textHash(`${seed} ${id}`))));
 }
 
-/** The fault of the parameters, by the schema generated for them; `undefined` if they are valid. */
+/** Why the parameters do not match their schema; `undefined` if they do. */
 function parameterProblem(request: AdmittedRequest): string | undefined {
   const schema = Object.entries(querySchemas).find(([id]) => id === request.operation.id)?.[1];
   const result = schema && parseSchema(schema, typedParameters(request));
@@ -94,7 +95,8 @@ function parameterProblem(request: AdmittedRequest): string | undefined {
     .join('; ');
 }
 
-/** Texts of the URL as the types of the schema; a text that does not fit stays, and the schema rejects it. */
+/** The parameters, converted to the types of the schema. A text that cannot be converted is unchanged, so the schema
+ * rejects it. */
 function typedParameters({ operation, parameters, target }: AdmittedRequest): Record<string, unknown> {
   const query = queryOf(target);
   const names = [...Object.keys(parameters), ...new Set(query.keys())];
@@ -114,7 +116,7 @@ function typed(texts: readonly string[], parameter: Parameter | undefined): unkn
   return parameter.list === undefined && values.length === 1 ? values[0] : values;
 }
 
-/** A value of the sample. The same random numbers make the same value. */
+/** A value for the sample. It depends only on the random numbers. */
 export function sampleValue(sample: Sample, random: Random): unknown {
   switch (sample.kind) {
     case 'values':

@@ -5,7 +5,7 @@ import { WINDOW_MS } from '../service/rate-windows.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
 import type { ServiceResponse } from './service-response.ts';
 
-/** Headers about the per-minute limit, in the manner the switch names; none by default. */
+/** Headers about the per-minute limit, as the switch `rateHeaders` defines; none by default. */
 export function rateHeaders(
   rate: RateUse,
   now: number,
@@ -30,7 +30,7 @@ export function rateHeaders(
   }
 }
 
-/** Writes a wait as the switches say. By default: whole seconds, rounded up, so that obeying it is always served. */
+/** Formats a wait as the switches define. By default, whole seconds, rounded up: a request after it is accepted. */
 export function retryAfter(waitMs: number, behaviour: Behaviour): string {
   const unitMs = behaviour.use('retryAfterUnit') === 'seconds' ? 1000 : 1;
   const isDecimal = behaviour.use('retryAfterFormat') === 'decimal';
@@ -48,12 +48,12 @@ function rounded(steps: number, behaviour: Behaviour): number {
 }
 
 /**
- * The response with an ETag, or 304 if the request has it already (RFC 9110 §13.1.2), as the switch says. A 304 counts in
- * the minute like every response, and in the month like other responses that are no success.
+ * Adds an ETag, or responds with 304 if the request has that ETag (RFC 9110 §13.1.2), as the switch defines. A 304
+ * counts toward the minute like every response, and toward the month like other responses without success.
  */
 export function withEtag(response: ServiceResponse, { headers }: MockRequest, behaviour: Behaviour): ServiceResponse {
   const known = headers['if-none-match'];
-  // The response does not depend on the switch then.
+  // In these cases, the response does not depend on the switch.
   if (response.status !== 200 || (known === undefined && behaviour.values.etag === 'absent')) return response;
   const form = behaviour.use('etag');
   if (form === 'absent') return response;
@@ -73,7 +73,7 @@ function includesTag(condition: string, etag: string): boolean {
   return tags.includes(etag.replace(/^W\//, ''));
 }
 
-/** Whether it is the preflight of a browser for a page of another origin (Fetch standard, CORS-preflight request). */
+/** Whether the request is a CORS preflight of a browser (Fetch standard, CORS-preflight request). */
 export function isPreflight({ method, headers }: MockRequest): boolean {
   return (
     method === 'OPTIONS' && headers['origin'] !== undefined && headers['access-control-request-method'] !== undefined
@@ -87,7 +87,7 @@ export function preflightResponse({ headers }: MockRequest): ServiceResponse {
     status: 204,
     headers: {
       'access-control-allow-methods': 'GET, HEAD, OPTIONS',
-      // `*` would not stand for Authorization, which carries the key.
+      // `*` does not include the header Authorization, which contains the key.
       'access-control-allow-headers': HEADER_NAMES.test(asked) ? asked : 'Authorization',
       'access-control-max-age': '600',
     },
@@ -97,10 +97,10 @@ export function preflightResponse({ headers }: MockRequest): ServiceResponse {
   };
 }
 
-/** Names alone: the list is sent back. */
+/** Only valid names, because the list is sent back. */
 const HEADER_NAMES = /^[\w-]+(?:,[ \t]*[\w-]+)*$/;
 
-/** The response, readable by pages of every origin. `*` needs no `Vary`, and browsers send no cookies with it. */
+/** Makes the response readable for pages of every origin. `*` needs no `Vary`, and browsers then send no cookies. */
 export function withCorsHeaders(response: MockResponse): MockResponse {
   return {
     ...response,

@@ -5,7 +5,7 @@ import { createOperationFinder, type FoundOperation } from '../../operation-path
 /** The route of a request. */
 export type RouteMatch =
   | ({ readonly kind: 'operation' | 'wrong-method' } & FoundOperation<Operation>)
-  /** `nearest`: the path that was likely meant. */
+  /** `nearest`: the most similar path. */
   | { readonly kind: 'unknown'; readonly nearest: string | undefined };
 
 /** A target cut into path and query. */
@@ -26,7 +26,7 @@ export function parseTarget(target: string): Target {
 
 export type FindRoute = (method: string, path: string) => RouteMatch;
 
-/** Finds the operation of a path. Exact: with a slash too many or too few it is another path. */
+/** Finds the operation of a path. An additional or missing slash makes it another path. */
 export function createRouter(operations: Readonly<Record<string, Operation>>): FindRoute {
   const all = Object.values(operations);
   const find = createOperationFinder(all);
@@ -38,7 +38,7 @@ export function createRouter(operations: Readonly<Record<string, Operation>>): F
   };
 }
 
-/** `%71uota` is `quota`: escapes of unreserved characters mean the same (RFC 3986 §6.2.2.2). */
+/** Decodes unreserved characters: `%71uota` is the same as `quota` (RFC 3986 §6.2.2.2). */
 function withoutNeedlessEscapes(path: string): string {
   return path.replace(/%[0-9a-f]{2}/gi, (sequence) => {
     const character = String.fromCharCode(Number.parseInt(sequence.slice(1), 16));
@@ -46,11 +46,11 @@ function withoutNeedlessEscapes(path: string): string {
   });
 }
 
-/** The path that was most likely meant; `undefined` when none of them is like it. */
+/** The most similar path; `undefined` if none is similar. */
 export function nearestPath(path: string, paths: readonly string[]): string | undefined {
   if (path.length > LONGEST_PATH) return undefined;
   const given = plain(path);
-  // A path without its beginning is right but for that.
+  // A path without its beginning is the most similar one.
   const distanceTo = (known: string) => (given.length > 1 && known.endsWith(given) ? 0 : editDistance(given, known));
   const ranked = paths
     .map((known) => ({ known, distance: distanceTo(plain(known)) }))
@@ -59,10 +59,10 @@ export function nearestPath(path: string, paths: readonly string[]): string | un
   return best !== undefined && best.distance <= best.known.length / 3 ? best.known : undefined;
 }
 
-/** No typing mistake is that long, and the comparison takes time with the length. */
+/** A longer path is not a typing mistake, and comparing it takes time. */
 const LONGEST_PATH = 200;
 
-/** Case and slashes are what most mistakes are made of. */
+/** Ignores case and slashes, which most mistakes are about. */
 function plain(path: string): string {
   return path
     .toLowerCase()

@@ -49,13 +49,13 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
     const route = findRoute(method, target.path);
     const at = context.now();
     const { stubs } = context.state;
-    // Switches used until now were used by the test, or by the search for a stub.
+    // Discards the switches that the test, or the search for a stub, has used.
     const stub = stubs.length === 0 ? undefined : findStub(stubs, identify(request));
     context.behaviour.takeExercised();
     const decided = respondSafely({ context, responders, request, target, route, at, stub });
     const switches = context.behaviour.takeExercised();
     const response = checkAssumptions?.(decided.response, switches) ?? decided.response;
-    // Written out: a spread in front of the other fields costs several times as much as the whole entry.
+    // Field by field, because a spread takes several times as long as the rest of the entry.
     const entry: NewJournalEntry = {
       number: 0,
       space: undefined,
@@ -122,7 +122,7 @@ function unmeteredResponse({ request, context, route }: RoutedRequest): ServiceR
   return preferredResponse(request, { operation, example: () => exampleEnvelope(operation, state.seed) }, behaviour);
 }
 
-/** First step, for which no key is needed: where does the request lead? */
+/** First step: finds the route. It needs no key. */
 function respondByRoute(routed: RoutedRequest): DecidedResponse {
   const { context, route, request } = routed;
   const { behaviour } = context;
@@ -148,7 +148,7 @@ function operationOf(route: RouteMatch): Operation | undefined {
   return route.kind === 'unknown' ? undefined : route.operation;
 }
 
-/** Second step: whose request is it? */
+/** Second step: authenticates the request. */
 function respondToCaller(routed: RoutedRequest): DecidedResponse {
   const { context, request, target, at } = routed;
   const credential = presentedCredential(request, target.query, context.behaviour);
@@ -162,7 +162,7 @@ function respondToCaller(routed: RoutedRequest): DecidedResponse {
   return { response, keyTransport, keyId: 'key' in authentication ? authentication.key?.id : undefined };
 }
 
-/** Third step: is there room under both limits? */
+/** Third step: checks both limits. */
 function respondToKey(
   routed: RoutedRequest,
   key: KeyRecord,

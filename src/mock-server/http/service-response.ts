@@ -15,7 +15,7 @@ export interface ServiceResponse {
   readonly why: string;
   /** Milliseconds of the mock's clock until it is sent. Default: 0. */
   readonly delayMs?: number | undefined;
-  /** Id of the stub that made the response. */
+  /** Id of the stub of the response. */
   readonly stub?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export function successResponse(data: unknown): ServiceResponse {
   return envelopeResponse({ success: true, data });
 }
 
-/** A whole success envelope, such as an example of openapi.yaml. */
+/** A response with a complete success envelope, such as an example of openapi.yaml. */
 export function envelopeResponse(envelope: unknown): ServiceResponse {
   return { status: 200, headers: NO_HEADERS, body: toJson(envelope), code: undefined, why: 'served' };
 }
@@ -59,7 +59,7 @@ export function reasonPhrase(status: number): string {
 /** RFC 9110 §15.3.5, §15.3.6, §15.4.5. */
 export const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** The code of an error envelope that names none: `Service Unavailable` as `service_unavailable`. */
+/** The code of an error envelope without one: `service_unavailable` for `Service Unavailable`. */
 export function codeOfStatus(status: number): string {
   return (reasonPhrase(status) || 'unknown').toLowerCase().replace(/\W+/g, '_');
 }
@@ -68,7 +68,7 @@ function toJson(envelope: unknown): string {
   return withoutTags(JSON.stringify(envelope));
 }
 
-/** JSON that a browser which takes it for HTML finds no tag in; escaped, the characters mean the same. */
+/** Escapes the characters of HTML tags, in case a browser reads the JSON as HTML. The values are the same. */
 export function withoutTags(json: string): string {
   return json.replace(HTML_SPECIAL, (character) => HTML_ESCAPES[character] ?? character);
 }
@@ -93,12 +93,12 @@ export function writeResponse(response: ServiceResponse, method: string, date: s
       ...headers,
     },
     cookies,
-    // HEAD: what a GET would have carried, without the body (RFC 9110 §9.3.2).
+    // HEAD: the headers of a GET, without the body (RFC 9110 §9.3.2).
     body: method === 'HEAD' ? '' : body,
   };
 }
 
-/** The bytes of a body. The last ones are kept: their length is needed first, and most requests repeat. */
+/** The bytes of a body. The last ones are cached, because `content-length` needs them first, and most requests repeat. */
 export function encodeBody(body: string): Buffer {
   if (body !== lastEncoded.body) lastEncoded = { body, bytes: Buffer.from(body) };
   return lastEncoded.bytes;
@@ -106,7 +106,7 @@ export function encodeBody(body: string): Buffer {
 
 let lastEncoded = { body: '', bytes: Buffer.alloc(0) };
 
-/** Value of the `Date` header. The last one is kept: it changes once a second. */
+/** Value of the `Date` header. It is cached, because it changes once a second. */
 export function dateHeader(now: number): string {
   const second = Math.floor(now / 1000);
   if (second !== lastDate.second) lastDate = { second, text: new Date(second * 1000).toUTCString() };

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { invalidOption, type MockServerError, unknownName } from '../mock-server-error.ts';
 
 /**
- * What a value must be, in words: the error of the mock says them after "expected", the admin API as a description.
+ * A schema with a description of its values: the mock's error has it after "expected", the admin API as the
+ * description.
  */
 export function expected<Schema extends z.ZodType>(
   words: string,

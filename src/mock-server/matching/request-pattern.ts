@@ -50,7 +50,7 @@ function compiles({ matches, flags }: { readonly matches: string; readonly flags
   }
 }
 
-/** A whole key would never match: recorded requests have it masked. */
+/** A full key would never match, because keys are masked in recorded requests. */
 function hasNoKey(value: unknown): boolean {
   const text = JSON.stringify(value);
   return redactKeys(text) === text;
@@ -175,7 +175,7 @@ function matchesValue(wanted: AnyPattern, actual: Actual): boolean {
   if (typeof wanted !== 'object') return values.includes(String(wanted));
   if ('absent' in wanted) return wanted.absent === (actual === undefined);
   if (!('matches' in wanted)) return false;
-  // `g` and `y` would carry on from the last match.
+  // With `g` and `y`, a match starts after the previous one.
   const regex = new RegExp(wanted.matches, wanted.flags?.replace(/[gy]/g, ''));
   return values.some((value) => regex.test(value));
 }
@@ -197,13 +197,13 @@ function shown(value: unknown): string {
   return `'${text.length > 60 ? `${text.slice(0, 57)}...` : text}'`;
 }
 
-/** Whether a path is the one a test means: exactly, or with `*` for any run of characters. */
+/** Whether a path matches: exactly, or with `*` for any characters. */
 function matchesPath(pattern: string, path: string): boolean {
   if (!pattern.includes('*')) return pattern === path;
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop() ?? '';
   if (!path.startsWith(first) || !path.slice(first.length).endsWith(last)) return false;
-  // Leftmost finds, one after the other: no pattern takes longer than the path is.
+  // The leftmost match of each part, so the time is proportional to the length of the path.
   let from = first.length;
   for (const piece of rest) {
     const at = path.indexOf(piece, from);

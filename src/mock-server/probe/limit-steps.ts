@@ -4,14 +4,14 @@ import { type ProbeRequest, type ProbeResponse, type Prober, RateLimited } from 
 /** Requests needed beyond the per-minute limit to observe it: the refusals, and two of `latest`. */
 export const BEYOND_LIMIT = 5;
 
-/** How many of them may count in the month. */
+/** Number of them that may count toward the month. */
 export const CHARGED_BY_LIMIT = 2;
 
 interface LimitProbing extends Probing {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** Uses up the minute with `quota`, which is free, and looks at the refusals. */
+/** Uses up the per-minute limit with `quota`, which is free, and observes the refusals. */
 export async function probeLimit(probing: LimitProbing): Promise<void> {
   const { prober, findings, key, sleep } = probing;
   const authorization = `Bearer ${key}`;
@@ -46,7 +46,7 @@ function isLimited({ status, code }: ProbeResponse): boolean {
   return status === 429 && code === 'rate_limited';
 }
 
-/** With `quota` refused, is `latest` refused too? */
+/** Whether `latest` is refused too after `quota` was refused. */
 async function observeBucket(probing: LimitProbing, refusal: ProbeResponse): Promise<void> {
   const { findings } = probing;
   const latest = await latestNotServed(probing);
@@ -58,7 +58,7 @@ async function observeBucket(probing: LimitProbing, refusal: ProbeResponse): Pro
   if (findings.observed.has('quotaExhausted')) findings.observe('checkOrder', 'rate-then-quota');
 }
 
-/** Two of them: one could have met a place that was just free again. */
+/** Sends two requests, because one could have been accepted in a slot that had just become free. */
 async function latestNotServed({ prober, key }: LimitProbing): Promise<ProbeResponse | undefined> {
   for (let sent = 0; sent < CHARGED_BY_LIMIT; sent += 1) {
     const latest = await responseTo(prober, 'latest', { authorization: `Bearer ${key}` });
@@ -96,7 +96,7 @@ function compareRefusals(findings: Findings, first: ProbeResponse, second: Probe
   if (value === next && (value === 60 || value === 60_000)) findings.observe('retryAfterValue', 'whole-minute');
   if (!(next < value)) return;
   findings.observe('retryAfterValue', 'rest-of-wait');
-  // In milliseconds it would be less by a thousand and more.
+  // In milliseconds, the difference would be a thousand or more.
   const elapsedSeconds = (second.receivedAt - first.sentAt) / 1000;
   if (value > MOST_SECONDS || value - next > elapsedSeconds + 1) return;
   findings.observe('retryAfterUnit', 'seconds');

@@ -19,13 +19,13 @@ export interface ProbeSummary {
   readonly notObserved: Readonly<Partial<Record<SwitchName, string>>>;
 }
 
-/** What is known so far; each step adds what it saw. */
+/** The results so far. Each step adds its observations. */
 export class Findings {
   readonly observed = new Map<SwitchName, unknown>();
   readonly reasons = new Map<SwitchName, string>();
   readonly contradictions: string[] = [];
 
-  /** A switch showed itself. */
+  /** The value of a switch was observed. */
   observe<Name extends SwitchName>(name: Name, value: BehaviourValues[Name]): void {
     this.observed.set(name, value);
   }
@@ -36,7 +36,7 @@ export class Findings {
     else this.markNotObserved(name, reason);
   }
 
-  /** A switch was looked at, and what was seen is none of its values, or several of them. */
+  /** The observation matches none of the switch's values, or several. */
   markNotObserved(name: SwitchName, reason: string): void {
     this.reasons.set(name, reason);
   }
@@ -46,7 +46,7 @@ export class Findings {
   }
 }
 
-/** What a step works with. */
+/** The parameters of a step. */
 export interface Probing {
   readonly prober: Prober;
   readonly findings: Findings;
@@ -56,10 +56,10 @@ export interface Probing {
   readonly quota: ProbeResponse;
 }
 
-/** Looks at one thing. */
+/** Observes one behaviour. */
 export interface ProbeStep {
   readonly requests: number;
-  /** How many of them may count in the month. */
+  /** Number of them that may count toward the month. */
   readonly charged: number;
   readonly run: (probing: Probing) => Promise<void>;
 }

@@ -4,7 +4,7 @@ import { type ProbeResponse, statusAndCodeText } from './prober.ts';
 
 const MALFORMED_KEY = 'not-a-key';
 
-/** What is sent after the first `quota`, the most telling first: a small budget ends somewhere in it. */
+/** The steps after the first `quota`, the most important first, because a small budget ends before the last. */
 export const PROBE_STEPS: readonly ProbeStep[] = [
   { requests: 1, charged: 0, run: (probing) => probeRefusal(probing, 'missingKey') },
   { requests: 1, charged: 0, run: (probing) => probeRefusal(probing, 'malformedKey', MALFORMED_KEY) },
@@ -34,7 +34,7 @@ async function probeUnknownKey(probing: Probing): Promise<void> {
   const [prefix] = /^.*_live_/.exec(probing.key) ?? [];
   if (prefix === undefined)
     return probing.findings.markNotObserved('unknownKey', 'the key does not have the documented form');
-  // Nobody is given this one: 192 bits of zeros.
+  // No account has this key of 192 zero bits.
   await probeRefusal(probing, 'unknownKey', `${prefix}${'0'.repeat(48)}`);
 }
 
@@ -54,7 +54,7 @@ async function probeUnknownPath({ prober, findings }: Probing): Promise<void> {
   else findings.markNotObserved('unknownRoute', `the response was ${seen.status}`);
 }
 
-/** Both forms are documented; that they work is no switch. */
+/** Both forms are documented, so no switch defines whether they work. */
 async function probeOtherKeyForms({ prober, findings, key }: Probing): Promise<void> {
   const bare = await prober.send('quota', { authorization: key });
   if (bare.status !== 200)
@@ -84,7 +84,7 @@ function sendMethod({ prober, key }: Probing, method: 'POST' | 'HEAD' | 'OPTIONS
   });
 }
 
-/** The origin of a page that no service knows. */
+/** The origin of an unknown page. */
 const PAGE = 'https://fxrates-probe.test';
 
 function observeCors(findings: Findings, headers: ProbeResponse['headers']): void {
@@ -118,7 +118,7 @@ function isMethodRefusal(status: number): boolean {
   return status === 404 || status === 405;
 }
 
-/** What a response of `quota`, and the key itself, show without a further request. */
+/** The switches that a response of `quota` and the key show without a further request. */
 export function observeQuotaRecord({ findings, key, quota }: Omit<Probing, 'prober'>): void {
   const { plan, snapshot_granularity: granularity } = quota.data;
   const [prefix] = /^[A-Za-z0-9]+_live_/.exec(key) ?? [];
@@ -145,7 +145,7 @@ function observeEtag(findings: Findings, { headers }: ProbeResponse): void {
   else findings.observe('etag', etag.startsWith('W/') ? 'weak' : 'strong');
 }
 
-/** One `latest` with a currency that there is not, and `quota` once more: the only step that may use quota. */
+/** Calls `latest` with an unknown currency, then `quota`. This is the only step that may use quota. */
 async function observeQuotaUse({ prober, findings, key, quota }: Probing): Promise<void> {
   const authorization = `Bearer ${key}`;
   const latest = await prober.send('latest', { authorization, query: { base: 'XXX' } });

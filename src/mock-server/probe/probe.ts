@@ -76,7 +76,7 @@ export function planProbe(maxRequests = EVERY_STEP): ProbePlan {
   return { requests: maxRequests, charged: charged + (reachesLimit ? CHARGED_BY_LIMIT : 0) };
 }
 
-/** The first steps that the budget pays for whole. */
+/** The first steps that fit into the budget. */
 function stepsWithin(maxRequests: number) {
   let left = maxRequests - 1;
   const steps = PROBE_STEPS.filter(({ requests }) => {
@@ -125,7 +125,7 @@ async function untilRefused(findings: Findings, run: () => Promise<void>): Promi
   } catch (error) {
     if (error instanceof BudgetExhausted) return;
     if (!(error instanceof RateLimited)) throw error;
-    // Somebody else uses the key, or its minute was used before: what was seen until now counts.
+    // Another program uses the key, or its minute was used before. The observations so far are reported.
     observeRetryAfter(findings, [error.response]);
   }
 }

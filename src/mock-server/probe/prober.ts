@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock.ts';
 
-/** One response, as far as a probe looks at it. */
+/** The part of a response that a probe uses. */
 export interface ProbeResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -12,13 +12,13 @@ export interface ProbeResponse {
   readonly receivedAt: number;
 }
 
-/** What to send to the path `/api/v1/…`. */
+/** A request to the path `/api/v1/…`. */
 export interface ProbeRequest {
   readonly method?: 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
   /** The `Authorization` header. */
   readonly authorization?: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** The page that a browser would send the request for. */
+  /** The origin of the page from which a browser sends the request. */
   readonly origin?: string;
 }
 
@@ -59,7 +59,7 @@ interface ProberOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sends the requests of a probe one after the other, and never one more than allowed. */
+/** Sends the requests of a probe one after the other, up to the allowed number. */
 export class Prober {
   requests = 0;
   readonly #options: ProberOptions;
@@ -131,7 +131,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // An empty body, or a page of something in between: there is no envelope to read.
+    // An empty body, or a page of a proxy: there is no envelope.
     return undefined;
   }
 }

@@ -7,7 +7,7 @@ export interface RequestedRates {
   readonly base: Currency;
   /** Empty for all but the base. */
   readonly symbols: readonly Currency[];
-  /** Whether the request named currencies that there are not; they are left out here. */
+  /** Whether the request has unknown currencies, which are not in `symbols`. */
   readonly hasUnknown: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface InventedData {
   readonly rates: Readonly<Record<string, number>>;
 }
 
-/** The invented rates of one moment, and the responses already made of them: most requests repeat. */
+/** The invented rates of one time, and their cached responses, because most requests repeat. */
 export class InventedSnapshot {
   readonly seed: number;
   readonly at: number;
@@ -92,7 +92,7 @@ export function createInventedSnapshots(): (seed: number, at: number) => Invente
   };
 }
 
-/** The same seed and time give the same rates: a mock and its spaces share a snapshot, and the texts of its responses. */
+/** A mock and its spaces share a snapshot and its responses, because the rates depend only on seed and time. */
 function sharedSnapshot(seed: number, at: number): InventedSnapshot {
   const name = `${seed} ${at}`;
   const known = shared.get(name);
@@ -110,8 +110,8 @@ const MOST_SNAPSHOTS = 16;
 type InventedRate = (base: Currency, currency: Currency) => number;
 
 /**
- * The invented rates of one snapshot. They agree with each other: a to b and b to c give a to c, up to rounding. The same
- * seed and moment always give the same rates, on every version of Node.
+ * The invented rates of one snapshot. They are consistent: the rate from a to c is the product of a to b and b to c, up
+ * to rounding. They depend only on seed and time, also in other versions of Node.js.
  */
 export function inventRates(seed: number, at: number): InventedRate {
   const minutes = at / 60_000;
@@ -126,11 +126,11 @@ function unitsPerUsd(currency: Currency, { seed, minutes }: { readonly seed: num
 }
 
 /**
- * A random walk around 1 whose value at any moment is known without the steps before it: the sum of waves from a
- * minute to half a year long, each √2 times as high as the one half as long (midpoint displacement). A few hundredths
- * of a percent from one five minutes to the next, a few percent in half a year.
+ * A random walk around 1 whose value at any time is computed without the steps before it: the sum of waves from a
+ * minute to half a year long, each √2 times as high as the one half as long (midpoint displacement). It changes by a few
+ * hundredths of a percent in five minutes, and by a few percent in half a year.
  *
- * Arithmetic alone, no `Math.pow` or `Math.log`: those may differ in the last digit between engines.
+ * It uses only arithmetic, because `Math.pow` and `Math.log` may differ in the last digit between engines.
  */
 export function randomWalk(minutes: number, { seed, name }: { readonly seed: number; readonly name: number }): number {
   const start = mix(mix(name, seed), Math.floor(seed / 2 ** 32));
@@ -157,7 +157,7 @@ function noise(salt: number, node: number): number {
   return (mix(salt, node) >>> 0) / 2 ** 31 - 1;
 }
 
-/** Two numbers stirred into one of 32 bits, each bit of which depends on all of theirs. */
+/** A 32-bit hash of two numbers. Each bit depends on all bits of both. */
 function mix(first: number, second: number): number {
   let hash = Math.imul(first ^ (first >>> 16), 0x85ebca6b) ^ second;
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
@@ -167,7 +167,7 @@ function mix(first: number, second: number): number {
 
 /**
  * The currencies of ISO 4217 as of 2025, funds and metals included, each with the units that one US dollar was worth
- * at about that time. Written down, because what `Intl` knows differs from one Node to the next. Nobody's market data.
+ * at about that time. They are listed here, because `Intl` differs between versions of Node.js. They are not market data.
  */
 // biome-ignore format: a table, five to a line
 const UNITS_PER_USD = {

@@ -15,7 +15,7 @@ export interface LatestSource {
   readonly replay?: Replay | undefined;
 }
 
-/** `GET /api/v1/latest`: its parameters and fields are not shown, so the data is invented, or the user's own. */
+/** `GET /api/v1/latest`. Its parameters and fields are not documented, so the data is invented or defined by the test. */
 export function createLatestResponder({ latest, replay }: LatestSource = {}): Responder {
   const recorded = replay === undefined ? undefined : parseReplay(replay);
   const snapshots = createInventedSnapshots();
@@ -47,13 +47,13 @@ function inventedResponse(
   if (known !== undefined) return known;
   const requested = readRequestedRates(queryOf(target));
   if (!requested.hasUnknown) return snapshot.respond(requested, queryText);
-  // Not kept: the switch decides anew each time.
+  // Not cached, because the response depends on the switch.
   return badParameter(UNKNOWN_CURRENCY, behaviour) ?? snapshot.respond(requested, undefined);
 }
 
 const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';
 
-/** The response of a user's function. What it throws, and a value that is not an object, cause a 500 with the reason. */
+/** The response of a function of the test. An error, or a value that is not an object, causes a 500 with the reason. */
 function responseOfFunction(
   latest: LatestFunction,
   { target, at, key }: AdmittedRequest,
@@ -69,13 +69,13 @@ function responseOfFunction(
   }
 }
 
-/** Unlike other failures of the mock, this one is the test's own, so that the response may name it. */
+/** The response shows the reason, because the function of the test caused the failure. */
 function failedFunction(what: string): ServiceResponse {
   const message = redactKeys(`The function that returns the data of latest ${what}.`);
   return errorResponse({ status: 500, code: 'internal_error', message });
 }
 
-/** An async function never returns an object, so it is refused when it is set. */
+/** Whether the function is async. It is refused when it is set, because it returns a promise. */
 export function isAsync(latest: unknown): boolean {
   return latest instanceof Function && latest.constructor.name === 'AsyncFunction';
 }

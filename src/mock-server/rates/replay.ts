@@ -4,8 +4,8 @@ import { jsonParts, unquoted } from '../stubs/json-parts.ts';
 
 /**
  * Recorded responses of `latest`: one envelope (`{ success, data }`) for every query, or an object with one response per
- * query, as an envelope or as `data`. The order of parameters does not matter; `*` is the response to all other queries. In JSON
- * text, of the whole recording or of one response, numbers keep their digits (`1.10`).
+ * query, as an envelope or as `data`. The order of parameters does not matter; `*` is the response to all other queries.
+ * In JSON text, of the whole recording or of one response, numbers keep their digits (`1.10`).
  * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
  */
 export type Replay = string | Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export function recordedResponseTo(responses: RecordedResponses, query: URLSearc
 
 const ANY = '*';
 
-/** Reads a recording. Throws `MockServerError` with code `invalid_option` for what is none. */
+/** Parses a recording. Throws `MockServerError` with code `invalid_option`, if it is invalid. */
 export function parseReplay(replay: unknown): ReadonlyMap<string, ServiceResponse> {
   const single = readRecording(replay);
   if (single !== undefined && isEnvelope(single.value)) return new Map([[ANY, parseRecorded('replay', replay)]]);
@@ -62,12 +62,12 @@ function parseRecorded(option: string, recorded: unknown): ServiceResponse {
 }
 
 interface Recording {
-  /** As it will be sent. */
+  /** The text to send. */
   readonly json: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** A recorded object, or the text of one; `undefined` for what is neither. */
+/** A recorded object, or the JSON text of one; `undefined` for another value. */
 function readRecording(recorded: unknown): Recording | undefined {
   const json = typeof recorded === 'string' ? recorded.trim() : JSON.stringify(recorded);
   try {

@@ -118,7 +118,7 @@ function checkEmail(email: unknown): void {
   throw invalidOption('email', email, 'an e-mail address');
 }
 
-/** Moves an account to `plan`; the switches say what becomes of usage and of keys above the new cap. */
+/** Moves an account to `plan`. The switches define the effect on usage and on keys above the new cap. */
 export function applyPlanChange({ behaviour, now }: ServiceContext, account: AccountRecord, plan: PlanName): void {
   account.plan = plan;
   if (behaviour.use('planChange') === 'reset') {
@@ -128,21 +128,21 @@ export function applyPlanChange({ behaviour, now }: ServiceContext, account: Acc
   for (const key of keysAboveCap(account, behaviour)) revoke(key, now());
 }
 
-/** How many keys of the account may be active at once; `null` for any number. */
+/** Maximum number of active keys of the account; `null` for no maximum. */
 export function maxActiveKeys(account: AccountRecord, behaviour: Behaviour): number | null {
   return plans[account.plan].maxActiveKeys ?? behaviour.use('freeMaxActiveKeys');
 }
 
-/** Ends a key for good; once more changes nothing. */
+/** Revokes a key. Revoking it again has no effect. */
 export function revoke(key: KeyRecord, now: number): void {
   if (key.revokedAt !== undefined) return;
   key.revokedAt = now;
   key.account.activeKeys -= 1;
 }
 
-/** Active keys that have no place in the account's plan, because it was larger once; the oldest keep theirs. */
+/** The active keys above the cap of the plan, after a change to a smaller plan. The oldest keys are within the cap. */
 export function keysAboveCap(account: AccountRecord, behaviour: Behaviour): readonly KeyRecord[] {
-  // One key has a place in every plan; most accounts have one.
+  // Every plan allows one key, and most accounts have one.
   if (account.activeKeys <= 1) return [];
   const cap = maxActiveKeys(account, behaviour);
   if (cap === null || account.activeKeys <= cap) return [];

@@ -4,14 +4,14 @@ import { keysAboveCap } from './accounts.ts';
 import { hashOf } from './keys.ts';
 import type { KeyRecord, ServiceContext } from './service-state.ts';
 
-/** A key that works, or the switch that says how its request is refused. */
+/** A valid key, or the switch that defines how its request is refused. */
 export type Authentication =
   | { readonly key: KeyRecord; readonly refusedBy?: never }
   | { readonly key?: KeyRecord; readonly refusedBy: AuthenticationSwitch; readonly why: string };
 
 type AuthenticationSwitch = Extract<keyof BehaviourValues, 'missingKey' | 'malformedKey' | 'unknownKey' | 'revokedKey'>;
 
-/** Looks a key up by its hash; `undefined` stands for a request without one. */
+/** Finds a key by its hash. `undefined` is a request without a key. */
 export function authenticateKey(context: ServiceContext, presented: string | undefined, at: number): Authentication {
   if (presented === undefined) return { refusedBy: 'missingKey', why: 'the request has no API key' };
   const key = context.state.keysByHash.get(hashOf(presented));

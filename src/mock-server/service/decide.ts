@@ -3,23 +3,23 @@ import { chargeQuota, type QuotaUse, quotaUse } from './quota.ts';
 import { type RateWindow, rateWindows } from './rate-windows.ts';
 import { type KeyRecord, limitPerMinute } from './service-state.ts';
 
-/** What a request of a known key is about to do. */
+/** A request with a known key, before the limits are checked. */
 export interface MeteredRequest<Result> {
   readonly key: KeyRecord;
-  /** The one moment the whole decision is made for, in milliseconds since the Unix epoch. */
+  /** Time for the whole decision, in milliseconds since the Unix epoch. */
   readonly at: number;
   readonly consumesQuota: boolean;
   readonly worksWhenQuotaExhausted: boolean;
-  /** Whether it is counted in a window of its own, as the quota endpoint may be. */
+  /** Whether it can be counted in a separate window, which the quota endpoint may have. */
   readonly hasOwnWindow: boolean;
-  /** Makes the response of a request within both limits. Called at most once, before anything is counted. */
+  /** Creates the response to a request within both limits. Called at most once, before the request is counted. */
   readonly respond: (quota: QuotaUse) => Result;
 }
 
-/** What became of it, with the numbers it was decided on: those of a served request with itself counted. */
+/** The decision, with the usage of both limits. The usage includes a served request. */
 export type Decision<Result> = { readonly rate: RateUse; readonly quota: QuotaUse } & (
   | { readonly kind: 'served'; readonly response: Result }
-  /** A request fits again in `waitMs`. */
+  /** A request is accepted after `waitMs`. */
   | { readonly kind: 'rate-limited'; readonly waitMs: number }
   | { readonly kind: 'quota-exhausted' }
 );
@@ -35,8 +35,8 @@ export interface RateUse {
 }
 
 /**
- * Both limits in one synchronous step: nothing can happen between looking and counting, so exactly as many requests
- * are served as there is room for, and a refused one is never half charged.
+ * Checks both limits and counts the request in one synchronous step. No other request can run in between, so exactly
+ * the allowed number is served, and a refused request is never charged in part.
  */
 export function decide<Result extends { readonly status: number }>(
   request: MeteredRequest<Result>,
@@ -82,7 +82,7 @@ function chooseRefusal({ isLimited, isExhausted, behaviour }: LimitChecks) {
 }
 
 function charges(status: number, behaviour: Behaviour): boolean {
-  // A success is charged whatever the switch says; then the response does not depend on it.
+  // A success is always charged, so its response does not depend on the switch.
   if (status < 300) return true;
   return { accepted: true, success: false, 'non-5xx': status < 500 }[behaviour.use('quotaChargesOn')];
 }

@@ -34,7 +34,7 @@ export interface MinuteUse {
   readonly perSecond: readonly number[] | undefined;
 }
 
-/** Looks without counting: no request is charged, and no switch counts as exercised by the request in hand. */
+/** Reads the usage without a request: nothing is charged, and no switch is recorded as used by the current request. */
 export function keyUsage(key: KeyRecord, now: number, behaviour: Behaviour): KeyUsage {
   const { limit, used, startedAt, resetsAt } = quotaUse(key, now, behaviour);
   return { keyId: key.id, minute: minuteUse(key, now, behaviour), month: { limit, used, startedAt, resetsAt } };
@@ -43,7 +43,7 @@ export function keyUsage(key: KeyRecord, now: number, behaviour: Behaviour): Key
 function minuteUse({ window, account }: KeyRecord, now: number, behaviour: Behaviour): MinuteUse {
   const kind = behaviour.values.rateWindow;
   const limit = limitPerMinute(account);
-  // Asked first: a window forgets what is past when it is asked, and `save()` then has the rest.
+  // Called first, because it removes requests outside the window, which `save()` would include.
   const used = window?.used(limit, now) ?? 0;
   const waitMs = window?.waitMs(limit, now) ?? 0;
   const fullAt = used === 0 ? now : (window?.fullAt(limit, now) ?? now);
@@ -55,7 +55,7 @@ type Shape = Pick<MinuteUse, 'startedAt' | 'previous' | 'perSecond'>;
 
 const NO_SHAPE: Shape = { startedAt: undefined, previous: undefined, perSecond: undefined };
 
-/** What is particular to each kind, from what the window saves. */
+/** The fields of each kind of window, from its saved numbers. */
 const SHAPES: Readonly<Record<BehaviourValues['rateWindow'], (saved: readonly number[], now: number) => Shape>> = {
   'fixed-epoch': (_, now) => ({ ...NO_SHAPE, startedAt: startOfMinute(now) }),
   'fixed-first-request': ([openedAt = 0], now) => ({

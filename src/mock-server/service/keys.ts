@@ -140,7 +140,7 @@ function usedWindow(used: number, { account }: KeyRecord, { behaviour, now }: Se
   return window;
 }
 
-/** SHA-256 of a key, in hexadecimal: all that is kept of it. */
+/** SHA-256 of a key, in hexadecimal. The mock stores nothing else of a key. */
 export function hashOf(key: string): string {
   if (key !== inHand.key) inHand = { key, hash: hash('sha256', key, 'hex') };
   return inHand.hash;
@@ -152,7 +152,7 @@ export function forgetKeyInHand(): void {
 }
 
 const NO_KEY = { key: '', hash: hash('sha256', '', 'hex') };
-// Finding the space of a request and authenticating it ask for the same hash.
+// Cached, because the space of a request and its authentication need the same hash.
 let inHand = NO_KEY;
 
 function checkRoom({ behaviour }: ServiceContext, account: AccountRecord): void {
@@ -179,7 +179,7 @@ function issue({ state, behaviour, now }: ServiceContext, account: AccountRecord
     account,
     hash: hashOf(prefix + digits),
     prefix,
-    // A copy: a slice would keep the whole secret in memory behind it.
+    // A copy, because a slice would retain the whole secret in memory.
     lastFour: Buffer.from(digits.slice(-4)).toString('latin1'),
     createdAt: now(),
     revokedAt: undefined,
@@ -189,7 +189,7 @@ function issue({ state, behaviour, now }: ServiceContext, account: AccountRecord
     quotaEndpointWindow: undefined,
     retryAt: 0,
   };
-  // A list made with its first element takes a tenth of the memory of one that is pushed to, and most have just one.
+  // A list created with its first element takes a tenth of the memory of one that grows, and most accounts have one key.
   if (account.keys.length === 0) account.keys = [record];
   else account.keys.push(record);
   account.activeKeys += 1;

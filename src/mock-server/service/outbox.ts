@@ -36,10 +36,10 @@ export function createOutbox({ state }: ServiceContext): Outbox {
   };
 }
 
-/** How long a confirmation link works. Not shown for the real service; a day is common. */
+/** How long a confirmation link is valid. The service does not document it; a day is common. */
 const LINK_LIFE_MS = 24 * 60 * 60_000;
 
-/** Sends the mail with the link that confirms the account's address. */
+/** Sends the e-mail with the link that confirms the address of the account. */
 export function sendConfirmation({ state, now }: ServiceContext, { id, email }: AccountRecord): void {
   const token = Array.from({ length: 4 }, () => state.random.uint32().toString(16).padStart(8, '0')).join('');
   state.lastMail += 1;
@@ -47,10 +47,10 @@ export function sendConfirmation({ state, now }: ServiceContext, { id, email }: 
   if (state.mails.length > MOST_MAILS) state.mails.shift();
 }
 
-/** Enough for any test, and a bound for a mock that runs for weeks. */
+/** More than a test needs. Limits the memory of a mock that runs for weeks. */
 const MOST_MAILS = 1000;
 
-/** Follows a confirmation link: once, and before it expires. */
+/** Confirms the address of a link, once and before the link expires. */
 export function followLink(context: ServiceContext, token: string): AccountRecord | 'unknown' | 'used' | 'expired' {
   const { state, now } = context;
   const mail = state.mails.find((sent) => sent.token === token);

@@ -40,15 +40,15 @@ export interface QuotaPeriod {
   readonly end: number;
 }
 
-/** What the kinds of period depend on beside the time. */
+/** The parameters of the kinds of period, in addition to the time. */
 export interface PeriodAnchor {
-  /** When the account was made. */
+  /** Time of creation of the account. */
   readonly createdAt: number;
   /** Start of the period of the last counted request; `undefined` before the first. */
   readonly usedFrom: number | undefined;
 }
 
-/** The period that `now` lies in. */
+/** The period that includes `now`. */
 export function quotaPeriod(kind: BehaviourValues['quotaPeriod'], now: number, anchor: PeriodAnchor): QuotaPeriod {
   switch (kind) {
     case 'calendar-month-utc':
@@ -60,7 +60,7 @@ export function quotaPeriod(kind: BehaviourValues['quotaPeriod'], now: number, a
   }
 }
 
-// Kept, because nearly every request falls into the month of the one before.
+// Cached, because nearly every request is in the month of the previous one.
 let lastMonth: QuotaPeriod = { start: 0, end: 0 };
 
 function calendarMonth(now: number): QuotaPeriod {
@@ -71,7 +71,7 @@ function calendarMonth(now: number): QuotaPeriod {
   return lastMonth;
 }
 
-/** Months from the day and time the account was made; in a shorter month, from its last day. */
+/** Months from the day and time at which the account was created; in a shorter month, from its last day. */
 function monthFromAnniversary(now: number, createdAt: number): QuotaPeriod {
   const [date, anchor] = [new Date(now), new Date(createdAt)];
   const months = (date.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + date.getUTCMonth() - anchor.getUTCMonth();

@@ -13,7 +13,7 @@ export function randomFromSeed(seed: number): Random {
   return random;
 }
 
-/** Goes on from what `save()` gave. */
+/** Continues from the numbers of `save()`. */
 export function randomFrom([first = 0, second = 0, third = 0, counter = 1]: readonly number[]): Random {
   let a = first;
   let b = second;
@@ -33,7 +33,7 @@ export function randomFrom([first = 0, second = 0, third = 0, counter = 1]: read
   };
 }
 
-/** A text as a number of 32 bits, the same everywhere (FNV-1a); nothing for secrets. */
+/** A 32-bit hash of a text (FNV-1a). Not for secrets. */
 export function textHash(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {
@@ -42,7 +42,7 @@ export function textHash(text: string): number {
   return hash >>> 0;
 }
 
-/** A number from 0 to below 1 that its names alone decide: the same in whatever order requests of different keys come. */
+/** A number from 0 to below 1 that depends only on its names, not on the order of requests. */
 export function chance(...names: readonly (string | number)[]): number {
   return randomFromSeed(textHash(names.join('\n'))).uint32() / 2 ** 32;
 }

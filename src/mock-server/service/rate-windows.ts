@@ -4,24 +4,24 @@ import type { BehaviourValues } from '../behaviour/switches.ts';
 export const WINDOW_MS = 60_000;
 
 /**
- * What one key has used of its per-minute limit, for one kind of window.
- * `limit` comes with every call, because a change of plan changes it while the window goes on.
+ * The usage of a key's per-minute limit, for one kind of window.
+ * `limit` is a parameter of each method, because a change of plan changes it within a window.
  * Times are milliseconds since the Unix epoch and never go back.
  */
 export interface RateWindow {
-  /** Milliseconds until a request fits; 0 when one fits at `now`. */
+  /** Milliseconds until a request is within the limit; 0 if one is at `now`. */
   waitMs(limit: number, now: number): number;
-  /** Counts one request at `now`, whether it fits or not. */
+  /** Counts one request at `now`, also one above the limit. */
   count(limit: number, now: number): void;
   /** Requests that count at `now`. */
   used(limit: number, now: number): number;
-  /** When the whole limit is free again if nothing more is sent; later than `now`. */
+  /** Time at which the full limit is available again if nothing more is sent; later than `now`. */
   fullAt(limit: number, now: number): number;
-  /** Everything it knows, as numbers that the same kind of window starts from again. */
+  /** Its state as numbers, from which a window of the same kind can be created. */
   save(): readonly number[];
 }
 
-/** Counts per minute of the clock: every window begins at a full UTC minute. Lets up to twice the limit pass around it. */
+/** Counts per full UTC minute. Around the start of a minute, up to twice the limit is accepted. */
 class FixedEpoch implements RateWindow {
   #minute: number;
   #count: number;
@@ -90,9 +90,9 @@ class FixedFirstRequest implements RateWindow {
   }
 }
 
-/** Counts the requests of the last 60 seconds, each for itself: never more than the limit in any minute. */
+/** Counts the requests of the last 60 seconds by their times, so no minute has more requests than the limit. */
 class SlidingLog implements RateWindow {
-  /** Ascending; those before `first` have left the window and are cut off now and then. */
+  /** Ascending. Those before `first` are outside the window and removed from time to time. */
   #times: number[];
   #first = 0;
 
@@ -106,10 +106,10 @@ class SlidingLog implements RateWindow {
   }
 
   count(limit: number, now: number): void {
-    // A list made with its first element takes a sixth of the memory of one that is pushed to.
+    // A list created with its first element takes a sixth of the memory of one that grows by `push`.
     if (this.used(limit, now) === 0) this.#times = [now];
     else this.#times.push(now);
-    // Refused requests may count too; those beyond the newest `limit` never decide anything.
+    // Refused requests may count too. Those before the newest `limit` requests have no effect.
     this.#first = Math.max(this.#first, this.#times.length - limit);
   }
 
@@ -137,8 +137,8 @@ class SlidingLog implements RateWindow {
 }
 
 /**
- * Two counters: this minute's, and the last minute's weighed by how much of it still lies in the last 60 seconds.
- * Everything is kept in whole milliseconds times requests, so nothing is lost to rounding.
+ * Two counters: that of this minute, and that of the last minute, weighted by its part in the last 60 seconds.
+ * The unit is milliseconds times requests, so that there are no rounding errors.
  */
 class SlidingCounter implements RateWindow {
   #minute: number;
@@ -194,7 +194,7 @@ interface Counters {
   readonly from: number;
 }
 
-/** First millisecond from `from` on at which one more request keeps the weighed sum within the limit. */
+/** First millisecond from `from` on at which one more request is within the limit. */
 function fitsAt({ start, previous, current, limit, from }: Counters): number {
   const end = start + WINDOW_MS;
   const room = limit - current - 1;
@@ -207,11 +207,11 @@ function fitsAt({ start, previous, current, limit, from }: Counters): number {
 }
 
 /**
- * A bucket of `limit` tokens that refills evenly within a minute; a request takes one.
- * A token is 60 000 units, so that `limit` units come back each millisecond: whole numbers, no drift.
+ * A bucket of `limit` tokens that refills evenly within a minute. A request uses one.
+ * A token is 60 000 units, so that the bucket refills by `limit` units per millisecond, without rounding errors.
  */
 class TokenBucket implements RateWindow {
-  /** Units missing to a full bucket, at `missingAt`: a debt, so that a new limit needs no conversion. */
+  /** Units missing to a full bucket, at `missingAt`. Unlike the units left, they need no conversion for a new limit. */
   #missing: number;
   #missingAt: number;
 
@@ -254,7 +254,7 @@ function mostMissing(limit: number): number {
   return (2 * limit - 1) * TOKEN;
 }
 
-/** Every kind of per-minute window, by the value of the switch `rateWindow`; empty, or from what `save()` gave. */
+/** The kinds of per-minute windows, by the value of the switch `rateWindow`. Created empty, or from `save()`. */
 export const rateWindows: Readonly<
   Record<BehaviourValues['rateWindow'], new (saved?: readonly number[]) => RateWindow>
 > = {

@@ -5,20 +5,20 @@ import type { StubRecord } from '../stubs/stub-record.ts';
 import { type Random, randomFromSeed } from './random.ts';
 import type { RateWindow } from './rate-windows.ts';
 
-/** An account as the service keeps it. */
+/** An account in the state of the service. */
 export interface AccountRecord {
   readonly id: string;
   readonly email: string;
   readonly createdAt: number;
   plan: PlanName;
   isConfirmed: boolean;
-  /** In the order they were made. */
+  /** In the order of their creation. */
   keys: KeyRecord[];
   /** How many of them are not revoked. */
   activeKeys: number;
 }
 
-/** A key as the service keeps it: never the key itself. Kept small, a mock may hold a million. */
+/** A key in the state of the service, without the key itself. It is small, because a mock can have a million keys. */
 export interface KeyRecord {
   readonly id: string;
   readonly account: AccountRecord;
@@ -31,15 +31,15 @@ export interface KeyRecord {
   /** Start of the quota period that `used` counts in. */
   usedFrom: number | undefined;
   used: number;
-  /** Made with the first request. */
+  /** Created by the first request. */
   window: RateWindow | undefined;
-  /** A window of its own for the quota endpoint, if the switch says so. */
+  /** The separate window of the quota endpoint, if the switch defines one. */
   quotaEndpointWindow: RateWindow | undefined;
-  /** When the last Retry-After runs out; an earlier request did not obey it. */
+  /** Time at which the last Retry-After ends. An earlier request did not wait for it. */
   retryAt: number;
 }
 
-/** A mail with a confirmation link, as the service keeps it. */
+/** An e-mail with a confirmation link, in the state of the service. */
 export interface MailRecord {
   readonly id: string;
   readonly accountId: string;
@@ -49,12 +49,12 @@ export interface MailRecord {
   isUsed: boolean;
 }
 
-/** Everything one emulated service knows. */
+/** The state of one emulated service. */
 export interface ServiceState {
   readonly accounts: Map<string, AccountRecord>;
   readonly keys: Map<string, KeyRecord>;
   readonly keysByHash: Map<string, KeyRecord>;
-  /** Decides the invented rates, and where `random` begins. */
+  /** Determines the invented rates and the start of `random`. */
   seed: number;
   random: Random;
   lastAccount: number;
@@ -71,7 +71,7 @@ export interface ServiceState {
   lastStub: number;
 }
 
-/** What the rules of the service need: its state, the switches and the time. */
+/** The state of the service, the switches and the time. */
 export interface ServiceContext {
   readonly state: ServiceState;
   readonly behaviour: Behaviour;

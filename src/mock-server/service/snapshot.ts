@@ -44,7 +44,7 @@ export interface Snapshot {
   readonly lastStub?: number | undefined;
 }
 
-/** What can be brought back to a snapshot of it. */
+/** The object whose state a snapshot contains. */
 export interface SnapshotOwner {
   snapshot(): Snapshot;
   restore(snapshot: Snapshot): void;

@@ -46,7 +46,7 @@ export function createSnapshots(mock: SnapshotOwner): Snapshots {
   };
 }
 
-/** Enough for any suite, and a bound for one that never deletes. */
+/** More than a test suite needs. Limits the memory of one that never deletes. */
 const MOST_SNAPSHOTS = 100;
 
 function find(kept: ReadonlyMap<string, Snapshot>, name: string): Snapshot {

@@ -15,8 +15,8 @@ const FORMAT = 'fxrates-mock-state';
 const STATE_VERSION = 1;
 
 /**
- * The state in the file; `undefined` when there is no file. Throws `MockServerError` with code `state_unusable`, which
- * names the file and says what to do, for one that cannot be read, is damaged, or is not a state of this version.
+ * The state in the file; `undefined` without a file. Throws `MockServerError` with code `state_unusable`, if the file
+ * cannot be read, is damaged, or is of another version. The message names the file and the next step.
  */
 export async function readStateFile(path: string): Promise<SavedState | undefined> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
@@ -29,7 +29,7 @@ export async function readStateFile(path: string): Promise<SavedState | undefine
   return { savedAt, snapshot: await checked(path, snapshot) };
 }
 
-/** Replaces the file in one step. The lock of the file allows one writer, so the unfinished file has a fixed name. */
+/** Replaces the file in one step. The temporary file has a fixed name, because the lock allows only one writer. */
 export async function writeStateFile(path: string, { savedAt, snapshot }: SavedState): Promise<void> {
   const text = `${JSON.stringify({ format: FORMAT, version: STATE_VERSION, savedAt, snapshot })}\n`;
   await replaceFile(path, text, { isPrivate: true, suffix: 'tmp' }).catch((cause) => {
@@ -55,13 +55,13 @@ function parsedDocument(path: string, text: string): Readonly<Record<string, unk
     const document: unknown = JSON.parse(text);
     if (typeof document === 'object' && document !== null) return document as Record<string, unknown>;
   } catch {
-    // Reported below; the parser's message would quote the file.
+    // Reported below, because the message of the parser contains text of the file.
   }
   throw damaged(path, 'it is not a JSON object');
 }
 
 async function checked(path: string, snapshot: unknown): Promise<Snapshot> {
-  // Its schemas are loaded with the first state that is read.
+  // The schemas are loaded when the first state is read.
   const { checkedSnapshot, snapshotShape } = await import('../admin/snapshot-shape.ts');
   const result = snapshotShape.safeParse(withNewSwitches(snapshot));
   if (!result.success) {
@@ -71,7 +71,7 @@ async function checked(path: string, snapshot: unknown): Promise<Snapshot> {
   return checkedSnapshot(result.data, (field, expected) => damaged(path, `${field} must be ${expected}`));
 }
 
-/** A switch that is younger than the file has its default. */
+/** A switch that the file does not have, because it is newer, has its default. */
 function withNewSwitches(snapshot: unknown): unknown {
   const { behaviour } = (snapshot ?? {}) as { readonly behaviour?: unknown };
   if (typeof behaviour !== 'object') return snapshot;

@@ -9,7 +9,7 @@ import { unwritable } from './state-file.ts';
 
 /** The right of one server to write a state file. */
 export interface StateLock {
-  /** Whether another server has taken the lock, because this process stood still for seconds. */
+  /** Whether another server has replaced the lock, because this process was suspended for seconds. */
   isLost(): Promise<boolean>;
   release(): Promise<void>;
 }
@@ -26,11 +26,11 @@ type Wait = (ms: number) => Promise<void>;
 const held = new Set<string>();
 
 /**
- * Locks a state file with `<path>.lock`. Throws `MockServerError` with code `state_in_use` while a server lives that has
- * it, after 3 s at most; the lock of a dead one is taken over.
+ * Locks a state file with `<path>.lock`. Throws `MockServerError` with code `state_in_use`, after 3 s at most, if a
+ * running server has the lock. The lock of a killed server is replaced.
  */
 export async function lockState(path: string, { wait = pause } = {}): Promise<StateLock> {
-  // The file that `path` leads to, also by a link: all names of it are one state.
+  // The real path, so that a link to the file is the same state.
   const lockPath = `${await realpath(path).catch(() => resolve(path))}.lock`;
   const owner = { pid: process.pid, host: hostname(), id: randomBytes(8).toString('hex') };
   held.add(owner.id);
@@ -47,7 +47,7 @@ export async function lockState(path: string, { wait = pause } = {}): Promise<St
 
 const MOST_ATTEMPTS = 3;
 const BEAT_MS = 1000;
-/** Three beats: a busy machine may miss one. */
+/** Three intervals, because a busy machine may miss one. */
 const OBSERVED_MS = 3 * BEAT_MS;
 
 async function create(path: string, lockPath: string, owner: Owner): Promise<boolean> {
@@ -61,7 +61,8 @@ async function create(path: string, lockPath: string, owner: Owner): Promise<boo
   }
 }
 
-/** On this machine the system knows; on another, or if the pid is in use again, the lock shows whether it is touched. */
+/** Whether the owner is running: on this machine by its pid. On another machine, or if the pid is reused, a running
+ * owner updates the time of the lock. */
 async function isAlive(lockPath: string, owner: Owner | undefined, wait: Wait): Promise<boolean> {
   if (owner !== undefined && held.has(owner.id)) return true;
   if (owner?.host === hostname() && (owner.pid === process.pid || !isRunning(owner.pid))) return false;
@@ -78,13 +79,13 @@ interface DeadLock {
 }
 
 /**
- * Replaces the lock of a dead owner. Servers that start at the same time may all find it dead: each creates the file that
- * is named after that owner, which only one can, looks again, and makes that file the lock in one step.
+ * Replaces the lock of a killed owner. Of several servers that start at the same time, only one can create the file
+ * that is named after that owner. It checks the owner again and renames the file to the lock in one step.
  */
 async function takeOver({ path, lockPath, dead, wait }: DeadLock, owner: Owner): Promise<boolean> {
   const claimPath = `${lockPath}.${/^[0-9a-f]{16}$/.exec(dead?.id ?? '')?.[0] ?? 'unknown'}`;
   if (!(await create(path, claimPath, owner))) {
-    // Another server has just created it, or died in between.
+    // Another server has just created it, or was killed before the rename.
     if (!(await isAlive(claimPath, await readOwner(claimPath), wait))) await unlink(claimPath).catch(() => undefined);
     return false;
   }
@@ -109,7 +110,7 @@ async function readOwner(lockPath: string): Promise<Owner | undefined> {
   try {
     return JSON.parse(await readFile(lockPath, 'utf8'));
   } catch {
-    // Gone, or not written yet.
+    // Removed, or not written yet.
     return undefined;
   }
 }

@@ -6,7 +6,7 @@ import type { Snapshot, SnapshotOwner } from '../service/snapshot.ts';
 import { readStateFile, writeStateFile } from './state-file.ts';
 import { lockState, type StateLock } from './state-lock.ts';
 
-/** Keeps what a mock knows in a file: soon after each change, and when it is closed. */
+/** Writes the state of a mock to a file, soon after each change and when the mock is closed. */
 export class StatePersister {
   readonly #path: string;
   readonly #mock: SnapshotOwner;
@@ -22,8 +22,8 @@ export class StatePersister {
   }
 
   /**
-   * Locks the file and takes over what it holds, if it is there. Throws `MockServerError` with code `state_in_use` if
-   * another server has it.
+   * Locks the file and restores its state, if the file exists. Throws `MockServerError` with code `state_in_use` if
+   * another server uses it.
    */
   static async open(path: string, mock: SnapshotOwner, clock: DrivenClock): Promise<StatePersister> {
     const lock = await lockState(path);
@@ -31,7 +31,7 @@ export class StatePersister {
       const saved = await readStateFile(path);
       if (saved !== undefined) mock.restore(broughtUpToDate(saved, clock));
       const persister = new StatePersister(path, mock, lock);
-      await persister.#write(); // shows whether that is possible
+      await persister.#write(); // throws if the file cannot be written
       return persister;
     } catch (error) {
       await lock.release();
@@ -39,7 +39,7 @@ export class StatePersister {
     }
   }
 
-  /** Something may have changed. The first change is written at once, those that follow it closely together. */
+  /** The state may have changed. The first change is written immediately; changes soon after it are written together. */
   noteChange(): void {
     this.#hasChanged = true;
     this.#saving ??= this.#saveChanges().catch((error: unknown) => {
@@ -66,7 +66,7 @@ export class StatePersister {
     this.#saving = undefined;
   }
 
-  /** Lets go of the file without writing to it. */
+  /** Unlocks the file without writing to it. */
   async abandon(): Promise<void> {
     await this.#lock.release();
   }
@@ -81,10 +81,10 @@ export class StatePersister {
 }
 
 const SHORTEST_PAUSE_MS = 200;
-/** A big state takes long to write: the mock then spends a tenth of its time on it. */
+/** The pause after a write is nine times as long, so writing a large state takes a tenth of the time. */
 const PAUSE_PER_WRITE = 9;
 
-/** Real time went on while no server ran. */
+/** Adds the real time that has passed since the snapshot was written. */
 function broughtUpToDate(
   { savedAt, snapshot }: { readonly savedAt: number; readonly snapshot: Snapshot },
   { mode }: DrivenClock,

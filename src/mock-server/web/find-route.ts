@@ -12,7 +12,7 @@ export interface FoundRoute<Found extends RouteTemplate> {
   readonly allowed: readonly string[];
 }
 
-/** The first route that fits, so that `/requests/wait` may stand before `/requests/{number}` only with another method. */
+/** The first route that matches. `/requests/wait` must therefore be before `/requests/{number}`, or have another method. */
 export function findRoute<Found extends RouteTemplate>(
   routes: readonly Found[],
   method: string,

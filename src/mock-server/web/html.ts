@@ -1,4 +1,4 @@
-/** Text that is HTML already; everything else that is put into a page is escaped. */
+/** Text that is HTML. All other values in a page are escaped. */
 export class Html {
   readonly text: string;
 
@@ -7,10 +7,10 @@ export class Html {
   }
 }
 
-/** A value in a template; `undefined` and `false` are left out. */
+/** A value in a template; `undefined` and `false` are omitted. */
 export type HtmlValue = string | number | undefined | false | Html | readonly Html[];
 
-/** A piece of a page. Values are escaped for text and for quoted attributes alike. */
+/** A part of a page. Values are escaped for text and for quoted attributes. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return new Html(strings.reduce((text, string, index) => text + toHtml(values[index - 1]) + string));
 }

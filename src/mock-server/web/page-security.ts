@@ -1,17 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** For every page of the mock: not stored, not framed, and of the type that it says. */
+/** Headers of every page of the mock: not stored, not framed, and without a guess of the type. */
 export const PAGE_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // Not `no-referrer`: then browsers would send forms with `Origin: null`.
+  // Not `no-referrer`, because browsers would send forms with `Origin: null`.
   'referrer-policy': 'same-origin',
 } as const;
 
-/** Whether two secrets are equal; takes the same time wherever they differ, and whatever their lengths. */
+/** Whether two secrets are equal. The time does not depend on their lengths or on where they differ. */
 export function isSameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Colours and controls that the dashboard and the control panel share. The build puts the text of the files in here. */
+/** The styles of the dashboard and of the control panel. The build inserts the text of the files. */
 export const BASE_STYLE = readStyle('./base.css');
 
 export const DASHBOARD_STYLE = BASE_STYLE + readStyle('../dashboard/dashboard.css');
