@@ -1,6 +1,6 @@
 type TokenKind = '{' | '}' | '[' | ']' | ',' | ':' | 'string' | 'number' | 'literal';
 
-/** One token of a JSON text, as a range of it: the text itself is never decoded, so nothing of it can change. */
+/** One token of a JSON text, as a range. The text is not decoded, so it is printed unchanged. */
 export interface Token {
   readonly kind: TokenKind;
   readonly start: number;
@@ -25,12 +25,12 @@ export function* tokens(text: string, start = 0): Generator<Token> {
   }
 }
 
-/** What a string token says: quotes removed, escapes decoded. */
+/** The value of a string token. */
 export function stringValue(lexeme: string): string {
   return String(JSON.parse(lexeme));
 }
 
-/** Where a value stands in a JSON text. */
+/** The range of a value in a JSON text. */
 export interface Range {
   readonly start: number;
   readonly end: number;
@@ -41,7 +41,7 @@ interface Member {
   readonly range: Range;
 }
 
-/** The members of the object or list at `start`; nothing for any other value. */
+/** The members of the object or list at `start`; none for other values. */
 export function* members(text: string, start: number): Generator<Member> {
   const opening = text.charAt(start);
   if (opening !== '{' && opening !== '[') return;

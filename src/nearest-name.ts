@@ -1,4 +1,4 @@
-/** The name that was most likely meant; `undefined` when none of them is like it. */
+/** The most similar name; `undefined` if none is similar. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
   if (given.length > LONGEST_NAME) return undefined;
   const [best] = known
@@ -8,17 +8,17 @@ export function nearestName(given: string, known: readonly string[]): string | u
   return best?.name;
 }
 
-/** No typing mistake is that long, and the comparison takes time with the length. */
+/** A longer name is not a typing mistake, and comparing it takes time. */
 const LONGEST_NAME = 100;
 
-/** How many characters of `given` must be put in, left out or changed to make `known` of it (Levenshtein). */
+/** Number of characters to insert, delete or change in `given` so that it equals `known` (Levenshtein). */
 export function editDistance(given: string, known: string): number {
   let row = Array.from({ length: known.length + 1 }, (_, index) => index);
   for (const character of given) row = nextRow(row, character, known);
   return row.at(-1) ?? 0;
 }
 
-/** Distances from one character more of what was given to every beginning of `known`. */
+/** The distances of one more character of the given name to each prefix of `known`. */
 function nextRow(row: readonly number[], character: string, known: string): number[] {
   const at = (index: number) => row[index] ?? 0;
   const next = [at(0) + 1];

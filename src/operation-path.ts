@@ -1,6 +1,6 @@
 import type { Operation } from './generated/operations.ts';
 
-/** A path, and the operation whose path it is. */
+/** A path and its operation. */
 export interface FoundOperation<Found> {
   readonly operation: Found;
   /** The path's parameters as texts, decoded; empty for a path without any. */

@@ -3,8 +3,8 @@ import type { Parameter } from './generated/operations.ts';
 type Scalar = string | number | boolean;
 
 /**
- * The value that a text stands for: what one types on the command line, or what a URL has. Text that is no value of the
- * parameter stays text, and the schema of the parameter refuses it.
+ * Converts a text of the command line or of a URL to a value of the parameter. An invalid text is returned unchanged, so
+ * that the schema of the parameter rejects it.
  */
 export function parseParameterText(text: string, { types, choices = [] }: Parameter): Scalar {
   const choice = choices.find((value) => String(value) === text);
@@ -13,7 +13,7 @@ export function parseParameterText(text: string, { types, choices = [] }: Parame
   const isNumeric = types.includes('integer') || types.includes('number');
   const number = Number(text);
   if (!isNumeric || !NUMBER.test(text) || !isExact(text, number)) return text;
-  // Where text is valid, too, digits such as 007 may be a code.
+  // If text is valid too, digits such as 007 can be a code.
   return types.includes('string') && String(number) !== text ? text : number;
 }
 
@@ -22,10 +22,10 @@ export function splitList(text: string): readonly string[] {
   return text.split(',');
 }
 
-/** As JSON has them, with leading zeros and a plus sign besides; not what JavaScript also reads, such as 0x10. */
+/** The numbers of JSON, also with leading zeros and a plus sign, but not other numbers of JavaScript, such as 0x10. */
 const NUMBER = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
-/** A double keeps 15 digits of any number. More are kept if they are written back the same. */
+/** A double has 15 exact digits. A longer number is exact if it is printed in the same way. */
 function isExact(text: string, number: number): boolean {
   const digits = text
     .replace(/[eE].*/, '')

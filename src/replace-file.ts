@@ -15,8 +15,8 @@ interface ReplaceOptions {
 const OPEN_FILE = /^\/dev\/(fd\/\d+|stdout|stderr)$/;
 
 /**
- * Writes a file by renaming a finished one, so that neither a reader nor a crash finds half of it. A symbolic link stays:
- * its target is replaced. To a device, a pipe or an open file the text is added.
+ * Writes a file by renaming a complete one, so that it is never incomplete for a reader or after a crash. The target of
+ * a symbolic link is replaced. The text is appended to a device, a pipe or an open file.
  */
 export async function replaceFile(
   path: string,
@@ -46,7 +46,7 @@ export async function replaceFile(
   }
 }
 
-/** Makes the new name last; Windows cannot, and need not. */
+/** Flushes the folder, so that the rename is durable. Windows neither supports nor needs it. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined);
   await folder?.sync().catch(() => undefined);

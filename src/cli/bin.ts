@@ -32,8 +32,8 @@ async function start(): Promise<void> {
 }
 
 /**
- * Help and completion are a few kB, so they are written without the stream of stdout: loading it takes longer than making
- * them. If that fails, the command line is parsed, and commander prints the help.
+ * Help and completion are a few kB, so they are written without the stream of stdout, which takes longer to load than
+ * they take to create. If that fails, the command line is parsed, and commander prints the help.
  */
 async function help(env: NodeJS.ProcessEnv): Promise<boolean> {
   if (pathOfHelp(argv) === undefined) return false;
@@ -73,7 +73,7 @@ async function complete(): Promise<void> {
   writeToStdout(await completionText(argv.slice(1), process.env));
 }
 
-/** Loads no module: loading may be what failed, as after an upgrade under a running `--watch`. */
+/** Loads no module, because the error can be that a module is missing, such as after an upgrade during a `--watch`. */
 function crash(error: unknown): void {
   process.stderr.write(crashReport(error, argv, process.env), () => process.exit(1));
 }

@@ -19,7 +19,7 @@ export interface CommandNode {
 export interface OptionNode {
   /** `['-o', '--output']`. */
   readonly names: readonly string[];
-  /** What its value is called, `format`; `undefined` when it takes none. */
+  /** The name of its value, such as `format`; `undefined` if it has none. */
   readonly value: string | undefined;
   readonly isValueOptional: boolean;
   /** All values there are; empty when there are too many. */
@@ -85,12 +85,12 @@ export function usefulOptions(command: Command, spec: CommandSpec): readonly Opt
   return [...command.options, ...global, helpOption()];
 }
 
-/** Commander keeps its own to itself. */
+/** Commander does not list its own option. */
 export function helpOption(): Option {
   return new Option('-h, --help', 'print help').helpGroup('General');
 }
 
-/** Only commands that ask the service have a use for connection and waiting. */
+/** Only commands that call the service use the options for connection and waiting. */
 function isOfUse({ helpGroupHeading, long }: Option, spec: CommandSpec): boolean {
   if (long === '--dry-run' || long === '--curl') return spec.sendsRequest ?? false;
   if (long === '--get' || long === '--output') return spec.printsData ?? false;

@@ -3,7 +3,7 @@ import type { Io } from './io.ts';
 import type { CliSettings } from './settings/settings.ts';
 import type { Screen } from './terminal/screen.ts';
 
-/** One command: what help says of it, what it takes and what it does. A command is one file in `commands/`. */
+/** A command: its help, its parameters and its function. Each command is a file in `commands/`. */
 export interface CommandSpec {
   readonly name: string;
   /** One line for the list of commands. */
@@ -15,12 +15,12 @@ export interface CommandSpec {
   readonly examples?: readonly Example[];
   /** Paragraphs for the end of its help. */
   readonly notes?: readonly string[];
-  /** Commands that call the service take all global options; the others only those about output. Default: false. */
+  /** Whether the command calls the service. It then accepts all global options, else only those about output. */
   readonly callsService?: boolean;
   readonly takesParameters?: boolean;
-  /** Whether all it does is to send a request, which --dry-run and --curl print instead. */
+  /** Whether the command only sends a request, which --dry-run and --curl print instead. */
   readonly sendsRequest?: boolean;
-  /** Whether what it prints is data, from which --get chooses. */
+  /** Whether the output is data, from which --get selects values. */
   readonly printsData?: boolean;
   /** Shared options that do not apply to it, with the reason and the command to use instead. */
   readonly refused?: Readonly<Record<string, { readonly why?: string; readonly instead?: string }>>;
@@ -39,7 +39,7 @@ export interface CommandSpec {
 export interface CommandArgument {
   readonly syntax: string;
   readonly description: string;
-  /** Words that the first one can be, for completion; it may be others, too. */
+  /** Values of the first argument, for completion. Others are valid too. */
   readonly choices?: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export interface Example {
   readonly comment: string;
 }
 
-/** One command as typed: what its `run` gets. */
+/** A typed command: the parameter of its `run`. */
 export interface Invocation {
   readonly io: Io;
   readonly screen: Screen;

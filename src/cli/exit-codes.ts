@@ -18,7 +18,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** The exit code that shells give for a process that a signal ended: 128 and the number of the signal. */
 export const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
-/** What `fxrates help exit-codes` prints of each. */
+/** The text of each code in `fxrates help exit-codes`. */
 const MEANINGS = {
   ok: 'success; help; the reader closed the pipe; mock stopped by a signal',
   failure: 'any other failure, or a bug',

@@ -8,7 +8,7 @@ export interface Io {
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Sends without a proxy; undici, which loads more slowly, is for proxies alone. */
+  /** Sends without a proxy. undici, which loads more slowly, is used only for proxies. */
   readonly fetch: FetchLike;
   readonly interrupts: Interrupts;
   /** IANA name of the zone for times that people read. Default: the system's. */
@@ -37,7 +37,7 @@ export interface Output {
   write(chunk: string | Uint8Array): Promise<void>;
 }
 
-/** A stream that does not take what it is given: a closed pipe (EPIPE), a full disk (ENOSPC). */
+/** A stream failed: a closed pipe (EPIPE), a full disk (ENOSPC). */
 export class WriteFailure extends Error {
   override readonly name = 'WriteFailure';
   readonly code: string | undefined;
@@ -50,11 +50,11 @@ export class WriteFailure extends Error {
 
 export type SignalName = keyof typeof signalExitCodes;
 
-/** Ctrl-C, `kill` and a closed terminal. The first one aborts `signal`, the second one ends the process at once. */
+/** Ctrl-C, `kill` and a closed terminal. The first one aborts `signal`; the second one ends the process immediately. */
 export interface Interrupts {
   /** Aborts with an `Interrupted`. */
   readonly signal: AbortSignal;
-  /** Hands every further signal to `listener` instead; returns what takes that back. */
+  /** Calls `listener` for each further signal instead. Returns a function that cancels this. */
   takeOver(listener: (name: SignalName) => void): () => void;
 }
 

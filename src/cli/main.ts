@@ -15,7 +15,7 @@ import { type ConfigFile, configValue, NO_CONFIG, readConfig } from './storage/c
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
 
-/** Runs one command line, without `node` and the script, and gives its exit code. Rejects only if a file of fxrates is missing. */
+/** Runs `argv`, without `node` and the script. Returns the exit code. Rejects only if a file of fxrates is missing. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const flags = readEarlyFlags(argv, io.env);
   const secrets = new Redactor();
@@ -29,7 +29,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** Parses a command line with commander and runs its command. Gives the exit code. */
+/** Parses a command line with commander and runs its command. Returns the exit code. */
 async function runCommandLine(argv: readonly string[], io: Io, screen: Screen): Promise<number> {
   const pages: string[] = [];
   let exitCode: number = exitCodes.ok;
@@ -108,7 +108,7 @@ async function checkStored(
   for (const warning of unknownSettings(config)) await screen.warn(`${config.path}: ${warning}`);
 }
 
-/** Commands that only change what is stored must work, and repair it, with a wrong value in it. */
+/** Commands that only change stored values must also work if one of the values is invalid. */
 async function configFor({ callsService, usesConfig }: CommandSpec, env: Io['env']): Promise<ConfigFile> {
   if (!callsService && !usesConfig) return NO_CONFIG;
   const config = await readConfig(env);
@@ -117,7 +117,7 @@ async function configFor({ callsService, usesConfig }: CommandSpec, env: Io['env
   return { ...config, document: profile === undefined ? {} : { profile } };
 }
 
-/** The command line as far as it makes sense. */
+/** The valid part of the command line, for the error. */
 function commandLineOf({ commands }: Command, argv: readonly string[]): CommandLine {
   const name = argv.find((arg) => commands.some((command) => command.name() === arg));
   const command = commands.find((candidate) => candidate.name() === name);
@@ -141,7 +141,7 @@ const REASONS: Readonly<Record<string, string>> = {
   '--profile': 'it does not use profiles',
 };
 
-/** Refuses a typed global option that the command cannot obey. @throws CliError */
+/** Refuses a typed global option that has no effect on the command. @throws CliError */
 function refuseUselessOptions(spec: CommandSpec, command: Command): void {
   const path = ['fxrates', ...pathOf(command)].join(' ');
   const useful = new Set(usefulOptions(command, spec).map(({ long }) => long));

@@ -19,13 +19,13 @@ import { main } from './main.ts';
 import { httpFetch } from './request/connection.ts';
 import { isRegularFile, writeWhole } from './write-whole.ts';
 
-/** Runs one command line in the real world. */
+/** Runs one command line with the streams, files and network of the process. */
 export async function runOnNode(argv: readonly string[], env: Io['env']): Promise<number> {
   const io = createNodeIo(env);
   const exitCode = await main(argv, io);
   const signalName = io.interrupts.received();
   const isInterrupted = signalName !== undefined && exitCode === signalExitCodes[signalName];
-  // A shell ends its loop only if a signal ended the command. Windows has exit codes alone.
+  // A shell ends its loop only if a signal ended the command. Windows has only exit codes.
   if (isInterrupted && process.platform !== 'win32') endBySignal(signalName);
   endSoon(io.interrupts.signal.reason, LAST_WORK_MS);
   return exitCode;

@@ -84,7 +84,7 @@ function parseParameter(text: string): readonly [name: string, value: string] {
   return [name, value];
 }
 
-/** `API_KEY`, `api-key` and `api%5Fkey` are one name. */
+/** `API_KEY`, `api-key` and `api%5Fkey` are the same name. */
 function plainName(name: string): string {
   return decoded(name)
     .toLowerCase()
@@ -127,7 +127,7 @@ function takenNames(attribute: string): readonly string[] {
   return [attribute, `no${attribute.charAt(0).toUpperCase()}${attribute.slice(1)}`];
 }
 
-/** What was typed as options over what was typed as name=value, checked against the contract's names. */
+/** The typed parameters: options take precedence over name=value. The names are checked against the contract. */
 export function namedQuery(
   operation: Operation,
   typed: Query,
@@ -169,7 +169,7 @@ function optionOf(long: string, parameter: Parameter): Option {
   return option;
 }
 
-/** Says what the service calls it, too, if that cannot be seen from the option. */
+/** Adds the name of the parameter, if it differs from the option. */
 function optionText(long: string, { name, description, required, deprecated, ...parameter }: Parameter): string {
   const notes = [
     ...(name.replaceAll('_', '-').toLowerCase() === long ? [] : [`sent as ${name}`]),
@@ -192,7 +192,7 @@ function checkNames({ id, parameters }: Operation, query: ReadonlyMap<string, un
   }
 }
 
-/** The client checks types, and everything typed is text. `EUR,GBP` is two values where the contract has a list. */
+/** Converts typed text, because the client checks types. `EUR,GBP` is two values if the contract has a list. */
 function entryOf(parameter: Parameter, value: Query[string] | undefined): readonly [string, Query[string]][] {
   if (value === undefined) return [];
   const texts = [value].flat().map(String);

@@ -23,12 +23,12 @@ import { createPalette } from './terminal/palette.ts';
 import type { StreamStyle } from './terminal/screen.ts';
 
 interface ProgramOptions {
-  /** How help looks. */
+  /** The style of help. */
   readonly style: StreamStyle;
-  /** Takes help and version. */
+  /** Receives help and version. */
   readonly write: (text: string) => void;
   readonly run: (run: NonNullable<CommandSpec['run']>, spec: CommandSpec, command: Command) => Promise<void>;
-  /** Adds no other command, if there is one of this name. */
+  /** Adds only the command of this name, if it exists. */
   readonly only?: string | undefined;
 }
 
@@ -69,7 +69,7 @@ export function programTree(): CommandNode {
   return treeOf(createProgram({ style, write: () => undefined, run: async () => undefined }));
 }
 
-/** What each command was made from. */
+/** The specification of each command. */
 const specOf = new WeakMap<Command, CommandSpec>();
 
 const SUMMARY = 'Exchange rates on the command line.';
@@ -78,7 +78,7 @@ function treeOf(program: Command): CommandNode {
   return commandTree(program, { summary: SUMMARY, specOf });
 }
 
-/** Every command in the order of help. An operation without a command of its own gets the generated one. */
+/** All commands, in the order of help. An operation without its own file has a generated command. */
 function commandSpecs(): readonly CommandSpec[] {
   const own: Readonly<Record<string, CommandSpec>> = { latest: latestCommand, quota: quotaCommand };
   const all: readonly Operation[] = Object.values(operations);

@@ -100,7 +100,7 @@ class FileCacheStore implements CacheStore {
     for (const entry of await this.entries()) if (entry.keptAtMs < oldest) await rm(entry.path, { force: true });
   }
 
-  /** Every response that is kept. */
+  /** All cached responses. */
   async entries(): Promise<readonly { readonly path: string; readonly bytes: number; readonly keptAtMs: number }[]> {
     const names = await readdir(this.#folder).catch(ifMissing([]));
     const paths = names.filter((name) => ENTRY_NAME.test(name)).map((name) => join(this.#folder, name));
@@ -111,14 +111,14 @@ class FileCacheStore implements CacheStore {
     return (await Promise.all(found)).flat();
   }
 
-  /** Removes every response; gives how many there were. */
+  /** Removes all cached responses. Returns their number. */
   async clear(): Promise<number> {
     const entries = await this.entries();
     await Promise.all(entries.map(({ path }) => rm(path, { force: true })));
     return entries.length;
   }
 
-  /** The name is made of base URL, query and a hash of the key, none of which a file name may show. */
+  /** Hashed, because the name contains the base URL and the query, which the names of files must not show. */
   #pathOf(name: string): string {
     return join(this.#folder, `${createHash('sha256').update(name).digest('hex')}.json`);
   }

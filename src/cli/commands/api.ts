@@ -49,7 +49,7 @@ async function runApi(invocation: Invocation): Promise<number> {
   return exitCodes.ok;
 }
 
-/** To a path that the service does not have, adds what a path of it looks like, if that is what it lacks. */
+/** Adds a hint with the complete path to a 404, if the typed path lacks the beginning. */
 function withWholePath(path: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof CliError) || error.details.status !== 404 || path.split('/')[1] === FIRST_SEGMENT)
@@ -90,7 +90,7 @@ function requestOf({ args, options }: Invocation): ServiceRequest {
   return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query: joinParameters([...inPath, ...typed]) };
 }
 
-/** A path must not lead to another host, nor out of the base URL. */
+/** The path must not lead to another host or out of the base URL. */
 function checkedPath(path: string): string {
   if (/^\/(?!\/)[^#\\\s]*$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path)) return path;
   throw usageError(`'${path}' is not a path of the service`, "without host, '..', '#' and white space", [
@@ -103,6 +103,6 @@ function isJson(body: Buffer): boolean {
     JSON.parse(body.toString());
     return true;
   } catch {
-    return false; // printed as it came
+    return false; // printed unchanged
   }
 }

@@ -12,8 +12,8 @@ import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 type MakeOptions = () => readonly Option[];
 
 /**
- * The command of an operation, made from the contract alone: a new operation needs no code here. `makeOptions`: the
- * options that do not come from the contract.
+ * The command of an operation, generated from the contract, so a new operation needs no code here. `makeOptions`: the
+ * options that are not in the contract.
  */
 export function operationCommand(
   operation: Operation,
@@ -52,7 +52,7 @@ async function runOperation(operation: Operation, invocation: Invocation, makeOp
   return exitCodes.ok;
 }
 
-/** What was typed, as a request for `operation`; `makeOptions` as for its command. */
+/** The typed parameters as a request for `operation`. `makeOptions`: as for its command. */
 export function operationRequest(
   operation: Operation,
   invocation: Invocation,
@@ -65,14 +65,14 @@ export function operationRequest(
   return { operation, path: operation.path, query };
 }
 
-/** For people only: what the response cost. */
+/** For people only: the duration, and the use of the quota. */
 async function printFooter(
   { consumesQuota }: Operation,
   { status, durationMs, source }: ServiceResponse,
   { screen, settings }: Invocation,
 ): Promise<void> {
   if (!screen.isForPeople || !screen.err.isTTY || settings.get.length > 0) return;
-  if (source === 'cache') return; // it said how old it is
+  if (source === 'cache') return; // its age was printed before
   const took = `HTTP ${status} · ${Math.round(durationMs)} ms`;
   const [short, long] = consumesQuota ? [' · used 1 request', ' · used 1 of your monthly requests'] : ['', ''];
   const cost = took.length + long.length > screen.err.columns ? short : long;
@@ -83,7 +83,7 @@ function ownOptions({ query }: Operation, makeOptions: MakeOptions): readonly Op
   return [...(query === 'none' ? [] : [parameterOption()]), ...makeOptions()];
 }
 
-/** For the response as it is printed and kept. */
+/** The options for printing and caching a response. */
 export function responseOptions({ consumesQuota }: Operation): readonly Option[] {
   return [
     new Option('--envelope', 'print the whole response, not only its "data"'),
@@ -92,7 +92,7 @@ export function responseOptions({ consumesQuota }: Operation): readonly Option[]
   ];
 }
 
-/** For what costs quota. */
+/** For operations that use quota. */
 function cacheOptions(): Option[] {
   return [
     new Option('--cache <age>', 'use a cached response up to this age: 10m, snapshot').argParser(parseCacheAge),

@@ -39,7 +39,7 @@ export const probeCommand: CommandSpec = {
   run: probe,
 };
 
-/** Probes a service, after telling how many requests that takes at most, and prints or writes what was observed. */
+/** Prints the maximum number of requests, probes the service, and prints or writes the observations. */
 async function probe(invocation: Invocation): Promise<number> {
   const { io, screen, args, options } = invocation;
   const settings = { ...invocation.settings, baseUrl: { text: args[0] ?? '', source: 'probe' } };
@@ -56,7 +56,7 @@ async function probe(invocation: Invocation): Promise<number> {
   );
   const { signal } = io.interrupts;
   const connection = await openConnection(io, baseUrl);
-  // Both kinds of fetch take any method; the client needs GET alone.
+  // Both kinds of `fetch` accept any method. The type has only GET, which the client uses.
   const fetch = connection.fetch as unknown as ProbeFetch;
   const { timeoutMs, retries: maxRetries } = settings;
   const limits = { maxRequests, timeoutMs, maxRetries };

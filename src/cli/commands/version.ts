@@ -11,7 +11,7 @@ export const versionCommand: CommandSpec = {
   run: (invocation) => printReport({ text: `${versionText()}\n`, facts: versionFacts() }, invocation),
 };
 
-/** What a report of a bug needs to say of the ground it happened on. */
+/** The versions for a bug report. */
 function versionFacts(): { readonly fxrates: string; readonly node: string; readonly platform: string } {
   const { version, platform, arch } = process;
   return { fxrates: VERSION, node: version.slice(1), platform: `${platform}-${arch}` };

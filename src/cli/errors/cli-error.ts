@@ -18,7 +18,7 @@ interface CliErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A failure as the user gets to see it: what, why, and what to do next. */
+/** An error for the user: what failed, why, and the next step. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly details: CliErrorDetails;
@@ -54,7 +54,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space left on the device',
 };
 
-/** What the system says about a file, in words of people. */
+/** The message for an error of a file, by its code. */
 export function systemReason({
   code = '',
   message,

@@ -3,7 +3,7 @@ import { readEarlyFlags } from '../settings/early-flags.ts';
 import { Redactor } from '../terminal/redactor.ts';
 import { jsonLine, visible } from '../terminal/text.ts';
 
-/** The report of an uncaught error. The keys in use are unknown here, so all that looks like a key is masked. */
+/** The report of an uncaught error. It masks all text that looks like a key, because the keys in use are unknown here. */
 export function crashReport(error: unknown, argv: readonly string[], env: Io['env']): string {
   const { output, verbose } = readEarlyFlags(argv, env);
   const secrets = new Redactor();

@@ -4,7 +4,7 @@ import type { Screen } from '../terminal/screen.ts';
 import { jsonLine, visible, wrap } from '../terminal/text.ts';
 import { CliError } from './cli-error.ts';
 
-/** Tells the user about `error` and gives the exit code. The stack shows with `-vv` only. */
+/** Prints `error` and returns the exit code. The stack is printed only with `-vv`. */
 export async function printError(error: unknown, screen: Screen, verbose: number): Promise<number> {
   if (error instanceof Interrupted) return signalExitCodes[error.signalName];
   if (isClosedPipe(error)) return exitCodes.ok;
@@ -14,7 +14,7 @@ export async function printError(error: unknown, screen: Screen, verbose: number
   return failure.details.exitCode;
 }
 
-/** The reader of a pipe, such as `head -1`, has what it wanted. */
+/** The reader of a pipe, such as `head -1`, reads no more. */
 function isClosedPipe(error: unknown): boolean {
   return error instanceof WriteFailure && error.code === 'EPIPE';
 }

@@ -17,11 +17,11 @@ export function helpText(tree: CommandNode, path: readonly string[], style: Stre
   return node && commandHelp(node, style);
 }
 
-/** What bare `fxrates` and `fxrates --help` print. */
+/** The help of `fxrates` and `fxrates --help`. */
 function programHelp({ summary, commands: nodes }: CommandNode, style: StreamStyle): string {
   const { columns, palette } = style;
   const commands = nodes.map(({ path, summary: text }) => ({ term: path.at(-1) ?? '', text }));
-  // `help` knows the topics besides the commands.
+  // `help` also has topics.
   const topics = nodes.flatMap(({ path: [name], argument }) => (name === 'help' ? (argument?.choices ?? []) : []));
   const paintTerm = palette.command;
   const more = [
@@ -40,7 +40,7 @@ function programHelp({ summary, commands: nodes }: CommandNode, style: StreamSty
   ]);
 }
 
-/** What `fxrates <command> --help` prints: what it does, examples, its own options, and where the others are. */
+/** The help of a command: description, examples, its own options, and how to list the others. */
 function commandHelp(command: CommandNode, style: StreamStyle): string {
   const { description, examples, commands, notes, options } = command;
   const { palette, columns } = style;
@@ -59,11 +59,11 @@ function commandHelp(command: CommandNode, style: StreamStyle): string {
   ]);
 }
 
-/** What it does itself, then that it has subcommands. */
+/** The description, and the list of subcommands. */
 function usageLines({ path, argument, commands, runs }: CommandNode): string[] {
   const name = ['fxrates', ...path].join(' ');
   const { syntax = '' } = argument ?? {};
-  // After `--` an option would belong to the program that is run.
+  // After `--`, an option is one of the program to run.
   const words = syntax.startsWith('[--') ? [name, '[options]', syntax] : [name, syntax, '[options]'];
   return [
     ...(runs ? [words.filter((word) => word !== '').join(' ')] : []),

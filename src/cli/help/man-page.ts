@@ -3,7 +3,7 @@ import { allCommands, type CommandNode, type OptionNode } from '../command-tree.
 import { topics } from '../commands/help/topics.ts';
 import { lowerFirst } from '../terminal/text.ts';
 
-/** The manual page in the roff of man(7), made from what help prints. */
+/** The manual page in the roff of man(7), generated from the help. */
 export function manPage(tree: CommandNode): string {
   const [, ...commands] = allCommands(tree);
   const { options: _, ...pages } = topics; // `.SH OPTIONS` has them

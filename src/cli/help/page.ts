@@ -42,7 +42,7 @@ export function exampleLines(examples: readonly Example[], { columns, palette }:
   });
 }
 
-/** Width of the widest command with room beside it for every comment; a wider one has its comment above. */
+/** Width of the widest command beside which all comments fit. A wider command has its comment above. */
 function besideWidth(examples: readonly Example[], columns: number): number {
   const widths = examples.map(({ command }) => command.length).sort((one, other) => other - one);
   const fits = (width: number) =>

@@ -3,7 +3,7 @@ interface Place {
   readonly column: number;
 }
 
-/** What may come next. */
+/** The kind of token that is valid next. */
 type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'nothing';
 
 const SPACE = /[ \t\n\r]*/y;
@@ -30,7 +30,7 @@ export function jsonFault(text: string): Place | undefined {
   return expected === 'nothing' ? undefined : placeOf(text, text.length);
 }
 
-/** What may follow `token`; `undefined` if it may not stand there itself. */
+/** The kind of token that may follow `token`; `undefined` if `token` is not valid here. */
 function expectedAfter(token: string, expected: Expected, open: string[]): Expected | undefined {
   if (token === '}' || token === ']') return expectedAfterEnd(token, expected, open);
   if (token === ',' || token === ':') return expectedAfterSeparator(token, expected, open);

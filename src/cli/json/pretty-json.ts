@@ -1,6 +1,6 @@
 import { isClosing, isOpening, type Token, tokens } from '../../json-tokens.ts';
 
-/** How each kind of lexeme is shown; every function gets the source text of one token. */
+/** The style of each kind of token. Each function receives the source text of one token. */
 interface JsonPaint {
   readonly name: (lexeme: string) => string;
   readonly string: (lexeme: string) => string;
@@ -23,7 +23,7 @@ export function prettyJson(text: string, paint: JsonPaint): string {
   };
   for (const token of tokens(text)) {
     if (isClosing(token)) depth -= 1;
-    // Brackets with something between them stand on lines of their own.
+    // Brackets that are not empty are on separate lines.
     if (isClosing(token) !== hasJustOpened) newLine();
     line += shown(text, token, paint);
     hasJustOpened = isOpening(token);

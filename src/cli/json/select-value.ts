@@ -34,7 +34,7 @@ export function memberNames(text: string, path: JsonPath, limit: number): readon
   return names;
 }
 
-/** The path that differs from `path` in capital and small letters alone; `undefined` if it does not exist. */
+/** The path that differs from `path` only in upper and lower case; `undefined` if none does. */
 export function findCaseless(text: string, path: JsonPath): JsonPath | undefined {
   const found: string[] = [];
   for (const segment of path) {
@@ -50,7 +50,7 @@ function isCaselessEqual(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** A path as `--get` takes it: with dots, or as a JSON pointer if a name has a dot itself. */
+/** A path in the form of `--get`: with dots, or a JSON pointer if a name contains a dot. */
 export function writeJsonPath(path: JsonPath): string {
   if (path.every((name) => /^[^./]+$/.test(name))) return path.join('.');
   return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
@@ -89,7 +89,7 @@ export function* leaves(text: string, nameItem: (index: number) => string = Stri
   }
 }
 
-/** A frame's name is that of the member under way; `undefined` before the first one. */
+/** The name of the current member; `undefined` before the first one. */
 interface Frame {
   readonly isList: boolean;
   index: number;
@@ -108,7 +108,7 @@ class Walk {
     this.#nameItem = nameItem;
   }
 
-  /** Takes the next token; gives the lexeme of a leaf when the token completes one. */
+  /** Reads the next token. Returns the text of a leaf if the token completes one. */
   step(token: Token): string | undefined {
     const isEmpty = this.#hasJustOpened;
     this.#hasJustOpened = isOpening(token);

@@ -19,7 +19,7 @@ export function isContainer(json: string): boolean {
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** `text` as a cell: what would end the cell or the line is escaped with a backslash. */
+/** `text` as a cell. Characters that would end the cell or the line are escaped with a backslash. */
 export function tsvCell(text: string): string {
   return text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character);
 }

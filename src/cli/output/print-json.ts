@@ -50,7 +50,7 @@ const asReceived = (json: string, out: StreamStyle) =>
 const asTable = (json: string, out: StreamStyle) =>
   isContainer(json) ? (valuesTable(json, out) ?? prettyText(json, out.palette)) : visible(scalarText(json));
 
-/** How a JSON text is printed in each format; `raw` reaches this only for what is no body of a response. */
+/** Prints a JSON text in each format. `raw` is handled earlier for the body of a response. */
 const FORMATS = {
   auto: (json, out) => (out.isTTY ? asTable : asReceived)(json, out),
   table: asTable,
@@ -71,7 +71,7 @@ export function prettyText(json: string, palette: Palette, paintNumber = (lexeme
   });
 }
 
-/** One value as it is, several as one row. With `-o json` they stay JSON; CSV has a header. */
+/** Prints one value unchanged, several as one row. With `-o json` they are JSON; CSV has a header. */
 function selectedText(json: string, { get, output }: CliSettings, out: StreamStyle): string {
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only] = values;
@@ -111,7 +111,7 @@ function requireValue(json: string, { text, path }: GetPath): string {
   });
 }
 
-/** The name that was meant, else what there is at the last level that exists. */
+/** The nearest name, or the names at the last level that exists. */
 function hintsFor(json: string, path: GetPath['path']): string[] {
   const meant = findCaseless(json, path);
   if (meant !== undefined) return [`Did you mean ${writeJsonPath(meant)}?`];
@@ -122,7 +122,7 @@ function hintsFor(json: string, path: GetPath['path']): string[] {
   return [`${parent.length === 0 ? 'There are' : `${parent.join('.')} has`}: ${names.join(', ')}`];
 }
 
-/** Prints the response of an operation as `--shape`, `--envelope` and the output format say. */
+/** Prints the response of an operation in the form of `--shape`, `--envelope` and the output format. */
 export async function printResponse({ rawBody }: ServiceResponse, invocation: Invocation): Promise<void> {
   const { settings, options } = invocation;
   if (options['shape'] === true) await printShape(dataOf(rawBody), invocation);

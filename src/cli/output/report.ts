@@ -20,7 +20,7 @@ export interface ReportRow {
   readonly steps?: readonly string[];
 }
 
-/** Prints what fxrates itself reports: the text, or for programs the facts, from which --get chooses. */
+/** Prints a report of fxrates itself: as text, or as data from which --get selects values. */
 export async function printReport(
   { text, facts }: { readonly text: string; readonly facts: object },
   invocation: Invocation,

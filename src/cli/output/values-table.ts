@@ -18,8 +18,8 @@ const GAP = 4;
 const NARROWEST = GAP + 4;
 
 /**
- * A JSON text as a table for people. Numbers of one object stand in as many columns as fit, aligned at the decimal
- * point; other values stand one per line. Returns `undefined` for a text that has no such form.
+ * A JSON text as a table for people. The numbers of an object are in as many columns as fit, aligned at the decimal
+ * point; other values are one per line. Returns `undefined` for a text that has no such form.
  */
 export function valuesTable(
   json: string,

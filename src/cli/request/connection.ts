@@ -39,7 +39,7 @@ export const httpFetch: FetchLike = (url, { method, headers, signal }) =>
   new Promise((resolve, reject) => {
     const options = { method, headers: { 'accept-encoding': 'gzip, deflate, br', ...headers }, signal };
     const request = url.startsWith('https:') ? requestHttps(url, options) : requestHttp(url, options);
-    // A `Response` as far as the callers read it: its class belongs to `fetch`.
+    // It has the fields of a `Response` that the callers read.
     request.once('response', (message) => resolve(new HttpResponse(message) as unknown as Response));
     request.on('error', reject); // also after the response, if the connection breaks
     request.end();

@@ -162,7 +162,7 @@ export function waitTooLong(
   });
 }
 
-/** Says if Retry-After is a wait only on the assumption that it is in milliseconds. */
+/** A remark if the wait is based on the assumption that Retry-After is in milliseconds. */
 function doubtText(unit: UnitEstimate | undefined): string {
   return unit?.evidence === 'on-trial' ? ` if Retry-After ${unit.value} is in milliseconds (assumed)` : '';
 }
@@ -187,7 +187,7 @@ const trust: NextStep = () => 'To trust a certificate of your own:  export NODE_
 const checkClock: NextStep = () =>
   "Is this machine's clock right? If so, the certificate of the service has to be renewed.";
 
-/** What each error code means, and the next step where there is one. */
+/** The meaning of each error code, and the next step. */
 const SYSTEM_CODES: Readonly<Record<string, readonly [words: string, nextStep?: NextStep]>> = {
   ENOTFOUND: ['name not found', checkBaseUrl],
   EAI_AGAIN: ['the host name cannot be resolved at the moment'],

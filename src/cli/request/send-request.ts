@@ -58,7 +58,7 @@ interface SendOptions {
   readonly reporter?: CallReporter;
 }
 
-/** What the client's events do, and what ends its calls. */
+/** The hooks of the client, and the signal that ends its calls. */
 export interface CallReporter {
   readonly hooks: Pick<FxRatesOptions, 'onRequest' | 'onRetry' | 'onWait' | 'logger'>;
   readonly signal: AbortSignal;
@@ -187,7 +187,7 @@ interface SentRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Stands for the key, which a dry run does not read. */
+/** Instead of the key, which a dry run does not read. */
 const NO_KEY = 'redacted';
 
 /** Prints the request that the client would send, as JSON or as a curl command. Nothing is sent. */
@@ -198,7 +198,7 @@ export async function dryRun(request: ServiceRequest, { settings, screen }: Invo
   return exitCodes.ok;
 }
 
-/** The client itself makes the request, so that what is shown is what would be sent. */
+/** The request that the client would send. Its `fetch` rejects, so nothing is sent. */
 async function capture(request: ServiceRequest, baseUrl: string, allowInsecureHttp: boolean): Promise<SentRequest> {
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
   let sent: SentRequest | undefined;

@@ -33,7 +33,7 @@ export class WaitReporter {
   #waits = 0;
   #countdown: AbortController | undefined;
 
-  /** `endsLongWaits: false`: for many calls, where one that waits longer than `--max-wait` fails alone. */
+  /** `endsLongWaits: false`: for many calls, of which only those that wait longer than `--max-wait` fail. */
   constructor(invocation: Invocation, { endsLongWaits = true }: { readonly endsLongWaits?: boolean } = {}) {
     this.#invocation = invocation;
     this.#endsLongWaits = endsLongWaits;
@@ -90,7 +90,7 @@ export class WaitReporter {
       const whole = `${sentence} — Ctrl-C to stop`;
       const line = whole.length < screen.err.columns ? whole : sentence;
       await screen.info(`${ERASE_LINE}${screen.err.palette.warning(line.slice(0, screen.err.columns - 1))}`);
-      // To the next whole second, so that the last frame says 1 s.
+      // Until the next whole second, so that the last frame shows 1 s.
       await io.clock.sleep(leftMs % 1000 || 1000, countdown.signal).catch(() => undefined);
     }
   }

@@ -21,7 +21,7 @@ interface Source {
   read(): Promise<string>;
 }
 
-/** Far above any key; what is longer is not a key. */
+/** Longer than any key. */
 export const LONGEST_KEY = 4096;
 
 /**

@@ -49,7 +49,7 @@ export function checkBaseUrl({ text, source }: SourcedText): URL {
   return url;
 }
 
-/** `localhost:4010` as a URL; `undefined` if it would not be one. */
+/** A URL for a text such as `localhost:4010`; `undefined` if it is not valid. */
 function withScheme(text: string): string | undefined {
   if (!/^[\w.-]+(:\d+)?(\/|$)/.test(text) || !URL.canParse(`https://${text}`)) return undefined;
   return `${isLoopback(new URL(`https://${text}`)) ? 'http' : 'https'}://${text}`;

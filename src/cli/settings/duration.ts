@@ -15,7 +15,7 @@ export function parseDuration(text: string, label: string): number {
   return Math.round(Number(amount) * unitMs);
 }
 
-/** A duration as text: `12 s`, `1 min 35 s`, `10 days 9 h`. Rounded up, because a retry must not come too early. */
+/** A duration as text: `12 s`, `1 min 35 s`, `10 days 9 h`. Rounded up, because a retry must not be too early. */
 export function formatDuration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   if (seconds < 60) return `${seconds} s`;

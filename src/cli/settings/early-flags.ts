@@ -9,7 +9,7 @@ interface EarlyFlags {
   readonly verbose: number;
 }
 
-/** Looks up a stored setting. Passed as a function, because a crash report must not load what reads files. */
+/** Returns a stored setting. It is a function, because a crash report must not load the modules that read files. */
 type Stored = (name: 'output' | 'color', profile: string | undefined) => string | undefined;
 
 /** Reads the flags that shape error messages; everything else, and everything after `--`, is passed over. */

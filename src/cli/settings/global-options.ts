@@ -39,7 +39,7 @@ export interface GlobalOptions {
   readonly curl?: boolean;
 }
 
-/** Help shows a group where the command has a use for it. */
+/** Help shows only the groups that the command uses. */
 type OptionGroup = 'Output' | 'Connection' | 'Waiting' | 'General';
 
 /** Fresh objects each time, because commander keeps state in them. */

@@ -4,7 +4,7 @@ import { usageError } from '../errors/cli-error.ts';
 /** Reads the text of an option, a variable or a setting. @throws CliError that names `label`, the source of the text */
 type Parse<Value> = (text: string, label: string) => Value;
 
-/** An option whose value `parse` reads. */
+/** An option whose value `parse` converts. */
 export function parsedOption(flags: string, description: string, parse: Parse<unknown>): Option {
   const option = new Option(flags, description);
   return option.argParser((text) => parse(text, option.long ?? flags));

@@ -22,7 +22,7 @@ import {
 /** The global options with environment and defaults applied. */
 export type CliSettings = Readonly<ReturnType<typeof resolveSettings>>;
 
-/** One `--get`, as typed and as understood. */
+/** One `--get`, as typed and as parsed. */
 export interface GetPath {
   readonly text: string;
   readonly path: JsonPath;
@@ -41,7 +41,7 @@ export function resolveSettings(options: GlobalOptions, env: Io['env'], config: 
     output: outputOf(options, sources),
     get: get.map((text): GetPath => ({ text, path: parseGetPath(text) })),
     profile,
-    /** Whether --profile names it, so that a setting is stored for this profile alone. */
+    /** Whether --profile names it, so that a setting is stored only for this profile. */
     hasTypedProfile: options.profile !== undefined,
     baseUrl: baseUrlOf(options, sources),
     keyStdin,
@@ -137,7 +137,7 @@ function isSwitchedOn(text: string | undefined): boolean {
   return text !== undefined && text !== '' && text !== '0' && text !== 'false';
 }
 
-/** What config.json may hold: how a value is parsed, and what `fxrates help environment` says of its variable. */
+/** The settings in config.json: how a value is parsed, and the text of its variable in `fxrates help environment`. */
 export const CONFIG_SETTINGS = {
   base_url: {
     parse: (text: string, source: string) => checkBaseUrl({ text, source }),
@@ -154,7 +154,7 @@ export const CONFIG_SETTINGS = {
 
 export const SETTING_NAMES = Object.keys(CONFIG_SETTINGS);
 
-/** What is wrong with each name in config.json that is no setting. */
+/** A warning for each unknown name in config.json. */
 export function unknownSettings(config: ConfigFile): readonly string[] {
   const profiles = profileNames(config).map((name) => [`profiles.${name}.`, profileEntries(config, name)] as const);
   const others = ['version', 'profiles', '$schema'];
@@ -165,7 +165,7 @@ export function unknownSettings(config: ConfigFile): readonly string[] {
   );
 }
 
-/** What to write instead of a name that is no setting. */
+/** The next step for an unknown name. */
 export function settingHint(name: string): string {
   const nearest = nearestName(name.replaceAll('-', '_'), SETTING_NAMES);
   return nearest === undefined ? `There are ${SETTING_NAMES.join(', ')}` : `Did you mean ${nearest}?`;

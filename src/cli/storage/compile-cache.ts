@@ -16,8 +16,8 @@ interface CompileCache {
 }
 
 /**
- * Makes Node.js keep compiled code in the user's own folder: others may write into its default, that for temporary files.
- * Without such a folder, or one that cannot be written, each start compiles anew.
+ * Makes Node.js store compiled code in the user's own folder, because others can write to the default, which is the
+ * folder for temporary files. If that is not possible, each start compiles the code again.
  */
 export function useCompileCache(env: Io['env'], node: CompileCache = module as CompileCache): void {
   const parent = cacheFolder(env);
@@ -33,7 +33,7 @@ export function useCompileCache(env: Io['env'], node: CompileCache = module as C
   }
 }
 
-/** Where compiled code is kept. */
+/** The folder of compiled code. */
 function compileCacheFolder(env: Io['env']): string | undefined {
   return pathIn(cacheFolder(env), 'compiled');
 }

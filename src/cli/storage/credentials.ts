@@ -31,7 +31,7 @@ export async function profilesWithKey(env: Io['env']): Promise<readonly string[]
   return isObject(keys) ? Object.keys(keys) : [];
 }
 
-/** Stores the key of `profile`; gives the path of the file. */
+/** Stores the key of `profile`. Returns the path of the file. */
 export function storeCredential(
   io: Pick<Io, 'env' | 'clock'>,
   profile: string,

@@ -16,7 +16,7 @@ export function homeFolder({ HOME, USERPROFILE }: Env): string | undefined {
   return HOME || USERPROFILE || undefined;
 }
 
-/** Where all programs keep files of this kind; `undefined` when the environment names no home. */
+/** The folder for such files of all programs; `undefined` if the environment has no home folder. */
 export function userFolder(kind: keyof typeof FOLDERS, env: Env): string | undefined {
   const { xdg, windows, underHome } = FOLDERS[kind];
   const folder = env[xdg];
@@ -25,17 +25,17 @@ export function userFolder(kind: keyof typeof FOLDERS, env: Env): string | undef
   return env[windows] || (home === undefined ? undefined : join(home, underHome));
 }
 
-/** Where config.json and credentials.json are. */
+/** The folder of config.json and credentials.json. */
 export function configFolder(env: Env): string | undefined {
   return env['FXRATES_CONFIG_DIR'] || pathIn(userFolder('config', env), 'fxrates');
 }
 
-/** Where cached responses are. */
+/** The folder of cached responses. */
 export function cacheFolder(env: Env): string | undefined {
   return pathIn(userFolder('cache', env), 'fxrates');
 }
 
-/** Where what commands learn is kept. `undefined` also for a home folder that does not exist: it is not created. */
+/** The folder of the state between commands. `undefined` also if the home folder does not exist. */
 export function stateFolder(env: Env): string | undefined {
   const home = homeFolder(env);
   const hasHome = home !== undefined && lstatSync(home, { throwIfNoEntry: false }) !== undefined;

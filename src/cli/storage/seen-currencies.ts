@@ -4,11 +4,11 @@ import { makeFolder, replaceFile } from '../../replace-file.ts';
 import type { Io } from '../io.ts';
 import { pathIn, stateFolder } from './folders.ts';
 
-/** The service could send any names, so their number has a limit. */
+/** Limits the number of names, because the service could send any. */
 const MOST_CURRENCIES = 500;
 const CURRENCY = /^[A-Z]{3}$/;
 
-/** The currencies that responses have named so far, for completion. */
+/** The currencies in earlier responses, for completion. */
 export function seenCurrencies(env: Io['env']): readonly string[] {
   const path = pathIn(stateFolder(env), 'currencies');
   try {

@@ -22,7 +22,7 @@ export function usesColor({ when, env, isTTY, isForMachines = false }: ColorQues
   return isTTY && CLICOLOR !== '0' && TERM !== 'dumb';
 }
 
-/** What text is, not how it looks; 16 colours, so that every terminal theme can show them. */
+/** Styles by the meaning of the text. They use 16 colours, which every terminal theme defines. */
 export type Palette = Readonly<ReturnType<typeof createPalette>>;
 
 export function createPalette(hasColor: boolean) {

@@ -2,10 +2,10 @@
 const SHORTEST_KEY = 8;
 /** A key of the documented form, also as a URL may write it. */
 const KEY = /(_|%5f)live(?:_|%5f)[0-9a-f]{44}([0-9a-f]{4})/gi;
-/** What looks like a key, whole or not: it may have come to the wrong place, as a URL, a file, or a number. */
+/** Text that looks like a key or a part of one. It can be in a URL, the name of a file or a number by mistake. */
 const KEY_LIKE = /(_|%5f)live(?:_|%5f)[a-z0-9]{12,}([a-z0-9]{4})/gi;
 
-/** Takes keys out of texts; the last step before anything is written. */
+/** Removes keys from texts, as the last step before output. */
 export class Redactor {
   readonly #masks = new Map<string, string>();
 
@@ -21,12 +21,12 @@ export class Redactor {
     return this.#withoutSecrets(text).replace(KEY, MASK);
   }
 
-  /** Messages of the command line, which may repeat input: everything that looks like a key is masked. */
+  /** For messages of the command line, which can contain input: masks everything that looks like a key. */
   redactSaid(text: string): string {
     return this.#withoutSecrets(text).replace(KEY_LIKE, MASK);
   }
 
-  /** The same bytes when there is no secret in them, so that a body stays what it was. */
+  /** Returns the same bytes if they contain no secret, so that a body is unchanged. */
   redactBytes(bytes: Uint8Array): Uint8Array {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
     const redacted = this.redact(text);
@@ -48,7 +48,7 @@ function formsOf(secret: string): string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), encoded, lowerCase, Buffer.from(secret).toString('base64')];
 }
 
-/** `fx_live_…9c2d`: enough to tell keys apart. A short text is masked entirely. */
+/** Such as `fx_live_…9c2d`, which distinguishes keys. A short text is masked entirely. */
 export function maskKey(secret: string): string {
   const prefix = /^[A-Za-z0-9]+_live_/.exec(secret)?.[0] ?? '';
   const rest = secret.slice(prefix.length);

@@ -4,7 +4,7 @@ import { createPalette, type Palette, usesColor } from './palette.ts';
 import { Redactor } from './redactor.ts';
 import { jsonLine, visible, wrap } from './text.ts';
 
-/** How the two output streams look, and the only way to write to them: every text loses the key first. */
+/** The styles of the two output streams, and the only way to write to them: each text is redacted first. */
 export class Screen {
   /** Colours of data on stdout. */
   readonly out: StreamStyle;
@@ -51,7 +51,7 @@ export class Screen {
     );
   }
 
-  /** With a key in full: the mock server's own, when it is made, and by `auth token`. */
+  /** Prints a full key: that of the mock server after its creation, and that of `auth token`. */
   printWithSecret(text: string): Promise<void> {
     return this.#io.stdout.write(text);
   }
@@ -112,7 +112,7 @@ export class Screen {
 
 const ASCII: Readonly<Record<string, string>> = { '—': '-', '…': '...', '·': '-', '█': '#', '░': '-' };
 
-/** What one stream can show. */
+/** The capabilities of one stream. */
 export interface StreamStyle {
   readonly isTTY: boolean;
   /** Whether it is a terminal that can move its cursor back and erase text. */
@@ -125,7 +125,7 @@ export interface StreamStyle {
   readonly palette: Palette;
 }
 
-/** Some pseudo-terminals say 0. */
+/** Some pseudo-terminals report 0. */
 function widthsOf({ columns }: Output): Pick<StreamStyle, 'columns' | 'width'> {
   const width = Math.max(40, columns || 80);
   return { columns: Math.min(100, width), width };

@@ -19,7 +19,7 @@ interface Watch {
   readonly request: ServiceRequest;
   readonly key: KeyInUse;
   readonly count: number;
-  /** Milliseconds, or as often as makes sense. */
+  /** Milliseconds, or the interval of the quota or of the snapshots. */
   readonly every: number | 'quota';
   readonly show: (response: ServiceResponse, next: PollSchedule) => Promise<void>;
   /** Called before a remark is written to stderr, which the next frame must not erase. */
@@ -72,9 +72,9 @@ function isTemporary(error: unknown): error is CliError {
   return error instanceof CliError && TEMPORARY.includes(error.details.exitCode);
 }
 
-/** What `--watch` and `--count` say. */
+/** The values of `--watch` and `--count`. */
 export interface WatchRequest {
-  /** `undefined`: as often as makes sense. */
+  /** `undefined`: the default interval of the command. */
   readonly intervalMs: number | undefined;
   /** Infinity: until Ctrl-C. */
   readonly count: number;
@@ -118,7 +118,7 @@ function parseInterval(text: string, shortestMs: number): number {
   throw usageError(`--watch expects an interval from ${shortestMs / 1000}s, got '${text}'`);
 }
 
-/** One response, in the forms that it may be shown in. */
+/** One response, in each form in which it can be printed. */
 interface Shown {
   /** For a terminal, line ends and all. */
   readonly text: string;
@@ -126,16 +126,16 @@ interface Shown {
   readonly json: string;
   /** As the command prints it without `--watch`; with `--get`, `-o tsv` and `-o raw`. */
   readonly print: () => Promise<void>;
-  /** Milliseconds to the next one, and why that many. */
+  /** Milliseconds until the next response, and the reason for the interval. */
   readonly interval: { readonly intervalMs: number; readonly reason: string };
   /** For people, beside the time. */
   readonly remark?: string | undefined;
 }
 
-/** Formats in which a pipe gets one JSON line for each response; any other one is printed as without `--watch`. */
+/** Formats that print one JSON line per response to a pipe. The others are printed as without `--watch`. */
 const AS_JSON_LINE: readonly OutputFormat[] = ['auto', 'json', 'compact'];
 
-/** A watch on the screen: a terminal shows the last response in place, a pipe gets one JSON line for each. */
+/** Prints the responses of a watch: a terminal shows the last one in place, a pipe receives one JSON line for each. */
 export class LiveView {
   readonly #invocation: Invocation;
   /** Rows of the last frame, which the next one overwrites. */
@@ -184,7 +184,7 @@ export class LiveView {
     return this.#draw(text.trimEnd().split('\n'), ['', ...footer]);
   }
 
-  /** Over the last frame. What is higher than the terminal would scroll away from under the cursor, so it is cut. */
+  /** Overwrites the last frame. It is cut to the height of the terminal, because it would scroll otherwise. */
   #draw(body: readonly string[], footer: readonly string[]): Promise<void> {
     const { screen, io } = this.#invocation;
     const rowsOf = (line: string) =>

@@ -124,7 +124,7 @@ export class ProgressView {
     }
   }
 
-  /** Time that a slow reader of stdout takes does not count. */
+  /** The time of a slow reader of stdout does not count. */
   #isStalled(): boolean {
     const { io, settings } = this.#invocation;
     const longestMs = Math.max(LONGEST_STALL_MS, 2 * settings.maxWaitMs);

@@ -100,7 +100,7 @@ function operationOf({ args: [name = ''] }: Invocation): Operation {
   ]);
 }
 
-/** Parameters typed with -p belong to every query, unless it has its own. */
+/** Parameters typed with -p apply to all queries. Those of a query take precedence. */
 async function queriesOf(operation: Operation, invocation: Invocation): Promise<readonly Query[]> {
   const { args, options, io, settings } = invocation;
   const [, path] = args;
@@ -173,7 +173,7 @@ function keptIn({ meta }: Item): number {
   return meta?.source === 'cache' ? 1 : 0;
 }
 
-/** What is printed for a query; numbers are as received. */
+/** The line of a query. Its numbers are exactly as received. */
 function lineOf(query: Query, { error, meta }: Item, client: OpenClient): string {
   const asked = JSON.stringify(query);
   if (error === undefined) return `{"query":${asked},"data":${compactJson(dataOf(meta.rawBody))}}\n`;

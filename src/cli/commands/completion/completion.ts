@@ -17,7 +17,7 @@ interface Shell {
   readonly script: string;
   /** The file of the script. */
   readonly scriptPath: (folders: Folders) => string;
-  /** What the shell needs besides, when it does not look there by itself. */
+  /** A further step, if the shell does not load the file by itself. */
   readonly setting?: (folders: Folders) => { readonly path: string; readonly line: string };
 }
 
@@ -167,7 +167,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined);
 }
 
-/** `undefined` when there is no home to keep anything in. */
+/** `undefined` without a home folder. */
 function foldersOf(env: Io['env']): Folders | undefined {
   const [home, data, config] = [homeFolder(env), userFolder('data', env), userFolder('config', env)];
   if (home === undefined || data === undefined || config === undefined) return undefined;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /**
  * The scripts that shells run at TAB. They get the candidates from `fxrates __complete`, so an old script offers the
- * commands of the installed version. The build puts the text of the files in here.
+ * commands of the installed version. The build inserts the text of the files.
  */
 export const bashScript = readScript('fxrates.bash');
 export const zshScript = readScript('fxrates.zsh');

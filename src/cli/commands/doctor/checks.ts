@@ -38,7 +38,7 @@ interface Outcome {
   /** `skip`: the check does not apply, or a check that it needs has failed. */
   readonly status: NonNullable<ReportRow['status']>;
   readonly text: string;
-  /** What to do about it. */
+  /** The next step. */
   readonly next?: readonly string[];
 }
 
@@ -50,7 +50,7 @@ function failed({ message, details: { hints = [] } }: CliError): Outcome {
   return { status: 'fail', text: message, next: hints };
 }
 
-/** What `check` finds. A failure in the user's words is a finding, too. */
+/** The finding of `check`. A `CliError` becomes a finding. */
 async function finding(name: string, check: () => Outcome | Promise<Outcome>): Promise<Finding> {
   try {
     return { name, ...(await check()) };

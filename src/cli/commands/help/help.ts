@@ -42,7 +42,7 @@ export function helpCommand(tree: () => CommandNode, commandNames: readonly stri
 
 function topicText({ intro, entries }: Topic, style: StreamStyle): string {
   const { columns, palette } = style;
-  const isOfOptions = entries === topics['options']?.entries; // these stand in groups
+  const isOfOptions = entries === topics['options']?.entries; // these are in groups
   const blocks = isOfOptions
     ? optionSections(
         [...createGlobalOptions(), helpOption()].map((option) => optionNode(option, true)),

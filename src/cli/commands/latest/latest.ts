@@ -60,9 +60,9 @@ function refuseSingleResponseOptions({ options }: Invocation): void {
 
 async function record(path: string, invocation: Invocation): Promise<number> {
   const request = operationRequest(latest, invocation, ownOptions);
-  const fixture = await readFixture(path); // before anything is spent
+  const fixture = await readFixture(path); // before a request uses quota
   const response = await fetchOrCache(request, invocation);
-  await printResponse(response, invocation); // first: it is paid for
+  await printResponse(response, invocation); // first, because it has used quota
   await saveFixture(fixture, { query: request.query, rawBody: response.rawBody }, invocation);
   return exitCodes.ok;
 }

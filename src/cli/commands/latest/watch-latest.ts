@@ -25,7 +25,7 @@ export async function watchLatest(
   const key = await requireKey(settings, io); // once: stdin cannot be read again
   const { quota: operation } = operations;
   const { data, receivedAt } = await sendRequest({ operation, path: operation.path, query: {} }, invocation, { key });
-  const { forecastQuota } = await import('../../../client/index.ts'); // loaded by now: it asked
+  const { forecastQuota } = await import('../../../client/index.ts'); // already loaded for the request
   const forecast = forecastQuota(data as QuotaData, receivedAt); // parsed with the schema by the client
   const refused = options['force'] === true ? undefined : unsafeWatch(watching, forecast);
   if (refused !== undefined) throw refused;

@@ -41,7 +41,7 @@ export const mockCommand: CommandSpec = {
   run: runMock,
 };
 
-/** The presets are not all there is, so any text is accepted. */
+/** Files and switches are valid too, so any text is accepted. */
 function behaviourOption(): Option {
   const text = 'documented, lenient, hostile, a file or switch=value (repeatable)';
   const option = repeatableOption('--behaviour <preset|file|switch>', text);
@@ -108,7 +108,7 @@ function parseTime(text: string): string {
 
 const DEFAULT_PORT = 4010;
 
-/** Serves until Ctrl-C or SIGTERM. A stdout that is read gets exactly one line, when ready; the rest goes to stderr. */
+/** Serves until Ctrl-C or SIGTERM. When ready, it prints one line to stdout, for a program; the rest is on stderr. */
 async function serveMock(options: MockOptions, invocation: Invocation): Promise<number> {
   const { io, screen, settings } = invocation;
   const mock = await startMock(options, { port: options.port ?? DEFAULT_PORT, screen });
@@ -148,7 +148,7 @@ async function printUsage(mock: RunningMock, { plan }: MockOptions, { screen }: 
 
 /** Writes a line per request to stderr, with the mock's reason for its response, until `signal` aborts. */
 async function logRequests(mock: MockServer, { screen }: Invocation, signal: AbortSignal): Promise<void> {
-  // One after the other, in order of arrival.
+  // One after the other, in the order of the requests.
   let written: Promise<unknown> = Promise.resolve();
   const stop = mock.journal.subscribe(
     (entry) => {
@@ -174,11 +174,11 @@ function requestEvent({ at, method, path, query, status, code, why, space }: Jou
   return jsonLine({ event: 'request', at: time, space, method, path, query, status, code, why });
 }
 
-/** Exit codes of shells for a command that does not exist, or that is no program. */
+/** Exit codes of shells for a command that does not exist or cannot be executed. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
-/** Runs `command` with a mock server in its environment and gives the command's exit code, 128 + n after signal n. */
+/** Runs `command` with a mock server in its environment. Returns its exit code, or 128 + n after signal n. */
 async function runBesideMock(
   command: readonly string[],
   options: MockOptions,
@@ -189,7 +189,7 @@ async function runBesideMock(
   try {
     await screen.info(`fxrates: mock server at ${mock.url}, plan ${options.plan}\n`);
     const child = io.spawn(command, environmentOf(mock));
-    // On a terminal the command gets Ctrl-C itself; a second SIGINT could make it end at once.
+    // On a terminal, the command receives Ctrl-C itself. A second SIGINT could end it immediately.
     const release = io.interrupts.takeOver((name) => {
       if (name !== 'SIGINT' || !io.stdin.isTTY) child.kill(name);
     });
@@ -202,12 +202,12 @@ async function runBesideMock(
   }
 }
 
-/** What the client reads, and what `connectMockServer` takes. */
+/** The variables that the client and `connectMockServer` read. */
 function environmentOf({ url, key, adminUrl }: RunningMock): Readonly<Record<string, string>> {
   return { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl };
 }
 
-/** Returns 126 or 127, the exit codes of shells, which are no `ExitCode`. */
+/** Returns 126 or 127, the exit codes of shells, which are not an `ExitCode` of fxrates. */
 async function reportSpawnFailure(
   error: unknown,
   [name = '']: readonly string[],

@@ -13,7 +13,7 @@ export interface MockOptions {
   readonly port?: number;
   readonly host: string;
   readonly allowRemote: boolean;
-  /** Of the admin API; a random one if left out. */
+  /** Token of the admin API. Default: a random one. */
   readonly adminToken?: string | undefined;
   readonly plan: PlanName;
   readonly seed?: number;
@@ -75,7 +75,7 @@ function ignoredOptions(
   return ignored.map((what) => `${path} exists, which overrides ${what}; move it away to start with an empty state`);
 }
 
-/** The command line was checked before, so a wrong option is one of a file. */
+/** The options of the command line are checked before, so an invalid option is from a file. */
 async function createMock(options: MockServerOptions): Promise<MockServer> {
   const { createMockServer, MockServerError } = await import('../../../mock-server/index.ts');
   try {
@@ -86,7 +86,7 @@ async function createMock(options: MockServerOptions): Promise<MockServer> {
   }
 }
 
-/** Whether the state knows this key: a state file of an earlier run with the same seed does. */
+/** Whether the state has this key, because the state file is from an earlier run with the same seed. */
 function isUsable({ id, key }: CreatedKey, plan: PlanName, mock: MockServer): boolean {
   const { accounts, keys } = mock.snapshot();
   const hash = createHash('sha256').update(key).digest('hex');
@@ -124,7 +124,7 @@ function systemCode(error: unknown): string | undefined {
 /** The presets of switches. */
 export const PRESETS = ['documented', 'lenient', 'hostile'] as const;
 
-/** The values of `--behaviour` as one: a later one changes what an earlier one says. */
+/** Merges the values of `--behaviour`. Later values take precedence. */
 async function readBehaviour(texts: readonly string[] | undefined): Promise<MockServerOptions['behaviour']> {
   if (texts === undefined) return undefined;
   const parts = await Promise.all(texts.map(readSwitches));

@@ -19,7 +19,7 @@ interface TableContext {
 
 /** Cells of the bar; fewer on a narrow screen. */
 const BAR = { wide: 20, narrow: 10, narrowBelow: 60 };
-/** Fields with a row of their own; any other one gets a row under its name. */
+/** Fields with their own label. Other fields have a row with their name. */
 const KNOWN: readonly string[] = [
   'plan',
   'monthly_used',
@@ -87,7 +87,7 @@ function snapshotText(granularity: string): string {
   return minutes === undefined ? granularity : `every ${minutes} min`;
 }
 
-/** The forecast for people. What is too early to tell, or used up already, is said instead of projected. */
+/** The forecast for people. If it is too early for a forecast, or the quota is used up, the text says that. */
 function forecastRows(
   forecast: QuotaForecast,
   fields: QuotaFields,
@@ -133,7 +133,7 @@ export function readFields(json: string): QuotaFields {
   return new Map([...leaves(json)].map(({ path, lexeme }) => [path.join('.'), scalarText(lexeme)]));
 }
 
-/** Digits of what is left of the month, at least 0; `undefined` when the plan has no fixed limit. */
+/** Requests left of the month, at least 0; `undefined` if the plan has no numeric limit. */
 export function remainingOf(fields: QuotaFields): string | undefined {
   const used = fields.get('monthly_used') ?? '';
   const limit = fields.get('monthly_limit') ?? '';
@@ -142,7 +142,7 @@ export function remainingOf(fields: QuotaFields): string | undefined {
   return String(remaining > 0n ? remaining : 0n);
 }
 
-/** The record with `own` fields, as JSON texts, at its end; what the service sends stays as it is, also under such a name. */
+/** Appends the `own` fields, as JSON texts, to the record. The fields of the service are unchanged. */
 export function withFields(json: string, own: Readonly<Record<string, string>>): string {
   const theirs = new Set(memberNames(json, [], Number.POSITIVE_INFINITY));
   const added = Object.entries(own).flatMap(([name, value]) => (theirs.has(name) ? [] : [`"${name}":${value}`]));

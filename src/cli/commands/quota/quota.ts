@@ -112,7 +112,7 @@ interface FailAt {
   readonly text: string;
   /** Digits without the point. */
   readonly amount: bigint;
-  /** What `amount` is to be divided by. */
+  /** The divisor of `amount`. */
   readonly scale: bigint;
   readonly isPercent: boolean;
 }
@@ -125,7 +125,7 @@ function parseFailAt(text: string): FailAt {
   return { text, amount: BigInt(whole + fraction), scale: 10n ** BigInt(fraction.length), isPercent: percent === '%' };
 }
 
-/** The error for a quota that is used as far as `--fail-at` says; a share of no fixed limit is never reached. */
+/** The error for a quota whose usage has reached `--fail-at`. A share of an unlimited quota is never reached. */
 function usedTooMuch(fields: QuotaFields, { text, amount, scale, isPercent }: FailAt): CliError | undefined {
   const used = fields.get('monthly_used') ?? '';
   const limit = fields.get('monthly_limit') ?? '';
