@@ -69,10 +69,10 @@ function valuesOf(name: SwitchName): readonly unknown[] {
 }
 
 /**
- * Rows in which every two values of two parameters meet at least once. `sizes` says how many values each parameter
- * has; a row holds the number of one value of each. Without chance, in-parameter-order (IPO): parameters are added one
- * by one, the largest first; each takes in every row the value that makes the most new pairs, and what is still
- * missing then gets rows of its own.
+ * Rows in which every two values of two parameters occur together at least once. `sizes` has the number of values of each
+ * parameter; a row has the index of one value of each. The algorithm is in-parameter-order (IPO), without randomness:
+ * parameters are added one by one, the largest first. Each row receives the value with the most new pairs. The
+ * remaining pairs are added in new rows.
  */
 export function pairwiseRows(sizes: readonly number[]): readonly (readonly number[])[] {
   const order = sizes.map((_, parameter) => parameter).sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0));
@@ -87,7 +87,7 @@ export function pairwiseRows(sizes: readonly number[]): readonly (readonly numbe
   return rows.length === 0 ? [[]] : rows.map((row) => row.map((value) => Math.max(value, 0)));
 }
 
-/** `ANY` where every value will do. */
+/** `ANY`: every value is possible. */
 type PairwiseRow = number[];
 const ANY = -1;
 
@@ -135,7 +135,7 @@ function fillIn(row: PairwiseRow, { parameter, size, missing }: Adding): void {
   for (const key of made(row[parameter])) missing.delete(key);
 }
 
-/** Puts a pair into a row that is still open for it, or into a new one. */
+/** Adds a pair to a row in which both values are possible, or to a new row. */
 function place({ done, doneValue, added, addedValue }: ValuePair, rows: PairwiseRow[], length: number): void {
   const fits = (value: number | undefined, wanted: number) => value === ANY || value === wanted;
   let row = rows.find((one) => fits(one[done], doneValue) && fits(one[added], addedValue));

@@ -38,7 +38,7 @@ export class Behaviour {
     this.#values = valuesOf(this.#initial);
   }
 
-  /** Switches of their own that begin as these are now, but for `options`. */
+  /** A copy of these switches, changed by `options`. */
   copy(options: PresetName | BehaviourOptions = {}): Behaviour {
     return new Behaviour(options, { unsafe: this.#unsafe, from: this.#settings });
   }
@@ -77,12 +77,12 @@ export class Behaviour {
 
   /** Restores the values of a snapshot. A switch that the snapshot lacks gets its default. */
   restore(values: BehaviourValues): void {
-    // How a value is known is no part of a snapshot: where it differs, it is the snapshot that chose it.
+    // A snapshot has no provenance. A value that differs from the current one counts as chosen.
     const same = new Map(Array.from(this.#settings).filter(([name, { value }]) => value === values[name]));
     this.#take(new Map([...changedSettings(DEFAULT_SETTINGS, values, { unsafe: true }), ...same]));
   }
 
-  /** Goes back to the switches as they were made. */
+  /** Restores the first values. */
   reset(): void {
     this.#take(this.#initial);
   }
@@ -128,7 +128,7 @@ export interface MockBehaviour {
   set(options: PresetName | BehaviourOptions): void;
 }
 
-/** The switches, and the keys whose windows are of the kind that a switch names. */
+/** The switches, and the keys, whose windows depend on a switch. */
 interface BehaviourContext {
   readonly behaviour: Behaviour;
   readonly state: { readonly keys: ReadonlyMap<string, { window: unknown; quotaEndpointWindow: unknown }> };

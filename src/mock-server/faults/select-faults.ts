@@ -41,7 +41,7 @@ function endsRequest({ settings }: FaultRecord): boolean {
 export interface FaultCandidate {
   readonly request: RequestIdentity;
   readonly adapter: AdapterName;
-  /** When it is looked at: on arrival, or right after the decision. */
+  /** Time of the check: when the request arrives, or after the decision. */
   readonly at: number;
   /** The response of the service; `undefined` before it, or if the connection is broken. */
   readonly response: MockResponse | undefined;

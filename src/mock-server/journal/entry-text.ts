@@ -2,7 +2,7 @@ import type { JournalEntry } from './journal.ts';
 
 /** Entries in words, for messages and for the control panel. */
 
-/** Who sent a request, as far as the key says. */
+/** The key of a request, in words. */
 export function keyText({ keyId, keyTransport, headers, hasKeyInUrl }: JournalEntry): string {
   if (keyId !== undefined) return keyId;
   if (keyTransport !== undefined) return 'unknown key';

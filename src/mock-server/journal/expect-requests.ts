@@ -41,7 +41,7 @@ export interface Claim {
   readonly inOrder?: readonly RequestFilter[] | undefined;
 }
 
-/** The methods of an expectation, from what checks a claim: here, or in another process. */
+/** Creates the methods of an expectation. `check` checks a claim, in this process or in another. */
 export function createExpectation<Result>(check: (claim: Claim) => Result) {
   return {
     toHaveCount: (count: number) => check({ count }),
@@ -74,7 +74,7 @@ export function checkedClaim(claim: Claim, keys: Pick<FilterPlace, 'knowsKey'> =
   };
 }
 
-/** Throws unless the requests that `filter` selects are as the claim says. Returns how many those are. */
+/** Throws if the requests that `filter` selects contradict the claim. Returns their number. */
 export function verifyRequests(journal: Journal, filter: RequestFilter, claim: Claim): number {
   const keys = { knowsKey: journal.knowsKey };
   const selection = select(journal, checkedFilter(filter, keys));
@@ -92,7 +92,7 @@ export function verifyRequests(journal: Journal, filter: RequestFilter, claim: C
 interface Selection {
   readonly filter: RequestFilter;
   readonly matching: readonly JournalEntry[];
-  /** Whatever the filter; oldest first. */
+  /** All entries, also those outside the filter, oldest first. */
   readonly all: readonly JournalEntry[];
   /** How many the journal has forgotten. */
   readonly dropped: number;
@@ -102,7 +102,7 @@ function select({ entries, dropped }: Journal, filter: RequestFilter): Selection
   return { filter, matching: entries.filter(createMatcher(filter)), all: entries, dropped };
 }
 
-/** A journal that has forgotten requests cannot say that there were no more. */
+/** A journal that has dropped requests cannot prove a maximum. */
 function refuseForgotten({ dropped, filter }: Selection): void {
   if (dropped <= (filter.after ?? 0)) return;
   throw unexpected(
@@ -159,7 +159,7 @@ function selectionText(filter: RequestFilter, number?: number): string {
   return Object.keys(filter).length === 0 ? 'requests' : `requests that match ${show(filter)}`;
 }
 
-/** All requests, after the sentence that says what was expected. */
+/** Lists all requests, after the expectation. */
 export function whatCame({ all }: Pick<Selection, 'all'>): string {
   return `Received requests:\n${formatRequests(all)}`;
 }

@@ -76,7 +76,7 @@ const NOTHING_KNOWN = {
   stub: undefined,
 } satisfies Partial<NewJournalEntry>;
 
-/** Which space a journal belongs to, and the journal of its mock. */
+/** The space of a journal, and the journal of its mock. */
 export interface JournalOfSpace {
   readonly name: string;
   readonly mock: Journal;
@@ -112,27 +112,27 @@ export class Journal {
     return [...this.#ring.slice(oldest), ...this.#ring.slice(0, oldest)];
   }
 
-  /** How many older ones are forgotten. */
+  /** Number of older entries that were dropped. */
   get dropped(): number {
     return Math.max(0, this.#last - this.#size);
   }
 
-  /** Sets the fields of the entry itself, which is the journal's from then on: a copy takes ten times as long. */
+  /** Sets fields of the given entry and stores it: a copy takes ten times as long. */
   add(entry: NewJournalEntry): void {
     entry.number = this.#last + 1;
     entry.space = this.#space?.name;
     if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
     this.#last += 1;
     for (const listener of this.#listeners) listener(entry);
-    this.#space?.mock.tellOfSpace(entry);
+    this.#space?.mock.notifyOfSpace(entry);
   }
 
-  /** Tells those who also listen to spaces of an entry in the journal of one. */
-  tellOfSpace(entry: JournalEntry): void {
+  /** Calls the listeners that also receive the entries of spaces. */
+  notifyOfSpace(entry: JournalEntry): void {
     for (const listener of this.#spaceListeners) listener(entry);
   }
 
-  /** Tells of every entry from now on, with `spaces` also of those in the spaces; gives a function that ends it. */
+  /** Calls `listener` for each new entry; with `spaces`, also for those of spaces. Returns a function that cancels it. */
   subscribe(listener: (entry: JournalEntry) => void, { spaces = false } = {}): () => void {
     this.#listeners.add(listener);
     if (spaces) this.#spaceListeners.add(listener);

@@ -6,13 +6,13 @@ import { BASE_STYLE } from '../web/styles.ts';
 
 let bundled: Promise<PanelFiles> | undefined;
 
-/** The panel's script and style. From sources they are bundled when first asked for; tsup puts them in here instead. */
+/** The script and the style of the panel. They are bundled at the first request; in the package, tsup inserts them. */
 export async function panelFiles(): Promise<PanelFiles> {
   bundled ??= bundlePanel();
   return await bundled;
 }
 
-/** What the control panel's page loads, as text. */
+/** The files that the page of the control panel loads, as text. */
 export interface PanelFiles {
   readonly script: string;
   readonly style: string;

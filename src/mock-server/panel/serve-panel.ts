@@ -13,7 +13,7 @@ export async function servePanel(incoming: IncomingMessage, outgoing: ServerResp
   return file !== undefined;
 }
 
-/** Whether a browser opens the bare address of the server: the service itself has nothing there. */
+/** Whether a browser opens `/`, for which the service has no response. */
 export function wantsIndexPage({ url, method, headers }: IncomingMessage): boolean {
   return url === '/' && (method === 'GET' || method === 'HEAD') && acceptsHtml(headers);
 }
@@ -31,9 +31,9 @@ interface File {
 }
 
 async function findFile({ headers }: IncomingMessage, path: string): Promise<File | undefined> {
-  // A browser that opens the address wants the page, a caller with the token the outbox itself.
-  const isVisit = headers.authorization === undefined && acceptsHtml(headers);
-  if (path === '/' || (path === '/outbox' && isVisit)) return { type: 'text/html', text: PANEL_PAGE };
+  // The page for a browser that opens the address; the outbox itself for a caller with the token.
+  const isNavigation = headers.authorization === undefined && acceptsHtml(headers);
+  if (path === '/' || (path === '/outbox' && isNavigation)) return { type: 'text/html', text: PANEL_PAGE };
   if (path !== '/panel.js' && path !== '/panel.css') return undefined;
   const { panelFiles } = await import('./panel-files.ts');
   const { script, style } = await panelFiles();

@@ -55,7 +55,7 @@ const stub = z.object({
 });
 
 const body = stubOptions as unknown as z.ZodType<StubOptions, StubOptions>;
-/** The mock itself names what is wrong better than a schema can. */
+/** The mock's own error messages are more precise than those of the schema. */
 const checksBody = true;
 const query = z.strictObject({ base: z.string().optional().describe('Only requests for this base.') });
 const object = z.looseObject({});

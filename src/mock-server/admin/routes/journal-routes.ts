@@ -42,7 +42,7 @@ const claim = z.strictObject({
 type ListLimit = Pick<z.output<typeof listQuery>, 'limit'>;
 type VerifyBody = Claim & { readonly filter?: RequestFilter | undefined };
 
-/** What a caller may leave out. */
+/** Optional fields of a request. */
 type Optional<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
 
 interface Waiting {
@@ -143,7 +143,7 @@ export function streamEvents({
   if (outgoing.req.method === 'HEAD') return void outgoing.end();
   const send = (entry: JournalEntry) => {
     outgoing.write(`id: ${entry.number}\nevent: request\ndata: ${JSON.stringify(entry)}\n\n`);
-    // A listener that does not read must not make the mock keep all it has missed.
+    // Closed if the listener does not read, because the mock would have to store the missed entries.
     if (outgoing.writableLength > MOST_UNREAD_BYTES) outgoing.destroy();
   };
   const { after, spaces } = query;

@@ -22,7 +22,7 @@ const clock = z.strictObject({
   frozen: z.boolean().optional(),
 });
 
-/** As `mock.space()` takes them; the mock itself checks switches and moments, and names the wrong one. */
+/** The options of `mock.space()`. The mock itself checks switches and times, and names an invalid one. */
 const opening = z.strictObject({
   name: spaceName.optional().describe('Name of the space, which determines its key. Letters, digits, `_` and `-`.'),
   plan: planName.optional(),

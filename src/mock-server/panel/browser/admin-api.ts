@@ -3,8 +3,8 @@ import type { JournalEntry } from '../../journal/journal.ts';
 const STORED = 'fxrates-admin-token';
 
 /**
- * The token comes after the # of the printed address, which browsers do not send, and leaves the address at once.
- * Kept for other tabs, such as the outbox; it is worth nothing as soon as the server ends.
+ * The token is in the fragment of the printed address, which browsers do not send. It is removed from the address, and
+ * stored for other tabs, such as the outbox. It is not valid after the server ends.
  */
 export function takeToken(): string {
   const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
@@ -19,7 +19,7 @@ export function keepToken(token: string): void {
   localStorage.setItem(STORED, token);
 }
 
-/** What the admin API refused. */
+/** An error of the admin API. */
 export class AdminApiError extends Error {
   readonly status: number;
 

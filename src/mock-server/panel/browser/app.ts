@@ -48,7 +48,7 @@ interface SpaceChoiceProps {
   readonly choose: (space: string) => void;
 }
 
-/** Shown as soon as there is something to choose. */
+/** Shown if there is more than one choice. */
 function SpaceChoice({ spaces, chosen, choose }: SpaceChoiceProps) {
   const names = chosen === '' || spaces.includes(chosen) ? spaces : [...spaces, chosen];
   if (names.length === 0) return null;

@@ -29,7 +29,7 @@ function paceText(entries: readonly JournalEntry[]): string {
   return rate === undefined ? 'limit' : `limit, ${rate.limit} per minute`;
 }
 
-/** Draws the chart into `place`, as wide as that is, in the colours that the system's setting asks for. */
+/** Draws the chart in `place`, with its width and the colour scheme of the system. */
 export function drawChart(place: HTMLElement) {
   const chart = new uPlot(optionsFor(place.clientWidth), [[], [], [], []], place);
   const watcher = new ResizeObserver(([entry]) => {
@@ -69,7 +69,7 @@ function optionsFor(width: number): uPlot.Options {
       { ...axis, ...times },
       { ...axis, size: 40 },
     ],
-    // The served stand in front of all: what is left to see of those were refused.
+    // The served requests cover the total, so the rest of the column shows the refused ones.
     series: [
       {},
       bars('all', '--bad'),

@@ -9,7 +9,7 @@ type ShownFault = MockView['faults'][number];
 export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
   const [schemas, setSchemas] = useState<readonly FaultSchema[]>([]);
   const [edited, setEdited] = useState<ShownFault>();
-  // Without the description of the API there is no form; the faults are listed all the same.
+  // Without the description of the API there is no form, only the list of faults.
   useEffect(() => void loadSchemas().then(setSchemas, () => undefined), []);
   const save = async (settings: Record<string, unknown>) => {
     if (edited === undefined) return (await act('POST', '/faults', settings)) !== undefined;
@@ -33,7 +33,7 @@ export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
   </section>`;
 }
 
-/** Puts the old one back if the mock refuses the new one. */
+/** Restores the old fault if the mock refuses the new one. */
 async function replaceFault(
   act: SectionProps['act'],
   old: ShownFault,
@@ -60,12 +60,12 @@ interface FaultDescription {
   >;
 }
 
-/** Whether the refusal is shown here, beside what was typed, and not at the top of the page. */
+/** Whether the error is shown beside the input, not at the top of the page. */
 export function isOfFaults(refusal: SectionProps['refusal']): boolean {
   return refusal?.path.startsWith('/faults') ?? false;
 }
 
-/** What the form takes: all but what the mock itself has noted. */
+/** The settings of a fault, without the fields that the mock adds. */
 function settingsOf({ matched: _, struck: __, addedAt: ___, ...settings }: ShownFault) {
   return settings;
 }
@@ -104,7 +104,7 @@ interface FieldSchema {
   readonly properties?: Readonly<Record<string, FieldSchema>>;
 }
 
-/** What was typed, by the path of the field: `match.path`. */
+/** The input, by the path of the field: `match.path`. */
 export type FaultInput = Readonly<Record<string, string>>;
 
 /** Settings of a fault as they are typed. */
@@ -117,7 +117,7 @@ export function inputOf(settings: Readonly<Record<string, unknown>>, prefix = ''
   return Object.fromEntries(fields);
 }
 
-/** What was typed as the settings of a fault. Empty fields are left out; what is wrong, the mock says. */
+/** The input as the settings of a fault, without empty fields. The mock checks it. */
 function typedSettings(kind: string, input: FaultInput, { properties }: FaultSchema): Record<string, unknown> {
   const read = (fields: Readonly<Record<string, FieldSchema>>, prefix: string) =>
     Object.entries(fields).flatMap(([name, field]): [string, unknown][] => {
@@ -142,7 +142,7 @@ function parsedField(text: string, { type }: FieldSchema): unknown {
   }
 }
 
-/** Says when and how often, for every kind. */
+/** The fields for time and frequency, which every kind has. */
 const CONDITIONS = ['id', 'nth', 'times', 'probability', 'forMs', 'strikes'];
 
 interface FaultFormProps {
@@ -150,7 +150,7 @@ interface FaultFormProps {
   /** The fault to change; `undefined` for a new one. */
   readonly edited: Readonly<Record<string, unknown>> | undefined;
   readonly problem: string | undefined;
-  /** Says whether the mock took it. */
+  /** Returns whether the mock accepted it. */
   readonly save: (settings: Record<string, unknown>) => Promise<boolean>;
   readonly cancel: () => void;
 }

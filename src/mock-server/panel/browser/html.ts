@@ -2,7 +2,7 @@ import htm from 'htm';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 
-/** Markup in a template; preact puts every value in as text. */
+/** Markup in a template. Preact inserts all values as text. */
 export const html = htm.bind(h);
 
 /** A handler for `onInput` and `onChange`: passes on the value of the field. */

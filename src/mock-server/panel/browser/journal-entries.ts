@@ -43,7 +43,7 @@ export function targetOf({ path, query }: Pick<JournalEntry, 'path' | 'query'>):
   return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
 }
 
-// What a query may hold as it is stays readable.
+// Characters that are valid in a query are not encoded, so that it is readable.
 function encode(text: string): string {
   return encodeURIComponent(text).replace(/%(?:2C|3A|2F|E2%80%A6)/g, decodeURIComponent);
 }
@@ -88,7 +88,7 @@ export interface PerSecond {
 
 const SECONDS = 120;
 
-/** Counts `entries`, newest first, up to `now`. Refused ones stand on top of the served: `all` is drawn behind. */
+/** Counts `entries`, newest first, up to `now`. `all` is drawn behind the served requests, so refused ones are above. */
 export function perSecond(entries: readonly JournalEntry[], now: number): PerSecond {
   const last = Math.floor(now / 1000);
   const times = Array.from({ length: SECONDS }, (_, index) => last - SECONDS + 1 + index);

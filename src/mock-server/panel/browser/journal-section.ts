@@ -5,7 +5,7 @@ import { html, Select, useNewest, withValue } from './html.ts';
 import { curlCommand, isServed, keyFilterOf, matchingEntries, targetOf } from './journal-entries.ts';
 import { durationText, type MockView, type PanelQuery, type SectionProps, timeOfDay } from './mock-view.ts';
 
-/** Every request as it comes, with the reason for its response; a row opens to all there is to say of it. */
+/** All requests with the reason for the response. A row expands to all details. */
 export function JournalSection({ view, entries, query, setQuery, act }: SectionProps) {
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const matching = matchingEntries(entries, query);
@@ -71,7 +71,7 @@ interface ChoiceProps extends Pick<SectionProps, 'query' | 'setQuery'> {
 
 function Choice({ name, label, all, options, query, setQuery }: ChoiceProps) {
   const chosen = query[name];
-  // A link may name what is not there yet.
+  // A link can name a request that has not arrived yet.
   const shown = chosen === '' || options.some(([value]) => value === chosen) ? options : [...options, [chosen, chosen]];
   return html`<${Select} aria-label=${label} options=${[['', all], ...shown]} chosen=${chosen}
     choose=${(value: string) => setQuery({ [name]: value })} />`;
@@ -135,7 +135,7 @@ interface EntryDetailsProps {
   readonly switches: MockView['switches'];
 }
 
-/** What was sent, what was decided, and on what grounds. */
+/** The request, the response and the reason for it. */
 function EntryDetails({ entry, before, switches }: EntryDetailsProps) {
   const { query, headers, body } = entry;
   return html`<div class="details">

@@ -7,7 +7,7 @@ import { durationText, type MockView, type SectionProps } from './mock-view.ts';
 
 const PLANS = Object.keys(plans);
 
-/** Accounts and keys with what they have used, and short cuts past the dashboard. */
+/** Accounts and keys with their usage, and actions that need no dashboard. */
 export function KeySection({ view, query, setQuery, act }: SectionProps) {
   const [plan, setPlan] = useState('free');
   const [created, setCreated] = useState('');
@@ -105,7 +105,7 @@ const DRAWINGS: Readonly<Record<MinuteUse['kind'], Drawing>> = {
   'token-bucket': drawBucket,
 };
 
-/** The last 60 seconds, a column for each; what leaves on the left is free again. */
+/** The last 60 seconds, one column for each. Requests that leave on the left no longer count. */
 function drawLog({ perSecond = [] }: MinuteUse) {
   const most = Math.max(1, ...perSecond);
   return html`<svg class="window" viewBox="0 0 60 16" preserveAspectRatio="none" aria-hidden="true">

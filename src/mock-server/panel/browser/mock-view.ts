@@ -13,7 +13,7 @@ type Json<Value> = { readonly [Name in keyof Value]: Value[Name] extends Date ? 
 
 export type ClockState = Readonly<z.output<typeof clockState>>;
 
-/** What the panel shows of the mock. */
+/** The state of the mock that the panel shows. */
 export interface MockView {
   readonly clock: ClockState;
   readonly accounts: readonly Json<Account>[];
@@ -31,16 +31,16 @@ export interface RejectedCall {
   readonly message: string;
 }
 
-/** What a section of the panel gets. */
+/** The parameters of a section of the panel. */
 export interface SectionProps {
   readonly view: MockView;
   /** Newest first. */
   readonly entries: readonly JournalEntry[];
   readonly query: PanelQuery;
   readonly setQuery: ChangeQuery;
-  /** What the mock has refused last; `undefined` for nothing. */
+  /** The last error of the mock; `undefined` for none. */
   readonly refusal: RejectedCall | undefined;
-  /** Calls the admin API and shows what has changed, or why it refused. */
+  /** Calls the admin API, and shows the new state or the error. */
   readonly act: <Result>(method: string, path: string, body?: unknown) => Promise<Result | undefined>;
 }
 
@@ -59,7 +59,7 @@ export function durationText(ms: number): string {
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }
 
-/** What is looked at, as the address of the page has it: a link shows the same again. */
+/** The selection, which is in the address of the page, so that a link shows the same. */
 export interface PanelQuery {
   /** Name of a space; empty for the mock itself. */
   readonly space: string;

@@ -6,7 +6,7 @@ import type { ClockState, MockView, SectionProps } from './mock-view.ts';
 /** The default `journalSize` of the mock. */
 const MOST_ENTRIES = 1000;
 
-/** The mock, or a space of it, as it is now: read once, followed by its events, looked at again every second. */
+/** The current state of the mock or a space: read once, updated by events and every second. */
 export function useMock(space: string) {
   const scope = space === '' ? '' : `/spaces/${encodeURIComponent(space)}`;
   const [view, setView] = useState<MockView>();
@@ -43,7 +43,7 @@ export function useMock(space: string) {
     }
   };
   const needsToken = lost instanceof AdminApiError && lost.status === 401;
-  const problem = lost?.message ?? ''; // why the mock cannot be looked at
+  const problem = lost?.message ?? ''; // why the state could not be read
   return { view, spaces, entries, problem, refusal, needsToken, act, connect: () => setConnection(connection + 1) };
 }
 
@@ -52,7 +52,7 @@ function followMock(scope: string, load: () => Promise<void>, setEntries: Change
   const end = new AbortController();
   const loadOnce = oneAtATime(load, end.signal);
   loadOnce();
-  // What the stream fails of, the next look fails of too.
+  // The next request has the same error as the stream.
   void followEntries(scope, setEntries, { signal: end.signal, onShown: loadOnce }).catch(() => undefined);
   const stop = everySecond(loadOnce);
   return () => {
@@ -61,7 +61,7 @@ function followMock(scope: string, load: () => Promise<void>, setEntries: Change
   };
 }
 
-/** Gauges move with each request, yet a burst must not become as many looks. */
+/** Each request changes the gauges, but a burst must not cause as many updates. */
 function oneAtATime(load: () => Promise<void>, signal: AbortSignal): () => void {
   let isLoading = false;
   return () => {
