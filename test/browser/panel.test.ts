@@ -80,7 +80,7 @@ browserTest('adds faults, shows whom they struck, and removes them', async () =>
   await page.getByText('struck 0 of 0').waitFor();
   await call();
   await page.getByText('struck 1 of 1').waitFor();
-  await page.getByText('served; fault down: answered 503').waitFor();
+  await page.getByText('served; fault down: responds with 503').waitFor();
   await page.getByRole('button', { name: 'Edit down' }).click();
   await page.getByLabel('status required').fill('502');
   await page.getByRole('button', { name: 'Save fault' }).click();

@@ -222,5 +222,5 @@ test.each(mockAdapters)('closing the mock ends a hanging request, through $name'
   await it.mock.close();
 
   expect(await hanging).toBe('broken off');
-  expect(it.mock.journal.list()).toMatchObject([{ status: 0, why: 'served; fault fault_1: never answered' }]);
+  expect(it.mock.journal.list()).toMatchObject([{ status: 0, why: 'served; fault fault_1: never responds' }]);
 });

@@ -5,7 +5,7 @@ import { keyUsage } from '../service/key-usage.ts';
 import type { KeyRecord } from '../service/service-state.ts';
 import { type Html, html } from '../web/html.ts';
 import { type AccountRequest, alert, form, notice, page } from './dashboard-request.ts';
-import { formatCount, formatTime, planChoice } from './visitor-pages.ts';
+import { formatCount, formatTime, planChoice } from './signed-out-pages.ts';
 
 /** Actions that the account cannot do now. */
 export interface RefusedAction {

@@ -7,7 +7,7 @@ import { followLink, sendConfirmation } from '../service/outbox.ts';
 import type { AccountRecord, KeyRecord, ServiceState } from '../service/service-state.ts';
 import { accountPage, newKeyPage } from './account-page.ts';
 import { type AccountRequest, type DashboardRequest, redirect } from './dashboard-request.ts';
-import { checkMailPage, type FormMistake, messagePage, welcomePage } from './visitor-pages.ts';
+import { checkMailPage, type FormMistake, messagePage, welcomePage } from './signed-out-pages.ts';
 
 export function home(request: DashboardRequest): MockResponse {
   const { account } = request.session;

@@ -18,7 +18,7 @@ import {
   type Session,
   Sessions,
 } from './dashboard-request.ts';
-import { messagePage } from './visitor-pages.ts';
+import { messagePage } from './signed-out-pages.ts';
 
 /** Handles the paths of the emulated dashboard, `/dashboard` and below; returns `undefined` for other paths. */
 export type Dashboard = (request: MockRequest) => MockResponse | undefined;

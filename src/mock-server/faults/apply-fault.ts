@@ -48,17 +48,17 @@ interface Action<Kind extends FaultKind> {
   /** Returns the changed response; `undefined` to break the connection. If omitted, the fault only delays the response. */
   readonly apply?: (response: MockResponse, effect: Effect<Kind>, tools: FaultTools) => MockResponse | undefined;
   /** Whether the fault also applies if the service has created no response. */
-  readonly needsNoAnswer?: boolean;
+  readonly needsNoResponse?: boolean;
 }
 
 const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
   latency: { describe: ({ latencyMs }) => `${latencyMs} ms late` },
-  hang: { describe: () => 'never answered' },
+  hang: { describe: () => 'never responds' },
   'network-error': { describe: () => 'the connection broke off', apply: () => undefined },
   status: {
-    describe: ({ status }) => `answered ${status}`,
-    apply: (_, effect, tools) => replaceAnswer(effect, tools),
-    needsNoAnswer: true,
+    describe: ({ status }) => `responds with ${status}`,
+    apply: (_, effect, tools) => replaceResponse(effect, tools),
+    needsNoResponse: true,
   },
   reset: {
     describe: ({ afterBytes }) =>
@@ -67,7 +67,7 @@ const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
       afterBytes === undefined
         ? deliver(response, { sendsHead: false, ending: 'reset' }, wait)
         : deliver(response, { bodyBytes: afterBytes, ending: 'reset' }, wait),
-    needsNoAnswer: true,
+    needsNoResponse: true,
   },
   truncate: {
     describe: ({ afterBytes }) => `truncate ${after(afterBytes)}`,
@@ -85,7 +85,7 @@ const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
   garbage: {
     describe: () => 'garbage',
     apply: (response, _, { wait }) => deliver(response, { sendsHead: false, ending: 'garbage' }, wait),
-    needsNoAnswer: true,
+    needsNoResponse: true,
   },
   'bad-json': { describe: () => 'bad-json', apply: halve },
   'content-type': {
@@ -101,16 +101,16 @@ const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
 const DEFAULT_CONTENT_TYPE = 'text/html';
 
 /** Replaces the response if the service has created none. */
-const NO_ANSWER: MockResponse = { status: 0, headers: {}, body: '' };
+const NO_RESPONSE: MockResponse = { status: 0, headers: {}, body: '' };
 
 function applyFault<Kind extends FaultKind>(
   response: MockResponse | undefined,
   effect: Effect<Kind>,
   tools: FaultTools,
 ): MockResponse | undefined {
-  const { apply, needsNoAnswer = false } = actionOf(effect);
-  if (apply === undefined || (response === undefined && !needsNoAnswer)) return response;
-  return apply(response ?? NO_ANSWER, effect, tools);
+  const { apply, needsNoResponse = false } = actionOf(effect);
+  if (apply === undefined || (response === undefined && !needsNoResponse)) return response;
+  return apply(response ?? NO_RESPONSE, effect, tools);
 }
 
 function actionOf<Kind extends FaultKind>({ kind }: Effect<Kind>): Action<Kind> {
@@ -152,7 +152,7 @@ function codeAfter(struck: readonly FaultRecord[], decided: string | undefined):
   return replaced.body === undefined ? codeOf(replaced) : undefined;
 }
 
-function replaceAnswer(
+function replaceResponse(
   { status, code, headers = {}, body }: Effect<'status'>,
   { method, date }: FaultTools,
 ): MockResponse {

@@ -116,7 +116,7 @@ function kind<const Name extends string, Settings extends z.ZodRawShape>(
 /** msw delivers complete responses only: a truncated body would arrive as a shorter complete one. */
 const WITH_CONNECTION: readonly AdapterName[] = ['fetch', 'undici', 'socket'];
 const ANY_TIME = { adapters: ADAPTER_NAMES, canStrikeBefore: true };
-const WITH_ANSWER = { adapters: ADAPTER_NAMES, canStrikeBefore: false };
+const FOR_RESPONSES = { adapters: ADAPTER_NAMES, canStrikeBefore: false };
 
 /** All kinds of faults and their settings. `apply-fault.ts` applies them to responses. */
 export const faultKinds = {
@@ -182,7 +182,7 @@ export const faultKinds = {
   }),
   /** Sends the body slowly, in pieces. */
   dribble: kind('dribble', {
-    ...WITH_ANSWER,
+    ...FOR_RESPONSES,
     settings: {
       /**
        * Size of a piece in bytes.
@@ -215,10 +215,10 @@ export const faultKinds = {
     settings: {},
   }),
   /** Sends only the first half of the body, with a matching Content-Length. */
-  'bad-json': kind('bad-json', { ...WITH_ANSWER, settings: {} }),
+  'bad-json': kind('bad-json', { ...FOR_RESPONSES, settings: {} }),
   /** Sends the body with another content type. */
   'content-type': kind('content-type', {
-    ...WITH_ANSWER,
+    ...FOR_RESPONSES,
     settings: {
       /**
        * The content type to send.
@@ -230,7 +230,7 @@ export const faultKinds = {
   }),
   /** Replaces or removes Retry-After. Strikes only responses that have the header. */
   'retry-after': kind('retry-after', {
-    ...WITH_ANSWER,
+    ...FOR_RESPONSES,
     settings: {
       /**
        * The value to send.

@@ -100,7 +100,7 @@ export function stubResponse(
   }
   const response = source.answers[Math.min(served, source.answers.length - 1)];
   if (response === undefined) throw new Error(`Stub ${id} has no response.`);
-  return { ...toServiceResponse(response), why: `answered by stub ${id}`, stub: id };
+  return { ...toServiceResponse(response), why: `response of stub ${id}`, stub: id };
 }
 
 function recordedIn(recorded: Readonly<Record<string, StubAnswer>>): RecordedResponses {

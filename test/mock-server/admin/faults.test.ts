@@ -81,7 +81,7 @@ test('another process can verify, audit, and read the number of dropped requests
 
   await remote.expectRequests({ fault: 'flaky' }).toHaveCount(1);
   await expect(remote.expectRequests({ status: 429 }).toHaveCount(2)).rejects.toThrow(
-    /Expected 2 requests .* got 0\. Received requests:\n {2}#1 GET \/api\/v1\/latest 500, key_1: served; fault flaky: answered 500/,
+    /Expected 2 requests .* got 0\. Received requests:\n {2}#1 GET \/api\/v1\/latest 500, key_1: served; fault flaky: responds with 500/,
   );
   expect((await remote.audit()).unknownRoutes).toMatchObject([{ number: 2 }]);
   expect(await remote.journal.dropped()).toBe(0);

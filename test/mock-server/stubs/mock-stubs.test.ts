@@ -213,7 +213,7 @@ test('the journal names the stub that responded, and a filter finds its requests
   await send('/api/v1/latest');
 
   expect(mock.journal.list().map(({ stub }) => stub)).toEqual([id, undefined]);
-  expect(mock.journal.list({ stub: id })).toMatchObject([{ why: 'answered by stub stub_1', query: { base: 'EUR' } }]);
+  expect(mock.journal.list({ stub: id })).toMatchObject([{ why: 'response of stub stub_1', query: { base: 'EUR' } }]);
 });
 
 test('faults also apply to stubbed responses', async () => {
