@@ -10,7 +10,7 @@ import { withCorsHeaders } from './http/response-headers.ts';
 import type { HandledRequest, ServiceHandler } from './http/service-handler.ts';
 import { dateHeader, errorResponse, type ServiceResponse, writeResponse } from './http/service-response.ts';
 import { type Journal, newJournalEntry } from './journal/journal.ts';
-import { forgetKeyInHand } from './service/keys.ts';
+import { forgetLastKey } from './service/keys.ts';
 import type { ServiceContext } from './service/service-state.ts';
 
 /** Handles a request, in the same way for every adapter. `undefined`: the connection breaks off without a response. */
@@ -38,18 +38,18 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
   const handle = withFaults(withOverrides(options), options);
 
   function finish(handled: HandledRequest, { adapter, gone }: RequestSource): ReturnType<HandleRequest> {
-    forgetKeyInHand();
+    forgetLastKey();
     const { entry, waitMs = 0 } = handled;
     if (entry !== undefined) journal.add(entry);
     // Also for faults and handlers of `mock.use()`. The dashboard, which has no entry, is for its own pages only.
     const isShared = context.behaviour.values.cors === 'any-origin' && entry !== undefined;
     const response = isShared && handled.response ? withCorsHeaders(handled.response) : handled.response;
-    const handOver = () => {
+    const deliver = () => {
       trackRetryAfter(context, handled, adapter);
       return response;
     };
-    if (waitMs === 0) return handOver();
-    return delays.wait(waitMs, gone?.(), entry?.faults).then((hasWaited) => (hasWaited ? handOver() : undefined));
+    if (waitMs === 0) return deliver();
+    return delays.wait(waitMs, gone?.(), entry?.faults).then((hasWaited) => (hasWaited ? deliver() : undefined));
   }
 
   return (request, source) => {
@@ -113,10 +113,10 @@ export function trackRetryAfter(
   const key = state.keys.get(entry?.keyId ?? '');
   if (key === undefined || entry === undefined) return;
   const asksMs = behaviour.values.retryAfterUnit === 'seconds' ? Math.round(Number(value) * 1000) : Number(value);
-  const remember = () => {
+  const store = () => {
     key.retryAt = entry.at + asksMs;
   };
   // A client in process may react in the same turn of the event loop; over a socket, in the next one at the earliest.
-  if (adapter === 'socket') void nextTurn().then(remember);
-  else queueMicrotask(remember);
+  if (adapter === 'socket') void nextTurn().then(store);
+  else queueMicrotask(store);
 }

@@ -51,11 +51,11 @@ export async function startServer(options: ServeOptions, serving: Serving): Prom
   const { clock, journal, sockets, adapters } = parts;
   const { host, allowRemote } = address;
   const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host, allowRemote });
-  const kept = state === undefined ? undefined : await StatePersister.open(checkedPath(state), mock, clock);
-  const onResponded = kept === undefined ? undefined : () => kept.noteChange();
+  const persister = state === undefined ? undefined : await StatePersister.open(checkedPath(state), mock, clock);
+  const onResponded = persister === undefined ? undefined : () => persister.noteChange();
   const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin, onResponded }).catch(
     async (error: unknown) => {
-      await kept?.abandon();
+      await persister?.abandon();
       throw error;
     },
   );
@@ -63,7 +63,7 @@ export async function startServer(options: ServeOptions, serving: Serving): Prom
   const end = async () => {
     await server.close();
     for (const endOne of ends) endOne();
-    await kept?.close();
+    await persister?.close();
   };
   let closed: Promise<void> | undefined;
   const close = () => {

@@ -117,7 +117,7 @@ const OF_THE_MOMENT = {
   ],
   'faults/with-faults.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
-  'service/keys.ts': ['inHand'],
+  'service/keys.ts': ['lastHashed'],
   'mock-server.ts': ['#servers', '#stopListening', '#closeMsw'],
   'panel/browser/use-mock.ts': ['fresh', 'isLoading'],
   'probe/probe-report.ts': ['observed', 'reasons', 'contradictions'],

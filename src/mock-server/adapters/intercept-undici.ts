@@ -47,9 +47,9 @@ export function interceptUndici(server: MswServer): InterceptedUndici {
     isActive: () => !isStopped,
   });
   setGlobalDispatcher(dispatcher);
-  const putBackFetch = markGlobalFetch();
+  const restoreFetch = markGlobalFetch();
   const close = () => {
-    putBackFetch();
+    restoreFetch();
     // A dispatcher that was set meanwhile stays in use. This one then forwards all requests.
     if (getGlobalDispatcher() === dispatcher) setGlobalDispatcher(previous);
     else isStopped = true;
@@ -72,7 +72,7 @@ export function createMswDispatcher(
   return createInterceptingDispatcher((options) => {
     if (isStrategyCheck()) return refuseStrategyCheck;
     if (!isActive() || !isForMsw(options)) return undefined;
-    return (sink, passOn) => respondByMsw(options, { sink, passOn, events, handlers: handlers() });
+    return (sink, forward) => respondByMsw(options, { sink, forward, events, handlers: handlers() });
   }, next);
 }
 
@@ -87,20 +87,20 @@ function isForMsw({ method, origin, upgrade }: Dispatcher.DispatchOptions): bool
 
 interface MswExchange {
   readonly sink: ResponseSink;
-  readonly passOn: (options: Dispatcher.DispatchOptions) => void;
+  readonly forward: (options: Dispatcher.DispatchOptions) => void;
   readonly events: object | undefined;
   readonly handlers: readonly unknown[];
 }
 
 async function respondByMsw(
   options: Dispatcher.DispatchOptions,
-  { sink, passOn, events, handlers }: MswExchange,
+  { sink, forward, events, handlers }: MswExchange,
 ): Promise<void> {
   const [asked, passed] = forTwo(options);
   const neutral = toRequest(await readDispatch(asked), new URL(options.origin ?? '').origin);
   const request = new Request(neutral, { signal: sink.gone });
   const report = createEventReporter(events as MswEvents | undefined, request);
-  if (request.headers.get('accept')?.includes('msw/passthrough') === true) return passOn(passed);
+  if (request.headers.get('accept')?.includes('msw/passthrough') === true) return forward(passed);
   const response = await load('msw')
     .getResponse(handlers.filter(isRequestHandler), request.clone())
     .catch((error: unknown) => {
@@ -110,13 +110,13 @@ async function respondByMsw(
     });
   if (response === undefined) {
     await applyUnhandledStrategy(request); // it reports these events itself
-    return passOn(passed);
+    return forward(passed);
   }
   report('request:start');
   report('request:match');
   if (isPassthrough(response)) {
     report('request:end');
-    return passOn(passed);
+    return forward(passed);
   }
   if (response.type === 'error') {
     sink.fail(brokenConnection('close'));

@@ -131,7 +131,7 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
   listenWith(server, onUnhandledRequest);
   // msw replaces members of node:http, which `import { get } from 'node:http'` does not see without this.
   syncBuiltinESMExports();
-  const putBackFetch = markGlobalFetch();
+  const restoreFetch = markGlobalFetch();
   setGlobalDispatcher(dispatcher);
   return {
     onUnhandledRequest,
@@ -140,7 +140,7 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
       server.resetHandlers(...handlers.flat());
     },
     stop() {
-      putBackFetch();
+      restoreFetch();
       server.close();
       syncBuiltinESMExports();
       // A dispatcher that was set meanwhile stays in use. Ours then forwards all requests.

@@ -22,7 +22,7 @@ export function createDispatcher(findHandler: FindHandler, next: Dispatcher): Di
 }
 
 /** Sends the response to `sink`, or the request to the next dispatcher. */
-type Respond = (sink: ResponseSink, passOn: (options: Dispatcher.DispatchOptions) => void) => Promise<void>;
+type Respond = (sink: ResponseSink, forward: (options: Dispatcher.DispatchOptions) => void) => Promise<void>;
 
 /** A dispatcher that handles the requests for which `findResponder` returns a function, and sends all others to `next`. */
 export function createInterceptingDispatcher(
@@ -36,8 +36,8 @@ export function createInterceptingDispatcher(
       if (respond === undefined) return next.dispatch(options, handler);
       const sink = new ResponseSink(handler, options);
       if (!sink.begin()) return true;
-      const passOn = (passed: Dispatcher.DispatchOptions) => sink.leave() && next.dispatch(passed, handler);
-      respond(sink, passOn).catch((error: unknown) =>
+      const forward = (passed: Dispatcher.DispatchOptions) => sink.leave() && next.dispatch(passed, handler);
+      respond(sink, forward).catch((error: unknown) =>
         sink.fail(error instanceof Error ? error : new Error(String(error))),
       );
       return true;

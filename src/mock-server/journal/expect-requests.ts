@@ -117,7 +117,7 @@ function wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): Mo
   const wanted = count ?? [...bound('at least', atLeast), ...bound('at most', atMost)].join(' and ');
   const closest = isShort ? closestLines(selection, filter) : '';
   return unexpected(
-    `Expected ${wanted} ${selectionText(filter, atMost ?? atLeast ?? count)}, got ${matching.length}. ${closest}${whatCame(selection)}`,
+    `Expected ${wanted} ${selectionText(filter, atMost ?? atLeast ?? count)}, got ${matching.length}. ${closest}${receivedText(selection)}`,
   );
 }
 
@@ -131,7 +131,7 @@ function checkSentWith(selection: Selection, pattern: RequestFilter): void {
   refuseForgotten(selection);
   const closest = closestLines({ ...selection, all: matching }, pattern);
   throw unexpected(
-    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter)}. ${closest}${whatCame(selection)}`,
+    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter)}. ${closest}${receivedText(selection)}`,
   );
 }
 
@@ -147,7 +147,7 @@ function checkOrder(selection: Selection, patterns: readonly RequestFilter[]): v
       const place = early === undefined ? '' : `#${early.number} matches, but came before. `;
       const closest = closestLines({ ...selection, all: rest }, pattern);
       throw unexpected(
-        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${closest}${whatCame(selection)}`,
+        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${closest}${receivedText(selection)}`,
       );
     }
     from += found + 1;
@@ -160,7 +160,7 @@ function selectionText(filter: RequestFilter, number?: number): string {
 }
 
 /** Lists all requests, after the expectation. */
-export function whatCame({ all }: Pick<Selection, 'all'>): string {
+export function receivedText({ all }: Pick<Selection, 'all'>): string {
   return `Received requests:\n${formatRequests(all)}`;
 }
 

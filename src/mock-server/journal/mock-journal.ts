@@ -1,6 +1,6 @@
 import { pause } from '../clock/event-loop.ts';
 import { checkOptionNames, MockServerError } from '../mock-server-error.ts';
-import { closestLines, whatCame } from './expect-requests.ts';
+import { closestLines, receivedText } from './expect-requests.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter } from './request-filter.ts';
 
@@ -91,9 +91,9 @@ export async function waitForRequests(
   if (found.length < count) await pause(timeoutMs, ends);
   stop();
   if (found.length >= count) return found;
-  const came = { all: journal.entries };
+  const journalEntries = { all: journal.entries };
   throw new MockServerError(
-    `${found.length} of ${count} requests arrived within ${timeoutMs} ms. ${closestLines(came, filter)}${whatCame(came)}`,
+    `${found.length} of ${count} requests arrived within ${timeoutMs} ms. ${closestLines(journalEntries, filter)}${receivedText(journalEntries)}`,
     { code: 'wait_timeout', status: 408 },
   );
 }

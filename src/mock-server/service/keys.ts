@@ -93,7 +93,7 @@ export function createKeys(context: ServiceContext): Keys {
   return {
     create({ accountId }) {
       const account = findAccount(state, accountId);
-      checkRoom(context, account);
+      checkKeyCap(context, account);
       return issue(context, account);
     },
     revoke(keyId) {
@@ -142,20 +142,20 @@ function usedWindow(used: number, { account }: KeyRecord, { behaviour, now }: Se
 
 /** SHA-256 of a key, in hexadecimal. The mock stores nothing else of a key. */
 export function hashOf(key: string): string {
-  if (key !== inHand.key) inHand = { key, hash: hash('sha256', key, 'hex') };
-  return inHand.hash;
+  if (key !== lastHashed.key) lastHashed = { key, hash: hash('sha256', key, 'hex') };
+  return lastHashed.hash;
 }
 
 /** Forgets the key of the request that has a response: after that, only its hash is in memory. */
-export function forgetKeyInHand(): void {
-  inHand = NO_KEY;
+export function forgetLastKey(): void {
+  lastHashed = NO_KEY;
 }
 
 const NO_KEY = { key: '', hash: hash('sha256', '', 'hex') };
 // Cached, because the space of a request and its authentication need the same hash.
-let inHand = NO_KEY;
+let lastHashed = NO_KEY;
 
-function checkRoom({ behaviour }: ServiceContext, account: AccountRecord): void {
+function checkKeyCap({ behaviour }: ServiceContext, account: AccountRecord): void {
   if (!account.isConfirmed) {
     throw new MockServerError(
       `The e-mail address of ${account.id} is not confirmed; mock.accounts.confirm('${account.id}') confirms it.`,

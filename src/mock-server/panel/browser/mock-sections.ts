@@ -30,7 +30,7 @@ export function ClockSection({ view: { clock }, act }: SectionProps) {
 }
 
 function paceOf({ mode, frozen }: ClockState): string {
-  if (frozen) return 'frozen: moves when told';
+  if (frozen) return 'frozen: moves only when advanced';
   return mode === 'real' ? 'runs in real time' : 'virtual: advances on request, or when idle';
 }
 
