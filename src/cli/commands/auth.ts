@@ -101,7 +101,7 @@ async function login(given: Invocation): Promise<number> {
   const path = await storeCredential(io, profile, { origin: new URL(baseUrl).origin, secret });
   const configPath = await changeConfig(io, 'base_url', { value: baseUrl, profile });
   await screen.info(`fxrates: key ${maskKey(secret)} for ${baseUrl} stored in ${path}, profile ${profile}\n`);
-  await screen.info(`fxrates: base URL kept in ${configPath}\n`);
+  await screen.info(`fxrates: base URL stored in ${configPath}\n`);
   for (const name of ['FXRATES_API_KEY', 'FXRATES_API_KEY_FILE']) {
     if (io.env[name]) await screen.warn(`${name} overrides the stored key`);
   }
@@ -199,8 +199,8 @@ async function logout({ io, screen, settings: { profile } }: Invocation): Promis
   const path = await removeCredential(io, profile);
   await screen.info(`fxrates: key of profile ${profile} removed from ${path}; it stays valid until it is revoked\n`);
   const config = await readConfig(io.env);
-  const isKept = ownSetting(config, 'base_url', profile) !== undefined;
-  if (isKept) await screen.info(`fxrates: base URL kept in ${config.path}\n`);
+  const hasBaseUrl = ownSetting(config, 'base_url', profile) !== undefined;
+  if (hasBaseUrl) await screen.info(`fxrates: base URL is still stored in ${config.path}\n`);
   return exitCodes.ok;
 }
 

@@ -48,7 +48,7 @@ export async function watch(
     onRemark();
     const { message } = error;
     const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
-    const text = `fxrates: ${at} ${visible(message)}; asking again in ${formatDuration(next.intervalMs)}\n`;
+    const text = `fxrates: ${at} ${visible(message)}; next request in ${formatDuration(next.intervalMs)}\n`;
     void screen.info(screen.isJson ? jsonLine({ event: 'missed', code: error.details.code, message }) : text);
   };
   const options = { every, onError, signal: reporter.signal, operation: operation?.id as 'latest' }; // or another one

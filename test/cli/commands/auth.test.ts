@@ -31,7 +31,7 @@ test('login checks the key with one quota call and stores it with its origin', a
 
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toContain('key fx_live_…00ed for https://api.example.test stored');
-  expect(stderr).toContain(`base URL kept in ${join(folder, 'config.json')}\n`);
+  expect(stderr).toContain(`base URL stored in ${join(folder, 'config.json')}\n`);
   expect(requests.map(({ url }) => url)).toEqual([`${ORIGIN}/api/v1/quota`]);
   expect(await read('credentials.json')).toEqual({
     version: 1,
@@ -251,7 +251,7 @@ test('logout removes the key of its profile, twice without failing', async () =>
 
   const { code, stderr } = await run('auth logout');
   expect(code).toBe(0);
-  expect(stderr).toContain(`base URL kept in ${join(folder, 'config.json')}\n`);
+  expect(stderr).toContain(`base URL is still stored in ${join(folder, 'config.json')}\n`);
   expect((await read('config.json')).profiles.default.base_url).toBe(ORIGIN);
   expect(Object.keys((await read('credentials.json')).keys)).toEqual(['other']);
   expect(await run('auth logout')).toMatchObject({

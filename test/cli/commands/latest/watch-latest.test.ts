@@ -95,7 +95,7 @@ test('a failure after the first response is reported, and the next call follows'
   expect(code).toBe(0);
   expect(stdout.trim().split('\n')).toHaveLength(2);
   expect(stderr).toBe(
-    'fxrates: 15:25:00 cannot reach api.example.test — connection refused (ECONNREFUSED); asking again in 5 min\n',
+    'fxrates: 15:25:00 cannot reach api.example.test — connection refused (ECONNREFUSED); next request in 5 min\n',
   );
 });
 
@@ -106,7 +106,7 @@ test('a wait longer than --max-wait is reported, and the next call follows', asy
 
   expect(code).toBe(0);
   expect(stdout.trim().split('\n')).toHaveLength(2);
-  expect(stderr).toContain('asking again in 5 min');
+  expect(stderr).toContain('next request in 5 min');
 });
 
 test('each wait of a watch for the limit may be as long as --max-wait', async () => {
