@@ -192,12 +192,14 @@ export function refuseKeyParameters(query: object, option = 'query'): void {
   );
 }
 
-/** Options of a call that could also be parameters of a service. */
+/** Options of a call that a service could also use as parameters. */
 const ALSO_PARAMETERS: readonly string[] = ['signal', 'priority', 'headers', 'numbers', 'schema'];
 
-/** Rejects an option of the call, which would have no effect as a parameter. */
+/** Sent as parameters, they would have no effect. */
+const CALL_OPTIONS: readonly string[] = CALL_OPTION_NAMES.filter((name) => !ALSO_PARAMETERS.includes(name));
+
 function refuseCallOption(name: string): void {
-  if (!CALL_OPTION_NAMES.some((option) => option === name) || ALSO_PARAMETERS.includes(name)) return;
+  if (!CALL_OPTIONS.includes(name)) return;
   throw new ConfigError(
     `query: '${name}' is an option of the call, not a query parameter; pass it after the query: fx.latest(query, { ${name} })`,
   );
