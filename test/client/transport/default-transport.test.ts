@@ -71,7 +71,7 @@ test('loads undici once, with the first request', async () => {
 test('a request that is cancelled while undici loads rejects immediately, and is not sent', async () => {
   const cancellation = new Cancellation();
   const loading = deferred<typeof undici>();
-  answerWith('sent');
+  respondWith('sent');
   const transport = defaultTransport(runtime({ loadUndici: () => loading.promise }));
 
   const response = transport({ ...request, cancellation });
