@@ -3,13 +3,11 @@ import { type Grant, grant } from '../../src/client/limits/grant.ts';
 import type { LimiterState } from '../../src/client/limits/limiter-state.ts';
 import {
   type Answer,
-  accepted,
+  applyReport,
   configured,
   initialState,
-  lost,
   type RetryAfterReading,
-  refused,
-  unused,
+  retryAfterReading,
 } from '../../src/client/limits/transitions.ts';
 
 /** The events of a limiter. An answer belongs to a request in flight; if there is none, it is ignored. */
@@ -103,14 +101,9 @@ export class LimiterProcess {
     if (!request) return {};
     const date = event.isDated ? new Date(this.now).toUTCString() : undefined;
     const answer = { ...request, now: this.now, date };
-    if (event.kind === 'accepted') this.state = accepted(this.state, answer);
-    else if (event.kind === 'lost') this.state = lost(this.state, answer);
-    else if (event.kind === 'unused') this.state = unused(this.state);
-    else if (event.kind === 'refused') {
-      const { state, reading } = refused(this.state, { ...answer, retryAfter: event.retryAfter }, UNIT_OPTIONS);
-      this.state = state;
-      return { reading };
-    }
-    return {};
+    const report = { kind: event.kind, ...answer, retryAfter: event.kind === 'refused' ? event.retryAfter : undefined };
+    const before = this.state;
+    this.state = applyReport(before, report, UNIT_OPTIONS);
+    return event.kind === 'refused' ? { reading: retryAfterReading(before, report, UNIT_OPTIONS) } : {};
   }
 }

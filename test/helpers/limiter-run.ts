@@ -1,4 +1,4 @@
-import { type Grant, grant, slotAt } from '../../src/client/limits/grant.ts';
+import { type Grant, grant, slotAt, take } from '../../src/client/limits/grant.ts';
 import type { LimiterState } from '../../src/client/limits/limiter-state.ts';
 import { windowName } from '../../src/client/limits/limiter-view.ts';
 import type { RetryAfterUnit } from '../../src/client/limits/retry-after.ts';
@@ -9,7 +9,7 @@ import {
   lost,
   type RetryAfterReading,
   refused,
-  unused,
+  retryAfterReading,
 } from '../../src/client/limits/transitions.ts';
 
 /** Time between each request of a `LimiterRun` and its response. */
@@ -52,8 +52,8 @@ export class LimiterRun {
 
   refuse(sentAt: number, { retryAfter, isProbe = false, date }: Refusing = {}): RetryAfterReading {
     const answer = { now: sentAt + ROUND_TRIP_MS, sentAt, probe: isProbe, retryAfter, date };
-    const { state, reading } = refused(this.state, answer, this.#options);
-    this.state = state;
+    const reading = retryAfterReading(this.state, answer, this.#options);
+    this.state = refused(this.state, answer, this.#options);
     return reading;
   }
 
@@ -62,7 +62,7 @@ export class LimiterRun {
   }
 
   giveBack(): void {
-    this.state = unused(this.state);
+    this.state = take(this.state, -1);
   }
 
   configure(perMinute: number, now = 0): void {

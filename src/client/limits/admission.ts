@@ -1,4 +1,5 @@
 import type { SteadyTime } from '../clock.ts';
+import { lastSlotAt, slotAt } from './grant.ts';
 import type { InFlight } from './in-flight.ts';
 import type { LimiterCore, LimiterSettings } from './limiter-core.ts';
 import { burstOf, type LimiterView, perMinuteOf, windowName } from './limiter-view.ts';
@@ -25,16 +26,17 @@ export class Admission {
   /** The time before which no request is sent, because of a refusal or an outage. */
   get closedUntil(): number {
     const { core, inFlight } = this.#parts;
-    const closedUntil = core.toLocal(Math.max(core.state.gate.opensAt, core.state.blockedUntil));
+    const closedUntil = Math.max(core.state.gate.opensAt, core.state.blockedUntil) - core.aheadMs;
     const { isDown, retryAt } = inFlight.health;
     return isDown ? Math.max(closedUntil, retryAt) : closedUntil;
   }
 
   /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
   slotAt(now: number, ahead: number): number {
-    const { core, inFlight } = this.#parts;
+    const { core, inFlight, settings } = this.#parts;
     const { isDown, retryAt } = inFlight.health;
-    return Math.max(core.slotAt(now, ahead), isDown ? retryAt : now);
+    const at = slotAt(core.state, now + core.aheadMs, { ahead, mayProbe: settings.probe }) - core.aheadMs;
+    return Math.max(at, isDown ? retryAt : now, now);
   }
 
   /**
@@ -46,7 +48,8 @@ export class Admission {
     const now = time.now();
     const { isDown, retryAt } = inFlight.health;
     const unsent = calls - inFlight.size;
-    const lastAt = unsent > 0 ? Math.max(core.lastSlotAt(now, unsent), isDown ? retryAt : now) : now;
+    const slotAt = unsent > 0 ? lastSlotAt(core.state, now + core.aheadMs, unsent) - core.aheadMs : now;
+    const lastAt = unsent > 0 ? Math.max(slotAt, isDown ? retryAt : now, now) : now;
     const byService = Math.ceil(calls / Math.min(inFlight.maxConcurrent, concurrency)) * inFlight.roundTripMs;
     return Math.ceil(Math.max(lastAt - now + inFlight.roundTripMs, byService));
   }
@@ -67,7 +70,7 @@ export class Admission {
    */
   tooLongWait(now: number): LimitError | undefined {
     const { core, inFlight, settings } = this.#parts;
-    const blockedUntil = core.toLocal(core.state.blockedUntil);
+    const blockedUntil = core.state.blockedUntil - core.aheadMs;
     if (blockedUntil > now) return this.limitError('max_retry_after', blockedUntil);
     const { isDown, retryAt } = inFlight.health;
     if (isDown && retryAt - now > settings.maxRetryAfterMs) return this.limitError('unavailable', retryAt);

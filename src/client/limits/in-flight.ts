@@ -8,7 +8,6 @@ import {
 } from './concurrency.ts';
 import type { LimiterState } from './limiter-state.ts';
 import type { Permit } from './permit.ts';
-import type { Answer } from './transitions.ts';
 
 export interface InFlightOptions {
   readonly maxConcurrent: 'adapt' | number;
@@ -75,34 +74,27 @@ export class InFlight {
   }
 
   /** The service works: it sent a success or a refusal. */
-  answered(permit: Permit, now: number): Answer {
+  answered(permit: Permit, now: number): void {
     const wasFull = this.#permits.size >= this.maxConcurrent;
-    const answer = this.#remove(permit, now);
-    this.#health = serviceAnswered(this.#health, answer);
-    // Field by field: with a spread, V8 creates a new hidden class for each request.
-    this.#concurrency = concurrencyAnswered(this.#concurrency, { now, sentAt: answer.sentAt, wasFull });
-    return answer;
+    const { sentAt } = permit;
+    this.#permits.delete(permit);
+    this.#health = serviceAnswered(this.#health, sentAt);
+    this.#concurrency = concurrencyAnswered(this.#concurrency, { now, sentAt, wasFull });
   }
 
   /** `hintMs`: the wait that the Retry-After of the failure asks for. */
-  failed(permit: Permit, now: number, { hintMs, error }: { hintMs: number | undefined; error: unknown }): Answer {
-    const answer = this.#remove(permit, now);
-    this.#health = serviceFailed(this.#health, { ...answer, hintMs, random: this.#random });
-    this.#concurrency = concurrencyFailed(this.#concurrency, { ...answer, isOutage: this.#health.isDown });
+  failed(permit: Permit, now: number, { hintMs, error }: { hintMs: number | undefined; error: unknown }): void {
+    const { sentAt } = permit;
+    this.#permits.delete(permit);
+    this.#health = serviceFailed(this.#health, { now, sentAt, hintMs, random: this.#random });
+    this.#concurrency = concurrencyFailed(this.#concurrency, { now, sentAt, isOutage: this.#health.isDown });
     this.lastFailure = error;
-    return answer;
   }
 
   /** The caller aborted, or the request was not sent. */
-  left(permit: Permit, now: number): Answer {
-    const answer = this.#remove(permit, now);
-    this.#health = serviceUntested(this.#health, answer);
-    return answer;
-  }
-
-  #remove(permit: Permit, now: number): Answer {
+  left(permit: Permit): void {
     this.#permits.delete(permit);
-    return { now, sentAt: permit.sentAt, probe: permit.probe };
+    this.#health = serviceUntested(this.#health, permit.sentAt);
   }
 }
 
@@ -130,13 +122,9 @@ export interface ServiceHealth {
   readonly failureRate: number;
 }
 
-/** The times of a request, failed or not. */
-export interface ServiceResult {
+export interface ServiceFailure {
   readonly now: number;
   readonly sentAt: number;
-}
-
-export interface ServiceFailure extends ServiceResult {
   /** Milliseconds that the Retry-After of a 503 asks to wait. */
   readonly hintMs: number | undefined;
   readonly random: () => number;
@@ -171,7 +159,7 @@ export const HEALTHY: ServiceHealth = {
 };
 
 /** The service responded with a success or a refusal, so it works. */
-export function serviceAnswered(health: ServiceHealth, { sentAt }: ServiceResult): ServiceHealth {
+export function serviceAnswered(health: ServiceHealth, sentAt: number): ServiceHealth {
   const { isDown, retryAt, staleBefore, backoffMs, isProbing } = health;
   const lastSuccessSentAt = Math.max(health.lastSuccessSentAt, sentAt);
   if (isDown)
@@ -218,6 +206,6 @@ export function serviceGranted(health: ServiceHealth): ServiceHealth {
 }
 
 /** A probe ended without a result, because its caller aborted. */
-export function serviceUntested(health: ServiceHealth, { sentAt }: ServiceResult): ServiceHealth {
+export function serviceUntested(health: ServiceHealth, sentAt: number): ServiceHealth {
   return health.isProbing && sentAt > health.staleBefore ? { ...health, isProbing: false } : health;
 }

@@ -105,8 +105,8 @@ export class LimiterHistory {
     return [...this.#changes];
   }
 
-  /** `toLocal` turns a time of `state` into one of the limiter's clock. */
-  observe(event: LimiterEvent, state: LimiterState, health: ServiceHealth, toLocal: (at: number) => number): void {
+  /** `aheadMs`: milliseconds by which the clock of `state` is ahead of the limiter's. */
+  observe(event: LimiterEvent, state: LimiterState, health: ServiceHealth, aheadMs: number): void {
     const last = this.#last;
     const { retryAt } = health;
     const isSame =
@@ -129,7 +129,7 @@ export class LimiterHistory {
       calls: burst.calls,
       retryAt,
     };
-    this.#changes.push(this.#describe(event, state, health, toLocal));
+    this.#changes.push(this.#describe(event, state, health, aheadMs));
     if (this.#changes.length > LONGEST_HISTORY) this.#changes.shift();
   }
 
@@ -137,11 +137,11 @@ export class LimiterHistory {
     event: LimiterEvent,
     state: LimiterState,
     { isDown, retryAt }: ServiceHealth,
-    toLocal: (at: number) => number,
+    aheadMs: number,
   ): LimiterChange {
     const now = this.#time.now();
     const dateOf = (at: number) => new Date(this.#time.toEpoch(at));
-    const closedUntil = toLocal(Math.max(state.gate.opensAt, state.blockedUntil));
+    const closedUntil = Math.max(state.gate.opensAt, state.blockedUntil) - aheadMs;
     return {
       at: dateOf(now),
       event,

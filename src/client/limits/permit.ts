@@ -1,29 +1,24 @@
-import type { RetryAfterReading } from './transitions.ts';
+import type { Answer, RetryAfterReading } from './transitions.ts';
 
 /** The headers of a response that the limiter evaluates; omit absent ones. */
-export interface AnswerHeaders {
-  readonly date?: string | null | undefined;
-}
-
-export interface RefusalAnswerHeaders extends AnswerHeaders {
-  readonly retryAfter?: string | null | undefined;
-}
+export type AnswerHeaders = Pick<Answer, 'date' | 'retryAfter'>;
 
 /** How a request failed. */
-export interface FailureDetails extends RefusalAnswerHeaders {
+export interface FailureDetails extends AnswerHeaders {
   /** Whether the service may have counted the request. */
   readonly mayHaveCounted: boolean;
   readonly error: unknown;
 }
 
-/** The receiver of a permit's report. */
-export interface Reports {
-  ok(permit: Permit, headers: AnswerHeaders): void;
-  limited(permit: Permit, headers: RefusalAnswerHeaders): RetryAfterReading;
-  failed(permit: Permit, details: FailureDetails): void;
-  lost(permit: Permit): void;
-  unused(permit: Permit): void;
-}
+/** How a request ended: see the methods of `Permit`. */
+export type RequestEnd = 'accepted' | 'refused' | 'failed' | 'lost' | 'unused';
+
+/** Receives the end of a request. */
+export type OnEnd = (
+  permit: Permit,
+  end: RequestEnd,
+  details: Partial<FailureDetails>,
+) => RetryAfterReading | undefined;
 
 type PermitFields = Pick<Permit, 'sentAt' | 'probe' | 'ticket' | 'failures'>;
 
@@ -36,11 +31,11 @@ export class Permit {
   readonly ticket: number;
   /** Number of failed attempts of the call, including this one. */
   failures: number;
-  readonly #reports: Reports;
+  readonly #onEnd: OnEnd;
   #isOpen = true;
 
-  constructor(reports: Reports, { sentAt, probe, ticket, failures }: PermitFields) {
-    this.#reports = reports;
+  constructor(onEnd: OnEnd, { sentAt, probe, ticket, failures }: PermitFields) {
+    this.#onEnd = onEnd;
     this.sentAt = sentAt;
     this.probe = probe;
     this.ticket = ticket;
@@ -49,35 +44,34 @@ export class Permit {
 
   /** The server responded, neither with a refusal for the rate nor with a failure. */
   ok(headers: AnswerHeaders = {}): void {
-    if (this.#close()) this.#reports.ok(this, headers);
+    this.#end('accepted', headers);
   }
 
   /** The server refused the request for the rate (429 `rate_limited`). */
-  limited(headers: RefusalAnswerHeaders = {}): RetryAfterReading | undefined {
-    return this.#close() ? this.#reports.limited(this, headers) : undefined;
+  limited(headers: AnswerHeaders = {}): RetryAfterReading | undefined {
+    return this.#end('refused', headers);
   }
 
   /** The service failed: a 5xx, a timeout, a broken or refused connection. */
   failed(details: FailureDetails): void {
-    if (!this.#close()) return;
-    this.failures += 1;
-    this.#reports.failed(this, details);
+    if (this.#isOpen) this.failures += 1;
+    this.#end('failed', details);
   }
 
   /** The caller aborted before a response arrived. The server may have counted the request. */
   lost(): void {
-    if (this.#close()) this.#reports.lost(this);
+    this.#end('lost', {});
   }
 
   /** The request was not sent; its slot is returned. */
   unused(): void {
-    if (this.#close()) this.#reports.unused(this);
+    this.#end('unused', {});
   }
 
-  #close(): boolean {
-    const wasOpen = this.#isOpen;
+  #end(end: RequestEnd, details: Partial<FailureDetails>): RetryAfterReading | undefined {
+    if (!this.#isOpen) return undefined;
     this.#isOpen = false;
-    return wasOpen;
+    return this.#onEnd(this, end, details);
   }
 }
 

@@ -1,14 +1,13 @@
 import { type Clock, type SteadyTime, steadyTime } from '../clock.ts';
 import { Admission } from './admission.ts';
 import { InFlight } from './in-flight.ts';
-import { DEFAULT_LIMITER_SETTINGS, type LimiterCore, type LimiterSettings, LocalCore } from './limiter-core.ts';
+import { DEFAULT_LIMITER_SETTINGS, LimiterCore, type LimiterSettings } from './limiter-core.ts';
 import { type LimiterEvent, LimiterHistory, type LimiterView, type LimiterWait } from './limiter-view.ts';
-import { type AnswerHeaders, type FailureDetails, Permit, type RefusalAnswerHeaders } from './permit.ts';
+import { type AnswerHeaders, type OnEnd, Permit } from './permit.ts';
 import { type AcquireOptions, type QueuedCall, RequestQueue, WakeTimer } from './request-queue.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs, unitOfFailure } from './retry-after.ts';
 import type { LimitStore } from './shared/limit-store.ts';
 import { SharedCore, type Sharing } from './shared/shared-core.ts';
-import type { RetryAfterReading } from './transitions.ts';
 
 /** Shorter waits are normal in a window and are not reported. */
 const WAIT_WORTH_REPORTING_MS = 1_000;
@@ -78,7 +77,7 @@ export class RateLimiter {
           },
           onOutage: (reason) => onOutage?.(reason),
         })
-      : new LocalCore(this.#settings);
+      : new LimiterCore(this.#settings);
     const [core, inFlight, settings, time] = [this.#core, this.#inFlight, this.#settings, this.#time];
     this.#admission = new Admission({ core, inFlight, settings, time });
   }
@@ -134,9 +133,8 @@ export class RateLimiter {
 
   /** The limit of the plan became known, for example from `quota()`. */
   configure(perMinute: number): void {
-    this.#core.configure(perMinute, this.#time.now());
-    this.#observe('configured');
-    this.#serveSoon();
+    this.#core.report({ kind: 'configured', perMinute, now: this.#time.now() });
+    this.#changed('configured');
   }
 
   /**
@@ -186,7 +184,7 @@ export class RateLimiter {
   }
 
   #permit(fields: Pick<Permit, 'sentAt' | 'probe' | 'ticket' | 'failures'>): Permit {
-    const permit = new Permit(this.#reports, fields);
+    const permit = new Permit(this.#end, fields);
     this.#inFlight.add(permit);
     return permit;
   }
@@ -247,51 +245,33 @@ export class RateLimiter {
     this.#onWait?.({ until: this.#time.toEpoch(until), waiting: this.#queue.size, reason });
   }
 
-  readonly #reports = {
-    ok: (permit: Permit, { date }: AnswerHeaders) => {
-      const { now, sentAt, probe } = this.#inFlight.answered(permit, this.#time.now());
-      this.#core.accepted({ now, sentAt, probe, date: date ?? undefined });
-      this.#reported('accepted');
-    },
-    limited: (permit: Permit, { retryAfter, date }: RefusalAnswerHeaders): RetryAfterReading => {
-      const answer = this.#inFlight.answered(permit, this.#time.now());
-      const headers = { retryAfter: retryAfter ?? undefined, date: date ?? undefined };
-      const reading = this.#core.refused({ ...answer, ...headers });
-      this.#reported('refused');
-      return reading;
-    },
-    failed: (permit: Permit, details: FailureDetails) => {
-      const { error, mayHaveCounted } = details;
-      const answer = this.#inFlight.failed(permit, this.#time.now(), { hintMs: this.#hintOf(details), error });
-      if (mayHaveCounted) this.#core.lost(answer);
-      else this.#core.unused();
-      this.#reported('failed');
-    },
-    lost: (permit: Permit) => {
-      this.#core.lost(this.#inFlight.left(permit, this.#time.now()));
-      this.#reported('accepted');
-    },
-    unused: (permit: Permit) => {
-      this.#inFlight.left(permit, this.#time.now());
-      this.#core.unused();
-      this.#reported('accepted');
-    },
+  readonly #end: OnEnd = (permit, end, details) => {
+    const now = this.#time.now();
+    const { sentAt, probe } = permit;
+    const { date, retryAfter, mayHaveCounted, error } = details;
+    if (end === 'failed') this.#inFlight.failed(permit, now, { hintMs: this.#hintOf(details), error });
+    else if (end === 'accepted' || end === 'refused') this.#inFlight.answered(permit, now);
+    else this.#inFlight.left(permit);
+    const kind = end !== 'failed' ? end : mayHaveCounted ? 'lost' : 'unused';
+    const reading = this.#core.report({ kind, now, sentAt, probe, date, retryAfter });
+    this.#changed(end === 'refused' || end === 'failed' ? end : 'accepted');
+    return reading;
   };
 
-  #reported(event: LimiterEvent): void {
+  #changed(event: LimiterEvent): void {
     this.#observe(event);
     if (this.#queue.size > 0) this.#serveSoon();
   }
 
-  #hintOf({ retryAfter, date }: FailureDetails): number | undefined {
-    return retryAfterMs(parseRetryAfter(retryAfter ?? undefined), {
+  #hintOf({ retryAfter, date }: AnswerHeaders): number | undefined {
+    return retryAfterMs(parseRetryAfter(retryAfter), {
       unit: this.retryAfterUnit,
-      date: date ?? undefined,
+      date,
       serverNowMs: this.#time.toEpoch(this.#time.now()),
     });
   }
 
   #observe(event: LimiterEvent): void {
-    this.#history.observe(event, this.#core.state, this.#inFlight.health, (at) => this.#core.toLocal(at));
+    this.#history.observe(event, this.#core.state, this.#inFlight.health, this.#core.aheadMs);
   }
 }

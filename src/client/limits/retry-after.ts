@@ -17,7 +17,7 @@ const EPOCH_MILLISECONDS_FROM = 1e12;
  * Reads a Retry-After header: an integer, a decimal (seconds), a comma list of them (duplicates joined by HTTP; the
  * longest counts), an HTTP date or a Unix time. Anything else counts as absent.
  */
-export function parseRetryAfter(text: string | undefined): RetryAfter | undefined {
+export function parseRetryAfter(text: string | null | undefined): RetryAfter | undefined {
   const trimmed = text?.trim() ?? '';
   const date = parseHttpDate(trimmed);
   if (date !== undefined) return { form: 'moment', epochMs: date };
@@ -44,7 +44,7 @@ export function retryAfterMs(
 interface ReadingOptions {
   readonly unit: RetryAfterUnit;
   /** The `Date` header of the same response. */
-  readonly date: string | undefined;
+  readonly date: string | null | undefined;
   /** Milliseconds since the Unix epoch. */
   readonly serverNowMs: number;
 }
@@ -59,8 +59,8 @@ const IMF_FIXDATE =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /** Milliseconds since the Unix epoch of an HTTP date (IMF-fixdate, RFC 9110 §5.6.7); `undefined` for other text. */
-export function parseHttpDate(text: string | undefined): number | undefined {
-  if (text === undefined || !IMF_FIXDATE.test(text)) return undefined;
+export function parseHttpDate(text: string | null | undefined): number | undefined {
+  if (!text || !IMF_FIXDATE.test(text)) return undefined;
   const epochMs = Date.parse(text);
   return Number.isNaN(epochMs) ? undefined : epochMs;
 }

@@ -34,25 +34,26 @@ const DATE_GRAIN_MS = 1_000;
 /** One request per day is sent even if the service asked for a longer wait, because a plan can change. */
 const BLOCKED_AT_MOST_MS = 86_400_000;
 
-/** The times at which a granted request was sent and its response arrived. */
+/** The result of a granted request. */
 export interface Answer {
   readonly now: number;
   readonly sentAt: number;
   /** Whether it was granted as a probe. */
   readonly probe: boolean;
-}
-
-/** With the `Date` header. */
-export interface DatedAnswer extends Answer {
-  readonly date?: string | undefined;
-}
-
-/** A 429. */
-export interface RefusedAnswer extends DatedAnswer {
-  readonly retryAfter?: string | undefined;
-  /** Whether the process sent it while the shared store failed: it then says nothing about the shared limit. */
+  readonly date?: string | null | undefined;
+  readonly retryAfter?: string | null | undefined;
+  /** Whether the process sent it while the shared store failed: a refusal then says nothing about the shared limit. */
   readonly isOfShare?: boolean | undefined;
 }
+
+/**
+ * What a process reports: for every call granted, one result; and a limit of the plan that became known.
+ * - `accepted`: any response except a refusal for the rate (429): the server counted the request.
+ * - `lost`: the server may have counted it. `unused`: it was not sent.
+ */
+export type Report =
+  | (Answer & { readonly kind: 'accepted' | 'refused' | 'lost' | 'unused' })
+  | { readonly kind: 'configured'; readonly perMinute: number; readonly now: number };
 
 /** The meaning of a Retry-After. */
 export interface RetryAfterReading {
@@ -62,8 +63,12 @@ export interface RetryAfterReading {
   readonly evidence: UnitEvidence;
 }
 
-export interface UnitOptions {
+export interface RetryAfterOptions {
+  /** Longest Retry-After to wait for. Default: 75 000 ms. */
   readonly maxRetryAfterMs: number;
+  /**
+   * The unit of an integer Retry-After; `'auto'` is seconds unless the responses show milliseconds. Default: `'auto'`.
+   */
   readonly retryAfterUnit: 'auto' | RetryAfterUnit;
 }
 
@@ -93,8 +98,23 @@ export function initialState(perMinute: number): LimiterState {
   };
 }
 
+export function applyReport(state: LimiterState, report: Report, options: RetryAfterOptions): LimiterState {
+  switch (report.kind) {
+    case 'accepted':
+      return accepted(state, report);
+    case 'refused':
+      return refused(state, report, options);
+    case 'lost':
+      return lost(state, report);
+    case 'unused':
+      return take(state, -1);
+    case 'configured':
+      return configured(state, report.perMinute, report.now);
+  }
+}
+
 /** The server accepted a request. */
-export function accepted(before: LimiterState, answer: DatedAnswer): LimiterState {
+export function accepted(before: LimiterState, answer: Answer): LimiterState {
   const { now, sentAt, probe } = answer;
   const ended = endCall(observe(before, answer));
   log(ended, answer);
@@ -112,38 +132,33 @@ export function accepted(before: LimiterState, answer: DatedAnswer): LimiterStat
 }
 
 /** The server refused a request for the rate (429). */
-export function refused(
-  before: LimiterState,
-  answer: RefusedAnswer,
-  options: UnitOptions,
-): { readonly state: LimiterState; readonly reading: RetryAfterReading } {
+export function refused(before: LimiterState, answer: Answer, options: RetryAfterOptions): LimiterState {
   const { now, sentAt, probe: isProbe } = answer;
-  const { unit, reading } = readRetryAfter(before, answer, options);
-  const { waitMs: hintMs } = reading;
+  const { unit, waitMs: hintMs } = readRetryAfter(before, answer, options);
   const isContradicted = before.isContradicted || before.log.size < NEARLY_ALL * before.configured;
   let state: LimiterState = { ...observe(before, answer), unit, isContradicted };
   if (hintMs !== undefined && hintMs > options.maxRetryAfterMs) {
     // It is about a longer quota than the limit of the window, so it is no evidence about the window.
     const blockedUntil = Math.max(state.blockedUntil, now + Math.min(hintMs, BLOCKED_AT_MOST_MS));
-    return { state: { ...take(state, -1), blockedUntil }, reading };
+    return { ...take(state, -1), blockedUntil };
   }
   state = advance(endCall(state), now);
   const openedAt = state.gate.opensAt;
   const wasStale = isStale(state.gate, sentAt);
   const opensAt = now + (hintMs ?? 0);
-  if (answer.isOfShare) return { state: { ...state, gate: closeGate(state.gate, opensAt) }, reading };
+  if (answer.isOfShare) return { ...state, gate: closeGate(state.gate, opensAt) };
   state = { ...state, gate: stayClosedUntil(state.gate, opensAt) };
   // The request was sent before the last refusal or before the gate opened: that refusal is already evaluated.
-  if (wasStale) return { state, reading };
+  if (wasStale) return state;
   if (isBurstRefusal(state.burst, state.log, { now, hintMs })) {
-    return { state: { ...state, burst: shrinkBurstLimit(state.burst, now) }, reading };
+    return { ...state, burst: shrinkBurstLimit(state.burst, now) };
   }
   state = { ...state, gate: recordRefusal(state.gate, now, state.log.size === 0) };
   const isShort = hintMs !== undefined && hintMs <= shortHintMs(state);
   const refusal = { now, sentAt, openedAt, isProbe, hintMs, isShort };
-  if (state.phase === 'unknown') return { state: refuseUnknown(state, refusal), reading };
+  if (state.phase === 'unknown') return refuseUnknown(state, refusal);
   state = { ...state, countsLateAnswers: false };
-  return { state: (state.phase === 'learning' ? refuseLearning : refuseKnown)(state, refusal), reading };
+  return (state.phase === 'learning' ? refuseLearning : refuseKnown)(state, refusal);
 }
 
 /** No response, or one that does not show whether the server counted the request: it may have. */
@@ -160,11 +175,6 @@ function endCall(state: LimiterState): ReturnType<typeof copyState> {
   if (window.kind === 'bucket' && window.tokens < -ended.inFlight)
     ended.window = { ...window, tokens: 0 - ended.inFlight };
   return ended;
-}
-
-/** The request was granted but not sent. */
-export function unused(state: LimiterState): LimiterState {
-  return take(state, -1);
 }
 
 /** The limit of the plan became known, or has changed. */
@@ -196,26 +206,31 @@ function confirmBoundary(state: LimiterState, now: number): LimiterState {
   return stillCounted > limit ? { ...state, window: { ...window, boundary: 'confirmed' } } : state;
 }
 
+/** The meaning of the Retry-After of a refusal. */
+export function retryAfterReading(state: LimiterState, answer: Answer, options: RetryAfterOptions): RetryAfterReading {
+  const { unit, waitMs, readAs } = readRetryAfter(state, answer, options);
+  return { waitMs, unit: readAs, evidence: options.retryAfterUnit === 'auto' ? unit.evidence : 'set' };
+}
+
 /** Reads Retry-After and learns its unit. */
 function readRetryAfter(
   state: LimiterState,
-  { retryAfter, date, sentAt, now }: RefusedAnswer,
-  { retryAfterUnit }: UnitOptions,
+  { retryAfter, date, sentAt, now }: Answer,
+  { retryAfterUnit }: RetryAfterOptions,
 ) {
   const parsed = parseRetryAfter(retryAfter);
-  const unitState = retryAfterUnit === 'auto' ? weighRefusal(state.unit, parsed, { sentAt, now }) : state.unit;
-  const unit = parsed?.form === 'integer' ? unitOf(unitState, parsed.value, retryAfterUnit) : 'seconds';
-  const waitMs = retryAfterMs(parsed, { unit, date, serverNowMs: serverNow(state.serverAhead, now) });
-  const evidence: UnitEvidence = retryAfterUnit === 'auto' ? unitState.evidence : 'set';
-  return { unit: unitState, reading: { waitMs, unit, evidence } };
+  const unit = retryAfterUnit === 'auto' ? weighRefusal(state.unit, parsed, { sentAt, now }) : state.unit;
+  const readAs = parsed?.form === 'integer' ? unitOf(unit, parsed.value, retryAfterUnit) : 'seconds';
+  const waitMs = retryAfterMs(parsed, { unit: readAs, date, serverNowMs: serverNow(state.serverAhead, now) });
+  return { unit, readAs, waitMs };
 }
 
 /** Evaluates the time of a response and its `Date` header. */
-function observe(state: LimiterState, { now, sentAt, date }: DatedAnswer): LimiterState {
+function observe(state: LimiterState, { now, sentAt, date }: Answer): LimiterState {
   const { roundTrips, datedAt } = state;
   const tookMs = now - sentAt;
   const isUsual = tookMs >= roundTrips.shortestMs && tookMs <= roundTrips.longestMs;
-  const isDated = date !== undefined && now - datedAt >= DATE_GRAIN_MS;
+  const isDated = typeof date === 'string' && now - datedAt >= DATE_GRAIN_MS;
   if (isUsual && !isDated) return state;
   const serverDate = isDated ? parseHttpDate(date) : undefined;
   return {

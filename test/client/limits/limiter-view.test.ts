@@ -13,7 +13,7 @@ function setUp() {
   const clock = new VirtualClock(START);
   const history = new LimiterHistory(new SteadyTime(clock));
   const observe = (state: LimiterState, health: ServiceHealth = HEALTHY, aheadMs = 0) =>
-    history.observe('refused', state, health, (at) => at - aheadMs);
+    history.observe('refused', state, health, aheadMs);
   return { clock, history, observe };
 }
 

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
-import { accepted, configured, isLimitWanted, lost, refused } from '../../../src/client/limits/transitions.ts';
+import {
+  accepted,
+  configured,
+  isLimitWanted,
+  lost,
+  refused,
+  retryAfterReading,
+} from '../../../src/client/limits/transitions.ts';
 import { LimiterRun, usedUpRun } from '../../helpers/limiter-run.ts';
 
 const MINUTE = 60_000;
@@ -22,7 +29,7 @@ test('keeps the shortest and the longest round trip of all responses', () => {
   }
   expect(run.state.roundTrips).toEqual({ shortestMs: 50, longestMs: 300 });
 
-  const { state } = refused(run.state, { sentAt: 1000, now: 1400, probe: false }, OPTIONS);
+  const state = refused(run.state, { sentAt: 1000, now: 1400, probe: false }, OPTIONS);
   expect(state.roundTrips).toEqual({ shortestMs: 50, longestMs: 400 });
 });
 
@@ -114,7 +121,8 @@ test('a refusal of a share closes the gate and says nothing about the limit of a
   const run = knownRun({ inFlight: 2 });
 
   const answer = { sentAt: 0, now: 100, probe: false, retryAfter: '5', isOfShare: true };
-  const { state, reading } = refused(run.state, answer, OPTIONS);
+  const state = refused(run.state, answer, OPTIONS);
+  const reading = retryAfterReading(run.state, answer, OPTIONS);
 
   expect(reading.waitMs).toBe(5_000);
   expect(state).toMatchObject({ phase: 'known', limit: 10, inFlight: 1, window: { kind: 'log' } });

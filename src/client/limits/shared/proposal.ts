@@ -1,9 +1,9 @@
 import { AcceptedLog, WINDOW_MS } from '../accepted-log.ts';
 import { learnBurstLimit } from '../burst-limit.ts';
-import { advance, closeGate, type Grant, knownSlots, stayClosedUntil } from '../grant.ts';
-import { type LimiterCore, type LimiterSettings, LocalCore } from '../limiter-core.ts';
+import { advance, closeGate, type Grant, grant, knownSlots, stayClosedUntil, take } from '../grant.ts';
+import { type LimiterSettings, startingState } from '../limiter-core.ts';
 import type { LimiterState } from '../limiter-state.ts';
-import type { Answer, DatedAnswer, RefusedAnswer } from '../transitions.ts';
+import { applyReport, isLimitWanted, type Report } from '../transitions.ts';
 import type { Lease, SharedState } from './store-exchange.ts';
 
 /** A process that has not written for this long is dead; attempts take less time. */
@@ -16,14 +16,6 @@ const ONE_SLOT_MS = 2_500;
 const ANSWER_MS = WINDOW_MS;
 
 const NO_LEASE: Lease = { inFlight: 0, waiting: 0, seenAt: 0, askedAt: 0 };
-
-/** The result of a granted call, or a limit that became known. It is kept until it is in the store. */
-export type Report =
-  | { readonly kind: 'accepted'; readonly answer: DatedAnswer }
-  | { readonly kind: 'refused'; readonly answer: RefusedAnswer }
-  | { readonly kind: 'lost'; readonly answer: Answer }
-  | { readonly kind: 'unused' }
-  | { readonly kind: 'configured'; readonly perMinute: number; readonly at: number };
 
 export interface ProposalParts {
   readonly settings: LimiterSettings;
@@ -48,7 +40,6 @@ export interface ProposalParts {
  * written.
  */
 export interface Proposal {
-  readonly core: LocalCore;
   readonly state: SharedState;
   readonly grant: Grant;
   /** Whether this process, and no other, must call `quota()` for the limit. */
@@ -63,19 +54,10 @@ export function endsCall({ kind }: Report): boolean {
   return kind !== 'configured';
 }
 
-export function applyReport(core: LimiterCore, report: Report): void {
-  if (report.kind === 'refused') core.refused(report.answer);
-  else if (report.kind === 'configured') core.configure(report.perMinute, report.at);
-  else if (report.kind === 'unused') core.unused();
-  else core[report.kind](report.answer);
-}
-
 /** The report with its times in a clock that is `byMs` ahead. */
 export function shiftReport(report: Report, byMs: number): Report {
-  if (report.kind === 'configured') return { ...report, at: report.at + byMs };
-  if (!('answer' in report)) return report;
-  const { now, sentAt } = report.answer;
-  return answeredAt(report, { now: now + byMs, sentAt: sentAt + byMs });
+  const now = report.now + byMs;
+  return report.kind === 'configured' ? { ...report, now } : { ...report, now, sentAt: report.sentAt + byMs };
 }
 
 /** Applies the reports of this process to the shared state, and requests a grant for its calls. Pure. */
@@ -85,27 +67,30 @@ export function propose(parts: ProposalParts): Proposal {
   const now = Math.max(parts.now, since);
   const leases = new Map(Object.entries(before));
   const own = leases.get(id) ?? NO_LEASE;
-  const core = new LocalCore(settings, known && copyState(known.limit));
+  const dead = reclaimDead(leases, { id, now });
+  let limit = startingState(settings, known && withOwnLog(known.limit));
   // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
-  core.take(inFlight + reports.filter(endsCall).length - own.inFlight);
-  const dead = reclaimDead(core, leases, { id, now });
-  for (const report of reports) applyReport(core, answeredBetween(report, since, now));
+  limit = take(limit, inFlight + reports.filter(endsCall).length - own.inFlight);
+  for (const report of [...dead.reports, ...reports.map((report) => answeredBetween(report, since, now))]) {
+    limit = applyReport(limit, report, settings);
+  }
   const contenders = contendersOf(leases, id, now);
-  const share = fairShare(core.state, contenders.length + 1, now);
-  const grant = core.grant(now, Math.min(wanted, share));
-  const waiting = wanted - grant.n;
-  const queued = contenders.reduce((sum, lease) => sum + lease.waiting, parts.queued - grant.n);
-  const asks = !isAsked(leases, id, now) && core.asksForLimit(now, queued);
-  leases.set(id, { inFlight: inFlight + grant.n, waiting, seenAt: now, askedAt: asks ? now : own.askedAt });
+  const share = fairShare(limit, contenders.length + 1, now);
+  const granted = grant(limit, { now, wanted: Math.min(wanted, share), mayProbe: settings.probe });
+  const { n } = granted.grant;
+  const waiting = wanted - n;
+  const queued = contenders.reduce((sum, lease) => sum + lease.waiting, parts.queued - n);
+  const isWanted = settings.perMinute === 'learn' && isLimitWanted(granted.state, { now, waiting: queued });
+  const asks = isWanted && !isAsked(leases, id, now);
+  leases.set(id, { inFlight: inFlight + n, waiting, seenAt: now, askedAt: asks ? now : own.askedAt });
   const beginsToWait = waiting > 0 && own.waiting === 0;
   return {
-    core,
-    state: { at: now, limit: copyState(core.state), leases: Object.fromEntries(leases) },
+    state: { at: now, limit: granted.state, leases: Object.fromEntries(leases) },
     // If its share is used, the grant has no time to ask again: the process checks soon whether others used the rest.
-    grant,
+    grant: granted.grant,
     reported: reports.length,
     asks,
-    isNews: asks || beginsToWait || reports.length + grant.n + dead > 0,
+    isNews: asks || beginsToWait || reports.length + n + dead.processes > 0,
   };
 }
 
@@ -184,34 +169,27 @@ function fairShare(state: LimiterState, processes: number, now: number): number 
   return Math.max(1, Math.ceil(knownSlots(advance(state, now), now) / processes));
 }
 
-/** Removes dead processes, and returns their number. The service may have counted their requests in flight. */
-function reclaimDead(core: LimiterCore, leases: Map<string, Lease>, { id, now }: { id: string; now: number }): number {
+/** Removes dead processes. The service may have counted their requests in flight. */
+function reclaimDead(leases: Map<string, Lease>, { id, now }: { readonly id: string; readonly now: number }) {
   const dead = [...leases].filter(([name, { seenAt }]) => name !== id && now - seenAt >= LEASE_MS);
-  for (const [name, { inFlight, seenAt }] of dead) {
-    leases.delete(name);
+  for (const [name] of dead) leases.delete(name);
+  const reports = dead.flatMap(([, { inFlight, seenAt }]) => {
     const sentAt = Math.max(seenAt, now - WINDOW_MS);
-    for (let call = 0; call < inFlight; call += 1) core.lost({ now, sentAt, probe: false });
-  }
-  return dead.length;
+    return new Array<Report>(inFlight).fill({ kind: 'lost', now, sentAt, probe: false });
+  });
+  return { processes: dead.length, reports };
 }
 
-/** The log is changed in place, and the next try needs the unchanged state. */
-function copyState(state: LimiterState): LimiterState {
+/** The log is changed in place, and others use the state unchanged. */
+export function withOwnLog(state: LimiterState): LimiterState {
   return { ...state, log: new AcceptedLog(state.log.toJSON()) };
 }
 
 /** A response that arrived while another process wrote counts as later than that write: all processes see one order. */
 function answeredBetween(report: Report, earliest: number, latest: number): Report {
-  if (!('answer' in report)) return report;
-  // A refusal during an outage says only how long to wait, and that counts from its response.
-  if (report.kind === 'refused' && report.answer.isOfShare) return report;
-  return answeredAt(report, { now: Math.min(latest, Math.max(earliest, report.answer.now)) });
-}
-
-type Answered = Extract<Report, { readonly answer: Answer }>;
-
-function answeredAt(report: Answered, times: Partial<Answer>): Report {
-  return { ...report, answer: { ...report.answer, ...times } } as Answered; // `kind` and `answer` keep their types
+  // A refusal during an outage says only how long to wait, and that counts from its response. A limit has no order.
+  if (report.kind === 'configured' || (report.kind === 'refused' && report.isOfShare)) return report;
+  return { ...report, now: Math.min(latest, Math.max(earliest, report.now)) };
 }
 
 /** Every `n`th entry of a saved log. */

@@ -1,19 +1,17 @@
 import { WINDOW_MS } from '../accepted-log.ts';
 import type { Grant } from '../grant.ts';
-import { type LimiterCore, type LimiterSettings, LocalCore } from '../limiter-core.ts';
-import type { LimiterState } from '../limiter-state.ts';
-import type { Answer, DatedAnswer, RefusedAnswer, RetryAfterReading } from '../transitions.ts';
+import { LimiterCore, type LimiterSettings } from '../limiter-core.ts';
+import type { Report, RetryAfterReading } from '../transitions.ts';
 import type { LimitStore } from './limit-store.ts';
 import {
-  applyReport,
   endsCall,
   type Proposal,
   propose,
-  type Report,
   shareOf,
   shareOfLimit,
   shiftReport,
   takeTurns,
+  withOwnLog,
 } from './proposal.ts';
 import { StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
@@ -45,11 +43,9 @@ export interface SharedCoreOptions extends StoreExchangeOptions {
  * single process, and writes the result if no other process wrote meanwhile; otherwise it starts again. All processes
  * decide with the same code, and no slot is granted twice.
  */
-export class SharedCore implements LimiterCore {
+export class SharedCore extends LimiterCore {
   readonly #options: SharedCoreOptions;
   #exchange: StoreExchange;
-  /** The shared state at the last exchange, with the reports of this process since then. */
-  #local: LocalCore;
   /** Reports that are not in the store yet, in the time of this process. */
   #reports: Report[] = [];
   /** Number of requests that were granted and not reported yet. */
@@ -72,13 +68,13 @@ export class SharedCore implements LimiterCore {
   #learners = 1;
 
   constructor(options: SharedCoreOptions) {
+    super(options.settings);
     this.#options = options;
     this.#exchange = new StoreExchange(options);
-    this.#local = new LocalCore(options.settings);
   }
 
-  get state(): LimiterState {
-    return this.#local.state;
+  override get aheadMs(): number {
+    return this.#exchange.aheadMs;
   }
 
   /** Another client of the key has another store: it replaces the store in use if that has failed. */
@@ -93,7 +89,7 @@ export class SharedCore implements LimiterCore {
     return this.#exchanged;
   }
 
-  grant(now: number, wanted: number): Grant {
+  override grant(now: number, wanted: number): Grant {
     this.#wanted = wanted;
     const granted = this.#handOut(wanted);
     if (granted) return granted;
@@ -103,55 +99,28 @@ export class SharedCore implements LimiterCore {
     return { ...NO_GRANT, at: this.#hasMore ? undefined : this.#askAt };
   }
 
-  accepted(answer: DatedAnswer): void {
-    this.#remember({ kind: 'accepted', answer });
-    this.#local.accepted(this.#inStoreTime(answer));
+  override report(report: Report): RetryAfterReading | undefined {
+    this.#remember(report.kind === 'refused' ? { ...report, isOfShare: this.#aloneUntil !== undefined } : report);
+    return this.#reportLocally(report);
   }
 
-  refused(answer: RefusedAnswer): RetryAfterReading {
-    const isOfShare = this.#aloneUntil !== undefined;
-    this.#remember({ kind: 'refused', answer: { ...answer, isOfShare } });
-    const inStoreTime = this.#inStoreTime(answer);
-    const reading = this.#local.refused(inStoreTime);
-    this.#local.state = takeTurns(this.#local.state, { ...inStoreTime, ...reading }, this.#learners);
+  #reportLocally(report: Report): RetryAfterReading | undefined {
+    const learners = this.#learners;
+    const inStoreTime = shiftReport(report, this.aheadMs);
+    const isLimit = inStoreTime.kind === 'configured';
+    const own = isLimit ? { ...inStoreTime, perMinute: shareOfLimit(inStoreTime.perMinute, learners) } : inStoreTime;
+    const reading = super.report(own);
+    this.state = takeTurns(this.state, { now: own.now, waitMs: reading?.waitMs }, learners);
     return reading;
   }
 
-  lost(answer: Answer): void {
-    this.#remember({ kind: 'lost', answer });
-    this.#local.lost(this.#inStoreTime(answer));
-  }
-
-  unused(): void {
-    this.#remember({ kind: 'unused' });
-    this.#local.unused();
-  }
-
-  configure(perMinute: number, now: number): void {
-    this.#remember({ kind: 'configured', perMinute, at: now });
-    this.#local.configure(shareOfLimit(perMinute, this.#learners), now + this.#exchange.aheadMs);
-  }
-
   /** Only the first process that detects this calls `quota()`. */
-  asksForLimit(now: number, waiting: number): boolean {
+  override asksForLimit(now: number, waiting: number): boolean {
     this.#queued = waiting;
-    if (this.#options.settings.perMinute !== 'learn') return false;
-    if (this.#aloneUntil !== undefined) return this.#local.asksForLimit(now + this.#exchange.aheadMs, waiting);
+    if (this.#aloneUntil !== undefined) return super.asksForLimit(now + this.aheadMs, waiting);
     const asks = this.#asksForLimit;
     this.#asksForLimit = false;
     return asks;
-  }
-
-  slotAt(now: number, ahead: number): number {
-    return Math.max(now, this.toLocal(this.#local.slotAt(now + this.#exchange.aheadMs, ahead)));
-  }
-
-  lastSlotAt(now: number, calls: number): number {
-    return Math.max(now, this.toLocal(this.#local.lastSlotAt(now + this.#exchange.aheadMs, calls)));
-  }
-
-  toLocal(at: number): number {
-    return at - this.#exchange.aheadMs;
   }
 
   /** Passes the granted slots to the waiting calls, whose number may have decreased. */
@@ -160,16 +129,17 @@ export class SharedCore implements LimiterCore {
     this.#granted = NO_GRANT;
     const n = Math.min(granted, wanted);
     this.#wanted -= n;
-    for (let call = n; call < granted; call += 1) this.unused();
+    const now = this.#options.now();
+    for (let call = n; call < granted; call += 1) this.report({ kind: 'unused', now, sentAt: now, probe });
     return n === 0 ? undefined : { n, probe, at: wanted > n ? this.#askAt : undefined };
   }
 
   /** Asks again for the next slot, or for the next try of the store if that is earlier and no try is running. */
   #grantAlone(now: number, wanted: number, aloneUntil: number): Grant {
     if (now >= aloneUntil) this.#exchangeSoon();
-    const { n, probe, at } = this.#local.grant(now + this.#exchange.aheadMs, wanted);
+    const { n, probe, at } = super.grant(now + this.aheadMs, wanted);
     this.#inFlight += n;
-    const slotAt = at === undefined ? undefined : this.toLocal(at);
+    const slotAt = at === undefined ? undefined : at - this.aheadMs;
     return { n, probe, at: this.#isExchanging ? slotAt : Math.min(aloneUntil, slotAt ?? aloneUntil) };
   }
 
@@ -187,16 +157,11 @@ export class SharedCore implements LimiterCore {
   #forgetOldReports(): void {
     if (this.#aloneUntil === undefined) return;
     const now = this.#options.now();
-    const isClosed = this.toLocal(this.state.gate.opensAt) > now;
+    const isClosed = this.state.gate.opensAt - this.aheadMs > now;
     this.#reports = this.#reports.filter((report) => {
-      if (!('answer' in report)) return report.kind !== 'unused';
-      return report.answer.now > now - WINDOW_MS || (report.kind === 'refused' && isClosed);
+      if (report.kind === 'configured' || (report.kind === 'refused' && isClosed)) return true;
+      return report.kind !== 'unused' && report.now > now - WINDOW_MS;
     });
-  }
-
-  #inStoreTime<Dated extends Answer>(answer: Dated): Dated {
-    const { aheadMs } = this.#exchange;
-    return { ...answer, now: answer.now + aheadMs, sentAt: answer.sentAt + aheadMs };
   }
 
   /** In a microtask, so that simultaneous reports are written together; one exchange at a time. */
@@ -228,7 +193,7 @@ export class SharedCore implements LimiterCore {
     this.#forgetOldReports();
     const { aheadMs, id, state } = this.#exchange;
     return propose({
-      settings: this.#options.settings,
+      settings: this.settings,
       id,
       known: state,
       inFlight: this.#inFlight,
@@ -239,12 +204,12 @@ export class SharedCore implements LimiterCore {
     });
   }
 
-  #apply({ core, grant, asks, reported }: Proposal): void {
+  #apply({ state, grant, asks, reported }: Proposal): void {
     this.#aloneUntil = undefined;
     this.#learners = 1;
     this.#reports.splice(0, reported);
-    this.#local = core;
-    for (const report of this.#reports) applyReport(core, shiftReport(report, this.#exchange.aheadMs));
+    this.state = withOwnLog(state.limit);
+    for (const report of this.#reports) super.report(shiftReport(report, this.aheadMs));
     this.#asksForLimit ||= asks;
     this.#inFlight += grant.n;
     // If a request was refused during the exchange, the grant is returned: it did not consider the refusal.
@@ -255,20 +220,19 @@ export class SharedCore implements LimiterCore {
     const { version } = this.#exchange;
     this.#lookAgainMs = version === this.#seenVersion ? LOOK_AGAIN_FACTOR * this.#lookAgainMs : LOOK_AGAIN_MS;
     this.#seenVersion = version;
-    const at = grant.at === undefined ? now + this.#lookAgainMs : this.toLocal(grant.at);
+    const at = grant.at === undefined ? now + this.#lookAgainMs : grant.at - this.aheadMs;
     this.#askAt = Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS);
   }
 
   #continueAlone(error: unknown): void {
-    const { settings, now, onOutage } = this.#options;
+    const { now, onOutage } = this.#options;
     const isNew = this.#aloneUntil === undefined;
     this.#aloneUntil = now() + TRY_AGAIN_MS;
     if (!isNew) return;
     const { state } = this.#propose();
     const processes = Object.keys(state.leases).length;
     this.#learners = state.limit.phase === 'known' ? 1 : processes;
-    const share = shareOf(state.limit, { processes, inFlight: this.#inFlight, now: state.at });
-    this.#local = new LocalCore({ ...settings, perMinute: 'learn' }, share);
+    this.state = shareOf(state.limit, { processes, inFlight: this.#inFlight, now: state.at });
     onOutage(error instanceof Error ? error.message : String(error));
   }
 }
