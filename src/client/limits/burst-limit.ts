@@ -1,11 +1,18 @@
 import { type AcceptedLog, WINDOW_MS } from './accepted-log.ts';
-import type { BurstState } from './limiter-state.ts';
 
 /**
  * A second limit that some servers have in addition to that per minute: a number of requests per second or per ten
  * seconds.
  */
-export type BurstLimit = BurstState;
+export interface BurstLimit {
+  /** Requests per `periodMs`; Infinity for no such limit. */
+  readonly calls: number;
+  readonly periodMs: number;
+  /** The learned number. `calls` grows beyond it, to test whether the limit is higher. */
+  readonly proven: number;
+  readonly growsAt: number;
+  readonly pauseMs: number;
+}
 
 /** A longer period is the window of the minute, or what other users have left of it. */
 const LONGEST_PERIOD_MS = 45_000;

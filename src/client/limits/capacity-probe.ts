@@ -1,13 +1,6 @@
 import { WINDOW_MS } from './accepted-log.ts';
-import { isBelowConfigured, type LimiterState, type ProbeState } from './limiter-state.ts';
+import { type CapacityProbe, isBelowConfigured, type LimiterState } from './limiter-state.ts';
 import type { BucketWindow } from './window.ts';
-
-/**
- * Tests whether a share that is smaller than the limit can be larger. In a window, the probe sends requests beyond the
- * known slots: first one, then twice as many after each batch that was completely accepted, until one is refused. A
- * bucket raises its rate instead.
- */
-export type CapacityProbe = ProbeState;
 
 /** The rate of a bucket grows by at most this factor at once, in smaller steps near a rate that was refused. */
 const LARGEST_STEP = 1.5;

@@ -1,13 +1,7 @@
 import { WINDOW_MS } from './accepted-log.ts';
 import { burstSlotAt, burstSlots, growBurstLimit } from './burst-limit.ts';
 import { forgetEmpty, scheduleProbe, speedBucketUp, wasProbeRefused } from './capacity-probe.ts';
-import {
-  copyState,
-  type GateState,
-  hasConfiguredLimit,
-  isBelowConfigured,
-  type LimiterState,
-} from './limiter-state.ts';
+import { copyState, type Gate, hasConfiguredLimit, isBelowConfigured, type LimiterState } from './limiter-state.ts';
 import { advanceWindow, freeSlots, nextLogSlotAt, nextSlotAt, type Usage } from './window.ts';
 
 /** The number of waiting calls that may be sent now, and when to ask again. */
@@ -177,13 +171,6 @@ function usageOf({ log, limit, inFlight }: LimiterState): Usage {
   return { log, limit, inFlight };
 }
 
-/**
- * The gate: every refusal closes it for all calls. When it opens, one request is sent first, then one more than were
- * accepted since, which doubles per round trip. A gate that opened too early then costs one refusal, not one per
- * waiting call.
- */
-export type Gate = GateState;
-
 /** Smallest number of requests in flight while no limit is known. */
 const FIRST_CALLS = 4;
 const MANY_CALLS = 64;
@@ -200,7 +187,6 @@ const LONGEST_LOCKOUT_MS = 300_000;
 export const OPEN_GATE: Gate = {
   opensAt: Number.NEGATIVE_INFINITY,
   staleBefore: Number.NEGATIVE_INFINITY,
-  isHalfOpen: false,
   wasClosed: false,
   accepted: 0,
   pressure: 0,
@@ -235,7 +221,7 @@ export function recordRefusal(gate: Gate, now: number, isLockedOut: boolean): Ga
 /** Closes the gate at least until `until`. The first response after that is evidence. */
 export function closeGate(gate: Gate, until: number): Gate {
   const { opensAt } = stayClosedUntil(gate, until);
-  return { ...gate, opensAt, staleBefore: opensAt, wasClosed: true, isHalfOpen: true, accepted: 0 };
+  return { ...gate, opensAt, staleBefore: opensAt, wasClosed: true, accepted: 0 };
 }
 
 export function acceptBehindGate(gate: Gate): Gate {
@@ -244,7 +230,6 @@ export function acceptBehindGate(gate: Gate): Gate {
   return {
     opensAt,
     staleBefore,
-    isHalfOpen: false,
     wasClosed,
     accepted: accepted + 1,
     pressure: Math.max(0, pressure - 1),

@@ -103,7 +103,8 @@ export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterS
   const { gate, hypothesis } = before;
   const sinceExhaustedMs = now - hypothesis.exhaustedAt;
   const state = { ...before, hypothesis: { ...hypothesis, exhaustedAt: now } };
-  if (gate.isHalfOpen) return suppose(state, refusal);
+  // The gate has opened, and its first request was refused.
+  if (gate.accepted === 0) return suppose(state, refusal);
   const isSoon = hintMs === undefined || isShort;
   const isShortTrial = wasShortTrial(hypothesis);
   if (!isSoon && !isShortTrial && waitsForOwn(state, refusal)) return learnLog(state, now);
@@ -135,7 +136,7 @@ export function burstPeriodMs({ now, hintMs, openedAt }: Refusal): number | unde
 /** A request accepted after the gate opened. */
 export function acceptLearning(before: LimiterState, { now, sentAt }: { now: number; sentAt: number }): LimiterState {
   const { hypothesis } = before;
-  const isFirst = before.gate.isHalfOpen;
+  const isFirst = before.gate.accepted === 0;
   let state: LimiterState = { ...before, gate: acceptBehindGate(before.gate) };
   if (isFirst && hypothesis.isOwnSlot) return settleWindow(state, { kind: 'log' }, now);
   if (isFirst) state = supposeFixed(state, sentAt);

@@ -1,25 +1,10 @@
 import { AcceptedLog } from './accepted-log.ts';
+import type { BurstLimit } from './burst-limit.ts';
+import type { ServerAhead, UnitState } from './retry-after.ts';
+import type { Window } from './window.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 5;
-
-/** How the server counts requests, as learned from its responses: see window.ts. */
-export type WindowState =
-  | { readonly kind: 'log' }
-  | {
-      readonly kind: 'fixed';
-      readonly startsAt: number;
-      readonly guardMs: number;
-      /** `testing`: the first boundary after the window became known, which tests the assumption. */
-      readonly boundary: 'assumed' | 'testing' | 'confirmed';
-    }
-  | {
-      readonly kind: 'bucket';
-      readonly perMs: number;
-      readonly capacity: number;
-      readonly tokens: number;
-      readonly at: number;
-    };
+export const LIMITER_STATE_VERSION = 6;
 
 /** What a refusal suggests about the window, until the responses after the gate opens confirm or contradict it. */
 export interface Hypothesis {
@@ -36,13 +21,15 @@ export interface Hypothesis {
   readonly tries: number;
 }
 
-/** See grant.ts. */
-export interface GateState {
+/**
+ * The gate: every refusal closes it for all calls. When it opens, one request is sent first, then one more than were
+ * accepted since, which doubles per round trip. A gate that opened too early then costs one refusal, not one per
+ * waiting call.
+ */
+export interface Gate {
   readonly opensAt: number;
   /** Responses to requests sent before this time have no new information. */
   readonly staleBefore: number;
-  /** The gate has opened, and the first request since has no response yet. */
-  readonly isHalfOpen: boolean;
   readonly wasClosed: boolean;
   /** Requests accepted since the gate opened. */
   readonly accepted: number;
@@ -50,8 +37,12 @@ export interface GateState {
   readonly pressure: number;
 }
 
-/** See capacity-probe.ts. */
-export interface ProbeState {
+/**
+ * Tests whether a share that is smaller than the limit can be larger. In a window, the probe sends requests beyond the
+ * known slots: first one, then twice as many after each batch that was completely accepted, until one is refused. A
+ * bucket raises its rate instead.
+ */
+export interface CapacityProbe {
   /** Requests that the next probe sends. */
   readonly batch: number;
   readonly outstanding: number;
@@ -66,31 +57,6 @@ export interface ProbeState {
   readonly acceptedAtEmpty: number;
 }
 
-/** See burst-limit.ts. */
-export interface BurstState {
-  /** Requests per `periodMs`; Infinity for no such limit. */
-  readonly calls: number;
-  readonly periodMs: number;
-  /** The learned number. `calls` grows beyond it, to test whether the limit is higher. */
-  readonly proven: number;
-  readonly growsAt: number;
-  readonly pauseMs: number;
-}
-
-/** See retry-after.ts. */
-export interface RetryAfterUnitState {
-  readonly evidence: 'assumed' | 'on-trial' | 'confirmed' | 'refuted';
-  readonly trial?:
-    | {
-        readonly value: number;
-        readonly refusedAt: number;
-        readonly endsAt: number;
-        readonly refusals: number;
-        readonly repeats: number;
-      }
-    | undefined;
-}
-
 /**
  * Everything the limiter has learned about one key, in one plain record. The functions of transitions.ts return the
  * next record, the history shows its changes, and processes share it. Times are milliseconds of the limiter's clock.
@@ -98,10 +64,8 @@ export interface RetryAfterUnitState {
 export interface LimiterState {
   /** Requests per minute, from the options or from `quota`; Infinity for unknown. */
   readonly configured: number;
-  /** Time at which the configured limit was read; -Infinity for never. */
+  /** Time at which the configured limit was read; -Infinity if never, or if a request was refused long before it was used up. */
   readonly configuredAt: number;
-  /** Whether a request was refused long before that limit was used up. */
-  readonly isContradicted: boolean;
   /** The limit in use: the configured one, a learned one, or this process's share of it. */
   readonly limit: number;
   readonly inFlight: number;
@@ -110,15 +74,14 @@ export interface LimiterState {
    * have.
    */
   readonly phase: 'unknown' | 'learning' | 'known';
-  readonly window: WindowState;
+  readonly window: Window;
   readonly hypothesis: Hypothesis;
-  readonly gate: GateState;
-  readonly probe: ProbeState;
-  readonly burst: BurstState;
-  readonly unit: RetryAfterUnitState;
+  readonly gate: Gate;
+  readonly probe: CapacityProbe;
+  readonly burst: BurstLimit;
+  readonly unit: UnitState;
   readonly roundTrips: { readonly shortestMs: number; readonly longestMs: number };
-  /** Milliseconds by which the server's clock is ahead of ours. */
-  readonly serverAhead: { readonly atLeast: number; readonly atMost: number };
+  readonly serverAhead: ServerAhead;
   /** Time at which a `Date` header was last read. */
   readonly datedAt: number;
   /** Accepted requests before the first refusal: the capacity of a bucket. */
@@ -140,7 +103,6 @@ export function copyState(state: LimiterState): { -readonly [Field in keyof Limi
   return {
     configured: state.configured,
     configuredAt: state.configuredAt,
-    isContradicted: state.isContradicted,
     limit: state.limit,
     inFlight: state.inFlight,
     phase: state.phase,
@@ -161,12 +123,11 @@ export function copyState(state: LimiterState): { -readonly [Field in keyof Limi
   };
 }
 
-const WINDOW_EXAMPLES: readonly WindowState[] = [
+const WINDOW_EXAMPLES: readonly Window[] = [
   { kind: 'log' },
   { kind: 'fixed', startsAt: 0, guardMs: 0, boundary: 'assumed' },
   { kind: 'bucket', perMs: 0, capacity: 0, tokens: 0, at: 0 },
 ];
-const TRIAL_EXAMPLE = { value: 0, refusedAt: 0, endsAt: 0, refusals: 0, repeats: 0 };
 
 /**
  * Reads a state that was written as JSON. It must have the shape of `example`, an initial state; JSON writes infinity
@@ -175,18 +136,16 @@ const TRIAL_EXAMPLE = { value: 0, refusedAt: 0, endsAt: 0, refusals: 0, repeats:
  * @throws TypeError for any other shape
  */
 export function parseLimiterState(value: unknown, example: LimiterState): LimiterState {
-  const { log, window, unit, ...rest } = requireRecord(value, 'state');
-  const { log: _log, window: _window, unit: _unit, ...plain } = example;
+  const { log, window, ...rest } = requireRecord(value, 'state');
+  const { log: _log, window: _window, ...plain } = example;
   const { kind } = requireRecord(window, 'window');
-  const windowExample = WINDOW_EXAMPLES.find((known) => known.kind === kind);
-  const { evidence, trial } = requireRecord(unit, 'unit');
   return {
     ...likeExample(rest, plain, 'state'),
-    window: likeExample(window, windowExample, 'window'),
-    unit: {
-      evidence: likeExample(evidence, example.unit.evidence, 'unit.evidence'),
-      trial: trial === undefined ? undefined : likeExample(trial, TRIAL_EXAMPLE, 'unit.trial'),
-    },
+    window: likeExample(
+      window,
+      WINDOW_EXAMPLES.find((known) => known.kind === kind),
+      'window',
+    ),
     log: new AcceptedLog(requireNumbers(log)),
   };
 }

@@ -1,5 +1,3 @@
-import type { LimiterState, RetryAfterUnitState } from './limiter-state.ts';
-
 export type RetryAfterUnit = 'seconds' | 'milliseconds';
 
 /** A parsed Retry-After. Only the unit of an integer is unknown: the service documents just "a number". */
@@ -69,7 +67,16 @@ export function parseHttpDate(text: string | null | undefined): number | undefin
  * What is known about the unit of an integer Retry-After. A number too large for the seconds of a per-minute limit is
  * tried as milliseconds. The responses after that wait determine the unit permanently.
  */
-export type UnitState = RetryAfterUnitState;
+export interface UnitState {
+  readonly evidence: 'assumed' | 'on-trial' | 'confirmed' | 'refuted';
+  /** The last number that is tried as milliseconds, and the time of its refusal. */
+  readonly value: number;
+  readonly refusedAt: number;
+  /** Refusals since the trial started, and how many of them in a row had the same number. */
+  readonly refusals: number;
+  readonly repeats: number;
+}
+
 /** No evidence yet, milliseconds on trial, determined by the responses, or set by the options. */
 export type UnitEvidence = UnitState['evidence'] | 'set';
 
@@ -91,13 +98,13 @@ const COUNTDOWN_FROM_SECONDS = 2.5;
 const REPEATS_TO_REFUTE = 2;
 const REFUSALS_TO_REFUTE = 8;
 
-export const UNKNOWN_UNIT: UnitState = { evidence: 'assumed', trial: undefined };
+export const UNKNOWN_UNIT: UnitState = { evidence: 'assumed', value: 0, refusedAt: 0, refusals: 0, repeats: 0 };
 
 /** The unit in which an integer is read, given the option. */
-export function unitOf({ evidence, trial }: UnitState, value: number, option: 'auto' | RetryAfterUnit): RetryAfterUnit {
+export function unitOf({ evidence }: UnitState, value: number, option: 'auto' | RetryAfterUnit): RetryAfterUnit {
   if (option !== 'auto') return option;
   if (evidence === 'confirmed') return 'milliseconds';
-  return trial !== undefined && isTooLongInSeconds(value) ? 'milliseconds' : 'seconds';
+  return evidence === 'on-trial' && isTooLongInSeconds(value) ? 'milliseconds' : 'seconds';
 }
 
 /**
@@ -113,19 +120,19 @@ export function unitOfFailure({ evidence }: UnitState, option: 'auto' | RetryAft
 export function weighRefusal(state: UnitState, retryAfter: RetryAfter | undefined, { sentAt, now }: Times): UnitState {
   if (retryAfter?.form !== 'integer' || !isTooLongInSeconds(retryAfter.value)) return state;
   const { value } = retryAfter;
-  const trial = { value, refusedAt: now, endsAt: now + value, refusals: 0, repeats: 0 };
-  if (state.evidence === 'assumed') return { evidence: 'on-trial', trial };
-  if (state.trial === undefined || sentAt < state.trial.endsAt) return state;
-  const passedSeconds = (now - state.trial.refusedAt) / 1000;
-  const isRepeat = Math.abs(state.trial.value - value) <= ROUNDING_SECONDS;
+  const trial = { evidence: 'on-trial', value, refusedAt: now, refusals: 0, repeats: 0 } as const;
+  if (state.evidence === 'assumed') return trial;
+  if (!hasTrialEnded(state, sentAt)) return state;
+  const passedSeconds = (now - state.refusedAt) / 1000;
+  const isRepeat = Math.abs(state.value - value) <= ROUNDING_SECONDS;
   const isCountdown =
-    passedSeconds >= COUNTDOWN_FROM_SECONDS && Math.abs(state.trial.value - value - passedSeconds) <= ROUNDING_SECONDS;
-  const refusals = state.trial.refusals + 1;
-  const repeats = isRepeat ? state.trial.repeats + 1 : 0;
+    passedSeconds >= COUNTDOWN_FROM_SECONDS && Math.abs(state.value - value - passedSeconds) <= ROUNDING_SECONDS;
+  const refusals = state.refusals + 1;
+  const repeats = isRepeat ? state.repeats + 1 : 0;
   if (isCountdown || repeats >= REPEATS_TO_REFUTE || refusals >= REFUSALS_TO_REFUTE) {
-    return { evidence: 'refuted', trial: undefined };
+    return { ...state, evidence: 'refuted' };
   }
-  return { evidence: 'on-trial', trial: { ...trial, refusals, repeats } };
+  return { ...trial, refusals, repeats };
 }
 
 interface Times {
@@ -135,7 +142,12 @@ interface Times {
 
 /** A request that was sent at `sentAt` was accepted. */
 export function weighAcceptance(state: UnitState, sentAt: number): UnitState {
-  return state.trial && sentAt >= state.trial.endsAt ? { evidence: 'confirmed', trial: undefined } : state;
+  return hasTrialEnded(state, sentAt) ? { ...state, evidence: 'confirmed' } : state;
+}
+
+/** Whether a request was sent after the wait in milliseconds that is on trial. */
+function hasTrialEnded({ evidence, value, refusedAt }: UnitState, sentAt: number): boolean {
+  return evidence === 'on-trial' && sentAt >= refusedAt + value;
 }
 
 function isTooLongInSeconds(value: number): boolean {
@@ -146,7 +158,10 @@ function isTooLongInSeconds(value: number): boolean {
  * The difference between the server's clock and ours, as an interval that every `Date` header narrows: the server wrote
  * its time after the request was sent and before the response arrived.
  */
-export type ServerAhead = LimiterState['serverAhead'];
+export interface ServerAhead {
+  readonly atLeast: number;
+  readonly atMost: number;
+}
 
 /** `Date` headers are whole seconds, rounded down. */
 const DATE_STEP_MS = 1_000;

@@ -13,7 +13,7 @@ import {
 } from './grant.ts';
 import { refuseKnown } from './known-window.ts';
 import { acceptLearning, NEARLY_ALL, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
-import { copyState, hasConfiguredLimit, type LimiterState, newHypothesis } from './limiter-state.ts';
+import { copyState, type LimiterState, newHypothesis } from './limiter-state.ts';
 import {
   observeServerDate,
   parseHttpDate,
@@ -77,7 +77,6 @@ export function initialState(perMinute: number): LimiterState {
   return {
     configured: perMinute,
     configuredAt: Number.NEGATIVE_INFINITY,
-    isContradicted: false,
     limit: perMinute,
     inFlight: 0,
     phase: 'unknown',
@@ -135,8 +134,9 @@ export function accepted(before: LimiterState, answer: Answer): LimiterState {
 export function refused(before: LimiterState, answer: Answer, options: RetryAfterOptions): LimiterState {
   const { now, sentAt, probe: isProbe } = answer;
   const { unit, waitMs: hintMs } = readRetryAfter(before, answer, options);
-  const isContradicted = before.isContradicted || before.log.size < NEARLY_ALL * before.configured;
-  let state: LimiterState = { ...observe(before, answer), unit, isContradicted };
+  const isContradicted = before.log.size < NEARLY_ALL * before.configured;
+  const configuredAt = isContradicted ? Number.NEGATIVE_INFINITY : before.configuredAt;
+  let state: LimiterState = { ...observe(before, answer), unit, configuredAt };
   if (hintMs !== undefined && hintMs > options.maxRetryAfterMs) {
     // It is about a longer quota than the limit of the window, so it is no evidence about the window.
     const blockedUntil = Math.max(state.blockedUntil, now + Math.min(hintMs, BLOCKED_AT_MOST_MS));
@@ -179,7 +179,7 @@ function endCall(state: LimiterState): ReturnType<typeof copyState> {
 
 /** The limit of the plan became known, or has changed. */
 export function configured(before: LimiterState, perMinute: number, now: number): LimiterState {
-  const state = { ...before, configuredAt: now, isContradicted: false };
+  const state = { ...before, configuredAt: now };
   const { limit, window, probe } = state;
   const growth = perMinute / state.configured;
   const isRaised = growth > 1;
@@ -266,6 +266,5 @@ export function isLimitWanted(
   const calls = waiting + state.inFlight;
   const isMuch = state.phase !== 'unknown' || calls + state.log.size > SMALLEST_LIMIT;
   if (waiting === 0 || calls <= 1 || !isMuch) return false;
-  const isKnown = hasConfiguredLimit(state) && !state.isContradicted;
-  return !isKnown || now - state.configuredAt >= LIMIT_IS_OLD_MS;
+  return now - state.configuredAt >= LIMIT_IS_OLD_MS;
 }

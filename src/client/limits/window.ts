@@ -1,5 +1,4 @@
 import { type AcceptedLog, WINDOW_MS } from './accepted-log.ts';
-import type { WindowState } from './limiter-state.ts';
 
 /**
  * How the server counts requests, as learned from its responses.
@@ -7,9 +6,23 @@ import type { WindowState } from './limiter-state.ts';
  * - `fixed`: the count restarts every minute, at `startsAt` or up to `guardMs` later.
  * - `bucket`: one token per request; `tokens` at the time `at`, refilled at `perMs`, never more than `capacity`.
  */
-export type Window = WindowState;
-export type BucketWindow = Extract<Window, { kind: 'bucket' }>;
-export type FixedWindow = Extract<Window, { kind: 'fixed' }>;
+export type Window = { readonly kind: 'log' } | FixedWindow | BucketWindow;
+
+export interface FixedWindow {
+  readonly kind: 'fixed';
+  readonly startsAt: number;
+  readonly guardMs: number;
+  /** `testing`: the first boundary after the window became known, which tests the assumption. */
+  readonly boundary: 'assumed' | 'testing' | 'confirmed';
+}
+
+export interface BucketWindow {
+  readonly kind: 'bucket';
+  readonly perMs: number;
+  readonly capacity: number;
+  readonly tokens: number;
+  readonly at: number;
+}
 
 /** The used part of a window. */
 export interface Usage {

@@ -5,7 +5,7 @@ import { type HeldState, Lifetime } from '../lifetime.ts';
 import { KeyState, stateName } from './key-state.ts';
 
 /** Copies of the package in one process share this if its shape is the same; the number is the version of the shape. */
-const SHARED = Symbol.for('fxrates.key-states.5');
+const SHARED = Symbol.for('fxrates.key-states.6');
 
 interface Shared {
   readonly real: StateRegistry;

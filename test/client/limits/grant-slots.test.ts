@@ -83,7 +83,7 @@ test('a grant of all calls that are wanted names no time to ask again, one of fe
 });
 
 test('behind a gate that has just opened, the others wait for the answer to the first', () => {
-  const gate = { ...OPEN_GATE, opensAt: 100, isHalfOpen: true, wasClosed: true };
+  const gate = { ...OPEN_GATE, opensAt: 100, wasClosed: true };
   const run = knownRun({ gate });
 
   expect(run.ask(200)).toMatchObject({ n: 1, at: undefined });

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import {
   acceptBehindGate,
   closeGate,
-  type Gate,
   isStale,
   lastSlotAt,
   OPEN_GATE,
@@ -10,6 +9,7 @@ import {
   recordRefusal,
   stayClosedUntil,
 } from '../../../src/client/limits/grant.ts';
+import type { Gate } from '../../../src/client/limits/limiter-state.ts';
 import { LimiterRun, ROUND_TRIP_MS, usedUpRun } from '../../helpers/limiter-run.ts';
 
 const MINUTE = 60_000;
@@ -222,7 +222,7 @@ test('after closing, allows one call first, then one more than were accepted, th
 
   expect([0, 1, 2, 8, 20].map((calls) => rampSize(accept(closed, calls), true))).toEqual([1, 2, 3, 4, 10]);
   expect([0, 1, 2, 8, 40].map((calls) => rampSize(accept(closed, calls), false))).toEqual([1, 2, 3, 4, 5]);
-  expect([closed.isHalfOpen, accept(closed, 1).isHalfOpen]).toEqual([true, false]);
+  expect([closed.accepted, accept(closed, 1).accepted]).toEqual([0, 1]);
 });
 
 test('opens after the longest wait of all responses', () => {

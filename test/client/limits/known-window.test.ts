@@ -90,7 +90,7 @@ test.each<[string, Before, Partial<Refusal>, string, number]>([
 test('a share is sent again when the window starts, and probes a minute later', () => {
   const { gate, probe } = refuse({ answers: times(5, 61_000) });
 
-  expect(gate).toMatchObject({ opensAt: 120_000, isHalfOpen: true });
+  expect(gate).toMatchObject({ opensAt: 120_000, wasClosed: true, accepted: 0 });
   expect(probe.dueAt).toBe(180_000);
 });
 
@@ -163,7 +163,7 @@ test('after a long hint below the limit, requests are sent at equal intervals, a
   const { window, gate, probe } = refuse({ answers: [...times(2, 20_000), ...times(4, 61_000)] }, { hintMs: 50_000 });
 
   expect(window).toEqual({ kind: 'bucket', perMs: 6 / 60_000, capacity: 1, tokens: 1, at: 120_000 });
-  expect(gate).toMatchObject({ opensAt: 120_000, isHalfOpen: true });
+  expect(gate).toMatchObject({ opensAt: 120_000, wasClosed: true, accepted: 0 });
   expect(probe.dueAt).toBe(127_500);
 });
 

@@ -134,7 +134,7 @@ test.each([
   [true, [1_000, 3_000, 9_000, 27_000, 27_000, 27_000]],
 ])('without hints, with the whole limit used (%s), tries come after %j ms', (isWhole, expected) => {
   const waits = expected.map((_, tries) => {
-    const before = stateOf({ phase: 'learning', isWhole, gate: { isHalfOpen: true }, hypothesis: { tries } });
+    const before = stateOf({ phase: 'learning', isWhole, gate: { accepted: 0 }, hypothesis: { tries } });
     const { gate, hypothesis } = refuseLearning(before, refusalOf());
     expect(hypothesis).toMatchObject({ hint: 'none', isOwnSlot: false, tries: tries + 1, opensAt: gate.opensAt });
     return gate.opensAt - NOW;
@@ -144,7 +144,7 @@ test.each([
 });
 
 test('without hints, a try comes no later than the end of the oldest request', () => {
-  const before = stateOf({ answers: [40_500], gate: { isHalfOpen: true } });
+  const before = stateOf({ answers: [40_500], gate: { accepted: 0 } });
 
   expect(refuseLearning(before, refusalOf())).toMatchObject({
     gate: { opensAt: 100_500 },
@@ -249,24 +249,24 @@ test.each<[string, Before, number, object]>([
   ['no hint', {}, NOW - 100, { startsAt: 90_000, guardMs: 9_950 }],
   ['no hint, 30 s later', {}, 119_950, { startsAt: 90_000, guardMs: 30_000 }],
 ])('the first request accepted after %s supposes a fixed window', (_, before, sentAt, window) => {
-  const after = accept({ gate: { isHalfOpen: true }, roundTrips: { shortestMs: 1, longestMs: 1 }, ...before }, sentAt);
+  const after = accept({ gate: { accepted: 0 }, roundTrips: { shortestMs: 1, longestMs: 1 }, ...before }, sentAt);
 
   expect(after.window).toEqual({ kind: 'fixed', boundary: 'assumed', ...window });
   expect(after).toMatchObject({
     phase: 'learning',
     hypothesis: { tries: 0 },
-    gate: { accepted: 1, isHalfOpen: false },
+    gate: { accepted: 1 },
   });
 });
 
 test('the first request accepted later than that supposes a log, and at the end of our own request proves it', () => {
   const roundTrips = { shortestMs: 1, longestMs: 1 };
 
-  expect(accept({ gate: { isHalfOpen: true }, roundTrips }, 119_951)).toMatchObject({
+  expect(accept({ gate: { accepted: 0 }, roundTrips }, 119_951)).toMatchObject({
     phase: 'learning',
     window: { kind: 'log' },
   });
-  expect(accept({ gate: { isHalfOpen: true }, hypothesis: { isOwnSlot: true } })).toMatchObject({
+  expect(accept({ gate: { accepted: 0 }, hypothesis: { isOwnSlot: true } })).toMatchObject({
     phase: 'known',
     window: { kind: 'log' },
   });

@@ -64,14 +64,14 @@ function leavesOf(value: unknown, path: readonly string[] = []): (readonly strin
 
 test('a state with any value missing or of another type is not a state', () => {
   const bucket = { kind: 'bucket', perMs: 0.0005, capacity: 5, tokens: 0, at: 0 };
-  const trial = { value: 30_000, refusedAt: 0, endsAt: 30_000, refusals: 0, repeats: 0 };
+  const unit = { evidence: 'on-trial', value: 30_000, refusedAt: 0, refusals: 0, repeats: 0 };
   const text = JSON.stringify({
     ...initialState(3),
     window: bucket,
-    unit: { evidence: 'on-trial', trial },
+    unit,
     log: [1, 2, 3],
   });
-  expect(parseLimiterState(JSON.parse(text), EXAMPLE)).toMatchObject({ window: bucket, unit: { trial } });
+  expect(parseLimiterState(JSON.parse(text), EXAMPLE)).toMatchObject({ window: bucket, unit });
 
   const leaves = leavesOf(JSON.parse(text));
   expect(leaves.length).toBeGreaterThan(50);

@@ -224,7 +224,7 @@ test('a refusal of a request sent before the end of the tried wait proves nothin
 
   const state = refuse([[300, 0], ...early]);
 
-  expect(state.trial).toMatchObject({ refusedAt: 0, endsAt: 300, refusals: 0 });
+  expect(state).toMatchObject({ evidence: 'on-trial', refusedAt: 0, value: 300, refusals: 0 });
 });
 
 test.each(['seconds', 'milliseconds'] as const)('a unit set to %s is never doubted', (unit) => {

@@ -126,7 +126,7 @@ test('a refusal of a share closes the gate and says nothing about the limit of a
 
   expect(reading.waitMs).toBe(5_000);
   expect(state).toMatchObject({ phase: 'known', limit: 10, inFlight: 1, window: { kind: 'log' } });
-  expect(state.gate).toMatchObject({ opensAt: 5_100, isHalfOpen: true, pressure: 0 });
+  expect(state.gate).toMatchObject({ opensAt: 5_100, wasClosed: true, accepted: 0, pressure: 0 });
 });
 
 test('a refusal that the burst limit predicts lowers that limit only', () => {
@@ -186,7 +186,7 @@ test.each([
 );
 
 test('a limit that is read again and has not changed leaves everything as it is', () => {
-  const run = knownRun({ limit: 4, isContradicted: false, probe: { ...new LimiterRun().state.probe, dueAt: 99_000 } });
+  const run = knownRun({ limit: 4, probe: { ...new LimiterRun().state.probe, dueAt: 99_000 } });
   const before = run.state;
 
   run.configure(10, 5_000);

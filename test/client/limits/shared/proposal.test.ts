@@ -196,9 +196,9 @@ test("a new limit is reported, too; a process's own option overrides the stored 
 });
 
 test('a process whose option equals the stored limit keeps what others learned about it', () => {
-  const known = shared({}, { isContradicted: true, configuredAt: NOW - 5_000, limit: 7 });
+  const known = shared({}, { configuredAt: NOW - 5_000, limit: 7 });
 
-  expect(propose(parts({ known })).state.limit).toMatchObject({ configured: 12, limit: 7, isContradicted: true });
+  expect(propose(parts({ known })).state.limit).toMatchObject({ configured: 12, limit: 7 });
 });
 
 const LEARN = { ...SETTINGS, perMinute: 'learn' } as const;
