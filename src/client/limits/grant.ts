@@ -1,8 +1,15 @@
 import { WINDOW_MS } from './accepted-log.ts';
 import { burstSlotAt, burstSlots, growBurstLimit } from './burst-limit.ts';
 import { forgetEmpty, scheduleProbe, speedBucketUp, wasProbeRefused } from './capacity-probe.ts';
-import { copyState, type Gate, hasConfiguredLimit, isBelowConfigured, type LimiterState } from './limiter-state.ts';
-import { advanceWindow, freeSlots, nextLogSlotAt, nextSlotAt, type Usage } from './window.ts';
+import {
+  closedUntil,
+  copyState,
+  type Gate,
+  hasConfiguredLimit,
+  isBelowConfigured,
+  type LimiterState,
+} from './limiter-state.ts';
+import { advanceWindow, freeSlots, nextLogSlotAt, nextSlotAt } from './window.ts';
 
 /** The number of waiting calls that may be sent now, and when to ask again. */
 export interface Grant {
@@ -48,8 +55,8 @@ export function grant(
   { now, wanted, mayProbe }: { readonly now: number; readonly wanted: number; readonly mayProbe: boolean },
 ): { readonly state: LimiterState; readonly grant: Grant } {
   const state = advance(before, now);
-  const closedUntil = Math.max(state.gate.opensAt, state.blockedUntil);
-  if (now < closedUntil) return { state, grant: { n: 0, probe: false, at: closedUntil } };
+  const opensAt = closedUntil(state);
+  if (now < opensAt) return { state, grant: { n: 0, probe: false, at: opensAt } };
   const { inFlight, log } = state;
   const room = isCareful(state) ? roomBehindGate(state) : wanted;
   const inBurst = burstSlots(state.burst, log, { inFlight, now });
@@ -99,13 +106,12 @@ export function slotAt(
   now: number,
   { ahead, mayProbe }: { ahead: number; mayProbe: boolean },
 ): number {
-  const { gate, probe, phase, window, configured, blockedUntil } = state;
-  const opensAt = Math.max(now, gate.opensAt, blockedUntil);
+  const { probe, phase, window, configured } = state;
+  const opensAt = Math.max(now, closedUntil(state));
   // Before the window is known, a slot can become free at any time.
   if (phase !== 'known') return opensAt;
-  const usage = usageOf(state);
   const knownSlotAt = (place: number) =>
-    Math.max(opensAt, nextSlotAt(advanceWindow(window, now), usage, now, place) ?? opensAt);
+    Math.max(opensAt, nextSlotAt(advanceWindow(window, now), state, now, place) ?? opensAt);
   const isBelow = isBelowConfigured(state);
   // A share of the limit can grow soon, until a request beyond it is refused. Only the whole limit certainly does not
   // grow.
@@ -117,26 +123,26 @@ export function slotAt(
 
 /** The time at which the last of `calls` further calls can be sent under the limit known now. */
 export function lastSlotAt(state: LimiterState, now: number, calls: number): number {
-  const { gate, blockedUntil, phase, window, limit, log, inFlight } = state;
-  const opensAt = Math.max(now, gate.opensAt, blockedUntil);
+  const { phase, window, limit, log, inFlight } = state;
+  const opensAt = Math.max(now, closedUntil(state));
   if (phase === 'known' && window.kind !== 'log') {
-    return Math.max(opensAt, nextSlotAt(advanceWindow(window, now), usageOf(state), now, calls - 1) ?? opensAt);
+    return Math.max(opensAt, nextSlotAt(advanceWindow(window, now), state, now, calls - 1) ?? opensAt);
   }
   // Assumes a log until the window is known.
   const missing = calls - (limit - log.size - inFlight);
-  return missing <= 0 ? opensAt : Math.max(opensAt, nextLogSlotAt(usageOf(state), now, missing - 1));
+  return missing <= 0 ? opensAt : Math.max(opensAt, nextLogSlotAt(state, now, missing - 1));
 }
 
 /** Number of calls that may be sent at `now` under the known limit; zero or less for none. */
 export function knownSlots(state: LimiterState, now: number): number {
   const { phase, limit, gate, inFlight, window } = state;
-  return phase === 'learning' ? limit - gate.accepted - inFlight : freeSlots(window, usageOf(state), now);
+  return phase === 'learning' ? limit - gate.accepted - inFlight : freeSlots(window, state, now);
 }
 
 /** Time at which to ask again if no response arrives earlier; `undefined`: only a response can change anything. */
 function askAgainAt(state: LimiterState, now: number, mayProbe: boolean): number | undefined {
   const { phase, window, burst, log, inFlight, probe } = state;
-  const windowSlotAt = phase === 'learning' ? undefined : nextSlotAt(window, usageOf(state), now);
+  const windowSlotAt = phase === 'learning' ? undefined : nextSlotAt(window, state, now);
   if (burstSlots(burst, log, { inFlight, now }) <= 0) {
     const inBurstAt = burstSlotAt(burst, log, now);
     return inBurstAt === undefined ? undefined : Math.max(now + 1, windowSlotAt ?? 0, inBurstAt);
@@ -165,10 +171,6 @@ function batchSize({ probe, phase, limit, log, configured }: LimiterState, now: 
   if (extra > BEYOND_REFILL * refilled + CHANCE_CALLS) return batch;
   // The window may be a bucket: send at most the number of requests that it can have refilled.
   return Math.min(batch, Math.max(CHANCE_CALLS, Math.floor(refilled - extra)));
-}
-
-function usageOf({ log, limit, inFlight }: LimiterState): Usage {
-  return { log, limit, inFlight };
 }
 
 /** Smallest number of requests in flight while no limit is known. */

@@ -186,6 +186,11 @@ export function newHypothesis(now: number): Hypothesis {
   };
 }
 
+/** The time before which no request is sent, because of a refusal. */
+export function closedUntil({ gate, blockedUntil }: LimiterState): number {
+  return Math.max(gate.opensAt, blockedUntil);
+}
+
 export function hasConfiguredLimit({ configured }: LimiterState): boolean {
   return configured !== Number.POSITIVE_INFINITY;
 }

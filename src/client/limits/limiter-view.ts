@@ -1,6 +1,8 @@
 import type { SteadyTime } from '../clock.ts';
+import { hasBurstLimit } from './burst-limit.ts';
 import type { ServiceHealth } from './in-flight.ts';
-import type { LimiterState } from './limiter-state.ts';
+import type { LimiterCore } from './limiter-core.ts';
+import { closedUntil, type LimiterState } from './limiter-state.ts';
 
 /** One wait of a limiter, however many calls wait. */
 export interface LimiterWait {
@@ -17,24 +19,28 @@ export interface LimiterWait {
 /** How the service counts requests; `'unknown'` until its responses have shown it. */
 export type WindowName = 'unknown' | 'sliding' | 'fixed' | 'token-bucket';
 
-/** The state of a limiter at one moment. */
-export interface LimiterView {
+/** The part of a limiter's state whose changes are recorded. */
+interface LimiterStatus {
   /** `'open'`, or the time until which a refusal holds back all calls. */
   readonly gate: 'open' | { readonly until: Date };
   /** `'up'`, or the time of the next attempt after several failures in a row. */
   readonly service: 'up' | { readonly downUntil: Date };
+  /** How the service counts requests. */
+  readonly window: WindowName;
+  /** Requests per minute that this process may make, configured or learned; `undefined` while unknown. */
+  readonly perMinute: number | undefined;
+  /** A second limit over a shorter period (`periodMs` in milliseconds); `undefined` if there is none. */
+  readonly burst: { readonly calls: number; readonly periodMs: number } | undefined;
+}
+
+/** The state of a limiter at one moment. */
+export interface LimiterView extends LimiterStatus {
   /** Number of calls in the queue. */
   readonly waiting: number;
   /** Number of requests without a response yet. */
   readonly inFlight: number;
   /** Number of requests that may be in flight now. */
   readonly maxConcurrent: number;
-  /** Requests per minute that this process may make, configured or learned; `undefined` while unknown. */
-  readonly perMinute: number | undefined;
-  /** How the service counts requests. */
-  readonly window: WindowName;
-  /** A second limit over a shorter period (`periodMs` in milliseconds); `undefined` if there is none. */
-  readonly burst: { readonly calls: number; readonly periodMs: number } | undefined;
   /** Earliest time at which a call made now can be sent. */
   readonly nextSlotAt: Date;
   /** The latest 100 changes of these values, oldest first. */
@@ -42,23 +48,13 @@ export interface LimiterView {
 }
 
 /** One change of a limiter's state: an entry of `history`. */
-export interface LimiterChange {
+export interface LimiterChange extends LimiterStatus {
   /** Time of the change. */
   readonly at: Date;
   /** The cause of the change. */
   readonly event: LimiterEvent;
-  /** `'open'`, or the time until which a refusal holds back all calls. */
-  readonly gate: 'open' | { readonly until: Date };
-  /** `'up'`, or the time of the next attempt after several failures in a row. */
-  readonly service: 'up' | { readonly downUntil: Date };
-  /** How the service counts requests. */
-  readonly window: WindowName;
   /** Whether the kind of window is known or still being learned. */
   readonly phase: 'unknown' | 'learning' | 'known';
-  /** Requests per minute that this process may make; `undefined` while unknown. */
-  readonly perMinute: number | undefined;
-  /** A second limit over a shorter period (`periodMs` in milliseconds); `undefined` if there is none. */
-  readonly burst: { readonly calls: number; readonly periodMs: number } | undefined;
 }
 
 /**
@@ -74,83 +70,52 @@ export function windowName({ phase, window }: LimiterState): WindowName {
   return phase === 'known' ? WINDOW_NAMES[window.kind] : 'unknown';
 }
 
-export function perMinuteOf({ limit }: LimiterState): number | undefined {
-  return Number.isFinite(limit) ? limit : undefined;
-}
+type StateAndClock = Pick<LimiterCore, 'state' | 'aheadMs'>;
 
-export function burstOf({ burst: { calls, periodMs } }: LimiterState): LimiterView['burst'] {
-  return Number.isFinite(calls) ? { calls, periodMs } : undefined;
+export function statusOf(
+  { state, aheadMs }: StateAndClock,
+  { isDown, retryAt }: ServiceHealth,
+  time: SteadyTime,
+): LimiterStatus {
+  const { limit, burst } = state;
+  const dateOf = (at: number) => new Date(time.toEpoch(at));
+  const until = closedUntil(state) - aheadMs;
+  return {
+    gate: until > time.now() ? { until: dateOf(until) } : 'open',
+    service: isDown ? { downUntil: dateOf(retryAt) } : 'up',
+    window: windowName(state),
+    perMinute: Number.isFinite(limit) ? limit : undefined,
+    burst: hasBurstLimit(burst) ? { calls: burst.calls, periodMs: burst.periodMs } : undefined,
+  };
 }
-
-/** What a change is noticed by. */
-type Observed = Pick<LimiterState, 'phase' | 'limit' | 'blockedUntil'> & {
-  readonly kind: LimiterState['window']['kind'];
-  readonly opensAt: number;
-  readonly calls: number;
-  /** Differs also between a service that is up and one that is down. */
-  readonly retryAt: number;
-};
 
 /** Keeps the latest changes of a limiter's state. */
 export class LimiterHistory {
+  readonly changes: LimiterChange[] = [];
   readonly #time: SteadyTime;
-  readonly #changes: LimiterChange[] = [];
-  #last: Observed | undefined;
+  #last: { readonly state: LimiterState; readonly retryAt: number } | undefined;
 
   constructor(time: SteadyTime) {
     this.#time = time;
   }
 
-  get changes(): readonly LimiterChange[] {
-    return [...this.#changes];
-  }
-
-  /** `aheadMs`: milliseconds by which the clock of `state` is ahead of the limiter's. */
-  observe(event: LimiterEvent, state: LimiterState, health: ServiceHealth, aheadMs: number): void {
-    const last = this.#last;
-    const { retryAt } = health;
+  observe(event: LimiterEvent, core: StateAndClock, health: ServiceHealth): void {
+    const { state } = core;
+    const { state: last, retryAt } = this.#last ?? {};
     const isSame =
       last !== undefined &&
-      last.opensAt === state.gate.opensAt &&
+      last.gate.opensAt === state.gate.opensAt &&
       last.limit === state.limit &&
       last.phase === state.phase &&
-      last.kind === state.window.kind &&
-      last.calls === state.burst.calls &&
+      last.window.kind === state.window.kind &&
+      last.burst.calls === state.burst.calls &&
       last.blockedUntil === state.blockedUntil &&
-      last.retryAt === retryAt;
+      // Differs also between a service that is up and one that is down.
+      retryAt === health.retryAt;
     if (isSame) return;
-    const { phase, limit, blockedUntil, window, gate, burst } = state;
-    this.#last = {
-      phase,
-      limit,
-      blockedUntil,
-      kind: window.kind,
-      opensAt: gate.opensAt,
-      calls: burst.calls,
-      retryAt,
-    };
-    this.#changes.push(this.#describe(event, state, health, aheadMs));
-    if (this.#changes.length > LONGEST_HISTORY) this.#changes.shift();
-  }
-
-  #describe(
-    event: LimiterEvent,
-    state: LimiterState,
-    { isDown, retryAt }: ServiceHealth,
-    aheadMs: number,
-  ): LimiterChange {
-    const now = this.#time.now();
-    const dateOf = (at: number) => new Date(this.#time.toEpoch(at));
-    const closedUntil = Math.max(state.gate.opensAt, state.blockedUntil) - aheadMs;
-    return {
-      at: dateOf(now),
-      event,
-      gate: closedUntil > now ? { until: dateOf(closedUntil) } : 'open',
-      service: isDown ? { downUntil: dateOf(retryAt) } : 'up',
-      window: windowName(state),
-      phase: state.phase,
-      perMinute: perMinuteOf(state),
-      burst: burstOf(state),
-    };
+    this.#last = { state, retryAt: health.retryAt };
+    const at = new Date(this.#time.toEpoch(this.#time.now()));
+    this.changes.push({ at, event, phase: state.phase, ...statusOf(core, health, this.#time) });
+    if (this.changes.length > LONGEST_HISTORY) this.changes.shift();
   }
 }

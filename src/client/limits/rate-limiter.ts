@@ -1,12 +1,12 @@
 import { type Clock, type SteadyTime, steadyTime } from '../clock.ts';
-import { Admission } from './admission.ts';
+import { lastSlotAt, slotAt } from './grant.ts';
 import { InFlight } from './in-flight.ts';
 import { DEFAULT_LIMITER_SETTINGS, LimiterCore, type LimiterSettings } from './limiter-core.ts';
-import { type LimiterEvent, LimiterHistory, type LimiterView, type LimiterWait } from './limiter-view.ts';
-import { type AnswerHeaders, type OnEnd, Permit } from './permit.ts';
+import { closedUntil } from './limiter-state.ts';
+import { type LimiterEvent, LimiterHistory, type LimiterView, type LimiterWait, statusOf } from './limiter-view.ts';
+import { LimitError, type LimitReason, type OnEnd, Permit } from './permit.ts';
 import { type AcquireOptions, type QueuedCall, RequestQueue, WakeTimer } from './request-queue.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs, unitOfFailure } from './retry-after.ts';
-import type { LimitStore } from './shared/limit-store.ts';
 import { SharedCore, type Sharing } from './shared/shared-core.ts';
 
 /** Shorter waits are normal in a window and are not reported. */
@@ -42,13 +42,12 @@ interface Call extends QueuedCall {
  * `InFlight` (the service) applies.
  */
 export class RateLimiter {
+  /** `undefined` if this process does not share the limit. */
+  readonly shared: SharedCore | undefined;
   readonly #time: SteadyTime;
   readonly #timer: WakeTimer;
   readonly #core: LimiterCore;
-  readonly #admission: Admission;
-  readonly #settings: LimiterSettings;
-  readonly #onWait: ((wait: LimiterWait) => void) | undefined;
-  readonly #onLimitWanted: (() => void) | undefined;
+  readonly #options: RateLimiterOptions;
   readonly #queue = new RequestQueue<Call>();
   readonly #history: LimiterHistory;
   readonly #inFlight: InFlight;
@@ -56,37 +55,28 @@ export class RateLimiter {
   #isServing = false;
   #reportedUntil = Number.NEGATIVE_INFINITY;
 
-  // biome-ignore lint/plugin: the default of the option
-  constructor({ clock, random = Math.random, onWait, onLimitWanted, shared, onOutage, ...given }: RateLimiterOptions) {
-    this.#settings = { ...DEFAULT_LIMITER_SETTINGS, ...given };
+  constructor(options: RateLimiterOptions) {
+    // biome-ignore lint/plugin: the default of the option
+    const { clock, random = Math.random, shared, onOutage, ...given } = options;
+    const settings = { ...DEFAULT_LIMITER_SETTINGS, ...given };
+    this.#options = options;
     this.#time = steadyTime(clock);
     this.#timer = new WakeTimer(clock, () => this.#serve());
     this.#history = new LimiterHistory(this.#time);
-    this.#onWait = onWait;
-    this.#onLimitWanted = onLimitWanted;
-    this.#inFlight = new InFlight({ maxConcurrent: this.#settings.maxConcurrent, random });
-    this.#core = shared
-      ? new SharedCore({
-          settings: this.#settings,
-          ...shared,
-          clock,
-          now: () => this.#time.now(),
-          onChange: () => {
-            this.#observe('store');
-            this.#serve();
-          },
-          onOutage: (reason) => onOutage?.(reason),
-        })
-      : new LimiterCore(this.#settings);
-    const [core, inFlight, settings, time] = [this.#core, this.#inFlight, this.#settings, this.#time];
-    this.#admission = new Admission({ core, inFlight, settings, time });
+    this.#inFlight = new InFlight({ maxConcurrent: settings.maxConcurrent, random });
+    const now = () => this.#time.now();
+    const onChange = () => {
+      this.#history.observe('store', this.#core, this.#inFlight.health);
+      this.#serve();
+    };
+    this.shared = shared && new SharedCore({ settings, ...shared, clock, now, onChange, onOutage });
+    this.#core = this.shared ?? new LimiterCore(settings);
   }
 
   /** The permit if the call need not wait: no other call waits, and a slot is free. */
   tryAcquire({ retryOf, deadlineAt = () => NEVER }: AcquireOptions = {}): Permit | undefined {
     const now = this.#time.now();
-    const mustWait = this.#queue.size > 0 || this.#admission.slotAt(now, 0) > now || deadlineAt() < now;
-    if (mustWait) return undefined;
+    if (this.#queue.size > 0 || this.#slotAt(now, 0) > now || deadlineAt() < now) return undefined;
     const { n, probe } = this.#core.grant(now, Math.min(1, this.#inFlight.room(now, this.#core.state)));
     const { ticket = ++this.#lastTicket, failures = 0 } = retryOf ?? {};
     return n === 0 ? undefined : this.#permit({ sentAt: now, probe, ticket, failures });
@@ -97,11 +87,11 @@ export class RateLimiter {
    * immediately with a LimitError if the earliest slot is after the deadline.
    */
   acquire(options: AcquireOptions = {}): Promise<Permit> {
-    const { signal, retryOf, deadlineAt = () => NEVER } = options;
+    const { signal, retryOf, deadlineAt = () => NEVER, wait: waits = true } = options;
     if (signal?.aborted) return Promise.reject(signal.reason);
     const isHigh = options.priority === 'high';
     const ahead = retryOf ? 0 : isHigh ? this.#queue.high : this.#queue.size;
-    const rejection = this.#admission.rejectionFor(ahead, options.wait ?? true, deadlineAt());
+    const rejection = this.#rejectionFor(ahead, waits, deadlineAt());
     if (rejection) return Promise.reject(rejection);
     const permit = this.tryAcquire(options);
     if (permit) return Promise.resolve(permit);
@@ -114,7 +104,7 @@ export class RateLimiter {
         ticket: retryOf?.ticket ?? ++this.#lastTicket,
         isHigh,
         failures: retryOf?.failures ?? 0,
-        waits: options.wait ?? true,
+        waits,
         deadlineAt,
         grant: (permit) => {
           signal?.removeEventListener('abort', onAbort);
@@ -144,15 +134,24 @@ export class RateLimiter {
   nextSlotCheck({ priority, retryOf }: Pick<AcquireOptions, 'priority' | 'retryOf'> = {}): SlotCheck {
     const place = { isHigh: priority === 'high', ticket: retryOf?.ticket ?? this.#lastTicket + 1 };
     return (deadlineAt) => {
-      const isAfter = (ahead: number) => this.#admission.slotAt(this.#time.now(), ahead) > deadlineAt;
+      const isAfter = (ahead: number) => this.#slotAt(this.#time.now(), ahead) > deadlineAt;
       // To count the calls ahead takes long, and is rarely necessary.
       return isAfter(this.#queue.size) && isAfter(this.#queue.countBefore(place));
     };
   }
 
-  /** See `Admission.etaMs`. */
+  /**
+   * Estimated milliseconds until `calls` calls have a response, with at most `concurrency` of them in flight at once.
+   * The limit or the service determines the time, whichever is slower. `calls` includes those in flight.
+   */
   etaMs(calls: number, concurrency: number): number {
-    return this.#admission.etaMs(calls, concurrency);
+    const { state, aheadMs } = this.#core;
+    const { health, maxConcurrent, roundTripMs, size } = this.#inFlight;
+    const now = this.#time.now();
+    const unsent = calls - size;
+    const sentAt = unsent > 0 ? Math.max(lastSlotAt(state, now + aheadMs, unsent) - aheadMs, health.retryAt) : now;
+    const byService = Math.ceil(calls / Math.min(maxConcurrent, concurrency)) * roundTripMs;
+    return Math.ceil(Math.max(sentAt - now + roundTripMs, byService));
   }
 
   get isServiceDown(): boolean {
@@ -161,7 +160,7 @@ export class RateLimiter {
 
   /** See `unitOfFailure`. */
   get retryAfterUnit(): RetryAfterUnit {
-    return unitOfFailure(this.#core.state.unit, this.#settings.retryAfterUnit);
+    return unitOfFailure(this.#core.state.unit, this.#core.settings.retryAfterUnit);
   }
 
   /** Whether no call waits or is in flight. */
@@ -169,18 +168,22 @@ export class RateLimiter {
     return this.#queue.size === 0 && this.#inFlight.size === 0;
   }
 
-  /** See `SharedCore.stored`. */
-  async stored(): Promise<void> {
-    if (this.#core instanceof SharedCore) await this.#core.stored();
-  }
-
-  /** See `SharedCore.offerStore`. */
-  offerStore(store: LimitStore): void {
-    if (this.#core instanceof SharedCore) this.#core.offerStore(store);
-  }
-
   limits(): LimiterView {
-    return { ...this.#admission.view(this.#queue.size), history: this.#history.changes };
+    const waiting = this.#queue.size;
+    const { health, size, maxConcurrent } = this.#inFlight;
+    return {
+      ...statusOf(this.#core, health, this.#time),
+      ...{ waiting, inFlight: size, maxConcurrent },
+      nextSlotAt: new Date(this.#time.toEpoch(this.#slotAt(this.#time.now(), waiting))),
+      history: [...this.#history.changes],
+    };
+  }
+
+  /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
+  #slotAt(now: number, ahead: number): number {
+    const { state, aheadMs } = this.#core;
+    const at = slotAt(state, now + aheadMs, { ahead, mayProbe: this.#core.settings.probe }) - aheadMs;
+    return Math.max(now, at, this.#inFlight.health.retryAt);
   }
 
   #permit(fields: Pick<Permit, 'sentAt' | 'probe' | 'ticket' | 'failures'>): Permit {
@@ -202,31 +205,59 @@ export class RateLimiter {
   #serve(): void {
     const now = this.#time.now();
     this.#rejectTooLate(now);
+    const { isDown } = this.#inFlight.health;
     const wanted = Math.min(this.#queue.size, this.#inFlight.room(now, this.#core.state));
     const { n, probe, at } = this.#core.grant(now, wanted);
     for (let served = 0; served < n; served += 1) {
-      const call = this.#inFlight.health.isDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
+      const call = isDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
       call?.grant(this.#permit({ sentAt: now, probe, ticket: call.ticket, failures: call.failures }));
     }
-    if (!this.#inFlight.health.isDown && this.#core.asksForLimit(now, this.#queue.size)) this.#onLimitWanted?.();
-    const isFull = wanted === 0 || this.#inFlight.health.isDown;
-    const wakeAt = isFull ? this.#inFlight.nextRoomAt(now) : at;
+    if (!isDown && this.#core.asksForLimit(now, this.#queue.size)) this.#options.onLimitWanted?.();
+    const wakeAt = wanted === 0 || isDown ? this.#inFlight.nextRoomAt(now) : at;
     this.#wakeAt(now, wakeAt);
     // Calls that wait only for responses are sent soon.
-    if (wakeAt !== undefined && (wanted > 0 || this.#inFlight.health.isDown)) this.#reportWait(now, wakeAt);
+    if (wakeAt !== undefined && (wanted > 0 || isDown)) this.#reportWait(now, wakeAt);
+  }
+
+  /** Why a call does not wait; `undefined` if it does. */
+  #rejectionFor(ahead: number, waits: boolean, deadlineAt: number): LimitError | undefined {
+    const now = this.#time.now();
+    const tooLong = this.#tooLongWait(now);
+    if (tooLong) return tooLong;
+    const slotAt = this.#slotAt(now, ahead);
+    if (slotAt > deadlineAt) return this.#limitError('deadline', slotAt);
+    return !waits && slotAt > now ? this.#limitError('policy', slotAt) : undefined;
   }
 
   #rejectTooLate(now: number): void {
-    const tooLong = this.#admission.tooLongWait(now);
+    const tooLong = this.#tooLongWait(now);
     for (let call = tooLong && this.#queue.shift(); call; call = this.#queue.shift()) call.reject(tooLong);
-    const slotAt = this.#admission.slotAt(now, 0);
+    const slotAt = this.#slotAt(now, 0);
     for (let call = this.#queue.shiftDueBefore(slotAt); call; call = this.#queue.shiftDueBefore(slotAt)) {
-      call.reject(this.#admission.limitError('deadline', slotAt));
+      call.reject(this.#limitError('deadline', slotAt));
     }
     if (slotAt <= now) return;
     for (let call = this.#queue.shiftNotWaiting(); call; call = this.#queue.shiftNotWaiting()) {
-      call.reject(this.#admission.limitError('policy', slotAt));
+      call.reject(this.#limitError('policy', slotAt));
     }
+  }
+
+  /** The error if a longer quota than that of the window is used up, or the service asked for a long pause. */
+  #tooLongWait(now: number): LimitError | undefined {
+    const blockedUntil = this.#core.state.blockedUntil - this.#core.aheadMs;
+    if (blockedUntil > now) return this.#limitError('max_retry_after', blockedUntil);
+    const { retryAt } = this.#inFlight.health;
+    const isTooLong = retryAt - now > this.#core.settings.maxRetryAfterMs;
+    return isTooLong ? this.#limitError('unavailable', retryAt) : undefined;
+  }
+
+  #limitError(reason: LimitReason, retryAt: number): LimitError {
+    const { health, lastFailure } = this.#inFlight;
+    const isForService = retryAt <= health.retryAt;
+    const retryAtEpoch = Math.ceil(this.#time.toEpoch(retryAt));
+    return isForService
+      ? new LimitError('unavailable', retryAtEpoch, { cause: lastFailure })
+      : new LimitError(reason, retryAtEpoch);
   }
 
   #wakeAt(now: number, at: number | undefined): void {
@@ -238,19 +269,23 @@ export class RateLimiter {
   /** With a shared limit, `askAgainAt` is often earlier than the next slot, so the later time is reported. */
   #reportWait(now: number, askAgainAt: number): void {
     if (this.#queue.size === 0) return;
-    const until = Math.max(askAgainAt, this.#admission.slotAt(now, 0));
+    const until = Math.max(askAgainAt, this.#slotAt(now, 0));
     if (now < this.#reportedUntil || until - now < WAIT_WORTH_REPORTING_MS) return;
     this.#reportedUntil = until;
-    const reason = this.#inFlight.health.isDown ? 'service' : this.#admission.closedUntil > now ? 'refused' : 'window';
-    this.#onWait?.({ until: this.#time.toEpoch(until), waiting: this.#queue.size, reason });
+    const isRefused = closedUntil(this.#core.state) - this.#core.aheadMs > now;
+    const reason = this.#inFlight.health.isDown ? 'service' : isRefused ? 'refused' : 'window';
+    this.#options.onWait?.({ until: this.#time.toEpoch(until), waiting: this.#queue.size, reason });
   }
 
   readonly #end: OnEnd = (permit, end, details) => {
     const now = this.#time.now();
     const { sentAt, probe } = permit;
     const { date, retryAfter, mayHaveCounted, error } = details;
-    if (end === 'failed') this.#inFlight.failed(permit, now, { hintMs: this.#hintOf(details), error });
-    else if (end === 'accepted' || end === 'refused') this.#inFlight.answered(permit, now);
+    if (end === 'failed') {
+      const serverNowMs = this.#time.toEpoch(now);
+      const hintMs = retryAfterMs(parseRetryAfter(retryAfter), { unit: this.retryAfterUnit, date, serverNowMs });
+      this.#inFlight.failed(permit, now, { hintMs, error });
+    } else if (end === 'accepted' || end === 'refused') this.#inFlight.answered(permit, now);
     else this.#inFlight.left(permit);
     const kind = end !== 'failed' ? end : mayHaveCounted ? 'lost' : 'unused';
     const reading = this.#core.report({ kind, now, sentAt, probe, date, retryAfter });
@@ -259,19 +294,7 @@ export class RateLimiter {
   };
 
   #changed(event: LimiterEvent): void {
-    this.#observe(event);
+    this.#history.observe(event, this.#core, this.#inFlight.health);
     if (this.#queue.size > 0) this.#serveSoon();
-  }
-
-  #hintOf({ retryAfter, date }: AnswerHeaders): number | undefined {
-    return retryAfterMs(parseRetryAfter(retryAfter), {
-      unit: this.retryAfterUnit,
-      date,
-      serverNowMs: this.#time.toEpoch(this.#time.now()),
-    });
-  }
-
-  #observe(event: LimiterEvent): void {
-    this.#history.observe(event, this.#core.state, this.#inFlight.health, this.#core.aheadMs);
   }
 }

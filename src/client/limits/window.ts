@@ -24,7 +24,7 @@ export interface BucketWindow {
   readonly at: number;
 }
 
-/** The used part of a window. */
+/** The used part of a window: a part of `LimiterState`. */
 export interface Usage {
   readonly log: AcceptedLog;
   readonly limit: number;

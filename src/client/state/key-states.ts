@@ -38,7 +38,7 @@ export class KeyStates {
     const create = () => new KeyState(key, this.#settings);
     const entry = registryUnder(clock).find(name, clock.now(), create);
     const { rateLimit } = this.#settings;
-    if (rateLimit !== false && rateLimit.store) entry.state.limiter?.offerStore(rateLimit.store);
+    if (rateLimit !== false && rateLimit.store) entry.state.limiter?.shared?.offerStore(rateLimit.store);
     this.#lifetime.hold(entry);
     this.#latest = { key, entry };
     return entry;
@@ -78,7 +78,7 @@ export class StateRegistry {
       if (this.#entries.get(name) === entry) this.#entries.delete(name);
     };
     const state = create();
-    const stored = async () => state.limiter?.stored();
+    const stored = async () => state.limiter?.shared?.stored();
     const entry: StateEntry = { state, usedAt: now, isForgotten: false, clients: 0, forget, stored };
     this.#entries.set(name, entry);
     if (this.#entries.size > this.#sweepFrom) this.#forgetIdle(now - IDLE_MS);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SteadyTime } from '../../../src/client/clock.ts';
 import { HEALTHY, type ServiceHealth } from '../../../src/client/limits/in-flight.ts';
 import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
-import { burstOf, LimiterHistory, perMinuteOf, windowName } from '../../../src/client/limits/limiter-view.ts';
+import { LimiterHistory, statusOf, windowName } from '../../../src/client/limits/limiter-view.ts';
 import { initialState } from '../../../src/client/limits/transitions.ts';
 import { VirtualClock } from '../../helpers/limits-clock.ts';
 
@@ -13,7 +13,7 @@ function setUp() {
   const clock = new VirtualClock(START);
   const history = new LimiterHistory(new SteadyTime(clock));
   const observe = (state: LimiterState, health: ServiceHealth = HEALTHY, aheadMs = 0) =>
-    history.observe('refused', state, health, aheadMs);
+    history.observe('refused', { state, aheadMs }, health);
   return { clock, history, observe };
 }
 
@@ -32,12 +32,17 @@ test('names the window only once it is known', () => {
 });
 
 test('shows a limit that is unknown as undefined', () => {
-  expect(perMinuteOf(UNKNOWN)).toBeUndefined();
-  expect(perMinuteOf(initialState(30))).toBe(30);
-  expect(burstOf(UNKNOWN)).toBeUndefined();
-  expect(burstOf({ ...UNKNOWN, burst: { calls: 5, periodMs: 1_000, proven: 0, growsAt: 0, pauseMs: 0 } })).toEqual({
-    calls: 5,
-    periodMs: 1_000,
+  const time = new SteadyTime(new VirtualClock(START));
+  const burst = { calls: 5, periodMs: 1_000, proven: 0, growsAt: 0, pauseMs: 0 };
+  const known = { ...initialState(30), burst };
+
+  expect(statusOf({ state: UNKNOWN, aheadMs: 0 }, HEALTHY, time)).toMatchObject({
+    perMinute: undefined,
+    burst: undefined,
+  });
+  expect(statusOf({ state: known, aheadMs: 0 }, HEALTHY, time)).toMatchObject({
+    perMinute: 30,
+    burst: { calls: 5, periodMs: 1_000 },
   });
 });
 

@@ -547,7 +547,7 @@ test('a limiter without a store ignores the store of another client', async () =
   const { clock, limiter } = setUp();
   const store = new MemoryLimitStore(clock);
 
-  limiter.offerStore(store);
+  limiter.shared?.offerStore(store);
   await limiter.acquire();
 
   expect(store.exchanges).toBe(0);

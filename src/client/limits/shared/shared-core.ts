@@ -35,7 +35,7 @@ export interface SharedCoreOptions extends StoreExchangeOptions {
   /** Called when a grant may have become possible. */
   readonly onChange: () => void;
   /** Called when the store fails and this process continues alone. */
-  readonly onOutage: (reason: string) => void;
+  readonly onOutage?: ((reason: string) => void) | undefined;
 }
 
 /**
@@ -233,6 +233,6 @@ export class SharedCore extends LimiterCore {
     const processes = Object.keys(state.leases).length;
     this.#learners = state.limit.phase === 'known' ? 1 : processes;
     this.state = shareOf(state.limit, { processes, inFlight: this.#inFlight, now: state.at });
-    onOutage(error instanceof Error ? error.message : String(error));
+    onOutage?.(error instanceof Error ? error.message : String(error));
   }
 }

@@ -283,7 +283,7 @@ test('tells when the store has the results of all calls', async () => {
   const writes = store.writes;
   let isStored = false;
 
-  const stored = limiter.stored().then(() => {
+  const stored = limiter.shared!.stored().then(() => {
     isStored = true;
   });
   await settle();
@@ -302,7 +302,7 @@ test.each(['down', 'silent'] as const)('does not wait for a store that is %s', a
   store.health = health;
   for (const permit of granted) permit.ok();
 
-  const stored = limiter.stored();
+  const stored = limiter.shared!.stored();
   await clock.advance(1_100);
 
   await expect(stored).resolves.toBeUndefined();
@@ -389,7 +389,7 @@ test('a new store for the key replaces a failed one, but not a working one', asy
   ask(limiter, 1);
   await clock.advance(10);
 
-  limiter.offerStore(other);
+  limiter.shared?.offerStore(other);
   ask(limiter, 1);
   await clock.advance(10);
   expect(other.exchanges).toBe(0);
@@ -397,7 +397,7 @@ test('a new store for the key replaces a failed one, but not a working one', asy
   store.health = 'down';
   ask(limiter, 1);
   await clock.advance(10);
-  limiter.offerStore(other);
+  limiter.shared?.offerStore(other);
   ask(limiter, 1);
   await clock.advance(10);
   const before = store.exchanges;
@@ -416,7 +416,7 @@ test('the failed store, passed again, is not a new store', async () => {
   await clock.advance(10);
   const before = store.exchanges;
 
-  limiter.offerStore(store);
+  limiter.shared?.offerStore(store);
   ask(limiter, 1);
   await clock.advance(10);
 
@@ -932,7 +932,7 @@ test('a new store is used as soon as the exchange with the failed one has ended'
   for (const permit of granted) permit.ok();
   await clock.advance(1_000); // the second exchange has begun
 
-  limiter.offerStore(other);
+  limiter.shared?.offerStore(other);
   await clock.advance(510);
 
   expect(other.writes).toBe(1);
