@@ -41,25 +41,29 @@ export function hasBurstLimit({ calls }: BurstLimit): boolean {
   return calls !== Number.POSITIVE_INFINITY;
 }
 
-/** Number of requests that the limit allows now. */
-export function burstSlots({ calls, periodMs }: BurstLimit, log: AcceptedLog, { inFlight, now }: Moment): number {
-  if (calls === Number.POSITIVE_INFINITY) return calls;
-  return calls - log.answeredSince(now - periodMs) - inFlight;
+/** The used part of the limit: a part of `LimiterState`. */
+export interface BurstUsage {
+  readonly burst: BurstLimit;
+  readonly log: AcceptedLog;
+  readonly inFlight: number;
 }
 
-interface Moment {
-  readonly inFlight: number;
-  readonly now: number;
+/** Number of requests that the limit allows now. */
+export function burstSlots({ burst, log, inFlight }: BurstUsage, now: number): number {
+  return hasBurstLimit(burst) ? burst.calls - log.answeredSince(now - burst.periodMs) - inFlight : burst.calls;
 }
 
 /** Time at which the oldest request leaves the period; `undefined` without one: a response must arrive first. */
-export function burstSlotAt({ periodMs }: BurstLimit, log: AcceptedLog, now: number): number | undefined {
+export function burstSlotAt({ burst: { periodMs }, log }: BurstUsage, now: number): number | undefined {
   const expiresAt = log.expiresAt(log.size - log.answeredSince(now - periodMs));
   return expiresAt === undefined ? undefined : expiresAt - WINDOW_MS + periodMs;
 }
 
 /** The server refused more than `calls` in `periodMs`. */
-export function learnBurstLimit(burst: BurstLimit, { calls, periodMs, now }: Burst): BurstLimit {
+export function learnBurstLimit(
+  burst: BurstLimit,
+  { calls, periodMs, now }: { readonly calls: number; readonly periodMs: number; readonly now: number },
+): BurstLimit {
   const known = hasBurstLimit(burst) && burst.periodMs <= 2 * periodMs && periodMs <= 2 * burst.periodMs;
   const period = Math.max(SHORTEST_PERIOD_MS, known ? Math.min(burst.periodMs, periodMs) : periodMs);
   const pauseMs = known ? Math.min(LONGEST_PAUSE_MS, 2 * burst.pauseMs) : FIRST_PAUSE_PERIODS * period;
@@ -69,26 +73,12 @@ export function learnBurstLimit(burst: BurstLimit, { calls, periodMs, now }: Bur
 }
 
 /** Whether the limit predicts a refusal: the period has as many accepted requests as the limit allows. */
-export function isBurstRefusal(burst: BurstLimit, log: AcceptedLog, { now, hintMs }: Refused): boolean {
+export function isBurstRefusal(
+  { burst, log }: Omit<BurstUsage, 'inFlight'>,
+  { now, hintMs }: { readonly now: number; readonly hintMs: number | undefined },
+): boolean {
   if (hintMs === undefined || hintMs > burst.periodMs + ROUNDING_MS) return false;
   return log.answeredSince(now - burst.periodMs) >= burst.proven;
-}
-
-interface Refused {
-  readonly now: number;
-  readonly hintMs: number | undefined;
-}
-
-/** Resets the limit to the learned number, and doubles the pause before it grows again. */
-export function shrinkBurstLimit(burst: BurstLimit, now: number): BurstLimit {
-  const pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * burst.pauseMs);
-  return { ...burst, calls: burst.proven, growsAt: now + pauseMs, pauseMs };
-}
-
-interface Burst {
-  readonly calls: number;
-  readonly periodMs: number;
-  readonly now: number;
 }
 
 /** Raises the limit when its pause has ended: the learned number may have been a temporary share. */

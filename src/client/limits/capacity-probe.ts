@@ -1,5 +1,5 @@
 import { WINDOW_MS } from './accepted-log.ts';
-import { type CapacityProbe, isBelowConfigured, type LimiterState } from './limiter-state.ts';
+import { type CapacityProbe, isBelowConfigured, jitterMs, type LimiterState } from './limiter-state.ts';
 import type { BucketWindow } from './window.ts';
 
 /** The rate of a bucket grows by at most this factor at once, in smaller steps near a rate that was refused. */
@@ -14,7 +14,7 @@ const MEASURED_CALLS = 8;
 /** Factor for a measured rate: a request at exactly the refill rate can be refused again. */
 const BELOW_MEASURED = 0.97;
 /** Shortest time between two steps. */
-const STEP_MS = WINDOW_MS / 8;
+export const STEP_MS = WINDOW_MS / 8;
 /** Pause after a refusal that only confirmed the rate: an earlier step would have the same result. */
 const CONFIRMED_PAUSE_MS = WINDOW_MS / 2;
 /** From this part of the assumed rate on, a measured rate confirms it. */
@@ -33,16 +33,9 @@ export const FIRST_PROBE: CapacityProbe = {
   acceptedAtEmpty: 0,
 };
 
-/**
- * Schedules a probe of one request for `dueAt`. A bucket waits one step longer, because each of its probes costs a
- * refusal.
- */
-export function scheduleProbe(
-  probe: CapacityProbe,
-  dueAt: number,
-  kind: 'log' | 'fixed' | 'bucket' = 'log',
-): CapacityProbe {
-  return { ...probe, batch: 1, dueAt: dueAt + (kind === 'bucket' ? STEP_MS : 0), pauseMs: WINDOW_MS };
+/** Schedules a probe of one request. */
+export function scheduleProbe(probe: CapacityProbe, dueAt: number): CapacityProbe {
+  return { ...probe, batch: 1, dueAt, pauseMs: WINDOW_MS };
 }
 
 /** Whether a request beyond the known slots was refused since the window became known: the window has no more slots. */
@@ -62,15 +55,19 @@ export function refuseProbe(probe: CapacityProbe, now: number, longestPauseMs: n
 }
 
 /** After a refusal, assumes that the bucket is empty and, unless the request was a probe, slower. */
-export function slowBucketDown(state: LimiterState, window: BucketWindow, refusal: BucketRefusal): LimiterState {
-  const { now, isProbe, jitterMs, hintMs = 0 } = refusal;
+export function slowBucketDown(
+  state: LimiterState,
+  window: BucketWindow,
+  refusal: { readonly now: number; readonly isProbe: boolean; readonly hintMs: number },
+): LimiterState {
+  const { now, isProbe, hintMs } = refusal;
   const { probe, gate, log } = state;
   const provenPerMs = Math.min(window.perMs, Math.max(1, log.size - window.capacity) / WINDOW_MS);
   const { perMs: refillPerMs, isConfirmed } = refillSinceEmpty(state, window, now);
   // At least the rate accepted in the last minute: many simultaneous refusals of several processes do not prove that
   // the server is slower.
   const perMs = Math.max(isProbe ? window.perMs : refillPerMs, provenPerMs);
-  const waitMs = Math.max(jitterMs, hintMs - 1 / perMs);
+  const waitMs = Math.max(jitterMs(state), hintMs - 1 / perMs);
   return {
     ...state,
     // At the end of the hint, one token is certain.
@@ -99,13 +96,6 @@ function refillSinceEmpty({ probe, gate }: LimiterState, { perMs, capacity }: Bu
     perMs: Math.min(perMs, Math.max(atLeastPerMs, BELOW_MEASURED * measuredPerMs)),
     isConfirmed: measuredPerMs > CONFIRMED_PART * perMs,
   };
-}
-
-interface BucketRefusal {
-  readonly now: number;
-  readonly isProbe: boolean;
-  readonly jitterMs: number;
-  readonly hintMs: number | undefined;
 }
 
 /** A bucket that was full has lost refill, so the requests accepted since it was empty do not measure its rate. */

@@ -57,9 +57,8 @@ export function grant(
   const state = advance(before, now);
   const opensAt = closedUntil(state);
   if (now < opensAt) return { state, grant: { n: 0, probe: false, at: opensAt } };
-  const { inFlight, log } = state;
   const room = isCareful(state) ? roomBehindGate(state) : wanted;
-  const inBurst = burstSlots(state.burst, log, { inFlight, now });
+  const inBurst = burstSlots(state, now);
   const free = knownSlots(state, now);
   const n = Math.max(0, Math.min(wanted, room, inBurst, free));
   if (n > 0) {
@@ -141,10 +140,10 @@ export function knownSlots(state: LimiterState, now: number): number {
 
 /** Time at which to ask again if no response arrives earlier; `undefined`: only a response can change anything. */
 function askAgainAt(state: LimiterState, now: number, mayProbe: boolean): number | undefined {
-  const { phase, window, burst, log, inFlight, probe } = state;
+  const { phase, window, probe } = state;
   const windowSlotAt = phase === 'learning' ? undefined : nextSlotAt(window, state, now);
-  if (burstSlots(burst, log, { inFlight, now }) <= 0) {
-    const inBurstAt = burstSlotAt(burst, log, now);
+  if (burstSlots(state, now) <= 0) {
+    const inBurstAt = burstSlotAt(state, now);
     return inBurstAt === undefined ? undefined : Math.max(now + 1, windowSlotAt ?? 0, inBurstAt);
   }
   const at =

@@ -1,10 +1,9 @@
 import { WINDOW_MS } from './accepted-log.ts';
-import { isBurstPeriod } from './burst-limit.ts';
 import { refuseProbe, scheduleProbe, slowBucketDown } from './capacity-probe.ts';
 import { closeGate } from './grant.ts';
 import {
+  burstPeriodMs,
   isRefusedBelowLimit,
-  jitterMs,
   learnLog,
   limitBursts,
   NEARLY_ALL,
@@ -29,9 +28,10 @@ const LONGEST_PAUSE_MS = 2 * WINDOW_MS;
 /** A refusal although the kind of window is known. */
 export function refuseKnown(state: LimiterState, refusal: Refusal): LimiterState {
   const { window } = state;
-  if (window.kind === 'bucket') return slowBucketDown(state, window, { ...refusal, jitterMs: jitterMs(state) });
+  if (window.kind === 'bucket') return slowBucketDown(state, window, refusal);
   if (window.kind === 'fixed' && isWrongBoundary(state, refusal, window)) return learnLog(state, refusal.now);
-  if (window.kind === 'fixed' && isShorterPeriod(state, refusal, window)) return shortenPeriod(state, refusal, window);
+  const burst = window.kind === 'fixed' && shorterPeriod(state, refusal, window);
+  if (burst) return limitBursts(state, { ...burst, refusal });
   if (refusal.isProbe) return refuseWindowProbe(state, refusal, window);
   if (window.kind === 'fixed' && isNearBoundary(window, refusal)) return relearn(state, refusal);
   return shareWithOthers(state, refusal, window);
@@ -39,33 +39,28 @@ export function refuseKnown(state: LimiterState, refusal: Refusal): LimiterState
 
 /** Whether the assumed boundary was only the time at which requests of other clients expired. */
 function isWrongBoundary(state: LimiterState, refusal: Refusal, { startsAt }: FixedWindow): boolean {
-  const { now, hintMs = 0 } = refusal;
+  const { now, hintMs } = refusal;
   return waitsForOwn(state, refusal) && Math.abs(now + hintMs - (startsAt + WINDOW_MS)) > CONTRADICTION_MS;
 }
 
-/** Whether the slots of a full window are free long before the minute ends: then the limit is for a shorter period. */
-function isShorterPeriod({ log, limit }: LimiterState, refusal: Refusal, { startsAt }: FixedWindow): boolean {
-  const { now, hintMs, isShort } = refusal;
-  if (hintMs === undefined || isShort) return false;
-  return isBurstPeriod(now + hintMs - startsAt) && log.answeredSince(startsAt) >= limit;
-}
-
-function shortenPeriod(state: LimiterState, refusal: Refusal, { startsAt }: FixedWindow): LimiterState {
-  const calls = state.log.answeredSince(startsAt);
-  return limitBursts(state, { calls, periodMs: refusal.now + (refusal.hintMs ?? 0) - startsAt, refusal });
+/** If the slots of a full window are free long before the minute ends, the limit is for that shorter period. */
+function shorterPeriod({ log, limit }: LimiterState, refusal: Refusal, { startsAt }: FixedWindow) {
+  const periodMs = refusal.hint === 'long' ? burstPeriodMs(startsAt, refusal) : undefined;
+  const calls = log.answeredSince(startsAt);
+  return periodMs !== undefined && calls >= limit && { calls, periodMs };
 }
 
 /**
  * The window has no further slots. A hint of a slot long before the window ends means that the kind of window is wrong.
  */
 function refuseWindowProbe(state: LimiterState, refusal: Refusal, window: Window): LimiterState {
-  const { now, isShort, hintMs = 0 } = refusal;
-  const isOtherWindow = isShort && now + hintMs < nextSlotsAt(state, window, now) - CONTRADICTION_MS;
+  const { now, hint, hintMs } = refusal;
+  const isOtherWindow = hint === 'short' && now + hintMs < nextSlotsAt(state, window, now) - CONTRADICTION_MS;
   return isOtherWindow ? relearn(state, refusal) : { ...state, probe: refuseProbe(state.probe, now, LONGEST_PAUSE_MS) };
 }
 
 /** Whether the boundary may be later than assumed. */
-function isNearBoundary({ startsAt, guardMs }: FixedWindow, { sentAt, hintMs = 0 }: Refusal): boolean {
+function isNearBoundary({ startsAt, guardMs }: FixedWindow, { sentAt, hintMs }: Refusal): boolean {
   return sentAt < startsAt + guardMs + NEAR_BOUNDARY_MS && hintMs <= NEAR_BOUNDARY_HINT_MS;
 }
 
@@ -76,16 +71,16 @@ function nextSlotsAt({ log }: LimiterState, window: Window, now: number): number
 
 /** Another client uses the key: the requests accepted in this window are the share of this process. */
 function shareWithOthers(state: LimiterState, refusal: Refusal, window: Window): LimiterState {
-  const { now, hintMs, isShort } = refusal;
+  const { now, hint, hintMs } = refusal;
   const { log } = state;
   const got = window.kind === 'fixed' ? log.answeredSince(window.startsAt) : log.size;
   if (isOwnLog(state, window, got)) return settleWindow(state, { kind: 'log' }, now);
   if (isRefusedBelowLimit(state, refusal, got)) return sendEvenly(state, refusal, got);
   const nextAt = nextSlotsAt(state, window, now);
-  const hintedAt = now + (hintMs ?? 0);
-  const isOneSlot = isShort && hintedAt < nextAt - CONTRADICTION_MS;
+  const hintedAt = now + hintMs;
+  const isOneSlot = hint === 'short' && hintedAt < nextAt - CONTRADICTION_MS;
   const shared = isOneSlot ? state : withLimit(state, got);
-  if (hintMs !== undefined && Math.abs(hintedAt - nextAt) > CONTRADICTION_MS) return relearn(shared, refusal);
+  if (hint !== 'none' && Math.abs(hintedAt - nextAt) > CONTRADICTION_MS) return relearn(shared, refusal);
   return {
     ...shared,
     gate: closeGate(shared.gate, nextAt),

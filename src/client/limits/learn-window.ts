@@ -1,8 +1,8 @@
 import { WINDOW_MS } from './accepted-log.ts';
 import { isBurstPeriod, learnBurstLimit } from './burst-limit.ts';
-import { scheduleProbe } from './capacity-probe.ts';
+import { STEP_MS, scheduleProbe } from './capacity-probe.ts';
 import { acceptBehindGate, closeGate } from './grant.ts';
-import { type Hypothesis, hasConfiguredLimit, type LimiterState, newHypothesis } from './limiter-state.ts';
+import { type Hypothesis, hasConfiguredLimit, jitterMs, type LimiterState, newHypothesis } from './limiter-state.ts';
 import type { Window } from './window.ts';
 
 /** A 429, as the functions of this file evaluate it. */
@@ -13,9 +13,10 @@ export interface Refusal {
   readonly openedAt: number;
   /** The request was sent beyond the known slots, to learn. */
   readonly isProbe: boolean;
-  readonly hintMs: number | undefined;
-  /** The hint is about the time until one slot is free, so it is not about a whole window. */
-  readonly isShort: boolean;
+  /** `short`: the hint is about the time until one slot is free, so it is not about a whole window. */
+  readonly hint: Hypothesis['hint'];
+  /** 0 without a hint. */
+  readonly hintMs: number;
 }
 
 /** If this part of the limit is used, the requests of this process caused the refusal. */
@@ -53,14 +54,6 @@ const TRY_FACTOR_OF_WHOLE = 3;
 const LONGEST_TRY_OF_WHOLE_MS = 27_000;
 const FIRST_TRY_MS = 1_000;
 const LONGEST_TRY_MS = 16_000;
-/** Bounds of the measured jitter: a smaller one is a coincidence, a larger one a slow server. */
-const JITTER_AT_LEAST_MS = 50;
-const JITTER_AT_MOST_MS = 1_000;
-
-/** Milliseconds by which a request may arrive earlier than planned, relative to others. */
-export function jitterMs({ roundTrips: { shortestMs, longestMs } }: LimiterState): number {
-  return Math.min(JITTER_AT_MOST_MS, Math.max(JITTER_AT_LEAST_MS, longestMs - shortestMs));
-}
 
 /** The longest hint that can mean one slot of a bucket. */
 export function shortHintMs(state: LimiterState): number {
@@ -70,6 +63,11 @@ export function shortHintMs(state: LimiterState): number {
   return Math.ceil(WINDOW_MS / rate / 1000) * 1000 + SHORT_HINT_SLACK_MS;
 }
 
+export function kindOfHint(state: LimiterState, hintMs: number | undefined): Refusal['hint'] {
+  if (hintMs === undefined) return 'none';
+  return hintMs <= shortHintMs(state) ? 'short' : 'long';
+}
+
 /** Sets a learned limit or share, at least 1. */
 export function withLimit(state: LimiterState, calls: number): LimiterState {
   return { ...state, limit: Math.max(1, calls) };
@@ -77,7 +75,10 @@ export function withLimit(state: LimiterState, calls: number): LimiterState {
 
 /** Sets the kind of window, which is known from now on. */
 export function settleWindow(state: LimiterState, window: Window, now: number): LimiterState {
-  return { ...state, phase: 'known', window, probe: scheduleProbe(state.probe, now, window.kind) };
+  // Each probe of a bucket costs a refusal.
+  const dueAt = window.kind === 'bucket' ? now + STEP_MS : now;
+  const probe = { ...scheduleProbe(state.probe, dueAt), emptyAt: now, acceptedAtEmpty: state.gate.accepted };
+  return { ...state, phase: 'known', window, probe };
 }
 
 export function relearn(state: LimiterState, refusal: Refusal): LimiterState {
@@ -88,29 +89,31 @@ export function relearn(state: LimiterState, refusal: Refusal): LimiterState {
 /** A refusal before anything is known: the requests accepted so far are the limit, or this process's share of it. */
 export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterState {
   const { log, configured } = state;
-  const { isProbe, isShort, hintMs } = refusal;
+  const { isProbe, hint } = refusal;
   const isWhole = hasConfiguredLimit(state) && log.size >= NEARLY_ALL * configured;
   // The refusal does not show the limit if the request was a probe beyond the known slots, if its hint is short and
   // gives only the next slot, or if few requests were accepted before it.
-  const saysLimit = !isProbe && !isShort && (hintMs !== undefined || log.size >= ENOUGH_CALLS);
+  const saysLimit = !isProbe && (hint === 'long' || (hint === 'none' && log.size >= ENOUGH_CALLS));
   const learned = saysLimit ? { ...withLimit(state, log.size), countsLateAnswers: true } : state;
   return relearn({ ...learned, isWhole, firstBurst: log.size }, refusal);
 }
 
 /** A refusal after the gate opened: it shows a bucket, a limit for bursts, or a smaller limit than assumed. */
 export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterState {
-  const { now, hintMs, isShort } = refusal;
-  const { gate, hypothesis } = before;
+  const { now, openedAt } = refusal;
+  const { gate, hypothesis, log } = before;
   const sinceExhaustedMs = now - hypothesis.exhaustedAt;
   const state = { ...before, hypothesis: { ...hypothesis, exhaustedAt: now } };
   // The gate has opened, and its first request was refused.
   if (gate.accepted === 0) return suppose(state, refusal);
-  const isSoon = hintMs === undefined || isShort;
+  const isSoon = refusal.hint !== 'long';
   const isShortTrial = wasShortTrial(hypothesis);
   if (!isSoon && !isShortTrial && waitsForOwn(state, refusal)) return learnLog(state, now);
   if (isBucket(state, refusal, sinceExhaustedMs)) return becomeBucket(state, now, sinceExhaustedMs);
-  if (isSoon && isShortTrial) return limitPerSecond(state, refusal);
-  const periodMs = burstPeriodMs(refusal);
+  if (isSoon && isShortTrial) {
+    return limitBursts(state, { calls: log.answeredSince(now - 1_000), periodMs: 1_000, refusal });
+  }
+  const periodMs = burstPeriodMs(openedAt, refusal);
   if (!isSoon && periodMs !== undefined) return limitBursts(state, { calls: gate.accepted, periodMs, refusal });
   if (isRefusedBelowLimit(state, refusal, gate.accepted)) return sendEvenly(state, refusal, gate.accepted);
   // The requests accepted since the gate opened are the limit, or this process's share of it.
@@ -118,8 +121,8 @@ export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterS
 }
 
 /** Whether the hint of a refusal is the time until our own oldest request expires: the window is then a log. */
-export function waitsForOwn(state: LimiterState, { now, hintMs }: Refusal): boolean {
-  return hintMs !== undefined && isOwnOldest(state, gateAfter(now, hintMs));
+export function waitsForOwn(state: LimiterState, { now, hint, hintMs }: Refusal): boolean {
+  return hint !== 'none' && isOwnOldest(state, gateAfter(now, hintMs));
 }
 
 /** All our requests of the last minute are the limit: some of them used slots of others, which expired meanwhile. */
@@ -127,10 +130,10 @@ export function learnLog(state: LimiterState, now: number): LimiterState {
   return settleWindow(withLimit(state, Math.min(state.configured, state.log.size)), { kind: 'log' }, now);
 }
 
-/** The time from the opening of the gate to the slot that the refusal names, if that is shorter than a minute. */
-export function burstPeriodMs({ now, hintMs, openedAt }: Refusal): number | undefined {
-  const periodMs = now + (hintMs ?? 0) - openedAt;
-  return hintMs !== undefined && isBurstPeriod(periodMs) ? periodMs : undefined;
+/** The time from `startedAt` to the slot that the refusal names, if that is shorter than a minute. */
+export function burstPeriodMs(startedAt: number, { now, hint, hintMs }: Refusal): number | undefined {
+  const periodMs = now + hintMs - startedAt;
+  return hint !== 'none' && isBurstPeriod(periodMs) ? periodMs : undefined;
 }
 
 /** A request accepted after the gate opened. */
@@ -154,7 +157,7 @@ export function limitBursts(
   state: LimiterState,
   { calls, periodMs, refusal }: { readonly calls: number; readonly periodMs: number; readonly refusal: Refusal },
 ): LimiterState {
-  const { now, hintMs = 0 } = refusal;
+  const { now, hintMs } = refusal;
   return {
     ...state,
     burst: learnBurstLimit(state.burst, { calls, periodMs, now }),
@@ -167,20 +170,14 @@ export function limitBursts(
   };
 }
 
-function limitPerSecond(state: LimiterState, refusal: Refusal): LimiterState {
-  const calls = Math.min(state.burst.calls, state.log.answeredSince(refusal.now - 1_000));
-  return limitBursts(state, { calls, periodMs: 1_000, refusal });
-}
-
 /**
  * Closes the gate for a refusal, and records which hypothesis its opening tests. If our own log explains the hint, the
  * window is known immediately: a log, in which a request expires after a minute.
  */
-function suppose(state: LimiterState, { now, hintMs, isShort }: Refusal): LimiterState {
-  if (hintMs === undefined) return tryWithoutHint(state, now);
+function suppose(state: LimiterState, { now, hint, hintMs }: Refusal): LimiterState {
+  if (hint === 'none') return tryWithoutHint(state, now);
   const opensAt = gateAfter(now, hintMs);
   if (isOwnOldest(state, opensAt)) return settleWindow(state, { kind: 'log' }, now);
-  const hint = isShort ? ('short' as const) : ('long' as const);
   return {
     ...state,
     hypothesis: { ...state.hypothesis, hint, isOwnSlot: false, opensAt },
@@ -227,12 +224,8 @@ function supposeFixed(state: LimiterState, sentAt: number): LimiterState {
  * Whether the server asks for a long wait although fewer requests were accepted than the limit allows, in the window
  * (`accepted`) and in the last minute.
  */
-export function isRefusedBelowLimit(
-  { log, configured }: LimiterState,
-  { hintMs, isShort }: Refusal,
-  accepted: number,
-): boolean {
-  if (hintMs === undefined || isShort || accepted >= NEARLY_ALL * configured) return false;
+export function isRefusedBelowLimit({ log, configured }: LimiterState, { hint }: Refusal, accepted: number): boolean {
+  if (hint !== 'long' || accepted >= NEARLY_ALL * configured) return false;
   return NEARLY_ALL * log.size <= configured && log.size >= SMALLEST_SHARE * configured;
 }
 
@@ -241,21 +234,18 @@ export function isRefusedBelowLimit(
  * refusal. A server that also counts the previous window, or that has a bucket and asks for a wait of a whole minute,
  * then refuses nothing. If others use the key, the rate is the share of this process.
  */
-export function sendEvenly(state: LimiterState, { now, hintMs = 0 }: Refusal, accepted: number): LimiterState {
+export function sendEvenly(state: LimiterState, { now, hintMs }: Refusal, accepted: number): LimiterState {
   const at = now + hintMs;
   const perMs = Math.min(state.configured, state.log.size) / WINDOW_MS;
   const window: Window = { kind: 'bucket', perMs, capacity: Math.max(1, EVEN_BURST * accepted), tokens: 1, at };
-  const settled = settleWindow({ ...state, gate: closeGate(state.gate, at) }, window, at);
-  return { ...settled, probe: { ...settled.probe, emptyAt: at, acceptedAtEmpty: 0 } };
+  return settleWindow({ ...state, gate: closeGate(state.gate, at) }, window, at);
 }
 
 /** Whether the server accepted only as many requests as a bucket refills. */
 function isBucket(state: LimiterState, refusal: Refusal, sinceExhaustedMs: number): boolean {
-  const { hintMs, isShort } = refusal;
-  const isSoon = hintMs === undefined || isShort;
   // Some servers round hints up to 5 or 10 s.
-  const isCoarse = burstPeriodMs(refusal) !== undefined && (state.isWhole || isSmallBurst(state));
-  return (isSoon || isCoarse) && state.gate.accepted <= refilledIn(sinceExhaustedMs, state);
+  const isCoarse = burstPeriodMs(refusal.openedAt, refusal) !== undefined && (state.isWhole || isSmallBurst(state));
+  return (refusal.hint !== 'long' || isCoarse) && state.gate.accepted <= refilledIn(sinceExhaustedMs, state);
 }
 
 function becomeBucket(state: LimiterState, now: number, sinceExhaustedMs: number): LimiterState {
@@ -267,8 +257,7 @@ function becomeBucket(state: LimiterState, now: number, sinceExhaustedMs: number
   const perMs = isWhole || isSmallBurst(state) ? configuredPerMs : Math.min(configuredPerMs, measured);
   const at = now + jitterMs(state);
   const window: Window = { kind: 'bucket', perMs, capacity: Math.max(1, firstBurst), tokens: 0, at };
-  const settled = settleWindow(state, window, now);
-  return { ...settled, probe: { ...settled.probe, emptyAt: now, acceptedAtEmpty: gate.accepted } };
+  return settleWindow(state, window, now);
 }
 
 function isSmallBurst(state: LimiterState): boolean {

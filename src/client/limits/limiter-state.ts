@@ -123,6 +123,10 @@ export function copyState(state: LimiterState): { -readonly [Field in keyof Limi
   };
 }
 
+/** Bounds of the measured jitter: a smaller one is a coincidence, a larger one a slow server. */
+const JITTER_AT_LEAST_MS = 50;
+const JITTER_AT_MOST_MS = 1_000;
+
 const WINDOW_EXAMPLES: readonly Window[] = [
   { kind: 'log' },
   { kind: 'fixed', startsAt: 0, guardMs: 0, boundary: 'assumed' },
@@ -189,6 +193,11 @@ export function newHypothesis(now: number): Hypothesis {
 /** The time before which no request is sent, because of a refusal. */
 export function closedUntil({ gate, blockedUntil }: LimiterState): number {
   return Math.max(gate.opensAt, blockedUntil);
+}
+
+/** Milliseconds by which a request may arrive earlier than planned, relative to others. */
+export function jitterMs({ roundTrips: { shortestMs, longestMs } }: LimiterState): number {
+  return Math.min(JITTER_AT_MOST_MS, Math.max(JITTER_AT_LEAST_MS, longestMs - shortestMs));
 }
 
 export function hasConfiguredLimit({ configured }: LimiterState): boolean {

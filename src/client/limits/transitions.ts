@@ -1,5 +1,5 @@
 import { AcceptedLog, WINDOW_MS } from './accepted-log.ts';
-import { isBurstRefusal, NO_BURST_LIMIT, shrinkBurstLimit } from './burst-limit.ts';
+import { isBurstRefusal, learnBurstLimit, NO_BURST_LIMIT } from './burst-limit.ts';
 import { acceptProbe, FIRST_PROBE, scheduleProbe } from './capacity-probe.ts';
 import {
   acceptBehindGate,
@@ -12,7 +12,7 @@ import {
   take,
 } from './grant.ts';
 import { refuseKnown } from './known-window.ts';
-import { acceptLearning, NEARLY_ALL, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
+import { acceptLearning, kindOfHint, NEARLY_ALL, refuseLearning, refuseUnknown } from './learn-window.ts';
 import { copyState, type LimiterState, newHypothesis } from './limiter-state.ts';
 import {
   observeServerDate,
@@ -150,12 +150,12 @@ export function refused(before: LimiterState, answer: Answer, options: RetryAfte
   state = { ...state, gate: stayClosedUntil(state.gate, opensAt) };
   // The request was sent before the last refusal or before the gate opened: that refusal is already evaluated.
   if (wasStale) return state;
-  if (isBurstRefusal(state.burst, state.log, { now, hintMs })) {
-    return { ...state, burst: shrinkBurstLimit(state.burst, now) };
+  if (isBurstRefusal(state, { now, hintMs })) {
+    const { proven: calls, periodMs } = state.burst;
+    return { ...state, burst: learnBurstLimit(state.burst, { calls, periodMs, now }) };
   }
   state = { ...state, gate: recordRefusal(state.gate, now, state.log.size === 0) };
-  const isShort = hintMs !== undefined && hintMs <= shortHintMs(state);
-  const refusal = { now, sentAt, openedAt, isProbe, hintMs, isShort };
+  const refusal = { now, sentAt, openedAt, isProbe, hint: kindOfHint(state, hintMs), hintMs: hintMs ?? 0 };
   if (state.phase === 'unknown') return refuseUnknown(state, refusal);
   state = { ...state, countsLateAnswers: false };
   return (state.phase === 'learning' ? refuseLearning : refuseKnown)(state, refusal);

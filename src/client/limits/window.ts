@@ -96,14 +96,12 @@ export function nextLogSlotAt({ log, limit }: Usage, now: number, place: number)
   return (log.expiresAt(place - rounds * limit) ?? now + WINDOW_MS) + rounds * WINDOW_MS;
 }
 
-interface Ahead {
-  readonly now: number;
-  readonly ahead: number;
-  /** Number of slots missing for the last of them. */
-  readonly missing: number;
-}
-
-function nextFixedSlotAt(window: FixedWindow, usage: Usage, { now, ahead, missing }: Ahead): number | undefined {
+/** `missing`: number of slots missing for the last of the requests `ahead` and the next one. */
+function nextFixedSlotAt(
+  window: FixedWindow,
+  usage: Usage,
+  { now, ahead, missing }: { readonly now: number; readonly ahead: number; readonly missing: number },
+): number | undefined {
   const { log, limit, inFlight } = usage;
   const { startsAt, guardMs, boundary } = window;
   const opensAt = startsAt + guardMs;

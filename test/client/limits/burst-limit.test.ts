@@ -19,7 +19,7 @@ function logOf(...answers: number[]): AcceptedLog {
 
 test('there is no burst limit until one is learned', () => {
   expect(hasBurstLimit(NO_BURST_LIMIT)).toBe(false);
-  expect(burstSlots(NO_BURST_LIMIT, logOf(1, 2, 3), { inFlight: 99, now: 3 })).toBe(Number.POSITIVE_INFINITY);
+  expect(burstSlots({ burst: NO_BURST_LIMIT, log: logOf(1, 2, 3), inFlight: 99 }, 3)).toBe(Number.POSITIVE_INFINITY);
 });
 
 test('allows as many requests per period as were accepted before the refusal', () => {
@@ -27,15 +27,15 @@ test('allows as many requests per period as were accepted before the refusal', (
   const log = logOf(25_000, 26_000);
 
   expect(hasBurstLimit(burst)).toBe(true);
-  expect([0, 1].map((inFlight) => burstSlots(burst, log, { inFlight, now: 30_000 }))).toEqual([1, 0]);
-  expect(burstSlotAt(burst, log, 30_000)).toBe(35_000);
-  expect(burstSlots(burst, log, { inFlight: 1, now: 35_001 })).toBe(1);
+  expect([0, 1].map((inFlight) => burstSlots({ burst, log, inFlight }, 30_000))).toEqual([1, 0]);
+  expect(burstSlotAt({ burst, log, inFlight: 0 }, 30_000)).toBe(35_000);
+  expect(burstSlots({ burst, log, inFlight: 1 }, 35_001)).toBe(1);
 });
 
 test('has no time for the next slot if every slot is in flight', () => {
   const burst = learnBurstLimit(NO_BURST_LIMIT, { calls: 1, periodMs: 1_000, now: 0 });
 
-  expect(burstSlotAt(burst, logOf(), 5_000)).toBeUndefined();
+  expect(burstSlotAt({ burst, log: logOf(), inFlight: 0 }, 5_000)).toBeUndefined();
 });
 
 test('a second refusal lowers the limit and shortens the period, never below one request per second', () => {
@@ -96,7 +96,7 @@ test.each([
     log.add(8_900, 8_999); // before the period
     for (let call = 0; call < calls; call += 1) log.add(8_900, 9_000);
 
-    expect(isBurstRefusal(burst, log, { now: 10_000, hintMs })).toBe(isBurst);
+    expect(isBurstRefusal({ burst, log }, { now: 10_000, hintMs })).toBe(isBurst);
   },
 );
 

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import {
   FIRST_PROBE,
   forgetEmpty,
-  scheduleProbe,
   slowBucketDown,
   speedBucketUp,
   wasProbeRefused,
@@ -20,7 +19,7 @@ function bucketOf(perMinute: number, capacity = 1): LimiterState {
 
 function slowDown(state: LimiterState, now: number, { isProbe = false, hintMs = 0 } = {}): LimiterState {
   if (state.window.kind !== 'bucket') throw new TypeError('not a bucket');
-  return slowBucketDown(state, state.window, { now, isProbe, jitterMs: 50, hintMs });
+  return slowBucketDown(state, state.window, { now, isProbe, hintMs });
 }
 
 /** As many requests accepted since the bucket was empty at 0. */
@@ -151,12 +150,6 @@ test.each([
 
   expect(probe.step).toBeCloseTo(next, 10);
   expect(probe.dueAt).toBe(8_500);
-});
-
-test('a probe of a bucket is scheduled an eighth of a minute later', () => {
-  const scheduled = (['log', 'fixed', 'bucket'] as const).map((kind) => scheduleProbe(FIRST_PROBE, 1_000, kind).dueAt);
-
-  expect(scheduled).toEqual([1_000, 1_000, 8_500]);
 });
 
 test('a pause of more than a minute shows that a probe was refused', () => {

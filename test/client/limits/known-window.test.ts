@@ -20,7 +20,8 @@ interface Before extends Partial<LimiterState> {
 function refuse({ perMinute = 10, answers = [], ...changes }: Before, refusal: Partial<Refusal> = {}): LimiterState {
   const state: LimiterState = { ...initialState(perMinute), phase: 'known', window: FIXED, ...changes };
   for (const answeredAt of answers) state.log.add(answeredAt - 100, answeredAt);
-  const usual = { now: NOW, sentAt: NOW - 100, openedAt: 0, isProbe: false, hintMs: undefined, isShort: false };
+  const hint = refusal.hintMs === undefined ? 'none' : 'long';
+  const usual = { now: NOW, sentAt: NOW - 100, openedAt: 0, isProbe: false, hint, hintMs: 0 } as const;
   return refuseKnown(state, { ...usual, ...refusal });
 }
 
@@ -57,12 +58,12 @@ test.each<[string, Before, Partial<Refusal>, string, number]>([
   [
     'one slot within it',
     { limit: 3, answers: times(3, 61_000) },
-    { hintMs: 5_000, isShort: true },
+    { hintMs: 5_000, hint: 'short' },
     'unknown window',
     3,
   ],
-  ['one slot within it, early', { answers: times(3, 61_000) }, { hintMs: 5_000, isShort: true }, 'unknown window', 10],
-  ['one slot near its end', { answers: times(3, 61_000) }, { hintMs: 48_000, isShort: true }, 'share until 120000', 3],
+  ['one slot within it, early', { answers: times(3, 61_000) }, { hintMs: 5_000, hint: 'short' }, 'unknown window', 10],
+  ['one slot near its end', { answers: times(3, 61_000) }, { hintMs: 48_000, hint: 'short' }, 'share until 120000', 3],
   // Others use the key.
   ['nothing, with a part of the limit', { answers: times(4, 61_000) }, {}, 'share until 120000', 4],
   ['nothing, with no request', { answers: [] }, {}, 'share until 120000', 1],
@@ -97,8 +98,8 @@ test('a share is sent again when the window starts, and probes a minute later', 
 test.each<[string, Partial<Refusal>, string]>([
   ['a long hint', { hintMs: 48_500 }, 'no capacity'],
   ['no hint', {}, 'no capacity'],
-  ['a short hint near the end of the window', { hintMs: 48_000, isShort: true }, 'no capacity'],
-  ['a short hint before that', { hintMs: 47_999, isShort: true }, 'unknown window'],
+  ['a short hint near the end of the window', { hintMs: 48_000, hint: 'short' }, 'no capacity'],
+  ['a short hint before that', { hintMs: 47_999, hint: 'short' }, 'unknown window'],
 ])('a refused probe in a fixed window with %s', (_, refusal, expected) => {
   const probe = { ...initialState(10).probe, pauseMs: 60_000 };
 
@@ -114,9 +115,9 @@ test('refused probes pause for two minutes at most', () => {
 });
 
 test.each<[string, Partial<Refusal>, string]>([
-  ['near the end of its oldest request', { hintMs: 18_000, isShort: true }, 'no capacity'],
-  ['before that', { hintMs: 17_999, isShort: true }, 'log'],
-  ['long before that', { hintMs: 5_000, isShort: true }, 'unknown window'],
+  ['near the end of its oldest request', { hintMs: 18_000, hint: 'short' }, 'no capacity'],
+  ['before that', { hintMs: 17_999, hint: 'short' }, 'log'],
+  ['long before that', { hintMs: 5_000, hint: 'short' }, 'unknown window'],
 ])('a refused probe in a sliding window with a short hint %s', (_, refusal, expected) => {
   const probe = { ...initialState(10).probe, pauseMs: 60_000 };
 

@@ -3,15 +3,15 @@ import {
   acceptLearning,
   burstPeriodMs,
   isRefusedBelowLimit,
-  jitterMs,
   type Refusal,
   refuseLearning,
   refuseUnknown,
+  settleWindow,
   shortHintMs,
   waitsForOwn,
   withLimit,
 } from '../../../src/client/limits/learn-window.ts';
-import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
+import { jitterMs, type LimiterState } from '../../../src/client/limits/limiter-state.ts';
 import { initialState } from '../../../src/client/limits/transitions.ts';
 
 const NOW = 100_000;
@@ -34,7 +34,8 @@ function stateOf({ perMinute = 30, answers = [], gate, hypothesis, ...changes }:
 }
 
 function refusalOf(changes: Partial<Refusal> = {}): Refusal {
-  const usual = { now: NOW, sentAt: NOW - 100, openedAt: 0, isProbe: false, hintMs: undefined, isShort: false };
+  const hint = changes.hintMs === undefined ? 'none' : 'long';
+  const usual = { now: NOW, sentAt: NOW - 100, openedAt: 0, isProbe: false, hint, hintMs: 0 } as const;
   return { ...usual, ...changes };
 }
 
@@ -68,13 +69,13 @@ test.each([
   [40_001, undefined],
   [undefined, undefined],
 ])('5 s after the gate opened, a hint of %j ms is for a period of %j ms', (hintMs, periodMs) => {
-  expect(burstPeriodMs(refusalOf({ openedAt: NOW - 5_000, hintMs }))).toBe(periodMs);
+  expect(burstPeriodMs(NOW - 5_000, refusalOf(hintMs === undefined ? {} : { hintMs }))).toBe(periodMs);
 });
 
 test.each<[string, Before, Partial<Refusal>, number, boolean]>([
   ['a long hint', { answers: times(20, NOW) }, { hintMs: 30_000 }, 5, true],
   ['no hint', { answers: times(20, NOW) }, {}, 5, false],
-  ['a short hint', { answers: times(20, NOW) }, { hintMs: 3_000, isShort: true }, 5, false],
+  ['a short hint', { answers: times(20, NOW) }, { hintMs: 3_000, hint: 'short' }, 5, false],
   ['a little less than the limit in the window', { answers: times(26, NOW) }, { hintMs: 30_000 }, 26, true],
   ['nearly the limit in the window', { answers: times(27, NOW) }, { hintMs: 30_000 }, 27, false],
   ['a little more than the limit in the last minute', { answers: times(33, NOW) }, { hintMs: 30_000 }, 5, true],
@@ -103,8 +104,10 @@ test.each([
   [12_101, false],
   [undefined, false],
 ])('whether a hint of %j ms is the end of the oldest request: %s', (hintMs, isOwn) => {
-  expect(waitsForOwn(stateOf({ answers: [50_000, 99_000] }), refusalOf({ hintMs }))).toBe(isOwn);
-  expect(waitsForOwn(INITIAL, refusalOf({ hintMs }))).toBe(false);
+  expect(waitsForOwn(stateOf({ answers: [50_000, 99_000] }), refusalOf(hintMs === undefined ? {} : { hintMs }))).toBe(
+    isOwn,
+  );
+  expect(waitsForOwn(INITIAL, refusalOf(hintMs === undefined ? {} : { hintMs }))).toBe(false);
 });
 
 test.each<[string, Before, Partial<Refusal>, object]>([
@@ -116,7 +119,7 @@ test.each<[string, Before, Partial<Refusal>, object]>([
   ],
   ['no hint after nine requests', { answers: times(9, 99_000) }, {}, { limit: 30, countsLateAnswers: false }],
   ['no hint after ten requests', { answers: times(10, 99_000) }, {}, { limit: 10, countsLateAnswers: true }],
-  ['a short hint', { answers: times(12, 99_000) }, { hintMs: 2_000, isShort: true }, { limit: 30 }],
+  ['a short hint', { answers: times(12, 99_000) }, { hintMs: 2_000, hint: 'short' }, { limit: 30 }],
   ['a probe', { answers: times(12, 99_000) }, { hintMs: 30_000, isProbe: true }, { limit: 30, isWhole: false }],
   ['nearly the whole limit', { answers: times(27, 99_000) }, {}, { limit: 27, isWhole: true }],
   ['a little less', { answers: times(26, 99_000) }, {}, { limit: 26, isWhole: false }],
@@ -127,7 +130,7 @@ test.each<[string, Before, Partial<Refusal>, object]>([
   expect(after.hypothesis).toMatchObject({ startedAt: NOW, exhaustedAt: NOW });
 });
 
-const SHORT = { hintMs: 1_000, isShort: true };
+const SHORT = { hintMs: 1_000, hint: 'short' } as const;
 
 test.each([
   [false, [1_000, 2_000, 4_000, 8_000, 16_000, 16_000]],
@@ -150,6 +153,16 @@ test('without hints, a try comes no later than the end of the oldest request', (
     gate: { opensAt: 100_500 },
     hypothesis: { isOwnSlot: true, opensAt: 100_500 },
   });
+});
+
+test('a probe of a bucket is scheduled an eighth of a minute later', () => {
+  const windows = [
+    { kind: 'log' },
+    { kind: 'fixed', startsAt: 0, guardMs: 0, boundary: 'assumed' },
+    { kind: 'bucket', perMs: 1, capacity: 1, tokens: 1, at: 0 },
+  ] as const;
+
+  expect(windows.map((window) => settleWindow(INITIAL, window, 1_000).probe.dueAt)).toEqual([1_000, 1_000, 8_500]);
 });
 
 /** The gate opened 10 s ago and let through `accepted` requests. */
