@@ -33,7 +33,7 @@ const NOISE_MS = 25;
 const AVERAGE_WEIGHT = 1 / 8;
 /** A request that takes so many average round trips, while later ones have responses, is probably lost. */
 const LOST_ROUND_TRIPS = 8;
-const LOST_AFTER_MS = 1_000;
+export const LOST_AFTER_MS = 1_000;
 /** After this time without a response, one more request is sent, because all in flight may be lost. */
 const SILENCE_MS = 2_500;
 /** Most requests in flight while the window is unknown: bounds the cost of the first refusal. */
@@ -66,8 +66,7 @@ export function initialConcurrency(maxConcurrent: 'adapt' | number): Concurrency
   };
 }
 
-/** The requests in flight. */
-export interface InFlight {
+export interface RequestsInFlight {
   readonly now: number;
   readonly requests: number;
   /** The times at which they were sent, oldest first. */
@@ -77,7 +76,7 @@ export interface InFlight {
 }
 
 /** Number of further requests that may be sent; requests that are probably lost do not count. */
-export function concurrencyRoom(state: Concurrency, { now, requests, sentAt, unknown }: InFlight): number {
+export function concurrencyRoom(state: Concurrency, { now, requests, sentAt, unknown }: RequestsInFlight): number {
   const { limit, atMost, averageMs, answeredAt, answeredSentAt } = state;
   const isAdaptive = atMost === LARGEST_CONCURRENCY;
   const first = unknown === undefined ? atMost : firstBurst(unknown);
@@ -100,13 +99,8 @@ export function concurrencyAfterIdle(state: Concurrency, now: number): Concurren
   return isIdle && state.limit > FIRST ? { ...state, limit: FIRST, threshold: state.limit } : state;
 }
 
-function firstBurst({ limit, accepted }: NonNullable<InFlight['unknown']>): number {
+function firstBurst({ limit, accepted }: NonNullable<RequestsInFlight['unknown']>): number {
   return Math.min(Math.max(FIRST_BURST, limit / FIRST_BURST_PART), FIRST_BURST + accepted / ACCEPTED_PER_CALL);
-}
-
-/** Time at which to check again for lost requests, if no response arrives earlier. */
-export function concurrencyWakeAt(now: number): number {
-  return now + LOST_AFTER_MS;
 }
 
 /** A response arrived; `wasFull`: as many requests were in flight as the limit allows. */
@@ -147,12 +141,9 @@ export function concurrencyFailed(
   { now, sentAt, isOutage }: { readonly now: number; readonly sentAt: number; readonly isOutage: boolean },
 ): Concurrency {
   if (sentAt < state.staleBefore) return state;
-  const isSlow = state.averageMs > SHORT_ROUND_TRIPS * shortestRoundTrip(state) + NOISE_MS;
+  const shortestMs = Math.min(state.shortestMs, state.lastShortestMs);
+  const isSlow = state.averageMs > SHORT_ROUND_TRIPS * shortestMs + NOISE_MS;
   if (!isOutage && !isSlow) return state;
   const limit = Math.max(1, state.limit / 2);
   return { ...state, limit, threshold: limit, staleBefore: now };
-}
-
-function shortestRoundTrip({ shortestMs, lastShortestMs }: Concurrency): number {
-  return Math.min(shortestMs, lastShortestMs);
 }

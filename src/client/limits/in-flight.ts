@@ -3,16 +3,11 @@ import {
   concurrencyAnswered,
   concurrencyFailed,
   concurrencyRoom,
-  concurrencyWakeAt,
   initialConcurrency,
+  LOST_AFTER_MS,
 } from './concurrency.ts';
 import type { LimiterState } from './limiter-state.ts';
 import type { Permit } from './permit.ts';
-
-export interface InFlightOptions {
-  readonly maxConcurrent: 'adapt' | number;
-  readonly random: () => number;
-}
 
 /**
  * The requests of this process in flight: limits their number, and derives the state of the service from their results.
@@ -21,22 +16,18 @@ export class InFlight {
   readonly #random: () => number;
   /** In the order in which they were sent. */
   readonly #permits = new Set<Permit>();
-  #health = HEALTHY;
+  health = HEALTHY;
   #concurrency;
   /** The error of the last request that failed. */
   lastFailure: unknown;
 
-  constructor({ maxConcurrent, random }: InFlightOptions) {
+  constructor({ maxConcurrent, random }: { maxConcurrent: 'adapt' | number; random: () => number }) {
     this.#random = random;
     this.#concurrency = initialConcurrency(maxConcurrent);
   }
 
   get size(): number {
     return this.#permits.size;
-  }
-
-  get health(): ServiceHealth {
-    return this.#health;
   }
 
   get maxConcurrent(): number {
@@ -58,18 +49,18 @@ export class InFlight {
       unknown:
         phase === 'unknown' && Number.isFinite(configured) ? { limit: configured, accepted: log.size } : undefined,
     });
-    return Math.max(0, Math.min(room, serviceRoom(this.#health, now)));
+    return Math.max(0, Math.min(room, serviceRoom(this.health, now)));
   }
 
   /** Time at which a request may be sent even if no response arrives; `undefined`: only after a response. */
   nextRoomAt(now: number): number | undefined {
-    const { isDown, isProbing, retryAt } = this.#health;
-    if (!isDown) return concurrencyWakeAt(now);
+    const { isDown, isProbing, retryAt } = this.health;
+    if (!isDown) return now + LOST_AFTER_MS; // to check for lost requests
     return isProbing ? undefined : retryAt;
   }
 
   add(permit: Permit): void {
-    this.#health = serviceGranted(this.#health);
+    this.health = serviceGranted(this.health);
     this.#permits.add(permit);
   }
 
@@ -78,7 +69,7 @@ export class InFlight {
     const wasFull = this.#permits.size >= this.maxConcurrent;
     const { sentAt } = permit;
     this.#permits.delete(permit);
-    this.#health = serviceAnswered(this.#health, sentAt);
+    this.health = serviceAnswered(this.health, sentAt);
     this.#concurrency = concurrencyAnswered(this.#concurrency, { now, sentAt, wasFull });
   }
 
@@ -86,15 +77,15 @@ export class InFlight {
   failed(permit: Permit, now: number, { hintMs, error }: { hintMs: number | undefined; error: unknown }): void {
     const { sentAt } = permit;
     this.#permits.delete(permit);
-    this.#health = serviceFailed(this.#health, { now, sentAt, hintMs, random: this.#random });
-    this.#concurrency = concurrencyFailed(this.#concurrency, { now, sentAt, isOutage: this.#health.isDown });
+    this.health = serviceFailed(this.health, { now, sentAt, hintMs, random: this.#random });
+    this.#concurrency = concurrencyFailed(this.#concurrency, { now, sentAt, isOutage: this.health.isDown });
     this.lastFailure = error;
   }
 
   /** The caller aborted, or the request was not sent. */
   left(permit: Permit): void {
     this.#permits.delete(permit);
-    this.#health = serviceUntested(this.#health, permit.sentAt);
+    this.health = serviceUntested(this.health, permit.sentAt);
   }
 }
 

@@ -6,7 +6,7 @@ import { closedUntil } from './limiter-state.ts';
 import { type LimiterEvent, LimiterHistory, type LimiterView, type LimiterWait, statusOf } from './limiter-view.ts';
 import { LimitError, type LimitReason, type OnEnd, Permit } from './permit.ts';
 import { type AcquireOptions, type QueuedCall, RequestQueue, WakeTimer } from './request-queue.ts';
-import { parseRetryAfter, type RetryAfterUnit, retryAfterMs, unitOfFailure } from './retry-after.ts';
+import { parseRetryAfter, type RetryAfterUnit, retryAfterMs, unitOf } from './retry-after.ts';
 import { SharedCore, type Sharing } from './shared/shared-core.ts';
 
 /** Shorter waits are normal in a window and are not reported. */
@@ -158,9 +158,9 @@ export class RateLimiter {
     return this.#inFlight.health.isDown;
   }
 
-  /** See `unitOfFailure`. */
+  /** The unit of a Retry-After of a response other than 429. */
   get retryAfterUnit(): RetryAfterUnit {
-    return unitOfFailure(this.#core.state.unit, this.#core.settings.retryAfterUnit);
+    return unitOf(this.#core.state.unit, this.#core.settings.retryAfterUnit);
   }
 
   /** Whether no call waits or is in flight. */

@@ -100,20 +100,14 @@ const REFUSALS_TO_REFUTE = 8;
 
 export const UNKNOWN_UNIT: UnitState = { evidence: 'assumed', value: 0, refusedAt: 0, refusals: 0, repeats: 0 };
 
-/** The unit in which an integer is read, given the option. */
-export function unitOf({ evidence }: UnitState, value: number, option: 'auto' | RetryAfterUnit): RetryAfterUnit {
+/**
+ * The unit of a Retry-After: that of the option; with `'auto'`, seconds (RFC 9110 §10.2.3), unless the refusals of the
+ * key have confirmed milliseconds. `refusedFor`: the integer of a 429, to which a trial applies.
+ */
+export function unitOf({ evidence }: UnitState, option: 'auto' | RetryAfterUnit, refusedFor = 0): RetryAfterUnit {
   if (option !== 'auto') return option;
   if (evidence === 'confirmed') return 'milliseconds';
-  return evidence === 'on-trial' && isTooLongInSeconds(value) ? 'milliseconds' : 'seconds';
-}
-
-/**
- * The unit of a Retry-After of a response other than 429: that of the option; with `'auto'`, seconds (RFC 9110
- * §10.2.3), unless the refusals of the key have confirmed milliseconds.
- */
-export function unitOfFailure({ evidence }: UnitState, option: 'auto' | RetryAfterUnit): RetryAfterUnit {
-  if (option !== 'auto') return option;
-  return evidence === 'confirmed' ? 'milliseconds' : 'seconds';
+  return evidence === 'on-trial' && isTooLongInSeconds(refusedFor) ? 'milliseconds' : 'seconds';
 }
 
 /** A refusal with Retry-After. */

@@ -220,7 +220,7 @@ function readRetryAfter(
 ) {
   const parsed = parseRetryAfter(retryAfter);
   const unit = retryAfterUnit === 'auto' ? weighRefusal(state.unit, parsed, { sentAt, now }) : state.unit;
-  const readAs = parsed?.form === 'integer' ? unitOf(unit, parsed.value, retryAfterUnit) : 'seconds';
+  const readAs = parsed?.form === 'integer' ? unitOf(unit, retryAfterUnit, parsed.value) : 'seconds';
   const waitMs = retryAfterMs(parsed, { unit: readAs, date, serverNowMs: serverNow(state.serverAhead, now) });
   return { unit, readAs, waitMs };
 }

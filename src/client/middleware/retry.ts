@@ -15,7 +15,6 @@ import {
   type RetryAfterUnit,
   retryAfterMs,
   unitOf,
-  unitOfFailure,
   weighAcceptance,
   weighRefusal,
 } from '../limits/retry-after.ts';
@@ -98,7 +97,7 @@ function waitAfterFailure(
   { failures: { retries }, state, clock, time, random, maxRetryAfterMs, retryAfterUnit }: FailedAttempt,
 ): number {
   if (!isRetryable(error) || retries >= settings.maxRetries || signal.aborted) throw error;
-  const unit = state.limiter?.retryAfterUnit ?? unitOfFailure(state.unit, retryAfterUnit);
+  const unit = state.limiter?.retryAfterUnit ?? unitOf(state.unit, retryAfterUnit);
   const hintMs = hintOf(error, { unit, serverNowMs: clock.now() });
   const waitMs = Math.max(hintMs, backoffMs(retries, random));
   const isTooLong = hintMs > maxRetryAfterMs || time.now() + waitMs >= deadlineAt();
@@ -166,7 +165,7 @@ function readRefusal(
 ): RetryAfterReading {
   const parsed = parseRetryAfter(retryAfterRaw);
   if (retryAfterUnit === 'auto') state.unit = weighRefusal(state.unit, parsed, { sentAt, now: time.now() });
-  const unit = parsed?.form === 'integer' ? unitOf(state.unit, parsed.value, retryAfterUnit) : 'seconds';
+  const unit = parsed?.form === 'integer' ? unitOf(state.unit, retryAfterUnit, parsed.value) : 'seconds';
   return {
     waitMs: retryAfterMs(parsed, { unit, date: headers?.get('date') ?? undefined, serverNowMs: nowMs }),
     unit,

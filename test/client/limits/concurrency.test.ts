@@ -6,7 +6,6 @@ import {
   concurrencyAnswered,
   concurrencyFailed,
   concurrencyRoom,
-  concurrencyWakeAt,
   initialConcurrency,
   LARGEST_CONCURRENCY,
 } from '../../../src/client/limits/concurrency.ts';
@@ -181,7 +180,6 @@ test('after 2.5 s of silence one more request is sent, never more than maxConcur
   expect([7_499, 7_500].map((now) => roomBeside(state, sentAt, { now }))).toEqual([0, 1]);
   expect(roomBeside(state, [...sentAt, 7_500], { now: 7_600 })).toBe(0);
   expect(roomBeside(initialConcurrency(4), sentAt, { now: 60_000 })).toBe(0);
-  expect(concurrencyWakeAt(7_000)).toBe(8_000);
 });
 
 test('a failure never raises it, after any other events', () => {

@@ -95,7 +95,7 @@ function refuse(values: readonly (readonly [value: number | string, at: number])
 }
 
 function unitAfter(state: UnitState, value: number, option: 'auto' | RetryAfterUnit = 'auto'): RetryAfterUnit {
-  return unitOf(state, value, option);
+  return unitOf(state, option, value);
 }
 
 test.each([1, 45, 61, 75])('%i is read as seconds', (value) => {

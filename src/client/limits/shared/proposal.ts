@@ -49,11 +49,6 @@ export interface Proposal {
   readonly isNews: boolean;
 }
 
-/** Whether a call that was in flight has ended. */
-export function endsCall({ kind }: Report): boolean {
-  return kind !== 'configured';
-}
-
 /** The report with its times in a clock that is `byMs` ahead. */
 export function shiftReport(report: Report, byMs: number): Report {
   const now = report.now + byMs;
@@ -70,7 +65,7 @@ export function propose(parts: ProposalParts): Proposal {
   const dead = reclaimDead(leases, { id, now });
   let limit = startingState(settings, known && withOwnLog(known.limit));
   // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
-  limit = take(limit, inFlight + reports.filter(endsCall).length - own.inFlight);
+  limit = take(limit, inFlight + reports.filter(({ kind }) => kind !== 'configured').length - own.inFlight);
   for (const report of [...dead.reports, ...reports.map((report) => answeredBetween(report, since, now))]) {
     limit = applyReport(limit, report, settings);
   }

@@ -3,16 +3,7 @@ import type { Grant } from '../grant.ts';
 import { LimiterCore, type LimiterSettings } from '../limiter-core.ts';
 import type { Report, RetryAfterReading } from '../transitions.ts';
 import type { LimitStore } from './limit-store.ts';
-import {
-  endsCall,
-  type Proposal,
-  propose,
-  shareOf,
-  shareOfLimit,
-  shiftReport,
-  takeTurns,
-  withOwnLog,
-} from './proposal.ts';
+import { type Proposal, propose, shareOf, shareOfLimit, shiftReport, takeTurns, withOwnLog } from './proposal.ts';
 import { StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
 /** Between attempts to reach a store that failed. */
@@ -100,12 +91,11 @@ export class SharedCore extends LimiterCore {
   }
 
   override report(report: Report): RetryAfterReading | undefined {
-    this.#remember(report.kind === 'refused' ? { ...report, isOfShare: this.#aloneUntil !== undefined } : report);
-    return this.#reportLocally(report);
-  }
-
-  #reportLocally(report: Report): RetryAfterReading | undefined {
+    const isAlone = this.#aloneUntil !== undefined;
     const learners = this.#learners;
+    if (report.kind !== 'configured') this.#inFlight -= 1;
+    this.#reports.push(report.kind === 'refused' ? { ...report, isOfShare: isAlone } : report);
+    if (!isAlone) this.#exchangeSoon();
     const inStoreTime = shiftReport(report, this.aheadMs);
     const isLimit = inStoreTime.kind === 'configured';
     const own = isLimit ? { ...inStoreTime, perMinute: shareOfLimit(inStoreTime.perMinute, learners) } : inStoreTime;
@@ -141,13 +131,6 @@ export class SharedCore extends LimiterCore {
     this.#inFlight += n;
     const slotAt = at === undefined ? undefined : at - this.aheadMs;
     return { n, probe, at: this.#isExchanging ? slotAt : Math.min(aloneUntil, slotAt ?? aloneUntil) };
-  }
-
-  /** Keeps a report for the store. */
-  #remember(report: Report): void {
-    if (endsCall(report)) this.#inFlight -= 1;
-    this.#reports.push(report);
-    if (this.#aloneUntil === undefined) this.#exchangeSoon();
   }
 
   /**

@@ -57,26 +57,17 @@ export interface Offer {
 export class StoreExchange {
   /** The id of this process in the store. */
   readonly id = randomUUID();
+  /** The state that was last read from the store or written to it, and its version there. */
+  state: SharedState | undefined;
+  version = '';
   readonly #options: StoreExchangeOptions;
   readonly #name: string;
-  #version = '';
-  #state: SharedState | undefined;
   #writes = 0;
   #aheadMs: number | undefined;
 
   constructor(options: StoreExchangeOptions) {
     this.#options = options;
     this.#name = `${LIMITER_STATE_VERSION}:${options.name}`;
-  }
-
-  /** The state that was last read from the store: a copy, which the reader may change. */
-  get state(): SharedState | undefined {
-    return this.#state;
-  }
-
-  /** The version of that state in the store. */
-  get version(): string {
-    return this.#version;
   }
 
   /** Milliseconds by which the store's clock is ahead of ours; 0 while unknown. */
@@ -97,45 +88,45 @@ export class StoreExchange {
     let tries = 0;
     for (; tries < this.#triesAtMost; tries += 1) {
       const offer = createOffer();
-      const isDone = offer.isNews ? await this.#write(offer.state) : tries > 0;
-      if (isDone) return offer;
-      if (!offer.isNews) await this.#exchange();
+      if (!offer.isNews && tries > 0) return offer;
+      const isWritten = await this.#exchange(offer.isNews ? offer.state : undefined);
+      if (isWritten) return offer;
     }
     throw new Error(`none of ${tries} writes was accepted`);
   }
 
   get #triesAtMost(): number {
-    const processes = Object.keys(this.#state?.leases ?? {}).length;
+    const processes = Object.keys(this.state?.leases ?? {}).length;
     return Math.max(TRIES_AT_LEAST, TRIES_PER_PROCESS * processes);
   }
 
-  async #write(state: SharedState): Promise<boolean> {
-    this.#writes += 1;
-    const text = JSON.stringify(state);
-    const version = `${this.id}:${this.#writes}`;
-    const isWritten = await this.#exchange({ version, state: text, nowMs: state.at, keepMs: keepMsOf(state) });
-    if (isWritten) this.#state = state;
-    return isWritten;
-  }
-
-  async #exchange(offer?: LimitOffer): Promise<boolean> {
-    const { isWritten, version, state, nowMs } = await this.#inTime(this.#tryTwice(offer));
+  /** Without `offered`, only reads. Returns whether it was written. */
+  async #exchange(offered?: SharedState): Promise<boolean> {
+    const exchange = this.#tryTwice(offered && this.#createOffer(offered));
+    const { isWritten, version, state, nowMs } = await this.#inTime(exchange);
     if (!Number.isFinite(nowMs))
       throw new Error(`the store returned nowMs ${nowMs}, expected milliseconds since the Unix epoch`);
     this.#observe(nowMs);
+    this.version = version;
+    if (isWritten && offered) this.state = offered;
     // A store that lost the state, or from which it cannot be read, gets back the last one that this process knows.
-    this.#state = parseState(state, nowMs) ?? usableAt(this.#state, nowMs);
-    this.#version = version;
-    return isWritten;
+    else this.state = parseState(state, nowMs) ?? usableAt(this.state, nowMs);
+    return isWritten && offered !== undefined;
+  }
+
+  #createOffer(state: SharedState): LimitOffer {
+    this.#writes += 1;
+    const version = `${this.id}:${this.#writes}`;
+    return { version, state: JSON.stringify(state), nowMs: state.at, keepMs: keepMsOf(state) };
   }
 
   /** A single error, such as a broken connection, is no outage. */
   async #tryTwice(offer: LimitOffer | undefined): Promise<LimitExchange> {
     const { store } = this.#options;
     try {
-      return await store.exchange(this.#name, this.#version, offer);
+      return await store.exchange(this.#name, this.version, offer);
     } catch {
-      const repeated = await store.exchange(this.#name, this.#version, offer);
+      const repeated = await store.exchange(this.#name, this.version, offer);
       // The first try was written, and only its response was lost.
       return repeated.version === offer?.version ? { ...repeated, isWritten: true } : repeated;
     }
