@@ -7,7 +7,7 @@ import {
   configured,
   initialState,
   type RetryAfterReading,
-  retryAfterReading,
+  readRetryAfter,
 } from '../../src/client/limits/transitions.ts';
 
 /** The events of a limiter. An answer belongs to a request in flight; if there is none, it is ignored. */
@@ -104,6 +104,6 @@ export class LimiterProcess {
     const report = { kind: event.kind, ...answer, retryAfter: event.kind === 'refused' ? event.retryAfter : undefined };
     const before = this.state;
     this.state = applyReport(before, report, UNIT_OPTIONS);
-    return event.kind === 'refused' ? { reading: retryAfterReading(before, report, UNIT_OPTIONS) } : {};
+    return event.kind === 'refused' ? { reading: readRetryAfter(before, report, UNIT_OPTIONS).reading } : {};
   }
 }

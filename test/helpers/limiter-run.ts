@@ -8,8 +8,8 @@ import {
   initialState,
   lost,
   type RetryAfterReading,
+  readRetryAfter,
   refused,
-  retryAfterReading,
 } from '../../src/client/limits/transitions.ts';
 
 /** Time between each request of a `LimiterRun` and its response. */
@@ -52,7 +52,7 @@ export class LimiterRun {
 
   refuse(sentAt: number, { retryAfter, isProbe = false, date }: Refusing = {}): RetryAfterReading {
     const answer = { now: sentAt + ROUND_TRIP_MS, sentAt, probe: isProbe, retryAfter, date };
-    const reading = retryAfterReading(this.state, answer, this.#options);
+    const { reading } = readRetryAfter(this.state, answer, this.#options);
     this.state = refused(this.state, answer, this.#options);
     return reading;
   }

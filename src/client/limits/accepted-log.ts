@@ -57,6 +57,16 @@ export class AcceptedLog {
     return saved;
   }
 
+  /** A log of every `n`th entry; by default, a copy. */
+  copy(n = 1): AcceptedLog {
+    const copy = new AcceptedLog();
+    for (let place = this.#head; place < this.#total.length; place += n) {
+      const requests = this.#totalAt(place) - this.#totalAt(place - 1);
+      copy.#push(this.#sentAt[place] ?? 0, this.#answeredAt[place] ?? 0, requests);
+    }
+    return copy;
+  }
+
   get size(): number {
     return this.#totalAt(this.#total.length - 1) - this.#expired;
   }

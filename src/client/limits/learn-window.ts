@@ -121,8 +121,10 @@ export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterS
 }
 
 /** Whether the hint of a refusal is the time until our own oldest request expires: the window is then a log. */
-export function waitsForOwn(state: LimiterState, { now, hint, hintMs }: Refusal): boolean {
-  return hint !== 'none' && isOwnOldest(state, gateAfter(now, hintMs));
+export function waitsForOwn({ log: { oldest } }: LimiterState, { now, hint, hintMs }: Refusal): boolean {
+  if (hint === 'none' || oldest === undefined) return false;
+  const at = gateAfter(now, hintMs);
+  return at >= oldest.sentAt + WINDOW_MS - TOLERANCE_MS && at <= oldest.answeredAt + WINDOW_MS + TOLERANCE_MS;
 }
 
 /** All our requests of the last minute are the limit: some of them used slots of others, which expired meanwhile. */
@@ -174,10 +176,11 @@ export function limitBursts(
  * Closes the gate for a refusal, and records which hypothesis its opening tests. If our own log explains the hint, the
  * window is known immediately: a log, in which a request expires after a minute.
  */
-function suppose(state: LimiterState, { now, hint, hintMs }: Refusal): LimiterState {
+function suppose(state: LimiterState, refusal: Refusal): LimiterState {
+  const { now, hint, hintMs } = refusal;
   if (hint === 'none') return tryWithoutHint(state, now);
+  if (waitsForOwn(state, refusal)) return settleWindow(state, { kind: 'log' }, now);
   const opensAt = gateAfter(now, hintMs);
-  if (isOwnOldest(state, opensAt)) return settleWindow(state, { kind: 'log' }, now);
   return {
     ...state,
     hypothesis: { ...state.hypothesis, hint, isOwnSlot: false, opensAt },
@@ -277,10 +280,4 @@ function wasShortTrial({ opensAt, startedAt }: Hypothesis): boolean {
 
 function gateAfter(now: number, hintMs: number): number {
   return now + Math.max(hintMs, SHORTEST_GATE_MS);
-}
-
-/** Whether the server forgets our oldest request at `at`. */
-function isOwnOldest({ log: { oldest } }: LimiterState, at: number): boolean {
-  if (oldest === undefined) return false;
-  return at >= oldest.sentAt + WINDOW_MS - TOLERANCE_MS && at <= oldest.answeredAt + WINDOW_MS + TOLERANCE_MS;
 }

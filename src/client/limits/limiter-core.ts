@@ -8,7 +8,7 @@ import {
   type Report,
   type RetryAfterOptions,
   type RetryAfterReading,
-  retryAfterReading,
+  readRetryAfter,
 } from './transitions.ts';
 
 /** The limit of one key, without timer or queue: the current state, and the functions that change it. */
@@ -36,7 +36,7 @@ export class LimiterCore {
   report(report: Report): RetryAfterReading | undefined {
     const { state, settings } = this;
     this.state = applyReport(state, report, settings);
-    return report.kind === 'refused' ? retryAfterReading(state, report, settings) : undefined;
+    return report.kind === 'refused' ? readRetryAfter(state, report, settings).reading : undefined;
   }
 
   /** Whether this process must call `quota()` for the limit now. `waiting`: the number of its waiting calls. */

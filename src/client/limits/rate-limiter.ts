@@ -64,12 +64,11 @@ export class RateLimiter {
     this.#timer = new WakeTimer(clock, () => this.#serve());
     this.#history = new LimiterHistory(this.#time);
     this.#inFlight = new InFlight({ maxConcurrent: settings.maxConcurrent, random });
-    const now = () => this.#time.now();
     const onChange = () => {
       this.#history.observe('store', this.#core, this.#inFlight.health);
       this.#serve();
     };
-    this.shared = shared && new SharedCore({ settings, ...shared, clock, now, onChange, onOutage });
+    this.shared = shared && new SharedCore({ settings, ...shared, clock, onChange, onOutage });
     this.#core = this.shared ?? new LimiterCore(settings);
   }
 

@@ -24,6 +24,7 @@ import {
   UNKNOWN_SERVER_CLOCK,
   UNKNOWN_UNIT,
   type UnitEvidence,
+  type UnitState,
   unitOf,
   weighAcceptance,
   weighRefusal,
@@ -133,7 +134,8 @@ export function accepted(before: LimiterState, answer: Answer): LimiterState {
 /** The server refused a request for the rate (429). */
 export function refused(before: LimiterState, answer: Answer, options: RetryAfterOptions): LimiterState {
   const { now, sentAt, probe: isProbe } = answer;
-  const { unit, waitMs: hintMs } = readRetryAfter(before, answer, options);
+  const { unit, reading } = readRetryAfter(before, answer, options);
+  const { waitMs: hintMs } = reading;
   const isContradicted = before.log.size < NEARLY_ALL * before.configured;
   const configuredAt = isContradicted ? Number.NEGATIVE_INFINITY : before.configuredAt;
   let state: LimiterState = { ...observe(before, answer), unit, configuredAt };
@@ -206,23 +208,18 @@ function confirmBoundary(state: LimiterState, now: number): LimiterState {
   return stillCounted > limit ? { ...state, window: { ...window, boundary: 'confirmed' } } : state;
 }
 
-/** The meaning of the Retry-After of a refusal. */
-export function retryAfterReading(state: LimiterState, answer: Answer, options: RetryAfterOptions): RetryAfterReading {
-  const { unit, waitMs, readAs } = readRetryAfter(state, answer, options);
-  return { waitMs, unit: readAs, evidence: options.retryAfterUnit === 'auto' ? unit.evidence : 'set' };
-}
-
-/** Reads Retry-After and learns its unit. */
-function readRetryAfter(
+/** Reads the Retry-After of a refusal, and learns its unit. */
+export function readRetryAfter(
   state: LimiterState,
   { retryAfter, date, sentAt, now }: Answer,
   { retryAfterUnit }: RetryAfterOptions,
-) {
+): { readonly unit: UnitState; readonly reading: RetryAfterReading } {
   const parsed = parseRetryAfter(retryAfter);
-  const unit = retryAfterUnit === 'auto' ? weighRefusal(state.unit, parsed, { sentAt, now }) : state.unit;
-  const readAs = parsed?.form === 'integer' ? unitOf(unit, retryAfterUnit, parsed.value) : 'seconds';
-  const waitMs = retryAfterMs(parsed, { unit: readAs, date, serverNowMs: serverNow(state.serverAhead, now) });
-  return { unit, readAs, waitMs };
+  const learned = retryAfterUnit === 'auto' ? weighRefusal(state.unit, parsed, { sentAt, now }) : state.unit;
+  const unit = parsed?.form === 'integer' ? unitOf(learned, retryAfterUnit, parsed.value) : 'seconds';
+  const waitMs = retryAfterMs(parsed, { unit, date, serverNowMs: serverNow(state.serverAhead, now) });
+  const evidence = retryAfterUnit === 'auto' ? learned.evidence : 'set';
+  return { unit: learned, reading: { waitMs, unit, evidence } };
 }
 
 /** Evaluates the time of a response and its `Date` header. */

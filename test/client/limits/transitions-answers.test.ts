@@ -5,8 +5,8 @@ import {
   configured,
   isLimitWanted,
   lost,
+  readRetryAfter,
   refused,
-  retryAfterReading,
 } from '../../../src/client/limits/transitions.ts';
 import { LimiterRun, usedUpRun } from '../../helpers/limiter-run.ts';
 
@@ -122,7 +122,7 @@ test('a refusal of a share closes the gate and says nothing about the limit of a
 
   const answer = { sentAt: 0, now: 100, probe: false, retryAfter: '5', isOfShare: true };
   const state = refused(run.state, answer, OPTIONS);
-  const reading = retryAfterReading(run.state, answer, OPTIONS);
+  const { reading } = readRetryAfter(run.state, answer, OPTIONS);
 
   expect(reading.waitMs).toBe(5_000);
   expect(state).toMatchObject({ phase: 'known', limit: 10, inFlight: 1, window: { kind: 'log' } });

@@ -1,4 +1,4 @@
-import { AcceptedLog, WINDOW_MS } from '../accepted-log.ts';
+import { WINDOW_MS } from '../accepted-log.ts';
 import { learnBurstLimit } from '../burst-limit.ts';
 import { advance, closeGate, type Grant, grant, knownSlots, stayClosedUntil, take } from '../grant.ts';
 import { type LimiterSettings, startingState } from '../limiter-core.ts';
@@ -63,7 +63,8 @@ export function propose(parts: ProposalParts): Proposal {
   const leases = new Map(Object.entries(before));
   const own = leases.get(id) ?? NO_LEASE;
   const dead = reclaimDead(leases, { id, now });
-  let limit = startingState(settings, known && withOwnLog(known.limit));
+  // The log is changed in place, and the known state is needed again if another process writes first.
+  let limit = startingState(settings, known && { ...known.limit, log: known.limit.log.copy() });
   // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
   limit = take(limit, inFlight + reports.filter(({ kind }) => kind !== 'configured').length - own.inFlight);
   for (const report of [...dead.reports, ...reports.map((report) => answeredBetween(report, since, now))]) {
@@ -110,7 +111,7 @@ export function shareOf(
     // In a known window a share may grow, because probes find what the others leave unused.
     configured: isKnown ? configured : shareOfLimit(configured, processes),
     limit: shareOfLimit(isKnown ? limit : configured, processes),
-    log: new AcceptedLog(everyNth(log.toJSON(), processes)),
+    log: log.copy(processes),
     window: isBucket
       ? {
           ...window,
@@ -175,27 +176,9 @@ function reclaimDead(leases: Map<string, Lease>, { id, now }: { readonly id: str
   return { processes: dead.length, reports };
 }
 
-/** The log is changed in place, and others use the state unchanged. */
-export function withOwnLog(state: LimiterState): LimiterState {
-  return { ...state, log: new AcceptedLog(state.log.toJSON()) };
-}
-
 /** A response that arrived while another process wrote counts as later than that write: all processes see one order. */
 function answeredBetween(report: Report, earliest: number, latest: number): Report {
   // A refusal during an outage says only how long to wait, and that counts from its response. A limit has no order.
   if (report.kind === 'configured' || (report.kind === 'refused' && report.isOfShare)) return report;
   return { ...report, now: Math.min(latest, Math.max(earliest, report.now)) };
-}
-
-/** Every `n`th entry of a saved log. */
-function everyNth(log: readonly number[], n: number): number[] {
-  const kept: number[] = [];
-  let sinceKeptMs = 0;
-  for (let place = 0; place < log.length; place += 3) {
-    sinceKeptMs += log[place] ?? 0;
-    if ((place / 3) % n !== 0) continue;
-    kept.push(sinceKeptMs, log[place + 1] ?? 0, log[place + 2] ?? 1);
-    sinceKeptMs = 0;
-  }
-  return kept;
 }

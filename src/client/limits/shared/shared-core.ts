@@ -1,9 +1,10 @@
+import { type SteadyTime, steadyTime } from '../../clock.ts';
 import { WINDOW_MS } from '../accepted-log.ts';
 import type { Grant } from '../grant.ts';
 import { LimiterCore, type LimiterSettings } from '../limiter-core.ts';
 import type { Report, RetryAfterReading } from '../transitions.ts';
 import type { LimitStore } from './limit-store.ts';
-import { type Proposal, propose, shareOf, shareOfLimit, shiftReport, takeTurns, withOwnLog } from './proposal.ts';
+import { type Proposal, propose, shareOf, shareOfLimit, shiftReport, takeTurns } from './proposal.ts';
 import { StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
 /** Between attempts to reach a store that failed. */
@@ -36,6 +37,7 @@ export interface SharedCoreOptions extends StoreExchangeOptions {
  */
 export class SharedCore extends LimiterCore {
   readonly #options: SharedCoreOptions;
+  readonly #time: SteadyTime;
   #exchange: StoreExchange;
   /** Reports that are not in the store yet, in the time of this process. */
   #reports: Report[] = [];
@@ -61,6 +63,7 @@ export class SharedCore extends LimiterCore {
   constructor(options: SharedCoreOptions) {
     super(options.settings);
     this.#options = options;
+    this.#time = steadyTime(options.clock);
     this.#exchange = new StoreExchange(options);
   }
 
@@ -72,7 +75,7 @@ export class SharedCore extends LimiterCore {
   offerStore(store: LimitStore): void {
     if (this.#aloneUntil === undefined || store === this.#options.store) return;
     this.#exchange = new StoreExchange({ ...this.#options, store });
-    this.#aloneUntil = this.#options.now();
+    this.#aloneUntil = this.#time.now();
   }
 
   /** Resolves when the store has all reports, or has failed. */
@@ -119,7 +122,7 @@ export class SharedCore extends LimiterCore {
     this.#granted = NO_GRANT;
     const n = Math.min(granted, wanted);
     this.#wanted -= n;
-    const now = this.#options.now();
+    const now = this.#time.now();
     for (let call = n; call < granted; call += 1) this.report({ kind: 'unused', now, sentAt: now, probe });
     return n === 0 ? undefined : { n, probe, at: wanted > n ? this.#askAt : undefined };
   }
@@ -139,7 +142,7 @@ export class SharedCore extends LimiterCore {
    */
   #forgetOldReports(): void {
     if (this.#aloneUntil === undefined) return;
-    const now = this.#options.now();
+    const now = this.#time.now();
     const isClosed = this.state.gate.opensAt - this.aheadMs > now;
     this.#reports = this.#reports.filter((report) => {
       if (report.kind === 'configured' || (report.kind === 'refused' && isClosed)) return true;
@@ -191,7 +194,7 @@ export class SharedCore extends LimiterCore {
     this.#aloneUntil = undefined;
     this.#learners = 1;
     this.#reports.splice(0, reported);
-    this.state = withOwnLog(state.limit);
+    this.state = { ...state.limit, log: state.limit.log.copy() };
     for (const report of this.#reports) super.report(shiftReport(report, this.aheadMs));
     this.#asksForLimit ||= asks;
     this.#inFlight += grant.n;
@@ -199,7 +202,7 @@ export class SharedCore extends LimiterCore {
     const isRefused = this.#reports.some(({ kind }) => kind === 'refused');
     this.#granted = grant;
     if (isRefused) this.#handOut(0);
-    const now = this.#options.now();
+    const now = this.#time.now();
     const { version } = this.#exchange;
     this.#lookAgainMs = version === this.#seenVersion ? LOOK_AGAIN_FACTOR * this.#lookAgainMs : LOOK_AGAIN_MS;
     this.#seenVersion = version;
@@ -208,14 +211,13 @@ export class SharedCore extends LimiterCore {
   }
 
   #continueAlone(error: unknown): void {
-    const { now, onOutage } = this.#options;
     const isNew = this.#aloneUntil === undefined;
-    this.#aloneUntil = now() + TRY_AGAIN_MS;
+    this.#aloneUntil = this.#time.now() + TRY_AGAIN_MS;
     if (!isNew) return;
     const { state } = this.#propose();
     const processes = Object.keys(state.leases).length;
     this.#learners = state.limit.phase === 'known' ? 1 : processes;
     this.state = shareOf(state.limit, { processes, inFlight: this.#inFlight, now: state.at });
-    onOutage?.(error instanceof Error ? error.message : String(error));
+    this.#options.onOutage?.(error instanceof Error ? error.message : String(error));
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
+import { type Clock, type SteadyTime, steadyTime } from '../../clock.ts';
 import { WINDOW_MS } from '../accepted-log.ts';
 import { LIMITER_STATE_VERSION, type LimiterState, parseLimiterState } from '../limiter-state.ts';
 import { initialState } from '../transitions.ts';
@@ -42,8 +42,6 @@ export interface StoreExchangeOptions {
   /** The name that is equal in processes that share a limit: origin and key hash. */
   readonly name: string;
   readonly clock: Clock;
-  /** The limiter's own time. */
-  readonly now: () => number;
 }
 
 /** A state that a process offers to the store. */
@@ -61,12 +59,14 @@ export class StoreExchange {
   state: SharedState | undefined;
   version = '';
   readonly #options: StoreExchangeOptions;
+  readonly #time: SteadyTime;
   readonly #name: string;
   #writes = 0;
   #aheadMs: number | undefined;
 
   constructor(options: StoreExchangeOptions) {
     this.#options = options;
+    this.#time = steadyTime(options.clock);
     this.#name = `${LIMITER_STATE_VERSION}:${options.name}`;
   }
 
@@ -77,7 +77,7 @@ export class StoreExchange {
 
   /** The store's time. */
   now(): number {
-    return this.#options.now() + this.aheadMs;
+    return this.#time.now() + this.aheadMs;
   }
 
   /**
@@ -158,7 +158,7 @@ export class StoreExchange {
    * time never moves backwards between two exchanges.
    */
   #observe(storeNowMs: number): void {
-    const aheadMs = storeNowMs - this.#options.now();
+    const aheadMs = storeNowMs - this.#time.now();
     const known = this.#aheadMs ?? aheadMs;
     this.#aheadMs = aheadMs < known - CLOCK_WAS_SET_MS ? aheadMs : Math.max(known, aheadMs);
   }

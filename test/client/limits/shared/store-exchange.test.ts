@@ -13,7 +13,7 @@ function stateAt(at: number, limit = 30): SharedState {
 function setUp({ takesMs = 0, aheadMs = 0 } = {}) {
   const clock = new VirtualClock();
   const store = new MemoryLimitStore(clock, { takesMs, aheadMs });
-  const connect = () => new StoreExchange({ store, name: 'key', clock, now: () => clock.now() });
+  const connect = () => new StoreExchange({ store, name: 'key', clock });
   return { clock, store, connect };
 }
 
@@ -42,7 +42,7 @@ function scripted(clock: VirtualClock, answer: (offer: LimitOffer | undefined) =
       return { isWritten: true, version: offer?.version ?? 'v', state: '', nowMs: clock.now(), ...answer(offer) };
     },
   };
-  const exchange = new StoreExchange({ store, name: 'key', clock, now: () => clock.now() });
+  const exchange = new StoreExchange({ store, name: 'key', clock });
   return { exchange, exchanges: () => exchanges };
 }
 
