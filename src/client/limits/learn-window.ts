@@ -88,14 +88,13 @@ export function relearn(state: LimiterState, refusal: Refusal): LimiterState {
 
 /** A refusal before anything is known: the requests accepted so far are the limit, or this process's share of it. */
 export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterState {
-  const { log, configured } = state;
+  const { log } = state;
   const { isProbe, hint } = refusal;
-  const isWhole = hasConfiguredLimit(state) && log.size >= NEARLY_ALL * configured;
   // The refusal does not show the limit if the request was a probe beyond the known slots, if its hint is short and
   // gives only the next slot, or if few requests were accepted before it.
   const saysLimit = !isProbe && (hint === 'long' || (hint === 'none' && log.size >= ENOUGH_CALLS));
   const learned = saysLimit ? { ...withLimit(state, log.size), countsLateAnswers: true } : state;
-  return relearn({ ...learned, isWhole, firstBurst: log.size }, refusal);
+  return relearn({ ...learned, firstBurst: log.size }, refusal);
 }
 
 /** A refusal after the gate opened: it shows a bucket, a limit for bursts, or a smaller limit than assumed. */
@@ -190,9 +189,11 @@ function suppose(state: LimiterState, refusal: Refusal): LimiterState {
 
 /** Without a hint: the earlier of a backoff and the end of our own oldest request. */
 function tryWithoutHint(state: LimiterState, now: number): LimiterState {
-  const { hypothesis, log, isWhole } = state;
+  const { hypothesis, log } = state;
   const ownSlotAt = log.expiresAt(0) ?? Number.POSITIVE_INFINITY;
-  const [factor, longestMs] = isWhole ? [TRY_FACTOR_OF_WHOLE, LONGEST_TRY_OF_WHOLE_MS] : [TRY_FACTOR, LONGEST_TRY_MS];
+  const [factor, longestMs] = hasWholeLimit(state)
+    ? [TRY_FACTOR_OF_WHOLE, LONGEST_TRY_OF_WHOLE_MS]
+    : [TRY_FACTOR, LONGEST_TRY_MS];
   const backoffAt = now + Math.min(longestMs, FIRST_TRY_MS * factor ** hypothesis.tries);
   const opensAt = Math.min(backoffAt, ownSlotAt);
   return {
@@ -247,20 +248,26 @@ export function sendEvenly(state: LimiterState, { now, hintMs }: Refusal, accept
 /** Whether the server accepted only as many requests as a bucket refills. */
 function isBucket(state: LimiterState, refusal: Refusal, sinceExhaustedMs: number): boolean {
   // Some servers round hints up to 5 or 10 s.
-  const isCoarse = burstPeriodMs(refusal.openedAt, refusal) !== undefined && (state.isWhole || isSmallBurst(state));
+  const isCoarse =
+    burstPeriodMs(refusal.openedAt, refusal) !== undefined && (hasWholeLimit(state) || isSmallBurst(state));
   return (refusal.hint !== 'long' || isCoarse) && state.gate.accepted <= refilledIn(sinceExhaustedMs, state);
 }
 
 function becomeBucket(state: LimiterState, now: number, sinceExhaustedMs: number): LimiterState {
-  const { log, gate, configured, isWhole, firstBurst } = state;
+  const { log, gate, configured, firstBurst } = state;
   const spanMs = now - (log.oldest?.sentAt ?? now);
   const configuredPerMs = configured / WINDOW_MS;
   const measured = Math.max(log.size / (WINDOW_MS + spanMs), (MEASURED_RATE * gate.accepted) / sinceExhaustedMs);
   // A small burst shows the capacity of the bucket, not its rate.
-  const perMs = isWhole || isSmallBurst(state) ? configuredPerMs : Math.min(configuredPerMs, measured);
+  const perMs = hasWholeLimit(state) || isSmallBurst(state) ? configuredPerMs : Math.min(configuredPerMs, measured);
   const at = now + jitterMs(state);
   const window: Window = { kind: 'bucket', perMs, capacity: Math.max(1, firstBurst), tokens: 0, at };
   return settleWindow(state, window, now);
+}
+
+/** Whether the first refusal came after nearly the whole configured limit: this process then has all of it. */
+function hasWholeLimit({ firstBurst, configured }: LimiterState): boolean {
+  return firstBurst >= NEARLY_ALL * configured;
 }
 
 function isSmallBurst(state: LimiterState): boolean {

@@ -86,8 +86,6 @@ export interface LimiterState {
   readonly datedAt: number;
   /** Accepted requests before the first refusal: the capacity of a bucket. */
   readonly firstBurst: number;
-  /** Whether the first refusal came after nearly the whole configured limit: this process then has all of it. */
-  readonly isWhole: boolean;
   /** Whether responses that arrive after the first refusal still raise the limit learned from it. */
   readonly countsLateAnswers: boolean;
   /** The service asked for a wait longer than `maxRetryAfterMs`: nothing is sent before this time. */
@@ -116,7 +114,6 @@ export function copyState(state: LimiterState): { -readonly [Field in keyof Limi
     serverAhead: state.serverAhead,
     datedAt: state.datedAt,
     firstBurst: state.firstBurst,
-    isWhole: state.isWhole,
     countsLateAnswers: state.countsLateAnswers,
     blockedUntil: state.blockedUntil,
     log: state.log,

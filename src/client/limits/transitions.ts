@@ -91,7 +91,6 @@ export function initialState(perMinute: number): LimiterState {
     serverAhead: UNKNOWN_SERVER_CLOCK,
     datedAt: Number.NEGATIVE_INFINITY,
     firstBurst: 0,
-    isWhole: false,
     countsLateAnswers: false,
     blockedUntil: Number.NEGATIVE_INFINITY,
     log: new AcceptedLog(),

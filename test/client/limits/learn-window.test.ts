@@ -120,9 +120,9 @@ test.each<[string, Before, Partial<Refusal>, object]>([
   ['no hint after nine requests', { answers: times(9, 99_000) }, {}, { limit: 30, countsLateAnswers: false }],
   ['no hint after ten requests', { answers: times(10, 99_000) }, {}, { limit: 10, countsLateAnswers: true }],
   ['a short hint', { answers: times(12, 99_000) }, { hintMs: 2_000, hint: 'short' }, { limit: 30 }],
-  ['a probe', { answers: times(12, 99_000) }, { hintMs: 30_000, isProbe: true }, { limit: 30, isWhole: false }],
-  ['nearly the whole limit', { answers: times(27, 99_000) }, {}, { limit: 27, isWhole: true }],
-  ['a little less', { answers: times(26, 99_000) }, {}, { limit: 26, isWhole: false }],
+  ['a probe', { answers: times(12, 99_000) }, { hintMs: 30_000, isProbe: true }, { limit: 30, firstBurst: 12 }],
+  ['nearly the whole limit', { answers: times(27, 99_000) }, {}, { limit: 27, firstBurst: 27 }],
+  ['a little less', { answers: times(26, 99_000) }, {}, { limit: 26, firstBurst: 26 }],
 ])('the first refusal with %s', (_, before, refusal, expected) => {
   const after = refuseUnknown(stateOf(before), refusalOf(refusal));
 
@@ -137,7 +137,12 @@ test.each([
   [true, [1_000, 3_000, 9_000, 27_000, 27_000, 27_000]],
 ])('without hints, with the whole limit used (%s), tries come after %j ms', (isWhole, expected) => {
   const waits = expected.map((_, tries) => {
-    const before = stateOf({ phase: 'learning', isWhole, gate: { accepted: 0 }, hypothesis: { tries } });
+    const before = stateOf({
+      phase: 'learning',
+      firstBurst: isWhole ? 27 : 26,
+      gate: { accepted: 0 },
+      hypothesis: { tries },
+    });
     const { gate, hypothesis } = refuseLearning(before, refusalOf());
     expect(hypothesis).toMatchObject({ hint: 'none', isOwnSlot: false, tries: tries + 1, opensAt: gate.opensAt });
     return gate.opensAt - NOW;
@@ -219,17 +224,17 @@ test.each<[string, LimiterState, Partial<Refusal>, string]>([
     'share of 3',
   ],
   ['few before a long hint', learning(3), LONG, 'burst limit of 3 in 30000 ms'],
-  ['few before a long hint, of the whole limit', learning(3, { isWhole: true }), LONG, 'bucket'],
+  ['few before a long hint, of the whole limit', learning(3, { firstBurst: 27 }), LONG, 'bucket'],
   ['few before a long hint, of a small burst', learning(3, { firstBurst: 2 }), LONG, 'bucket'],
   ['few before a longer hint', learning(3), LONGER, 'share of 3'],
-  ['few before a longer hint, of the whole limit', learning(3, { isWhole: true }), LONGER, 'share of 3'],
+  ['few before a longer hint, of the whole limit', learning(3, { firstBurst: 27 }), LONGER, 'share of 3'],
   ['many before the end of our oldest request', learning(9, { answers: times(12, 60_000) }), LONG, 'log'],
 ])('a refusal after %s', (_, before, refusal, expected) => {
   expect(verdict(refuseLearning(before, refusalOf(refusal)))).toBe(expected);
 });
 
 test.each<[string, Before, number]>([
-  ['the configured rate, if the whole limit was used', { isWhole: true }, 30 / 60_000],
+  ['the configured rate, if the whole limit was used', { firstBurst: 27 }, 30 / 60_000],
   ['the configured rate, after a small burst', { firstBurst: 2 }, 30 / 60_000],
   ['the measured rate', {}, (0.95 * 2) / 10_000],
   ['the configured rate, if more was measured', { perMinute: 10 }, 10 / 60_000],
