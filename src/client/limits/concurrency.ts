@@ -1,3 +1,5 @@
+import { hasConfiguredLimit, type LimiterState } from './limiter-state.ts';
+
 /**
  * How many requests may be in flight at once. The number grows while the service responds fast and shrinks when it
  * fails (additive increase, multiplicative decrease, as RFC 5681 defines for TCP). A fast service is then not idle, and
@@ -66,28 +68,21 @@ export function initialConcurrency(maxConcurrent: 'adapt' | number): Concurrency
   };
 }
 
-export interface RequestsInFlight {
-  readonly now: number;
-  readonly requests: number;
-  /** The times at which they were sent, oldest first. */
-  readonly sentAt: Iterable<{ readonly sentAt: number }>;
-  /** While the window of a configured limit is unknown: that limit, and how many requests it has accepted. */
-  readonly unknown: { readonly limit: number; readonly accepted: number } | undefined;
-}
-
 /** Number of further requests that may be sent; requests that are probably lost do not count. */
-export function concurrencyRoom(state: Concurrency, { now, requests, sentAt, unknown }: RequestsInFlight): number {
-  const { limit, atMost, averageMs, answeredAt, answeredSentAt } = state;
+export function concurrencyRoom(
+  { limit, atMost, averageMs, answeredAt, answeredSentAt }: Concurrency,
+  { now, inFlight, limiter }: RoomOptions,
+): number {
+  const requests = inFlight.size;
   const isAdaptive = atMost === LARGEST_CONCURRENCY;
-  const first = unknown === undefined ? atMost : firstBurst(unknown);
-  const allowed = Math.floor(isAdaptive ? Math.min(limit, first) : limit);
+  const allowed = Math.floor(isAdaptive ? Math.min(limit, firstBurst(limiter)) : limit);
   if (requests < allowed || requests >= atMost) return Math.min(allowed, atMost) - requests;
   const lostBefore = Math.min(answeredSentAt, now - Math.max(LOST_AFTER_MS, LOST_ROUND_TRIPS * averageMs));
   let lost = 0;
   let youngest = Number.NEGATIVE_INFINITY;
-  for (const request of sentAt) {
-    if (request.sentAt < lostBefore) lost += 1;
-    youngest = request.sentAt;
+  for (const { sentAt } of inFlight) {
+    if (sentAt < lostBefore) lost += 1;
+    youngest = sentAt;
   }
   const isSilent = now - Math.max(answeredAt, youngest) >= SILENCE_MS;
   return Math.min(atMost - requests, Math.max(isSilent ? 1 : 0, allowed - (requests - lost)));
@@ -99,8 +94,18 @@ export function concurrencyAfterIdle(state: Concurrency, now: number): Concurren
   return isIdle && state.limit > FIRST ? { ...state, limit: FIRST, threshold: state.limit } : state;
 }
 
-function firstBurst({ limit, accepted }: NonNullable<RequestsInFlight['unknown']>): number {
-  return Math.min(Math.max(FIRST_BURST, limit / FIRST_BURST_PART), FIRST_BURST + accepted / ACCEPTED_PER_CALL);
+interface RoomOptions {
+  readonly now: number;
+  /** The requests in flight, in the order in which they were sent. */
+  readonly inFlight: ReadonlySet<{ readonly sentAt: number }>;
+  readonly limiter: LimiterState;
+}
+
+/** While the window of a configured limit is unknown, fewer requests may be in flight. */
+function firstBurst(limiter: LimiterState): number {
+  const { phase, configured, log } = limiter;
+  if (phase !== 'unknown' || !hasConfiguredLimit(limiter)) return Number.POSITIVE_INFINITY;
+  return Math.min(Math.max(FIRST_BURST, configured / FIRST_BURST_PART), FIRST_BURST + log.size / ACCEPTED_PER_CALL);
 }
 
 /** A response arrived; `wasFull`: as many requests were in flight as the limit allows. */

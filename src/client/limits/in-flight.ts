@@ -40,15 +40,9 @@ export class InFlight {
   }
 
   /** Number of further requests that may be sent. */
-  room(now: number, { phase, configured, log }: LimiterState): number {
+  room(now: number, limiter: LimiterState): number {
     if (this.#permits.size === 0) this.#concurrency = concurrencyAfterIdle(this.#concurrency, now);
-    const room = concurrencyRoom(this.#concurrency, {
-      now,
-      requests: this.#permits.size,
-      sentAt: this.#permits,
-      unknown:
-        phase === 'unknown' && Number.isFinite(configured) ? { limit: configured, accepted: log.size } : undefined,
-    });
+    const room = concurrencyRoom(this.#concurrency, { now, inFlight: this.#permits, limiter });
     return Math.max(0, Math.min(room, serviceRoom(this.health, now)));
   }
 
@@ -153,8 +147,8 @@ export const HEALTHY: ServiceHealth = {
 export function serviceAnswered(health: ServiceHealth, sentAt: number): ServiceHealth {
   const { isDown, retryAt, staleBefore, backoffMs, isProbing } = health;
   const lastSuccessSentAt = Math.max(health.lastSuccessSentAt, sentAt);
-  if (isDown)
-    return sentAt <= staleBefore ? health : { ...HEALTHY, lastSuccessSentAt, failureRate: health.failureRate };
+  if (isDown && sentAt <= staleBefore) return health;
+  if (isDown) return { ...HEALTHY, lastSuccessSentAt, failureRate: health.failureRate };
   const failureRate = Math.max(LOWEST_FAILURE_RATE, (1 - RATE_WEIGHT) * health.failureRate);
   // Written out: this runs once per request, and a spread costs more than all other work.
   return { isDown, retryAt, staleBefore, backoffMs, isProbing, lastSuccessSentAt, failuresInARow: 0, failureRate };

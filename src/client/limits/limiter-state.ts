@@ -177,14 +177,7 @@ function requireNumbers(value: unknown): readonly number[] {
 
 /** A hypothesis that starts with a refusal at `now`, before the time of its gate is set. */
 export function newHypothesis(now: number): Hypothesis {
-  return {
-    startedAt: now,
-    exhaustedAt: now,
-    opensAt: 0,
-    hint: 'none',
-    isOwnSlot: false,
-    tries: 0,
-  };
+  return { startedAt: now, exhaustedAt: now, opensAt: 0, hint: 'none', isOwnSlot: false, tries: 0 };
 }
 
 /** The time before which no request is sent, because of a refusal. */

@@ -101,17 +101,17 @@ export class LimiterHistory {
 
   observe(event: LimiterEvent, core: StateAndClock, health: ServiceHealth): void {
     const { state } = core;
-    const { state: last, retryAt } = this.#last ?? {};
+    const last = this.#last;
     const isSame =
       last !== undefined &&
-      last.gate.opensAt === state.gate.opensAt &&
-      last.limit === state.limit &&
-      last.phase === state.phase &&
-      last.window.kind === state.window.kind &&
-      last.burst.calls === state.burst.calls &&
-      last.blockedUntil === state.blockedUntil &&
+      last.state.gate.opensAt === state.gate.opensAt &&
+      last.state.limit === state.limit &&
+      last.state.phase === state.phase &&
+      last.state.window.kind === state.window.kind &&
+      last.state.burst.calls === state.burst.calls &&
+      last.state.blockedUntil === state.blockedUntil &&
       // Differs also between a service that is up and one that is down.
-      retryAt === health.retryAt;
+      last.retryAt === health.retryAt;
     if (isSame) return;
     this.#last = { state, retryAt: health.retryAt };
     const at = new Date(this.#time.toEpoch(this.#time.now()));

@@ -9,6 +9,7 @@ import {
   initialConcurrency,
   LARGEST_CONCURRENCY,
 } from '../../../src/client/limits/concurrency.ts';
+import { initialState } from '../../../src/client/limits/transitions.ts';
 
 interface Answering {
   readonly tookMs?: number;
@@ -116,13 +117,16 @@ test('after it was halved it grows by one per round trip, not per answer', () =>
 
 /** The room beside requests that were sent at these times. */
 function roomBeside(state: Concurrency, sentAt: readonly number[], { now = 10_000, unknown = undefined }: Beside = {}) {
-  const requests = sentAt.map((at) => ({ sentAt: at }));
-  return concurrencyRoom(state, { now, requests: requests.length, sentAt: requests, unknown });
+  const inFlight = new Set(sentAt.map((at) => ({ sentAt: at })));
+  const limiter = initialState(unknown?.limit ?? Number.POSITIVE_INFINITY);
+  for (let call = 0; call < (unknown?.accepted ?? 0); call += 1) limiter.log.add(now, now);
+  return concurrencyRoom(state, { now, inFlight, limiter });
 }
 
 interface Beside {
   readonly now?: number;
-  readonly unknown?: Parameters<typeof concurrencyRoom>[1]['unknown'];
+  /** A configured limit, and how many requests it has accepted. */
+  readonly unknown?: { readonly limit: number; readonly accepted: number } | undefined;
 }
 
 test('the free slots are those that are not in flight', () => {
