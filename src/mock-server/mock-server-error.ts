@@ -19,7 +19,7 @@ export class MockServerError extends Error {
 
 interface MockServerErrorDetail {
   readonly code: string;
-  readonly status?: number;
+  readonly status?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -27,6 +27,25 @@ interface MockServerErrorDetail {
 export function invalidOption(option: string, value: unknown, expected: string): MockServerError {
   return new MockServerError(`${option} is ${show(value)}; expected ${expected}.`, { code: 'invalid_option' });
 }
+
+/** Runs `act`. An error about a part of an entry then names its place: `stubs[2].status is 99; …`. */
+export function within<Result>(entry: string, act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof MockServerError)) throw error;
+    const { code, status } = error;
+    throw new MockServerError(placedMessage(entry, error), { code, status, cause: error });
+  }
+}
+
+function placedMessage(entry: string, { code, message }: MockServerError): string {
+  if (code !== 'invalid_option') return `${entry}: ${message}`;
+  // A message about an option begins with its name. These two names stand for the whole entry.
+  return WHOLE_ENTRY.test(message) ? message.replace(WHOLE_ENTRY, entry) : `${entry}.${message}`;
+}
+
+const WHOLE_ENTRY = /^(?:stub|fault)(?= is )/;
 
 /** The error for an unknown id or name. */
 export function notFound(message: string): MockServerError {

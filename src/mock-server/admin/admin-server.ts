@@ -117,7 +117,7 @@ function refusedProblem(error: MockServerError): Problem {
 
 /** The mock's message about an invalid option begins with its name: `behaviour.rateWindow is …`. */
 function fieldOf({ code, message }: MockServerError): string | undefined {
-  return code === 'invalid_option' ? /^([\w.]+) is /.exec(message)?.[1] : undefined;
+  return code === 'invalid_option' ? /^([\w.[\]]+) is /.exec(message)?.[1] : undefined;
 }
 
 function queryOf(url: string): Record<string, string> {

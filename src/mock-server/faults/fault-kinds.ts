@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ADAPTER_NAMES, type AdapterName } from '../adapters/active-adapters.ts';
-import { expected, recordOf } from '../matching/checked-input.ts';
+import { AN_OBJECT, expected, recordOf } from '../matching/checked-input.ts';
 import { type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 
 const whole = (least: number, what: string) =>
@@ -40,7 +40,7 @@ export const faultMatch = z.strictObject(
     status: expected('an HTTP status', (error) => z.int(error)).optional(),
     via: several(adapterNames, z.enum(ADAPTER_NAMES, { error: adapterNames })).optional(),
   },
-  { error: (issue) => (issue.code === 'invalid_type' ? 'an object' : undefined) },
+  AN_OBJECT,
 );
 
 /** Which requests a fault strikes, and when. All conditions that are set must hold; by default every request is struck. */

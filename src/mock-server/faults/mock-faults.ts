@@ -70,7 +70,7 @@ function checkedFault(options: FaultOptions, state: ServiceState): FaultRecord['
   const { kind, match, strikes = 'after' } = options;
   if (!FAULT_KINDS.includes(kind)) throw invalidOption('kind', kind, `one of ${FAULT_KINDS.join(', ')}`);
   const what = `a setting of a ${kind} fault`;
-  const data = checkedInput(faultKinds[kind].options, plainPattern(options), { place: '', what, nested: ['match'] });
+  const data = checkedInput(faultKinds[kind].options, plainPattern(options), { place: '', what });
   checkBody(options);
   checkStrikes(options);
   if (match?.keyId !== undefined && !state.keys.has(match.keyId)) {

@@ -27,16 +27,16 @@ export function recordOf<Value extends z.ZodType>(words: string, value: Value, n
   );
 }
 
-interface FieldDescription {
+/** For a nested object: another value is refused with these words, an unknown field by its name. */
+export const AN_OBJECT = {
+  error: ({ code }: { readonly code?: string }) => (code === 'invalid_type' ? 'an object' : undefined),
+};
+
+interface InputDescription {
   /** Begins the name of a field in messages, `filter.`; empty for none. */
   readonly place: string;
   /** `a field of the filter` */
   readonly what: string;
-}
-
-interface InputDescription extends FieldDescription {
-  /** Fields that are objects, whose errors name the inner field. */
-  readonly nested?: readonly string[];
 }
 
 /** Parses a value. Throws `MockServerError` with code `invalid_option`, which names the field. */
@@ -56,38 +56,55 @@ export function checkedInput<Schema extends z.ZodObject>(
 function refused(
   { issues }: z.ZodError,
   given: object,
-  { schema, place, what, nested = [] }: InputDescription & { readonly schema: z.ZodObject },
+  { schema, place, what }: InputDescription & { readonly schema: z.ZodObject },
 ): MockServerError {
-  const isNested = ({ path }: z.core.$ZodIssue) => nested.includes(String(path[0]));
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
-  if (unknown !== undefined && (unknown.path.length === 0 || isNested(unknown))) {
-    return unknownField(unknown, schema, { place, what });
-  }
-  const [issue] = issues;
-  const path = issue === undefined ? [] : issue.path.map(String).slice(0, isNested(issue) ? 2 : 1);
-  const value = path.reduce<unknown>((outer, name) => (outer as Record<string, unknown> | undefined)?.[name], given);
-  return invalidOption(place + path.join('.'), value, issue?.message ?? 'another value');
+  const [issue] = unknown === undefined ? issues : [unknown];
+  const { field, value, inner } = locate({ field: '', value: given, inner: schema }, issue?.path ?? []);
+  if (unknown !== undefined && inner instanceof z.ZodObject) return unknownField(unknown, schema, { place, what });
+  return invalidOption(place + field, value, issue?.message ?? 'another value');
 }
 
 /** The error for an unknown field of a value of `schema`, or of an object inside it. */
 export function unknownField(
   { keys: [name = ''], path }: z.core.$ZodIssueUnrecognizedKeys,
   schema: z.ZodType,
-  { place, what }: FieldDescription,
+  { place, what }: InputDescription,
 ): MockServerError {
-  const outer = path.join('.');
-  const isInner = path.length > 0;
-  const description = { what: isInner ? `a field of ${outer}` : what, known: fieldsAt(schema, path.map(String)) };
-  return unknownName(name, description, isInner ? `${place}${outer}.` : place);
+  const { field, inner } = locate({ field: '', value: undefined, inner: unwrapped(schema) }, path);
+  const fields = inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
+  const known = fields.filter((other) => other !== 'kind'); // `kind` selects the schema
+  const isInner = field !== '';
+  const description = { what: isInner ? `a field of ${field}` : what, known };
+  return unknownName(name, description, isInner ? `${place}${field}.` : place);
 }
 
-/** The names of the fields of an object inside a schema, except `kind`, which selects the schema. */
-function fieldsAt(schema: z.ZodType, path: readonly string[]): readonly string[] {
-  const inner = path.reduce<z.ZodType | undefined>((outer, name) => shapeOf(outer)[name], schema);
-  return Object.keys(shapeOf(inner)).filter((name) => name !== 'kind');
+interface Location {
+  /** `responses[1].status` */
+  readonly field: string;
+  readonly value: unknown;
+  readonly inner: z.ZodType;
 }
 
-function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> {
-  if (schema instanceof z.ZodOptional) return shapeOf(schema.unwrap() as z.ZodType);
-  return schema instanceof z.ZodObject ? schema.shape : {};
+/** Follows `path` through objects and arrays, and stops at any other value. */
+function locate(outer: Location, [name, ...rest]: readonly PropertyKey[]): Location {
+  const inner = name === undefined ? undefined : schemaOf(outer.inner, name);
+  if (name === undefined || inner === undefined) return outer;
+  const value = (outer.value as Readonly<Record<PropertyKey, unknown>> | undefined)?.[name];
+  return locate({ field: fieldIn(outer.field, name), value, inner }, rest);
+}
+
+function schemaOf(schema: z.ZodType, name: PropertyKey): z.ZodType | undefined {
+  if (schema instanceof z.ZodArray) return schema.element as z.ZodType;
+  const inner: z.ZodType | undefined = schema instanceof z.ZodObject ? schema.shape[String(name)] : undefined;
+  return inner && unwrapped(inner);
+}
+
+function unwrapped(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType) : schema;
+}
+
+function fieldIn(outer: string, name: PropertyKey): string {
+  if (typeof name === 'number') return `${outer}[${name}]`;
+  return outer === '' ? String(name) : `${outer}.${String(name)}`;
 }

@@ -8,9 +8,9 @@ import {
   STATUSES_WITHOUT_BODY,
   withoutTags,
 } from '../http/service-response.ts';
-import { checkedInput, expected } from '../matching/checked-input.ts';
+import { AN_OBJECT, checkedInput, expected } from '../matching/checked-input.ts';
 import { plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
-import { freeName, invalidOption, notFound } from '../mock-server-error.ts';
+import { freeName, invalidOption, notFound, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { isJson, JsonText } from './json-parts.ts';
 import { type StubAnswer, type StubRecord, withStub } from './stub-record.ts';
@@ -137,6 +137,8 @@ export interface StubOptions extends StubResponse {
   readonly times?: number | undefined;
 }
 
+const TEXT = { error: 'text' };
+
 const response = {
   status: expected('an HTTP status from 200 to 599', (error) =>
     z.int(error).min(200, error).max(599, error),
@@ -145,7 +147,7 @@ const response = {
   delayMs: expected('milliseconds from 0', (error) => z.number(error).min(0, error)).optional(),
   data: z.unknown().optional().describe('Sent as `{ "success": true, "data": … }`.'),
   error: expected('an object with code and message', (error) =>
-    z.strictObject({ code: z.string(error), message: z.string(error).optional() }, error),
+    z.strictObject({ code: z.string(TEXT), message: z.string(TEXT).optional() }, error),
   ).optional(),
   body: z.unknown().optional().describe('The complete body: a string is sent unchanged, any other value as JSON.'),
 };
@@ -153,14 +155,10 @@ const response = {
 /** A stub as JSON has it. */
 export const stubOptions = z.strictObject({
   id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),
-  match: z
-    .strictObject(requestPatternShape, {
-      error: (issue) => (issue.code === 'invalid_type' ? 'an object' : undefined),
-    })
-    .optional(),
+  match: z.strictObject(requestPatternShape, AN_OBJECT).optional(),
   ...response,
   responses: expected('an array of responses with status, headers, data, error or body', (error) =>
-    z.array(z.strictObject(response), error).min(1, error),
+    z.array(z.strictObject(response, AN_OBJECT), error).min(1, error),
   ).optional(),
   times: expected('a whole number of requests from 1', (error) => z.int(error).min(1, error)).optional(),
 });
@@ -170,17 +168,14 @@ function stubFrom(options: StubOptions, nextId: string): StubRecord {
   if (typeof options !== 'object' || options === null) throw invalidOption('stub', options, 'an object');
   const { match, ...rest } = options;
   const given = { ...rest, ...(match === undefined ? {} : { match: plainPattern(match) }) };
-  const checked = checkedInput(stubOptions, withoutUndefined(given), {
-    place: '',
-    what: 'a field of a stub',
-    nested: ['match'],
-  });
+  const checked = checkedInput(stubOptions, withoutUndefined(given), { place: '', what: 'a field of a stub' });
   const { id = nextId, responses, times = null, match: pattern = {}, ...single } = checked;
   if (responses !== undefined && Object.keys(single).length > 0) {
     throw invalidOption('responses', responses, `no responses together with ${Object.keys(single).join(', ')}`);
   }
-  const answers = (responses ?? [single]).map(answerFrom);
-  return { id, match: pattern, times, source: { kind: 'answers', answers }, served: 0 };
+  const answers = responses?.map((one, index) => within(`responses[${index}]`, () => answerFrom(one)));
+  const source = { kind: 'answers', answers: answers ?? [answerFrom(single)] } as const;
+  return { id, match: pattern, times, source, served: 0 };
 }
 
 function withoutUndefined(given: object): object {

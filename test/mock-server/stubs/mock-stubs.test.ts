@@ -260,6 +260,20 @@ test.each<[unknown, string]>([
   [{ data: 1, times: 0 }, 'times is 0; expected a whole number of requests from 1.'],
   [{ data: 1, responses: [{ data: 2 }] }, 'responses is [{"data":2}]; expected no responses together with data.'],
   [{ responses: [] }, 'responses is []; expected an array of responses with status, '],
+  [{ responses: [{ data: 1 }, 3] }, 'responses[1] is 3; expected an object.'],
+  [{ responses: [{ data: 1 }, {}] }, 'responses[1] is {}; expected data, error or body.'],
+  [{ responses: [{ body: () => 1 }] }, 'responses[0].body is a function; expected a string or a value that JSON'],
+  [{ responses: [{ status: 99 }] }, 'responses[0].status is 99; expected an HTTP status from 200 to 599.'],
+  [
+    { responses: [{ statuss: 200 }] },
+    'responses[0].statuss is not a field of responses[0]; did you mean status? There ',
+  ],
+  [{ error: 'x' }, 'error is "x"; expected an object with code and message.'],
+  [{ error: { code: 5 } }, 'error.code is 5; expected text.'],
+  [
+    { error: { code: 'x', mesage: '' } },
+    'error.mesage is not a field of error; did you mean message? There are code, ',
+  ],
   [
     { body: 'x', headers: { 'content-length': '7' } },
     'headers is {"content-length":"7"}; expected an object of header',
