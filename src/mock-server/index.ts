@@ -51,6 +51,7 @@ export type { CreatedKey, KeySummary, Keys, SetUsage } from './service/keys.ts';
 export type { Mail, Outbox } from './service/outbox.ts';
 export type { QuotaUse } from './service/quota.ts';
 export type { Snapshot } from './service/snapshot.ts';
+export type { Setup, SetupKey, SetupResult } from './setup.ts';
 export type { Space, SpaceOptions } from './spaces.ts';
 export type { RunningServer, ServeOptions } from './start-server.ts';
 export type { Snapshots } from './state/snapshots.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { OnAssumption } from './behaviour/assumptions.ts';
 import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
-import { isPresetName, PRESET_NAMES, type PresetName } from './behaviour/switch.ts';
+import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions } from './clock/clock.ts';
 import { checkedInput, expected } from './matching/checked-input.ts';
 import { invalidOption } from './mock-server-error.ts';
@@ -68,24 +68,22 @@ export interface MockServerOptions {
   readonly journalSize?: number | undefined;
 }
 
-const isObject = (value: unknown) => typeof value === 'object' && value !== null;
 const whole = expected('a whole number from 0', (error) => z.int(error).min(0, error));
 
 const optionsShape = z.strictObject({
   seed: whole.default(1),
   /** Checked where it is used, like the switches of `behaviour` and the content of `replay`. */
   clock: z.custom<'real' | 'virtual' | ClockOptions>().default('real'),
-  behaviour: z
-    .custom<PresetName | BehaviourOptions>((value) => isPresetName(value) || isObject(value), {
-      error: `a preset (${PRESET_NAMES.join(', ')}) or an object of switches`,
-    })
-    .default({}),
+  behaviour: z.custom<PresetName | BehaviourOptions>().default({}),
   onAssumption: z.enum(['ignore', 'warn', 'error'], { error: "'ignore', 'warn' or 'error'" }).default('ignore'),
   unsafe: z.boolean({ error: 'true or false' }).default(false),
   latest: z
-    .custom<LatestFunction | object>((value) => typeof value === 'function' || isObject(value), {
-      error: 'an object, or a function from the query to the data',
-    })
+    .custom<LatestFunction | object>(
+      (value) => typeof value === 'function' || (typeof value === 'object' && value !== null),
+      {
+        error: 'an object, or a function from the query to the data',
+      },
+    )
     .refine((value) => !isAsync(value), { error: 'a function that is not async' })
     .refine((value) => !Array.isArray(value), { error: 'an object; mock.latest.set accepts a sequence' })
     .optional(),

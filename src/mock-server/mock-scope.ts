@@ -13,8 +13,9 @@ import { checkOptionNames } from './mock-server-error.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';
-import { resetKeyUse } from './service/service-state.ts';
+import { copyOfState, resetKeyUse } from './service/service-state.ts';
 import { restoredState, type Snapshot, takeSnapshot } from './service/snapshot.ts';
+import { applySetup, type Setup, type SetupResult } from './setup.ts';
 import { createSnapshots, type Snapshots } from './state/snapshots.ts';
 import { createMockLatest, type MockLatest } from './stubs/mock-latest.ts';
 import { createMockStubs, type MockStubs } from './stubs/mock-stubs.ts';
@@ -88,12 +89,32 @@ export class MockScope {
    * Creates an account with a confirmed e-mail address, and a key for it. The default plan is `'free'`.
    * @example const { key } = mock.createKey({ plan: 'developer' })
    */
-  createKey(options: { readonly plan?: PlanName } = {}): CreatedKey {
+  createKey(options: { readonly plan?: PlanName | undefined } = {}): CreatedKey {
     checkOptionNames(options, { what: 'an option of createKey()', known: ['plan'] });
     const { plan = 'free' } = options;
     const account = this.accounts.create({ plan });
     this.accounts.confirm(account.id);
     return this.keys.create({ accountId: account.id });
+  }
+
+  /**
+   * Creates keys, changes switches, and adds responses and faults in one step: a setup, or JSON text of one, in which numbers
+   * keep their digits. If a part is invalid, nothing changes.
+   * @throws MockServerError with code `invalid_option`, which names the part, for example `stubs[2].status`; `fault_exists`,
+   * or `fault_not_possible`, as `mock.faults.add()`.
+   * @example const { keys } = mock.setUp({ keys: [{ plan: 'developer' }], latest: { base: 'EUR', rates: { USD: 1.1 } } })
+   */
+  setUp(setup: Setup | string): SetupResult {
+    const { state, behaviour } = this.#parts.context;
+    const before = copyOfState(state);
+    const restoreSwitches = behaviour.save();
+    try {
+      return applySetup(setup, this);
+    } catch (error) {
+      Object.assign(state, before);
+      restoreSwitches();
+      throw error;
+    }
   }
 
   /**

@@ -41,11 +41,11 @@ export function within<Result>(entry: string, act: () => Result): Result {
 
 function placedMessage(entry: string, { code, message }: MockServerError): string {
   if (code !== 'invalid_option') return `${entry}: ${message}`;
-  // A message about an option begins with its name. These two names stand for the whole entry.
+  // A message about an option begins with its name. These names stand for the whole entry.
   return WHOLE_ENTRY.test(message) ? message.replace(WHOLE_ENTRY, entry) : `${entry}.${message}`;
 }
 
-const WHOLE_ENTRY = /^(?:stub|fault)(?= is )/;
+const WHOLE_ENTRY = /^(?:stub|fault|options)(?= is )/;
 
 /** The error for an unknown id or name. */
 export function notFound(message: string): MockServerError {

@@ -75,7 +75,8 @@ export type Remote<Local> = {
 };
 
 /** The methods of a mock or a space in another process. */
-export interface RemoteScope extends Remote<Pick<MockScope, 'createKey' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
+export interface RemoteScope
+  extends Remote<Pick<MockScope, 'createKey' | 'setUp' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
   /** URL of the server, for the client's option `baseUrl`. */
   readonly baseUrl: string;
   /** Accounts of the emulated service. */
@@ -172,6 +173,7 @@ function createRemoteScope(call: CallAdmin, baseUrl: string): RemoteScope {
       ),
     audit: () => call('GET /audit'),
     createKey: (options = {}) => call('POST /keys', { body: options }),
+    setUp: (setup) => call('POST /setup', { body: setup }),
     snapshot: () => call('GET /state'),
     restore: (snapshot) => call('PUT /state', { body: snapshot }),
     reset: (options = {}) => call('POST /reset', { body: options }),

@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
+import { PRESET_NAMES } from '../behaviour/switch.ts';
+import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import { requestFilter } from '../journal/request-filter.ts';
 
 /** The JSON shapes that several routes use. */
@@ -26,6 +28,9 @@ export const createdKey = z.object({
   accountId: z.string(),
 });
 
+/** A key to create with an account of its own. */
+export const newKey = z.strictObject({ plan: planName.optional() });
+
 export const keySummary = z.object({
   id: z.string(),
   accountId: z.string(),
@@ -51,6 +56,12 @@ export const keyUsage = z.object({
     perSecond: z.array(count).optional().describe('For `sliding-log`: requests in each of the last 60 seconds.'),
   }),
   month: z.object({ limit: z.number().nullable(), used: count, startedAt: z.number(), resetsAt: z.number() }),
+});
+
+/** Usage to set. */
+export const keyUsed = z.strictObject({
+  month: count.min(0).optional().describe('Number of requests in the current quota period.'),
+  minute: count.min(0).optional().describe('Number of requests, at most the limit of the plan.'),
 });
 
 export const mail = z.object({
@@ -106,6 +117,39 @@ export const audit = z.object({
   keysInUrls: z.array(journalEntry).describe('Sent with an API key in the URL.'),
   unknownRoutes: z.array(journalEntry).describe('`why` names the nearest path that exists.'),
 });
+
+const switchValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+const provenance = z.enum(['assumed', 'documented', 'observed']);
+const describedAs = (shape: z.ZodType) =>
+  Object.fromEntries(SWITCH_NAMES.map((name) => [name, shape.describe(`${switches[name].expected}.`)]));
+
+export const switchValues = z.strictObject(describedAs(switchValue));
+
+export const switchDescription = z.object({
+  name: z.string(),
+  group: z.string().describe('Topic of the switch.'),
+  value: switchValue,
+  default: switchValue,
+  alternatives: z.array(switchValue),
+  provenance,
+  accepted: z.boolean().describe('Whether the value was set, observed or documented.'),
+  notShown: z.string().optional().describe('The undocumented point in openapi.yaml.'),
+  why: z.string(),
+});
+
+/** Switches to change. The mock itself checks the values and names an invalid one. */
+export const behaviourChanges = z.strictObject({
+  preset: z.enum(PRESET_NAMES).optional(),
+  about: z.unknown().optional().describe('A note. The mock ignores it.'),
+  ...describedAs(z.union([switchValue, z.strictObject({ value: switchValue, provenance })]).optional()),
+});
+export const presetOrChanges = z.union([z.enum(PRESET_NAMES), behaviourChanges]);
+
+const object = z.looseObject({});
+/** The `data` of `latest`. */
+export const latestData = z.union([object, z.array(object)]);
+/** Recorded responses of `latest`. */
+export const recording = object;
 
 /** A response of a stub, in its description and in a snapshot. */
 export const stubAnswer = z.strictObject({

@@ -1,5 +1,5 @@
 import { invalidOption, MockServerError, show, unknownName } from '../mock-server-error.ts';
-import { PRESET_NAMES, type PresetName, type Provenance, type Switch } from './switch.ts';
+import { isPresetName, PRESET_NAMES, type PresetName, type Provenance, type Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
 /** Values for some switches. */
@@ -48,6 +48,7 @@ export function changedSettings(
   options: PresetName | BehaviourOptions,
   { unsafe }: { readonly unsafe: boolean },
 ): SwitchSettings {
+  checkKind(options);
   const { preset, about: _, ...given } = typeof options === 'string' ? { preset: options } : options;
   const chosen = Object.entries({ ...(preset === undefined ? {} : presetValues(preset)), ...defined(given) });
   if (preset === undefined && chosen.length === 0) return current;
@@ -57,6 +58,11 @@ export function changedSettings(
     changed.set(name, readSetting(name, wanted, unsafe));
   }
   return changed;
+}
+
+function checkKind(options: unknown): void {
+  if (isPresetName(options) || (typeof options === 'object' && options !== null)) return;
+  throw invalidOption('behaviour', options, `a preset (${PRESET_NAMES.join(', ')}) or an object of switches`);
 }
 
 /** The values of a preset; it never changes a documented switch. */

@@ -82,6 +82,12 @@ export class Behaviour {
     this.#take(new Map([...changedSettings(DEFAULT_SETTINGS, values, { unsafe: true }), ...same]));
   }
 
+  /** Returns a function that restores the switches as they are now. */
+  save(): () => void {
+    const settings = this.#settings;
+    return () => this.#take(settings);
+  }
+
   /** Restores the first values. */
   reset(): void {
     this.#take(this.#initial);

@@ -131,7 +131,7 @@ function checkUsage(usage: SetUsage, limit: number): void {
   if (minute !== undefined && !(isCount(minute) && minute <= limit)) {
     throw invalidOption('minute', minute, `a whole number from 0 to ${limit}, the limit of the plan`);
   }
-  if (month === undefined && minute === undefined) throw invalidOption('usage', usage, 'month, minute or both');
+  if (month === undefined && minute === undefined) throw invalidOption('options', usage, 'month, minute or both');
 }
 
 function usedWindow(used: number, { account }: KeyRecord, { behaviour, now }: ServiceContext): RateWindow {

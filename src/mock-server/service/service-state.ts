@@ -2,7 +2,7 @@ import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { FaultRecord } from '../faults/fault-kinds.ts';
 import type { StubRecord } from '../stubs/stub-record.ts';
-import { type Random, randomFromSeed } from './random.ts';
+import { type Random, randomFrom, randomFromSeed } from './random.ts';
 import type { RateWindow } from './rate-windows.ts';
 
 /** An account in the state of the service. */
@@ -96,6 +96,17 @@ export function emptyState(seed: number): ServiceState {
     lastSpace: 0,
     stubs: [],
     lastStub: 0,
+  };
+}
+
+/** A copy that keeps its accounts, keys, stubs and faults when others are added to the state. */
+export function copyOfState(state: ServiceState): ServiceState {
+  return {
+    ...state,
+    accounts: new Map(state.accounts),
+    keys: new Map(state.keys),
+    keysByHash: new Map(state.keysByHash),
+    random: randomFrom(state.random.save()),
   };
 }
 

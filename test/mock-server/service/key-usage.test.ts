@@ -53,7 +53,7 @@ test.each([
   [{ minute: 31 }, 'minute is 31; expected a whole number from 0 to 30, the limit of the plan.'],
   [{ minute: 1.5 }, 'minute is 1.5'],
   [{ month: Number.NaN, minute: 1 }, 'month is NaN; expected a whole number from 0.'],
-  [{}, 'usage is {}; expected month, minute or both.'],
+  [{}, 'options is {}; expected month, minute or both.'],
   [{ minutes: 1 }, 'minutes is not an option of setUsage(); did you mean minute?'],
 ])('setUsage refuses %j and changes nothing', async (usage, message) => {
   const { mock, id } = await usedKey('sliding-log');

@@ -20,12 +20,13 @@ export const mockCommand: CommandSpec = {
     new Option('--port <port>', '0: any free port (default: 4010; 0 with a command)').argParser(parsePort),
     new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
     new Option('--allow-remote', 'accept other machines and containers; --host is then 0.0.0.0'),
-    choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES).default('free'),
+    choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES),
     parsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
-    new Option('--now <time>', 'start the clock at this instant, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
+    new Option('--now <time>', 'start of the clock, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
     behaviourOption(),
+    new Option('--setup <file>', 'start with the keys, stubs and faults of a file'),
     new Option('--replay <file>', 'respond to latest with recorded responses'),
-    new Option('--state <file>', 'persist accounts, keys and usage; resume if the file exists'),
+    new Option('--state <file>', 'persist the state; resume if the file exists'),
   ],
   examples: [
     { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },
@@ -113,9 +114,9 @@ async function serveMock(options: MockOptions, invocation: Invocation): Promise<
   const { io, screen, settings } = invocation;
   const mock = await startMock(options, { port: options.port ?? DEFAULT_PORT, screen });
   try {
-    await printUsage(mock, options, invocation);
-    const { url, key, adminUrl, dashboardUrl } = mock;
-    const ready = { url, key, plan: options.plan, pid: io.pid, adminUrl, dashboardUrl };
+    await printUsage(mock, invocation);
+    const { url, key, plan, adminUrl, dashboardUrl, keys } = mock;
+    const ready = { url, key, plan, pid: io.pid, adminUrl, dashboardUrl, ...(keys.length > 1 ? { keys } : {}) };
     // If both streams are terminals, stderr has shown the URL, and it would be printed among the requests.
     const isSaid = screen.out.isTTY && screen.err.isTTY && settings.quiet === 0;
     if (screen.isJson) await screen.printWithSecret(`${JSON.stringify(ready)}\n`);
@@ -127,9 +128,9 @@ async function serveMock(options: MockOptions, invocation: Invocation): Promise<
   return exitCodes.ok;
 }
 
-async function printUsage(mock: RunningMock, { plan }: MockOptions, { screen }: Invocation): Promise<void> {
+async function printUsage(mock: RunningMock, { screen }: Invocation): Promise<void> {
   if (screen.isJson) return;
-  const { url, key, adminUrl, dashboardUrl } = mock;
+  const { url, key, plan, keys, adminUrl, dashboardUrl } = mock;
   const { faint, command } = screen.err.palette;
   const lines = [
     `Mock exchange-rate service (invented rates, plan ${plan}). Ctrl-C stops it. In another terminal:`,
@@ -138,12 +139,17 @@ async function printUsage(mock: RunningMock, { plan }: MockOptions, { screen }: 
     `  ${command(`export FXRATES_API_KEY=${key}`)}`,
     `  ${command('fxrates quota')}`,
     '',
+    ...(keys.length > 1 ? [...keys.slice(1).map(keyLine), ''] : []),
     `Keys and plans:  ${dashboardUrl}`,
     `Clock, switches, journal:  ${adminUrl}`,
     '',
     faint('Requests:'),
   ];
   await screen.infoWithSecret(`${lines.join('\n')}\n`);
+}
+
+function keyLine({ id, state, plan, key }: RunningMock['keys'][number]): string {
+  return `${id}, ${state}, plan ${plan}:  ${key}`;
 }
 
 /** Writes a line per request to stderr, with the mock's reason for its response, until `signal` aborts. */
@@ -187,7 +193,7 @@ async function runBesideMock(
   const { io, screen } = invocation;
   const mock = await startMock(options, { port: options.port ?? 0, screen });
   try {
-    await screen.info(`fxrates: mock server at ${mock.url}, plan ${options.plan}\n`);
+    await screen.info(`fxrates: mock server at ${mock.url}, plan ${mock.plan}\n`);
     const child = io.spawn(command, environmentOf(mock));
     // On a terminal, the command receives Ctrl-C itself. A second SIGINT could end it immediately.
     const release = io.interrupts.takeOver((name) => {

@@ -15,11 +15,13 @@ export interface MockOptions {
   readonly allowRemote: boolean;
   /** Token of the admin API. Default: a random one. */
   readonly adminToken?: string | undefined;
-  readonly plan: PlanName;
+  readonly plan?: PlanName;
   readonly seed?: number;
   readonly now?: string;
   /** Presets, paths of files and `switch=value`. */
   readonly behaviour?: readonly string[];
+  /** The path of a file. */
+  readonly setup?: string;
   /** The path of a file. */
   readonly replay?: string;
   /** The path of a file, which may not be there yet. */
@@ -30,6 +32,18 @@ export interface MockOptions {
 export interface RunningMock extends RunningServer {
   readonly server: MockServer;
   readonly key: string;
+  /** Plan of the key. */
+  readonly plan: PlanName;
+  /** The key, and the other keys of the setup. */
+  readonly keys: readonly PrintedKey[];
+}
+
+/** A key that is printed when the mock starts. */
+interface PrintedKey {
+  readonly id: string;
+  readonly key: string;
+  readonly plan: PlanName;
+  readonly state: 'active' | 'revoked';
 }
 
 interface StartOptions {
@@ -39,7 +53,7 @@ interface StartOptions {
 
 /** Starts a mock server, which no other command loads. Warns of options that the state file overrides. */
 export async function startMock(
-  { host, allowRemote, adminToken, plan, seed, now, state, ...paths }: MockOptions,
+  { host, allowRemote, adminToken, plan, seed, now, state, setup, ...paths }: MockOptions,
   { port, screen }: StartOptions,
 ): Promise<RunningMock> {
   const [behaviour, replay] = await Promise.all([
@@ -48,29 +62,56 @@ export async function startMock(
   ]);
   const clock = { mode: 'real', ...(now === undefined ? {} : { now }) } as const;
   const mock = await createMock({ seed, clock, behaviour, replay });
-  const first = mock.createKey({ plan });
+  const created = setup === undefined ? [] : await setUp(mock, setup, { plan, replay: paths.replay });
+  const [first = printedKey(mock.createKey({ plan }), mock), ...others] = created;
   const isResumed = state !== undefined && existsSync(state);
   const listening = await mock.serve({ port, host, allowRemote, adminToken, state }).catch((cause: unknown) => {
     throw cannotUse(cause, state) ?? cannotListen(cause, { host, port });
   });
   // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
-  const key = isUsable(first, plan, mock) ? first.key : mock.createKey({ plan }).key;
-  const warnings = isResumed ? ignoredOptions(state, mock, { now, seed }) : [];
+  const main = isKnown(first, mock) ? first : printedKey(mock.createKey({ plan: first.plan }), mock);
+  const keys = [main, ...others.filter((other) => isKnown(other, mock))];
+  const warnings = isResumed ? ignoredOptions(state, mock, { now, seed, setup }) : [];
   for (const warning of warnings) await screen.warn(warning);
-  return { ...listening, server: mock, key };
+  return { ...listening, server: mock, key: main.key, plan: main.plan, keys };
+}
+
+/** Applies a setup file, and returns the keys that it creates. */
+async function setUp(
+  mock: MockServer,
+  path: string,
+  { plan, replay }: { readonly [Name in 'plan' | 'replay']: MockOptions[Name] | undefined },
+): Promise<readonly PrintedKey[]> {
+  const setup = await readJson(path, 'a file with keys, behaviour, latest, replay, stubs or faults');
+  const { MockServerError } = await import('../../../mock-server/index.ts');
+  try {
+    const { keys } = mock.setUp(setup);
+    if (keys.length > 0 && plan !== undefined) throw usageError('--plan has no effect', `${path} has keys with plans`);
+    const hasLatest = mock.stubs.list().some(({ id }) => id === 'latest');
+    if (hasLatest && replay !== undefined) throw usageError('--replay has no effect', `${path} sets latest`);
+    return keys.map((created) => printedKey(created, mock));
+  } catch (error) {
+    if (!(error instanceof MockServerError)) throw error;
+    throw unusable(path, error.message.replace(/\.$/, ''));
+  }
+}
+
+function printedKey({ id, key, accountId }: CreatedKey, { accounts, keys }: MockServer): PrintedKey {
+  return { id, key, plan: accounts.get(accountId).plan, state: keys.get(id).state };
 }
 
 /** The state continues with its own time and seed: the same command can be run again. */
 function ignoredOptions(
   path: string,
   mock: MockServer,
-  { now, seed }: { readonly now: string | undefined; readonly seed: number | undefined },
+  { now, seed, setup }: { readonly [Name in 'now' | 'seed' | 'setup']: MockOptions[Name] | undefined },
 ): readonly string[] {
   const { seed: ownSeed } = mock.snapshot();
   const ignored = [
     ...(now === undefined ? [] : [`--now ${now} (it continues at ${new Date(mock.clock.now()).toISOString()})`]),
     ...(seed === undefined || seed === ownSeed ? [] : [`--seed ${seed} (it has seed ${ownSeed})`]),
+    ...(setup === undefined ? [] : [`--setup ${setup}`]),
   ];
   return ignored.map((what) => `${path} exists, which overrides ${what}; move it away to start with an empty state`);
 }
@@ -86,12 +127,13 @@ async function createMock(options: MockServerOptions): Promise<MockServer> {
   }
 }
 
-/** Whether the state has this key, because the state file is from an earlier run with the same seed. */
-function isUsable({ id, key }: CreatedKey, plan: PlanName, mock: MockServer): boolean {
+/** Whether the state has this key: a state file of an earlier run with the same seed and setup does. */
+function isKnown({ id, key, plan, state }: PrintedKey, mock: MockServer): boolean {
   const { accounts, keys } = mock.snapshot();
   const hash = createHash('sha256').update(key).digest('hex');
-  const known = keys.find((record) => record.id === id && record.hash === hash && record.revokedAt === null);
-  return accounts.some((account) => account.id === known?.accountId && account.plan === plan);
+  const known = keys.find((record) => record.id === id && record.hash === hash);
+  if (known === undefined || (known.revokedAt === null) !== (state === 'active')) return false;
+  return accounts.some((account) => account.id === known.accountId && account.plan === plan);
 }
 
 function cannotUse(error: unknown, state: string | undefined): CliError | undefined {

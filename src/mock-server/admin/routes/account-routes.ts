@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { route } from '../route.ts';
-import { account, createdKey, keySummary, keyUsage, mail, planName } from '../shapes.ts';
+import { account, createdKey, keySummary, keyUsage, keyUsed, mail, newKey, planName } from '../shapes.ts';
 
 export const accountRoutes = [
   route('GET /accounts', {
@@ -57,7 +57,7 @@ export const keyRoutes = [
     id: 'createKey',
     tag: 'keys',
     summary: 'Create a confirmed account and a key in one step',
-    body: z.strictObject({ plan: planName.optional() }),
+    body: newKey,
     response: createdKey,
     run: ({ mock, body: { plan } }) => mock.createKey(plan === undefined ? {} : { plan }),
   }),
@@ -109,10 +109,7 @@ export const keyRoutes = [
     id: 'setUsage',
     tag: 'keys',
     summary: 'Set the number of requests counted in the current quota period, in the current minute, or in both',
-    body: z.strictObject({
-      month: z.number().int().min(0).optional().describe('Number of requests in the current quota period.'),
-      minute: z.number().int().min(0).optional().describe('Number of requests, at most the limit of the plan.'),
-    }),
+    body: keyUsed,
     response: keySummary,
     run: ({ mock, path, body }) => mock.keys.setUsage(path.keyId, body),
   }),

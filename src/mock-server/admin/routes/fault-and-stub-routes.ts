@@ -4,7 +4,7 @@ import { withDigits } from '../../stubs/json-parts.ts';
 import type { LatestData } from '../../stubs/mock-latest.ts';
 import { type StubOptions, stubOptions } from '../../stubs/mock-stubs.ts';
 import { route } from '../route.ts';
-import { stubAnswer } from '../shapes.ts';
+import { latestData, recording, stubAnswer } from '../shapes.ts';
 
 const fault = faultUnion({
   id: z.string(),
@@ -58,7 +58,6 @@ const body = stubOptions as unknown as z.ZodType<StubOptions, StubOptions>;
 /** The mock's own error messages are more precise than those of the schema. */
 const checksBody = true;
 const query = z.strictObject({ base: z.string().optional().describe('Only requests for this base.') });
-const object = z.looseObject({});
 const maxBodyBytes = 16 * 1024 * 1024;
 
 export const stubRoutes = [
@@ -104,7 +103,7 @@ export const stubRoutes = [
     tag: 'stubs',
     summary: 'Set the `data` of `latest`; numbers keep their digits, and an array has one element per request',
     query,
-    body: z.union([object, z.array(object)]) as z.ZodType<unknown, Exclude<LatestData, (...given: never) => unknown>>,
+    body: latestData as z.ZodType<unknown, Exclude<LatestData, (...given: never) => unknown>>,
     checksBody,
     maxBodyBytes,
     run: ({ mock, text, query }) => mock.latest.set(text, query),
@@ -113,7 +112,7 @@ export const stubRoutes = [
     id: 'replayLatest',
     tag: 'stubs',
     summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
-    body: object as z.ZodType<unknown, string | Readonly<Record<string, unknown>>>,
+    body: recording as z.ZodType<unknown, string | Readonly<Record<string, unknown>>>,
     checksBody,
     maxBodyBytes,
     run: ({ mock, text }) => mock.latest.replay(text),

@@ -1,10 +1,8 @@
 import * as z from 'zod';
-import { PRESET_NAMES } from '../../behaviour/switch.ts';
 import type { SpaceOptions, Spaces } from '../../spaces.ts';
 import { Problem } from '../problem.ts';
 import { type AdminTarget, route } from '../route.ts';
-import { moment, planName, spaceName } from '../shapes.ts';
-import { behaviourChanges } from './behaviour-routes.ts';
+import { moment, planName, presetOrChanges, spaceName } from '../shapes.ts';
 
 const tag = 'spaces';
 
@@ -27,10 +25,7 @@ const opening = z.strictObject({
   name: spaceName.optional().describe('Name of the space, which determines its key. Letters, digits, `_` and `-`.'),
   plan: planName.optional(),
   clock: z.union([clock.shape.mode, clock]).optional().describe('By default like the clock of the mock.'),
-  behaviour: z
-    .union([z.enum(PRESET_NAMES), behaviourChanges])
-    .optional()
-    .describe('Switches that differ from those of the mock.'),
+  behaviour: presetOrChanges.optional().describe('Switches that differ from those of the mock.'),
 });
 
 const spaceNames = z.array(z.object({ name: z.string() }));

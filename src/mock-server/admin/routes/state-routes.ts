@@ -1,10 +1,32 @@
 import * as z from 'zod';
+import { faultUnion } from '../../faults/fault-kinds.ts';
+import type { Setup } from '../../setup.ts';
+import { stubOptions } from '../../stubs/mock-stubs.ts';
 import { Problem } from '../problem.ts';
 import { type AdminTarget, route } from '../route.ts';
-import { clockState, moment } from '../shapes.ts';
+import { clockState, createdKey, keyUsed, latestData, moment, newKey, presetOrChanges, recording } from '../shapes.ts';
 import { checkedSnapshot, snapshotShape } from '../snapshot-shape.ts';
 
 const tag = 'state';
+/** Each part as the route of its own has it. */
+const setupShape = {
+  keys: z
+    .array(
+      z.strictObject({
+        ...newKey.shape,
+        usage: keyUsed.optional(),
+        revoked: z.boolean().optional().describe('Whether requests with the key fail. Default: false.'),
+      }),
+    )
+    .optional()
+    .describe('Keys to create, each with an account of its own.'),
+  behaviour: presetOrChanges.optional(),
+  latest: latestData.optional().describe('The `data` of `latest`; an array has one element per request.'),
+  replay: recording.optional().describe('Responses of `latest` by query.'),
+  stubs: z.array(stubOptions).optional(),
+  faults: z.array(faultUnion()).optional(),
+} satisfies Record<keyof Setup, z.ZodType>;
+
 const snapshotId = z.object({ id: z.string() });
 
 export const stateRoutes = [
@@ -31,6 +53,17 @@ export const stateRoutes = [
       keepKeys: z.boolean().optional().describe('Whether accounts and keys stay, with nothing used. Default: false.'),
     }),
     run: ({ mock, body }) => mock.reset(body),
+  }),
+  route('POST /setup', {
+    id: 'setUp',
+    tag,
+    summary: 'Create keys, change switches, and add responses and faults; if a part is invalid, nothing changes',
+    body: z.strictObject(setupShape) as unknown as z.ZodType<Setup | string, Setup | string>,
+    // The mock itself names the wrong part of a stub or a fault.
+    checksBody: true,
+    maxBodyBytes: 16 * 1024 * 1024,
+    answer: z.object({ keys: z.array(createdKey) }),
+    run: ({ mock, text }) => mock.setUp(text),
   }),
   route('POST /snapshots', {
     id: 'takeSnapshot',

@@ -73,6 +73,70 @@ test('--replay returns a file with one response for every query', async () => {
   ]);
 });
 
+const SETUP = fileOf(
+  'setup.json',
+  `{
+    "keys": [{ "plan": "developer" }, { "revoked": true }],
+    "behaviour": { "unknownRoute": "404 before authentication" },
+    "latest": { "USD": 1.10 },
+    "stubs": [{ "match": { "query": { "base": "XXX" } }, "status": 422, "error": { "code": "unknown_currency" } }],
+    "faults": [{ "kind": "status", "status": 503, "match": { "operation": "quota" } }]
+  }`,
+);
+
+test('--setup creates keys, stubs, faults and responses of latest before the server starts', async () => {
+  const answers = await answersOf(['--setup', SETUP], ['/api/v1/latest', '/api/v1/latest?base=XXX', '/api/v1/quota']);
+
+  expect(answers[0]).toBe('200 {"success":true,"data":{ "USD": 1.10 }}');
+  expect(answers[1]).toMatch(/^422 .*unknown_currency/);
+  expect(answers[2]).toMatch(/^503 /);
+});
+
+/** The ready line and stderr of a mock that was started with these arguments. */
+async function started(args: readonly string[]) {
+  const io = new FakeIo();
+  const exited = main(['mock', '--port', '0', ...args], io);
+  while (!io.written.stdout.includes('\n')) await quiet();
+  io.interrupt('SIGTERM');
+  expect(await exited).toBe(0);
+  return io.written;
+}
+
+test('--setup prints every key, the first as that of the mock; the same file has the same keys', async () => {
+  const ready = JSON.parse((await started(['--setup', SETUP, '--json'])).stdout);
+  const { stderr } = await started(['--setup', SETUP]);
+
+  expect(ready.keys).toMatchObject([
+    { id: 'key_1', plan: 'developer', state: 'active', key: ready.key },
+    { id: 'key_2', plan: 'free', state: 'revoked' },
+  ]);
+  expect(ready.plan).toBe('developer');
+  expect(stderr).toContain(`export FXRATES_API_KEY=${ready.key}`);
+  expect(stderr).toContain(`key_2, revoked, plan free:  ${ready.keys[1].key}`);
+});
+
+test('a setup without keys keeps the key of --plan and --seed', async () => {
+  const args = ['--plan', 'developer', '--seed', '7', '--json'];
+  const plain = JSON.parse((await started(args)).stdout);
+  const setUp = JSON.parse((await started([...args, '--setup', fileOf('no-keys.json', '{ "latest": {} }')])).stdout);
+
+  expect(setUp).toMatchObject({ key: plain.key, plan: 'developer' });
+  expect(setUp).not.toHaveProperty('keys');
+});
+
+test('--behaviour overrides the switches of --setup', async () => {
+  const setup = fileOf('hostile.json', '{ "behaviour": { "severalCredentials": "refused" } }');
+
+  const [without] = await answersOf(['--setup', setup], ['/api/v1/quota?api_key=another']);
+  const [answer] = await answersOf(
+    ['--setup', setup, '--behaviour', 'severalCredentials=header'],
+    ['/api/v1/quota?api_key=another'],
+  );
+
+  expect(without).toMatch(/^401 /);
+  expect(answer).toMatch(/^200 /);
+});
+
 test.each([
   [['--behaviour', join(folder, 'none.json')], /none\.json — the file does not exist; expected a preset \(documented/],
   [
@@ -85,6 +149,17 @@ test.each([
   [['--behaviour', 'rateWindows=fixed-epoch'], /behaviour\.rateWindows is not a switch/],
   [['--behaviour', 'rateWindow=fixed'], /behaviour\.rateWindow is "fixed"; expected one of "sliding-log"/],
   [['--replay', join(folder, 'none.json')], /none\.json — the file does not exist/],
+  [['--setup', join(folder, 'none.json')], /none\.json — the file does not exist; expected a file with keys,/],
+  [['--setup', fileOf('no-json.json', '{ "stubs": }')], /no-json\.json — it is not valid JSON: line 1, column 12/],
+  [
+    ['--setup', fileOf('wrong.json', '{ "stubs": [{ "data": 1 }, { "data": 1, "delay": 3 }] }')],
+    /wrong\.json — stubs\[1\]\.delay is not a field of a stub; did you mean\s+delayMs\?/,
+  ],
+  [['--setup', SETUP, '--plan', 'free'], /--plan has no effect — .*setup\.json has keys with plans/],
+  [
+    ['--setup', SETUP, '--replay', fileOf('rates.json', '{ "*": {} }')],
+    /--replay has no effect — .*setup\.json sets latest/,
+  ],
   [['--replay', fileOf('empty.json', '{}')], /replay is "\{\}"; expected a recorded envelope/],
 ])('%j is rejected before the server starts', async (args, message) => {
   const { code, stdout, stderr } = await runCli(['mock', '--port', '0', ...args]);

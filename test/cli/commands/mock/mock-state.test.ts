@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../../../src/cli/main.ts';
+import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
 import { quiet } from '../../../helpers/fake-clock.ts';
 
 interface Ready {
   readonly url: string;
   readonly key: string;
+  readonly adminUrl: string;
+  readonly keys?: readonly { readonly id: string }[];
 }
 
 /** Runs `fxrates mock` until `use` ends. */
@@ -72,12 +75,38 @@ test('a file that exists overrides --now and --seed, and a warning says so', asy
   expect(await warnings(given)).toEqual([]);
   expect(await warnings(['--state', state, '--seed', '7'])).toEqual([]);
   expect(await warnings(['--state', state])).toEqual([]);
+  const setup = join(mkdtempSync(join(tmpdir(), 'fxrates-cli-setup-')), 'setup.json');
+  writeFileSync(setup, '{}');
+  expect((await warnings(['--state', state, '--setup', setup])).join()).toContain(`overrides --setup ${setup};`);
   const [time, seed] = await warnings(['--state', state, '--seed', '8', '--now', '2026-02-01']);
 
   expect(time).toContain(`${state} exists, which overrides --now 2026-02-01 (it continues at 2026-01-31T23:59:`);
   expect(seed).toContain(
     `${state} exists, which overrides --seed 8 (it has seed 7); move it away to start with an empty state`,
   );
+});
+
+test('a state overrides --setup: the keys are those of the first run, also as they are now', async () => {
+  const state = newState();
+  const setup = join(mkdtempSync(join(tmpdir(), 'fxrates-cli-setup-')), 'setup.json');
+  writeFileSync(setup, '{ "keys": [{ "plan": "developer" }, {}, {}], "latest": { "EUR": 1 } }');
+  const args = ['--state', state, '--setup', setup];
+  const first = await withMock(args, async (ready) => {
+    await spend(ready);
+    const remote = connectMockServer(ready.adminUrl);
+    await remote.keys.revoke('key_2');
+    await remote.latest.reset();
+    return ready;
+  });
+
+  const second = await withMock(args, async (ready) => {
+    const text = await (await spend(ready)).text();
+    return { ...ready, text, used: await usedOf(ready) };
+  });
+
+  expect(first.keys?.map(({ id }) => id)).toEqual(['key_1', 'key_2', 'key_3']);
+  expect(second).toMatchObject({ key: first.key, used: 2, text: expect.stringContaining('"base":"USD"') });
+  expect(second.keys?.map(({ id }) => id)).toEqual(['key_1', 'key_3']);
 });
 
 test('--behaviour overrides the switches in the file', async () => {

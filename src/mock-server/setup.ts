@@ -1,0 +1,142 @@
+import type { PlanName } from '../generated/service.ts';
+import type { MockBehaviour } from './behaviour/behaviour.ts';
+import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
+import type { PresetName } from './behaviour/switch.ts';
+import type { FaultOptions } from './faults/fault-kinds.ts';
+import type { MockFaults } from './faults/mock-faults.ts';
+import { checkOptionNames, invalidOption, within } from './mock-server-error.ts';
+import type { Replay } from './rates/replay.ts';
+import type { CreatedKey, Keys, SetUsage } from './service/keys.ts';
+import { isJson, jsonParts, unquoted, withDigits } from './stubs/json-parts.ts';
+import type { LatestData, MockLatest } from './stubs/mock-latest.ts';
+import type { MockStubs, StubOptions } from './stubs/mock-stubs.ts';
+import type { LatestFunction } from './stubs/stub-record.ts';
+
+/** Keys, switches and responses, as in a file for `fxrates mock --setup`. */
+export interface Setup {
+  /**
+   * Keys to create, each with a confirmed account of its own. The first is the key of `fxrates mock`.
+   * @default none
+   */
+  readonly keys?: readonly SetupKey[] | undefined;
+  /**
+   * Switches to change: a preset, or values as in `mock.behaviour.set()`.
+   * @default unchanged
+   * @example { quotaExhausted: '402 quota_exceeded' }
+   */
+  readonly behaviour?: PresetName | BehaviourOptions | undefined;
+  /**
+   * The `data` of `latest` for every query. An array has one element per request; the last one repeats.
+   * @default unchanged
+   * @example { base: 'EUR', rates: { USD: 1.1 } }
+   */
+  readonly latest?: Exclude<LatestData, LatestFunction> | undefined;
+  /**
+   * Responses of `latest` by query, as in the option `replay`. Cannot be combined with `latest`.
+   * @default unchanged
+   * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
+   */
+  readonly replay?: Replay | undefined;
+  /**
+   * Stubs to add, as with `mock.stubs.add()`.
+   * @default none
+   */
+  readonly stubs?: readonly StubOptions[] | undefined;
+  /**
+   * Faults to add, as with `mock.faults.add()`.
+   * @default none
+   */
+  readonly faults?: readonly FaultOptions[] | undefined;
+}
+
+/** A key of a setup. */
+export interface SetupKey {
+  /**
+   * Plan of the account.
+   * @default 'free'
+   */
+  readonly plan?: PlanName | undefined;
+  /**
+   * Usage of both limits, as in `mock.keys.setUsage()`.
+   * @default nothing is used
+   */
+  readonly usage?: SetUsage | undefined;
+  /**
+   * Whether the key is revoked: requests with it fail.
+   * @default false
+   */
+  readonly revoked?: boolean | undefined;
+}
+
+/** The result of `mock.setUp()`. */
+export interface SetupResult {
+  /** The created keys, in the order of the setup. */
+  readonly keys: readonly CreatedKey[];
+}
+
+/** What a setup changes: a mock or a space of it. */
+interface SetupTarget {
+  readonly behaviour: MockBehaviour;
+  readonly keys: Keys;
+  readonly latest: MockLatest;
+  readonly stubs: MockStubs;
+  readonly faults: MockFaults;
+  createKey(options: Pick<SetupKey, 'plan'>): CreatedKey;
+}
+
+const FIELDS: readonly (keyof Setup)[] = ['keys', 'behaviour', 'latest', 'replay', 'stubs', 'faults'];
+
+/** Applies a setup, or JSON text of one. If it throws, a part of the setup may have been applied. */
+export function applySetup(given: Setup | string, target: SetupTarget): SetupResult {
+  const setup = typeof given === 'string' ? parsedSetup(given) : given;
+  checkOptionNames(setup, { what: 'a field of a setup', known: FIELDS });
+  const { behaviour, latest, replay, stubs, faults } = setup;
+  if (latest !== undefined && replay !== undefined) {
+    throw invalidOption('replay', replay, 'either latest or replay, not both');
+  }
+  // The usage of a key depends on switches; stubs and faults can name keys.
+  if (behaviour !== undefined) target.behaviour.set(behaviour);
+  const keys = addAll('keys', setup.keys, (key) => createSetupKey(key, target));
+  if (latest !== undefined) target.latest.set(latest);
+  if (replay !== undefined) target.latest.replay(replay);
+  addAll('stubs', stubs, (stub) => target.stubs.add(stub));
+  addAll('faults', faults, (fault) => target.faults.add(fault));
+  return { keys };
+}
+
+/** The setup in a JSON text. The digits of numbers in responses stay as they are. */
+function parsedSetup(json: string): Setup {
+  if (!isJson(json)) throw invalidOption('setup', json, 'a setup as JSON');
+  const setup: Setup = JSON.parse(json);
+  // A value that is not an object is refused as it is.
+  if (typeof setup !== 'object' || setup === null) return setup;
+  const exact: { latest?: string; replay?: string; stubs?: StubOptions[] } = {};
+  for (const { name, text } of jsonParts(json)) {
+    if (name === 'latest' || name === 'replay') exact[name] = unquoted(text);
+    if (name === 'stubs' && Array.isArray(setup.stubs)) exact.stubs = jsonParts(text).map(exactStub);
+  }
+  return { ...setup, ...exact };
+}
+
+function exactStub({ text }: { readonly text: string }): StubOptions {
+  return withDigits(JSON.parse(text), text);
+}
+
+function addAll<Entry, Added>(
+  field: keyof Setup,
+  entries: readonly Entry[] = [],
+  add: (entry: Entry) => Added,
+): readonly Added[] {
+  if (!Array.isArray(entries)) throw invalidOption(field, entries, 'an array');
+  return entries.map((entry, index) => within(`${field}[${index}]`, () => add(entry)));
+}
+
+function createSetupKey(key: SetupKey, target: SetupTarget): CreatedKey {
+  checkOptionNames(key, { what: 'a field of a key', known: ['plan', 'usage', 'revoked'] });
+  const { plan, usage, revoked = false } = key;
+  if (typeof revoked !== 'boolean') throw invalidOption('revoked', revoked, 'true or false');
+  const created = target.createKey({ plan });
+  if (usage !== undefined) within('usage', () => target.keys.setUsage(created.id, usage));
+  if (revoked) target.keys.revoke(created.id);
+  return created;
+}

@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { adminRoutes, openApi } from '../../src/mock-server/admin/routes.ts';
+import { connectMockServer, createMockServer, type Setup } from '../../src/mock-server/index.ts';
+
+const EVERYTHING = `{
+  "keys": [
+    { "plan": "developer" },
+    { "usage": { "month": 1000 } },
+    { "revoked": true }
+  ],
+  "behaviour": { "quotaExhausted": "402 quota_exceeded" },
+  "latest": { "base": "EUR", "rates": { "USD": 1.10 } },
+  "stubs": [
+    { "match": { "query": { "base": "XXX" } }, "status": 422, "error": { "code": "unknown_currency" } },
+    { "match": { "query": { "base": "GBP" } }, "responses": [{ "data": { "rate": 1.20 } }] }
+  ],
+  "faults": [{ "id": "slow", "kind": "status", "status": 503, "match": { "query": { "slow": "1" } } }]
+}`;
+
+function asking(target: { readonly baseUrl: string; readonly fetch: typeof fetch }) {
+  return async (query: string, key = '') => {
+    const response = await target.fetch(`${target.baseUrl}/api/v1/latest${query}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    return `${response.status} ${await response.text()}`;
+  };
+}
+
+test('a setup creates keys, changes switches, and adds responses and faults', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+
+  const { keys } = mock.setUp(EVERYTHING);
+
+  const send = asking(mock);
+  const [first, usedUp, revoked] = keys.map(({ key }) => key);
+  expect(keys.map(({ id }) => id)).toEqual(['key_1', 'key_2', 'key_3']);
+  expect(mock.accounts.list().map(({ plan }) => plan)).toEqual(['developer', 'free', 'free']);
+  expect(await send('', first)).toBe('200 {"success":true,"data":{ "base": "EUR", "rates": { "USD": 1.10 } }}');
+  expect(await send('?base=XXX', first)).toMatch(/^422 .*unknown_currency/);
+  expect(await send('?base=GBP', first)).toBe('200 {"success":true,"data":{ "rate": 1.20 }}');
+  expect(await send('?slow=1', first)).toMatch(/^503 /);
+  expect(await send('', usedUp)).toMatch(/^402 .*quota_exceeded/);
+  expect(await send('', revoked)).toMatch(/^40[13] /);
+});
+
+test('the setup of a space does not change the mock', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  const space = mock.space();
+
+  space.setUp({
+    latest: [{ rates: { USD: 1 } }, { rates: { USD: 2 } }],
+    stubs: [{ match: { query: { base: /^X/ } }, data: 3 }],
+  });
+
+  const send = asking(space);
+  const answers = [await send('', space.key), await send('', space.key), await send('?base=XXX', space.key)];
+  expect(answers.map((answer) => JSON.parse(answer.slice(4)).data)).toEqual([
+    { rates: { USD: 1 } },
+    { rates: { USD: 2 } },
+    3,
+  ]);
+  expect(mock.stubs.list()).toEqual([]);
+});
+
+test('replay responds by query, with the digits of the text', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  const { keys } = mock.setUp('{ "keys": [{}], "replay": { "base=EUR": { "USD": 1.10 } } }');
+
+  expect(await asking(mock)('?base=EUR', keys[0]?.key)).toBe('200 {"success":true,"data":{ "USD": 1.10 }}');
+  expect(await asking(mock)('?base=GBP', keys[0]?.key)).toMatch(/^501 .*not_recorded/);
+});
+
+test.each<[string | object, string]>([
+  ['{', 'setup is "{"; expected a setup as JSON.'],
+  ['3', 'options is 3; expected an object.'],
+  [
+    '{ "stub": [] }',
+    'stub is not a field of a setup; did you mean stubs? There are keys, behaviour, latest, replay, stubs, ',
+  ],
+  [{ stubs: {} }, 'stubs is {}; expected an array.'],
+  ['{ "stubs": 3 }', 'stubs is 3; expected an array.'],
+  ['{ "stubs": { "status": 200 } }', 'stubs is {"status":200}; expected an array.'],
+  [
+    { stubs: [{ data: 1 }, { statuss: 200 }] },
+    'stubs[1].statuss is not a field of a stub; did you mean status? There ',
+  ],
+  ['{ "stubs": [{ "status": 99 }] }', 'stubs[0].status is 99; expected an HTTP status from 200 to 599.'],
+  [
+    '{ "stubs": [{ "match": { "querry": {} } }] }',
+    'stubs[0].match.querry is not a field of match; did you mean query?',
+  ],
+  [
+    '{ "stubs": [{ "responses": [{ "data": 1, "body": 2 }] }] }',
+    'stubs[0].responses[0] is {"data":1,"body":2}; expected',
+  ],
+  ['{ "stubs": [7] }', 'stubs[0] is 7; expected an object.'],
+  [{ faults: [{ kind: 'hang' }, { kind: 'explode' }] }, 'faults[1].kind is "explode"; expected one of latency, hang,'],
+  [{ faults: [null] }, 'faults[0] is null; expected an object with a kind.'],
+  [
+    { faults: [{ kind: 'hang', match: { keyId: 'key_2' } }] },
+    'faults[0].match.keyId is "key_2"; expected the id of a key',
+  ],
+  [
+    {
+      faults: [
+        { kind: 'hang', id: 'a' },
+        { kind: 'hang', id: 'a' },
+      ],
+    },
+    'faults[1]: Fault a already exists;',
+  ],
+  [{ keys: [{ plan: 'gold' }] }, 'keys[0].plan is "gold"; expected one of free, developer, unlimited.'],
+  [{ keys: [{ usage: { month: -1 } }] }, 'keys[0].usage.month is -1; expected a whole number from 0.'],
+  [{ keys: [{ usage: {} }] }, 'keys[0].usage is {}; expected month, minute or both.'],
+  [{ keys: [{ revoked: 'yes' }] }, 'keys[0].revoked is "yes"; expected true or false.'],
+  [
+    { keys: [{ key: `fx_live_${'0'.repeat(48)}` }] },
+    'keys[0].key is not a field of a key; there are plan, usage, revoked.',
+  ],
+  [{ keys: [3] }, 'keys[0] is 3; expected an object.'],
+  [{ behaviour: { rateWindows: 'x' } }, 'behaviour.rateWindows is not a switch; did you mean rateWindow?'],
+  [
+    { behaviour: 'strict' },
+    'behaviour is "strict"; expected a preset (documented, lenient, hostile) or an object of switches.',
+  ],
+  [
+    { behaviour: null },
+    'behaviour is null; expected a preset (documented, lenient, hostile) or an object of switches.',
+  ],
+  [{ latest: {}, replay: { '*': {} } }, 'replay is {"*":{}}; expected either latest or replay, not both.'],
+  ['{ "latest": [{}, 3] }', 'latest[1] is "3"; expected an object.'],
+])('the setup %j is refused', (setup, message) => {
+  expect(() => createMockServer().setUp(setup as Setup)).toThrow(message);
+});
+
+test('an invalid setup changes nothing', () => {
+  const mock = createMockServer({ clock: { mode: 'virtual', frozen: true } });
+  mock.createKey();
+  mock.latest.set(() => ({}));
+  const before = [mock.snapshot(), mock.stubs.list(), mock.behaviour.describe()];
+
+  const setup = { ...JSON.parse(EVERYTHING), faults: [{ kind: 'hang' }, { kind: 'hang', times: 0 }] };
+  expect(() => mock.setUp(setup)).toThrow('faults[1].times is 0;');
+
+  expect([mock.snapshot(), mock.stubs.list(), mock.behaviour.describe()]).toEqual(before);
+});
+
+test('another process applies a setup', async () => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const server = await mock.serve();
+  const remote = connectMockServer(server.adminUrl);
+
+  const { keys } = await remote.setUp({ ...JSON.parse(EVERYTHING), latest: '{ "EUR": 1.10 }' });
+  await remote.setUp('{ "stubs": [{ "id": "text", "match": { "query": { "a": "1" } }, "data": 1.50 }] }');
+
+  const send = asking({ baseUrl: server.url, fetch });
+  expect(await send('', keys[0]?.key)).toBe('200 {"success":true,"data":{ "EUR": 1.10 }}');
+  expect(await send('?a=1', keys[0]?.key)).toBe('200 {"success":true,"data":1.50}');
+  await expect(remote.setUp({ stubs: [{ status: 99 }] })).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: 'stubs[0].status is 99; expected an HTTP status from 200 to 599.',
+  });
+});
+
+test('the description of the route has the schemas of the other routes', () => {
+  const { paths } = openApi(adminRoutes) as {
+    paths: Record<string, Record<string, { requestBody: { content: Record<string, { schema: never }> } }>>;
+  };
+  const schemaOf = (path: string, method: string) =>
+    paths[path]?.[method]?.requestBody.content['application/json']?.schema;
+  const { properties } = schemaOf('/setup', 'post') as unknown as { properties: Record<string, { items: object }> };
+
+  expect(properties['stubs']?.items).toEqual(schemaOf('/stubs', 'post'));
+  expect(properties['faults']?.items).toEqual(schemaOf('/faults', 'post'));
+});
+
+test('the setup file in the documentation is valid', () => {
+  const page = readFileSync(new URL('../../docs/mock-server.md', import.meta.url), 'utf8');
+  const [, example = ''] = /^```json\n(.*?)^```$/ms.exec(page) ?? [];
+
+  expect(createMockServer().setUp(example).keys).toHaveLength(3);
+});
