@@ -21,6 +21,7 @@ export type { BehaviourOptions, KnownValue } from './behaviour/behaviour-options
 export type { PresetName, Provenance } from './behaviour/switch.ts';
 export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
 export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';
+export type { Delay } from './delay.ts';
 export type {
   Fault,
   FaultConditions,

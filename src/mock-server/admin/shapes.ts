@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
 import { PRESET_NAMES } from '../behaviour/switch.ts';
 import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
+import { delaySchema } from '../delay.ts';
 import { requestFilter } from '../journal/request-filter.ts';
 
 /** The JSON shapes that several routes use. */
@@ -157,7 +158,7 @@ export const stubAnswer = z.strictObject({
   headers: z.record(z.string(), z.string()),
   cookies: z.array(z.string()).optional().describe('Value of each `set-cookie` header.'),
   body: z.string(),
-  delayMs: z.number().optional().describe('Milliseconds until the response is sent, by the clock of the mock.'),
+  delayMs: delaySchema.optional(),
   code: z.string().nullable(),
 });
 

@@ -14,7 +14,7 @@ import {
   writeResponse,
 } from '../http/service-response.ts';
 import { isJson } from '../stubs/json-parts.ts';
-import type { FaultEffect, FaultKind, FaultRecord } from './fault-kinds.ts';
+import type { FaultKind, StruckSettings } from './fault-kinds.ts';
 
 /** What applying a fault needs beside the response. */
 export interface FaultTools {
@@ -27,12 +27,12 @@ export interface FaultTools {
 /** A response with its faults applied, and its journal entry. */
 export function applyFaults(
   handled: HandledRequest,
-  struck: readonly FaultRecord[],
+  struck: readonly StruckSettings[],
   tools: FaultTools,
 ): HandledRequest {
   if (struck.length === 0) return handled;
   let { response, waitMs = 0 } = handled;
-  for (const { settings } of struck) {
+  for (const settings of struck) {
     response = applyFault(response, settings, tools);
     waitMs += waitAfter(settings);
   }
@@ -40,7 +40,7 @@ export function applyFaults(
   return { response, waitMs, entry: entryOf(handled, { response, waitMs }, struck) };
 }
 
-type Effect<Kind extends FaultKind> = FaultEffect & { readonly kind: Kind };
+type Effect<Kind extends FaultKind> = StruckSettings & { readonly kind: Kind };
 
 interface Action<Kind extends FaultKind> {
   /** What the fault does, in words for the journal. */
@@ -122,7 +122,7 @@ function after(bytes: number): string {
 }
 
 /** A latency in front of the service has passed by now. */
-function waitAfter(settings: FaultRecord['settings']): number {
+function waitAfter(settings: StruckSettings): number {
   if (settings.kind === 'hang') return Number.POSITIVE_INFINITY;
   return settings.kind === 'latency' && settings.strikes === 'after' ? settings.latencyMs : 0;
 }
@@ -130,24 +130,24 @@ function waitAfter(settings: FaultRecord['settings']): number {
 function entryOf(
   { entry }: HandledRequest,
   { response, waitMs }: Pick<HandledRequest, 'response' | 'waitMs'>,
-  struck: readonly FaultRecord[],
+  struck: readonly StruckSettings[],
 ): HandledRequest['entry'] {
   if (entry === undefined) return undefined;
   const hasArrived = response?.delivery?.sendsHead !== false && waitMs !== Number.POSITIVE_INFINITY;
   const status = hasArrived ? (response?.status ?? 0) : 0;
-  const reasons = struck.map(({ settings }) => `fault ${settings.id}: ${actionOf(settings).describe(settings)}`);
+  const reasons = struck.map((settings) => `fault ${settings.id}: ${actionOf(settings).describe(settings)}`);
   return {
     ...entry,
     status,
     code: status === 0 ? undefined : codeAfter(struck, entry.code),
     why: [entry.why, ...reasons].filter((reason) => reason !== '').join('; '),
-    faults: struck.map(({ settings }) => settings.id),
+    faults: struck.map(({ id }) => id),
   };
 }
 
 /** The `error.code` that the client can read. */
-function codeAfter(struck: readonly FaultRecord[], decided: string | undefined): string | undefined {
-  const replaced = struck.map(({ settings }): FaultEffect => settings).findLast(({ kind }) => kind === 'status');
+function codeAfter(struck: readonly StruckSettings[], decided: string | undefined): string | undefined {
+  const replaced = struck.findLast(({ kind }) => kind === 'status');
   if (replaced?.kind !== 'status') return decided;
   return replaced.body === undefined ? codeOf(replaced) : undefined;
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ADAPTER_NAMES, type AdapterName } from '../adapters/active-adapters.ts';
+import { delaySchema } from '../delay.ts';
 import { AN_OBJECT, expected, recordOf } from '../matching/checked-input.ts';
 import { type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 
@@ -124,8 +125,8 @@ export const faultKinds = {
   latency: kind('latency', {
     ...ANY_TIME,
     settings: {
-      /** Delay in milliseconds, by the mock's clock. */
-      latencyMs: milliseconds,
+      /** Delay by the mock's clock: milliseconds, `{ min, max }`, or `{ median, sigma }` of a lognormal distribution. */
+      latencyMs: delaySchema,
     },
     example: { latencyMs: 2000 },
   }),
@@ -275,6 +276,11 @@ export type Fault = FaultOptions & {
   /** Number of requests that the fault has struck. */
   readonly struck: number;
 };
+
+/** The settings of a fault for one request that it strikes: its delay is drawn. */
+export type StruckSettings =
+  | Exclude<FaultRecord['settings'], { readonly kind: 'latency' }>
+  | (Extract<FaultRecord['settings'], { readonly kind: 'latency' }> & { readonly latencyMs: number });
 
 /** A fault as the mock keeps it. */
 export interface FaultRecord {

@@ -1,11 +1,12 @@
 import { type AdapterName, adapterNamesOf } from '../adapters/active-adapters.ts';
+import { drawDelayMs } from '../delay.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { matchesPattern } from '../matching/request-pattern.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import { chance } from '../service/random.ts';
 import type { ServiceState } from '../service/service-state.ts';
-import { type FaultRecord, faultKinds } from './fault-kinds.ts';
+import { type FaultRecord, faultKinds, type StruckSettings } from './fault-kinds.ts';
 
 /**
  * The faults that strike a request at this point, in the order they were added, up to the first that leaves nothing
@@ -15,16 +16,16 @@ export function selectFaults(
   state: Pick<ServiceState, 'faults' | 'seed'>,
   candidate: FaultCandidate,
   point: 'before' | 'after',
-): readonly FaultRecord[] {
+): readonly StruckSettings[] {
   if (state.faults.some((fault) => hasExpired(fault, candidate.at))) {
     state.faults = state.faults.filter((fault) => !hasExpired(fault, candidate.at));
   }
-  const struck: FaultRecord[] = [];
+  const struck: StruckSettings[] = [];
   for (const fault of state.faults) {
     if (fault.settings.strikes !== point || !matchFault(fault, candidate, state)) continue;
     // The adapter was opened after the fault was added, so it could not be checked then.
     checkAdapterSupport(fault.settings, [candidate.adapter]);
-    struck.push(fault);
+    struck.push(drawnSettings(fault, candidate, state));
     if (endsRequest(fault)) break;
   }
   return struck;
@@ -35,6 +36,17 @@ function endsRequest({ settings }: FaultRecord): boolean {
   if (settings.strikes === 'before') return settings.kind !== 'latency';
   if (settings.kind === 'reset') return settings.afterBytes === undefined;
   return settings.kind === 'hang' || settings.kind === 'network-error' || settings.kind === 'garbage';
+}
+
+/** The draw depends on the requests of the same key only, like `probability`. */
+function drawnSettings(
+  { settings, matchedByKey }: FaultRecord,
+  { request: { keyId = '' } }: FaultCandidate,
+  { seed }: Pick<ServiceState, 'seed'>,
+): StruckSettings {
+  if (settings.kind !== 'latency') return settings;
+  const { id, latencyMs } = settings;
+  return { ...settings, latencyMs: drawDelayMs(latencyMs, seed, id, keyId, matchedByKey.get(keyId) ?? 0) };
 }
 
 /** A request in front of a fault. */

@@ -10,7 +10,7 @@ import { dateHeader } from '../http/service-response.ts';
 import { newJournalEntry } from '../journal/journal.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { applyFaults } from './apply-fault.ts';
-import type { FaultRecord } from './fault-kinds.ts';
+import type { StruckSettings } from './fault-kinds.ts';
 import { selectFaults } from './select-faults.ts';
 
 /** Handles a request of any adapter. */
@@ -35,7 +35,7 @@ export function withFaults(next: AdapterHandler, { context, identify, delays }: 
     const before = selectFaults(context.state, candidate, 'before');
     const hasWaited = await waitFor(before, source);
 
-    const isOver = !hasWaited || before.some(({ settings }) => settings.kind !== 'latency');
+    const isOver = !hasWaited || before.some(({ kind }) => kind !== 'latency');
     const decided = isOver ? notReceived({ ...identity, at: context.now() }, hasWaited) : await next(request, source);
     const seen = { ...candidate, at: context.now(), response: decided.response };
     const after = isOver ? [] : selectFaults(context.state, seen, 'after');
@@ -43,8 +43,8 @@ export function withFaults(next: AdapterHandler, { context, identify, delays }: 
     return applyFaults(decided, [...before, ...after], { method: request.method, date, wait });
   }
 
-  async function waitFor(faults: readonly FaultRecord[], { gone }: RequestSource): Promise<boolean> {
-    for (const { settings } of faults) {
+  async function waitFor(struck: readonly StruckSettings[], { gone }: RequestSource): Promise<boolean> {
+    for (const settings of struck) {
       if (settings.kind === 'latency' && !(await delays.wait(settings.latencyMs, gone?.()))) return false;
     }
     return true;

@@ -209,7 +209,9 @@ function responseOf(decision: Decision<ServiceResponse>, behaviour: Behaviour, a
 function respondWithinLimits(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): ServiceResponse {
   const { context, responders, route, target, at, stub } = routed;
   try {
-    if (stub !== undefined && stub.source.kind !== 'function') return stubResponse(stub, stub.source, queryOf(target));
+    if (stub !== undefined && stub.source.kind !== 'function') {
+      return stubResponse(stub, stub.source, { query: queryOf(target), seed: context.state.seed });
+    }
     if (route.kind === 'unknown') return errors.unknownRoute(route.nearest);
     const { operation, parameters } = route;
     const respondTo = responders[operation.id] ?? exampleResponder;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { type Delay, delaySchema } from '../delay.ts';
 import { headerRecord } from '../faults/fault-kinds.ts';
 import { readHeaders } from '../http/mock-message.ts';
 import {
@@ -97,10 +98,11 @@ export interface StubResponse {
    */
   readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined;
   /**
-   * Delay of the response in milliseconds, by the mock's clock.
+   * Delay of the response by the mock's clock: milliseconds, `{ min, max }`, or `{ median, sigma }` of a lognormal
+   * distribution.
    * @default 0
    */
-  readonly delayMs?: number | undefined;
+  readonly delayMs?: Delay | undefined;
   /** Sent as `{ success: true, data }`. */
   readonly data?: unknown;
   /**
@@ -144,7 +146,7 @@ const response = {
     z.int(error).min(200, error).max(599, error),
   ).optional(),
   headers: headerRecord.optional(),
-  delayMs: expected('milliseconds from 0', (error) => z.number(error).min(0, error)).optional(),
+  delayMs: delaySchema.optional(),
   data: z.unknown().optional().describe('Sent as `{ "success": true, "data": … }`.'),
   error: expected('an object with code and message', (error) =>
     z.strictObject({ code: z.string(TEXT), message: z.string(TEXT).optional() }, error),

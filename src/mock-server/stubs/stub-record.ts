@@ -1,4 +1,5 @@
 import type { PlanName } from '../../generated/service.ts';
+import { type Delay, drawDelayMs } from '../delay.ts';
 import type { ServiceResponse } from '../http/service-response.ts';
 import { type MatchedRequest, matchesPattern, type RequestPattern } from '../matching/request-pattern.ts';
 import type { InventedData } from '../rates/invented-latest.ts';
@@ -29,8 +30,8 @@ export interface StubAnswer {
   readonly cookies?: readonly string[] | undefined;
   /** The complete body. */
   readonly body: string;
-  /** Milliseconds of the mock's clock until the response is sent; `undefined` for none. */
-  readonly delayMs?: number | undefined;
+  /** Delay of the response by the mock's clock; `undefined` for none. */
+  readonly delayMs?: Delay | undefined;
   /** `error.code` of the response; `null` if it has none. */
   readonly code: string | null;
 }
@@ -91,7 +92,7 @@ function rankOf({ id }: StubRecord): number {
 export function stubResponse(
   stub: StubRecord,
   source: Exclude<StubSource, { readonly kind: 'function' }>,
-  query: URLSearchParams,
+  { query, seed }: { readonly query: URLSearchParams; readonly seed: number },
 ): ServiceResponse {
   const { id, served } = stub;
   stub.served += 1;
@@ -100,7 +101,9 @@ export function stubResponse(
   }
   const response = source.answers[Math.min(served, source.answers.length - 1)];
   if (response === undefined) throw new Error(`Stub ${id} has no response.`);
-  return { ...toServiceResponse(response), why: `response of stub ${id}`, stub: id };
+  const delayMs = drawDelayMs(response.delayMs ?? 0, seed, id, served);
+  const why = `response of stub ${id}${delayMs === 0 ? '' : `, ${delayMs} ms late`}`;
+  return { ...toServiceResponse(response), delayMs, why, stub: id };
 }
 
 function recordedIn(recorded: Readonly<Record<string, StubAnswer>>): RecordedResponses {
@@ -113,6 +116,6 @@ function recordedIn(recorded: Readonly<Record<string, StubAnswer>>): RecordedRes
   };
 }
 
-function toServiceResponse({ code, ...response }: StubAnswer): ServiceResponse {
+function toServiceResponse({ code, delayMs: _, ...response }: StubAnswer): ServiceResponse {
   return { ...response, code: code ?? undefined, why: 'served' };
 }

@@ -62,7 +62,7 @@ export const stateRoutes = [
     // The mock itself names the wrong part of a stub or a fault.
     checksBody: true,
     maxBodyBytes: 16 * 1024 * 1024,
-    answer: z.object({ keys: z.array(createdKey) }),
+    response: z.object({ keys: z.array(createdKey) }),
     run: ({ mock, text }) => mock.setUp(text),
   }),
   route('POST /snapshots', {
