@@ -16,7 +16,7 @@ export type Delay =
 
 /** A delay as JSON has it. */
 export const delaySchema = expected(
-  'milliseconds from 0, { min, max } in whole milliseconds, or { median, sigma }',
+  'milliseconds from 0, { "min": …, "max": … } in whole milliseconds, or { "median": …, "sigma": … }',
   (error) =>
     z.union(
       [

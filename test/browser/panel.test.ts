@@ -65,17 +65,17 @@ browserTest('adds faults, shows whom they struck, and removes them', async () =>
   await page.getByLabel('Kind of fault').selectOption('status');
   await page.getByLabel('status required').fill('503');
   await page.getByText('How often').click();
-  await page.getByLabel('id', { exact: true }).fill('down');
+  await page.getByRole('form', { name: 'New fault' }).getByLabel('id', { exact: true }).fill('down');
   await page.getByLabel('probability', { exact: true }).fill('1');
-  await page.getByText('Which requests').click();
-  await page.getByLabel('operation', { exact: true }).fill('latst');
-  await page.getByRole('button', { name: 'Add fault' }).click();
   const card = page.getByRole('region', { name: 'Faults' });
+  await card.getByText('Which requests').click();
+  await card.getByLabel('operation', { exact: true }).fill('latst');
+  await page.getByRole('button', { name: 'Add fault' }).click();
   await card.getByRole('alert').getByText('latst').waitFor();
   expect(await page.getByRole('alert').count()).toBe(1);
   // The browser itself logs the refused request.
   expect(problems.splice(0)).toHaveLength(1);
-  await page.getByLabel('operation', { exact: true }).fill('latest');
+  await card.getByLabel('operation', { exact: true }).fill('latest');
   await page.getByRole('button', { name: 'Add fault' }).click();
   await page.getByText('struck 0 of 0').waitFor();
   await call();
@@ -92,6 +92,51 @@ browserTest('adds faults, shows whom they struck, and removes them', async () =>
   await page.getByText('No faults.').waitFor();
 
   expect(mock.faults.list()).toEqual([]);
+  expect(problems).toEqual([]);
+  await close();
+});
+
+browserTest('adds stubs, shows how many requests received them, and removes them', async () => {
+  const { mock, call, adminUrl, close } = await serving();
+  await using browser = await openBrowser();
+  const { page } = browser;
+  const problems = await openPanel(page, adminUrl);
+  const form = page.getByRole('form', { name: 'New stub' });
+
+  await form.getByLabel('status', { exact: true }).fill('201');
+  await form.getByText('More settings').click();
+  await form.getByLabel('id', { exact: true }).fill('mine');
+  await form.getByLabel('times', { exact: true }).fill('3');
+  await form.getByText('Which requests').click();
+  await form.getByLabel('operation', { exact: true }).fill('latst');
+  await form.getByRole('button', { name: 'Add stub' }).click();
+  const card = page.getByRole('region', { name: 'Stubs' });
+  await card.getByRole('alert').getByText('match.operation is "latst"; expected one of latest').waitFor();
+  expect(await page.getByRole('alert').count()).toBe(1);
+  // The browser itself logs the refused request.
+  expect(problems.splice(0)).toHaveLength(1);
+  await form.getByLabel('operation', { exact: true }).fill('latest');
+  await form.getByLabel('data', { exact: true }).fill('{ "base": "USD" }');
+  await form.getByRole('button', { name: 'Add stub' }).click();
+  await card.getByText('served 0 times, 3 left').waitFor();
+  await call(2);
+  await card.getByText('served 2 times, 1 left').waitFor();
+  await page.getByText('answered by stub mine').first().waitFor();
+  expect(mock.stubs.list()).toMatchObject([
+    { id: 'mine', times: 3, match: { operation: 'latest' }, answers: [{ status: 201 }] },
+  ]);
+  expect(mock.stubs.list()[0]?.answers[0]?.body).toBe('{"success":true,"data":{"base":"USD"}}');
+  await call();
+  await card.getByText('No stubs.').waitFor();
+
+  mock.latest.set([{ base: 'EUR' }, { base: 'USD' }]);
+  mock.stubs.add({ id: 'down', status: 503, delayMs: { min: 1, max: 2 } });
+  await card.getByText('200, then 200').waitFor();
+  await page.getByRole('button', { name: 'Remove down' }).click();
+  await page.getByRole('button', { name: 'Remove down' }).waitFor({ state: 'detached' });
+  expect(mock.stubs.list().map(({ id }) => id)).toEqual(['latest']);
+  await card.getByRole('button', { name: 'Remove all' }).click();
+  await card.getByText('No stubs.').waitFor();
   expect(problems).toEqual([]);
   await close();
 });
@@ -261,7 +306,16 @@ browserTest(
     await page.getByText('1 changed').waitFor();
     await page.getByText('There is no such endpoint').waitFor();
     await page.getByRole('button', { name: 'GET /api/v2/latest' }).click();
-    await page.getByText('Which requests').click();
+    await page.getByRole('form', { name: 'New fault' }).getByText('Which requests').click();
+    mock.stubs.add({
+      id: 'down',
+      match: { query: { base: 'XXX' } },
+      responses: [{ status: 503 }, { data: {} }],
+      times: 5,
+    });
+    await page.getByText('served 0 times, 5 left').waitFor();
+    const stub = page.getByRole('form', { name: 'New stub' });
+    for (const group of ['An error instead of data', 'More settings']) await stub.getByText(group).click();
     mock.space({ name: 'checkout' });
     await page.getByLabel('Space').waitFor();
     findings.push(...(await lookAt(page, 'panel-2-all')));

@@ -134,7 +134,8 @@ test.each([
   '5',
 ])('the delay %j is refused', (delay) => {
   const mock = createMockServer();
-  const words = 'expected milliseconds from 0, { min, max } in whole milliseconds, or { median, sigma }.';
+  const words =
+    'expected milliseconds from 0, { "min": …, "max": … } in whole milliseconds, or { "median": …, "sigma": … }.';
 
   expect(() => mock.faults.add({ kind: 'latency', latencyMs: delay as Delay })).toThrow(
     `latencyMs is ${JSON.stringify(delay)}; ${words}`,

@@ -155,15 +155,17 @@ const response = {
 };
 
 /** A stub as JSON has it. */
-export const stubOptions = z.strictObject({
-  id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),
-  match: z.strictObject(requestPatternShape, AN_OBJECT).optional(),
-  ...response,
-  responses: expected('an array of responses with status, headers, data, error or body', (error) =>
-    z.array(z.strictObject(response, AN_OBJECT), error).min(1, error),
-  ).optional(),
-  times: expected('a whole number of requests from 1', (error) => z.int(error).min(1, error)).optional(),
-});
+export const stubOptions = z
+  .strictObject({
+    id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),
+    match: z.strictObject(requestPatternShape, AN_OBJECT).optional(),
+    ...response,
+    responses: expected('an array of responses with status, headers, data, error or body', (error) =>
+      z.array(z.strictObject(response, AN_OBJECT), error).min(1, error),
+    ).optional(),
+    times: expected('a whole number of requests from 1', (error) => z.int(error).min(1, error)).optional(),
+  })
+  .meta({ examples: [{ match: { operation: 'latest' }, data: { base: 'EUR', rates: { USD: 1.1 } } }] });
 
 /** The stub that the options describe. Throws `MockServerError` with code `invalid_option`. */
 function stubFrom(options: StubOptions, nextId: string): StubRecord {

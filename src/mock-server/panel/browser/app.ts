@@ -2,19 +2,20 @@ import { render } from 'preact';
 import { useState } from 'preact/hooks';
 import { keepToken, takeToken } from './admin-api.ts';
 import { ChartSection } from './chart-section.ts';
-import { FaultSection, isOfFaults } from './fault-section.ts';
+import { FaultSection } from './fault-section.ts';
 import { html, Select, withValue } from './html.ts';
 import { JournalSection } from './journal-section.ts';
 import { KeySection } from './key-section.ts';
 import { ClockSection, OutboxSection, SwitchSection } from './mock-sections.ts';
-import { type ChangeQuery, type PanelQuery, readQuery, type SectionProps, writeQuery } from './mock-view.ts';
+import { type ChangeQuery, otherRefusal, type PanelQuery, readQuery, writeQuery } from './mock-view.ts';
+import { StubSection } from './stub-section.ts';
 import { useMock } from './use-mock.ts';
 
 function App() {
   const [query, setQuery] = usePanelQuery();
   const sections = location.pathname.endsWith('/outbox') ? [OutboxSection] : SECTIONS;
   const { view, spaces, entries, problem, refusal, needsToken, act, connect } = useMock(query.space);
-  const note = problem === '' && !isOfFaults(refusal) ? refusal?.message : problem;
+  const note = problem === '' ? otherRefusal(refusal) : problem;
   const props = { view, entries, refusal, query, setQuery, act };
   return html`<a class="skip" href="#main">Skip to the content</a>
     <header class="bar">
@@ -74,12 +75,10 @@ function TokenForm({ connect }: { readonly connect: () => void }) {
 }
 
 /** The sections of the panel, in their order. */
-const SECTIONS = [ClockSection, ChartSection, JournalSection, KeysAndMails, FaultSection, SwitchSection];
-
-/** One column beside the faults. */
-function KeysAndMails(props: SectionProps) {
-  return html`<div class="column"><${KeySection} ...${props} /><${OutboxSection} ...${props} /></div>`;
-}
+const SECTIONS = [
+  ...[ClockSection, ChartSection, JournalSection],
+  ...[KeySection, OutboxSection, StubSection, FaultSection, SwitchSection],
+];
 
 const place = document.getElementById('app');
 if (place !== null) render(html`<${App} />`, place);

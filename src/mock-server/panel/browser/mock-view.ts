@@ -7,6 +7,7 @@ import type { Account } from '../../service/accounts.ts';
 import type { KeyUsage } from '../../service/key-usage.ts';
 import type { KeySummary } from '../../service/keys.ts';
 import type { Mail } from '../../service/outbox.ts';
+import type { Stub } from '../../stubs/mock-stubs.ts';
 
 /** Dates as JSON has them. */
 type Json<Value> = { readonly [Name in keyof Value]: Value[Name] extends Date ? string : Value[Name] };
@@ -23,12 +24,29 @@ export interface MockView {
   readonly switches: readonly (SwitchDescription & { readonly group: string })[];
   readonly mails: readonly Json<Mail>[];
   readonly faults: readonly Fault[];
+  readonly stubs: readonly Stub[];
 }
 
 /** A call that the mock refused, and why. */
 export interface RejectedCall {
   readonly path: string;
   readonly message: string;
+}
+
+/** Routes of the forms that show an error beside their fields, not at the top of the page. */
+const ROUTES_OF_FORMS = ['/faults', '/stubs'] as const;
+
+/** The error of the form for `route`; `undefined` if there is none. */
+export function refusalOf(
+  route: (typeof ROUTES_OF_FORMS)[number],
+  refusal: RejectedCall | undefined,
+): string | undefined {
+  return refusal?.path.startsWith(route) ? refusal.message : undefined;
+}
+
+/** The error of a call that no form sent; `undefined` if there is none. */
+export function otherRefusal(refusal: RejectedCall | undefined): string | undefined {
+  return ROUTES_OF_FORMS.some((route) => refusal?.path.startsWith(route)) ? undefined : refusal?.message;
 }
 
 /** The parameters of a section of the panel. */

@@ -79,7 +79,7 @@ function asError(error: unknown): Error {
 }
 
 async function readView(scope: string): Promise<MockView> {
-  const [clock, accounts, keys, limits, switches, mails, faults] = await Promise.all([
+  const [clock, accounts, keys, limits, switches, mails, faults, stubs] = await Promise.all([
     callAdmin<ClockState>('GET', `${scope}/clock`),
     callAdmin<MockView['accounts']>('GET', `${scope}/accounts`),
     callAdmin<MockView['keys']>('GET', `${scope}/keys`),
@@ -87,8 +87,9 @@ async function readView(scope: string): Promise<MockView> {
     callAdmin<MockView['switches']>('GET', `${scope}/behaviour/describe`),
     callAdmin<MockView['mails']>('GET', `${scope}/outbox`),
     callAdmin<MockView['faults']>('GET', `${scope}/faults`),
+    callAdmin<MockView['stubs']>('GET', `${scope}/stubs`),
   ]);
-  return { clock, accounts, keys, limits, switches, mails, faults };
+  return { clock, accounts, keys, limits, switches, mails, faults, stubs };
 }
 
 type Change = (update: (entries: readonly JournalEntry[]) => readonly JournalEntry[]) => void;

@@ -1,0 +1,89 @@
+import { useState } from 'preact/hooks';
+import { html } from './html.ts';
+import { type MockView, refusalOf, type SectionProps } from './mock-view.ts';
+import {
+  type FieldSchema,
+  type FieldSchemas,
+  Fields,
+  type FormInput,
+  inputOf,
+  settingsIn,
+  useBodySchema,
+} from './schema-form.ts';
+
+/** The stubs, with a form to add one. */
+export function StubSection({ view: { stubs }, refusal, act }: SectionProps) {
+  const schema = useBodySchema<StubSchema>('/stubs');
+  const add = async (stub: object) => (await act('POST', '/stubs', stub)) !== undefined;
+  return html`<section class="card" aria-labelledby="stubs">
+    <div class="row between">
+      <h2 id="stubs">Stubs</h2>
+      <button type="button" disabled=${stubs.length === 0} onClick=${() => act('DELETE', '/stubs')}>Remove all</button>
+    </div>
+    ${schema !== undefined && html`<${StubForm} schema=${schema} problem=${refusalOf('/stubs', refusal)} add=${add} />`}
+    <ul class="plain">${stubs.toReversed().map((stub) => html`<${StubRow} key=${stub.id} stub=${stub} act=${act} />`)}</ul>
+    ${stubs.length === 0 && html`<p class="empty">No stubs.</p>`}
+  </section>`;
+}
+
+interface StubSchema {
+  readonly properties: FieldSchemas & Readonly<Record<'match' | 'error', FieldSchema>>;
+  readonly examples: readonly object[];
+}
+
+interface StubFormProps {
+  readonly schema: StubSchema;
+  readonly problem: string | undefined;
+  /** Says whether the mock took it. */
+  readonly add: (stub: object) => Promise<boolean>;
+}
+
+function StubForm({ schema: { properties, examples }, problem, add }: StubFormProps) {
+  const initial = inputOf(examples[0] ?? {}, properties);
+  const [input, setInput] = useState<FormInput>(initial);
+  const { match, error, data, status, ...others } = properties;
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (await add(settingsIn(input, properties))) setInput(initial);
+  };
+  const shared = { form: 'stub', input, change: setInput };
+  return html`<form class="form" aria-label="New stub" onSubmit=${submit}>
+    <${Fields} ...${shared} fields=${{ status, data }} />
+    <details class="group"><summary>Which requests</summary><div class="form"><${Fields} ...${shared} prefix="match." fields=${match.properties} /></div></details>
+    <details class="group"><summary>An error instead of data</summary><div class="form"><${Fields} ...${shared} prefix="error." fields=${error.properties} /></div></details>
+    <details class="group"><summary>More settings</summary><div class="form"><${Fields} ...${shared} fields=${others} /></div></details>
+    ${problem !== undefined && html`<p class="note bad break" role="alert">${problem}</p>`}
+    <div class="row"><button class="main">Add stub</button></div>
+  </form>`;
+}
+
+type ShownStub = MockView['stubs'][number];
+
+function StubRow({ stub, act }: { readonly stub: ShownStub } & Pick<SectionProps, 'act'>) {
+  const { id, match } = stub;
+  return html`<li class="row between key-row">
+    <div class="grow"><strong class="break">${id}</strong> <span class="badge">${responseText(stub)}</span> <span class="hint">${servedText(stub)}</span>
+      ${Object.keys(match).length > 0 && html`<p class="hint break mono">${JSON.stringify(match)}</p>`}
+      ${stub.answers[0] !== undefined && html`<p class="hint break mono">${shortened(stub.answers[0].body)}</p>`}</div>
+    <button type="button" class="danger" onClick=${() => act('DELETE', `/stubs/${encodeURIComponent(id)}`)}>Remove<span class="hidden"> ${id}</span></button>
+  </li>`;
+}
+
+/** `200`, `503, then 200`, or the source of the responses. */
+function responseText({ kind, answers }: ShownStub): string {
+  if (kind !== 'answers') return { replay: 'recording', function: 'function' }[kind];
+  const statuses = answers.slice(0, MOST_STATUSES).map(({ status }) => status);
+  return statuses.join(', then ') + (answers.length > MOST_STATUSES ? ', …' : '');
+}
+
+const MOST_STATUSES = 4;
+
+function servedText({ served, times }: ShownStub): string {
+  return times === undefined ? `served ${served} times` : `served ${served} times, ${times - served} left`;
+}
+
+function shortened(body: string): string {
+  return body.length > MOST_CHARACTERS ? `${body.slice(0, MOST_CHARACTERS)}…` : body;
+}
+
+const MOST_CHARACTERS = 160;
