@@ -6,6 +6,7 @@ import { type AdapterHandler, type FaultDelays, withFaults } from './faults/with
 import { internalError } from './http/error-responses.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
 import type { MockRequest, MockResponse } from './http/mock-message.ts';
+import { recordResponseBody } from './http/record-request.ts';
 import { withCorsHeaders } from './http/response-headers.ts';
 import type { HandledRequest, ServiceHandler } from './http/service-handler.ts';
 import { dateHeader, errorResponse, type ServiceResponse, writeResponse } from './http/service-response.ts';
@@ -40,7 +41,7 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
   function finish(handled: HandledRequest, { adapter, gone }: RequestSource): ReturnType<HandleRequest> {
     forgetLastKey();
     const { entry, waitMs = 0 } = handled;
-    if (entry !== undefined) journal.add(entry);
+    addEntry(journal, handled);
     // Also for faults and handlers of `mock.use()`. The dashboard, which has no entry, is for its own pages only.
     const isShared = context.behaviour.values.cors === 'any-origin' && entry !== undefined;
     const response = isShared && handled.response ? withCorsHeaders(handled.response) : handled.response;
@@ -56,6 +57,14 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
     const handled = handle(request, source);
     return handled instanceof Promise ? handled.then((late) => finish(late, source)) : finish(handled, source);
   };
+}
+
+/** Adds the entry of a request, with the body of the response after its faults. */
+function addEntry(journal: Journal, { entry, response }: HandledRequest): void {
+  if (entry === undefined) return;
+  // With status 0, the client receives nothing.
+  if (response !== undefined && entry.status !== 0) entry.responseBody = recordResponseBody(response);
+  journal.add(entry);
 }
 
 /** The handlers of `mock.use()` before the emulated service. */

@@ -155,6 +155,7 @@ browserTest('opens a request by keyboard, and keeps the filters in the address',
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.getByText('x-trace: abc').waitFor();
+  expect(await page.getByLabel('Response body').textContent()).toMatch(/^\{"success":true,"data":\{.*"monthly_used":/);
   expect(await page.getByLabel('Command').textContent()).toContain(
     `curl '${url}/api/v1/quota?page=2' \\\n  -H 'authorization: Bearer '"$FXRATES_API_KEY"`,
   );

@@ -109,6 +109,7 @@ export const journalEntry = z.object({
   switches: z.array(z.string()).describe('Switches that the response depends on.'),
   faults: z.array(z.string()).describe('Ids of the faults that struck the request.'),
   stub: z.string().optional().describe('Id of the stub that the request received.'),
+  responseBody: z.string().optional().describe('The first 16,384 characters of the response body, as sent.'),
 });
 
 export const audit = z.object({

@@ -1,5 +1,5 @@
 import { hasKeyInUrl, redactKeys } from '../redact-keys.ts';
-import type { MockRequest } from './mock-message.ts';
+import type { MockRequest, MockResponse } from './mock-message.ts';
 import { parseTarget, type Target } from './router.ts';
 
 /** A request as the journal shows it and as patterns match it. API keys are masked. */
@@ -100,7 +100,24 @@ function withoutKey(name: string, value: string): string {
 /** The body as text, without the keys in it. */
 export function recordBody(body: MockRequest['body']): string | undefined {
   if (body === undefined || body.byteLength === 0) return undefined;
-  return redactKeys(Buffer.from(body).toString()).slice(0, MOST_BODY_CHARACTERS);
+  return bodyText(Buffer.from(body).toString());
+}
+
+/** The part of a response body that is sent, as `recordBody` records it. */
+export function recordResponseBody({ body, delivery }: MockResponse): string | undefined {
+  if (delivery !== undefined && delivery.bodyBytes !== Number.POSITIVE_INFINITY) {
+    return recordBody(Buffer.from(body).subarray(0, delivery.bodyBytes));
+  }
+  return typeof body === 'string' ? bodyText(body) : recordBody(body);
+}
+
+/** Most bodies are not copied: entries of the journal share them with the response. */
+function bodyText(body: string): string | undefined {
+  if (body === '') return undefined;
+  const text = redactKeys(body);
+  if (text.length <= MOST_BODY_CHARACTERS) return text;
+  // A copy: a slice would keep the whole body in memory.
+  return Buffer.from(text.slice(0, MOST_BODY_CHARACTERS)).toString();
 }
 
 const MOST_BODY_CHARACTERS = 16_384;

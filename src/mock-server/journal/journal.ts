@@ -40,12 +40,18 @@ export interface JournalEntry extends RecordedRequest {
   readonly faults: readonly string[];
   /** Id of the stub that the request received; `undefined` for none. */
   readonly stub: string | undefined;
+  /** The first 16,384 characters of the response body, as sent; `undefined` without a body. Binary data is read as UTF-8. */
+  readonly responseBody: string | undefined;
 }
 
-/** An entry whose number and space the journal sets when it is added; until then they are 0 and `undefined`. */
-export interface NewJournalEntry extends Omit<JournalEntry, 'number' | 'space'> {
+/**
+ * An entry whose number and space the journal sets when it is added; until then they are 0 and `undefined`. The body of the
+ * response is set when its faults are applied.
+ */
+export interface NewJournalEntry extends Omit<JournalEntry, 'number' | 'space' | 'responseBody'> {
   number: number;
   space: string | undefined;
+  responseBody: string | undefined;
 }
 
 /** The entry of a response that does not depend on the limits. */
@@ -74,6 +80,7 @@ const NOTHING_KNOWN = {
   switches: [],
   faults: [],
   stub: undefined,
+  responseBody: undefined,
 } satisfies Partial<NewJournalEntry>;
 
 /** The space of a journal, and the journal of its mock. */

@@ -137,16 +137,22 @@ interface EntryDetailsProps {
 
 /** The request, the response and the reason for it. */
 function EntryDetails({ entry, before, switches }: EntryDetailsProps) {
-  const { query, headers, body } = entry;
+  const { query, headers, body, responseBody } = entry;
   return html`<div class="details">
     <${Pairs} title="Decision" pairs=${decision(entry)} />
     <${Pairs} title="Timing" pairs=${timing(entry, before)} />
     <${Pairs} title="Query" pairs=${queryPairs(query)} none="No parameters." isMono />
     <${Pairs} title="Headers" pairs=${Object.entries(headers)} none="No headers." isMono />
-    ${body !== undefined && html`<div class="whole"><h3>Body</h3><pre class="block" tabindex="0" aria-label="Body">${body}</pre></div>`}
+    <${Body} title="Request body" text=${body} />
+    <${Body} title="Response body" text=${responseBody} />
     <${Assumptions} names=${entry.switches} switches=${switches} />
     <${Curl} entry=${entry} />
   </div>`;
+}
+
+function Body({ title, text }: { readonly title: string; readonly text: string | undefined }) {
+  if (text === undefined) return null;
+  return html`<div class="whole"><h3>${title}</h3><pre class="block" tabindex="0" aria-label=${title}>${text}</pre></div>`;
 }
 
 type Pair = readonly [string, string];
