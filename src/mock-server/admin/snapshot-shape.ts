@@ -12,6 +12,7 @@ const stub = z.strictObject({
   id: z.string(),
   match: z.strictObject(requestPatternShape),
   times: whole.nullable(),
+  priority: whole.default(0),
   source: z.union([
     z.strictObject({ kind: z.literal('answers'), answers: z.array(stubAnswer).min(1) }),
     z.strictObject({ kind: z.literal('replay'), recorded: z.record(z.string(), stubAnswer) }),

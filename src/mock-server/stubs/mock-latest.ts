@@ -49,7 +49,7 @@ export function createMockLatest(context: ServiceContext): MockLatest {
   const put = (source: StubSource, options: LatestOptions = {}) => {
     const base = baseOf(options);
     const match = { operation: 'latest', ...(base === undefined ? {} : { query: { base } }) };
-    const stub = { id: latestStubId(base), match, times: null, source, served: 0 };
+    const stub = { id: latestStubId(base), match, times: null, priority: 0, source, served: 0 };
     context.state.stubs = withStub(context.state.stubs, stub);
   };
   return {

@@ -19,7 +19,8 @@ import { type StubAnswer, type StubRecord, withStub } from './stub-record.ts';
 /** Adds and removes stubs: responses that the test defines. */
 export interface MockStubs {
   /**
-   * Adds a stub that applies from the next request on. If several stubs match, the one added last applies.
+   * Adds a stub that applies from the next request on. If several stubs match, the one with the highest `priority` applies; of
+   * those with the same priority, the one added last.
    * @throws MockServerError with code `invalid_option`.
    * @example mock.stubs.add({ match: { query: { base: 'XXX' } }, status: 422, error: { code: 'unknown_currency' } })
    */
@@ -45,6 +46,8 @@ export interface Stub {
   readonly served: number;
   /** Maximum number of requests that receive it; `undefined` for no maximum. */
   readonly times: number | undefined;
+  /** Of several stubs that match, the one with the highest number applies. */
+  readonly priority: number;
   /** Source of the responses: the field `answers`, a recording (`'replay'`), or a function of the test. */
   readonly kind: 'answers' | 'replay' | 'function';
   /** The responses of a stub of kind `answers`; empty otherwise. */
@@ -79,9 +82,9 @@ function nextId({ lastStub, stubs }: ServiceState): string {
   return freeName('stub', lastStub + 1, (name) => stubs.some(({ id }) => id === name));
 }
 
-function toStub({ id, match, times, served, source }: StubRecord): Stub {
+function toStub({ id, match, times, priority, served, source }: StubRecord): Stub {
   const answers = source.kind === 'answers' ? source.answers : [];
-  return structuredClone({ id, match, times: times ?? undefined, served, kind: source.kind, answers });
+  return structuredClone({ id, match, times: times ?? undefined, priority, served, kind: source.kind, answers });
 }
 
 /** A response of a stub. Set at most one of `data`, `error` and `body`. */
@@ -137,6 +140,12 @@ export interface StubOptions extends StubResponse {
    * @default no maximum
    */
   readonly times?: number | undefined;
+  /**
+   * Whole number. If several stubs match, the one with the highest priority applies, and not the one added last.
+   * @default 0
+   * @example -1 // only if no other stub matches
+   */
+  readonly priority?: number | undefined;
 }
 
 const TEXT = { error: 'text' };
@@ -164,6 +173,7 @@ export const stubOptions = z
       z.array(z.strictObject(response, AN_OBJECT), error).min(1, error),
     ).optional(),
     times: expected('a whole number of requests from 1', (error) => z.int(error).min(1, error)).optional(),
+    priority: expected('a whole number; the stub with the highest one applies', (error) => z.int(error)).optional(),
   })
   .meta({ examples: [{ match: { operation: 'latest' }, data: { base: 'EUR', rates: { USD: 1.1 } } }] });
 
@@ -173,13 +183,13 @@ function stubFrom(options: StubOptions, nextId: string): StubRecord {
   const { match, ...rest } = options;
   const given = { ...rest, ...(match === undefined ? {} : { match: plainPattern(match) }) };
   const checked = checkedInput(stubOptions, withoutUndefined(given), { place: '', what: 'a field of a stub' });
-  const { id = nextId, responses, times = null, match: pattern = {}, ...single } = checked;
+  const { id = nextId, responses, times = null, priority = 0, match: pattern = {}, ...single } = checked;
   if (responses !== undefined && Object.keys(single).length > 0) {
     throw invalidOption('responses', responses, `no responses together with ${Object.keys(single).join(', ')}`);
   }
   const answers = responses?.map((one, index) => within(`responses[${index}]`, () => answerFrom(one)));
   const source = { kind: 'answers', answers: answers ?? [answerFrom(single)] } as const;
-  return { id, match: pattern, times, source, served: 0 };
+  return { id, match: pattern, times, priority, source, served: 0 };
 }
 
 function withoutUndefined(given: object): object {

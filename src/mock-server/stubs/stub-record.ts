@@ -52,12 +52,14 @@ export interface StubRecord {
   readonly match: RequestPattern;
   /** How many requests it applies to; `null` for all. */
   readonly times: number | null;
+  /** Of several stubs for a request, the one with the highest number applies. */
+  readonly priority: number;
   readonly source: StubSource;
   /** How many requests it has been applied to. */
   served: number;
 }
 
-/** The stub for a request. Stubs of `mock.latest` are last; among the others, the last one added wins. */
+/** The stub for a request. Stubs of `mock.latest` are last; of the others with the highest priority, the last one added. */
 export function findStub(stubs: readonly StubRecord[], request: MatchedRequest): StubRecord | undefined {
   return stubs.findLast(
     ({ match, times, served }) =>
@@ -70,8 +72,9 @@ export function findStub(stubs: readonly StubRecord[], request: MatchedRequest):
 /** The stubs with one more, in place of an older one of the same id. */
 export function withStub(stubs: readonly StubRecord[], added: StubRecord): readonly StubRecord[] {
   const others = stubs.filter(({ id }) => id !== added.id);
-  const rank = rankOf(added);
-  return [...others.filter((stub) => rankOf(stub) <= rank), added, ...others.filter((stub) => rankOf(stub) > rank)];
+  const isAbove = (stub: StubRecord) =>
+    rankOf(stub) === rankOf(added) ? stub.priority > added.priority : rankOf(stub) > rankOf(added);
+  return [...others.filter((stub) => !isAbove(stub)), added, ...others.filter(isAbove)];
 }
 
 /** The stub of `mock.latest` for every query. */

@@ -184,6 +184,37 @@ test('a stub with the id of another replaces it', async () => {
   expect(mock.stubs.list()).toHaveLength(1);
 });
 
+test('the stub with the highest priority applies; of equal ones, the one added last', async () => {
+  const { mock, send } = asked();
+  mock.latest.set({ base: 'latest' });
+  mock.stubs.add({ id: 'fallback', priority: -1, data: 'fallback' });
+  const data = async (query = '') => (await send(`/api/v1/latest${query}`)).json().data;
+  expect(await data()).toBe('fallback');
+  mock.stubs.add({ id: 'important', priority: 2, match: EUR, data: 'important' });
+  mock.stubs.add({ id: 'usual', data: 'usual' });
+  mock.stubs.add({ id: 'newer', data: 'newer' });
+  mock.stubs.add({ id: 'last', priority: -1, data: 'last' });
+
+  expect([await data('?base=EUR'), await data()]).toEqual(['important', 'newer']);
+  expect(mock.stubs.list().map(({ id, priority }) => [id, priority])).toEqual([
+    ['latest', 0],
+    ['fallback', -1],
+    ['last', -1],
+    ['usual', 0],
+    ['newer', 0],
+    ['important', 2],
+  ]);
+  const copy = createMockServer();
+  copy.restore(JSON.parse(JSON.stringify(mock.snapshot())));
+  copy.stubs.add({ id: 'late', data: 'late' });
+  expect(copy.stubs.list().map(({ id }) => id)).toEqual([
+    ...['latest', 'fallback', 'last', 'usual', 'newer', 'late', 'important'],
+  ]);
+  mock.stubs.add({ id: 'important', match: EUR, data: 'no longer' });
+  mock.stubs.add({ id: 'newest', data: 'newest' });
+  expect(await data('?base=EUR')).toBe('newest');
+});
+
 test('a stub responds for a path and a method that the service does not have', async () => {
   const { mock, keyId, send } = asked();
   mock.stubs.add({ match: { path: '/api/v1/no-operation' }, data: { amount: 5 } });
@@ -257,6 +288,7 @@ test.each<[unknown, string]>([
   [{ statuss: 200 }, 'statuss is not a field of a stub; did you mean status? There are id, match, status, '],
   [{ data: 1, match: { querry: {} } }, 'match.querry is not a field of match; did you mean query?'],
   [{ data: 1, match: { path: '/x?y' } }, 'match.path is "/x?y"; expected a path such as'],
+  [{ data: 1, priority: 1.5 }, 'priority is 1.5; expected a whole number; the stub with the highest one applies.'],
   [{ data: 1, times: 0 }, 'times is 0; expected a whole number of requests from 1.'],
   [{ data: 1, responses: [{ data: 2 }] }, 'responses is [{"data":2}]; expected no responses together with data.'],
   [{ responses: [] }, 'responses is []; expected an array of responses with status, '],

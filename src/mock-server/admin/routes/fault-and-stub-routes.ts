@@ -50,6 +50,7 @@ const stub = z.object({
   match: z.looseObject({}),
   served: z.number().int().describe('Number of requests that received it.'),
   times: z.number().int().optional().describe('Maximum number of requests that receive it.'),
+  priority: z.number().int(),
   kind: z.enum(['answers', 'replay', 'function']),
   answers: z.array(stubAnswer),
 });
@@ -64,7 +65,7 @@ export const stubRoutes = [
   route('GET /stubs', {
     id: 'listStubs',
     tag: 'stubs',
-    summary: 'List the active stubs; of those that match a request, the last one applies',
+    summary: 'List the active stubs by priority; of those that match a request, the last one applies',
     response: z.array(stub),
     run: ({ mock }) => mock.stubs.list(),
   }),

@@ -78,8 +78,9 @@ function responseText({ kind, answers }: ShownStub): string {
 
 const MOST_STATUSES = 4;
 
-function servedText({ served, times }: ShownStub): string {
-  return times === undefined ? `served ${served} times` : `served ${served} times, ${times - served} left`;
+function servedText({ served, times, priority }: ShownStub): string {
+  const left = times === undefined ? '' : `, ${times - served} left`;
+  return `served ${served} times${left}${priority === 0 ? '' : `, priority ${priority}`}`;
 }
 
 function shortened(body: string): string {
