@@ -26,6 +26,7 @@ export const mockCommand: CommandSpec = {
     behaviourOption(),
     new Option('--setup <file>', 'start with the keys, stubs and faults of a file'),
     new Option('--replay <file>', 'respond to latest with recorded responses'),
+    parsedOption('--journal-size <n>', 'requests that the journal keeps (default: 1000)', wholeNumber(0, 1_000_000)),
     new Option('--state <file>', 'persist the state; resume if the file exists'),
   ],
   examples: [

@@ -18,6 +18,7 @@ export interface MockOptions {
   readonly plan?: PlanName;
   readonly seed?: number;
   readonly now?: string;
+  readonly journalSize?: number;
   /** Presets, paths of files and `switch=value`. */
   readonly behaviour?: readonly string[];
   /** The path of a file. */
@@ -53,7 +54,7 @@ interface StartOptions {
 
 /** Starts a mock server, which no other command loads. Warns of options that the state file overrides. */
 export async function startMock(
-  { host, allowRemote, adminToken, plan, seed, now, state, setup, ...paths }: MockOptions,
+  { host, allowRemote, adminToken, plan, seed, now, journalSize, state, setup, ...paths }: MockOptions,
   { port, screen }: StartOptions,
 ): Promise<RunningMock> {
   const [behaviour, replay] = await Promise.all([
@@ -61,7 +62,7 @@ export async function startMock(
     paths.replay && readJson(paths.replay, 'a file of recorded responses'),
   ]);
   const clock = { mode: 'real', ...(now === undefined ? {} : { now }) } as const;
-  const mock = await createMock({ seed, clock, behaviour, replay });
+  const mock = await createMock({ seed, clock, behaviour, replay, journalSize });
   const created = setup === undefined ? [] : await setUp(mock, setup, { plan, replay: paths.replay });
   const [first = printedKey(mock.createKey({ plan }), mock), ...others] = created;
   const isResumed = state !== undefined && existsSync(state);

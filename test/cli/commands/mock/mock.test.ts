@@ -74,6 +74,26 @@ test('the seed decides the key', async () => {
   expect(keys[0]).not.toBe(keys[2]);
 });
 
+test('--journal-size limits the requests that the journal keeps', async () => {
+  const { io, exited } = await startMock('mock --port 0 --json --journal-size 2');
+  const { url, adminUrl } = JSON.parse(io.written.stdout);
+
+  for (const page of [1, 2, 3]) await fetch(`${url}/api/v1/latest?page=${page}`);
+  const { journal } = connectMockServer(adminUrl);
+  const kept = [await journal.list(), await journal.dropped()];
+  io.interrupt('SIGTERM');
+
+  expect(await exited).toBe(0);
+  expect(kept).toMatchObject([[{ number: 2 }, { number: 3 }], 1]);
+});
+
+test('a negative --journal-size is refused', async () => {
+  const { code, stderr } = await runCli('mock --port 0 --journal-size=-1');
+
+  expect(code).toBe(2);
+  expect(stderr).toContain("--journal-size expects a whole number from 0 to 1000000, got '-1'");
+});
+
 test('requests are logged to stderr with the reason for the response, and without the key', async () => {
   const clock = new FakeClock();
   const { io, exited } = await startMock('mock --port 0 --now 2026-03-31T23:59:00Z', { clock });
