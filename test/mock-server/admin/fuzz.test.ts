@@ -20,13 +20,13 @@ afterEach(() => mock.close());
 
 /** Without the routes that respond late or never by design. */
 const ROUTES = adminRoutes.filter(({ id, isStream }) => isStream !== true && id !== 'waitForRequests');
-const MAKES_A_KEY = ['createKey', 'createAccountKey', 'openSpace'];
+const MAKES_A_KEY = ['createKey', 'createAccountKey', 'openSpace', 'setUp'];
 /** Names that the routes accept, for any position. */
 const NAMES = [
   ...'advanceMs advanceTo frozen plan email month preset about kind status match times nth probability forMs'.split(
     ' ',
   ),
-  ...'latencyMs afterBytes strikes retryAfter headers body code id name clock behaviour version now accounts'.split(
+  ...'latencyMs afterBytes strikes retryAfter headers body code id name clock behaviour version now accounts stubs usage'.split(
     ' ',
   ),
   ...'keys faults outbox random rateWindow retryAfterUnit revocationDelayMs value provenance __proto__'.split(' '),
