@@ -85,7 +85,7 @@ const SETUP = fileOf(
 );
 
 test('--setup creates keys, stubs, faults and responses of latest before the server starts', async () => {
-  const answers = await answersOf(['--setup', SETUP], ['/api/v1/latest', '/api/v1/latest?base=XXX', '/api/v1/quota']);
+  const answers = await responsesOf(['--setup', SETUP], ['/api/v1/latest', '/api/v1/latest?base=XXX', '/api/v1/quota']);
 
   expect(answers[0]).toBe('200 {"success":true,"data":{ "USD": 1.10 }}');
   expect(answers[1]).toMatch(/^422 .*unknown_currency/);
@@ -127,8 +127,8 @@ test('a setup without keys keeps the key of --plan and --seed', async () => {
 test('--behaviour overrides the switches of --setup', async () => {
   const setup = fileOf('hostile.json', '{ "behaviour": { "severalCredentials": "refused" } }');
 
-  const [without] = await answersOf(['--setup', setup], ['/api/v1/quota?api_key=another']);
-  const [answer] = await answersOf(
+  const [without] = await responsesOf(['--setup', setup], ['/api/v1/quota?api_key=another']);
+  const [answer] = await responsesOf(
     ['--setup', setup, '--behaviour', 'severalCredentials=header'],
     ['/api/v1/quota?api_key=another'],
   );
