@@ -1,4 +1,5 @@
 /** A separate process that shares a limit through Redis. It makes a number of calls and reports their results. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { FxRates, FxRatesError } from '../../src/client/index.ts';
@@ -21,10 +22,14 @@ export interface CallsEnded {
   /** Kinds of the errors, or other thrown values. */
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
+  /** The longest time in milliseconds that the process has waited for a processor. */
+  readonly longestDelayMs: number;
 }
 
 const { redisUrl, library, baseUrl, apiKey } = JSON.parse(process.argv[2] ?? '') as SharingOptions;
 const warnings: string[] = [];
+const delay = monitorEventLoopDelay({ resolution: 10 });
+delay.enable();
 
 const fx = new FxRates({
   baseUrl,
@@ -36,12 +41,14 @@ let calls = 0;
 
 process.on('disconnect', () => process.exit());
 process.on('message', async (order: CallsOrder) => {
+  delay.reset();
   const all = Array.from({ length: order.calls }, () =>
     fx.latest({ call: `${process.pid}-${calls++}` }, { deadlineMs: order.deadlineMs }),
   );
   const results = await Promise.allSettled(all);
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [kindOf(result.reason)] : []));
-  process.send?.({ ok: all.length - errors.length, errors, warnings } satisfies CallsEnded);
+  const longestDelayMs = delay.max / 1e6;
+  process.send?.({ ok: all.length - errors.length, errors, warnings, longestDelayMs } satisfies CallsEnded);
 });
 process.send?.('ready');
 

@@ -95,7 +95,7 @@ test('makes a query for each value of --each, with the parameters of -p', async 
 });
 
 test('a failed query has an output line, and the exit code is 1', async () => {
-  const { code, stdout, stderr } = await batch('latest -', { stdin: 'n=1\nfail=404\nn=2\n' });
+  const { code, stdout, stderr } = await batch('latest - --ordered', { stdin: 'n=1\nfail=404\nn=2\n' });
 
   expect(code).toBe(1);
   expect(parsed(stdout)).toMatchObject([
