@@ -121,7 +121,7 @@ browserTest('adds stubs, shows how many requests received them, and removes them
   await card.getByText('served 0 times, 3 left').waitFor();
   await call(2);
   await card.getByText('served 2 times, 1 left').waitFor();
-  await page.getByText('answered by stub mine').first().waitFor();
+  await page.getByText('response of stub mine').first().waitFor();
   expect(mock.stubs.list()).toMatchObject([
     { id: 'mine', times: 3, match: { operation: 'latest' }, answers: [{ status: 201 }] },
   ]);
