@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { type Grant, grant } from '../../src/client/limits/grant.ts';
 import type { LimiterState } from '../../src/client/limits/limiter-state.ts';
 import {
-  type Answer,
   applyReport,
   configured,
   initialState,
+  type RequestResult,
   type RetryAfterReading,
   readRetryAfter,
 } from '../../src/client/limits/transitions.ts';
 
-/** The events of a limiter. An answer belongs to a request in flight; if there is none, it is ignored. */
+/** The events of a limiter. A response belongs to a request in flight; if there is none, it is ignored. */
 export type LimiterEvent =
   | { readonly kind: 'ask'; readonly wanted: number }
   | { readonly kind: 'time'; readonly ms: number }
@@ -35,7 +35,7 @@ export function limiterEvents(retryAfter: readonly (string | undefined)[]): fc.A
     'lost' as const,
     'unused' as const,
   );
-  const answer = fc.record({ kind, place, isDated });
+  const result = fc.record({ kind, place, isDated });
   const refusal = fc.record({
     kind: fc.constant('refused' as const),
     place,
@@ -49,7 +49,7 @@ export function limiterEvents(retryAfter: readonly (string | undefined)[]): fc.A
   const event = fc.oneof(
     { weight: 6, arbitrary: ask },
     { weight: 4, arbitrary: time },
-    { weight: 12, arbitrary: answer },
+    { weight: 12, arbitrary: result },
     { weight: 4, arbitrary: refusal },
     { weight: 1, arbitrary: configure },
   );
@@ -69,7 +69,7 @@ export class LimiterProcess {
   state: LimiterState;
   now = 1_700_000_000_000;
   readonly #mayProbe: boolean;
-  #inFlight: Pick<Answer, 'sentAt' | 'probe'>[] = [];
+  #inFlight: Pick<RequestResult, 'sentAt' | 'probe'>[] = [];
 
   constructor(perMinute: number, { mayProbe = true } = {}) {
     this.state = initialState(perMinute);
@@ -84,7 +84,7 @@ export class LimiterProcess {
     if (event.kind === 'time') this.now += event.ms;
     else if (event.kind === 'ask') return { grant: this.ask(event.wanted) };
     else if (event.kind === 'configured') this.state = configured(this.state, event.perMinute, this.now);
-    else return this.#answer(event);
+    else return this.#result(event);
     return {};
   }
 
@@ -96,12 +96,12 @@ export class LimiterProcess {
     return granted.grant;
   }
 
-  #answer(event: Extract<LimiterEvent, { readonly place: number }>): Outcome {
+  #result(event: Extract<LimiterEvent, { readonly place: number }>): Outcome {
     const [request] = this.#inFlight.splice(event.place % Math.max(1, this.#inFlight.length), 1);
     if (!request) return {};
     const date = event.isDated ? new Date(this.now).toUTCString() : undefined;
-    const answer = { ...request, now: this.now, date };
-    const report = { kind: event.kind, ...answer, retryAfter: event.kind === 'refused' ? event.retryAfter : undefined };
+    const result = { ...request, now: this.now, date };
+    const report = { kind: event.kind, ...result, retryAfter: event.kind === 'refused' ? event.retryAfter : undefined };
     const before = this.state;
     this.state = applyReport(before, report, UNIT_OPTIONS);
     return event.kind === 'refused' ? { reading: readRetryAfter(before, report, UNIT_OPTIONS).reading } : {};

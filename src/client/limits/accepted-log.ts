@@ -11,7 +11,7 @@ const SLICE_MS = 25;
 /** Requests that the server accepted, or may have accepted. */
 interface Entry {
   readonly sentAt: number;
-  readonly answeredAt: number;
+  readonly respondedAt: number;
 }
 
 /**
@@ -23,7 +23,7 @@ interface Entry {
 export class AcceptedLog {
   /** Three arrays of numbers: objects for the entries of a busy minute would be most of the client's memory. */
   #sentAt: number[] = [];
-  #answeredAt: number[] = [];
+  #respondedAt: number[] = [];
   /** Number of requests up to and including the entry, with expired ones. */
   #total: number[] = [];
   #expired = 0;
@@ -34,10 +34,10 @@ export class AcceptedLog {
    * `saved`: for each entry, the milliseconds since the previous response, its round trip, and its number of requests.
    */
   constructor(saved: readonly number[] = []) {
-    let answeredAt = 0;
+    let respondedAt = 0;
     for (let place = 0; place < saved.length; place += 3) {
-      answeredAt += saved[place] ?? 0;
-      this.#push(answeredAt - (saved[place + 1] ?? 0), answeredAt, saved[place + 2] ?? 1);
+      respondedAt += saved[place] ?? 0;
+      this.#push(respondedAt - (saved[place + 1] ?? 0), respondedAt, saved[place + 2] ?? 1);
     }
   }
 
@@ -45,14 +45,14 @@ export class AcceptedLog {
   toJSON(): number[] {
     const saved: number[] = [];
     let last = 0;
-    for (let place = this.#head; place < this.#answeredAt.length; place += 1) {
-      const answeredAt = this.#answeredAt[place] ?? 0;
+    for (let place = this.#head; place < this.#respondedAt.length; place += 1) {
+      const respondedAt = this.#respondedAt[place] ?? 0;
       saved.push(
-        answeredAt - last,
-        answeredAt - (this.#sentAt[place] ?? 0),
+        respondedAt - last,
+        respondedAt - (this.#sentAt[place] ?? 0),
         this.#totalAt(place) - this.#totalAt(place - 1),
       );
-      last = answeredAt;
+      last = respondedAt;
     }
     return saved;
   }
@@ -62,7 +62,7 @@ export class AcceptedLog {
     const copy = new AcceptedLog();
     for (let place = this.#head; place < this.#total.length; place += n) {
       const requests = this.#totalAt(place) - this.#totalAt(place - 1);
-      copy.#push(this.#sentAt[place] ?? 0, this.#answeredAt[place] ?? 0, requests);
+      copy.#push(this.#sentAt[place] ?? 0, this.#respondedAt[place] ?? 0, requests);
     }
     return copy;
   }
@@ -73,31 +73,31 @@ export class AcceptedLog {
 
   get oldest(): Entry | undefined {
     const sentAt = this.#sentAt[this.#head];
-    const answeredAt = this.#answeredAt[this.#head];
-    return sentAt === undefined || answeredAt === undefined ? undefined : { sentAt, answeredAt };
+    const respondedAt = this.#respondedAt[this.#head];
+    return sentAt === undefined || respondedAt === undefined ? undefined : { sentAt, respondedAt };
   }
 
-  add(sentAt: number, answeredAt: number): void {
-    const last = this.#answeredAt.length - 1;
+  add(sentAt: number, respondedAt: number): void {
+    const last = this.#respondedAt.length - 1;
     const isFull = last + 1 - this.#head >= MERGE_FROM;
-    if (!isFull || Math.floor((this.#answeredAt[last] ?? 0) / SLICE_MS) !== Math.floor(answeredAt / SLICE_MS)) {
-      this.#push(sentAt, answeredAt, 1);
+    if (!isFull || Math.floor((this.#respondedAt[last] ?? 0) / SLICE_MS) !== Math.floor(respondedAt / SLICE_MS)) {
+      this.#push(sentAt, respondedAt, 1);
       return;
     }
     this.#sentAt[last] = Math.min(this.#sentAt[last] ?? sentAt, sentAt);
-    this.#answeredAt[last] = answeredAt;
+    this.#respondedAt[last] = respondedAt;
     this.#total[last] = this.#totalAt(last) + 1;
   }
 
   /** Drops expired entries. Amortised O(1): every entry is added once and dropped once. */
   expire(now: number): void {
     const head = this.#head;
-    while ((this.#answeredAt[this.#head] ?? Number.POSITIVE_INFINITY) + WINDOW_MS <= now) this.#head += 1;
+    while ((this.#respondedAt[this.#head] ?? Number.POSITIVE_INFINITY) + WINDOW_MS <= now) this.#head += 1;
     if (this.#head === head) return;
     this.#expired = this.#totalAt(this.#head - 1);
-    if (this.#head * 2 < this.#answeredAt.length) return;
+    if (this.#head * 2 < this.#respondedAt.length) return;
     this.#sentAt = this.#sentAt.slice(this.#head);
-    this.#answeredAt = this.#answeredAt.slice(this.#head);
+    this.#respondedAt = this.#respondedAt.slice(this.#head);
     this.#total = this.#total.slice(this.#head);
     this.#head = 0;
   }
@@ -105,20 +105,20 @@ export class AcceptedLog {
   /** When the request at `place` (0 is the oldest) expires; `undefined` if the log has fewer. */
   expiresAt(place: number): number | undefined {
     const index = this.#firstIndex((entry) => this.#totalAt(entry) - this.#expired > place);
-    const answeredAt = this.#answeredAt[index];
-    return answeredAt === undefined ? undefined : answeredAt + WINDOW_MS;
+    const respondedAt = this.#respondedAt[index];
+    return respondedAt === undefined ? undefined : respondedAt + WINDOW_MS;
   }
 
   /** Number of requests with a response at or after `since`. O(log n). */
-  answeredSince(since: number): number {
-    const index = this.#firstIndex((entry) => (this.#answeredAt[entry] ?? 0) >= since);
+  acceptedSince(since: number): number {
+    const index = this.#firstIndex((entry) => (this.#respondedAt[entry] ?? 0) >= since);
     return this.size - (this.#totalAt(index - 1) - this.#expired);
   }
 
-  #push(sentAt: number, answeredAt: number, requests: number): void {
+  #push(sentAt: number, respondedAt: number, requests: number): void {
     this.#total.push(this.#totalAt(this.#total.length - 1) + requests);
     this.#sentAt.push(sentAt);
-    this.#answeredAt.push(answeredAt);
+    this.#respondedAt.push(respondedAt);
   }
 
   #totalAt(index: number): number {
@@ -128,7 +128,7 @@ export class AcceptedLog {
   /** The first entry with a property that all later entries also have. */
   #firstIndex(hasProperty: (index: number) => boolean): number {
     let low = this.#head;
-    let high = this.#answeredAt.length;
+    let high = this.#respondedAt.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (hasProperty(middle)) high = middle;

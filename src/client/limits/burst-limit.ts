@@ -50,12 +50,12 @@ export interface BurstUsage {
 
 /** Number of requests that the limit allows now. */
 export function burstSlots({ burst, log, inFlight }: BurstUsage, now: number): number {
-  return hasBurstLimit(burst) ? burst.calls - log.answeredSince(now - burst.periodMs) - inFlight : burst.calls;
+  return hasBurstLimit(burst) ? burst.calls - log.acceptedSince(now - burst.periodMs) - inFlight : burst.calls;
 }
 
 /** Time at which the oldest request leaves the period; `undefined` without one: a response must arrive first. */
 export function burstSlotAt({ burst: { periodMs }, log }: BurstUsage, now: number): number | undefined {
-  const expiresAt = log.expiresAt(log.size - log.answeredSince(now - periodMs));
+  const expiresAt = log.expiresAt(log.size - log.acceptedSince(now - periodMs));
   return expiresAt === undefined ? undefined : expiresAt - WINDOW_MS + periodMs;
 }
 
@@ -78,13 +78,13 @@ export function isBurstRefusal(
   { now, hintMs }: { readonly now: number; readonly hintMs: number | undefined },
 ): boolean {
   if (hintMs === undefined || hintMs > burst.periodMs + ROUNDING_MS) return false;
-  return log.answeredSince(now - burst.periodMs) >= burst.proven;
+  return log.acceptedSince(now - burst.periodMs) >= burst.proven;
 }
 
 /** Raises the limit when its pause has ended: the learned number may have been a temporary share. */
 export function growBurstLimit(burst: BurstLimit, log: AcceptedLog, now: number): BurstLimit {
   if (now < burst.growsAt || !hasBurstLimit(burst)) return burst;
-  const isUsedUp = log.answeredSince(now - burst.periodMs) >= burst.calls;
+  const isUsedUp = log.acceptedSince(now - burst.periodMs) >= burst.calls;
   if (!isUsedUp) return burst;
   const calls = burst.calls + Math.max(1, Math.floor(GROWTH * burst.calls));
   return { ...burst, calls, proven: burst.calls, growsAt: now + burst.periodMs };

@@ -19,8 +19,8 @@ export interface Concurrency {
   /** The moving average of the round trips; 0 before the first. */
   readonly averageMs: number;
   /** Time of the last response, and time at which the latest request with a response was sent. */
-  readonly answeredAt: number;
-  readonly answeredSentAt: number;
+  readonly respondedAt: number;
+  readonly respondedSentAt: number;
 }
 
 /** More requests in flight do not speed up a limit per minute; documented in `RateLimitOptions`. */
@@ -63,34 +63,34 @@ export function initialConcurrency(maxConcurrent: 'adapt' | number): Concurrency
     lastShortestMs: Number.POSITIVE_INFINITY,
     periodEndsAt: Number.NEGATIVE_INFINITY,
     averageMs: 0,
-    answeredAt: Number.NEGATIVE_INFINITY,
-    answeredSentAt: Number.NEGATIVE_INFINITY,
+    respondedAt: Number.NEGATIVE_INFINITY,
+    respondedSentAt: Number.NEGATIVE_INFINITY,
   };
 }
 
 /** Number of further requests that may be sent; requests that are probably lost do not count. */
 export function concurrencyRoom(
-  { limit, atMost, averageMs, answeredAt, answeredSentAt }: Concurrency,
+  { limit, atMost, averageMs, respondedAt, respondedSentAt }: Concurrency,
   { now, inFlight, limiter }: RoomOptions,
 ): number {
   const requests = inFlight.size;
   const isAdaptive = atMost === LARGEST_CONCURRENCY;
   const allowed = Math.floor(isAdaptive ? Math.min(limit, firstBurst(limiter)) : limit);
   if (requests < allowed || requests >= atMost) return Math.min(allowed, atMost) - requests;
-  const lostBefore = Math.min(answeredSentAt, now - Math.max(LOST_AFTER_MS, LOST_ROUND_TRIPS * averageMs));
+  const lostBefore = Math.min(respondedSentAt, now - Math.max(LOST_AFTER_MS, LOST_ROUND_TRIPS * averageMs));
   let lost = 0;
   let youngest = Number.NEGATIVE_INFINITY;
   for (const { sentAt } of inFlight) {
     if (sentAt < lostBefore) lost += 1;
     youngest = sentAt;
   }
-  const isSilent = now - Math.max(answeredAt, youngest) >= SILENCE_MS;
+  const isSilent = now - Math.max(respondedAt, youngest) >= SILENCE_MS;
   return Math.min(atMost - requests, Math.max(isSilent ? 1 : 0, allowed - (requests - lost)));
 }
 
 /** After an idle time, the limit starts small again and grows with each response up to its old value. */
 export function concurrencyAfterIdle(state: Concurrency, now: number): Concurrency {
-  const isIdle = now - state.answeredAt >= IDLE_MS && state.atMost === LARGEST_CONCURRENCY;
+  const isIdle = now - state.respondedAt >= IDLE_MS && state.atMost === LARGEST_CONCURRENCY;
   return isIdle && state.limit > FIRST ? { ...state, limit: FIRST, threshold: state.limit } : state;
 }
 
@@ -109,7 +109,7 @@ function firstBurst(limiter: LimiterState): number {
 }
 
 /** A response arrived; `wasFull`: as many requests were in flight as the limit allows. */
-export function concurrencyAnswered(
+export function concurrencyResponded(
   before: Concurrency,
   { now, sentAt, wasFull }: { readonly now: number; readonly sentAt: number; readonly wasFull: boolean },
 ): Concurrency {
@@ -132,8 +132,8 @@ export function concurrencyAnswered(
     lastShortestMs,
     periodEndsAt: isNewPeriod ? now + PERIOD_MS : before.periodEndsAt,
     averageMs: averageMs + AVERAGE_WEIGHT * (tookMs - averageMs),
-    answeredAt: now,
-    answeredSentAt: Math.max(before.answeredSentAt, sentAt),
+    respondedAt: now,
+    respondedSentAt: Math.max(before.respondedSentAt, sentAt),
   };
 }
 

@@ -1,7 +1,7 @@
 import {
   concurrencyAfterIdle,
-  concurrencyAnswered,
   concurrencyFailed,
+  concurrencyResponded,
   concurrencyRoom,
   initialConcurrency,
   LOST_AFTER_MS,
@@ -59,12 +59,12 @@ export class InFlight {
   }
 
   /** The service works: it sent a success or a refusal. */
-  answered(permit: Permit, now: number): void {
+  responded(permit: Permit, now: number): void {
     const wasFull = this.#permits.size >= this.maxConcurrent;
     const { sentAt } = permit;
     this.#permits.delete(permit);
-    this.health = serviceAnswered(this.health, sentAt);
-    this.#concurrency = concurrencyAnswered(this.#concurrency, { now, sentAt, wasFull });
+    this.health = serviceResponded(this.health, sentAt);
+    this.#concurrency = concurrencyResponded(this.#concurrency, { now, sentAt, wasFull });
   }
 
   /** `hintMs`: the wait that the Retry-After of the failure asks for. */
@@ -144,7 +144,7 @@ export const HEALTHY: ServiceHealth = {
 };
 
 /** The service responded with a success or a refusal, so it works. */
-export function serviceAnswered(health: ServiceHealth, sentAt: number): ServiceHealth {
+export function serviceResponded(health: ServiceHealth, sentAt: number): ServiceHealth {
   const { isDown, retryAt, staleBefore, backoffMs, isProbing } = health;
   const lastSuccessSentAt = Math.max(health.lastSuccessSentAt, sentAt);
   if (isDown && sentAt <= staleBefore) return health;

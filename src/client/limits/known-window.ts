@@ -46,7 +46,7 @@ function isWrongBoundary(state: LimiterState, refusal: Refusal, { startsAt }: Fi
 /** If the slots of a full window are free long before the minute ends, the limit is for that shorter period. */
 function shorterPeriod({ log, limit }: LimiterState, refusal: Refusal, { startsAt }: FixedWindow) {
   const periodMs = refusal.hint === 'long' ? burstPeriodMs(startsAt, refusal) : undefined;
-  const calls = log.answeredSince(startsAt);
+  const calls = log.acceptedSince(startsAt);
   return periodMs !== undefined && calls >= limit && { calls, periodMs };
 }
 
@@ -73,7 +73,7 @@ function nextSlotsAt({ log }: LimiterState, window: Window, now: number): number
 function shareWithOthers(state: LimiterState, refusal: Refusal, window: Window): LimiterState {
   const { now, hint, hintMs } = refusal;
   const { log } = state;
-  const got = window.kind === 'fixed' ? log.answeredSince(window.startsAt) : log.size;
+  const got = window.kind === 'fixed' ? log.acceptedSince(window.startsAt) : log.size;
   if (isOwnLog(state, window, got)) return settleWindow(state, { kind: 'log' }, now);
   if (isRefusedBelowLimit(state, refusal, got)) return sendEvenly(state, refusal, got);
   const nextAt = nextSlotsAt(state, window, now);

@@ -93,7 +93,7 @@ export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterSta
   // The refusal does not show the limit if the request was a probe beyond the known slots, if its hint is short and
   // gives only the next slot, or if few requests were accepted before it.
   const saysLimit = !isProbe && (hint === 'long' || (hint === 'none' && log.size >= ENOUGH_CALLS));
-  const learned = saysLimit ? { ...withLimit(state, log.size), countsLateAnswers: true } : state;
+  const learned = saysLimit ? { ...withLimit(state, log.size), countsLateResponses: true } : state;
   return relearn({ ...learned, firstBurst: log.size }, refusal);
 }
 
@@ -110,7 +110,7 @@ export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterS
   if (!isSoon && !isShortTrial && waitsForOwn(state, refusal)) return learnLog(state, now);
   if (isBucket(state, refusal, sinceExhaustedMs)) return becomeBucket(state, now, sinceExhaustedMs);
   if (isSoon && isShortTrial) {
-    return limitBursts(state, { calls: log.answeredSince(now - 1_000), periodMs: 1_000, refusal });
+    return limitBursts(state, { calls: log.acceptedSince(now - 1_000), periodMs: 1_000, refusal });
   }
   const periodMs = burstPeriodMs(openedAt, refusal);
   if (!isSoon && periodMs !== undefined) return limitBursts(state, { calls: gate.accepted, periodMs, refusal });
@@ -123,7 +123,7 @@ export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterS
 export function waitsForOwn({ log: { oldest } }: LimiterState, { now, hint, hintMs }: Refusal): boolean {
   if (hint === 'none' || oldest === undefined) return false;
   const at = gateAfter(now, hintMs);
-  return at >= oldest.sentAt + WINDOW_MS - TOLERANCE_MS && at <= oldest.answeredAt + WINDOW_MS + TOLERANCE_MS;
+  return at >= oldest.sentAt + WINDOW_MS - TOLERANCE_MS && at <= oldest.respondedAt + WINDOW_MS + TOLERANCE_MS;
 }
 
 /** All our requests of the last minute are the limit: some of them used slots of others, which expired meanwhile. */
@@ -165,7 +165,7 @@ export function limitBursts(
     phase: 'unknown',
     window: { kind: 'log' },
     limit: state.configured,
-    countsLateAnswers: false,
+    countsLateResponses: false,
     probe: scheduleProbe(state.probe, now),
     gate: closeGate(state.gate, now + hintMs),
   };

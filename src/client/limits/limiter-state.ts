@@ -87,7 +87,7 @@ export interface LimiterState {
   /** Accepted requests before the first refusal: the capacity of a bucket. */
   readonly firstBurst: number;
   /** Whether responses that arrive after the first refusal still raise the limit learned from it. */
-  readonly countsLateAnswers: boolean;
+  readonly countsLateResponses: boolean;
   /** The service asked for a wait longer than `maxRetryAfterMs`: nothing is sent before this time. */
   readonly blockedUntil: number;
   readonly log: AcceptedLog;
@@ -114,7 +114,7 @@ export function copyState(state: LimiterState): { -readonly [Field in keyof Limi
     serverAhead: state.serverAhead,
     datedAt: state.datedAt,
     firstBurst: state.firstBurst,
-    countsLateAnswers: state.countsLateAnswers,
+    countsLateResponses: state.countsLateResponses,
     blockedUntil: state.blockedUntil,
     log: state.log,
   };

@@ -29,7 +29,7 @@ interface LimiterStatus {
   readonly window: WindowName;
   /** Requests per minute that this process may make, configured or learned; `undefined` while unknown. */
   readonly perMinute: number | undefined;
-  /** A second limit over a shorter period (`periodMs` in milliseconds); `undefined` if there is none. */
+  /** The second limit, over a shorter period of `periodMs` milliseconds; `undefined` while none is known. */
   readonly burst: { readonly calls: number; readonly periodMs: number } | undefined;
 }
 

@@ -1,10 +1,10 @@
-import type { Answer, RetryAfterReading } from './transitions.ts';
+import type { RequestResult, RetryAfterReading } from './transitions.ts';
 
 /** The headers of a response that the limiter evaluates; omit absent ones. */
-export type AnswerHeaders = Pick<Answer, 'date' | 'retryAfter'>;
+export type ResultHeaders = Pick<RequestResult, 'date' | 'retryAfter'>;
 
 /** How a request failed. */
-export interface FailureDetails extends AnswerHeaders {
+export interface FailureDetails extends ResultHeaders {
   /** Whether the service may have counted the request. */
   readonly mayHaveCounted: boolean;
   readonly error: unknown;
@@ -43,12 +43,12 @@ export class Permit {
   }
 
   /** The server responded, neither with a refusal for the rate nor with a failure. */
-  ok(headers: AnswerHeaders = {}): void {
+  ok(headers: ResultHeaders = {}): void {
     this.#end('accepted', headers);
   }
 
   /** The server refused the request for the rate (429 `rate_limited`). */
-  limited(headers: AnswerHeaders = {}): RetryAfterReading | undefined {
+  limited(headers: ResultHeaders = {}): RetryAfterReading | undefined {
     return this.#end('refused', headers);
   }
 

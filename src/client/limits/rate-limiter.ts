@@ -284,7 +284,7 @@ export class RateLimiter {
       const serverNowMs = this.#time.toEpoch(now);
       const hintMs = retryAfterMs(parseRetryAfter(retryAfter), { unit: this.retryAfterUnit, date, serverNowMs });
       this.#inFlight.failed(permit, now, { hintMs, error });
-    } else if (end === 'accepted' || end === 'refused') this.#inFlight.answered(permit, now);
+    } else if (end === 'accepted' || end === 'refused') this.#inFlight.responded(permit, now);
     else this.#inFlight.left(permit);
     const kind = end !== 'failed' ? end : mayHaveCounted ? 'lost' : 'unused';
     const reading = this.#core.report({ kind, now, sentAt, probe, date, retryAfter });

@@ -36,7 +36,7 @@ const DATE_GRAIN_MS = 1_000;
 const BLOCKED_AT_MOST_MS = 86_400_000;
 
 /** The result of a granted request. */
-export interface Answer {
+export interface RequestResult {
   readonly now: number;
   readonly sentAt: number;
   /** Whether it was granted as a probe. */
@@ -53,7 +53,7 @@ export interface Answer {
  * - `lost`: the server may have counted it. `unused`: it was not sent.
  */
 export type Report =
-  | (Answer & { readonly kind: 'accepted' | 'refused' | 'lost' | 'unused' })
+  | (RequestResult & { readonly kind: 'accepted' | 'refused' | 'lost' | 'unused' })
   | { readonly kind: 'configured'; readonly perMinute: number; readonly now: number };
 
 /** The meaning of a Retry-After. */
@@ -91,7 +91,7 @@ export function initialState(perMinute: number): LimiterState {
     serverAhead: UNKNOWN_SERVER_CLOCK,
     datedAt: Number.NEGATIVE_INFINITY,
     firstBurst: 0,
-    countsLateAnswers: false,
+    countsLateResponses: false,
     blockedUntil: Number.NEGATIVE_INFINITY,
     log: new AcceptedLog(),
   };
@@ -113,13 +113,13 @@ export function applyReport(state: LimiterState, report: Report, options: RetryA
 }
 
 /** The server accepted a request. */
-export function accepted(before: LimiterState, answer: Answer): LimiterState {
-  const { now, sentAt, probe } = answer;
-  const ended = endCall(observe(before, answer));
-  log(ended, answer);
+export function accepted(before: LimiterState, result: RequestResult): LimiterState {
+  const { now, sentAt, probe } = result;
+  const ended = endCall(observe(before, result));
+  log(ended, result);
   ended.unit = weighAcceptance(ended.unit, sentAt);
   if (isStale(ended.gate, sentAt)) {
-    if (ended.countsLateAnswers) ended.limit = Math.min(ended.configured, ended.limit + 1);
+    if (ended.countsLateResponses) ended.limit = Math.min(ended.configured, ended.limit + 1);
     return ended;
   }
   if (ended.phase !== 'learning') ended.gate = acceptBehindGate(ended.gate);
@@ -131,13 +131,13 @@ export function accepted(before: LimiterState, answer: Answer): LimiterState {
 }
 
 /** The server refused a request for the rate (429). */
-export function refused(before: LimiterState, answer: Answer, options: RetryAfterOptions): LimiterState {
-  const { now, sentAt, probe: isProbe } = answer;
-  const { unit, reading } = readRetryAfter(before, answer, options);
+export function refused(before: LimiterState, result: RequestResult, options: RetryAfterOptions): LimiterState {
+  const { now, sentAt, probe: isProbe } = result;
+  const { unit, reading } = readRetryAfter(before, result, options);
   const { waitMs: hintMs } = reading;
   const isContradicted = before.log.size < NEARLY_ALL * before.configured;
   const configuredAt = isContradicted ? Number.NEGATIVE_INFINITY : before.configuredAt;
-  let state: LimiterState = { ...observe(before, answer), unit, configuredAt };
+  let state: LimiterState = { ...observe(before, result), unit, configuredAt };
   if (hintMs !== undefined && hintMs > options.maxRetryAfterMs) {
     // It is about a longer quota than the limit of the window, so it is no evidence about the window.
     const blockedUntil = Math.max(state.blockedUntil, now + Math.min(hintMs, BLOCKED_AT_MOST_MS));
@@ -147,7 +147,7 @@ export function refused(before: LimiterState, answer: Answer, options: RetryAfte
   const openedAt = state.gate.opensAt;
   const wasStale = isStale(state.gate, sentAt);
   const opensAt = now + (hintMs ?? 0);
-  if (answer.isOfShare) return { ...state, gate: closeGate(state.gate, opensAt) };
+  if (result.isOfShare) return { ...state, gate: closeGate(state.gate, opensAt) };
   state = { ...state, gate: stayClosedUntil(state.gate, opensAt) };
   // The request was sent before the last refusal or before the gate opened: that refusal is already evaluated.
   if (wasStale) return state;
@@ -158,13 +158,13 @@ export function refused(before: LimiterState, answer: Answer, options: RetryAfte
   state = { ...state, gate: recordRefusal(state.gate, now, state.log.size === 0) };
   const refusal = { now, sentAt, openedAt, isProbe, hint: kindOfHint(state, hintMs), hintMs: hintMs ?? 0 };
   if (state.phase === 'unknown') return refuseUnknown(state, refusal);
-  state = { ...state, countsLateAnswers: false };
+  state = { ...state, countsLateResponses: false };
   return (state.phase === 'learning' ? refuseLearning : refuseKnown)(state, refusal);
 }
 
 /** No response, or one that does not show whether the server counted the request: it may have. */
-export function lost(state: LimiterState, answer: Answer): LimiterState {
-  log(state, answer);
+export function lost(state: LimiterState, result: RequestResult): LimiterState {
+  log(state, result);
   return endCall(state);
 }
 
@@ -203,14 +203,14 @@ function confirmBoundary(state: LimiterState, now: number): LimiterState {
   const { window, log, limit, roundTrips } = state;
   if (window.kind !== 'fixed' || window.boundary !== 'testing') return state;
   // The server may have counted a request when it was sent.
-  const stillCounted = log.answeredSince(now - WINDOW_MS + roundTrips.longestMs);
+  const stillCounted = log.acceptedSince(now - WINDOW_MS + roundTrips.longestMs);
   return stillCounted > limit ? { ...state, window: { ...window, boundary: 'confirmed' } } : state;
 }
 
 /** Reads the Retry-After of a refusal, and learns its unit. */
 export function readRetryAfter(
   state: LimiterState,
-  { retryAfter, date, sentAt, now }: Answer,
+  { retryAfter, date, sentAt, now }: RequestResult,
   { retryAfterUnit }: RetryAfterOptions,
 ): { readonly unit: UnitState; readonly reading: RetryAfterReading } {
   const parsed = parseRetryAfter(retryAfter);
@@ -222,7 +222,7 @@ export function readRetryAfter(
 }
 
 /** Evaluates the time of a response and its `Date` header. */
-function observe(state: LimiterState, { now, sentAt, date }: Answer): LimiterState {
+function observe(state: LimiterState, { now, sentAt, date }: RequestResult): LimiterState {
   const { roundTrips, datedAt } = state;
   const tookMs = now - sentAt;
   const isUsual = tookMs >= roundTrips.shortestMs && tookMs <= roundTrips.longestMs;
@@ -241,7 +241,7 @@ function observe(state: LimiterState, { now, sentAt, date }: Answer): LimiterSta
   };
 }
 
-function log(state: LimiterState, { now, sentAt }: Answer): void {
+function log(state: LimiterState, { now, sentAt }: RequestResult): void {
   state.log.expire(now);
   state.log.add(sentAt, now);
 }

@@ -53,7 +53,7 @@ export function freeSlots(window: Window, { log, limit, inFlight }: Usage, now: 
     case 'fixed':
       if (now < window.startsAt + window.guardMs) return 0;
       return Math.min(
-        limit - log.answeredSince(window.startsAt) - inFlight,
+        limit - log.acceptedSince(window.startsAt) - inFlight,
         testSlots(window, { log, limit, inFlight }),
       );
     case 'bucket':
@@ -106,7 +106,7 @@ function nextFixedSlotAt(
   const { startsAt, guardMs, boundary } = window;
   const opensAt = startsAt + guardMs;
   if (now < opensAt) return opensAt + Math.floor(ahead / limit) * WINDOW_MS;
-  const isTest = boundary === 'testing' && log.answeredSince(startsAt) + inFlight < limit;
+  const isTest = boundary === 'testing' && log.acceptedSince(startsAt) + inFlight < limit;
   if (isTest) return nextSlotAt({ kind: 'log' }, usage, now, ahead);
   return opensAt + (1 + Math.floor((missing - 1) / limit)) * WINDOW_MS;
 }

@@ -8,7 +8,7 @@ test('a request expires a minute after its answer, not after its sending', () =>
 
   log.expire(60_199);
   expect(log.size).toBe(1);
-  expect(log.oldest).toEqual({ sentAt: 0, answeredAt: 200 });
+  expect(log.oldest).toEqual({ sentAt: 0, respondedAt: 200 });
 
   log.expire(60_200);
   expect(log.size).toBe(0);
@@ -31,19 +31,19 @@ test('counts and expires like a plain list', () => {
         sent.push(now - 10 - (gap % 7));
       }
 
-      const kept = answers.filter((answeredAt) => answeredAt + 60_000 > now);
+      const kept = answers.filter((respondedAt) => respondedAt + 60_000 > now);
       const copy = new AcceptedLog(JSON.parse(JSON.stringify(log)));
 
       expect(log.size).toBe(kept.length);
       expect(log.oldest).toEqual(
-        kept[0] === undefined ? undefined : { sentAt: sent.at(-kept.length), answeredAt: kept[0] },
+        kept[0] === undefined ? undefined : { sentAt: sent.at(-kept.length), respondedAt: kept[0] },
       );
       expect([copy.size, copy.oldest]).toEqual([log.size, log.oldest]);
-      expect(log.answeredSince(kept[0] ?? now)).toBe(kept.length);
-      expect(log.answeredSince(now - age)).toBe(kept.filter((answeredAt) => answeredAt >= now - age).length);
+      expect(log.acceptedSince(kept[0] ?? now)).toBe(kept.length);
+      expect(log.acceptedSince(now - age)).toBe(kept.filter((respondedAt) => respondedAt >= now - age).length);
       expect([0, kept.length - 1, kept.length].map((place) => log.expiresAt(place))).toEqual(
-        [kept[0], kept.at(-1), undefined].map((answeredAt) =>
-          answeredAt === undefined ? undefined : answeredAt + 60_000,
+        [kept[0], kept.at(-1), undefined].map((respondedAt) =>
+          respondedAt === undefined ? undefined : respondedAt + 60_000,
         ),
       );
     }),
@@ -52,13 +52,13 @@ test('counts and expires like a plain list', () => {
 
 test('saving and reading it removes only expired requests', () => {
   const log = new AcceptedLog();
-  for (const answeredAt of [100, 30_000, 30_000, 61_000]) log.add(answeredAt - 50, answeredAt);
+  for (const respondedAt of [100, 30_000, 30_000, 61_000]) log.add(respondedAt - 50, respondedAt);
   log.expire(60_500);
 
   const copy = new AcceptedLog(JSON.parse(JSON.stringify(log)));
 
   expect(copy.size).toBe(3);
-  expect(copy.oldest).toEqual({ sentAt: 29_950, answeredAt: 30_000 });
+  expect(copy.oldest).toEqual({ sentAt: 29_950, respondedAt: 30_000 });
   expect([0, 1, 2].map((place) => copy.expiresAt(place))).toEqual([90_000, 90_000, 121_000]);
 });
 
@@ -69,10 +69,10 @@ test('from two thousand entries on, answers of the same 25 ms share one entry an
 
   expect(log.size).toBe(2_500);
   expect(log.toJSON()).toHaveLength(3 * 2_001);
-  expect(log.answeredSince(2_000)).toBe(500);
+  expect(log.acceptedSince(2_000)).toBe(500);
   expect(new AcceptedLog(log.toJSON()).size).toBe(2_500);
   log.expire(61_999);
-  expect(log.oldest).toEqual({ sentAt: 1_993, answeredAt: 2_024 });
+  expect(log.oldest).toEqual({ sentAt: 1_993, respondedAt: 2_024 });
   log.expire(62_024);
   expect(log.size).toBe(0);
 });

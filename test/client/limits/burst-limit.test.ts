@@ -13,7 +13,7 @@ import {
 
 function logOf(...answers: number[]): AcceptedLog {
   const log = new AcceptedLog();
-  for (const answeredAt of answers) log.add(answeredAt - 50, answeredAt);
+  for (const respondedAt of answers) log.add(respondedAt - 50, respondedAt);
   return log;
 }
 

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import {
   type Concurrency,
   concurrencyAfterIdle,
-  concurrencyAnswered,
   concurrencyFailed,
+  concurrencyResponded,
   concurrencyRoom,
   initialConcurrency,
   LARGEST_CONCURRENCY,
@@ -18,7 +18,7 @@ interface Answering {
 }
 
 function answer(state: Concurrency, { tookMs = 100, wasFull = true, at = 1_000 }: Answering = {}): Concurrency {
-  return concurrencyAnswered(state, { now: at, sentAt: at - tookMs, wasFull });
+  return concurrencyResponded(state, { now: at, sentAt: at - tookMs, wasFull });
 }
 
 function answers(state: Concurrency, calls: number, answering: Answering = {}): Concurrency {
@@ -154,8 +154,8 @@ test('of a limit that may be wrong, at most eight and a seventh of what it has a
 
 test('after 10 s without an answer it starts with four again, and grows per answer up to where it was', () => {
   const grown = answers(initialConcurrency('adapt'), 100, { at: 0 });
-  const early = concurrencyAfterIdle(grown, grown.answeredAt + 9_999);
-  const late = concurrencyAfterIdle(grown, grown.answeredAt + 10_000);
+  const early = concurrencyAfterIdle(grown, grown.respondedAt + 9_999);
+  const late = concurrencyAfterIdle(grown, grown.respondedAt + 10_000);
 
   expect(early).toBe(grown);
   expect(late).toMatchObject({ limit: 4, threshold: 104 });

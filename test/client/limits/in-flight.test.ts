@@ -3,9 +3,9 @@ import {
   HEALTHY,
   InFlight,
   type ServiceHealth,
-  serviceAnswered,
   serviceFailed,
   serviceGranted,
+  serviceResponded,
   serviceRoom,
   serviceUntested,
 } from '../../../src/client/limits/in-flight.ts';
@@ -26,7 +26,7 @@ function fail(health: ServiceHealth, now: number, { sentAt = now - 100, hintMs, 
 
 function answer(health: ServiceHealth, times: number): ServiceHealth {
   let after = health;
-  for (let call = 0; call < times; call += 1) after = serviceAnswered(after, call);
+  for (let call = 0; call < times; call += 1) after = serviceResponded(after, call);
   return after;
 }
 
@@ -65,7 +65,7 @@ test('failures between late responses of an outage do not hide it', () => {
   let health = answer(HEALTHY, 100);
   for (let round = 0; round < 60; round += 1) {
     health = fail(health, 200 + round, { sentAt: 99 });
-    health = serviceAnswered(health, 100);
+    health = serviceResponded(health, 100);
   }
 
   expect(failuresUntilDown(health)).toBeLessThanOrEqual(7);
@@ -81,14 +81,14 @@ test('if every third request fails, two failures in a row are not an outage', ()
 });
 
 test('a success ends a run of failures', () => {
-  const interrupted = serviceAnswered(fail(fail(HEALTHY, 0), 1), 1);
+  const interrupted = serviceResponded(fail(fail(HEALTHY, 0), 1), 1);
 
   expect(interrupted.failuresInARow).toBe(0);
   expect(fail(fail(interrupted, 3), 4).isDown).toBe(false);
 });
 
 test('a failure older than the latest success is not part of a run, except with Retry-After', () => {
-  const health = serviceAnswered(HEALTHY, 100);
+  const health = serviceResponded(HEALTHY, 100);
   const failures = (sentAt: number) => [1, 2, 3].reduce((before) => fail(before, 200, { sentAt }), health);
 
   expect([99, 100].map((sentAt) => failures(sentAt).isDown)).toEqual([false, true]);
@@ -147,7 +147,7 @@ test('an answered probe ends the outage and resets the backoff', () => {
   const health = failProbe(failProbe(down()));
   const sentAt = health.retryAt;
 
-  const up = serviceAnswered(serviceGranted(health), sentAt);
+  const up = serviceResponded(serviceGranted(health), sentAt);
 
   expect(up).toEqual({ ...HEALTHY, lastSuccessSentAt: sentAt, failureRate: health.failureRate });
   expect(serviceRoom(up, sentAt + 50)).toBe(Number.POSITIVE_INFINITY);
@@ -156,7 +156,7 @@ test('an answered probe ends the outage and resets the backoff', () => {
 test('results of requests sent before the outage began neither end nor prolong it', () => {
   const health = serviceGranted(down());
 
-  for (const sentAt of [9_999, 10_000]) expect(serviceAnswered(health, sentAt)).toBe(health);
+  for (const sentAt of [9_999, 10_000]) expect(serviceResponded(health, sentAt)).toBe(health);
   expect(fail(health, 10_050, { sentAt: 9_999 })).toEqual(health);
 });
 
@@ -198,7 +198,7 @@ function grown(): InFlight {
   while (inFlight.maxConcurrent < 20) {
     const permits = Array.from({ length: inFlight.maxConcurrent }, () => permitSentAt(0));
     for (const permit of permits) inFlight.add(permit);
-    for (const permit of permits) inFlight.answered(permit, 0);
+    for (const permit of permits) inFlight.responded(permit, 0);
   }
   return inFlight;
 }

@@ -19,7 +19,7 @@ interface Before extends Partial<LimiterState> {
 /** The record after a refusal in a window that is known. */
 function refuse({ perMinute = 10, answers = [], ...changes }: Before, refusal: Partial<Refusal> = {}): LimiterState {
   const state: LimiterState = { ...initialState(perMinute), phase: 'known', window: FIXED, ...changes };
-  for (const answeredAt of answers) state.log.add(answeredAt - 100, answeredAt);
+  for (const respondedAt of answers) state.log.add(respondedAt - 100, respondedAt);
   const hint = refusal.hintMs === undefined ? 'none' : 'long';
   const usual = { now: NOW, sentAt: NOW - 100, openedAt: 0, isProbe: false, hint, hintMs: 0 } as const;
   return refuseKnown(state, { ...usual, ...refusal });

@@ -28,7 +28,7 @@ interface Before extends Partial<Omit<LimiterState, 'gate' | 'hypothesis'>> {
 /** With 30 per minute, changed as given. */
 function stateOf({ perMinute = 30, answers = [], gate, hypothesis, ...changes }: Before = {}): LimiterState {
   const initial = initialState(perMinute);
-  for (const answeredAt of answers) initial.log.add(answeredAt - 100, answeredAt);
+  for (const respondedAt of answers) initial.log.add(respondedAt - 100, respondedAt);
   const parts = { gate: { ...initial.gate, ...gate }, hypothesis: { ...initial.hypothesis, ...hypothesis } };
   return { ...initial, ...parts, ...changes };
 }
@@ -115,10 +115,10 @@ test.each<[string, Before, Partial<Refusal>, object]>([
     'a long hint',
     { answers: times(3, 99_000) },
     { hintMs: 30_000 },
-    { limit: 3, countsLateAnswers: true, firstBurst: 3 },
+    { limit: 3, countsLateResponses: true, firstBurst: 3 },
   ],
-  ['no hint after nine requests', { answers: times(9, 99_000) }, {}, { limit: 30, countsLateAnswers: false }],
-  ['no hint after ten requests', { answers: times(10, 99_000) }, {}, { limit: 10, countsLateAnswers: true }],
+  ['no hint after nine requests', { answers: times(9, 99_000) }, {}, { limit: 30, countsLateResponses: false }],
+  ['no hint after ten requests', { answers: times(10, 99_000) }, {}, { limit: 10, countsLateResponses: true }],
   ['a short hint', { answers: times(12, 99_000) }, { hintMs: 2_000, hint: 'short' }, { limit: 30 }],
   ['a probe', { answers: times(12, 99_000) }, { hintMs: 30_000, isProbe: true }, { limit: 30, firstBurst: 12 }],
   ['nearly the whole limit', { answers: times(27, 99_000) }, {}, { limit: 27, firstBurst: 27 }],
@@ -333,9 +333,9 @@ test('a sliding window that is learned has the requests of its minute as limit, 
 test('a burst limit that is learned starts to learn the minute anew', () => {
   const window = { kind: 'fixed', startsAt: 60_000, guardMs: 0, boundary: 'assumed' } as const;
 
-  const before = { window, limit: 7, countsLateAnswers: true, answers: times(7, NOW), hypothesis: TRIAL };
+  const before = { window, limit: 7, countsLateResponses: true, answers: times(7, NOW), hypothesis: TRIAL };
   const after = refuseLearning(learning(7, before), refusalOf(SHORT));
 
-  expect(after).toMatchObject({ phase: 'unknown', window: { kind: 'log' }, limit: 30, countsLateAnswers: false });
+  expect(after).toMatchObject({ phase: 'unknown', window: { kind: 'log' }, limit: 30, countsLateResponses: false });
   expect(after.gate.opensAt).toBe(NOW + 1_000);
 });

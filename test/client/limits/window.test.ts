@@ -4,7 +4,7 @@ import { advanceWindow, freeSlots, nextSlotAt, type Window } from '../../../src/
 
 function usage({ answers = [] as number[], limit = 3, inFlight = 0 }) {
   const log = new AcceptedLog();
-  for (const answeredAt of answers) log.add(answeredAt - 100, answeredAt);
+  for (const respondedAt of answers) log.add(respondedAt - 100, respondedAt);
   return { log, limit, inFlight };
 }
 

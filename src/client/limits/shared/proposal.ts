@@ -13,7 +13,7 @@ const WAITS_MS = 2_000;
 /** A hint up to this is the time until one slot is free; a longer one can be the end of a window. */
 const ONE_SLOT_MS = 2_500;
 /** Longest duration of a `quota()` call for the limit, which may have to wait for the next window. */
-const ANSWER_MS = WINDOW_MS;
+const QUOTA_CALL_MS = WINDOW_MS;
 
 const NO_LEASE: Lease = { inFlight: 0, waiting: 0, seenAt: 0, askedAt: 0 };
 
@@ -67,7 +67,7 @@ export function propose(parts: ProposalParts): Proposal {
   let limit = startingState(settings, known && { ...known.limit, log: known.limit.log.copy() });
   // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
   limit = take(limit, inFlight + reports.filter(({ kind }) => kind !== 'configured').length - own.inFlight);
-  for (const report of [...dead.reports, ...reports.map((report) => answeredBetween(report, since, now))]) {
+  for (const report of [...dead.reports, ...reports.map((report) => respondedBetween(report, since, now))]) {
     limit = applyReport(limit, report, settings);
   }
   const contenders = contendersOf(leases, id, now);
@@ -107,7 +107,7 @@ export function shareOf(
     burst: isKnown ? state.burst : takeTurns(state, { now, waitMs }, processes).burst,
     phase: isKnown ? phase : 'unknown',
     gate: isKnown || processes === 1 ? gate : closeGate(gate, gate.opensAt),
-    countsLateAnswers: false,
+    countsLateResponses: false,
     // In a known window a share may grow, because probes find what the others leave unused.
     configured: isKnown ? configured : shareOfLimit(configured, processes),
     limit: shareOfLimit(isKnown ? limit : configured, processes),
@@ -149,7 +149,7 @@ export function shareOfLimit(perMinute: number, processes: number): number {
 /** Whether a process that has not ended called `quota()` for the limit, and its response can still arrive. */
 function isAsked(leases: ReadonlyMap<string, Lease>, id: string, now: number): boolean {
   return [...leases].some(([name, { askedAt, inFlight, waiting }]) => {
-    return now - askedAt < ANSWER_MS && (name === id || inFlight > 0 || waiting > 0);
+    return now - askedAt < QUOTA_CALL_MS && (name === id || inFlight > 0 || waiting > 0);
   });
 }
 
@@ -177,7 +177,7 @@ function reclaimDead(leases: Map<string, Lease>, { id, now }: { readonly id: str
 }
 
 /** A response that arrived while another process wrote counts as later than that write: all processes see one order. */
-function answeredBetween(report: Report, earliest: number, latest: number): Report {
+function respondedBetween(report: Report, earliest: number, latest: number): Report {
   // A refusal during an outage says only how long to wait, and that counts from its response. A limit has no order.
   if (report.kind === 'configured' || (report.kind === 'refused' && report.isOfShare)) return report;
   return { ...report, now: Math.min(latest, Math.max(earliest, report.now)) };

@@ -135,8 +135,8 @@ export class StoreExchange {
   /** The timeout is that of one exchange, not of all tries together: a busy store has not failed. */
   async #inTime(exchange: Promise<LimitExchange>): Promise<LimitExchange> {
     const { clock } = this.#options;
-    const answered = new AbortController();
-    const sleep = (ms: number) => clock.sleep(ms, answered.signal);
+    const responded = new AbortController();
+    const sleep = (ms: number) => clock.sleep(ms, responded.signal);
     const tooLate = sleep(TIMEOUT_MS)
       // If the process itself was paused, the response has arrived and this turn reads it.
       .then(() => sleep(1))
@@ -149,7 +149,7 @@ export class StoreExchange {
     try {
       return await Promise.race([exchange, tooLate]);
     } finally {
-      answered.abort();
+      responded.abort();
     }
   }
 

@@ -118,7 +118,7 @@ test('the requests of a dead process count as sent when it was last seen', () =>
   expect(Object.keys(state.leases).sort()).toEqual(['alive', 'own']);
   expect(state.limit.inFlight).toBe(1);
   expect(state.limit.log.size).toBe(3);
-  expect(state.limit.log.oldest).toEqual({ sentAt: NOW - 30_000, answeredAt: NOW });
+  expect(state.limit.log.oldest).toEqual({ sentAt: NOW - 30_000, respondedAt: NOW });
   expect(isNews).toBe(true);
 });
 
@@ -127,7 +127,7 @@ test('the requests of a process that died long ago count as sent a minute ago at
 
   const { state } = propose(parts({ known: shared({ dead }, { inFlight: 1 }) }));
 
-  expect(state.limit.log.oldest).toEqual({ sentAt: NOW - 60_000, answeredAt: NOW });
+  expect(state.limit.log.oldest).toEqual({ sentAt: NOW - 60_000, respondedAt: NOW });
 });
 
 test('a process that has not written for long keeps its own requests in flight', () => {
@@ -336,9 +336,9 @@ test('without the store, a process without others continues with its gate', () =
 
 test('without the store, responses to earlier requests do not raise the share', () => {
   const log = new AcceptedLog();
-  const state = { ...initialState(60), limit: 20, countsLateAnswers: true, log };
+  const state = { ...initialState(60), limit: 20, countsLateResponses: true, log };
 
-  expect(shareOf(state, { processes: 2, inFlight: 0, now: NOW }).countsLateAnswers).toBe(false);
+  expect(shareOf(state, { processes: 2, inFlight: 0, now: NOW }).countsLateResponses).toBe(false);
 });
 
 const LEARNING = {
