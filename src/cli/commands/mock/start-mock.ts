@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { PlanName } from '../../../generated/service.ts';
-import type { CreatedKey, MockServer, MockServerOptions, RunningServer } from '../../../mock-server/index.ts';
+import type { CreatedKey, MockServer, MockServerOptions, RunningServer, Snapshot } from '../../../mock-server/index.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { jsonFault } from '../../json/json-fault.ts';
@@ -25,7 +25,7 @@ export interface MockOptions {
   readonly setup?: string;
   /** The path of a file. */
   readonly replay?: string;
-  /** The path of a file, which may not be there yet. */
+  /** The path of a file, which need not exist yet. */
   readonly state?: string;
 }
 
@@ -71,9 +71,10 @@ export async function startMock(
   });
   // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
-  const main = isKnown(first, mock) ? first : printedKey(mock.createKey({ plan: first.plan }), mock);
-  const keys = [main, ...others.filter((other) => isKnown(other, mock))];
-  const warnings = isResumed ? ignoredOptions(state, mock, { now, seed, setup }) : [];
+  const snapshot = mock.snapshot();
+  const main = isKnown(first, snapshot) ? first : printedKey(mock.createKey({ plan: first.plan }), mock);
+  const keys = [main, ...others.filter((other) => isKnown(other, snapshot))];
+  const warnings = isResumed ? ignoredOptions(state, snapshot, { now, seed, setup }) : [];
   for (const warning of warnings) await screen.warn(warning);
   return { ...listening, server: mock, key: main.key, plan: main.plan, keys };
 }
@@ -102,16 +103,15 @@ function printedKey({ id, key, accountId }: CreatedKey, { accounts, keys }: Mock
   return { id, key, plan: accounts.get(accountId).plan, state: keys.get(id).state };
 }
 
-/** The state continues with its own time and seed: the same command can be run again. */
+/** The options that the state file overrides: a resumed mock continues with its own time and seed. */
 function ignoredOptions(
   path: string,
-  mock: MockServer,
+  snapshot: Snapshot,
   { now, seed, setup }: { readonly [Name in 'now' | 'seed' | 'setup']: MockOptions[Name] | undefined },
 ): readonly string[] {
-  const { seed: ownSeed } = mock.snapshot();
   const ignored = [
-    ...(now === undefined ? [] : [`--now ${now} (it continues at ${new Date(mock.clock.now()).toISOString()})`]),
-    ...(seed === undefined || seed === ownSeed ? [] : [`--seed ${seed} (it has seed ${ownSeed})`]),
+    ...(now === undefined ? [] : [`--now ${now} (it continues at ${new Date(snapshot.now).toISOString()})`]),
+    ...(seed === undefined || seed === snapshot.seed ? [] : [`--seed ${seed} (it has seed ${snapshot.seed})`]),
     ...(setup === undefined ? [] : [`--setup ${setup}`]),
   ];
   return ignored.map((what) => `${path} exists, which overrides ${what}; move it away to start with an empty state`);
@@ -129,8 +129,7 @@ async function createMock(options: MockServerOptions): Promise<MockServer> {
 }
 
 /** Whether the state has this key: a state file of an earlier run with the same seed and setup does. */
-function isKnown({ id, key, plan, state }: PrintedKey, mock: MockServer): boolean {
-  const { accounts, keys } = mock.snapshot();
+function isKnown({ id, key, plan, state }: PrintedKey, { accounts, keys }: Snapshot): boolean {
   const hash = createHash('sha256').update(key).digest('hex');
   const known = keys.find((record) => record.id === id && record.hash === hash);
   if (known === undefined || (known.revokedAt === null) !== (state === 'active')) return false;

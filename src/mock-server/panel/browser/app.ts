@@ -7,7 +7,7 @@ import { html, Select, withValue } from './html.ts';
 import { JournalSection } from './journal-section.ts';
 import { KeySection } from './key-section.ts';
 import { ClockSection, OutboxSection, SwitchSection } from './mock-sections.ts';
-import { type ChangeQuery, otherRefusal, type PanelQuery, readQuery, writeQuery } from './mock-view.ts';
+import { type ChangeQuery, type PanelQuery, pageError, readQuery, writeQuery } from './mock-view.ts';
 import { StubSection } from './stub-section.ts';
 import { useMock } from './use-mock.ts';
 
@@ -15,7 +15,7 @@ function App() {
   const [query, setQuery] = usePanelQuery();
   const sections = location.pathname.endsWith('/outbox') ? [OutboxSection] : SECTIONS;
   const { view, spaces, entries, problem, refusal, needsToken, act, connect } = useMock(query.space);
-  const note = problem === '' ? otherRefusal(refusal) : problem;
+  const note = problem === '' ? pageError(refusal) : problem;
   const props = { view, entries, refusal, query, setQuery, act };
   return html`<a class="skip" href="#main">Skip to the content</a>
     <header class="bar">

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { callAdmin } from './admin-api.ts';
 import { html, Select } from './html.ts';
-import { type MockView, refusalOf, type SectionProps } from './mock-view.ts';
+import { formError, type MockView, type SectionProps } from './mock-view.ts';
 import {
+  FieldGroup,
   type FieldSchema,
   type FieldSchemas,
   Fields,
@@ -24,7 +25,7 @@ export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
     if (isReplaced) setEdited(undefined);
     return isReplaced;
   };
-  const problem = refusalOf('/faults', refusal);
+  const problem = formError('/faults', refusal);
   return html`<section class="card" aria-labelledby="faults">
     <div class="row between">
       <h2 id="faults">Faults</h2>
@@ -120,8 +121,8 @@ function FaultForm({ schemas, edited, problem, save, cancel }: FaultFormProps) {
       <${Select} id="fault-kind" disabled=${edited !== undefined} chosen=${kind} choose=${choose}
         options=${schemas.map(({ properties }) => [properties.kind.const, properties.kind.const])} /></div>
     <${Fields} ...${shared} fields=${pick(fields, (name) => !isCondition(name))} required=${schema.required} />
-    <details class="group"><summary>How often</summary><div class="form"><${Fields} ...${shared} fields=${pick(fields, isCondition)} /></div></details>
-    <details class="group"><summary>Which requests</summary><div class="form"><${Fields} ...${shared} prefix="match." fields=${match.properties} /></div></details>
+    <${FieldGroup} title="How often" ...${shared} fields=${pick(fields, isCondition)} />
+    <${FieldGroup} title="Which requests" ...${shared} prefix="match." fields=${match.properties} />
     ${problem !== undefined && html`<p class="note bad break" role="alert">${problem}</p>`}
     <div class="row"><button class="main">${edited === undefined ? 'Add fault' : 'Save fault'}</button>
       ${edited !== undefined && html`<button type="button" onClick=${cancel}>Cancel</button>`}</div>

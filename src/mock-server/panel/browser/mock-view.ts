@@ -36,16 +36,16 @@ export interface RejectedCall {
 /** Routes of the forms that show an error beside their fields, not at the top of the page. */
 const ROUTES_OF_FORMS = ['/faults', '/stubs'] as const;
 
-/** The error of the form for `route`; `undefined` if there is none. */
-export function refusalOf(
+/** Returns the message to show in the form for `route`. */
+export function formError(
   route: (typeof ROUTES_OF_FORMS)[number],
   refusal: RejectedCall | undefined,
 ): string | undefined {
   return refusal?.path.startsWith(route) ? refusal.message : undefined;
 }
 
-/** The error of a call that no form sent; `undefined` if there is none. */
-export function otherRefusal(refusal: RejectedCall | undefined): string | undefined {
+/** Returns the message to show at the top of the page. */
+export function pageError(refusal: RejectedCall | undefined): string | undefined {
   return ROUTES_OF_FORMS.some((route) => refusal?.path.startsWith(route)) ? undefined : refusal?.message;
 }
 

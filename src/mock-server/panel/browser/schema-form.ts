@@ -20,19 +20,24 @@ export type FieldSchemas = Readonly<Record<string, FieldSchema>>;
 export function useBodySchema<Schema>(path: string): Schema | undefined {
   const [schema, setSchema] = useState<Schema>();
   const load = async () => {
-    const { paths } = await callAdmin<ApiDescription<Schema>>('GET', '/openapi.json');
-    setSchema(paths[path]?.post?.requestBody.content['application/json'].schema);
+    description ??= callAdmin<ApiDescription>('GET', '/openapi.json');
+    const { paths } = await description;
+    // The caller's type describes the body of its route.
+    setSchema(paths[path]?.post?.requestBody.content['application/json'].schema as Schema);
   };
   useEffect(() => void load().catch(() => undefined), []);
   return schema;
 }
 
-interface ApiDescription<Schema> {
-  readonly paths: Readonly<Record<string, { readonly post?: { readonly requestBody: RequestBody<Schema> } }>>;
+/** Loaded once for all forms. */
+let description: Promise<ApiDescription> | undefined;
+
+interface ApiDescription {
+  readonly paths: Readonly<Record<string, { readonly post?: { readonly requestBody: RequestBody } }>>;
 }
 
-interface RequestBody<Schema> {
-  readonly content: Readonly<Record<'application/json', { readonly schema: Schema }>>;
+interface RequestBody {
+  readonly content: Readonly<Record<'application/json', { readonly schema: unknown }>>;
 }
 
 /** Texts in the fields of a form, by the path of the field: `match.path`. */
@@ -48,7 +53,7 @@ export function inputOf(settings: object, fields: FieldSchemas, prefix = ''): Fo
   return Object.fromEntries(texts);
 }
 
-/** The texts of a form as settings. Empty fields are left out; the mock refuses wrong ones. */
+/** The texts of a form as settings, without empty fields. The mock checks them. */
 export function settingsIn(input: FormInput, fields: FieldSchemas, prefix = ''): Record<string, unknown> {
   const settings = Object.entries(fields).flatMap(([name, field]): [string, unknown][] => {
     if (field.properties !== undefined) {
@@ -79,6 +84,11 @@ interface FieldsProps {
   readonly required?: readonly string[];
   readonly input: FormInput;
   readonly change: (input: FormInput) => void;
+}
+
+/** Fields that are shown on demand. */
+export function FieldGroup({ title, ...fields }: FieldsProps & { readonly title: string }) {
+  return html`<details class="group"><summary>${title}</summary><div class="form"><${Fields} ...${fields} /></div></details>`;
 }
 
 /** An input for each field. */
@@ -122,7 +132,7 @@ function typeAttributes({ type, minimum: min, maximum: max }: FieldSchema) {
   return { type: 'number', min, max, step: type === 'integer' ? 1 : 'any' };
 }
 
-/** Any JSON, or a list of objects: more than a line. */
+/** Whether a value can need more than one line: any JSON, or a list. */
 function isLong({ type, anyOf }: FieldSchema): boolean {
   return type === 'array' || (type === undefined && anyOf === undefined);
 }

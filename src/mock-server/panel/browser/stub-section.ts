@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { html } from './html.ts';
-import { type MockView, refusalOf, type SectionProps } from './mock-view.ts';
+import { formError, type MockView, type SectionProps } from './mock-view.ts';
 import {
+  FieldGroup,
   type FieldSchema,
   type FieldSchemas,
   Fields,
@@ -20,7 +21,7 @@ export function StubSection({ view: { stubs }, refusal, act }: SectionProps) {
       <h2 id="stubs">Stubs</h2>
       <button type="button" disabled=${stubs.length === 0} onClick=${() => act('DELETE', '/stubs')}>Remove all</button>
     </div>
-    ${schema !== undefined && html`<${StubForm} schema=${schema} problem=${refusalOf('/stubs', refusal)} add=${add} />`}
+    ${schema !== undefined && html`<${StubForm} schema=${schema} problem=${formError('/stubs', refusal)} add=${add} />`}
     <ul class="plain">${stubs.toReversed().map((stub) => html`<${StubRow} key=${stub.id} stub=${stub} act=${act} />`)}</ul>
     ${stubs.length === 0 && html`<p class="empty">No stubs.</p>`}
   </section>`;
@@ -34,7 +35,7 @@ interface StubSchema {
 interface StubFormProps {
   readonly schema: StubSchema;
   readonly problem: string | undefined;
-  /** Says whether the mock took it. */
+  /** Returns whether the mock accepted it. */
   readonly add: (stub: object) => Promise<boolean>;
 }
 
@@ -49,9 +50,9 @@ function StubForm({ schema: { properties, examples }, problem, add }: StubFormPr
   const shared = { form: 'stub', input, change: setInput };
   return html`<form class="form" aria-label="New stub" onSubmit=${submit}>
     <${Fields} ...${shared} fields=${{ status, data }} />
-    <details class="group"><summary>Which requests</summary><div class="form"><${Fields} ...${shared} prefix="match." fields=${match.properties} /></div></details>
-    <details class="group"><summary>An error instead of data</summary><div class="form"><${Fields} ...${shared} prefix="error." fields=${error.properties} /></div></details>
-    <details class="group"><summary>More settings</summary><div class="form"><${Fields} ...${shared} fields=${others} /></div></details>
+    <${FieldGroup} title="Which requests" ...${shared} prefix="match." fields=${match.properties} />
+    <${FieldGroup} title="An error instead of data" ...${shared} prefix="error." fields=${error.properties} />
+    <${FieldGroup} title="More settings" ...${shared} fields=${others} />
     ${problem !== undefined && html`<p class="note bad break" role="alert">${problem}</p>`}
     <div class="row"><button class="main">Add stub</button></div>
   </form>`;
