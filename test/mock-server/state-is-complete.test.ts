@@ -93,6 +93,7 @@ const DERIVED = {
   'http/responders.ts': ['lastIso'],
   'http/service-response.ts': ['STATUSES_WITHOUT_BODY', 'lastEncoded', 'lastDate'],
   'panel/browser/journal-entries.ts': ['LEFT_OUT'],
+  'panel/browser/schema-form.ts': ['description'],
   'panel/panel-files.ts': ['bundled'],
   'rates/invented-latest.ts': ['#responses', 'newest', 'shared'],
   'rates/latest-responder.ts': ['interval'],
