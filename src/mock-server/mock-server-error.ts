@@ -9,23 +9,48 @@ export class MockServerError extends Error {
   readonly code: string;
   /** HTTP status with which the dashboard or the admin API reports this error; `undefined` if neither reports it. */
   readonly status: number | undefined;
+  /** The invalid option or field, for example `stubs[2].status`; `undefined` for other errors. */
+  readonly field: string | undefined;
 
-  constructor(message: string, { code, status, cause }: MockServerErrorDetail) {
+  constructor(message: string, { code, status, field, cause }: MockServerErrorDetail) {
     super(redactKeys(message), cause === undefined ? {} : { cause });
     this.code = code;
     this.status = status;
+    this.field = field === undefined ? undefined : redactKeys(field);
   }
 }
 
 interface MockServerErrorDetail {
   readonly code: string;
   readonly status?: number | undefined;
+  readonly field?: string | undefined;
   readonly cause?: unknown;
 }
 
+/** The error for an invalid option. Its message is the field and the problem. */
+class InvalidOptionError extends MockServerError {
+  readonly #problem: string;
+  readonly #field: string;
+
+  constructor(field: string, problem: string, cause?: unknown) {
+    super(`${field} ${problem}`, { code: 'invalid_option', field, cause });
+    this.#field = field;
+    this.#problem = problem;
+  }
+
+  /** The same error, with the place of the value that contains the field: `stubs[2].status`. */
+  at(entry: string): InvalidOptionError {
+    const field = WHOLE_VALUES.includes(this.#field) ? entry : `${entry}.${this.#field}`;
+    return new InvalidOptionError(field, this.#problem, this);
+  }
+}
+
+/** As the field of an error, these names stand for the whole checked value. */
+const WHOLE_VALUES: readonly string[] = ['stub', 'fault', 'options'];
+
 /** The error for an invalid option: its name, its value, and what was expected. */
 export function invalidOption(option: string, value: unknown, expected: string): MockServerError {
-  return new MockServerError(`${option} is ${show(value)}; expected ${expected}.`, { code: 'invalid_option' });
+  return new InvalidOptionError(option, `is ${show(value)}; expected ${expected}.`);
 }
 
 /** Runs `act`. An error about a part of an entry then names its place: `stubs[2].status is 99; …`. */
@@ -33,19 +58,12 @@ export function within<Result>(entry: string, act: () => Result): Result {
   try {
     return act();
   } catch (error) {
+    if (error instanceof InvalidOptionError) throw error.at(entry);
     if (!(error instanceof MockServerError)) throw error;
-    const { code, status } = error;
-    throw new MockServerError(placedMessage(entry, error), { code, status, cause: error });
+    const { code, status, message } = error;
+    throw new MockServerError(`${entry}: ${message}`, { code, status, field: entry, cause: error });
   }
 }
-
-function placedMessage(entry: string, { code, message }: MockServerError): string {
-  if (code !== 'invalid_option') return `${entry}: ${message}`;
-  // A message about an option begins with its name. These names stand for the whole entry.
-  return WHOLE_ENTRY.test(message) ? message.replace(WHOLE_ENTRY, entry) : `${entry}.${message}`;
-}
-
-const WHOLE_ENTRY = /^(?:stub|fault|options)(?= is )/;
 
 /** The error for an unknown id or name. */
 export function notFound(message: string): MockServerError {
@@ -99,7 +117,5 @@ export function checkOptionNames(options: unknown, unknown: Unknown): void {
 export function unknownName(name: string, { what, known }: Unknown, place = ''): MockServerError {
   const nearest = nearestName(name, known);
   const there = nearest === undefined ? 'there are' : `did you mean ${nearest}? There are`;
-  return new MockServerError(`${place}${name} is not ${what}; ${there} ${known.join(', ')}.`, {
-    code: 'invalid_option',
-  });
+  return new InvalidOptionError(place + name, `is not ${what}; ${there} ${known.join(', ')}.`);
 }

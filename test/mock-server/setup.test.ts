@@ -131,7 +131,9 @@ test.each<[string | object, string]>([
   [{ latest: {}, replay: { '*': {} } }, 'replay is {"*":{}}; expected either latest or replay, not both.'],
   ['{ "latest": [{}, 3] }', 'latest[1] is "3"; expected an object.'],
 ])('the setup %j is refused', (setup, message) => {
-  expect(() => createMockServer().setUp(setup as Setup)).toThrow(message);
+  const field = message.split(/:? /)[0];
+  const error = expect.objectContaining({ message: expect.stringContaining(message), field });
+  expect(() => createMockServer().setUp(setup as Setup)).toThrow(error);
 });
 
 test('an invalid setup changes nothing', () => {
@@ -159,6 +161,7 @@ test('another process applies a setup', async () => {
   expect(await send('?a=1', keys[0]?.key)).toBe('200 {"success":true,"data":1.50}');
   await expect(remote.setUp({ stubs: [{ status: 99 }] })).rejects.toMatchObject({
     code: 'invalid_option',
+    field: 'stubs[0].status',
     message: 'stubs[0].status is 99; expected an HTTP status from 200 to 599.',
   });
 });

@@ -66,14 +66,21 @@ function searchOf(query: Readonly<Record<string, unknown>>): string {
 }
 
 function refusalOf(status: number, text: string, origin: string): MockServerError {
-  const { code, message } = problemIn(text) ?? {
+  const { code, message, field } = problemIn(text) ?? {
     code: 'no_mock_server',
+    field: undefined,
     message: `The server at ${origin} is not an fxrates mock server (status ${status}); start one with fxrates mock.`,
   };
-  return new MockServerError(message, { code, status });
+  return new MockServerError(message, { code, status, field });
 }
 
-function problemIn(text: string): { readonly code: string; readonly message: string } | undefined {
+interface ProblemText {
+  readonly code: string;
+  readonly message: string;
+  readonly field?: string | undefined;
+}
+
+function problemIn(text: string): ProblemText | undefined {
   try {
     const { error } = JSON.parse(text);
     return typeof error?.code === 'string' && typeof error.message === 'string' ? error : undefined;

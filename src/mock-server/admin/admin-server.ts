@@ -111,13 +111,8 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
 const MAX_ADMIN_BODY_BYTES = 1024 * 1024;
 
 /** An error of the mock. Without a status of its own, it is an invalid argument. */
-function refusedProblem(error: MockServerError): Problem {
-  return new Problem(error.message, { status: error.status ?? 400, code: error.code, field: fieldOf(error) });
-}
-
-/** The mock's message about an invalid option begins with its name: `behaviour.rateWindow is …`. */
-function fieldOf({ code, message }: MockServerError): string | undefined {
-  return code === 'invalid_option' ? /^([\w.[\]]+) is /.exec(message)?.[1] : undefined;
+function refusedProblem({ message, status = 400, code, field }: MockServerError): Problem {
+  return new Problem(message, { status, code, field });
 }
 
 function queryOf(url: string): Record<string, string> {

@@ -47,7 +47,7 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
   if (!URL.canParse(url)) throw invalidOption('url', url, 'the adminUrl that the mock server prints when it starts');
   if (token === undefined || token === '') {
     const text = 'token is missing; pass the adminUrl that the mock server prints when it starts, or the admin token.';
-    throw new MockServerError(text, { code: 'invalid_option' });
+    throw new MockServerError(text, { code: 'invalid_option', field: 'token' });
   }
   const { origin } = new URL(url);
   const call = createAdminCall(adminUrl(origin), token);

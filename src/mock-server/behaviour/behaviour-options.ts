@@ -97,7 +97,7 @@ function checkValue(name: SwitchName, value: unknown, unsafe: boolean): void {
   if (known.provenance === 'documented' && value !== known.default && !unsafe) {
     throw new MockServerError(
       `behaviour.${name} is ${show(known.default)} in the documentation; to set another value, pass unsafe: true to createMockServer().`,
-      { code: 'invalid_option' },
+      { code: 'invalid_option', field: `behaviour.${name}` },
     );
   }
 }
