@@ -38,7 +38,7 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
   const { journal, delays, context } = options;
   const handle = withFaults(withOverrides(options), options);
 
-  function finish(handled: HandledRequest, { adapter, gone }: RequestSource): ReturnType<HandleRequest> {
+  function finish(handled: HandledRequest, { adapter, getSignal }: RequestSource): ReturnType<HandleRequest> {
     forgetLastKey();
     const { entry, waitMs = 0 } = handled;
     addEntry(journal, handled);
@@ -50,7 +50,7 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
       return response;
     };
     if (waitMs === 0) return deliver();
-    return delays.wait(waitMs, gone?.(), entry?.faults).then((hasWaited) => (hasWaited ? deliver() : undefined));
+    return delays.wait(waitMs, getSignal?.(), entry?.faults).then((hasWaited) => (hasWaited ? deliver() : undefined));
   }
 
   return (request, source) => {

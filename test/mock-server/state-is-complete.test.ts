@@ -107,7 +107,7 @@ const OF_THE_MOMENT = {
   'adapters/msw-strategy.ts': ['hasPassed', 'refusal'],
   'adapters/interception.ts': ['listening', 'interception'],
   'adapters/node-server.ts': ['pending'],
-  'adapters/undici-sink.ts': ['#isOver', '#isPaused', '#resumed', '#gone', '#timeout', 'abort', 'reason'],
+  'adapters/undici-sink.ts': ['#isOver', '#isPaused', '#resumed', '#disconnected', '#timeout', 'abort', 'reason'],
   'behaviour/assumptions.ts': ['warned'],
   'behaviour/behaviour.ts': ['#exercised'],
   'clock/real-clock.ts': ['#timer'],

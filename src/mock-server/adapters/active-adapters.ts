@@ -7,7 +7,7 @@ export const ADAPTER_NAMES = ['fetch', 'msw', 'undici', 'socket'] as const satis
 export interface RequestSource {
   readonly adapter: AdapterName;
   /** Aborts when the client no longer waits for the response. A function, because only faults need the signal. */
-  readonly gone?: (() => AbortSignal | undefined) | undefined;
+  readonly getSignal?: (() => AbortSignal | undefined) | undefined;
 }
 
 /** The adapters in use. A fault that one of them does not support is rejected before the first request. */

@@ -13,7 +13,7 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetc
     signal?.throwIfAborted();
     if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
     const request = read();
-    const source: RequestSource = { adapter: 'fetch', gone: () => signal };
+    const source: RequestSource = { adapter: 'fetch', getSignal: () => signal };
     const handled =
       request instanceof Promise
         ? request.then((ready) => handleRequest(ready, source))

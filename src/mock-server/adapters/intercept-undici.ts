@@ -98,7 +98,7 @@ async function respondByMsw(
 ): Promise<void> {
   const [asked, passed] = forTwo(options);
   const neutral = toRequest(await readDispatch(asked), new URL(options.origin ?? '').origin);
-  const request = new Request(neutral, { signal: sink.gone });
+  const request = new Request(neutral, { signal: sink.signal });
   const report = createEventReporter(events as MswEvents | undefined, request);
   if (request.headers.get('accept')?.includes('msw/passthrough') === true) return forward(passed);
   const response = await load('msw')

@@ -157,7 +157,7 @@ export function createMswHandlers(origin: string, handleRequest: HandleRequest):
   const { http, HttpResponse } = load('msw');
   const resolve = async ({ request }: { readonly request: Request }) => {
     const { signal } = request;
-    const response = await handleRequest(await fromRequest(request), { adapter: 'msw', gone: () => signal });
+    const response = await handleRequest(await fromRequest(request), { adapter: 'msw', getSignal: () => signal });
     return response === undefined ? HttpResponse.error() : toResponse(response, signal);
   };
   const pathOf = (path: string) => origin + path.replaceAll(/\{(\w+)\}/g, ':$1');

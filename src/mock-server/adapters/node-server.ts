@@ -123,9 +123,9 @@ function receive(
   const { method = 'GET', url = '/', headers, socket } = incoming;
   // Node.js has joined them, except headers that may be repeated.
   const head = { method, target: url, headers: headers as MockRequest['headers'] };
-  const gone = () => goneSignal(outgoing, closing);
-  const source: RequestSource = { adapter: 'socket', gone };
-  const sending = { outgoing, socket, gone };
+  const getSignal = () => disconnectSignal(outgoing, closing);
+  const source: RequestSource = { adapter: 'socket', getSignal };
+  const sending = { outgoing, socket, getSignal };
   if (hasBody(headers))
     return sendLater(
       readBody(incoming, MAX_REQUEST_BODY_BYTES).then((body) => handleRequest({ ...head, body }, source)),
@@ -139,32 +139,32 @@ function receive(
 }
 
 /** Aborts when the client disconnects or the server is closed. */
-function goneSignal(outgoing: ServerResponse, closing: AbortSignal): AbortSignal {
-  const gone = new AbortController();
-  const abort = () => gone.abort();
+function disconnectSignal(outgoing: ServerResponse, closing: AbortSignal): AbortSignal {
+  const disconnected = new AbortController();
+  const abort = () => disconnected.abort();
   if (closing.aborted || outgoing.destroyed) abort();
   closing.addEventListener('abort', abort, { once: true });
   outgoing.once('close', () => {
     closing.removeEventListener('abort', abort);
     abort();
   });
-  return gone.signal;
+  return disconnected.signal;
 }
 
 interface PendingResponse {
   readonly outgoing: ServerResponse;
   readonly socket: Socket;
-  readonly gone: () => AbortSignal;
+  readonly getSignal: () => AbortSignal;
 }
 
 async function sendLater(
   coming: Promise<MockResponse | undefined>,
-  { outgoing, socket, gone }: PendingResponse,
+  { outgoing, socket, getSignal }: PendingResponse,
 ): Promise<void> {
   try {
     const response = await coming;
     if (response?.delivery === undefined) sendResponse(response, outgoing);
-    else await deliverOverSocket(response, response.delivery, { outgoing, socket, gone: gone() });
+    else await deliverOverSocket(response, response.delivery, { outgoing, socket, signal: getSignal() });
   } catch {
     // The client has disconnected, or a handler of the test threw an error: the connection is closed.
     outgoing.destroy();

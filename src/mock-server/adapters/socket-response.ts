@@ -14,20 +14,20 @@ interface Outgoing {
   readonly outgoing: ServerResponse;
   /** The connection, which `outgoing` releases at its end. */
   readonly socket: Socket;
-  readonly gone: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /** Sends a response with the faults of its delivery, byte by byte as on a real network. */
 export async function deliverOverSocket(
   response: MockResponse,
   delivery: Delivery,
-  { outgoing, socket, gone }: Outgoing,
+  { outgoing, socket, signal }: Outgoing,
 ): Promise<void> {
   const { sendsHead, ending } = delivery;
   if (!sendsHead) return end(ending, socket);
   outgoing.sendDate = false;
   outgoing.writeHead(response.status, headersFor(response, ending)).flushHeaders();
-  for await (const piece of piecesOf(response, delivery, gone)) await written((done) => outgoing.write(piece, done));
+  for await (const piece of piecesOf(response, delivery, signal)) await written((done) => outgoing.write(piece, done));
   if (ending === 'whole') return void outgoing.end();
   // The data must be sent before the connection is closed.
   await written((done) => socket.write('', done));

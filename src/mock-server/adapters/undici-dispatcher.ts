@@ -16,7 +16,7 @@ export function createDispatcher(findHandler: FindHandler, next: Dispatcher): Di
     if (handleRequest === undefined) return undefined;
     return async (sink) => {
       const request = await readDispatch(options);
-      await deliver(await handleRequest(request, { adapter: 'undici', gone: () => sink.gone }), sink);
+      await deliver(await handleRequest(request, { adapter: 'undici', getSignal: () => sink.signal }), sink);
     };
   }, next);
 }
@@ -54,7 +54,7 @@ async function deliver(response: MockResponse | undefined, sink: ResponseSink): 
   const { status, body, delivery } = response;
   if (delivery?.sendsHead === false) return sink.fail(brokenConnection(delivery.ending));
   const whole = body.length > 0 ? [Buffer.from(body)] : [];
-  const pieces = delivery === undefined ? whole : piecesOf(response, delivery, sink.gone);
+  const pieces = delivery === undefined ? whole : piecesOf(response, delivery, sink.signal);
   await sink.send({ status, headers: headersWithCookies(response), pieces, ending: delivery?.ending });
 }
 

@@ -29,7 +29,7 @@ export class ResponseSink {
   #isOver = false;
   #isPaused = false;
   #resumed: (() => void) | undefined;
-  #gone: AbortController | undefined;
+  #disconnected: AbortController | undefined;
   readonly #timeouts: Timeouts;
   #timeout: NodeJS.Timeout | undefined;
 
@@ -53,10 +53,10 @@ export class ResponseSink {
   }
 
   /** Aborts when the handler no longer waits for a response. Created on first use, because only faults need it. */
-  get gone(): AbortSignal {
-    this.#gone ??= new AbortController();
-    if (this.#isOver) this.#gone.abort();
-    return this.#gone.signal;
+  get signal(): AbortSignal {
+    this.#disconnected ??= new AbortController();
+    if (this.#isOver) this.#disconnected.abort();
+    return this.#disconnected.signal;
   }
 
   /** Starts the handler, which may abort immediately. Returns whether it waits for a response. */
@@ -111,7 +111,7 @@ export class ResponseSink {
   #finish(): void {
     this.#isOver = true;
     clearTimeout(this.#timeout);
-    this.#gone?.abort();
+    this.#disconnected?.abort();
     this.resume();
   }
 

@@ -22,13 +22,13 @@ export async function fromRequest(request: Request): Promise<MockRequest> {
   return request.body === null ? head : { ...head, body: new Uint8Array(await request.arrayBuffer()) };
 }
 
-/** Converts a response to a WHATWG Response. `gone` ends a body that is sent slowly. */
-export function toResponse(response: MockResponse, gone?: AbortSignal): Response {
+/** Converts a response to a WHATWG Response. `signal` ends a body that is sent slowly. */
+export function toResponse(response: MockResponse, signal?: AbortSignal): Response {
   const { status, body, delivery } = response;
   const headers = Object.entries(headersWithCookies(response)).flatMap(([name, values]) =>
     [values].flat().map((value): [string, string] => [name, value]),
   );
-  const content = delivery === undefined ? body : bodyStream(response, delivery, gone);
+  const content = delivery === undefined ? body : bodyStream(response, delivery, signal);
   return new Response(body.length === 0 ? null : content, {
     status,
     statusText: reasonPhrase(status),
@@ -40,9 +40,9 @@ export function toResponse(response: MockResponse, gone?: AbortSignal): Response
 export function bodyStream(
   response: MockResponse,
   delivery: Delivery,
-  gone: AbortSignal | undefined,
+  signal: AbortSignal | undefined,
 ): ReadableStream<Uint8Array> {
-  const pieces = piecesOf(response, delivery, gone);
+  const pieces = piecesOf(response, delivery, signal);
   return new ReadableStream({
     async pull(controller) {
       try {
@@ -52,7 +52,7 @@ export function bodyStream(
         else controller.error(brokenBody(delivery.ending));
       } catch {
         // The reader has cancelled the body, or the mock was closed.
-        controller.error(gone?.aborted ? gone.reason : brokenBody('close'));
+        controller.error(signal?.aborted ? signal.reason : brokenBody('close'));
       }
     },
     async cancel() {

@@ -100,9 +100,9 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
   const query = parsed(route.query, queryOf(incoming.url ?? ''), 'query');
   const { value: json, text } = await readJsonBody(incoming, route.maxBodyBytes ?? MAX_ADMIN_BODY_BYTES);
   const body = route.checksBody ? json : parsed(route.body, json, 'body');
-  const gone = new AbortController();
-  outgoing.once('close', () => gone.abort());
-  const value = await route.run({ ...where, body, text, query, gone: gone.signal, outgoing });
+  const disconnected = new AbortController();
+  outgoing.once('close', () => disconnected.abort());
+  const value = await route.run({ ...where, body, text, query, signal: disconnected.signal, outgoing });
   if (route.isStream) return;
   const isEmpty = route.response === undefined;
   sendJson(outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });

@@ -68,7 +68,7 @@ export interface AdminCall<Body, Query, Path> extends AdminTarget {
   readonly text: string;
   readonly query: Query;
   /** Aborts when the caller disconnects. */
-  readonly gone: AbortSignal;
+  readonly signal: AbortSignal;
   /** For streams and additional headers. */
   readonly outgoing: ServerResponse;
 }

@@ -24,7 +24,7 @@ export interface FaultsOptions {
 
 /** Applies faults before and after the service. Costs nothing without faults. */
 export function withFaults(next: AdapterHandler, { context, identify, delays }: FaultsOptions): AdapterHandler {
-  const wait: InterruptibleWait = (ms, gone) => delays.wait(ms, gone);
+  const wait: InterruptibleWait = (ms, signal) => delays.wait(ms, signal);
 
   async function handleWithFaults(request: MockRequest, source: RequestSource): Promise<HandledRequest> {
     const identity = identify(request);
@@ -43,9 +43,9 @@ export function withFaults(next: AdapterHandler, { context, identify, delays }: 
     return applyFaults(decided, [...before, ...after], { method: request.method, date, wait });
   }
 
-  async function waitFor(struck: readonly StruckSettings[], { gone }: RequestSource): Promise<boolean> {
+  async function waitFor(struck: readonly StruckSettings[], { getSignal }: RequestSource): Promise<boolean> {
     for (const settings of struck) {
-      if (settings.kind === 'latency' && !(await delays.wait(settings.latencyMs, gone?.()))) return false;
+      if (settings.kind === 'latency' && !(await delays.wait(settings.latencyMs, getSignal?.()))) return false;
     }
     return true;
   }
@@ -74,11 +74,11 @@ export class FaultDelays {
   }
 
   /** Infinity waits until a fault of `faults` is removed. Returns whether the whole time has passed. */
-  async wait(ms: number, gone: AbortSignal | undefined, faults: readonly string[] = []): Promise<boolean> {
+  async wait(ms: number, signal: AbortSignal | undefined, faults: readonly string[] = []): Promise<boolean> {
     const end = new AbortController();
     const stop = () => end.abort();
-    if (gone?.aborted) return false;
-    gone?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted) return false;
+    signal?.addEventListener('abort', stop, { once: true });
     this.#waiting.set(end, ms === Number.POSITIVE_INFINITY ? faults : []);
     try {
       await (ms === Number.POSITIVE_INFINITY ? once(end.signal, 'abort') : this.#clock.sleep(ms, end.signal));
@@ -87,7 +87,7 @@ export class FaultDelays {
       if (end.signal.aborted) return false;
       throw error;
     } finally {
-      gone?.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', stop);
       this.#waiting.delete(end);
     }
   }

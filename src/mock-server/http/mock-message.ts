@@ -56,7 +56,7 @@ export interface Delivery {
   readonly wait: InterruptibleWait;
 }
 
-export type InterruptibleWait = (ms: number, gone: AbortSignal | undefined) => Promise<boolean>;
+export type InterruptibleWait = (ms: number, signal: AbortSignal | undefined) => Promise<boolean>;
 
 export function wholeDelivery(wait: InterruptibleWait): Delivery {
   return { sendsHead: true, bodyBytes: Infinity, chunkBytes: Infinity, intervalMs: 0, ending: 'whole', wait };
@@ -66,11 +66,11 @@ export function wholeDelivery(wait: InterruptibleWait): Delivery {
 export async function* piecesOf(
   { body }: MockResponse,
   { bodyBytes, chunkBytes, intervalMs, wait }: Delivery,
-  gone: AbortSignal | undefined,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void> {
   const bytes = Buffer.from(body).subarray(0, bodyBytes);
   for (let at = 0; at < bytes.length; at += chunkBytes) {
-    if (at > 0 && !(await wait(intervalMs, gone)))
+    if (at > 0 && !(await wait(intervalMs, signal)))
       throw new Error('The wait between two parts of the body was aborted.');
     yield bytes.subarray(at, at + chunkBytes);
   }

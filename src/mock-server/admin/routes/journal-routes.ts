@@ -82,8 +82,8 @@ export const journalRoutes = [
     summary: 'Wait until `count` requests match; 408 after `timeoutMs`',
     body: wait as unknown as z.ZodType<RequestFilter & Waiting, RequestFilter & Optional<Waiting>>,
     response: list,
-    async run({ journal, body: { count, timeoutMs, ...filter }, gone }) {
-      const entries = await waitForRequests(journal, { filter, count, timeoutMs, signal: gone });
+    async run({ journal, body: { count, timeoutMs, ...filter }, signal }) {
+      const entries = await waitForRequests(journal, { filter, count, timeoutMs, signal });
       return { entries, total: entries.length, dropped: journal.dropped };
     },
   }),
@@ -131,11 +131,11 @@ function listRequests(journals: readonly Journal[], { limit, ...filter }: Reques
   return { entries, total: found.length, dropped: journals.reduce((sum, { dropped }) => sum + dropped, 0) };
 }
 
-/** Sends journal entries as server-sent events until the listener has gone. */
+/** Sends journal entries as server-sent events until the client disconnects. */
 export function streamEvents({
   journal,
   query,
-  gone,
+  signal,
   outgoing,
 }: AdminCall<unknown, { readonly after?: number | undefined; readonly spaces?: string | undefined }, unknown>) {
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
@@ -149,8 +149,8 @@ export function streamEvents({
   const { after, spaces } = query;
   if (after !== undefined) for (const entry of journal.entries) if (entry.number > after) send(entry);
   const stop = journal.subscribe(send, { spaces: spaces === 'true' });
-  if (gone.aborted) stop();
-  else gone.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
 }
 
 const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
