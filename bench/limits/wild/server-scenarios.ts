@@ -61,6 +61,14 @@ const unexplained: readonly Scenario[] = [
     goals: { refusedPer100: 2, ratio: 2.2 },
   },
   {
+    // As nginx limits with `burst=3` and a constant header. The client first obeys the hint, then finds the rate.
+    name: 'hint 60: bucket of 3 at 100, told',
+    server: bucket(100, 3, { hint: 60 }),
+    job: { calls: 300 },
+    told: 100,
+    goals: { refusedPer100: 4, ratio: 3.2 },
+  },
+  {
     name: 'block of 60 s at each refusal, no hint: log 60',
     server: log(60, { blockMs: 60_000, hint: 'absent' }),
     job: { calls: 240 },

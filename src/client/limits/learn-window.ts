@@ -39,6 +39,8 @@ const CHANCE_CALLS = 2;
 const SMALL_BURST = 0.1;
 /** Part of the limit below which many others use the key: the number of own requests is then a coincidence. */
 const SMALLEST_SHARE = 1 / 16;
+/** So few requests per minute, with a hint of a whole minute, are rather the capacity of a bucket. */
+const FEW_CALLS = 5;
 /** Part of the requests accepted at once that may be sent at once if the others are sent at equal intervals. */
 const EVEN_BURST = 0.25;
 /** If less than half of a fixed window can be used, a log is better. */
@@ -228,9 +230,11 @@ function supposeFixed(state: LimiterState, sentAt: number): LimiterState {
  * Whether the server asks for a long wait although fewer requests were accepted than the limit allows, in the window
  * (`accepted`) and in the last minute.
  */
-export function isRefusedBelowLimit({ log, configured }: LimiterState, { hint }: Refusal, accepted: number): boolean {
-  if (hint !== 'long' || accepted >= NEARLY_ALL * configured) return false;
-  return NEARLY_ALL * log.size <= configured && log.size >= SMALLEST_SHARE * configured;
+export function isRefusedBelowLimit(state: LimiterState, { hint, hintMs }: Refusal, accepted: number): boolean {
+  const { log, configured } = state;
+  if (hint !== 'long' || !hasConfiguredLimit(state)) return false;
+  if (accepted >= NEARLY_ALL * configured || NEARLY_ALL * log.size > configured) return false;
+  return log.size >= SMALLEST_SHARE * configured || (log.size <= FEW_CALLS && hintMs >= WINDOW_MS);
 }
 
 /**

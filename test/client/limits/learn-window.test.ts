@@ -82,6 +82,16 @@ test.each<[string, Before, Partial<Refusal>, number, boolean]>([
   ['more than the limit in the last minute', { answers: times(34, NOW) }, { hintMs: 30_000 }, 5, false],
   ['a sixteenth of the limit', { perMinute: 32, answers: times(2, NOW) }, { hintMs: 30_000 }, 2, true],
   ['less than that', { perMinute: 33, answers: times(2, NOW) }, { hintMs: 30_000 }, 2, false],
+  ['five requests of 100, a whole minute', { perMinute: 100, answers: times(5, NOW) }, { hintMs: 60_000 }, 5, true],
+  ['six requests of 100, a whole minute', { perMinute: 100, answers: times(6, NOW) }, { hintMs: 60_000 }, 6, false],
+  ['five requests of 100, less', { perMinute: 100, answers: times(5, NOW) }, { hintMs: 59_999 }, 5, false],
+  [
+    'five requests of an unknown limit, a whole minute',
+    { perMinute: Number.POSITIVE_INFINITY, answers: times(5, NOW) },
+    { hintMs: 60_000 },
+    5,
+    false,
+  ],
   ['an unknown limit', { perMinute: Number.POSITIVE_INFINITY, answers: times(2, NOW) }, { hintMs: 30_000 }, 2, false],
 ])('whether a refusal is below the limit: %s', (_, before, refusal, accepted, expected) => {
   expect(isRefusedBelowLimit(stateOf(before), refusalOf(refusal), accepted)).toBe(expected);
