@@ -234,7 +234,8 @@ export function isRefusedBelowLimit(state: LimiterState, { hint, hintMs }: Refus
   const { log, configured } = state;
   if (hint !== 'long' || !hasConfiguredLimit(state)) return false;
   if (accepted >= NEARLY_ALL * configured || NEARLY_ALL * log.size > configured) return false;
-  return log.size >= SMALLEST_SHARE * configured || (log.size <= FEW_CALLS && hintMs >= WINDOW_MS);
+  const isFew = log.size > 0 && log.size <= FEW_CALLS;
+  return log.size >= SMALLEST_SHARE * configured || (isFew && hintMs >= WINDOW_MS);
 }
 
 /**

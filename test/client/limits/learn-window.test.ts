@@ -83,6 +83,8 @@ test.each<[string, Before, Partial<Refusal>, number, boolean]>([
   ['a sixteenth of the limit', { perMinute: 32, answers: times(2, NOW) }, { hintMs: 30_000 }, 2, true],
   ['less than that', { perMinute: 33, answers: times(2, NOW) }, { hintMs: 30_000 }, 2, false],
   ['five requests of 100, a whole minute', { perMinute: 100, answers: times(5, NOW) }, { hintMs: 60_000 }, 5, true],
+  ['one request of 100, a whole minute', { perMinute: 100, answers: times(1, NOW) }, { hintMs: 60_000 }, 1, true],
+  ['no request of 100, a whole minute', { perMinute: 100, answers: [] }, { hintMs: 60_000 }, 0, false],
   ['six requests of 100, a whole minute', { perMinute: 100, answers: times(6, NOW) }, { hintMs: 60_000 }, 6, false],
   ['five requests of 100, less', { perMinute: 100, answers: times(5, NOW) }, { hintMs: 59_999 }, 5, false],
   [
