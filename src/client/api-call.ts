@@ -43,11 +43,11 @@ export interface CallOptions {
    */
   readonly onLimit?: 'wait' | 'throw' | undefined;
   /**
-   * `'high'` sends the call before all waiting calls of the key with `'normal'` priority.
+   * `'high'` sends the call before all waiting calls of the key, `'low'` after all others.
    *
    * @default 'normal'
    */
-  readonly priority?: 'high' | 'normal' | undefined;
+  readonly priority?: 'high' | 'normal' | 'low' | undefined;
   /**
    * Whether the call shares the request of an identical call in flight. `false` sends its own request.
    *

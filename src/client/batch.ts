@@ -25,7 +25,7 @@ export interface BatchProgress {
 
 /** Options of a batch. Those of a call apply to each of its calls. */
 export interface BatchOptions<Id extends QueryOperation = QueryOperation>
-  extends Omit<CallOptions, 'signal' | 'deadlineMs' | 'onLimit'> {
+  extends Omit<CallOptions, 'signal' | 'deadlineMs' | 'onLimit' | 'priority'> {
   /**
    * Signal that ends the batch: calls in flight are aborted, and the loop throws `AbortError`.
    *
@@ -46,6 +46,12 @@ export interface BatchOptions<Id extends QueryOperation = QueryOperation>
    * @default 'wait'
    */
   readonly onLimit?: 'wait' | 'throw' | undefined;
+  /**
+   * When each call is sent: before (`'high'`), among (`'normal'`) or after (`'low'`) the other waiting calls of the key.
+   *
+   * @default 'low'
+   */
+  readonly priority?: 'high' | 'normal' | 'low' | undefined;
   /**
    * Maximum number of calls that wait, are in flight, or have a result that the loop has not read. With `rateLimit: false`,
    * the default is 16.

@@ -4,6 +4,7 @@ import type { Cancellation } from './cancellation.ts';
 import type { ApiKey } from './keys/api-key.ts';
 import type { Permit } from './limits/permit.ts';
 import type { SlotCheck } from './limits/rate-limiter.ts';
+import type { Priority } from './limits/request-queue.ts';
 import type { ResponseHeaders } from './transport/transport.ts';
 
 /** The endpoint of a call: an operation of the contract, or a path given to `get`. */
@@ -31,8 +32,8 @@ export interface CallSettings {
   readonly maxRetries: number;
   readonly onLimit: 'wait' | 'throw';
   readonly useReserve: boolean;
-  /** High-priority calls go before the others of their key. */
-  readonly priority: 'high' | 'normal';
+  /** Calls of a higher priority are sent before the others of their key. */
+  readonly priority: Priority;
   /** In addition to the client's own headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   /** Whether identical calls in flight share one request. */

@@ -491,16 +491,21 @@ test.each([
   expect(error).toMatchObject({ kind: 'config', message: expect.stringMatching(message) });
 });
 
-test('a high-priority call is sent before the calls of a batch that wait', async () => {
+test.each([
+  [undefined, [0, 1, 99]],
+  ['normal', [0, 1, 2]],
+] as const)('with the priority %s of the batch, a call that is made later is sent as one of %j', async (priority, sent) => {
   const { fx, clock, fetch } = testClient(echo, {
     rateLimit: { perMinute: 2, probe: false },
     quota: success(quotaRecord()),
   });
-  const batch = listOf(fx.batch(queries(6)));
+  const batch = listOf(fx.batch(queries(6), { priority }));
   await quiet();
 
-  await clock.run(fx.latest({ n: 99 }, { priority: 'high', deadlineMs: false }));
+  // Its deadline allows one window, and the batch needs three.
+  const single = fx.latest({ n: 99 }, { deadlineMs: 75_000 }).catch(({ kind }) => kind);
+  await clock.run(Promise.all([single, batch]));
 
-  expect(fetch.requests.slice(0, 3).map(numberIn)).toEqual([0, 1, 99]);
-  await clock.run(batch);
+  expect(fetch.requests.slice(0, 3).map(numberIn)).toEqual(sent);
+  expect(await single).toEqual(priority === undefined ? { n: 99 } : expect.any(String));
 });

@@ -59,7 +59,7 @@ export function resolveCall(options: CallOptions & NumbersOption, client: OpenSe
     maxAgeMs: maxAgeMs === undefined ? undefined : requireMs('maxAgeMs', maxAgeMs),
     useReserve: requireBoolean('useReserve', useReserve),
     coalesce: requireBoolean('coalesce', coalesce),
-    priority: requireOneOf('priority', priority, ['high', 'normal']),
+    priority: requireOneOf('priority', priority, ['high', 'normal', 'low']),
     headers: headersOf(options, client),
   };
   return {
@@ -105,6 +105,7 @@ export function resolveBatch(queries: unknown, options: BatchOptions, client: Op
     signal,
     deadlineMs = false,
     onLimit = 'wait',
+    priority = 'low',
     ...rest
   } = options;
   const isList = typeof queries === 'object' && queries !== null;
@@ -114,7 +115,7 @@ export function resolveBatch(queries: unknown, options: BatchOptions, client: Op
   const withQuery = Object.values<Operation>(operations).filter(({ query }) => query !== 'none');
   requireOneOf('operation', operation, withQuery.map(({ id }) => id) as readonly QueryOperation[]); // nothing else passes
   if (onProgress !== undefined) requireFunction('onProgress', onProgress);
-  const call: CallOptions = { ...rest, deadlineMs, onLimit };
+  const call: CallOptions = { ...rest, deadlineMs, onLimit, priority };
   resolveCall({ ...call, signal }, client); // throws before the first call
   const most = client.rateLimit === false ? CONCURRENCY_WITHOUT_QUEUE : LARGEST_CONCURRENCY;
   return {

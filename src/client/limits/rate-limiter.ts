@@ -86,10 +86,9 @@ export class RateLimiter {
    * immediately with a LimitError if the earliest slot is after the deadline.
    */
   acquire(options: AcquireOptions = {}): Promise<Permit> {
-    const { signal, retryOf, deadlineAt = () => NEVER, wait: waits = true } = options;
+    const { signal, retryOf, priority = 'normal', deadlineAt = () => NEVER, wait: waits = true } = options;
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const isHigh = options.priority === 'high';
-    const ahead = retryOf ? 0 : isHigh ? this.#queue.high : this.#queue.size;
+    const ahead = this.#queue.countAhead(priority, retryOf !== undefined);
     const rejection = this.#rejectionFor(ahead, waits, deadlineAt());
     if (rejection) return Promise.reject(rejection);
     const permit = this.tryAcquire(options);
@@ -101,7 +100,7 @@ export class RateLimiter {
       };
       const call: Call = {
         ticket: retryOf?.ticket ?? ++this.#lastTicket,
-        isHigh,
+        priority,
         failures: retryOf?.failures ?? 0,
         waits,
         deadlineAt,
@@ -130,8 +129,8 @@ export class RateLimiter {
    * Returns a function that tells, until the call that is acquired next is sent, whether its slot is after a deadline
    * (times of `SteadyTime`), as far as is known.
    */
-  nextSlotCheck({ priority, retryOf }: Pick<AcquireOptions, 'priority' | 'retryOf'> = {}): SlotCheck {
-    const place = { isHigh: priority === 'high', ticket: retryOf?.ticket ?? this.#lastTicket + 1 };
+  nextSlotCheck({ priority = 'normal', retryOf }: Pick<AcquireOptions, 'priority' | 'retryOf'> = {}): SlotCheck {
+    const place = { priority, ticket: retryOf?.ticket ?? this.#lastTicket + 1 };
     return (deadlineAt) => {
       const isAfter = (ahead: number) => this.#slotAt(this.#time.now(), ahead) > deadlineAt;
       // To count the calls ahead takes long, and is rarely necessary.
@@ -173,7 +172,7 @@ export class RateLimiter {
     return {
       ...statusOf(this.#core, health, this.#time),
       ...{ waiting, inFlight: size, maxConcurrent },
-      nextSlotAt: new Date(this.#time.toEpoch(this.#slotAt(this.#time.now(), waiting))),
+      nextSlotAt: new Date(this.#time.toEpoch(this.#slotAt(this.#time.now(), this.#queue.countAhead('normal')))),
       history: [...this.#history.changes],
     };
   }

@@ -3,13 +3,16 @@ import type { CancelSignal } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
 import type { Permit } from './permit.ts';
 
+/** The order in which waiting calls are sent. */
+export type Priority = 'high' | 'normal' | 'low';
+
 /** How a call waits for its slot. */
 export interface AcquireOptions {
   readonly signal?: CancelSignal | undefined;
   /** Milliseconds of the limiter's clock; called again when that time is reached. Default: no deadline. */
   readonly deadlineAt?: (() => number) | undefined;
-  /** High-priority calls are sent before all others. Default: `'low'`. */
-  readonly priority?: 'high' | 'low' | undefined;
+  /** Calls of a higher priority are sent before all others. Default: `'normal'`. */
+  readonly priority?: Priority | undefined;
   /** `false` rejects the call (reason `'policy'`) instead of waiting for the limit. Default: true. */
   readonly wait?: boolean | undefined;
   /** The permit of the previous attempt: the call keeps its place, at the head of the queue. */
@@ -21,7 +24,7 @@ export interface AcquireOptions {
  */
 export interface QueuedCall {
   readonly ticket: number;
-  readonly isHigh: boolean;
+  readonly priority: Priority;
   /** Failed attempts of the call. */
   readonly failures: number;
   /** `false`: the call is rejected as soon as there is no free slot. */
@@ -41,23 +44,27 @@ interface Nodes<Call> {
   readonly deadline: HeapNode<Deadline<Call>> | undefined;
 }
 
-type Place = Pick<QueuedCall, 'isHigh' | 'ticket'>;
+type Place = Pick<QueuedCall, 'priority' | 'ticket'>;
 
-/** The waiting calls: two priorities, each in the order of arrival, with the earliest of all deadlines. */
+const RANKS: Readonly<Record<Priority, number>> = { high: 0, normal: 1, low: 2 };
+
+/** The waiting calls: three priorities, each in the order of arrival, with the earliest of all deadlines. */
 export class RequestQueue<Call extends QueuedCall> {
   readonly #order = new Heap<Call>(isServedBefore);
   readonly #deadlines = new Heap<Deadline<Call>>((a, b) => a.at < b.at);
   readonly #nodesOf = new Map<Call, Nodes<Call>>();
   readonly #notWaiting = new Set<Call>();
-  #high = 0;
+  readonly #sizes: Record<Priority, number> = { high: 0, normal: 0, low: 0 };
 
   get size(): number {
     return this.#order.size;
   }
 
-  /** Waiting calls of high priority. */
-  get high(): number {
-    return this.#high;
+  /** Number of calls that are served before a new call, or before a refused one, which returns to the head of its priority. */
+  countAhead(priority: Priority, isRefused = false): number {
+    const { high, normal, low } = this.#sizes;
+    const higher = { high: 0, normal: high, low: high + normal }[priority];
+    return isRefused ? higher : higher + { high, normal, low }[priority];
   }
 
   /** Number of calls that are served before a call at `place`. O(n). */
@@ -74,7 +81,7 @@ export class RequestQueue<Call extends QueuedCall> {
 
   add(call: Call): void {
     this.#nodesOf.set(call, { order: this.#order.push(call), deadline: this.#addDeadline(call) });
-    this.#high += call.isHigh ? 1 : 0;
+    this.#sizes[call.priority] += 1;
     if (!call.waits) this.#notWaiting.add(call);
   }
 
@@ -85,7 +92,7 @@ export class RequestQueue<Call extends QueuedCall> {
     this.#nodesOf.delete(call);
     this.#order.remove(nodes.order);
     if (nodes.deadline) this.#deadlines.remove(nodes.deadline);
-    this.#high -= call.isHigh ? 1 : 0;
+    this.#sizes[call.priority] -= 1;
     this.#notWaiting.delete(call);
     return true;
   }
@@ -132,7 +139,7 @@ export class RequestQueue<Call extends QueuedCall> {
 }
 
 function isServedBefore(a: Place, b: Place): boolean {
-  return a.isHigh === b.isHigh ? a.ticket < b.ticket : a.isHigh;
+  return a.priority === b.priority ? a.ticket < b.ticket : RANKS[a.priority] < RANKS[b.priority];
 }
 
 /** A longer sleep is divided, so that a change of the clock (after a laptop was suspended) is detected this soon. */

@@ -58,7 +58,7 @@ async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiRespo
       signal: request.signal,
       deadlineAt: request.deadlineAt,
       wait: request.settings.onLimit === 'wait',
-      priority: request.settings.priority === 'high' ? 'high' : 'low',
+      priority: request.settings.priority,
       retryOf: request.log.permit,
     } as const;
     const permit = queue.limiter.tryAcquire(slot) ?? (await waitForSlot(slot, request, { refusal, queue }));

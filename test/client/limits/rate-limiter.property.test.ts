@@ -243,22 +243,22 @@ test('jumps of the local clock, in any direction at any time, delay no call perm
   );
 });
 
-test('waiting calls are served in their order, high priority first', async () => {
+test('waiting calls are served by priority, then in their order', async () => {
   const clock = new VirtualClock();
   const limiter = new RateLimiter({ clock, perMinute: 100, maxConcurrent: 1 });
   const order: string[] = [];
-  const visit = async (name: string, priority: 'high' | 'low') => {
+  const visit = async (name: string, priority?: 'high' | 'low') => {
     const permit = await limiter.acquire({ priority });
     order.push(name);
     await clock.sleep(10);
     permit.ok();
   };
 
-  const visits = [visit('at once', 'low'), visit('a', 'low'), visit('b', 'low'), visit('urgent', 'high')];
+  const visits = [visit('at once'), visit('later', 'low'), visit('a'), visit('b'), visit('urgent', 'high')];
   await clock.run();
   await Promise.all(visits);
 
-  expect(order).toEqual(['at once', 'urgent', 'a', 'b']);
+  expect(order).toEqual(['at once', 'urgent', 'a', 'b', 'later']);
 });
 
 test('a hundred thousand waiting calls use one timer, and leave none', async () => {

@@ -4,29 +4,40 @@ import { type QueuedCall, RequestQueue, WakeTimer } from '../../../src/client/li
 import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
+const PRIORITIES = ['high', 'normal', 'low'] as const;
 
 function queued(ticket: number, given: Partial<QueuedCall> = {}): QueuedCall {
-  return { ticket, isHigh: false, failures: 0, waits: true, deadlineAt: () => NEVER, ...given };
+  return { ticket, priority: 'normal', failures: 0, waits: true, deadlineAt: () => NEVER, ...given };
 }
 
-test('shifts high priority first, then the lowest ticket, whatever was removed', () => {
-  const calls = fc.array(fc.record({ isHigh: fc.boolean(), leaves: fc.boolean() }));
+test('shifts the highest priority first, then the lowest ticket, whatever was removed', () => {
+  const priority = fc.constantFrom(...PRIORITIES);
+  const calls = fc.array(fc.record({ priority, leaves: fc.boolean() }));
   fc.assert(
     fc.property(calls, (given) => {
       const queue = new RequestQueue<QueuedCall>();
-      const all = given.map(({ isHigh, leaves }, place) => ({ ...queued(place, { isHigh }), leaves }));
+      const all = given.map(({ leaves, ...rest }, place) => ({ ...queued(place, rest), leaves }));
       for (const one of all.toReversed()) queue.add(one);
       for (const one of all) if (one.leaves) queue.remove(one);
 
       const stayed = all.filter(({ leaves }) => !leaves);
-      const high = stayed.filter(({ isHigh }) => isHigh);
-      const low = stayed.filter(({ isHigh }) => !isHigh);
-      expect({ size: queue.size, high: queue.high }).toEqual({
-        size: stayed.length,
-        high: high.length,
-      });
-      expect([...high, ...low].map((one) => queue.countBefore(one))).toEqual([...stayed.keys()]);
-      expect(stayed.map(() => queue.shift())).toEqual([...high, ...low]);
+      const [high = [], normal = [], low = []] = PRIORITIES.map((one) =>
+        stayed.filter((call) => call.priority === one),
+      );
+      const sorted = [...high, ...normal, ...low];
+      expect(queue.size).toBe(stayed.length);
+      expect(PRIORITIES.map((one) => queue.countAhead(one))).toEqual([
+        high.length,
+        high.length + normal.length,
+        stayed.length,
+      ]);
+      expect(PRIORITIES.map((one) => queue.countAhead(one, true))).toEqual([
+        0,
+        high.length,
+        high.length + normal.length,
+      ]);
+      expect(sorted.map((one) => queue.countBefore(one))).toEqual([...stayed.keys()]);
+      expect(stayed.map(() => queue.shift())).toEqual(sorted);
       expect(queue.shift()).toBeUndefined();
     }),
   );
@@ -96,13 +107,14 @@ test('removes calls that do not wait', () => {
 
 test('a removed call leaves nothing: no place, no deadline, no policy', () => {
   const queue = new RequestQueue<QueuedCall>();
-  const gone = queued(1, { isHigh: true, waits: false, deadlineAt: () => 300 });
+  const gone = queued(1, { priority: 'high', waits: false, deadlineAt: () => 300 });
   queue.add(gone);
   queue.add(queued(2, { deadlineAt: () => 900 }));
 
   expect([queue.remove(gone), queue.remove(gone)]).toEqual([true, false]);
 
-  expect(queue).toMatchObject({ size: 1, high: 0, earliestDeadline: 900 });
+  expect(queue).toMatchObject({ size: 1, earliestDeadline: 900 });
+  expect(queue.countAhead('high')).toBe(0);
   expect(queue.shiftNotWaiting()).toBeUndefined();
   expect(queue.shiftDueBefore(900)).toBeUndefined();
 });
