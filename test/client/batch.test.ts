@@ -494,7 +494,7 @@ test.each([
 test.each([
   [undefined, [0, 1, 99]],
   ['normal', [0, 1, 2]],
-] as const)('with the priority %s of the batch, a call that is made later is sent as one of %j', async (priority, sent) => {
+] as const)('with the priority %s of a batch, a later call is sent as one of %j', async (priority, sent) => {
   const { fx, clock, fetch } = testClient(echo, {
     rateLimit: { perMinute: 2, probe: false },
     quota: success(quotaRecord()),
