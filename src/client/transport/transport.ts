@@ -2,6 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { abortable, type Cancellation } from '../cancellation.ts';
 import { describeValue } from '../config/checks.ts';
 import { ConfigError } from '../errors/errors.ts';
+import { decompress, isDataError, notDecodable, tooLong } from './content-encoding.ts';
 
 /** The request as sent. Only transports and `authenticate` receive a URL or headers with the key. */
 export interface TransportRequest {
@@ -67,17 +68,26 @@ export class BodyReader {
   }
 
   end(): ReadBody {
-    if (this.#length > this.#maxBytes) {
-      return { text: '', problem: `The body is longer than ${this.#maxBytes} bytes (maxResponseBytes)` };
-    }
+    return this.#isTooLong ? problemOf(tooLong(this.#maxBytes)) : readText(this.#takeBytes());
+  }
+
+  /** The body without its content encoding. */
+  async endEncoded(encoding: string): Promise<ReadBody> {
+    if (this.#isTooLong || this.#length === 0) return this.end();
+    const decompressed = await decompress(this.#takeBytes(), encoding, this.#maxBytes);
+    return 'problem' in decompressed ? problemOf(decompressed.problem) : readText(decompressed.bytes);
+  }
+
+  get #isTooLong(): boolean {
+    return this.#length > this.#maxBytes;
+  }
+
+  #takeBytes(): Buffer {
     this.#closePiece();
     const bytes = joined(this.#pieces, this.#length);
     this.#pieces = [];
     this.#slab = NO_SLAB;
-    if (isAscii(bytes)) return { text: bytes.toString('latin1'), problem: undefined }; // faster than decoding UTF-8
-    if (!isUtf8(bytes)) return { text: '', problem: 'The body is not UTF-8' }; // RFC 8259 §8.1
-    const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-    return { text: bytes.toString('utf8', hasByteOrderMark ? 3 : 0), problem: undefined };
+    return bytes;
   }
 
   #keep(chunk: Uint8Array): void {
@@ -105,6 +115,17 @@ export class BodyReader {
     this.#pieces.push(this.#slab.subarray(this.#slabStart, this.#slabEnd));
     this.#slabStart = this.#slabEnd;
   }
+}
+
+function problemOf(problem: string): ReadBody {
+  return { text: '', problem };
+}
+
+function readText(bytes: Buffer): ReadBody {
+  if (isAscii(bytes)) return { text: bytes.toString('latin1'), problem: undefined }; // faster than decoding UTF-8
+  if (!isUtf8(bytes)) return problemOf('The body is not UTF-8'); // RFC 8259 §8.1
+  const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return { text: bytes.toString('utf8', hasByteOrderMark ? 3 : 0), problem: undefined };
 }
 
 /** The only piece is not copied. */
@@ -162,9 +183,19 @@ function requireResponse(value: unknown): void {
 
 /** Reads a `Response` to its end, or until its body is longer than `maxBytes`. */
 export async function readResponse(response: Response, maxBytes: number): Promise<TransportResponse> {
+  const headers = new WebHeaders(response.headers);
+  return { status: response.status, headers, ...(await readBody(response, maxBytes)) };
+}
+
+async function readBody(response: Response, maxBytes: number): Promise<ReadBody> {
   const body = new BodyReader(maxBytes);
-  for await (const chunk of response.body ?? []) if (!body.add(chunk)) break;
-  return { status: response.status, headers: new WebHeaders(response.headers), ...body.end() };
+  try {
+    for await (const chunk of response.body ?? []) if (!body.add(chunk)) break;
+  } catch (error) {
+    if (isDataError(error)) return problemOf(notDecodable(error));
+    throw error;
+  }
+  return body.end();
 }
 
 /** Response headers that are a `Headers` object already. */

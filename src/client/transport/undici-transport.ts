@@ -48,7 +48,7 @@ function splitUrl(url: string): { readonly origin: string; readonly path: string
 }
 
 interface Settle {
-  readonly resolve: (response: TransportResponse) => void;
+  readonly resolve: (response: TransportResponse | Promise<TransportResponse>) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -94,8 +94,10 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onComplete(): void {
     this.#stopListening();
-    const { text, problem } = this.#body.end();
-    this.#settle.resolve({ status: this.#status, headers: new UndiciHeaders(this.#headers), text, problem });
+    const response = { status: this.#status, headers: new UndiciHeaders(this.#headers) };
+    const encoding = response.headers.get('content-encoding')?.toLowerCase() ?? '';
+    if (encoding === '' || encoding === 'identity') this.#settle.resolve({ ...response, ...this.#body.end() });
+    else this.#settle.resolve(this.#body.endEncoded(encoding).then((body) => ({ ...response, ...body })));
   }
 
   onError(error: Error): void {
