@@ -1,4 +1,4 @@
-import type { Operation } from './generated/operations.ts';
+import { type Operation, operations } from './generated/operations.ts';
 
 /** A path and its operation. */
 export interface FoundOperation<Found> {
@@ -10,6 +10,13 @@ export interface FoundOperation<Found> {
 /** `/v1/rates/{date}` with each name in braces replaced. */
 export function fillPath(path: string, textOf: (name: string) => string): string {
   return path.replaceAll(PLACEHOLDER, (_, name: string) => textOf(name));
+}
+
+/** The end of a base URL's path that the client adds itself: `/api/v1`, or the path of an operation. */
+export function apiPathIn(pathname: string): string | undefined {
+  const path = pathname.replace(/\/+$/, '');
+  const { path: operation } = Object.values<Operation>(operations).find((one) => path.endsWith(one.path)) ?? {};
+  return operation ?? /\/api\/v\d+$/.exec(path)?.[0];
 }
 
 /** Finds the operation of a path. Exact paths come first, then those with the most fixed characters. */

@@ -12,13 +12,13 @@ import type { TransportResponse } from './transport/transport.ts';
 
 const EXCERPT_LENGTH = 200;
 
-/** The data of a success. @throws the error of a failure, by status and envelope. */
-export function parseResponse(response: TransportResponse, request: KeyedRequest): ApiResponse {
+/** The data of a success. @throws the error of a failure, by status and envelope. `basePath`: the path of the base URL. */
+export function parseResponse(response: TransportResponse, request: KeyedRequest, basePath: string): ApiResponse {
   const { status, headers, text, problem } = response;
   if (status >= 300 && status < 400) throw unexpectedStatus(response, request); // whatever its body says
   const body = parseJson(text); // the text is empty if there was a problem with it
   const failedStatus = status >= 400 ? status : statusOfFailure(body, status);
-  if (failedStatus !== undefined) throw failureOf(failedStatus, { response, request, body });
+  if (failedStatus !== undefined) throw failureOf(failedStatus, { response, request, body, basePath });
   if (status < 200 || status >= 300) throw unexpectedStatus(response, request);
   if (problem !== undefined) throw new ResponseError(`${problem} (HTTP ${status})`, detailsOf(response, request));
   if (body === undefined) throw notJson(response, request);
@@ -38,9 +38,10 @@ interface Failure {
   readonly response: TransportResponse;
   readonly request: KeyedRequest;
   readonly body: unknown;
+  readonly basePath: string;
 }
 
-function failureOf(status: number, { response, request, body }: Failure): FxRatesError {
+function failureOf(status: number, { response, request, body, basePath }: Failure): FxRatesError {
   const envelope = isRecord(body) && isRecord(body['error']) ? body['error'] : {};
   const code = typeof envelope['code'] === 'string' ? request.key.redact(envelope['code']) : undefined;
   const said = typeof envelope['message'] === 'string' ? `: ${excerptOf(envelope['message'], request)}` : '';
@@ -58,7 +59,8 @@ function failureOf(status: number, { response, request, body }: Failure): FxRate
     return new AuthenticationError(`The service refused the key ${request.key.masked}${suffix}`, details);
   }
   if (status >= 500) return new ServerError(`The service failed${suffix}`, details);
-  return new RequestError(`The service refused ${request.key.redact(request.endpoint.target)}${suffix}`, details);
+  const target = shortened(request.key.redact(basePath + request.endpoint.target));
+  return new RequestError(`The service refused ${target}${suffix}`, details);
 }
 
 function unexpectedStatus(response: TransportResponse, request: KeyedRequest): ResponseError {
@@ -113,6 +115,10 @@ function headerOf(name: string, { headers }: TransportResponse, { key }: KeyedRe
 /** A header cannot contain the ellipsis of a masked key. */
 function inAscii(value: string): string {
   return value.replaceAll('…', '...');
+}
+
+function shortened(text: string): string {
+  return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
 }
 
 function excerptOf(text: string, { key }: KeyedRequest): string {

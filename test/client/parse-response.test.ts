@@ -23,6 +23,35 @@ test('a success returns its data and, with withMeta(), the rest of the response'
   expect(meta.attempts).toEqual([{ status: 200, code: undefined, waitedMs: 0, reason: 'first' }]);
 });
 
+test('neither message nor code of the service can control the terminal or forge a line of a log', async () => {
+  const body = { success: false, error: { code: 'x\u001b]0;a\u0007', message: 'no\u001b[2J\nINFO \u202eforged' } };
+  const lines: string[] = [];
+  const { fx } = testClient(
+    { status: 400, body: JSON.stringify(body) },
+    { logger: { warn: (line) => lines.push(line), debug: (line) => lines.push(line) }, logLevel: 'debug' },
+  );
+
+  const error = await errorOf(fx.latest());
+
+  expect(error).toMatchObject({
+    code: 'x\\u001b]0;a\\u0007',
+    message: 'The service refused /api/v1/latest: no\\u001b[2J\\nINFO \\u202eforged (HTTP 400, x\\u001b]0;a\\u0007)',
+  });
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.join('')).not.toMatch(/\p{Cc}/u);
+  expect((error as Error).stack?.split('\n')[0]).not.toMatch(/\p{Cc}/u);
+});
+
+test.each([
+  ['https://fx.test/api/v1/rates', {}, 'The service refused /api/v1/rates/api/v1/latest (HTTP 404)'],
+  ['https://fx.test/proxy/', {}, 'The service refused /proxy/api/v1/latest (HTTP 404)'],
+  ['https://fx.test', { a: 'x'.repeat(1_000) }, `The service refused /api/v1/latest?a=${'x'.repeat(183)}… (HTTP 404)`],
+])('a refusal by %s has the requested path, shortened', async (baseUrl, query, message) => {
+  const { fx } = testClient({ status: 404, body: '{}' }, { baseUrl });
+
+  expect(await errorOf(fx.latest(query))).toMatchObject({ message });
+});
+
 test('keeps fields that the contract does not have', async () => {
   const data = { ...quotaRecord(), plan: 'enterprise', carry_over: { months: 3 } };
   const { fx } = testClient(success(data));

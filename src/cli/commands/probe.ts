@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { ProxyFailure } from '../../environment-proxy.ts';
 import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
 import { checkWritable, replaceFile } from '../../replace-file.ts';
+import { visible } from '../../visible-text.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, cannotWrite } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -13,7 +14,6 @@ import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { parsedOption, wholeNumber } from '../settings/option-types.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
-import { visible } from '../terminal/text.ts';
 
 export const probeCommand: CommandSpec = {
   name: 'probe',

@@ -1,7 +1,8 @@
+import { visible } from '../../visible-text.ts';
 import type { Io } from '../io.ts';
 import { readEarlyFlags } from '../settings/early-flags.ts';
 import { Redactor } from '../terminal/redactor.ts';
-import { jsonLine, visible } from '../terminal/text.ts';
+import { jsonLine } from '../terminal/text.ts';
 
 /** The report of an uncaught error. It masks all text that looks like a key, because the keys in use are unknown here. */
 export function crashReport(error: unknown, argv: readonly string[], env: Io['env']): string {

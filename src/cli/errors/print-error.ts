@@ -1,7 +1,8 @@
+import { visible } from '../../visible-text.ts';
 import { exitCodes, signalExitCodes } from '../exit-codes.ts';
 import { Interrupted, WriteFailure } from '../io.ts';
 import type { Screen } from '../terminal/screen.ts';
-import { jsonLine, visible, wrap } from '../terminal/text.ts';
+import { jsonLine, wrap } from '../terminal/text.ts';
 import { CliError } from './cli-error.ts';
 
 /** Prints `error` and returns the exit code. The stack is printed only with `-vv`. */

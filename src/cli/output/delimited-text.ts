@@ -1,7 +1,8 @@
 import { stringValue } from '../../json-tokens.ts';
+import { visible } from '../../visible-text.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { leaves } from '../json/select-value.ts';
-import { escapeLoneSurrogates, visible } from '../terminal/text.ts';
+import { escapeLoneSurrogates } from '../terminal/text.ts';
 
 /** A string without its quotes and escapes; any other JSON value unchanged. */
 export function scalarText(lexeme: string): string {

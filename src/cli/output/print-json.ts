@@ -1,3 +1,4 @@
+import { visible } from '../../visible-text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -8,7 +9,6 @@ import type { OutputFormat } from '../settings/global-options.ts';
 import type { CliSettings, GetPath } from '../settings/settings.ts';
 import type { Palette } from '../terminal/palette.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
-import { visible } from '../terminal/text.ts';
 import {
   type CsvTable,
   cellText,

@@ -1,9 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
+import { visible } from '../../visible-text.ts';
 import type { Invocation } from '../command.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Palette } from '../terminal/palette.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
-import { visible, wrap } from '../terminal/text.ts';
+import { wrap } from '../terminal/text.ts';
 import { printJson } from './print-json.ts';
 
 /** A line of a report for people: `Used        742 of 1,000  [███░] 74.2 %`. */

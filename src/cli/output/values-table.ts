@@ -1,7 +1,8 @@
+import { oneLine } from '../../visible-text.ts';
 import { leaves } from '../json/select-value.ts';
 import type { Palette } from '../terminal/palette.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
-import { oneLine, wrap } from '../terminal/text.ts';
+import { wrap } from '../terminal/text.ts';
 import { scalarText } from './delimited-text.ts';
 
 interface Value {

@@ -1,6 +1,6 @@
 import type { FetchLike } from '../../client/index.ts';
+import { visible } from '../../visible-text.ts';
 import type { Invocation } from '../command.ts';
-import { visible } from '../terminal/text.ts';
 
 /** A longer body is cut in `-vv`. */
 const LONGEST_SHOWN_BODY = 2048;

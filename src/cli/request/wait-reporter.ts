@@ -1,7 +1,8 @@
 import type { FxRatesOptions, UnitEstimate } from '../../client/index.ts';
+import { visible } from '../../visible-text.ts';
 import type { Invocation } from '../command.ts';
 import { formatDuration } from '../settings/duration.ts';
-import { jsonLine, visible } from '../terminal/text.ts';
+import { jsonLine } from '../terminal/text.ts';
 import { JITTER_MS, waitTooLong, withoutAdvice } from './explain-error.ts';
 
 /** A wait of the client, for the countdown and for the JSON event. */

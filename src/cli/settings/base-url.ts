@@ -1,4 +1,5 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
+import { apiPathIn } from '../../operation-path.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 
@@ -42,9 +43,10 @@ export function checkBaseUrl({ text, source }: SourcedText): URL {
   if (url.search !== '' || url.hash !== '') {
     throw usageError(`${source} contains a query or a fragment`, 'parameters are written name=value after the command');
   }
-  if (/\/api\/v1\/?$/.test(url.pathname)) {
-    const shorter = text.replace(/\/api\/v1\/?$/, '');
-    throw usageError(`${source} ends with /api/v1`, 'fxrates adds this path', [`--base-url ${shorter}`]);
+  const added = apiPathIn(url.pathname);
+  if (added !== undefined) {
+    const shorter = text.replace(/\/+$/, '').slice(0, -added.length);
+    throw usageError(`${source} ends with ${added}`, 'fxrates adds this path', [`--base-url ${shorter}`]);
   }
   return url;
 }

@@ -1,8 +1,9 @@
+import { visible } from '../../visible-text.ts';
 import type { Io, Output } from '../io.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { createPalette, type Palette, usesColor } from './palette.ts';
 import { Redactor } from './redactor.ts';
-import { jsonLine, visible, wrap } from './text.ts';
+import { jsonLine, wrap } from './text.ts';
 
 /** The styles of the two output streams, and the only way to write to them: each text is redacted first. */
 export class Screen {

@@ -1,19 +1,4 @@
-const CONTROL_OR_FORMAT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
-/**
- * `text` with control and format characters written as `\u001b`, except line feed and tab: what a server sends must
- * not move the cursor, recolour the screen or turn the direction of a line around.
- */
-export function visible(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(CONTROL_OR_FORMAT, (character) => {
-    return character === '\n' || character === '\t' ? character : escapeUnits(character);
-  });
-}
-
-/** The same, with line feed and tab as `\n` and `\t`. */
-export function oneLine(text: string): string {
-  return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
-}
+import { escapeUnits, visible } from '../../visible-text.ts';
 
 /** `text` as the second half of a sentence; an abbreviation such as `HTTP` stays. */
 export function lowerFirst(text: string): string {
@@ -23,13 +8,6 @@ export function lowerFirst(text: string): string {
 /** Half a surrogate pair has no UTF-8 form, so it keeps its escape. */
 export function escapeLoneSurrogates(text: string): string {
   return text.replace(/\p{Cs}/gu, escapeUnits);
-}
-
-function escapeUnits(character: string): string {
-  return character
-    .split('')
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    .join('');
 }
 
 /** A value as a line of JSON. Control characters are escaped, which does not change the value. */

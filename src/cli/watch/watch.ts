@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { Option } from 'commander';
 import type { AnyFxRatesError, PollSchedule } from '../../client/index.ts';
+import { visible } from '../../visible-text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -13,7 +14,7 @@ import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import type { OutputFormat } from '../settings/global-options.ts';
 import { parsedOption, wholeNumber } from '../settings/option-types.ts';
-import { jsonLine, localClock, visible, wrap } from '../terminal/text.ts';
+import { jsonLine, localClock, wrap } from '../terminal/text.ts';
 
 interface Watch {
   readonly request: ServiceRequest;

@@ -1,4 +1,5 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
+import { apiPathIn } from '../../operation-path.ts';
 import { type Clock, realClock, type SteadyTime, steadyTime } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { HOOKS, type Logger } from '../events.ts';
@@ -205,10 +206,9 @@ export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly a
   }
   if (url.search !== '' || url.hash !== '')
     throw new ConfigError(`baseUrl: contains a query or fragment; pass ${url.origin}${url.pathname}`);
-  if (/\/api\/v\d+\/?$/.test(url.pathname)) {
-    throw new ConfigError(
-      `baseUrl: expected a URL without '${url.pathname}', got ${url.href}; the client adds /api/v1`,
-    );
+  const added = apiPathIn(url.pathname);
+  if (added !== undefined) {
+    throw new ConfigError(`baseUrl: expected a URL without '${added}', got ${url.href}; the client adds the path`);
   }
   if (url.protocol === 'http:' && !LOOPBACK_HOST.test(url.hostname) && !allowInsecureHttp) {
     throw new ConfigError(

@@ -1,4 +1,5 @@
 import type { QuotaData } from '../../generated/types.ts';
+import { oneLine } from '../../visible-text.ts';
 import { type Attempt, requestIdOf } from '../attempt.ts';
 import { maskKeysIn } from '../keys/mask.ts';
 import type { SchemaIssue } from '../standard-schema.ts';
@@ -53,8 +54,9 @@ export abstract class FxRatesError extends Error {
   readonly [BRAND] = true;
 
   constructor(message: string, { code, status, headers, attempts, cause }: ErrorDetails = {}) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.code = code;
+    // Both can contain text of the service, which must not control the terminal or forge a line of a log.
+    super(oneLine(message), cause === undefined ? undefined : { cause });
+    this.code = code === undefined ? undefined : oneLine(code);
     this.status = status;
     this.headers = headers;
     this.requestId = requestIdOf(headers);

@@ -32,6 +32,7 @@ interface Start {
 /** One attempt within `timeoutMs`: authenticate, send, read, parse. It rejects with the client's errors only. */
 export function send({ settings, timers, events, states, userAgent }: SendOptions): Handler {
   const { time, middleware, maxResponseBytes: maxBytes, auth: form, transport } = settings;
+  const basePath = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
   const exchange = (request: KeyedRequest): Promise<TransportResponse> => {
     const { key, endpoint, signal, log } = request;
     const { timeoutMs } = request.settings;
@@ -73,7 +74,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     const start = { startedAt: time.now(), spentBefore: states.of(request.key).ledger.spent };
     let outcome: AttemptOutcome;
     try {
-      outcome = parseResponse(await exchange(request), request);
+      outcome = parseResponse(await exchange(request), request, basePath);
     } catch (error) {
       outcome = { error };
     }

@@ -22,6 +22,8 @@ test.each([
   ['https://user:pw@example.test', 'contains a user name or a password'],
   ['https://example.test?x=1', 'contains a query or a fragment'],
   ['https://example.test/api/v1', 'ends with /api/v1'],
+  ['https://example.test/api/v2/', '--base-url https://example.test\n'],
+  ['https://example.test/x/api/v1/latest', '--base-url https://example.test/x\n'],
   ['http://example.test', 'refusing to send the key to http://example.test'],
   ['http://10.0.0.5', 'refusing to send the key to http://10.0.0.5'],
   ['http://127.0.0.1.example.test', 'refusing to send the key to http://127.0.0.1.example.test'],

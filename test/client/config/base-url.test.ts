@@ -38,7 +38,8 @@ test.each([
   ['https://api.example.com?base=EUR', 'contains a query or fragment'],
   ['https://api.example.com/#x', 'contains a query or fragment'],
   ['https://api.example.com/api/v1', "expected a URL without '/api/v1'"],
-  ['https://api.example.com/fx/api/v2/', "expected a URL without '/fx/api/v2/'"],
+  ['https://api.example.com/x/api/v1/quota/', "expected a URL without '/api/v1/quota'"],
+  ['https://api.example.com/fx/api/v2/', "expected a URL without '/api/v2'"],
 ])('rejects %s: %s', (given, reason) => {
   expect(() => checkBaseUrl(given, secure)).toThrow(ConfigError);
   expect(() => checkBaseUrl(given, secure)).toThrow(/^baseUrl: /);

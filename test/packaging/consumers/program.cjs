@@ -13,6 +13,7 @@ async function main() {
 
   assert.equal((await fx.quota()).plan, 'free');
   assert.equal((await import('fxrates')).FxRatesError, FxRatesError);
+  assert.equal(FxRates.name, 'FxRates');
   assert.deepEqual([typeof fileStore, typeof redisStore], ['function', 'function']);
   assert.equal(name, 'fxrates');
   // The code of Node and Deno; Bun has the other one.

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import type { BatchItem, CacheOptions } from '../../../client/index.ts';
 import { type Operation, operations } from '../../../generated/operations.ts';
 import { checkWritable, replaceFile } from '../../../replace-file.ts';
+import { visible } from '../../../visible-text.ts';
 import { openCache, parseCacheAge } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, cannotWrite, systemReason, usageError } from '../../errors/cli-error.ts';
@@ -14,7 +15,7 @@ import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { type OpenClient, openClient, type Query } from '../../request/send-request.ts';
 import { repeatableOption } from '../../settings/option-types.ts';
 import { rememberCurrencies } from '../../storage/seen-currencies.ts';
-import { commandLine, grouped, visible } from '../../terminal/text.ts';
+import { commandLine, grouped } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';
 

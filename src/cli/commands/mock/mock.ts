@@ -3,11 +3,12 @@ import { constants } from 'node:os';
 import { Option } from 'commander';
 import { plans } from '../../../generated/service.ts';
 import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
+import { oneLine } from '../../../visible-text.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { choiceOption, parsedOption, repeatableOption, wholeNumber } from '../../settings/option-types.ts';
-import { jsonLine, oneLine } from '../../terminal/text.ts';
+import { jsonLine } from '../../terminal/text.ts';
 import { type MockOptions, PRESETS, type RunningMock, startMock } from './start-mock.ts';
 
 export const mockCommand: CommandSpec = {
