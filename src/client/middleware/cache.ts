@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { abortable, Cancellation, type CancelSignal } from '../cancellation.ts';
 import type { CacheSettings } from '../config/limit-settings.ts';
+import { sortedTarget } from '../endpoints.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import type { ClientEvents } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
@@ -143,7 +144,7 @@ class ResponseCache {
 
   /** Responses are stored per key, because plans may differ in their data. */
   #nameOf({ endpoint: { target }, key, settings: { headers } }: KeyedRequest): string {
-    const name = `fxrates:${this.#parts.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(target)}`;
+    const name = `fxrates:${this.#parts.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(sortedTarget(target))}`;
     const sent = Object.entries(headers).sort();
     if (sent.length === 0) return name;
     // Hashed, because a header can contain a secret. The response may depend on any header.

@@ -1,6 +1,7 @@
 import { ofCall, type ResponseMeta, shareError } from '../api-call.ts';
 import { Cancellation } from '../cancellation.ts';
 import { type CallDeadline, withDeadline } from '../deadline.ts';
+import { sortedTarget } from '../endpoints.ts';
 import { AbortError } from '../errors/errors.ts';
 import type { Lifetime, OpenCall } from '../lifetime.ts';
 import { parseJson } from '../parse-response.ts';
@@ -126,7 +127,8 @@ function shared(response: ApiResponse, log: AttemptLog, { parse }: Endpoint): Ca
 function callKey({ endpoint, settings }: Caller): string {
   const { timeoutMs, maxRetries, onLimit, useReserve, priority, maxAgeMs, headers } = settings;
   const shown = Object.keys(headers).length === 0 ? '' : JSON.stringify(Object.entries(headers).sort());
-  return `${endpoint.target} ${timeoutMs} ${maxRetries} ${onLimit} ${useReserve} ${priority} ${maxAgeMs} ${shown}`;
+  const target = sortedTarget(endpoint.target);
+  return `${target} ${timeoutMs} ${maxRetries} ${onLimit} ${useReserve} ${priority} ${maxAgeMs} ${shown}`;
 }
 
 function createCall({ endpoint, settings, deadlineAt }: Caller, next: Handler<ApiRequest>): JoinedCall {

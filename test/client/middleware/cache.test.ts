@@ -100,6 +100,15 @@ test('with an age of 0, nothing is cached', async () => {
   expect(store.writes).toBe(0);
 });
 
+test('a query with its parameters in another order has the same cache entry', async () => {
+  const { metaOf, fetch } = cached();
+
+  const sources = [await metaOf({ base: 'EUR', symbols: 'USD' }), await metaOf({ symbols: 'USD', base: 'EUR' })];
+
+  expect(sources.map(({ source }) => source)).toEqual(['network', 'cache']);
+  expect(fetch.requests).toHaveLength(1);
+});
+
 test('another query, path or service has a separate cache entry', async () => {
   const { fx, fetch, store } = cached();
   const elsewhere = testClient(counting(), { cache: { maxAgeMs: 60_000, store }, baseUrl: 'https://other.test' });
