@@ -4,7 +4,7 @@ import { printReport } from '../output/report.ts';
 
 export const versionCommand: CommandSpec = {
   name: 'version',
-  summary: 'print the version; --json adds Node.js and platform',
+  summary: 'print the versions of fxrates and Node.js, and the platform',
   description: 'Prints the versions of fxrates and Node.js, and the platform. Nothing is sent.',
   examples: [{ command: 'fxrates version --json', comment: 'for a bug report' }],
   printsData: true,

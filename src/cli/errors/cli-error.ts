@@ -65,15 +65,20 @@ export function systemReason({
   return REASONS[code] ?? message ?? 'unknown reason';
 }
 
+/** The message for an error of a file that is written: it is created if it does not exist, but its folder is not. */
+export function writeReason(cause: NodeJS.ErrnoException): string {
+  return cause.code === 'ENOENT' ? 'its folder does not exist' : systemReason(cause);
+}
+
 /** A file that an option names cannot be read or written. */
-export function fileError(what: string, cause: NodeJS.ErrnoException): CliError {
-  return new CliError(what, { code: 'file', exitCode: exitCodes.failure, why: systemReason(cause), cause });
+export function fileError(what: string, cause: NodeJS.ErrnoException, why = systemReason(cause)): CliError {
+  return new CliError(what, { code: 'file', exitCode: exitCodes.failure, why, cause });
 }
 
 /** For `catch`: a file that an option names cannot be written. */
 export function cannotWrite(path: string): (cause: NodeJS.ErrnoException) => never {
   return (cause) => {
-    throw fileError(`cannot write ${path}`, cause);
+    throw fileError(`cannot write ${path}`, cause, writeReason(cause));
   };
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import { operations } from '../../../generated/operations.ts';
-import { replaceFile } from '../../../replace-file.ts';
+import { checkWritable, replaceFile } from '../../../replace-file.ts';
 import { fetchOrCache } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { cannotWrite, fileError, usageError } from '../../errors/cli-error.ts';
@@ -60,7 +60,9 @@ function refuseSingleResponseOptions({ options }: Invocation): void {
 
 async function record(path: string, invocation: Invocation): Promise<number> {
   const request = operationRequest(latest, invocation, ownOptions);
-  const fixture = await readFixture(path); // before a request uses quota
+  // Both before a request uses quota.
+  const fixture = await readFixture(path);
+  await checkWritable(path).catch(cannotWrite(path));
   const response = await fetchOrCache(request, invocation);
   await printResponse(response, invocation); // first, because it has used quota
   await saveFixture(fixture, { query: request.query, rawBody: response.rawBody }, invocation);

@@ -171,7 +171,7 @@ test.each([
   ['latest --each api_key=1', /refusing to send 'api_key'/],
   ['latest - --key-stdin', /--key-stdin and - cannot be used together/],
   [`latest ${join(folder, 'none.txt')}`, /cannot read the queries in .*none\.txt — the file does not exist/],
-  [`latest - --failed-out ${join(folder, 'none', 'x')}`, /cannot write .*none\/x — the file does not exist/],
+  [`latest - --failed-out ${join(folder, 'none', 'x')}`, /cannot write .*none\/x — its folder does not exist/],
   ['latest - --get rates', /has no --get/],
 ])('refuses %s', async (line, message) => {
   const { code, stderr, requests } = await batch(line, { stdin: 'n=1' });

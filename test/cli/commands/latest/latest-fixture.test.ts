@@ -69,12 +69,11 @@ test.each(['not JSON', '[]', '{"success":true,"data":{}}'])(
   },
 );
 
-test('a file that cannot be written is an error with its reason', async () => {
+test('a file that cannot be written is an error with its reason, before a request uses quota', async () => {
   file = join(folder, 'nowhere', 'answers.json');
 
-  const { code, stdout, stderr } = await record('');
+  const { code, stdout, stderr, requests } = await record('');
 
-  expect(code).toBe(1);
-  expect(stdout).not.toBe(''); // the request has used quota
-  expect(stderr).toContain('the file does not exist');
+  expect({ code, stdout, requests }).toEqual({ code: 1, stdout: '', requests: [] });
+  expect(stderr).toContain('answers.json — its folder does not exist');
 });
