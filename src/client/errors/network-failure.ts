@@ -178,11 +178,15 @@ function isCertificateProblem(code: string | undefined): boolean {
   return code !== undefined && ABOUT_CERTIFICATES.has(code);
 }
 
+const CLOSED = 'the server or a proxy closed the connection';
+
 const NEXT_STEPS = new Map([
   ...ABOUT_CERTIFICATES,
   // This is retried, because a name server that has just started also returns it.
   ['ENOTFOUND', 'the host does not exist; check baseUrl'],
   ['ECONNREFUSED', 'no server listens on that port; check baseUrl, or start the server'],
+  ['ECONNRESET', CLOSED],
+  ['UND_ERR_SOCKET', CLOSED],
   // OpenSSL's code for a response that is not TLS.
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'the server uses plain http on that port; check https:// in baseUrl'],
   // A fetch has no code for a port that the Fetch standard blocks.

@@ -62,6 +62,8 @@ function problemOf(value: unknown): string | undefined {
   if (/^bearer\s/i.test(value)) {
     return "starts with 'Bearer '; pass only the key, the client adds the scheme";
   }
+  if (/^(['"]).*\1$/.test(value))
+    return 'is in quotes, which some programs do not remove from the values of an env file; pass it without them';
   if (/^\s|\s$/.test(value)) return 'starts or ends with white space, such as the line break of a file; remove it';
   if (!HEADER_SAFE.test(value))
     return 'contains characters that are not valid in a key (white space, control or non-ASCII characters)';

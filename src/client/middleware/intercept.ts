@@ -43,6 +43,8 @@ export type Middleware = (
 const SENT_TWICE =
   'middleware: next() was called twice, but an attempt sends one request; rethrow the error of next(), and the client retries the call (maxRetries)';
 
+const BODY_READ = 'middleware: the body of the response has been read; read response.clone(), or return a new Response';
+
 interface InterceptParts {
   readonly middleware: readonly Middleware[];
   readonly request: KeyedRequest;
@@ -86,8 +88,8 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     throw new ConfigError(
       'middleware: expected a Response as the result; return the response of next() or another one',
     );
-  const untouched = response.bodyUsed ? undefined : received.get(response);
-  return untouched ?? readResponse(response, maxBytes);
+  if (response.bodyUsed) throw new ConfigError(BODY_READ);
+  return received.get(response) ?? readResponse(response, maxBytes);
 }
 
 /** @throws ConfigError for another host, which must not receive the key */

@@ -50,6 +50,8 @@ test.each([
   ['', 'is empty'],
   [`Bearer ${API_KEY}`, "starts with 'Bearer '"],
   [`bearer\t${API_KEY}`, "starts with 'Bearer '"],
+  [`"${API_KEY}"`, 'is in quotes'],
+  [`'${API_KEY}'`, 'is in quotes'],
   [`${API_KEY}\n`, 'starts or ends with white space'],
   [`${API_KEY}\r\n`, 'starts or ends with white space'],
   [` ${API_KEY}`, 'starts or ends with white space'],

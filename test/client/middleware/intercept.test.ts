@@ -245,6 +245,26 @@ test.each<[string, Middleware]>([
   expect(fx.limits()).toMatchObject({ inFlight: 0 });
 });
 
+test('a middleware that reads the body must return another response', async () => {
+  const read: Middleware = async (request, next) => {
+    const response = await next(request);
+    await response.text();
+    return response;
+  };
+  const readCopy: Middleware = async (request, next) => {
+    const response = await next(request);
+    await response.clone().text();
+    return response;
+  };
+  const [reading, copying] = [read, readCopy].map((middleware) => testClient(success(), { middleware: [middleware] }));
+
+  expect(await errorOf(reading!.fx.latest())).toMatchObject({
+    kind: 'config',
+    message: expect.stringContaining('read response.clone()'),
+  });
+  expect(await copying!.fx.latest()).toEqual(expect.any(Object));
+});
+
 test('a middleware that does not call next() leaves it to later middleware', async () => {
   const cached: Middleware = async () => Response.json({ success: true, data: { EUR: 1 } });
   const twice: Middleware = async (request, next) => (await next(request)) && next(request);

@@ -73,7 +73,9 @@ test.each([
   ['ENOTFOUND', /^No valid HTTP response from fx.test: ENOTFOUND; the host does not exist; check baseUrl$/],
   ['ECONNREFUSED', /: ECONNREFUSED; no server listens on that port; check baseUrl, or start the server$/],
   ['ERR_SSL_WRONG_VERSION_NUMBER', /; the server uses plain http on that port; check https:\/\/ in baseUrl$/],
-  ['ECONNRESET', /^No valid HTTP response from fx.test: ECONNRESET$/],
+  ['ECONNRESET', /: ECONNRESET; the server or a proxy closed the connection$/],
+  ['UND_ERR_SOCKET', /: UND_ERR_SOCKET; the server or a proxy closed the connection$/],
+  ['EHOSTUNREACH', /^No valid HTTP response from fx.test: EHOSTUNREACH$/],
 ])('the error of %s has the next step, if there is one', async (code, message) => {
   const { fx } = testClient(failed(code), { maxRetries: 0 });
 
