@@ -53,7 +53,7 @@ async function runCommandLine(argv: readonly string[], io: Io, screen: Screen): 
     },
   });
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(withoutUselessHelp(argv, program), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     const isHelp = error.code === 'commander.help' || error.exitCode === 0;
@@ -61,6 +61,13 @@ async function runCommandLine(argv: readonly string[], io: Io, screen: Screen): 
   }
   if (pages.length > 0) await screen.printText(pages.join(''));
   return exitCode;
+}
+
+/** Help of an unknown command does not exist: without the flag, the parser reports the command. */
+function withoutUselessHelp(argv: readonly string[], { commands }: Command): readonly string[] {
+  const [name = '-'] = argv;
+  const isCommand = name.startsWith('-') || commands.some((command) => command.name() === name);
+  return isCommand ? argv : argv.filter((arg) => arg !== '--help' && arg !== '-h');
 }
 
 /** For an error of the command line itself. A broken config.json is ignored: the error is more important. */

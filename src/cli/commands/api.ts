@@ -85,7 +85,7 @@ function requestOf({ args, options }: Invocation): ServiceRequest {
     ]);
   }
   const inPath = [...new URLSearchParams(search)];
-  for (const [name, value] of inPath) refuseKey(name, value);
+  for (const [name, value] of [['path', path], ...inPath] as const) refuseKey(name, value);
   const typed = Object.entries(typedParameters({ args: texts, options }));
   return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query: joinParameters([...inPath, ...typed]) };
 }

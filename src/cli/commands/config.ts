@@ -2,6 +2,7 @@ import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printJson } from '../output/print-json.ts';
+import { requireProfile } from '../settings/profile.ts';
 import { CONFIG_SETTINGS, isSettingName, SETTING_NAMES, type SettingName, settingHint } from '../settings/settings.ts';
 import {
   changeConfig,
@@ -109,6 +110,8 @@ async function get({ args: [name = ''], io, settings, screen }: Invocation): Pro
 async function set(name: string, value: string, invocation: Omit<Invocation, 'args'>): Promise<number> {
   checkName(name);
   CONFIG_SETTINGS[name].parse(value, name);
+  const { env } = invocation.io;
+  if (name === 'profile') await requireProfile({ profile: value }, { config: await readConfig(env), env });
   return change(name, value, invocation);
 }
 

@@ -1,4 +1,5 @@
 import type { CommanderError } from 'commander';
+import { apiKeyPattern } from '../../generated/service.ts';
 import { commandLine } from '../terminal/text.ts';
 import { type CliError, usageError } from './cli-error.ts';
 
@@ -17,6 +18,8 @@ export interface CommandLine {
 
 /** Options that other tools have and this one must not: they would put the key on the command line. */
 const KEY_OPTION = /^--?(api[-_]?)?(key|token|secret)(=|$)/i;
+
+const KEY = new RegExp(apiKeyPattern);
 
 /** What other tools call things, with what it is here; the nearest name would lead astray. */
 const OPTION_HINTS: Readonly<Record<string, string>> = {
@@ -70,13 +73,14 @@ function knownHint(code: string, what: string): string | undefined {
   return isKnown ? hints[name] : undefined;
 }
 
-/** Before anything is parsed or printed: a key given as an option is not repeated. */
+/** Before anything is parsed or printed: a key given as an option or argument is not repeated. */
 export function refuseKeyOption(argv: readonly string[]): void {
   const end = argv.indexOf('--');
-  const option = (end === -1 ? argv : argv.slice(0, end)).find((arg) => KEY_OPTION.test(arg));
-  if (option === undefined) return;
+  const before = end === -1 ? argv : argv.slice(0, end);
+  const option = before.find((arg) => KEY_OPTION.test(arg));
+  if (option === undefined && !before.some((arg) => KEY.test(arg))) return;
   throw usageError(
-    `'${option.split('=')[0]}' does not exist`,
+    option === undefined ? 'refusing an argument that is an API key' : `'${option.split('=')[0]}' does not exist`,
     'a key on the command line is visible to other users and stays in the shell history',
     [
       'Use FXRATES_API_KEY, --key-file or --key-stdin:  fxrates quota --key-stdin < key.txt',
@@ -94,6 +98,8 @@ function tookNone(line: CommandLine): CliError {
 
 function unknownOption(what: string, meant: string | undefined, line: CommandLine): CliError {
   if (meant !== undefined) return usageError(what, undefined, [`Did you mean ${meant}?`]);
+  const [flag = ''] = /--[\w-]+(?==)/.exec(what) ?? [];
+  if (line.options.includes(flag)) return usageError(what, `${flag} has no value`);
   if (!line.takesParameters || !what.includes("'--")) return usageError(what, undefined, [helpHint(line)]);
   return usageError(what, 'parameters are written name=value', [commandLine(withParameters(line.argv, line.options))]);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runCli } from '../../helpers/cli-io.ts';
-import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 
 test('prints the body byte for byte', async () => {
   const body = '{"success":true ,\n "data":{"rate":1.10}}\n\n';
@@ -30,6 +30,14 @@ test.each(['/../x', '//evil.example/x', '/a/%2e%2e/b', '/with space', '/a#b', '/
     expect(requests).toEqual([]);
   },
 );
+
+test('a key in the path is refused and not shown', async () => {
+  const { code, stderr, requests } = await runCli(['api', `/api/v1/${API_KEY}`]);
+
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toContain('it looks like an API key, and URLs end up in logs');
+  expect(stderr).not.toContain(API_KEY);
+});
 
 test('rejects a whole URL, because the key belongs to the base URL', async () => {
   const { code, stderr } = await runCli('api https://evil.example/api/v1/quota');

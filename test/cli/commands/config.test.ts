@@ -244,3 +244,18 @@ test.each([
   expect(doctor.stdout.replace(/\s+/g, ' ')).toContain(says);
   expect(doctor.stdout).toMatch(/warn +config file/);
 });
+
+test('a profile that does not exist cannot become the default', async () => {
+  const { code, stderr } = await run('config set profile nope');
+
+  expect(code).toBe(3);
+  expect(stderr).toContain("there is no profile 'nope'");
+  expect((await run('config get profile')).code).toBe(1);
+});
+
+test('a profile that exists can become the default', async () => {
+  await run('config set timeout 9s --profile staging');
+
+  expect((await run('config set profile staging')).code).toBe(0);
+  expect((await run('config get profile')).stdout).toBe('staging\n');
+});

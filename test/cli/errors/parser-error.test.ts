@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { refuseKeyOption } from '../../../src/cli/errors/parser-error.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { runCli } from '../../helpers/cli-io.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
 
 test.each([
   ['latst', "unknown command 'latst'", 'Did you mean latest?'],
@@ -19,6 +20,9 @@ test.each([
   ['quota --base USD', "unknown option '--base'", 'See: fxrates quota --help'],
   ['latest --output', "option '-o, --output <format>' argument missing", 'See: fxrates latest --help'],
   ['quota base=USD', 'quota accepts no parameters\n', 'See: fxrates quota --help'],
+  ['latest --json=true', "unknown option '--json=true' — --json has no value\n", ''],
+  ['lates --help', "unknown command 'lates'", 'Did you mean latest?'],
+  ['login -h', "unknown command 'login'", 'fxrates auth login'],
   ['latest -x', "unknown option '-x'", 'See: fxrates latest --help'],
   ['quota extra', 'quota accepts no arguments\n', 'See: fxrates quota --help'],
   ['quota extra --color=never', 'quota accepts no arguments\n', 'See: fxrates quota --help'],
@@ -56,6 +60,18 @@ test.each([
 
   expect(stderr.split('\n').at(-2)).toBe(`  fxrates ${corrected}`);
 });
+
+test.each(['auth login', '', 'quota', 'latest'])(
+  'a key as an argument of %j is refused and not shown',
+  async (command) => {
+    const { code, stderr, requests } = await runCli([...command.split(' ').filter(Boolean), API_KEY]);
+
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain('refusing an argument that is an API key');
+    expect(stderr).toContain('Consider this key exposed');
+    expect(stderr).not.toContain(API_KEY);
+  },
+);
 
 test.each([
   [['quota', '--key'], true],
