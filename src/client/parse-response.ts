@@ -101,10 +101,15 @@ function notJson(response: TransportResponse, request: KeyedRequest): ResponseEr
 }
 
 function detailsOf({ status, headers }: TransportResponse, { key, log }: KeyedRequest): ErrorDetails {
+  return { status, headers: headersWithoutKey(headers, key), attempts: log.attempts };
+}
+
+/** A copy of the headers with the key masked. */
+export function headersWithoutKey(headers: TransportResponse['headers'], key: KeyedRequest['key']): Headers {
   const shown = new Headers();
   const redacted = (text: string) => inAscii(key.redact(text)); // a service may use the key as the name of a header
   for (const [name, value] of headers.toHeaders()) shown.append(redacted(name), redacted(value));
-  return { status, headers: shown, attempts: log.attempts };
+  return shown;
 }
 
 function headerOf(name: string, { headers }: TransportResponse, { key }: KeyedRequest): string | undefined {

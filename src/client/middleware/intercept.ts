@@ -1,6 +1,7 @@
 import type { Cancellation } from '../cancellation.ts';
 import { refuseKeyParameters } from '../endpoints.ts';
 import { ConfigError } from '../errors/errors.ts';
+import { headersWithoutKey } from '../parse-response.ts';
 import type { KeyedRequest } from '../request.ts';
 import { readResponse, type TransportResponse } from '../transport/transport.ts';
 
@@ -66,7 +67,7 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     if (hasSent) throw new ConfigError(SENT_TWICE);
     hasSent = true;
     const response = await transmit(checkUrl(outgoing.url, url), new Headers(outgoing.headers));
-    const shown = responseOf(response);
+    const shown = responseOf(response, headersWithoutKey(response.headers, request.key));
     received.set(shown, response);
     return shown;
   };
@@ -108,10 +109,10 @@ function checkUrl(url: string, original: string): string {
 const STATUS_NOT_OK = 500;
 const NO_BODY_STATUSES: readonly number[] = [101, 204, 205, 304];
 
-function responseOf({ status, headers, text }: TransportResponse): Response {
+function responseOf({ status, text }: TransportResponse, headers: Headers): Response {
   const isPlain = status >= 200 && status <= 599;
   const body = NO_BODY_STATUSES.includes(status) ? null : text;
-  const response = new Response(body, { status: isPlain ? status : STATUS_NOT_OK, headers: headers.toHeaders() });
+  const response = new Response(body, { status: isPlain ? status : STATUS_NOT_OK, headers });
   // A service can send a status that HTTP does not define, but a `Response` cannot be created with it.
   return isPlain ? response : Object.defineProperty(response, 'status', { value: status });
 }

@@ -245,6 +245,21 @@ test.each<[string, Middleware]>([
   expect(fx.limits()).toMatchObject({ inFlight: 0 });
 });
 
+test('a middleware sees no header of a response that contains the key', async () => {
+  const seen: string[] = [];
+  const look: Middleware = async (request, next) => {
+    const response = await next(request);
+    seen.push(...[...response.headers].flat());
+    return response;
+  };
+  const redirect = { status: 302, headers: { location: `https://other.test/?api_key=${API_KEY}` } };
+  const { fx } = testClient(redirect, { middleware: [look] });
+
+  expect(await errorOf(fx.latest())).toMatchObject({ status: 302 });
+  expect(seen).toContain('https://other.test/?api_key=fx_live_...cdef');
+  expect(seen.join()).not.toContain(API_KEY);
+});
+
 test('a middleware that reads the body must return another response', async () => {
   const read: Middleware = async (request, next) => {
     const response = await next(request);
