@@ -3,11 +3,12 @@ import type { QuotaData } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
+import { printError } from '../errors/print-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { sendRequest } from '../request/send-request.ts';
 import { checkKey, type KeyInUse, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
-import { requireBaseUrl } from '../settings/base-url.ts';
+import { checkBaseUrl, noBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { changeConfig, ownSetting, readConfig } from '../storage/config-file.ts';
 import { readCredential, removeCredential, storeCredential } from '../storage/credentials.ts';
@@ -93,6 +94,9 @@ async function login(given: Invocation): Promise<number> {
   const settings = await withBaseUrl(given);
   const invocation = { ...given, settings };
   const { screen, io, options } = invocation;
+  if (settings.baseUrl === undefined) {
+    throw noBaseUrl(settings.profile, 'fxrates auth login --base-url https://api.example.test');
+  }
   const baseUrl = requireBaseUrl(settings);
   const secret = await readKey(invocation);
   screen.secrets.protect(secret);
@@ -112,10 +116,25 @@ async function login(given: Invocation): Promise<number> {
 async function withBaseUrl({ settings, screen, io }: Invocation): Promise<CliSettings> {
   if (settings.baseUrl !== undefined || !io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) return settings;
   if (settings.keyStdin) return settings;
+  const baseUrl = await promptForBaseUrl({ screen, io });
+  return baseUrl === undefined ? settings : { ...settings, baseUrl };
+}
+
+/** Asks again after an invalid URL; `undefined` after an empty line or the end of the input. */
+async function promptForBaseUrl(terminal: Pick<Invocation, 'screen' | 'io'>): Promise<CliSettings['baseUrl']> {
+  const { screen, io } = terminal;
   const prompt = () => screen.ask('Base URL of the service, e.g. https://api.example.test: ');
   const line = await io.stdin.visibleLine(LONGEST_URL, prompt).finally(() => screen.error('\n'));
-  const text = line.trim();
-  return text === '' ? settings : { ...settings, baseUrl: { text, source: 'the prompt' } };
+  const baseUrl = { text: line.trim(), source: 'the prompt' };
+  if (baseUrl.text === '') return undefined;
+  try {
+    checkBaseUrl(baseUrl);
+    return baseUrl;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    await printError(error, screen, 0);
+    return promptForBaseUrl(terminal);
+  }
 }
 
 const LONGEST_URL = 2048;

@@ -144,6 +144,7 @@ export function waitTooLong(
   const { maxWaitMs } = settings;
   const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
   const when = waitMs === undefined ? 'the service sent no usable Retry-After' : `retry in ${formatDuration(waitMs)}`;
+  const hasWaited = sumMs !== undefined && Math.round(sumMs) > Math.round(waitMs ?? 0);
   const enough = durationOptionAbove((sumMs ?? waitMs ?? 60_000) + JITTER_MS);
   const waiting = withoutOptions(argv, ['--max-wait', '--no-wait']);
   // A batch waits as long as necessary, unless it must not wait.
@@ -151,7 +152,7 @@ export function waitTooLong(
   return new CliError('rate limited', {
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
-    why: `${when}${doubtText(unit)}, ${limitText(maxWaitMs, sumMs !== undefined)}`,
+    why: `${when}${doubtText(unit)}, ${limitText(maxWaitMs, hasWaited)}`,
     hints: [
       `Wait for it:  ${commandLine(again)}`,
       ...(isStored ? [`Ask the service again now:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`] : []),

@@ -59,14 +59,15 @@ function withScheme(text: string): string | undefined {
 
 const KEY_HINTS = ['Pass the key with FXRATES_API_KEY, --key-file or --key-stdin.'];
 
-function noBaseUrl(profile: string): CliError {
+/** `storeIt`: the command that stores a base URL. */
+export function noBaseUrl(profile: string, storeIt = 'fxrates auth login   (asks for it)'): CliError {
   return new CliError(profile === 'default' ? 'no base URL' : `no base URL in profile ${profile}`, {
     code: 'no_base_url',
     exitCode: exitCodes.config,
     why: 'the host of the service is not documented, so there is no default',
     hints: [
       'Set it:      export FXRATES_BASE_URL=https://…   or   --base-url https://…',
-      'Store it:    fxrates auth login   (asks for it)',
+      `Store it:    ${storeIt}`,
       'No account?  fxrates mock   (a local server with invented rates)',
     ],
   });

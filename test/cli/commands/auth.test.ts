@@ -129,16 +129,24 @@ test('on a terminal, login prompts for the base URL if none is set', async () =>
   expect((await read('config.json')).profiles.default.base_url).toBe(ORIGIN);
 });
 
-test.each([
-  ['', 3, /no base URL/],
-  ['ftp://x', 2, /the prompt expects an http or https URL, got 'ftp:\/\/x'/],
-])('the base URL %j is rejected before the prompt for the key', async (typed, expected, message) => {
-  const options = { stdin: typed, tty: ['stdin', 'stderr'] as const, env: { FXRATES_BASE_URL: '' } };
+test('the end of the input instead of a base URL ends the login, with another way', async () => {
+  const options = { stdin: '', tty: ['stdin', 'stderr'] as const, env: { FXRATES_BASE_URL: '' } };
   const { code, stderr } = await run('auth login', options);
 
-  expect(code).toBe(expected);
-  expect(stderr).toMatch(message);
+  expect(code).toBe(3);
+  expect(stderr).toContain('no base URL');
+  expect(stderr).toContain('Store it:    fxrates auth login --base-url https://api.example.test');
   expect(stderr).not.toContain('API key for');
+});
+
+test('an invalid base URL is asked for again', async () => {
+  const options = { tty: ['stdin', 'stderr'] as const, env: { FXRATES_BASE_URL: '' } };
+  const { code, stderr } = await run('auth login', { ...options, stdin: `ftp://x\nlocalhost:1\n${ORIGIN}\n${STORED}` });
+
+  expect(code).toBe(0);
+  expect(stderr).toContain("the prompt expects an http or https URL, got 'ftp://x'");
+  expect(stderr).toContain('e.g. http://localhost:1\n');
+  expect((await read('config.json')).profiles.default.base_url).toBe(ORIGIN);
 });
 
 test.each([

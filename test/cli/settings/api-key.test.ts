@@ -116,3 +116,10 @@ test('a refused key is reported with its last characters, its source and the val
   expect(stderr).toContain('It takes precedence over FXRATES_API_KEY.');
   expect(stderr).not.toContain(FILE);
 });
+
+test('--key-file - names the option for standard input', async () => {
+  const { code, stderr, requests } = await runCli(['quota', '--key-file', '-']);
+
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toContain('the key on standard input is --key-stdin');
+});
