@@ -78,7 +78,7 @@ test('a declaration is read with its overloads, inherited members and documentat
   expect(latest?.doc.paragraphs[0]).toBe('Latest exchange rates.');
   expect(members.map(({ name }) => name)).not.toContain('request');
   expect(declarations.get('CallOptions')?.members.find(({ name }) => name === 'priority')).toMatchObject({
-    type: "'high' | 'normal'",
+    type: "'high' | 'normal' | 'low'",
     isOptional: true,
     doc: { byDefault: "`'normal'`" },
   });
