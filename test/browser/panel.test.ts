@@ -125,7 +125,7 @@ browserTest('adds stubs, shows how many requests received them, and removes them
   expect(mock.stubs.list()).toMatchObject([
     { id: 'mine', times: 3, match: { operation: 'latest' }, answers: [{ status: 201 }] },
   ]);
-  expect(mock.stubs.list()[0]?.answers[0]?.body).toBe('{"success":true,"data":{"base":"USD"}}');
+  expect(mock.stubs.list()[0]?.answers[0]?.body).toBe('{"success":true,"data":{ "base": "USD" }}');
   await call();
   await card.getByText('No stubs.').waitFor();
 
@@ -137,6 +137,35 @@ browserTest('adds stubs, shows how many requests received them, and removes them
   expect(mock.stubs.list().map(({ id }) => id)).toEqual(['latest']);
   await card.getByRole('button', { name: 'Remove all' }).click();
   await card.getByText('No stubs.').waitFor();
+  expect(problems).toEqual([]);
+  await close();
+});
+
+browserTest('shows a JSON error beside the field of a stub, and sends the text as typed', async () => {
+  const { mock, call, adminUrl, close } = await serving();
+  await using browser = await openBrowser();
+  const { page } = browser;
+  const problems = await openPanel(page, adminUrl);
+  const form = page.getByRole('form', { name: 'New stub' });
+
+  await form.getByLabel('data', { exact: true }).fill('{bad json');
+  await form.getByText('Which requests').click();
+  await form.getByLabel('query', { exact: true }).fill('{"base"}');
+  await form.getByText('Which requests').click();
+  await form.getByRole('button', { name: 'Add stub' }).click();
+  await form.locator('#stub-data-error').getByText('Not JSON: ').waitFor();
+  await form.locator('#stub-match-query-error').getByText('Not JSON: ').waitFor();
+  expect(await form.getByLabel('data', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+  expect(mock.stubs.list()).toEqual([]);
+  expect(await axeFindings(page)).toEqual([]);
+
+  await form.getByLabel('data', { exact: true }).fill('{"EUR":1.10,"big":12345678901234567890}');
+  await form.getByLabel('query', { exact: true }).fill('');
+  expect(await page.getByRole('alert').count()).toBe(0);
+  await form.getByRole('button', { name: 'Add stub' }).click();
+  await page.getByText('served 0 times').waitFor();
+  const [response] = await call();
+  expect(await response?.text()).toBe('{"success":true,"data":{"EUR":1.10,"big":12345678901234567890}}');
   expect(problems).toEqual([]);
   await close();
 });

@@ -29,9 +29,10 @@ export class AdminApiError extends Error {
   }
 }
 
-/** One call of the admin API. */
+/** One call of the admin API. A string is sent as it is, as JSON. */
 export async function callAdmin<Result>(method: string, path: string, body?: unknown): Promise<Result> {
-  const response = await sendAdmin(method, path, body === undefined ? undefined : JSON.stringify(body));
+  const json = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+  const response = await sendAdmin(method, path, json);
   const text = await response.text();
   return JSON.parse(text === '' ? 'null' : text);
 }

@@ -1,17 +1,18 @@
 import { useState } from 'preact/hooks';
 import { callAdmin } from './admin-api.ts';
-import { html, Select } from './html.ts';
-import { formError, type MockView, type SectionProps } from './mock-view.ts';
 import {
-  FieldGroup,
   type FieldSchema,
   type FieldSchemas,
-  Fields,
   type FormInput,
   inputOf,
+  isValid,
+  type JsonFields,
+  jsonObject,
   settingsIn,
-  useBodySchema,
-} from './schema-form.ts';
+} from './form-input.ts';
+import { html, Select } from './html.ts';
+import { formError, type MockView, type SectionProps } from './mock-view.ts';
+import { FieldGroup, Fields, useBodySchema } from './schema-form.ts';
 
 type ShownFault = MockView['faults'][number];
 
@@ -19,8 +20,8 @@ type ShownFault = MockView['faults'][number];
 export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
   const { oneOf: schemas = [] } = useBodySchema<{ readonly oneOf: readonly FaultSchema[] }>('/faults') ?? {};
   const [edited, setEdited] = useState<ShownFault>();
-  const save = async (settings: Record<string, unknown>) => {
-    if (edited === undefined) return (await act('POST', '/faults', settings)) !== undefined;
+  const save = async (settings: JsonFields) => {
+    if (edited === undefined) return (await act('POST', '/faults', jsonObject(settings))) !== undefined;
     const isReplaced = await replaceFault(act, edited, settings);
     if (isReplaced) setEdited(undefined);
     return isReplaced;
@@ -42,13 +43,10 @@ export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
 }
 
 /** Restores the old fault if the mock refuses the new one. */
-async function replaceFault(
-  act: SectionProps['act'],
-  old: ShownFault,
-  settings: Record<string, unknown>,
-): Promise<boolean> {
+async function replaceFault(act: SectionProps['act'], old: ShownFault, settings: JsonFields): Promise<boolean> {
   await act('DELETE', `/faults/${old.id}`);
-  if ((await act('POST', '/faults', { id: old.id, ...settings })) !== undefined) return true;
+  const changed = jsonObject({ id: JSON.stringify(old.id), ...settings });
+  if ((await act('POST', '/faults', changed)) !== undefined) return true;
   await callAdmin('POST', '/faults', settingsOf(old));
   return false;
 }
@@ -91,7 +89,7 @@ interface FaultFormProps {
   readonly edited: (Pick<ShownFault, 'kind'> & { readonly id?: string }) | undefined;
   readonly problem: string | undefined;
   /** Returns whether the mock accepted it. */
-  readonly save: (settings: Record<string, unknown>) => Promise<boolean>;
+  readonly save: (settings: JsonFields) => Promise<boolean>;
   readonly cancel: () => void;
 }
 
@@ -102,20 +100,26 @@ function FaultForm({ schemas, edited, problem, save, cancel }: FaultFormProps) {
   const [kind, setKind] = useState(edited?.kind ?? schemas[0]?.properties.kind.const);
   const schema = schemaOf(kind);
   const [input, setInput] = useState<FormInput>(schema === undefined ? {} : begin(schema, edited));
+  const [isChecked, setChecked] = useState(false);
   if (schema === undefined) return null;
   const { kind: _, match, ...fields } = schema.properties;
   const isCondition = (name: string) => CONDITIONS.includes(name);
   const choose = (value: string) => {
     setKind(value);
+    setChecked(false);
     setInput(begin(schemaOf(value) ?? schema, undefined));
   };
   const submit = async (event: Event) => {
     event.preventDefault();
     const { kind: _, ...others } = schema.properties;
-    if ((await save({ kind, ...settingsIn(input, others) })) && edited === undefined)
-      setInput(begin(schema, undefined));
+    setChecked(true);
+    if (!isValid(input, others)) return;
+    const isSaved = await save({ kind: JSON.stringify(kind), ...settingsIn(input, others) });
+    if (!isSaved || edited !== undefined) return;
+    setInput(begin(schema, undefined));
+    setChecked(false);
   };
-  const shared = { form: 'fault', input, change: setInput };
+  const shared = { form: 'fault', input, isChecked, change: setInput };
   return html`<form class="form" aria-label=${edited === undefined ? 'New fault' : `Fault ${edited.id}`} onSubmit=${submit}>
     <div class="field"><label for="fault-kind">Kind of fault</label>
       <${Select} id="fault-kind" disabled=${edited !== undefined} chosen=${kind} choose=${choose}

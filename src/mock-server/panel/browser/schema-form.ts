@@ -1,20 +1,15 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { callAdmin } from './admin-api.ts';
+import {
+  type FieldSchema,
+  type FieldSchemas,
+  type FormInput,
+  fieldError,
+  isLong,
+  isNumber,
+  isValid,
+} from './form-input.ts';
 import { html, Select, withValue } from './html.ts';
-
-/** The JSON schema of a field, as far as forms read it. */
-export interface FieldSchema {
-  readonly type?: string;
-  readonly const?: string;
-  readonly enum?: readonly string[];
-  readonly anyOf?: readonly unknown[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly description?: string;
-  readonly properties?: FieldSchemas;
-}
-
-export type FieldSchemas = Readonly<Record<string, FieldSchema>>;
 
 /** The schema of the body of `POST <path>`. Without it, there is no form. */
 export function useBodySchema<Schema>(path: string): Schema | undefined {
@@ -40,41 +35,6 @@ interface RequestBody {
   readonly content: Readonly<Record<'application/json', { readonly schema: unknown }>>;
 }
 
-/** Texts in the fields of a form, by the path of the field: `match.path`. */
-export type FormInput = Readonly<Record<string, string>>;
-
-/** Settings as texts of a form. */
-export function inputOf(settings: object, fields: FieldSchemas, prefix = ''): FormInput {
-  const texts = Object.entries(settings).flatMap(([name, value]): [string, string][] => {
-    const inner = fields[name]?.properties;
-    if (inner !== undefined) return Object.entries(inputOf(value, inner, `${name}.`));
-    return value === undefined ? [] : [[prefix + name, typeof value === 'string' ? value : JSON.stringify(value)]];
-  });
-  return Object.fromEntries(texts);
-}
-
-/** The texts of a form as settings, without empty fields. The mock checks them. */
-export function settingsIn(input: FormInput, fields: FieldSchemas, prefix = ''): Record<string, unknown> {
-  const settings = Object.entries(fields).flatMap(([name, field]): [string, unknown][] => {
-    if (field.properties !== undefined) {
-      const inner = settingsIn(input, field.properties, `${name}.`);
-      return Object.keys(inner).length === 0 ? [] : [[name, inner]];
-    }
-    const text = input[prefix + name]?.trim() ?? '';
-    return text === '' ? [] : [[name, parsedField(text, field)]];
-  });
-  return Object.fromEntries(settings);
-}
-
-function parsedField(text: string, { type }: FieldSchema): unknown {
-  if (type === 'string') return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
 interface FieldsProps {
   /** Unique on the page. */
   readonly form: string;
@@ -84,19 +44,27 @@ interface FieldsProps {
   readonly required?: readonly string[];
   readonly input: FormInput;
   readonly change: (input: FormInput) => void;
+  /** Whether to show the errors of fields. */
+  readonly isChecked: boolean;
 }
 
-/** Fields that are shown on demand. */
-export function FieldGroup({ title, ...fields }: FieldsProps & { readonly title: string }) {
-  return html`<details class="group"><summary>${title}</summary><div class="form"><${Fields} ...${fields} /></div></details>`;
+/** Fields that are shown on demand, and when one of them has an error. */
+export function FieldGroup({ title, ...shown }: FieldsProps & { readonly title: string }) {
+  const { input, fields, prefix, isChecked } = shown;
+  const group = useRef<HTMLDetailsElement>(null);
+  const hasError = isChecked && !isValid(input, fields, prefix);
+  useEffect(() => {
+    if (hasError && group.current !== null) group.current.open = true;
+  }, [hasError]);
+  return html`<details class="group" ref=${group}><summary>${title}</summary><div class="form"><${Fields} ...${shown} /></div></details>`;
 }
 
 /** An input for each field. */
-export function Fields({ form, prefix = '', fields, required = [], input, change }: FieldsProps) {
+export function Fields({ form, prefix = '', fields, required = [], input, change, isChecked }: FieldsProps) {
   return Object.entries(fields).map(([name, field]) => {
     const path = prefix + name;
     return html`<${Field} key=${path} id=${`${form}-${path.replace('.', '-')}`} name=${name} field=${field} isRequired=${required.includes(name)}
-      value=${input[path] ?? ''} change=${(value: string) => change({ ...input, [path]: value })} />`;
+      value=${input[path] ?? ''} isChecked=${isChecked} change=${(value: string) => change({ ...input, [path]: value })} />`;
   });
 }
 
@@ -106,14 +74,18 @@ interface FieldProps {
   readonly field: FieldSchema;
   readonly isRequired: boolean;
   readonly value: string;
+  readonly isChecked: boolean;
   readonly change: (value: string) => void;
 }
 
-function Field({ id, name, field, isRequired, value, change }: FieldProps) {
+function Field({ id, name, field, isRequired, value, isChecked, change }: FieldProps) {
   const { description = '' } = field;
-  const attributes = { id, 'aria-describedby': description === '' ? undefined : `${id}-hint` };
+  const error = isChecked ? fieldError(value, field) : undefined;
+  const texts = [...(description === '' ? [] : [`${id}-hint`]), ...(error === undefined ? [] : [`${id}-error`])];
+  const attributes = { id, 'aria-describedby': texts.join(' ') || undefined, 'aria-invalid': error !== undefined };
   return html`<div class="field"><label for=${id}>${name}${isRequired && html` <span class="soft">required</span>`}</label>
     ${control()}
+    ${error !== undefined && html`<p class="is-bad break" id="${id}-error" role="alert">${error}</p>`}
     ${description !== '' && html`<p class="hint break" id="${id}-hint">${description.replaceAll('`', '')}</p>`}</div>`;
 
   function control() {
@@ -127,12 +99,8 @@ function Field({ id, name, field, isRequired, value, change }: FieldProps) {
   }
 }
 
-function typeAttributes({ type, minimum: min, maximum: max }: FieldSchema) {
-  if (type !== 'integer' && type !== 'number') return { type: 'text', class: 'mono' };
+function typeAttributes(field: FieldSchema) {
+  if (!isNumber(field)) return { type: 'text', class: 'mono' };
+  const { type, minimum: min, maximum: max } = field;
   return { type: 'number', min, max, step: type === 'integer' ? 1 : 'any' };
-}
-
-/** Whether a value can need more than one line: any JSON, or a list. */
-function isLong({ type, anyOf }: FieldSchema): boolean {
-  return type === 'array' || (type === undefined && anyOf === undefined);
 }

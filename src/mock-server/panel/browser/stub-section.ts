@@ -1,21 +1,21 @@
 import { useState } from 'preact/hooks';
-import { html } from './html.ts';
-import { formError, type MockView, type SectionProps } from './mock-view.ts';
 import {
-  FieldGroup,
   type FieldSchema,
   type FieldSchemas,
-  Fields,
   type FormInput,
   inputOf,
+  isValid,
+  jsonObject,
   settingsIn,
-  useBodySchema,
-} from './schema-form.ts';
+} from './form-input.ts';
+import { html } from './html.ts';
+import { formError, type MockView, type SectionProps } from './mock-view.ts';
+import { FieldGroup, Fields, useBodySchema } from './schema-form.ts';
 
 /** The stubs, with a form to add one. */
 export function StubSection({ view: { stubs }, refusal, act }: SectionProps) {
   const schema = useBodySchema<StubSchema>('/stubs');
-  const add = async (stub: object) => (await act('POST', '/stubs', stub)) !== undefined;
+  const add = async (stub: string) => (await act('POST', '/stubs', stub)) !== undefined;
   return html`<section class="card" aria-labelledby="stubs">
     <div class="row between">
       <h2 id="stubs">Stubs</h2>
@@ -28,7 +28,7 @@ export function StubSection({ view: { stubs }, refusal, act }: SectionProps) {
 }
 
 interface StubSchema {
-  readonly properties: FieldSchemas & Readonly<Record<'match' | 'error', FieldSchema>>;
+  readonly properties: FieldSchemas & Readonly<Record<'match' | 'error' | 'body', FieldSchema>>;
   readonly examples: readonly object[];
 }
 
@@ -36,18 +36,25 @@ interface StubFormProps {
   readonly schema: StubSchema;
   readonly problem: string | undefined;
   /** Returns whether the mock accepted it. */
-  readonly add: (stub: object) => Promise<boolean>;
+  readonly add: (stub: string) => Promise<boolean>;
 }
 
-function StubForm({ schema: { properties, examples }, problem, add }: StubFormProps) {
+function StubForm({ schema: { properties: described, examples }, problem, add }: StubFormProps) {
+  // The body is sent as it was typed, whether or not it is JSON.
+  const body = { ...described.body, type: 'string', isLong: true };
+  const properties: StubSchema['properties'] = { ...described, body };
   const initial = inputOf(examples[0] ?? {}, properties);
   const [input, setInput] = useState<FormInput>(initial);
+  const [isChecked, setChecked] = useState(false);
   const { match, error, data, status, ...others } = properties;
   const submit = async (event: Event) => {
     event.preventDefault();
-    if (await add(settingsIn(input, properties))) setInput(initial);
+    setChecked(true);
+    if (!isValid(input, properties) || !(await add(jsonObject(settingsIn(input, properties))))) return;
+    setInput(initial);
+    setChecked(false);
   };
-  const shared = { form: 'stub', input, change: setInput };
+  const shared = { form: 'stub', input, isChecked, change: setInput };
   return html`<form class="form" aria-label="New stub" onSubmit=${submit}>
     <${Fields} ...${shared} fields=${{ status, data }} />
     <${FieldGroup} title="Which requests" ...${shared} prefix="match." fields=${match.properties} />

@@ -1,0 +1,96 @@
+/** The JSON schema of a field, as far as forms read it. */
+export interface FieldSchema {
+  readonly type?: string;
+  readonly const?: string;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly FieldSchema[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly description?: string;
+  readonly properties?: FieldSchemas;
+  /** Whether it has a large field although its type needs none. */
+  readonly isLong?: boolean;
+}
+
+export type FieldSchemas = Readonly<Record<string, FieldSchema>>;
+
+/** Texts in the fields of a form, by the path of the field: `match.path`. */
+export type FormInput = Readonly<Record<string, string>>;
+
+/** Settings as texts of a form. */
+export function inputOf(settings: object, fields: FieldSchemas, prefix = ''): FormInput {
+  const texts = Object.entries(settings).flatMap(([name, value]): [string, string][] => {
+    const field = fields[name] ?? {};
+    if (field.properties !== undefined) return Object.entries(inputOf(value, field.properties, `${name}.`));
+    return value === undefined ? [] : [[prefix + name, inputText(value, field)]];
+  });
+  return Object.fromEntries(texts);
+}
+
+function inputText(value: unknown, field: FieldSchema): string {
+  return typeof value === 'string' && isPlainText(value, field) ? value : JSON.stringify(value);
+}
+
+/** JSON texts by the name of the field. Parsed numbers would lose digits. */
+export type JsonFields = Readonly<Record<string, string>>;
+
+/** The texts of a form as JSON, as they were typed, without empty fields. The mock checks the values. */
+export function settingsIn(input: FormInput, fields: FieldSchemas, prefix = ''): JsonFields {
+  const settings = Object.entries(fields).flatMap(([name, field]): [string, string][] => {
+    if (field.properties !== undefined) {
+      const inner = settingsIn(input, field.properties, `${name}.`);
+      return Object.keys(inner).length === 0 ? [] : [[name, jsonObject(inner)]];
+    }
+    const typed = input[prefix + name] ?? '';
+    return typed.trim() === '' ? [] : [[name, jsonText(typed, field)]];
+  });
+  return Object.fromEntries(settings);
+}
+
+export function jsonObject(fields: JsonFields): string {
+  return `{${Object.entries(fields).map(([name, text]) => `${JSON.stringify(name)}:${text}`)}}`;
+}
+
+function jsonText(typed: string, field: FieldSchema): string {
+  const text = isLong(field) ? typed : typed.trim();
+  if (isNumber(field)) return JSON.stringify(Number(text)); // a field for numbers also accepts .5 and +1
+  return isPlainText(text, field) ? JSON.stringify(text) : text;
+}
+
+/** Whether a text means itself, not the JSON in it. A field for text and objects accepts `a`, `"a"` and `{ "absent": true }`. */
+function isPlainText(text: string, field: FieldSchema): boolean {
+  return field.type === 'string' || (acceptsText(field) && !/^\s*[{["]/.test(text));
+}
+
+function acceptsText({ type, anyOf = [] }: FieldSchema): boolean {
+  return type === 'string' || anyOf.some(acceptsText);
+}
+
+/** Whether each text of a form that must be JSON is JSON. */
+export function isValid(input: FormInput, fields: FieldSchemas, prefix = ''): boolean {
+  return Object.entries(fields).every(([name, field]) =>
+    field.properties === undefined
+      ? fieldError(input[prefix + name] ?? '', field) === undefined
+      : isValid(input, field.properties, `${name}.`),
+  );
+}
+
+/** The message about a text that must be JSON and is not. */
+export function fieldError(text: string, field: FieldSchema): string | undefined {
+  if (text.trim() === '' || isNumber(field) || isPlainText(text, field)) return undefined;
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return `Not JSON: ${error instanceof Error ? error.message : error}. Text needs double quotes.`;
+  }
+}
+
+export function isNumber({ type }: FieldSchema): boolean {
+  return type === 'integer' || type === 'number';
+}
+
+/** Whether a value can need more than one line: any JSON, or a list. */
+export function isLong({ type, anyOf, isLong = false }: FieldSchema): boolean {
+  return isLong || type === 'array' || (type === undefined && anyOf === undefined);
+}

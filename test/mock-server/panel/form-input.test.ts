@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import {
+  type FieldSchemas,
+  fieldError,
+  inputOf,
+  isValid,
+  jsonObject,
+  settingsIn,
+} from '../../../src/mock-server/panel/browser/form-input.ts';
+
+const text = { type: 'string' };
+const textOrObject = { anyOf: [{ anyOf: [text, { type: 'number' }] }, { type: 'object' }] };
+const fields: FieldSchemas = {
+  id: text,
+  times: { type: 'integer' },
+  delayMs: { anyOf: [{ type: 'number' }, { type: 'object' }] },
+  data: {},
+  body: { ...text, isLong: true },
+  match: { properties: { path: text, body: textOrObject } },
+};
+
+test.each([
+  ['data', '{"EUR":1.10,"big":12345678901234567890}', '{"data":{"EUR":1.10,"big":12345678901234567890}}'],
+  ['data', '"text"', '{"data":"text"}'],
+  ['body', '{bad json\n', '{"body":"{bad json\\n"}'],
+  ['body', '{"EUR":1.10}', '{"body":"{\\"EUR\\":1.10}"}'],
+  ['id', ' mine ', '{"id":"mine"}'],
+  ['id', '12', '{"id":"12"}'],
+  ['times', '3', '{"times":3}'],
+  ['match.body', '1.10', '{"match":{"body":"1.10"}}'],
+  ['match.body', '{ "absent": true }', '{"match":{"body":{ "absent": true }}}'],
+  ['match.path', '  ', '{}'],
+])('sends the text of %s as typed: %s', (name, typed, json) => {
+  expect(jsonObject(settingsIn({ [name]: typed }, fields))).toBe(json);
+});
+
+test.each([
+  ['data', '{bad json'],
+  ['data', 'plain text'],
+  ['data', '1.2.3'],
+  ['delayMs', '.5'],
+  ['match.body', '{"absent"'],
+])('a text that is not JSON is an error of %s: %s', (name, typed) => {
+  const field = fields[name] ?? fields['match']?.properties?.['body'] ?? {};
+
+  expect(fieldError(typed, field)).toMatch(/^Not JSON: .+/);
+  expect(isValid({ [name]: typed }, fields)).toBe(false);
+});
+
+test.each([
+  ['data', ''],
+  ['data', '[1]'],
+  ['body', '{bad json'],
+  ['times', '.5'],
+  ['match.body', 'EUR'],
+  ['match.body', '2026-01-31'],
+])('any text of %s is valid where text is accepted: %s', (name, typed) => {
+  expect(isValid({ [name]: typed }, fields)).toBe(true);
+});
+
+test('a text that looks like JSON keeps its quotes when it is edited', () => {
+  const settings = { data: 'text', match: { body: '{"a":1}', path: '/x' } };
+
+  const input = inputOf(settings, fields);
+
+  expect(input).toEqual({ data: '"text"', 'match.body': '"{\\"a\\":1}"', 'match.path': '/x' });
+  expect(JSON.parse(jsonObject(settingsIn(input, fields)))).toEqual(settings);
+});
