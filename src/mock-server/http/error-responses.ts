@@ -50,11 +50,11 @@ export function quotaRefusal(
   });
 }
 
-/** The suggestion is only in the journal, because the service sends none. */
-export function unknownRoute(nearest?: string): ServiceResponse {
+/** `hints` and the nearest path are only in the journal, because the service sends none. */
+export function unknownRoute(nearest?: string, hints: readonly string[] = []): ServiceResponse {
   const message = 'There is no such endpoint.';
-  const why = nearest === undefined ? message : `There is no such endpoint; did you mean ${nearest}?`;
-  return errorResponse({ status: 404, code: 'not_found', message, why });
+  const first = nearest === undefined ? message : `There is no such endpoint; did you mean ${nearest}?`;
+  return errorResponse({ status: 404, code: 'not_found', message, why: [first, ...hints].join(' ') });
 }
 
 /** A known path with another method than GET. */

@@ -6,7 +6,7 @@ import { authenticateKey } from '../service/authenticate.ts';
 import { type Decision, decide } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
-import { findStub, type StubRecord, stubResponse } from '../stubs/stub-record.ts';
+import { findStub, nearStubs, type StubRecord, stubResponse } from '../stubs/stub-record.ts';
 import * as errors from './error-responses.ts';
 import { presentedCredential, type RequestIdentity } from './identify-request.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
@@ -50,9 +50,10 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
     const at = context.now();
     const { stubs } = context.state;
     // Discards the switches that the test, or the search for a stub, has used.
-    const stub = stubs.length === 0 ? undefined : findStub(stubs, identify(request));
+    const identity = stubs.length === 0 ? undefined : identify(request);
+    const stub = identity && findStub(stubs, identity);
     context.behaviour.takeExercised();
-    const decided = respondSafely({ context, responders, request, target, route, at, stub });
+    const decided = respondSafely({ context, responders, request, target, route, at, identity, stub });
     const switches = context.behaviour.takeExercised();
     const response = checkAssumptions?.(decided.response, switches) ?? decided.response;
     // Field by field, because a spread takes several times as long as the rest of the entry.
@@ -92,6 +93,8 @@ interface RoutedRequest extends Pick<ServiceHandlerOptions, 'context' | 'respond
   readonly request: MockRequest;
   readonly target: TargetReading;
   readonly route: RouteMatch;
+  /** `undefined` without stubs. */
+  readonly identity: RequestIdentity | undefined;
   /** The stub for it once it is admitted, even for a path that the service does not have. */
   readonly stub: StubRecord | undefined;
   /** The time used for every decision about it, in milliseconds since the Unix epoch. */
@@ -139,10 +142,14 @@ function respondByRoute(routed: RoutedRequest): DecidedResponse {
       return { response: errors.methodRefusal(behaviour) };
     case 'unknown':
       if (behaviour.use('unknownRoute') === '404 before authentication') {
-        return { response: errors.unknownRoute(route.nearest) };
+        return { response: unknownRoute(routed, route.nearest) };
       }
       return respondToCaller(routed);
   }
+}
+
+function unknownRoute({ context, identity }: RoutedRequest, nearest: string | undefined): ServiceResponse {
+  return errors.unknownRoute(nearest, identity && nearStubs(context.state.stubs, identity));
 }
 
 function operationOf(route: RouteMatch): Operation | undefined {
@@ -213,7 +220,7 @@ function respondWithinLimits(routed: RoutedRequest, key: KeyRecord, quota: Quota
     if (stub !== undefined && stub.source.kind !== 'function') {
       return stubResponse(stub, stub.source, { query: queryOf(target), seed: context.state.seed });
     }
-    if (route.kind === 'unknown') return errors.unknownRoute(route.nearest);
+    if (route.kind === 'unknown') return unknownRoute(routed, route.nearest);
     const { operation, parameters } = route;
     const respondTo = responders[operation.id] ?? exampleResponder;
     const latest = stub?.source.kind === 'function' ? stub.source.latest : undefined;

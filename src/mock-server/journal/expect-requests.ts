@@ -1,3 +1,4 @@
+import { nearMisses } from '../matching/near-misses.ts';
 import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
 import { keyText, queryPairs, statusText } from './entry-text.ts';
 import type { Journal, JournalEntry } from './journal.ts';
@@ -170,28 +171,12 @@ function unexpected(message: string): MockServerError {
 
 /** The requests that nearly match, and the fields that differ; empty if none is close. */
 export function closestLines({ all }: Pick<Selection, 'all'>, filter: RequestFilter): string {
-  const fields = countFields(filter);
-  const close = all
-    .map((entry) => ({ entry, differences: [...filterDifferences(filter, entry)] }))
-    // A request without any match is no help.
-    .filter(
-      ({ differences }) =>
-        differences.length > 0 &&
-        (differences.length < fields || differences.every(({ field }) => /^(?:query|headers)\.|^body$/.test(field))),
-    )
-    .sort((one, other) => one.differences.length - other.differences.length)
-    .slice(0, MOST_CLOSE);
-  const lines = close.map(({ entry, differences }) => {
-    const texts = differences.map(({ field, actual, expected }) => `${field}: ${actual}, expected ${expected}`);
-    return `  #${entry.number} ${entry.method} ${targetOf(entry)} differs in ${texts.join('; ')}\n`;
-  });
+  const { after: _, ...pattern } = filter;
+  const close = nearMisses(all, (entry) => ({ pattern, differences: filterDifferences(filter, entry) }));
+  const lines = close.map(
+    ({ candidate: entry, text }) => `  #${entry.number} ${entry.method} ${targetOf(entry)} ${text}\n`,
+  );
   return lines.length === 0 ? '' : `Closest:\n${lines.join('')}`;
-}
-
-const MOST_CLOSE = 3;
-
-function countFields({ query = {}, headers = {}, after: _, ...others }: RequestFilter): number {
-  return Object.keys(query).length + Object.keys(headers).length + Object.keys(others).length;
 }
 
 /** Requests as lines of text; of many the newest. */

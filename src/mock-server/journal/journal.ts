@@ -13,7 +13,10 @@ export interface JournalEntry extends RecordedRequest {
   readonly at: number;
   /** Id of the operation at the path; `undefined` if the path has none. */
   readonly operation: string | undefined;
-  /** Whether the path is unknown, also to handlers of `mock.use()`. `why` then names the nearest known path. */
+  /**
+   * Whether the path is unknown, also to handlers of `mock.use()`. `why` then names the nearest known path, and stubs that
+   * nearly match.
+   */
   readonly isUnknownRoute: boolean;
   /** Id of the API key; `undefined` without a known key. */
   readonly keyId: string | undefined;

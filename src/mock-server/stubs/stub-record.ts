@@ -1,7 +1,8 @@
 import type { PlanName } from '../../generated/service.ts';
 import { type Delay, drawDelayMs } from '../delay.ts';
 import type { ServiceResponse } from '../http/service-response.ts';
-import { type MatchedRequest, matchesPattern, type RequestPattern } from '../matching/request-pattern.ts';
+import { nearMisses } from '../matching/near-misses.ts';
+import { differences, type MatchedRequest, matchesPattern, type RequestPattern } from '../matching/request-pattern.ts';
 import type { InventedData } from '../rates/invented-latest.ts';
 import { type RecordedResponses, recordedResponseTo } from '../rates/replay.ts';
 
@@ -62,11 +63,27 @@ export interface StubRecord {
 /** The stub for a request. Stubs of `mock.latest` are last; of the others with the highest priority, the last one added. */
 export function findStub(stubs: readonly StubRecord[], request: MatchedRequest): StubRecord | undefined {
   return stubs.findLast(
-    ({ match, times, served }) =>
-      (times === null || served < times) &&
-      (match.method !== undefined || request.method === 'GET' || request.method === 'HEAD') &&
-      matchesPattern(match, request),
+    (stub) =>
+      isActive(stub) && (stub.match.method !== undefined || isRead(request)) && matchesPattern(stub.match, request),
   );
+}
+
+/** How a request for an unknown path differs from stubs that nearly match it, a sentence for each. */
+export function nearStubs(stubs: readonly StubRecord[], request: MatchedRequest): readonly string[] {
+  const candidates = stubs.filter((stub) => isActive(stub) && stub.match.operation === undefined);
+  const close = nearMisses(candidates, ({ match }) => {
+    const pattern = isRead(request) ? match : { method: 'GET', ...match };
+    return { pattern, differences: differences(pattern, request) };
+  });
+  return close.map(({ candidate, text }) => `${candidate.id} ${text}.`);
+}
+
+function isActive({ times, served }: StubRecord): boolean {
+  return times === null || served < times;
+}
+
+function isRead({ method }: MatchedRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 /** The stubs with one more, in place of an older one of the same id. */

@@ -1,7 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { operations } from '../../../src/generated/operations.ts';
-import { connectMockServer, createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
+import {
+  connectMockServer,
+  createMockServer,
+  type RequestFilter,
+  type StubOptions,
+} from '../../../src/mock-server/index.ts';
 
 /** A mock that received three requests. */
 async function asked(options = {}) {
@@ -154,6 +159,43 @@ test.each([
 
   const suggestion = nearest === undefined ? '.' : `; did you mean ${nearest}?`;
   expect(mock.journal.list()[0]?.why).toBe(`There is no such endpoint${suggestion}`);
+});
+
+const HISTORY = { path: '/api/v1/history' };
+
+test.each<[string, StubOptions['match'], string, string]>([
+  ['query', { ...HISTORY, query: { base: 'EUR' } }, 'GET', "query.base: 'USD', expected 'EUR'"],
+  ['header', { ...HISTORY, headers: { 'x-a': '1' } }, 'GET', "headers.x-a: absent, expected '1'"],
+  ['method', HISTORY, 'POST', "method: 'POST', expected 'GET'"],
+  ['method of the pattern', { ...HISTORY, method: 'PUT' }, 'GET', "method: 'GET', expected 'PUT'"],
+])('the reason for an unknown path names a stub that differs in its %s', async (_, match, method, text) => {
+  const { mock, key } = await asked();
+  mock.stubs.add({ match, data: {} });
+  const headers = { authorization: key };
+
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/history?base=USD`, { method, headers });
+
+  expect(response.status).toBe(404);
+  expect(await response.text()).not.toContain('stub_1');
+  expect(mock.journal.list().at(-1)?.why).toBe(`There is no such endpoint. stub_1 differs in ${text}.`);
+});
+
+test('the reason for a response names no stub that is not close, has expired, or belongs to an operation', async () => {
+  const { mock, key, send } = await asked();
+  mock.stubs.add({ match: { path: '/api/v1/other', method: 'PUT' }, data: {} });
+  mock.stubs.add({ match: { operation: 'latest', query: { base: 'EUR' } }, data: {} });
+  mock.stubs.add({ match: { ...HISTORY, query: { base: 'EUR' } }, data: {}, times: 1 });
+  await send('/api/v1/history?base=EUR', { authorization: key });
+
+  await send('/api/v1/history?base=USD', { authorization: key });
+  await send('/api/v1/latest?base=USD', { authorization: key });
+
+  expect(
+    mock.journal
+      .list()
+      .map(({ why }) => why)
+      .slice(-2),
+  ).toEqual(['There is no such endpoint.', 'served']);
 });
 
 test('lists the newest of many requests, including those without a response', async () => {
