@@ -7,6 +7,7 @@ import { oneLine } from '../../../visible-text.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import type { Io } from '../../io.ts';
 import { choiceOption, parsedOption, repeatableOption, wholeNumber } from '../../settings/option-types.ts';
 import { jsonLine } from '../../terminal/text.ts';
 import { type MockOptions, PRESETS, type RunningMock, startMock } from './start-mock.ts';
@@ -196,7 +197,7 @@ async function runBesideMock(
   const mock = await startMock(options, { port: options.port ?? 0, screen });
   try {
     await screen.info(`fxrates: mock server at ${mock.url}, plan ${mock.plan}\n`);
-    const child = io.spawn(command, environmentOf(mock));
+    const child = io.spawn(command, { ...environmentOf(mock), ...noProxyFor(mock.url, io.env) });
     // On a terminal, the command receives Ctrl-C itself. A second SIGINT could end it immediately.
     const release = io.interrupts.takeOver((name) => {
       if (name !== 'SIGINT' || !io.stdin.isTTY) child.kill(name);
@@ -213,6 +214,17 @@ async function runBesideMock(
 /** The variables that the client and `connectMockServer` read. */
 function environmentOf({ url, key, adminUrl }: RunningMock): Readonly<Record<string, string>> {
   return { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl };
+}
+
+/** `NO_PROXY` with the host of the mock, in both spellings, because each program reads another one first. */
+function noProxyFor(url: string, env: Io['env']): Readonly<Record<string, string>> {
+  const { hostname } = new URL(url);
+  // Of an IPv6 address, some programs expect the brackets, and others do not.
+  const hosts = hostname.startsWith('[') ? [hostname, hostname.slice(1, -1)] : [hostname];
+  const [upper, lower] = [env['NO_PROXY'], env['no_proxy']];
+  // `*` alone stands for every host.
+  const added = (list = '') => (list.trim() === '*' ? list : [...(list === '' ? [] : [list]), ...hosts].join(','));
+  return { NO_PROXY: added(upper || lower), no_proxy: added(lower || upper) };
 }
 
 /** Returns 126 or 127, the exit codes of shells, which are not an `ExitCode` of fxrates. */

@@ -203,6 +203,22 @@ test.each([
   await expect(fetch(`${child?.env?.['FXRATES_BASE_URL']}/`)).rejects.toThrow();
 });
 
+test.each([
+  [{}, '127.0.0.1', '127.0.0.1'],
+  [{ NO_PROXY: 'a.test, b.test' }, 'a.test, b.test,127.0.0.1', 'a.test, b.test,127.0.0.1'],
+  [{ NO_PROXY: 'a.test', no_proxy: 'b.test' }, 'a.test,127.0.0.1', 'b.test,127.0.0.1'],
+  [{ no_proxy: '*' }, '*', '*'],
+])('mock -- command with %j reaches the mock without a proxy', async (env, upper, lower) => {
+  const program = fakeProgram({ code: 0, signal: null });
+  const io = new FakeIo({ spawn: program.spawn, env: { ...env, HTTP_PROXY: 'http://127.0.0.1:1' } });
+  const exited = main(['mock', '--', 'npm', 'test'], io);
+  while (program.started.length === 0) await quiet();
+  program.end();
+
+  expect(await exited).toBe(0);
+  expect(program.started[0]?.env).toMatchObject({ NO_PROXY: upper, no_proxy: lower });
+});
+
 test('signals are forwarded to the command, except Ctrl-C on a terminal, which it receives itself', async () => {
   for (const tty of [[], ['stdin']] as const) {
     const program = fakeProgram({ code: 0, signal: null });
