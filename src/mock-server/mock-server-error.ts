@@ -7,7 +7,10 @@ export class MockServerError extends Error {
   override readonly name = 'MockServerError';
   /** Stable code for programs, for example `invalid_option`, `not_found`, `unexpected_requests` or `key_limit_reached`. */
   readonly code: string;
-  /** HTTP status with which the dashboard or the admin API reports this error; `undefined` if neither reports it. */
+  /**
+   * HTTP status with which the dashboard or the admin API reports this error; with code `probe_failed`, the status of the
+   * service's response; `undefined` otherwise.
+   */
   readonly status: number | undefined;
   /** The invalid option or field, for example `stubs[2].status`; `undefined` for other errors. */
   readonly field: string | undefined;

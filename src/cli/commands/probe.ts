@@ -9,8 +9,13 @@ import { exitCodes } from '../exit-codes.ts';
 import { twoColumns } from '../help/page.ts';
 import { printReport } from '../output/report.ts';
 import { openConnection } from '../request/connection.ts';
-import { explainNetworkError, type NetworkContext } from '../request/explain-error.ts';
-import { requireKey } from '../settings/api-key.ts';
+import {
+  EXIT_CODES_OF_KINDS,
+  explainNetworkError,
+  type NetworkContext,
+  refusedKeyHints,
+} from '../request/explain-error.ts';
+import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { parsedOption, wholeNumber } from '../settings/option-types.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
@@ -44,7 +49,8 @@ async function probe(invocation: Invocation): Promise<number> {
   const { io, screen, args, options } = invocation;
   const settings = { ...invocation.settings, baseUrl: { text: args[0] ?? '', source: 'probe' } };
   const baseUrl = requireBaseUrl(settings).replace(/\/+$/, '');
-  const { secret } = await requireKey(settings, io);
+  const key = await requireKey(settings, io);
+  const { secret } = key;
   screen.secrets.protect(secret);
   const out = options['out'] as string | undefined; // as commander leaves it
   if (out !== undefined) await checkWritable(out).catch(cannotWrite(out));
@@ -63,7 +69,7 @@ async function probe(invocation: Invocation): Promise<number> {
   const observed = await probeService(baseUrl, { apiKey: secret, ...limits, fetch, clock: io.clock, signal })
     .catch((cause: unknown) => {
       signal.throwIfAborted();
-      throw probeFailed(cause, { baseUrl, source: 'the command line', env: io.env });
+      throw probeFailed(cause, { baseUrl, source: 'the command line', env: io.env, key });
     })
     .finally(connection.close);
   const json = `${JSON.stringify(observed, undefined, 2)}\n`;
@@ -90,14 +96,41 @@ async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen
   for (const contradiction of about.contradictions) await screen.warn(`not as documented: ${contradiction}`);
 }
 
-function probeFailed(cause: unknown, context: NetworkContext): unknown {
+function probeFailed(cause: unknown, context: NetworkContext & { readonly key: KeyInUse }): unknown {
   if (!(cause instanceof Error)) return cause;
-  if ('code' in cause && cause.code === 'probe_failed') {
-    const what = `cannot probe ${context.baseUrl}`;
-    return new CliError(what, { code: 'probe', exitCode: exitCodes.failure, why: cause.message, cause });
+  if (isRefusal(cause)) {
+    const { status, message: why } = cause;
+    const code = kindOf(status);
+    const { key, baseUrl } = context;
+    const hints = code === 'authentication' ? [`The key is from ${key.source}.`, ...refusedKeyHints(key)] : [];
+    return new CliError(`cannot probe ${baseUrl}`, {
+      code,
+      exitCode: EXIT_CODES_OF_KINDS[code],
+      why,
+      hints,
+      status,
+      cause,
+    });
   }
   const isProxyFailure = cause.cause instanceof ProxyFailure; // undici's `fetch` wraps the error of its dispatcher
   const { code, message } = (isProxyFailure ? cause.cause : cause) as NodeJS.ErrnoException;
   const { what, ...explanation } = explainNetworkError({ code, message, isProxyFailure }, context);
   return new CliError(what, { code: 'network', exitCode: exitCodes.network, causeCode: code, ...explanation, cause });
+}
+
+interface Refusal extends Error {
+  /** HTTP status of the service. */
+  readonly status: number;
+}
+
+function isRefusal(cause: Error): cause is Refusal {
+  return 'code' in cause && cause.code === 'probe_failed' && 'status' in cause && typeof cause.status === 'number';
+}
+
+/** The kind of error that the client reports for this status. */
+function kindOf(status: number): keyof typeof EXIT_CODES_OF_KINDS {
+  if (status === 401 || status === 403) return 'authentication';
+  if (status === 429) return 'rate_limited';
+  if (status >= 500) return 'server';
+  return status >= 400 ? 'request' : 'response';
 }

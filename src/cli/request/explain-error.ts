@@ -15,7 +15,7 @@ interface ErrorContext {
   readonly baseUrl: string;
 }
 
-const EXIT_CODES: Readonly<Record<AnyFxRatesError['kind'], ExitCode>> = {
+export const EXIT_CODES_OF_KINDS: Readonly<Record<AnyFxRatesError['kind'], ExitCode>> = {
   config: exitCodes.usage,
   authentication: exitCodes.authentication,
   rate_limited: exitCodes.rateLimited,
@@ -41,7 +41,7 @@ export function explainClientError(error: AnyFxRatesError, context: ErrorContext
   const { status, requestId, code: causeCode } = error;
   return new CliError(what, {
     code: kind,
-    exitCode: EXIT_CODES[kind],
+    exitCode: EXIT_CODES_OF_KINDS[kind],
     why,
     hints,
     status,
@@ -62,7 +62,7 @@ interface Explanation {
 function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: ErrorContext): Explanation {
   switch (error.kind) {
     case 'authentication':
-      return { why: `it is from ${key.source}`, hints: [...shadowHints(key), 'Check the setup:  fxrates doctor'] };
+      return { why: `it is from ${key.source}`, hints: refusedKeyHints(key) };
     case 'quota_exhausted':
       return { ...quotaExplanation(error, invocation), hints: ['Not retried. See:  fxrates quota'] };
     case 'network':
@@ -106,9 +106,10 @@ function timeoutExplanation(scope: 'attempt' | 'deadline', { settings }: Invocat
   };
 }
 
-function shadowHints({ shadowed }: KeyInUse): string[] {
-  if (shadowed.length === 0) return [];
-  return [`It takes precedence over ${shadowed.join(' and ')}.`];
+/** The next steps if the service refuses the key. */
+export function refusedKeyHints({ shadowed }: KeyInUse): readonly string[] {
+  const precedence = shadowed.length === 0 ? [] : [`It takes precedence over ${shadowed.join(' and ')}.`];
+  return [...precedence, 'Check the setup:  fxrates doctor'];
 }
 
 /** The first 80 characters, on one line. */

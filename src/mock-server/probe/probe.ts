@@ -89,7 +89,8 @@ function stepsWithin(maxRequests: number) {
 /**
  * Measures the undocumented behaviour of a running service, within a budget of requests. The first request is `quota`,
  * which is free. Behaviour that was not observed is listed with the reason.
- * @throws MockServerError with code `probe_failed`, if the key is not valid; and the errors of `fetch`.
+ * @throws MockServerError with code `probe_failed` and the status of the response, if the first `quota` fails, for example
+ * because the key is not valid; and the errors of `fetch`.
  * @example const behaviour = await probeService('https://api.example.com', { apiKey })
  */
 export async function probeService(baseUrl: string, options: ProbeOptions): Promise<ObservedBehaviour> {
@@ -115,8 +116,9 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
 async function firstQuota(prober: Prober, key: string): Promise<ProbeResponse> {
   const quota = await responseTo(prober, 'quota', { authorization: `Bearer ${key}` });
   if (quota.status === 200 && usedOf(quota) !== undefined) return quota;
-  const text = `The response to quota was ${statusAndCodeText(quota)}, expected 200 with a quota record; pass a valid API key.`;
-  throw new MockServerError(text, { code: 'probe_failed' });
+  const advice = quota.status === 401 || quota.status === 403 ? '; pass a valid API key' : '';
+  const text = `The response to quota was ${statusAndCodeText(quota)}, expected 200 with a quota record${advice}.`;
+  throw new MockServerError(text, { code: 'probe_failed', status: quota.status });
 }
 
 async function untilRefused(findings: Findings, run: () => Promise<void>): Promise<void> {

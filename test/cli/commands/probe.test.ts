@@ -118,8 +118,25 @@ test('reports a key that does not work', async () => {
 
   const { code, stderr } = await probe([BASE_URL]);
 
-  expect(code).toBe(1);
+  expect(code).toBe(4);
   expect(stderr).toContain('The response to quota was 401 unauthorized');
+  expect(stderr).toContain('The key is from FXRATES_API_KEY.');
+});
+
+test.each([
+  [403, 4, 'authentication'],
+  [429, 7, 'rate_limited'],
+  [503, 5, 'server'],
+  [404, 9, 'request'],
+  [302, 10, 'response'],
+  [200, 10, 'response'],
+])('the exit code for a response with status %d is %d, as of other commands', async (status, expected, kind) => {
+  const fetch = async () => new Response('{}', { status });
+
+  const { code, stderr } = await runCli(['probe', BASE_URL, '--json'], { fetch });
+
+  expect(code).toBe(expected);
+  expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({ error: { code: kind, status } });
 });
 
 test('reports a proxy that cannot be reached', async () => {
