@@ -95,7 +95,7 @@ async function login(given: Invocation): Promise<number> {
   const invocation = { ...given, settings };
   const { screen, io, options } = invocation;
   if (settings.baseUrl === undefined) {
-    throw noBaseUrl(settings.profile, 'fxrates auth login --base-url https://api.example.test');
+    throw noBaseUrl(settings.profile, { storeIt: 'fxrates auth login --base-url https://api.example.test' });
   }
   const baseUrl = requireBaseUrl(settings);
   const secret = await readKey(invocation);

@@ -25,7 +25,7 @@ export const probeCommand: CommandSpec = {
   summary: 'observe how a running service behaves, for mock --behaviour',
   description:
     'Sends requests to a running service, with your key and within a budget, to observe its undocumented behaviour. In a pipe, and with --out, it writes JSON for fxrates mock --behaviour. It lists the behaviour that it cannot observe.',
-  argument: { syntax: '<base-url>', description: 'base URL of the service' },
+  argument: { syntax: '[base-url]', description: 'base URL of the service (default: as for other commands)' },
   options: () => [
     parsedOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
     new Option('--out <file>', 'write the JSON to this file'),
@@ -47,8 +47,10 @@ export const probeCommand: CommandSpec = {
 /** Prints the maximum number of requests, probes the service, and prints or writes the observations. */
 async function probe(invocation: Invocation): Promise<number> {
   const { io, screen, args, options } = invocation;
-  const settings = { ...invocation.settings, baseUrl: { text: args[0] ?? '', source: 'probe' } };
-  const baseUrl = requireBaseUrl(settings).replace(/\/+$/, '');
+  const [given] = args;
+  const typed = given === undefined ? {} : { baseUrl: { text: given, source: 'probe' } };
+  const settings = { ...invocation.settings, ...typed };
+  const baseUrl = requireBaseUrl(settings, { typedAs: 'fxrates probe https://…' }).replace(/\/+$/, '');
   const key = await requireKey(settings, io);
   const { secret } = key;
   screen.secrets.protect(secret);
@@ -69,7 +71,8 @@ async function probe(invocation: Invocation): Promise<number> {
   const observed = await probeService(baseUrl, { apiKey: secret, ...limits, fetch, clock: io.clock, signal })
     .catch((cause: unknown) => {
       signal.throwIfAborted();
-      throw probeFailed(cause, { baseUrl, source: 'the command line', env: io.env, key });
+      const source = given === undefined ? (settings.baseUrl?.source ?? '') : 'the command line';
+      throw probeFailed(cause, { baseUrl, source, env: io.env, key });
     })
     .finally(connection.close);
   const json = `${JSON.stringify(observed, undefined, 2)}\n`;

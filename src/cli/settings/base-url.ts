@@ -17,8 +17,11 @@ interface BaseUrlSettings {
 }
 
 /** The base URL to use, checked. @throws CliError when there is none, or when the key must not travel to it. */
-export function requireBaseUrl({ baseUrl, insecureHttp, profile }: BaseUrlSettings): string {
-  if (baseUrl === undefined) throw noBaseUrl(profile);
+export function requireBaseUrl(
+  { baseUrl, insecureHttp, profile }: BaseUrlSettings,
+  advice: BaseUrlAdvice = {},
+): string {
+  if (baseUrl === undefined) throw noBaseUrl(profile, advice);
   const url = checkBaseUrl(baseUrl);
   if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url)) throw plainHttp(url);
   return baseUrl.text;
@@ -59,14 +62,22 @@ function withScheme(text: string): string | undefined {
 
 const KEY_HINTS = ['Pass the key with FXRATES_API_KEY, --key-file or --key-stdin.'];
 
-/** `storeIt`: the command that stores a base URL. */
-export function noBaseUrl(profile: string, storeIt = 'fxrates auth login   (asks for it)'): CliError {
+/** Ways to pass and to store a base URL, for the error. */
+interface BaseUrlAdvice {
+  readonly typedAs?: string;
+  readonly storeIt?: string;
+}
+
+export function noBaseUrl(
+  profile: string,
+  { typedAs = '--base-url https://…', storeIt = 'fxrates auth login   (asks for it)' }: BaseUrlAdvice = {},
+): CliError {
   return new CliError(profile === 'default' ? 'no base URL' : `no base URL in profile ${profile}`, {
     code: 'no_base_url',
     exitCode: exitCodes.config,
     why: 'the host of the service is not documented, so there is no default',
     hints: [
-      'Set it:      export FXRATES_BASE_URL=https://…   or   --base-url https://…',
+      `Set it:      export FXRATES_BASE_URL=https://…   or   ${typedAs}`,
       `Store it:    ${storeIt}`,
       'No account?  fxrates mock   (a local server with invented rates)',
     ],

@@ -37,6 +37,25 @@ test('probe first prints its request budget, then its observations', async () =>
   expect(stdout + stderr).not.toContain(key);
 });
 
+test('without an argument, probes the base URL of the environment', async () => {
+  const { mock, key } = mockWith();
+  const env = { FXRATES_API_KEY: key, FXRATES_BASE_URL: BASE_URL };
+
+  const { code, stderr } = await runCli('probe', { env, fetch: mock.fetch as never, clock: mock.clock });
+
+  expect(code).toBe(0);
+  expect(stderr).toContain(`requests to ${BASE_URL}, `);
+});
+
+test('without a base URL, names the ways to set one', async () => {
+  const { code, stderr } = await runCli('probe', { env: { FXRATES_BASE_URL: undefined } });
+
+  expect(code).toBe(3);
+  expect(stderr).toContain('no base URL');
+  expect(stderr).toContain('export FXRATES_BASE_URL=https://…   or   fxrates probe https://…');
+  expect(stderr).not.toContain('--base-url');
+});
+
 test('on a terminal, prints a table of observations and how to write them to a file', async () => {
   const { mock, key } = mockWith({ behaviour: 'hostile' });
   const options = { env: { FXRATES_API_KEY: key, NO_COLOR: '1' }, fetch: mock.fetch as never, clock: mock.clock };
