@@ -22,7 +22,10 @@ test.each([
   [{ clock: 'frozen' }, "clock is \"frozen\"; expected 'real', 'virtual' or { mode, now, autoAdvance, frozen }."],
   [{ clock: 5 }, 'clock is 5'],
   [{ clock: { mode: 'fast' } }, 'clock.mode is "fast"'],
-  [{ clock: { mode: 'virtual', at: 0 } }, 'clock.at is 0'],
+  [
+    { clock: { mode: 'virtual', at: 0 } },
+    'clock.at is not a field of clock; there are mode, now, autoAdvance, frozen.',
+  ],
   [{ clock: { mode: 'virtual', autoAdvance: 1 } }, 'clock.autoAdvance is 1; expected true or false.'],
   [{ clock: { mode: 'virtual', now: 'noon' } }, 'clock.now is "noon"; expected a Date, ISO 8601 text with a time zone'],
   [{ clock: { mode: 'virtual', now: '2026-02-01T00:00:00' } }, 'clock.now is "2026-02-01T00:00:00"'],

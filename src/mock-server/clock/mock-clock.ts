@@ -1,4 +1,4 @@
-import { invalidOption } from '../mock-server-error.ts';
+import { invalidOption, unknownName } from '../mock-server-error.ts';
 import { quotaPeriod, quotaUse } from '../service/quota.ts';
 import { WINDOW_MS } from '../service/rate-windows.ts';
 import { limitPerMinute, type ServiceContext } from '../service/service-state.ts';
@@ -81,8 +81,9 @@ const EXPECTED = `'real', 'virtual' or { ${OPTION_NAMES.join(', ')} }`;
 
 function checked(option: unknown): ClockOptions {
   if (typeof option !== 'object' || option === null) throw invalidOption('clock', option, EXPECTED);
-  for (const [name, value] of Object.entries(option)) {
-    if (!OPTION_NAMES.includes(name)) throw invalidOption(`clock.${name}`, value, EXPECTED);
+  for (const name of Object.keys(option)) {
+    if (!OPTION_NAMES.includes(name))
+      throw unknownName(name, { what: 'a field of clock', known: OPTION_NAMES }, 'clock.');
   }
   const flags: Partial<ClockOptions> = option;
   for (const name of ['autoAdvance', 'frozen'] as const) {

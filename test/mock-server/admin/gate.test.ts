@@ -189,6 +189,31 @@ test.each([
 });
 
 test.each([
+  [
+    { behaviour: { rateWindw: 'x' } },
+    'behaviour.rateWindw is not a switch; did you mean rateWindow? There are rateWindow, ',
+  ],
+  [{ behaviour: 'lenent' }, 'behaviour is "lenent"; expected a preset (documented, lenient, hostile) or an object of '],
+  [{ clock: { freeze: true } }, 'clock.freeze is not a field of clock; there are mode, now, autoAdvance, frozen.'],
+  [{ clock: { frozen: true } }, "clock.mode is undefined; expected 'real', 'virtual' or { mode, now, "],
+  [{ nam: 'x' }, 'nam is not an option of space(); did you mean name? There are name, plan, clock, behaviour.'],
+  [{ plan: 'gold' }, 'plan is "gold"; expected one of free, '],
+  [[], 'options is []; expected an object.'],
+])('POST /spaces with %j names the field and the alternatives', async (body, message) => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+
+  const sent = await send(server.url, '/__fxrates/spaces', {
+    method: 'POST',
+    headers: bearer(server),
+    body: JSON.stringify(body),
+  });
+
+  expect([sent.status, sent.code]).toEqual([400, 'invalid_option']);
+  expect(JSON.parse(sent.text).error.message.slice(0, message.length)).toBe(message);
+});
+
+test.each([
   '/api/v1/../../__fxrates/state',
   '/api/v1/..%2f..%2f__fxrates/state',
   '//__fxrates/state',
