@@ -3,6 +3,7 @@ import { chmod, lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
+import { UTF16_PROBLEM, utf8Text } from '../../utf8-text.ts';
 import { CliError, noFolder, storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonFault } from '../json/json-fault.ts';
@@ -24,13 +25,19 @@ function readIfThere(path: string): string | undefined {
     const stats = statSync(path, { throwIfNoEntry: false });
     // Reading a pipe without a writer would never end.
     if (stats !== undefined && !stats.isFile()) throw unusable(path, 'it is not a file');
-    return stats && readFileSync(path, 'utf8');
+    return stats && textOf(readFileSync(path), path);
   } catch (error) {
     if (error instanceof CliError) throw error;
     const cause = error as NodeJS.ErrnoException; // of node:fs
     if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
     throw storageError(`cannot read ${path}`, systemReason(cause), { cause });
   }
+}
+
+function textOf(bytes: Buffer, path: string): string {
+  const text = utf8Text(bytes);
+  if (text === undefined) throw unusable(path, UTF16_PROBLEM);
+  return text;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { utf8Text } from '../../utf8-text.ts';
 import { redactKeys } from '../redact-keys.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 import { readBody } from '../web/read-body.ts';
@@ -59,7 +60,10 @@ export async function readJsonBody(
   if (bytes.length > maxBytes) {
     throw new Problem(`The body is larger than ${maxBytes} bytes.`, { status: 413, code: 'content_too_large' });
   }
-  const text = bytes.toString();
+  const text = utf8Text(bytes);
+  if (text === undefined) {
+    throw new Problem('The body is UTF-16; send it as UTF-8.', { status: 400, code: 'invalid_json' });
+  }
   if (text === '') return { value: {}, text };
   // A form of another site cannot have this type, and a script of another site cannot set it.
   if (!/^application\/json\b/i.test(incoming.headers['content-type'] ?? '')) {

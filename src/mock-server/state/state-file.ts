@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { replaceFile } from '../../replace-file.ts';
+import { UTF16_PROBLEM, utf8Text } from '../../utf8-text.ts';
 import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
 import type { Snapshot } from '../service/snapshot.ts';
@@ -19,11 +20,13 @@ const STATE_VERSION = 1;
  * cannot be read, is damaged, or is of another version. The message names the file and the next step.
  */
 export async function readStateFile(path: string): Promise<SavedState | undefined> {
-  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;
     throw unusable(path, `cannot be read (${cause.code}); fix the cause, or use another file`, cause);
   });
-  if (text === undefined) return undefined;
+  if (bytes === undefined) return undefined;
+  const text = utf8Text(bytes);
+  if (text === undefined) throw damaged(path, UTF16_PROBLEM);
   const { savedAt, snapshot } = parse(path, text);
   if (typeof savedAt !== 'number') throw damaged(path, 'savedAt must be a number');
   return { savedAt, snapshot: await checked(path, snapshot) };

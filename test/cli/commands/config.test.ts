@@ -88,6 +88,22 @@ test('an invalid value in the file is reported with its place, and config unset 
   expect((await run('latest')).code).toBe(0);
 });
 
+test('config.json may have a byte order mark', async () => {
+  await writeFile(join(folder, 'config.json'), '\uFEFF{"timeout":"5s"}');
+
+  expect(await run('config get timeout')).toMatchObject({ code: 0, stdout: '5s\n' });
+});
+
+test('a config.json in UTF-16 is an error with the next step', async () => {
+  const path = join(folder, 'config.json');
+  await writeFile(path, Buffer.from('\uFEFF{"timeout":"5s"}', 'utf16le'));
+
+  const { code, stderr } = await run('latest');
+
+  expect(code).toBe(3);
+  expect(stderr).toContain(`cannot use ${path} — it is UTF-16; save it as UTF-8`);
+});
+
 test('an invalid config.json is reported with line and column by the commands that need it', async () => {
   const path = join(folder, 'config.json');
   await writeFile(path, '{\n  "timeout": 10s\n}\n');

@@ -132,6 +132,22 @@ test('refuses a body that is too large, is not JSON, or has another content type
   expect(await post('[]')).toMatchObject({ status: 400, code: 'invalid_field' });
 });
 
+test('a body may have a byte order mark, but not be UTF-16', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const put = (body: string | Uint8Array<ArrayBuffer>) =>
+    fetch(`${server.url}/__fxrates/latest`, { method: 'PUT', headers: bearer(server), body });
+
+  expect((await put('\uFEFF{"USD":1.10}')).status).toBe(204);
+  const { key } = mock.createKey();
+  const latest = await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+  expect(await latest.text()).toBe('{"success":true,"data":{"USD":1.10}}');
+  const refused = await put(new Uint8Array(Buffer.from('{"USD":1.10}', 'utf16le')));
+  expect(await refused.json()).toEqual({
+    error: { code: 'invalid_json', message: 'The body is UTF-16; send it as UTF-8.' },
+  });
+});
+
 test.each([
   ['POST', '/clock', { advanceMs: 1, advanceSeconds: 1 }, 'advanceSeconds'],
   ['POST', '/clock', { advanceMs: -1 }, 'advanceMs'],

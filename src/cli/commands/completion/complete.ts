@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { utf8Text } from '../../../utf8-text.ts';
 import type { CommandNode, OptionNode } from '../../command-tree.ts';
 import { finishedTree } from '../../finished-tree.ts';
 import { configFolder, pathIn } from '../../storage/folders.ts';
@@ -189,7 +190,7 @@ function parameterOffers(tree: CommandNode, current: string, env: Env): Completi
 function profileNames(env: Env): readonly string[] {
   const path = pathIn(configFolder(env), 'config.json');
   try {
-    const { profiles } = JSON.parse(path === undefined ? '{}' : readFileSync(path, 'utf8'));
+    const { profiles } = JSON.parse(path === undefined ? '{}' : (utf8Text(readFileSync(path)) ?? ''));
     return Object.keys(profiles ?? {}).toSorted();
   } catch {
     return []; // no file, or not JSON

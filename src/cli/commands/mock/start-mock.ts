@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { PlanName } from '../../../generated/service.ts';
 import type { CreatedKey, MockServer, MockServerOptions, RunningServer, Snapshot } from '../../../mock-server/index.ts';
+import { UTF16_PROBLEM, utf8Text } from '../../../utf8-text.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { jsonFault } from '../../json/json-fault.ts';
@@ -193,9 +194,11 @@ function switchValue(text: string): unknown {
 }
 
 async function readJson(path: string, expected: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch((cause) => {
+  const bytes = await readFile(path).catch((cause) => {
     throw unusable(path, `${systemReason(cause)}; expected ${expected}`, cause);
   });
+  const text = utf8Text(bytes);
+  if (text === undefined) throw unusable(path, UTF16_PROBLEM);
   const fault = jsonFault(text);
   if (fault !== undefined) throw unusable(path, `it is not valid JSON: line ${fault.line}, column ${fault.column}`);
   return text.trim();

@@ -12,7 +12,8 @@ const tree = await finishedTree();
 const home = mkdtempSync(join(tmpdir(), 'fxrates-complete-'));
 mkdirSync(join(home, '.config', 'fxrates'), { recursive: true });
 const config = { profiles: { work: { base_url: 'https://x.test' }, home: {} } };
-writeFileSync(join(home, '.config', 'fxrates', 'config.json'), JSON.stringify(config));
+// With a byte order mark, as some editors of Windows write it.
+writeFileSync(join(home, '.config', 'fxrates', 'config.json'), `\uFEFF${JSON.stringify(config)}`);
 mkdirSync(join(home, '.local', 'state', 'fxrates'), { recursive: true });
 writeFileSync(join(home, '.local', 'state', 'fxrates', 'currencies'), 'EUR\nGBP\nUSD\n');
 

@@ -8,7 +8,7 @@ import { quiet } from '../../../helpers/fake-clock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fxrates-mock-'));
 
-function fileOf(name: string, text: string): string {
+function fileOf(name: string, text: string | Buffer): string {
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;
@@ -41,6 +41,8 @@ test.each([
   [['--behaviour', fileOf('observed.json', OBSERVED)], 401],
   [['--behaviour', fileOf('preset.json', '{ "preset": "hostile", "malformedKey": "400 invalid_api_key" }')], 400],
   [['--behaviour', fileOf('json-preset.json', '"hostile"')], 403],
+  [['--behaviour', fileOf('marked.json', `\uFEFF${OBSERVED}`)], 401],
+  [['--setup', fileOf('marked-setup.json', '\uFEFF{ "behaviour": "hostile" }')], 403],
   [['--behaviour', 'severalCredentials=refused'], 401],
   [['--behaviour', 'severalCredentials=refused', '--behaviour', 'malformedKey=400 invalid_api_key'], 400],
   [['--behaviour', 'malformedKey=400 invalid_api_key', '--behaviour', 'hostile'], 400],
@@ -142,6 +144,10 @@ test.each([
   [
     ['--behaviour', fileOf('broken.json', '{ "rateWindow": }')],
     /broken\.json — it is not valid JSON: line 1, column 17/,
+  ],
+  [
+    ['--setup', fileOf('utf16.json', Buffer.from('\uFEFF{}', 'utf16le'))],
+    /utf16\.json — it is UTF-16; save it as UTF-8/,
   ],
   [['--behaviour', fileOf('typo.json', '{ "rateWindows": "fixed-epoch" }')], /behaviour\.rateWindows is not a switch/],
   [['--behaviour', fileOf('number.json', '7')], /number\.json — expected an object of switches/],
