@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { createMockServer, type JournalEntry, type RunningServer } from '../../../src/mock-server/index.ts';
 
 /** Reads server-sent events as they arrive. */
-async function listen({ url, adminToken }: RunningServer, query = '') {
+async function listen({ url, adminToken }: RunningServer, query = '', more: Readonly<Record<string, string>> = {}) {
   const end = new AbortController();
   const response = await fetch(`${url}/__fxrates/events${query}`, {
-    headers: { authorization: `Bearer ${adminToken}` },
+    headers: { authorization: `Bearer ${adminToken}`, ...more },
     signal: end.signal,
   });
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -50,6 +50,47 @@ test('starts after the last entry that was read', async () => {
   const events = await listen(server, '?after=1');
 
   expect([(await events.next()).number, (await events.next()).number]).toEqual([2, 3]);
+});
+
+test.each([
+  ['', '2', 3],
+  ['?after=1', '2', 2],
+])('a browser that reconnects to /events%s with Last-Event-ID %s receives the requests from %d on', async (...row) => {
+  const [query, id, first] = row;
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  for (let call = 0; call < 3; call += 1) await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+
+  const events = await listen(server, query, { 'last-event-id': id });
+
+  expect((await events.next()).number).toBe(first);
+});
+
+test('a Last-Event-ID that is not a number is ignored', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+
+  const events = await listen(server, '', { 'last-event-id': 'x' });
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+
+  expect((await events.next()).number).toBe(2);
+});
+
+test('requests of spaces have no event id, because their numbers are those of the space', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const { key } = mock.space({ name: 'one' });
+  const response = await fetch(`${server.url}/__fxrates/events?spaces=true`, {
+    headers: { authorization: `Bearer ${server.adminToken}` },
+  });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: key } });
+  expect((await reader.read()).value).toMatch(/^event: request\ndata: /);
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+  expect((await reader.read()).value).toMatch(/^id: 1\nevent: request\ndata: /);
+  await reader.cancel();
 });
 
 test('does not prevent a server from closing', async () => {

@@ -103,9 +103,17 @@ export const journalRoutes = [
   route('GET /events', {
     id: 'events',
     tag,
-    summary: 'Stream new requests as server-sent events; `after` includes earlier requests from the journal',
+    summary:
+      'Stream new requests as server-sent events; `after` or the header `Last-Event-ID` includes earlier requests from the journal',
     query: z.strictObject({
-      after: z.coerce.number().int().min(0).optional().describe('Number of the last known request.'),
+      after: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .optional()
+        .describe(
+          'Number of the last known request. Default: `Last-Event-ID`, which browsers send when they reconnect.',
+        ),
       spaces: alsoSpaces.describe('Includes new requests of spaces.'),
     }),
     isStream: true,
@@ -132,25 +140,33 @@ function listRequests(journals: readonly Journal[], { limit, ...filter }: Reques
 }
 
 /** Sends journal entries as server-sent events until the client disconnects. */
-export function streamEvents({
-  journal,
-  query,
-  signal,
-  outgoing,
-}: AdminCall<unknown, { readonly after?: number | undefined; readonly spaces?: string | undefined }, unknown>) {
+export function streamEvents({ journal, spaces: all, query, signal, outgoing }: EventsCall) {
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
   outgoing.flushHeaders();
   if (outgoing.req.method === 'HEAD') return void outgoing.end();
   const send = (entry: JournalEntry) => {
-    outgoing.write(`id: ${entry.number}\nevent: request\ndata: ${JSON.stringify(entry)}\n\n`);
+    // Each space counts its requests by itself: their numbers would be wrong as Last-Event-ID of the mock.
+    const id = all !== undefined && entry.space !== undefined ? '' : `id: ${entry.number}\n`;
+    outgoing.write(`${id}event: request\ndata: ${JSON.stringify(entry)}\n\n`);
     // Closed if the listener does not read, because the mock would have to store the missed entries.
     if (outgoing.writableLength > MOST_UNREAD_BYTES) outgoing.destroy();
   };
-  const { after, spaces } = query;
+  const { after = lastEventId(outgoing.req.headers['last-event-id']), spaces } = query;
   if (after !== undefined) for (const entry of journal.entries) if (entry.number > after) send(entry);
   const stop = journal.subscribe(send, { spaces: spaces === 'true' });
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });
+}
+
+type EventsCall = AdminCall<
+  unknown,
+  { readonly after?: number | undefined; readonly spaces?: string | undefined },
+  unknown
+>;
+
+/** The number of the last event before a connection ended; `undefined` for another text than a number. */
+function lastEventId(header: string | readonly string[] | undefined): number | undefined {
+  return typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
 }
 
 const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
