@@ -68,7 +68,26 @@ export function within<Result>(entry: string, act: () => Result): Result {
   }
 }
 
-/** The error for an unknown id or name. */
+/** The error for an unknown id. It names the known ones, so that users of HTTP and of JavaScript need no other call. */
+export function unknownId(
+  kind: 'account' | 'fault' | 'key' | 'snapshot' | 'stub',
+  id: unknown,
+  { known, canExpire = false }: { readonly known: Iterable<string>; readonly canExpire?: boolean },
+): MockServerError {
+  const gone = canExpire ? 'does not exist or has expired' : 'does not exist';
+  const title = `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
+  return notFound(`${title} ${show(id)} ${gone}; ${existing(kind, Array.from(known))}.`);
+}
+
+function existing(kind: string, ids: readonly string[]): string {
+  if (ids.length === 0) return `there are no ${kind}s`;
+  if (ids.length > MOST_IDS) return `there are ${ids.length} ${kind}s, such as ${ids.at(-1)}`;
+  return ids.length === 1 ? `there is only ${ids[0]}` : `there are ${ids.join(', ')}`;
+}
+
+const MOST_IDS = 10;
+
+/** The error for something that does not exist. */
 export function notFound(message: string): MockServerError {
   return new MockServerError(message, { code: 'not_found', status: 404 });
 }

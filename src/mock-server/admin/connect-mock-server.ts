@@ -141,18 +141,8 @@ function createRemoteScope(call: CallAdmin, baseUrl: string): RemoteScope {
       clear: () => call('DELETE /outbox'),
     },
     snapshots: remoteSnapshots(call),
-    faults: {
-      add: (fault) => call('POST /faults', { body: fault }),
-      list: () => call('GET /faults'),
-      remove: (faultId) => call('DELETE /faults/{faultId}', { path: { faultId } }),
-      clear: () => call('DELETE /faults'),
-    },
-    stubs: {
-      add: (stub) => call('POST /stubs', { body: stub }),
-      list: () => call('GET /stubs'),
-      remove: (stubId) => call('DELETE /stubs/{stubId}', { path: { stubId } }),
-      clear: () => call('DELETE /stubs'),
-    },
+    faults: remoteFaults(call),
+    stubs: remoteStubs(call),
     latest: {
       set: (data, query = {}) => call('PUT /latest', { body: data, query }),
       replay: (recording) => call('PUT /latest/replay', { body: recording }),
@@ -177,6 +167,26 @@ function createRemoteScope(call: CallAdmin, baseUrl: string): RemoteScope {
     snapshot: () => call('GET /state'),
     restore: (snapshot) => call('PUT /state', { body: snapshot }),
     reset: (options = {}) => call('POST /reset', { body: options }),
+  };
+}
+
+function remoteFaults(call: CallAdmin): Remote<MockFaults> {
+  return {
+    add: (fault) => call('POST /faults', { body: fault }),
+    list: () => call('GET /faults'),
+    get: (faultId) => call('GET /faults/{faultId}', { path: { faultId } }),
+    remove: (faultId) => call('DELETE /faults/{faultId}', { path: { faultId } }),
+    clear: () => call('DELETE /faults'),
+  };
+}
+
+function remoteStubs(call: CallAdmin): Remote<MockStubs> {
+  return {
+    add: (stub) => call('POST /stubs', { body: stub }),
+    list: () => call('GET /stubs'),
+    get: (stubId) => call('GET /stubs/{stubId}', { path: { stubId } }),
+    remove: (stubId) => call('DELETE /stubs/{stubId}', { path: { stubId } }),
+    clear: () => call('DELETE /stubs'),
   };
 }
 

@@ -105,7 +105,7 @@ function parametersOf({ path, query }: AdminRoute) {
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    schema: name === 'number' ? { type: 'integer' } : { type: 'string' },
   }));
   const { properties = {} } = query === undefined ? {} : schemaOf(query, 'input');
   const inQuery = Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema }));

@@ -2,7 +2,7 @@ import { STATUSES_WITHOUT_BODY } from '../http/service-response.ts';
 import { checkedInput } from '../matching/checked-input.ts';
 import { plainPattern } from '../matching/request-pattern.ts';
 import type { MockParts } from '../mock-parts.ts';
-import { freeName, invalidOption, MockServerError, notFound } from '../mock-server-error.ts';
+import { freeName, invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
 import type { ServiceState } from '../service/service-state.ts';
 import { FAULT_KINDS, type Fault, type FaultOptions, type FaultRecord, faultKinds } from './fault-kinds.ts';
 import { checkAdapterSupport, hasExpired } from './select-faults.ts';
@@ -20,6 +20,11 @@ export interface MockFaults {
   /** Returns the faults that have not expired, oldest first. */
   list(): readonly Fault[];
   /**
+   * Returns a fault that has not expired.
+   * @throws MockServerError with code `not_found`.
+   */
+  get(id: string): Fault;
+  /**
    * Removes a fault. The requests that a `hang` fault lets wait end without a response.
    * @throws MockServerError with code `not_found`.
    */
@@ -35,6 +40,11 @@ export function createMockFaults({
 }: Pick<MockParts, 'context' | 'adapters' | 'delays'>): MockFaults {
   // The state is replaced by `restore()` and `reset()`: never kept.
   const current = () => context.state.faults.filter((fault) => !hasExpired(fault, context.now()));
+  const find = (id: string) => {
+    const found = current().find(({ settings }) => settings.id === id);
+    if (found !== undefined) return found;
+    throw unknownId('fault', id, { known: current().map(({ settings }) => settings.id), canExpire: true });
+  };
   return {
     add(options) {
       const { state } = context;
@@ -50,11 +60,10 @@ export function createMockFaults({
       return toFault(fault);
     },
     list: () => current().map(toFault),
+    get: (id) => toFault(find(id)),
     remove(id) {
-      const others = current().filter(({ settings }) => settings.id !== id);
-      if (others.length === current().length)
-        throw notFound(`Fault ${id} does not exist or has expired; mock.faults.list() has the current ones.`);
-      context.state.faults = others;
+      const removed = find(id);
+      context.state.faults = current().filter((fault) => fault !== removed);
       delays.endHanging(id);
     },
     clear() {
@@ -74,7 +83,7 @@ function checkedFault(options: FaultOptions, state: ServiceState): FaultRecord['
   checkBody(options);
   checkStrikes(options);
   if (match?.keyId !== undefined && !state.keys.has(match.keyId)) {
-    throw invalidOption('match.keyId', match.keyId, 'the id of a key of this mock, as mock.createKey() returns it');
+    throw invalidOption('match.keyId', match.keyId, 'the id of a key of this mock, such as key_1');
   }
   return { ...data, id: options.id ?? nextId(state), strikes } as FaultRecord['settings'];
 }

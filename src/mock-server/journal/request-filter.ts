@@ -53,7 +53,7 @@ export function checkedFilter(
   const checked = checkedInput(requestFilter, plainPattern(filter), { place, what: 'a field of the filter' });
   // Ids of faults and stubs are not checked: they may have been removed.
   if (checked.keyId === undefined || knowsKey(checked.keyId)) return checked;
-  throw invalidOption(`${place}keyId`, checked.keyId, 'the id of a key of this mock, as mock.createKey() returns it');
+  throw invalidOption(`${place}keyId`, checked.keyId, 'the id of a key of this mock, such as key_1');
 }
 
 /** Whether an entry is meant; of a filter that `checkedFilter` has returned. */

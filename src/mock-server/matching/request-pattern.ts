@@ -81,9 +81,7 @@ export const requestPatternShape = {
   operation: expected(`one of ${Object.keys(operations).join(', ')}`, (error) =>
     z.string(error).refine((id) => Object.hasOwn(operations, id), error),
   ).optional(),
-  keyId: expected('the id of a key of this mock, as mock.createKey() returns it', (error) =>
-    z.string(error),
-  ).optional(),
+  keyId: expected('the id of a key of this mock, such as key_1', (error) => z.string(error)).optional(),
   path: expected("a path such as /api/v1/latest or /api/*; a query is matched with query: { base: 'EUR' }", (error) =>
     z
       .string(error)

@@ -1,6 +1,6 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import { checkOptionNames, invalidOption, MockServerError, show } from '../mock-server-error.ts';
+import { checkOptionNames, invalidOption, unknownId } from '../mock-server-error.ts';
 import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
 
 /** An account of the emulated service. */
@@ -98,10 +98,7 @@ export function createAccounts(context: ServiceContext): Accounts {
 export function findAccount(state: ServiceState, accountId: string): AccountRecord {
   const account = state.accounts.get(accountId);
   if (account !== undefined) return account;
-  throw new MockServerError(`Account ${show(accountId)} does not exist; mock.accounts.create() creates one.`, {
-    code: 'not_found',
-    status: 404,
-  });
+  throw unknownId('account', accountId, { known: state.accounts.keys() });
 }
 
 function view({ id, email, plan, isConfirmed, createdAt }: AccountRecord): Account {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { statusAndCode } from '../behaviour/switch.ts';
-import { checkOptionNames, invalidOption, MockServerError, show } from '../mock-server-error.ts';
+import { checkOptionNames, invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
 import { findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { type KeyUsage, keyUsage } from './key-usage.ts';
 import { quotaUse } from './quota.ts';
@@ -158,7 +158,7 @@ let lastHashed = NO_KEY;
 function checkKeyCap({ behaviour }: ServiceContext, account: AccountRecord): void {
   if (!account.isConfirmed) {
     throw new MockServerError(
-      `The e-mail address of ${account.id} is not confirmed; mock.accounts.confirm('${account.id}') confirms it.`,
+      `The e-mail address of ${account.id} is not confirmed; confirm the account first.`,
       statusAndCode(behaviour.use('unconfirmedEmail')),
     );
   }
@@ -201,13 +201,7 @@ function issue({ state, behaviour, now }: ServiceContext, account: AccountRecord
 function findKey(state: ServiceState, keyId: string): KeyRecord {
   const key = state.keys.get(keyId);
   if (key !== undefined) return key;
-  throw new MockServerError(
-    `Key ${show(keyId)} does not exist; pass an id such as key_1, as mock.keys.create() returns it.`,
-    {
-      code: 'not_found',
-      status: 404,
-    },
-  );
+  throw unknownId('key', keyId, { known: state.keys.keys() });
 }
 
 function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {

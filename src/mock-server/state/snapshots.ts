@@ -1,4 +1,4 @@
-import { checkedId, freeName, MockServerError, notFound, show } from '../mock-server-error.ts';
+import { checkedId, freeName, MockServerError, unknownId } from '../mock-server-error.ts';
 import type { Snapshot, SnapshotOwner } from '../service/snapshot.ts';
 
 /** Named snapshots of a mock, in memory. Restoring one does not delete the others. */
@@ -52,5 +52,5 @@ const MOST_SNAPSHOTS = 100;
 function find(kept: ReadonlyMap<string, Snapshot>, name: string): Snapshot {
   const snapshot = kept.get(name);
   if (snapshot !== undefined) return snapshot;
-  throw notFound(`Snapshot ${show(name)} does not exist; mock.snapshots.list() has the names.`);
+  throw unknownId('snapshot', name, { known: kept.keys() });
 }

@@ -11,7 +11,7 @@ import {
 } from '../http/service-response.ts';
 import { AN_OBJECT, checkedInput, expected } from '../matching/checked-input.ts';
 import { plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
-import { freeName, invalidOption, notFound, within } from '../mock-server-error.ts';
+import { freeName, invalidOption, unknownId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { isJson, JsonText } from './json-parts.ts';
 import { type StubAnswer, type StubRecord, withStub } from './stub-record.ts';
@@ -27,6 +27,11 @@ export interface MockStubs {
   add(stub: StubOptions): Stub;
   /** Returns the active stubs. Of those that match a request, the last one applies. */
   list(): readonly Stub[];
+  /**
+   * Returns an active stub.
+   * @throws MockServerError with code `not_found`.
+   */
+  get(id: string): Stub;
   /**
    * Removes a stub.
    * @throws MockServerError with code `not_found`.
@@ -57,6 +62,11 @@ export interface Stub {
 export function createMockStubs(context: ServiceContext): MockStubs {
   // The state is replaced by `restore()` and `reset()`: never kept.
   const current = () => context.state.stubs.filter(({ times, served }) => times === null || served < times);
+  const find = (id: string) => {
+    const found = current().find((stub) => stub.id === id);
+    if (found !== undefined) return found;
+    throw unknownId('stub', id, { known: current().map((stub) => stub.id), canExpire: true });
+  };
   return {
     add(options) {
       const { state } = context;
@@ -66,11 +76,10 @@ export function createMockStubs(context: ServiceContext): MockStubs {
       return toStub(stub);
     },
     list: () => current().map(toStub),
+    get: (id) => toStub(find(id)),
     remove(id) {
-      const others = current().filter((stub) => stub.id !== id);
-      if (others.length === current().length)
-        throw notFound(`Stub ${id} does not exist or has expired; mock.stubs.list() has the current ones.`);
-      context.state.stubs = others;
+      const removed = find(id);
+      context.state.stubs = current().filter((stub) => stub !== removed);
     },
     clear() {
       context.state.stubs = [];

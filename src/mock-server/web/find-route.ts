@@ -12,7 +12,7 @@ export interface FoundRoute<Found extends RouteTemplate> {
   readonly allowed: readonly string[];
 }
 
-/** The first route that matches. `/requests/wait` must therefore be before `/requests/{number}`, or have another method. */
+/** The first route that matches. */
 export function findRoute<Found extends RouteTemplate>(
   routes: readonly Found[],
   method: string,
@@ -36,11 +36,16 @@ function matchPath(template: string, path: string): Readonly<Record<string, stri
   for (const [index, segment] of expected.entries()) {
     const part = given[index] ?? '';
     const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-    if (name === undefined ? part !== segment : !PLAIN.test(part)) return undefined;
+    if (name === undefined ? part !== segment : !shapeOf(name).test(part)) return undefined;
     if (name !== undefined) parts[name] = part;
   }
   return parts;
 }
 
-/** Identifiers are plain: no encoded characters, no dots. */
-const PLAIN = /^[\w-]+$/;
+/** `/requests/{number}` is not the path of `/requests/find`. */
+function shapeOf(name: string): RegExp {
+  return name === 'number' ? /^\d+$/ : IDENTIFIER;
+}
+
+/** Without encoded characters. `.` and `..` are segments of a path. */
+const IDENTIFIER = /^(?!\.\.?$)[\w.-]+$/;

@@ -12,7 +12,20 @@ async function connected() {
       headers: { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-  return { mock, call, post, remote: connectMockServer(server.adminUrl), [Symbol.asyncDispose]: () => mock.close() };
+  const get = async (path: string, method = 'GET') => {
+    const headers = { authorization: `Bearer ${server.adminToken}` };
+    const response = await fetch(`${server.url}/__fxrates${path}`, { method, headers });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  };
+  return {
+    mock,
+    call,
+    post,
+    get,
+    remote: connectMockServer(server.adminUrl),
+    [Symbol.asyncDispose]: () => mock.close(),
+  };
 }
 
 test('another process adds, lists and removes faults with the same methods', async () => {
@@ -51,6 +64,49 @@ test('another process receives the error messages of the mock', async () => {
     })();
     await expect(remote.faults.add(fault)).rejects.toThrow((local as Error).message);
   }
+});
+
+test('reads one stub, one fault and one request', async () => {
+  await using it = await connected();
+  const { mock, remote, call, get } = it;
+  mock.latest.set({ rates: {} }, { base: 'EUR' });
+  mock.faults.add({ kind: 'hang', id: 'f.1', nth: 9 });
+  await call();
+  await call('/api/v1/quota');
+
+  expect((await get('/stubs/latest.EUR')).body).toMatchObject({ id: 'latest.EUR', served: 0 });
+  expect((await get('/faults/f.1')).body).toMatchObject({ id: 'f.1', kind: 'hang', matched: 2 });
+  expect((await get('/requests/2')).body).toMatchObject({ number: 2, path: '/api/v1/quota', status: 200 });
+  expect(await remote.stubs.get('latest.EUR')).toEqual(mock.stubs.get('latest.EUR'));
+  expect(await remote.faults.get('f.1')).toEqual(mock.faults.get('f.1'));
+});
+
+test.each([
+  ['GET', '/stubs/x', 'Stub "x" does not exist or has expired; there are stub_1, stub_2.'],
+  ['DELETE', '/stubs/x', 'Stub "x" does not exist or has expired; there are stub_1, stub_2.'],
+  ['GET', '/faults/x', 'Fault "x" does not exist or has expired; there is only fault_1.'],
+  ['DELETE', '/faults/x', 'Fault "x" does not exist or has expired; there is only fault_1.'],
+  ['GET', '/requests/9', 'Request 9 is not in the journal; it has the requests 1 to 2.'],
+  ['GET', '/requests/x', 'This route does not exist; GET /__fxrates/openapi.json lists all routes.'],
+  ['GET', '/keys/key_9', 'Key "key_9" does not exist; there is only key_1.'],
+  ['GET', '/accounts/x', 'Account "x" does not exist; there is only account_1.'],
+  ['DELETE', '/snapshots/x', 'Snapshot "x" does not exist; there is only snapshot_1.'],
+])('%s %s is a 404 that names what exists', async (method, path, message) => {
+  await using it = await connected();
+  const { mock, call, get } = it;
+  for (const data of [1, 2]) mock.stubs.add({ data });
+  mock.faults.add({ kind: 'status', status: 503, nth: 9 });
+  mock.snapshots.save();
+  await call();
+  await call();
+
+  expect(await get(path, method)).toEqual({ status: 404, body: { error: { code: 'not_found', message } } });
+});
+
+test('a route with another method is still a 405, not an unknown request', async () => {
+  await using it = await connected();
+
+  expect(await it.get('/requests/find')).toMatchObject({ status: 405 });
 });
 
 test.each([

@@ -79,7 +79,9 @@ test('lists faults with their counts, removes one, removes all', async () => {
   ]);
   mock.faults.remove('fault_1');
   expect(mock.faults.list().map(({ id }) => id)).toEqual(['gone']);
-  expect(() => mock.faults.remove('fault_1')).toThrow(/Fault fault_1 does not exist or has expired/);
+  expect(() => mock.faults.remove('fault_1')).toThrow(
+    /Fault "fault_1" does not exist or has expired; there is only gone\./,
+  );
   mock.faults.clear();
   expect(mock.faults.list()).toEqual([]);
 });

@@ -73,7 +73,7 @@ test('rejects a filter with the id of a key that does not exist', async () => {
   const { mock } = await asked();
   const { adminUrl } = await mock.serve();
   const remote = connectMockServer(adminUrl);
-  const message = 'filter.keyId is "key_2"; expected the id of a key of this mock, as mock.createKey() returns it.';
+  const message = 'filter.keyId is "key_2"; expected the id of a key of this mock, such as key_1.';
   const error = expect.objectContaining({ code: 'invalid_option', message });
 
   expect(() => mock.journal.list({ keyId: 'key_2' })).toThrow(error);

@@ -114,8 +114,8 @@ test.each([
 });
 
 test.each([
-  [(mock: MockServer) => mock.accounts.get('account_9'), 'Account "account_9" does not exist; mock.accounts.create()'],
-  [(mock: MockServer) => mock.keys.get('key_9'), 'Key "key_9" does not exist'],
+  [(mock: MockServer) => mock.accounts.get('account_9'), 'Account "account_9" does not exist; there are no accounts.'],
+  [(mock: MockServer) => mock.keys.get('key_9'), 'Key "key_9" does not exist; there are no keys.'],
   [(mock: MockServer) => mock.keys.create({ accountId: 'x' }), 'Account "x" does not exist'],
   [
     (mock: MockServer) => mock.createKey({ plan: 'gold' as never }),
@@ -132,6 +132,16 @@ test.each([
   ],
 ])('rejects an invalid argument with its value and what was expected', (act, message) => {
   expect(() => act(virtual())).toThrow(message);
+});
+
+test('an error about an unknown key names the known ones, or of many the newest', () => {
+  const mock = virtual();
+  mock.createKey();
+  expect(() => mock.keys.get('key_99')).toThrow('Key "key_99" does not exist; there is only key_1.');
+
+  for (let key = 2; key <= 11; key += 1) mock.createKey();
+
+  expect(() => mock.keys.get('key_99')).toThrow('Key "key_99" does not exist; there are 11 keys, such as key_11.');
 });
 
 test('an account or key that does not exist is a 404 with the code not_found', () => {

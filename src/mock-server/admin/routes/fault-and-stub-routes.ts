@@ -31,6 +31,13 @@ export const faultRoutes = [
     response: fault,
     run: ({ mock, body }) => mock.faults.add(body),
   }),
+  route('GET /faults/{faultId}', {
+    id: 'getFault',
+    tag: 'faults',
+    summary: 'Read a fault that has not expired',
+    response: fault,
+    run: ({ mock, path }) => mock.faults.get(path.faultId),
+  }),
   route('DELETE /faults/{faultId}', {
     id: 'removeFault',
     tag: 'faults',
@@ -77,6 +84,13 @@ export const stubRoutes = [
     checksBody,
     response: stub,
     run: ({ mock, body, text }) => mock.stubs.add(withDigits(body, text)),
+  }),
+  route('GET /stubs/{stubId}', {
+    id: 'getStub',
+    tag: 'stubs',
+    summary: 'Read an active stub',
+    response: stub,
+    run: ({ mock, path }) => mock.stubs.get(path.stubId),
   }),
   route('PUT /stubs/{stubId}', {
     id: 'putStub',

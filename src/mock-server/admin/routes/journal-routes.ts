@@ -3,6 +3,7 @@ import { type Claim, verifyRequests } from '../../journal/expect-requests.ts';
 import type { Journal, JournalEntry } from '../../journal/journal.ts';
 import { auditOf, waitForRequests } from '../../journal/mock-journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
+import { notFound } from '../../mock-server-error.ts';
 import { PAGE_HEADERS } from '../../web/page-security.ts';
 import { Problem } from '../problem.ts';
 import { type AdminCall, route } from '../route.ts';
@@ -59,6 +60,13 @@ export const journalRoutes = [
     response: list,
     run: ({ journal, spaces, query: { spaces: also, ...filter } }) =>
       listRequests(also === 'true' ? [journal, ...(spaces?.journals ?? [])] : [journal], filter),
+  }),
+  route('GET /requests/{number}', {
+    id: 'getRequest',
+    tag,
+    summary: 'Read one request of the journal',
+    response: journalEntry,
+    run: ({ journal, path }) => findRequest(journal, Number(path.number)),
   }),
   route('POST /requests/find', {
     id: 'findRequests',
@@ -120,6 +128,14 @@ export const journalRoutes = [
     run: streamEvents,
   }),
 ];
+
+function findRequest({ entries }: Journal, number: number): JournalEntry {
+  const found = entries.find((entry) => entry.number === number);
+  if (found !== undefined) return found;
+  const [first, last] = [entries[0], entries.at(-1)];
+  const there = first && last ? `it has the requests ${first.number} to ${last.number}` : 'it is empty';
+  throw notFound(`Request ${number} is not in the journal; ${there}.`);
+}
 
 function listRequests(journals: readonly Journal[], { limit, ...filter }: RequestFilter & ListLimit) {
   if (journals.length > 1 && filter.after !== undefined) {
