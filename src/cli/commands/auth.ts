@@ -104,8 +104,8 @@ async function login(given: Invocation): Promise<number> {
   const { profile } = settings;
   const path = await storeCredential(io, profile, { origin: new URL(baseUrl).origin, secret });
   const configPath = await changeConfig(io, 'base_url', { value: baseUrl, profile });
-  await screen.info(`fxrates: key ${maskKey(secret)} for ${baseUrl} stored in ${path}, profile ${profile}\n`);
-  await screen.info(`fxrates: base URL stored in ${configPath}\n`);
+  await screen.remark(`key ${maskKey(secret)} for ${baseUrl} stored in ${path}, profile ${profile}`);
+  await screen.remark(`base URL stored in ${configPath}`);
   for (const name of ['FXRATES_API_KEY', 'FXRATES_API_KEY_FILE']) {
     if (io.env[name]) await screen.warn(`${name} overrides the stored key`);
   }
@@ -212,14 +212,14 @@ function statusFacts(key: KeyInUse, check: KeyCheck | undefined, { settings }: I
 async function logout({ io, screen, settings: { profile } }: Invocation): Promise<number> {
   const credential = await readCredential(io.env, profile);
   if (credential === undefined) {
-    await screen.info(`fxrates: no key is stored for profile ${profile}\n`);
+    await screen.remark(`no key is stored for profile ${profile}`);
     return exitCodes.ok;
   }
   const path = await removeCredential(io, profile);
-  await screen.info(`fxrates: key of profile ${profile} removed from ${path}; it stays valid until it is revoked\n`);
+  await screen.remark(`key of profile ${profile} removed from ${path}; it stays valid until it is revoked`);
   const config = await readConfig(io.env);
   const hasBaseUrl = ownSetting(config, 'base_url', profile) !== undefined;
-  if (hasBaseUrl) await screen.info(`fxrates: base URL is still stored in ${config.path}\n`);
+  if (hasBaseUrl) await screen.remark(`base URL is still stored in ${config.path}`);
   return exitCodes.ok;
 }
 

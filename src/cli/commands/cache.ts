@@ -67,7 +67,7 @@ async function clear(invocation: Invocation): Promise<number> {
   const compiled = clearCompileCache(io.env);
   const responses = `${grouped(count)} cached ${count === 1 ? 'response' : 'responses'}`;
   const code = compiled.files === 0 ? '' : ` and ${grouped(compiled.bytes)} bytes of compiled code`;
-  await screen.info(`fxrates: removed ${responses}${code}\n`);
+  await screen.remark(`removed ${responses}${code}`);
   return exitCodes.ok;
 }
 

@@ -88,7 +88,7 @@ async function list(invocation: Invocation): Promise<number> {
   const settings = [...ofAll, ...ofProfiles];
   const { screen } = invocation;
   const isEmpty = settings.length === 0;
-  if (isEmpty && screen.isForPeople) await screen.info(`fxrates: nothing is set in ${config.path ?? 'config.json'}\n`);
+  if (isEmpty && screen.isForPeople) await screen.remark(`nothing is set in ${config.path ?? 'config.json'}`);
   else await printJson(JSON.stringify(Object.fromEntries(settings)), invocation);
   return exitCodes.ok;
 }
@@ -127,11 +127,11 @@ async function change(
   const config = await readConfig(io.env);
   const stored = isOfProfile ? ownSetting(config, name, profile) : memberOf(config.document, name);
   if (value === undefined && stored === undefined) {
-    await screen.info(`fxrates: ${name}${owner} is not set\n`);
+    await screen.remark(`${name}${owner} is not set`);
     return exitCodes.ok;
   }
   const path = await changeConfig(io, name, isOfProfile ? { value, profile } : { value });
-  await screen.info(`fxrates: ${name}${owner} ${value === undefined ? 'removed from' : 'stored in'} ${path}\n`);
+  await screen.remark(`${name}${owner} ${value === undefined ? 'removed from' : 'stored in'} ${path}`);
   return exitCodes.ok;
 }
 

@@ -59,9 +59,7 @@ async function probe(invocation: Invocation): Promise<number> {
   const { planProbe, probeService } = await import('../../mock-server/index.ts');
   const maxRequests = options['maxRequests'] as number | undefined; // as parsed by the option
   const { requests, charged } = planProbe(maxRequests);
-  await screen.info(
-    `fxrates: at most ${requests} requests to ${baseUrl}, ${charged} of which may count toward the month\n`,
-  );
+  await screen.remark(`at most ${requests} requests to ${baseUrl}, ${charged} of which may count toward the month`);
   const { signal } = io.interrupts;
   const connection = await openConnection(io, baseUrl);
   // Both kinds of `fetch` accept any method. The type has only GET, which the client uses.
@@ -95,7 +93,7 @@ function observationTable({ about, ...observed }: ObservedBehaviour, { columns, 
 async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen }: Invocation): Promise<void> {
   const open = Object.keys(about.notObserved).length;
   const count = Object.keys(observed).length;
-  await screen.info(`fxrates: ${count} switches observed with ${about.requests} requests, ${open} not observable\n`);
+  await screen.remark(`${count} switches observed with ${about.requests} requests, ${open} not observable`);
   for (const contradiction of about.contradictions) await screen.warn(`not as documented: ${contradiction}`);
 }
 

@@ -78,6 +78,11 @@ export class Screen {
     return this.#toStderr(this.err.isTTY ? lines.map((line) => this.#broken(line)).join('\n') : text);
   }
 
+  /** The remark of a command about what it does or did; programs get it as an event. */
+  remark(message: string): Promise<void> {
+    return this.info(this.isJson ? jsonLine({ event: 'info', message }) : `fxrates: ${message}\n`);
+  }
+
   /** A remark that programs get as an event; once, however often a repeated call has reason for it. */
   warn(message: string): Promise<void> {
     if (this.#warnings.has(message)) return Promise.resolve();

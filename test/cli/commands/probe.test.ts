@@ -155,7 +155,15 @@ test.each([
   const { code, stderr } = await runCli(['probe', BASE_URL, '--json'], { fetch });
 
   expect(code).toBe(expected);
-  expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({ error: { code: kind, status } });
+  expect(
+    stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toMatchObject([
+    { event: 'info', message: expect.stringContaining('at most 14 requests') },
+    { error: { code: kind, status } },
+  ]);
 });
 
 test('reports a proxy that cannot be reached', async () => {

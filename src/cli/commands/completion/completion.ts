@@ -116,15 +116,15 @@ async function installCompletion(invocation: Invocation): Promise<number> {
   const { title, script, scriptPath, setting } = shells[shell];
   const path = scriptPath(folders);
   if ((await readIfThere(path)) === script) {
-    await screen.info(`fxrates: ${path} is up to date\n`);
+    await screen.remark(`${path} is up to date`);
   } else {
     await confirm(`The path of the completion script of ${title} is`, path, invocation);
     await write(path, script).catch(cannotInstall(path, hint));
-    await screen.info(`fxrates: completion for ${title} written to ${path}; it takes effect in new sessions\n`);
+    await screen.remark(`completion for ${title} written to ${path}; it takes effect in new sessions`);
   }
   const wanted = setting?.(folders);
   if (wanted !== undefined && !(await readIfThere(wanted.path))?.includes(wanted.line)) {
-    await screen.info(`fxrates: if ${title} does not find it, add this line to ${wanted.path}:\n\n  ${wanted.line}\n`);
+    await screen.remark(`if ${title} does not find it, add this line to ${wanted.path}:\n\n  ${wanted.line}`);
   }
   return exitCodes.ok;
 }

@@ -102,7 +102,7 @@ async function saveFixture(
   const recorded = new Map([...responses, [queryText(query), screen.secrets.redact(rawBody.trim())]]);
   const entries = [...recorded].map(([text, response]) => `  ${JSON.stringify(text)}: ${response}`);
   await replaceFile(path, `{\n${entries.join(',\n')}\n}\n`).catch(cannotWrite(path));
-  await screen.info(`fxrates: response added to ${path}\n`);
+  await screen.remark(`response added to ${path}`);
 }
 
 /** The parameters in the order of their names. */

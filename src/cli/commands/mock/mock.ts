@@ -6,11 +6,12 @@ import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import { oneLine } from '../../../visible-text.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, usageError } from '../../errors/cli-error.ts';
+import { errorFacts } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Io } from '../../io.ts';
 import { choiceOption, parsedOption, repeatableOption, wholeNumber } from '../../settings/option-types.ts';
 import { jsonLine } from '../../terminal/text.ts';
-import { type MockOptions, PRESETS, type RunningMock, startMock } from './start-mock.ts';
+import { LOOPBACK_ADDRESS, type MockOptions, PRESETS, type RunningMock, startMock } from './start-mock.ts';
 
 export const mockCommand: CommandSpec = {
   name: 'mock',
@@ -93,7 +94,7 @@ function parsePort(text: string): number {
 type ParsedOptions = Omit<MockOptions, 'host' | 'allowRemote'> & Partial<Pick<MockOptions, 'host' | 'allowRemote'>>;
 
 function checkedHost(host: string, allowRemote: boolean): string {
-  if (allowRemote || /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host)) return host;
+  if (allowRemote || LOOPBACK_ADDRESS.test(host)) return host;
   throw usageError(`--host expects a loopback address, got '${host}'`, '--allow-remote lets other machines connect', [
     `fxrates mock --host ${host} --allow-remote`,
   ]);
@@ -196,8 +197,11 @@ async function runBesideMock(
   const { io, screen } = invocation;
   const mock = await startMock(options, { port: options.port ?? 0, screen });
   try {
-    await screen.info(`fxrates: mock server at ${mock.url}, plan ${mock.plan}\n`);
-    const child = io.spawn(command, { ...environmentOf(mock), ...noProxyFor(mock.url, io.env) });
+    const { url, plan } = mock;
+    await screen.info(
+      screen.isJson ? jsonLine({ event: 'ready', url, plan }) : `fxrates: mock server at ${url}, plan ${plan}\n`,
+    );
+    const child = io.spawn(command, { ...environmentOf(mock), ...noProxyFor(url, io.env) });
     // On a terminal, the command receives Ctrl-C itself. A second SIGINT could end it immediately.
     const release = io.interrupts.takeOver((name) => {
       if (name !== 'SIGINT' || !io.stdin.isTTY) child.kill(name);
@@ -237,6 +241,8 @@ async function reportSpawnFailure(
   if (code !== 'ENOENT' && code !== 'EACCES') throw error;
   const what = code === 'ENOENT' ? `command not found: ${name}` : `not a program: ${name}`;
   const failure = new CliError(what, { code: 'command', exitCode: exitCodes.failure, cause: error });
-  await screen.error(`fxrates: ${failure.message}\n`);
-  return code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE;
+  const exitCode = code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE;
+  const facts = { error: { ...errorFacts(failure), exit_code: exitCode } };
+  await screen.error(screen.isJson ? jsonLine(facts) : `fxrates: ${failure.message}\n`);
+  return exitCode;
 }

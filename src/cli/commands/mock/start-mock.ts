@@ -76,9 +76,19 @@ export async function startMock(
   const main = isKnown(first, snapshot) ? first : printedKey(mock.createKey({ plan: first.plan }), mock);
   const keys = [main, ...others.filter((other) => isKnown(other, snapshot))];
   const warnings = isResumed ? ignoredOptions(state, snapshot, { now, seed, setup }) : [];
-  for (const warning of warnings) await screen.warn(warning);
+  for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) await screen.warn(warning);
   return { ...listening, server: mock, key: main.key, plan: main.plan, keys };
 }
+
+/** The printed URL has a loopback address, also if other machines can connect. */
+function remoteWarning(host: string, port: number): readonly string[] {
+  if (LOOPBACK_ADDRESS.test(host)) return [];
+  const addresses = host === '0.0.0.0' || host === '::' ? 'all addresses' : host;
+  return [`the mock listens on ${addresses}, port ${port}; other machines can connect to it`];
+}
+
+/** An address that only this machine can reach. */
+export const LOOPBACK_ADDRESS = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
 
 /** Applies a setup file, and returns the keys that it creates. */
 async function setUp(

@@ -235,6 +235,46 @@ test('signals are forwarded to the command, except Ctrl-C on a terminal, which i
   }
 });
 
+test('with --json, each line on stderr around a command is JSON', async () => {
+  const program = fakeProgram({ code: 0, signal: null });
+  const io = new FakeIo({ spawn: program.spawn });
+  const exited = main(['mock', '--json', '--plan', 'developer', '--', 'npm', 'test'], io);
+  while (program.started.length === 0) await quiet();
+  program.end();
+  await exited;
+  const url = program.started[0]?.env?.['FXRATES_BASE_URL'];
+  expect(
+    io.written.stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual([{ event: 'ready', url, plan: 'developer' }]);
+
+  const { stderr } = await runCli(['mock', '--json', '--', 'no-such-program']);
+  expect(
+    stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toMatchObject([
+    { event: 'ready', plan: 'free' },
+    { error: { code: 'command', message: 'command not found: no-such-program', exit_code: 127 } },
+  ]);
+});
+
+test.each([
+  ['mock --port 0 --allow-remote', /^fxrates: the mock listens on all addresses, port \d+; other machines can connect/],
+  ['mock --port 0 --allow-remote --json', /^\{"event":"warning","message":"the mock listens on all addresses, port /],
+  ['mock --port 0 --allow-remote --host 127.0.0.1', /^(?!.*listens on)/s],
+  ['mock --port 0', /^(?!.*listens on)/s],
+])('%s says whether other machines can connect', async (line, message) => {
+  const { io, exited } = await startMock(line);
+  io.interrupt('SIGTERM');
+  await exited;
+
+  expect(io.written.stderr).toMatch(message);
+});
+
 test('a missing command exits with 127, as in a shell', async () => {
   const { code, stderr } = await runCli(['mock', '--', 'no-such-program']);
 
