@@ -47,6 +47,8 @@ export interface Setup {
    * @default none
    */
   readonly faults?: readonly FaultOptions[] | undefined;
+  /** Ignored by the mock. Editors read it. */
+  readonly $schema?: string | undefined;
 }
 
 /** A key of a setup. */
@@ -84,11 +86,11 @@ interface SetupTarget {
   createKey(options: Pick<SetupKey, 'plan'>): CreatedKey;
 }
 
-const FIELDS: readonly (keyof Setup)[] = ['keys', 'behaviour', 'latest', 'replay', 'stubs', 'faults'];
+const FIELDS: readonly (keyof Setup)[] = ['keys', 'behaviour', 'latest', 'replay', 'stubs', 'faults', '$schema'];
 
 /** Applies a setup, or JSON text of one. If it throws, a part of the setup may have been applied. */
 export function applySetup(given: Setup | string, target: SetupTarget): SetupResult {
-  const setup = typeof given === 'string' ? parsedSetup(given) : given;
+  const setup = typeof given === 'string' ? parsedSetup(given.trim()) : given; // trim() also removes a byte order mark
   checkOptionNames(setup, { what: 'a field of a setup', known: FIELDS });
   const { behaviour, latest, replay, stubs, faults } = setup;
   if (latest !== undefined && replay !== undefined) {

@@ -63,6 +63,14 @@ test('the setup of a space does not change the mock', async () => {
   expect(mock.stubs.list()).toEqual([]);
 });
 
+test('a file may have the $schema of an editor, and a byte order mark', () => {
+  const mock = createMockServer({ clock: 'virtual' });
+
+  const { keys } = mock.setUp('\uFEFF{ "$schema": "./setup.schema.json", "keys": [{}] }');
+
+  expect(keys).toHaveLength(1);
+});
+
 test('replay responds by query, with the digits of the text', async () => {
   const mock = createMockServer({ clock: 'virtual' });
   const { keys } = mock.setUp('{ "keys": [{}], "replay": { "base=EUR": { "USD": 1.10 } } }');

@@ -25,6 +25,7 @@ const setupShape = {
   replay: recording.optional().describe('Responses of `latest` by query.'),
   stubs: z.array(stubOptions).optional(),
   faults: z.array(faultUnion()).optional(),
+  $schema: z.string().optional().describe('Ignored by the mock. Editors read it.'),
 } satisfies Record<keyof Setup, z.ZodType>;
 
 const snapshotId = z.object({ id: z.string() });
