@@ -70,11 +70,11 @@ export function within<Result>(entry: string, act: () => Result): Result {
 
 /** The error for an unknown id. It names the known ones, so that users of HTTP and of JavaScript need no other call. */
 export function unknownId(
-  kind: 'account' | 'fault' | 'key' | 'snapshot' | 'stub',
+  kind: 'account' | 'fault' | 'key' | 'snapshot' | 'space' | 'stub',
   id: unknown,
-  { known, canExpire = false }: { readonly known: Iterable<string>; readonly canExpire?: boolean },
+  { known, otherwise }: { readonly known: Iterable<string>; readonly otherwise?: 'has expired' | 'is closed' },
 ): MockServerError {
-  const gone = canExpire ? 'does not exist or has expired' : 'does not exist';
+  const gone = `does not exist${otherwise === undefined ? '' : ` or ${otherwise}`}`;
   const title = `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
   return notFound(`${title} ${show(id)} ${gone}; ${existing(kind, Array.from(known))}.`);
 }

@@ -10,7 +10,7 @@ import type { Journal } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
 import { assembleParts, type MockParts } from './mock-parts.ts';
 import { MockScope } from './mock-scope.ts';
-import { checkedId, checkOptionNames, MockServerError, show } from './mock-server-error.ts';
+import { checkedId, checkOptionNames, MockServerError, unknownId } from './mock-server-error.ts';
 import { hashOf } from './service/keys.ts';
 import { randomFromSeed } from './service/random.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
@@ -133,8 +133,7 @@ export class Spaces {
   find(name: string): { readonly space: Space; readonly parts: MockParts } {
     const live = this.#live.get(name);
     if (live !== undefined) return live;
-    const text = `Space ${show(name)} does not exist or is closed; mock.space() opens one.`;
-    throw new MockServerError(text, { code: 'not_found', status: 404 });
+    throw unknownId('space', name, { known: this.#live.keys(), otherwise: 'is closed' });
   }
 
   /** The parts for a request: those of the space whose key it has, or of the mock itself. */

@@ -43,7 +43,7 @@ export function createMockFaults({
   const find = (id: string) => {
     const found = current().find(({ settings }) => settings.id === id);
     if (found !== undefined) return found;
-    throw unknownId('fault', id, { known: current().map(({ settings }) => settings.id), canExpire: true });
+    throw unknownId('fault', id, { known: current().map(({ settings }) => settings.id), otherwise: 'has expired' });
   };
   return {
     add(options) {

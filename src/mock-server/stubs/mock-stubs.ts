@@ -65,7 +65,7 @@ export function createMockStubs(context: ServiceContext): MockStubs {
   const find = (id: string) => {
     const found = current().find((stub) => stub.id === id);
     if (found !== undefined) return found;
-    throw unknownId('stub', id, { known: current().map((stub) => stub.id), canExpire: true });
+    throw unknownId('stub', id, { known: current().map((stub) => stub.id), otherwise: 'has expired' });
   };
   return {
     add(options) {

@@ -90,6 +90,7 @@ test.each([
   ['GET', '/requests/x', 'This route does not exist; GET /__fxrates/openapi.json lists all routes.'],
   ['GET', '/keys/key_9', 'Key "key_9" does not exist; there is only key_1.'],
   ['GET', '/accounts/x', 'Account "x" does not exist; there is only account_1.'],
+  ['DELETE', '/spaces/x', 'Space "x" does not exist or is closed; there is only space_1.'],
   ['DELETE', '/snapshots/x', 'Snapshot "x" does not exist; there is only snapshot_1.'],
 ])('%s %s is a 404 that names what exists', async (method, path, message) => {
   await using it = await connected();
@@ -97,6 +98,7 @@ test.each([
   for (const data of [1, 2]) mock.stubs.add({ data });
   mock.faults.add({ kind: 'status', status: 503, nth: 9 });
   mock.snapshots.save();
+  mock.space();
   await call();
   await call();
 
