@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { RequestHandler } from 'msw';
 import type { Dispatcher } from 'undici';
+import { invalidOption } from '../mock-server-error.ts';
 import { isPassthrough, load } from './load-packages.ts';
 import {
   applyUnhandledStrategy,
@@ -34,10 +35,14 @@ export interface InterceptedUndici extends Disposable {
  * handlers also apply. If no handler responds, the server's `onUnhandledRequest` (msw 3: `onUnhandledFrame`) applies. A
  * request that it allows is sent, as with `passthrough()` and `bypass()`. If a handler throws, the request fails with
  * that error. The server emits its life-cycle events, except `response:bypass`. Requires msw 2.15 or 3.
- * @throws MockServerError with code `msw_missing`, if msw is not installed.
+ * @throws MockServerError with code `invalid_option`, if `server` is not an msw server; `msw_missing`, if msw is not
+ * installed.
  * @example using interception = interceptUndici(server)
  */
 export function interceptUndici(server: MswServer): InterceptedUndici {
+  if (typeof server?.listHandlers !== 'function') {
+    throw invalidOption('server', server, 'the result of setupServer() of msw/node; for a mock, call mock.listen()');
+  }
   const { getGlobalDispatcher, setGlobalDispatcher } = load('undici');
   load('msw');
   const previous = getGlobalDispatcher();

@@ -50,6 +50,24 @@ test("undici.request calls the handlers of the user's server, added before or af
   });
 });
 
+test.each([
+  ['a mock', createMockServer()],
+  ['an empty object', {}],
+  ['undefined', undefined],
+])('rejects %s instead of a server of msw', (_, value) => {
+  const dispatcher = undici.getGlobalDispatcher();
+
+  expect(() => interceptUndici(value as never)).toThrow(
+    expect.objectContaining({
+      code: 'invalid_option',
+      message: expect.stringContaining(
+        'expected the result of setupServer() of msw/node; for a mock, call mock.listen().',
+      ),
+    }),
+  );
+  expect(undici.getGlobalDispatcher()).toBe(dispatcher);
+});
+
 test('undici.fetch, undici.stream and a client with retries also call them', async () => {
   server.use(http.get(`${HOST}/`, () => HttpResponse.text('mocked')));
 
