@@ -1,5 +1,6 @@
 import type { SwitchName } from '../behaviour/switches.ts';
 import type { RecordedRequest } from '../http/record-request.ts';
+import { redactKeys } from '../redact-keys.ts';
 import type { RateUse } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 
@@ -133,13 +134,13 @@ export class Journal {
     entry.space = this.#space?.name;
     if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
     this.#last += 1;
-    for (const listener of this.#listeners) listener(entry);
+    for (const listener of this.#listeners) notify(listener, entry);
     this.#space?.mock.notifyOfSpace(entry);
   }
 
   /** Calls the listeners that also receive the entries of spaces. */
   notifyOfSpace(entry: JournalEntry): void {
-    for (const listener of this.#spaceListeners) listener(entry);
+    for (const listener of this.#spaceListeners) notify(listener, entry);
   }
 
   /** Calls `listener` for each new entry; with `spaces`, also for those of spaces. Returns a function that cancels it. */
@@ -156,4 +157,23 @@ export class Journal {
     this.#ring = [];
     this.#last = 0;
   }
+}
+
+/** Reports an error of the listener as a warning: it must not change the response to the request. */
+function notify(listener: (entry: JournalEntry) => unknown, entry: JournalEntry): void {
+  try {
+    const returned = listener(entry);
+    if (returned instanceof Promise) returned.catch(warnOfListener);
+  } catch (error) {
+    warnOfListener(error);
+  }
+}
+
+function warnOfListener(error: unknown): void {
+  const detail = error instanceof Error ? redactKeys(error.stack ?? '') : '';
+  process.emitWarning(redactKeys(`A listener of journal.subscribe() threw ${error}`), {
+    type: 'FxratesMockWarning',
+    code: 'FXRATES_LISTENER',
+    detail,
+  });
 }

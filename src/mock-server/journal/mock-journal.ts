@@ -20,7 +20,10 @@ export interface MockJournal {
    * @example await mock.journal.waitFor({ operation: 'latest' }, { count: 2, timeoutMs: 5_000 })
    */
   waitFor(filter?: RequestFilter, options?: WaitOptions): Promise<readonly JournalEntry[]>;
-  /** Calls `listener` for each new request, also after `clear()`. Returns a function that cancels the subscription. */
+  /**
+   * Calls `listener` for each new request, also after `clear()`. Returns a function that cancels the subscription. If the
+   * listener throws, the mock emits a process warning.
+   */
   subscribe(listener: (entry: JournalEntry) => void, options?: SubscribeOptions): () => void;
   /** Empties the journal. The next request gets number 1. */
   clear(): void;

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 
 const newMock = (more = {}) => createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...more });
@@ -130,5 +130,39 @@ test('a listener receives every request, also after clear(), and on request thos
     [1, 'invoices'],
     [1, undefined],
     [2, undefined],
+  ]);
+});
+
+test.each<[string, () => unknown]>([
+  [
+    'throws',
+    () => {
+      throw new Error(`a bug in the test, with fx_live_${'0'.repeat(48)}`);
+    },
+  ],
+  [
+    'rejects',
+    async () => {
+      throw new Error(`a bug in the test, with fx_live_${'0'.repeat(48)}`);
+    },
+  ],
+])('a listener that %s does not change the response', async (_, listener) => {
+  const mock = newMock();
+  const space = mock.space();
+  const heard: unknown[] = [];
+  const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+  onTestFinished(() => warnings.mockRestore());
+  mock.journal.subscribe(listener as () => void, { spaces: true });
+  mock.journal.subscribe(({ number }) => heard.push(number), { spaces: true });
+
+  const response = await space.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: space.key } });
+  await new Promise(setImmediate);
+
+  expect([response.status, heard]).toEqual([200, [1]]);
+  expect(warnings.mock.calls).toEqual([
+    [
+      'A listener of journal.subscribe() threw Error: a bug in the test, with fx_live_…',
+      { type: 'FxratesMockWarning', code: 'FXRATES_LISTENER', detail: expect.stringContaining('journal.test.ts') },
+    ],
   ]);
 });
