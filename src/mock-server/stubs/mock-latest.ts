@@ -34,7 +34,7 @@ export interface MockLatest {
 /** Options of `mock.latest.set()` and `mock.latest.reset()`. */
 export interface LatestOptions {
   /**
-   * Value of the parameter `base`. Only requests with this value are affected.
+   * Value of the parameter `base`, in upper or lower case. Only requests with this value are affected.
    *
    * @default all requests
    */
@@ -48,7 +48,7 @@ export function createMockLatest(context: ServiceContext): MockLatest {
   };
   const put = (source: StubSource, options: LatestOptions = {}) => {
     const base = baseOf(options);
-    const match = { operation: 'latest', ...(base === undefined ? {} : { query: { base } }) };
+    const match = { operation: 'latest', ...(base === undefined ? {} : { query: { base: anyCase(base) } }) };
     const stub = { id: latestStubId(base), match, times: null, priority: 0, source, served: 0 };
     context.state.stubs = withStub(context.state.stubs, stub);
   };
@@ -65,9 +65,16 @@ export function createMockLatest(context: ServiceContext): MockLatest {
   };
 }
 
+/** In capitals, so that `eur` and `EUR` have one stub. */
 function checkedBase(base: unknown): string | undefined {
-  if (base === undefined || (typeof base === 'string' && /^[\w-]{1,32}$/.test(base))) return base;
+  if (base === undefined) return undefined;
+  if (typeof base === 'string' && /^[\w-]{1,32}$/.test(base)) return base.toUpperCase();
   throw invalidOption('base', base, 'a currency code such as EUR');
+}
+
+/** Ignores case, as invented rates do. */
+function anyCase(base: string) {
+  return { matches: `^${base}$`, flags: 'i' };
 }
 
 function sourceOf(data: unknown): StubSource {

@@ -115,6 +115,18 @@ test.each<[unknown, string]>([
   expect(() => asked().mock.latest.set(data as object)).toThrow(message);
 });
 
+test.each(['EUR', 'eur', 'Eur'])('the base %s is set for requests in upper and lower case', async (base) => {
+  const { mock, data } = asked();
+  mock.latest.set({ n: 'before' }, { base: 'eUR' });
+  mock.latest.set({ n: 1 }, { base });
+
+  expect([await data('?base=EUR'), await data('?base=eur')]).toEqual([{ n: 1 }, { n: 1 }]);
+  expect(await data('?base=GBP')).toMatchObject({ base: 'GBP' });
+  expect(mock.stubs.list()).toHaveLength(1);
+  mock.latest.reset({ base });
+  expect(await data('?base=EUR')).toMatchObject({ base: 'EUR' });
+});
+
 test('rejects an invalid base', () => {
   expect(() => asked().mock.latest.set({}, { base: '' })).toThrow('base is ""; expected a currency code such as EUR.');
 });
