@@ -91,6 +91,9 @@ const FIELDS: readonly (keyof Setup)[] = ['keys', 'behaviour', 'latest', 'replay
 /** Applies a setup, or JSON text of one. If it throws, a part of the setup may have been applied. */
 export function applySetup(given: Setup | string, target: SetupTarget): SetupResult {
   const setup = typeof given === 'string' ? parsedSetup(given.trim()) : given; // trim() also removes a byte order mark
+  if (typeof setup !== 'object' || setup === null || Array.isArray(setup)) {
+    throw invalidOption('setup', setup, 'an object');
+  }
   checkOptionNames(setup, { what: 'a field of a setup', known: FIELDS });
   const { behaviour, latest, replay, stubs, faults } = setup;
   if (latest !== undefined && replay !== undefined) {
@@ -101,7 +104,8 @@ export function applySetup(given: Setup | string, target: SetupTarget): SetupRes
   const keys = addAll('keys', setup.keys, (key) => createSetupKey(key, target));
   if (latest !== undefined) target.latest.set(latest);
   if (replay !== undefined) target.latest.replay(replay);
-  addAll('stubs', stubs, (stub) => target.stubs.add(stub));
+  const ids = new Set<string>();
+  addAll('stubs', stubs, (stub) => addStub(stub, target, ids));
   addAll('faults', faults, (fault) => target.faults.add(fault));
   return { keys };
 }
@@ -111,7 +115,7 @@ function parsedSetup(json: string): Setup {
   if (!isJson(json)) throw invalidOption('setup', json, 'a setup as JSON');
   const setup: Setup = JSON.parse(json);
   // A value that is not an object is refused as it is.
-  if (typeof setup !== 'object' || setup === null) return setup;
+  if (typeof setup !== 'object' || setup === null || Array.isArray(setup)) return setup;
   const exact: { latest?: string; replay?: string; stubs?: StubOptions[] } = {};
   for (const { name, text } of jsonParts(json)) {
     if (name === 'latest' || name === 'replay') exact[name] = unquoted(text);
@@ -131,6 +135,13 @@ function addAll<Entry, Added>(
 ): readonly Added[] {
   if (!Array.isArray(entries)) throw invalidOption(field, entries, 'an array');
   return entries.map((entry, index) => within(`${field}[${index}]`, () => add(entry)));
+}
+
+/** Adds a stub. Within one setup, a second stub of the same id would silently replace the first. */
+function addStub(stub: StubOptions, target: SetupTarget, ids: Set<string>): void {
+  const { id } = target.stubs.add(stub);
+  if (ids.has(id)) throw invalidOption('id', id, 'an id that no other stub of the setup has');
+  ids.add(id);
 }
 
 function createSetupKey(key: SetupKey, target: SetupTarget): CreatedKey {

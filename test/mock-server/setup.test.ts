@@ -81,7 +81,9 @@ test('replay responds by query, with the digits of the text', async () => {
 
 test.each<[string | object, string]>([
   ['{', 'setup is "{"; expected a setup as JSON.'],
-  ['3', 'options is 3; expected an object.'],
+  ['3', 'setup is 3; expected an object.'],
+  ['[]', 'setup is []; expected an object.'],
+  [[], 'setup is []; expected an object.'],
   [
     '{ "stub": [] }',
     'stub is not a field of a setup; did you mean stubs? There are keys, behaviour, latest, replay, stubs, ',
@@ -103,6 +105,19 @@ test.each<[string | object, string]>([
     'stubs[0].responses[0] is {"data":1,"body":2}; expected',
   ],
   ['{ "stubs": [7] }', 'stubs[0] is 7; expected an object.'],
+  [{ stubs: [[]] }, 'stubs[0] is []; expected an object.'],
+  [{ faults: [[]] }, 'faults[0] is []; expected an object with a kind.'],
+  [
+    {
+      stubs: [
+        { id: 'a', data: 1 },
+        { id: 'b', data: 2 },
+        { id: 'a', data: 3 },
+      ],
+    },
+    'stubs[2].id is "a"; expected an id that no other stub of the setup has.',
+  ],
+  [{ stubs: [{ data: 1 }, { id: 'stub_1', data: 2 }] }, 'stubs[1].id is "stub_1"; expected an id that no other stub'],
   [{ faults: [{ kind: 'hang' }, { kind: 'explode' }] }, 'faults[1].kind is "explode"; expected one of latency, hang,'],
   [{ faults: [null] }, 'faults[0] is null; expected an object with a kind.'],
   [
@@ -172,6 +187,31 @@ test('another process applies a setup', async () => {
     field: 'stubs[0].status',
     message: 'stubs[0].status is 99; expected an HTTP status from 200 to 599.',
   });
+});
+
+test.each([
+  ['setup', 'setup is []; expected an object.'],
+  ['stubs', 'stub is []; expected an object.'],
+])('POST /%s with an array responds: %s', async (path, message) => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const { url, adminToken } = await mock.serve();
+
+  const response = await fetch(`${url}/__fxrates/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+    body: '[]',
+  });
+
+  expect([response.status, await response.json()]).toMatchObject([400, { error: { code: 'invalid_option', message } }]);
+});
+
+test('a setup replaces a stub of an earlier setup with the same id', () => {
+  const mock = createMockServer();
+
+  mock.setUp({ stubs: [{ id: 'a', data: 1 }] });
+  mock.setUp({ stubs: [{ id: 'a', data: 2 }] });
+
+  expect(mock.stubs.list().map(({ answers }) => answers[0]?.body)).toEqual(['{"success":true,"data":2}']);
 });
 
 test('the description of the route has the schemas of the other routes', () => {

@@ -75,7 +75,9 @@ export function createMockFaults({
 
 /** A copy of the settings with their defaults. Throws for an invalid one. */
 function checkedFault(options: FaultOptions, state: ServiceState): FaultRecord['settings'] {
-  if (typeof options !== 'object' || options === null) throw invalidOption('fault', options, 'an object with a kind');
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw invalidOption('fault', options, 'an object with a kind');
+  }
   const { kind, match, strikes = 'after' } = options;
   if (!FAULT_KINDS.includes(kind)) throw invalidOption('kind', kind, `one of ${FAULT_KINDS.join(', ')}`);
   const what = `a setting of a ${kind} fault`;

@@ -188,7 +188,9 @@ export const stubOptions = z
 
 /** The stub that the options describe. Throws `MockServerError` with code `invalid_option`. */
 function stubFrom(options: StubOptions, nextId: string): StubRecord {
-  if (typeof options !== 'object' || options === null) throw invalidOption('stub', options, 'an object');
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw invalidOption('stub', options, 'an object');
+  }
   const { match, ...rest } = options;
   const given = { ...rest, ...(match === undefined ? {} : { match: plainPattern(match) }) };
   const checked = checkedInput(stubOptions, withoutUndefined(given), { place: '', what: 'a field of a stub' });

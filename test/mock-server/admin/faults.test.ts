@@ -116,7 +116,7 @@ test.each([
   [{ kind: 'hang', match: { url: '/' } }, 'invalid_option', 'match.url'],
   [{ kind: 'hang', match: { constructor: 1 } }, 'invalid_option', 'match.constructor'],
   [{ kind: 'explode' }, 'invalid_option', 'kind'],
-  [[], 'invalid_option', 'kind'],
+  [[], 'invalid_option', 'fault'],
   [null, 'invalid_option', 'fault'],
   [{ kind: 'latency' }, 'invalid_option', 'latencyMs'],
   [{ kind: 'latency', latencyMs: -1 }, 'invalid_option', 'latencyMs'],
