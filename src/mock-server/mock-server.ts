@@ -1,7 +1,9 @@
 import type { Dispatcher } from 'undici';
+import type { AdapterName } from './adapters/active-adapters.ts';
 import { checkedStrategy, createMswHandlers, type InterceptionOptions, intercept } from './adapters/interception.ts';
 import { load } from './adapters/load-packages.ts';
 import { createDispatcher } from './adapters/undici-dispatcher.ts';
+import { checkAdapterSupport } from './faults/select-faults.ts';
 import type { HandleRequest } from './handle-request.ts';
 import { type CheckedOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
 import { createMockParts, type MockParts } from './mock-parts.ts';
@@ -56,9 +58,11 @@ export class MockServer extends MockScope implements AsyncDisposable {
 
   /**
    * An undici dispatcher that responds to requests to the mock's origin. The current global dispatcher sends all other requests.
+   * @throws MockServerError with code `fault_not_possible`, if undici cannot reproduce a fault.
    * @example setGlobalDispatcher(mock.dispatcher)
    */
   get dispatcher(): Dispatcher {
+    this.#checkFaults('undici');
     this.#parts.adapters.open('undici');
     const next = load('undici').getGlobalDispatcher();
     return createDispatcher((origin) => (origin === this.baseUrl ? this.#handleRequest : undefined), next);
@@ -68,13 +72,15 @@ export class MockServer extends MockScope implements AsyncDisposable {
    * Intercepts global `fetch`, `node:http` and undici in this process until `close()`. Requires msw. `onUnhandledRequest`
    * defines what happens to requests to other origins, as in msw: `'bypass'` (default), `'warn'`, `'error'` or a function.
    * @throws MockServerError with code `invalid_option`; `origin_in_use`, if another mock listens at the same base URL;
-   * `strategy_in_use`, if another mock listens with another `onUnhandledRequest`; `msw_missing`, if msw is not installed.
+   * `strategy_in_use`, if another mock listens with another `onUnhandledRequest`; `fault_not_possible`, if msw or undici
+   * cannot reproduce a fault; `msw_missing`, if msw is not installed.
    * @example mock.listen({ onUnhandledRequest: 'error' })
    */
   listen(options: InterceptionOptions = {}): void {
     const onUnhandledRequest = checkedStrategy(options);
     if (this.#stopListening !== undefined) return;
     const { sockets, adapters } = this.#parts;
+    this.#checkFaults('msw', 'undici');
     const stop = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest);
     const socketsGone = sockets.expect();
     const adaptersClosed = adapters.open('msw', 'undici');
@@ -139,6 +145,12 @@ export class MockServer extends MockScope implements AsyncDisposable {
     this.#closeMsw?.();
     this.#closeMsw = undefined;
     await Promise.all(Array.from(this.#servers, (server) => server.close()));
+  }
+
+  /** Throws if adapters that are about to open cannot reproduce a fault of the mock or of a space. */
+  #checkFaults(...opening: readonly AdapterName[]): void {
+    const faults = [this, ...this.#spaces.spaces].flatMap((scope) => scope.faults.list());
+    for (const fault of faults) checkAdapterSupport(fault, opening);
   }
 
   /** Calls `close()` at the end of an `await using` block. */

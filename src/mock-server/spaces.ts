@@ -101,6 +101,10 @@ export class Spaces {
     return Array.from(this.#live.keys());
   }
 
+  get spaces(): readonly Space[] {
+    return Array.from(this.#live.values(), ({ space }) => space);
+  }
+
   get journals(): readonly Journal[] {
     return Array.from(this.#live.values(), ({ parts }) => parts.journal);
   }
@@ -169,7 +173,7 @@ export class Spaces {
   }
 
   async closeAll(): Promise<void> {
-    await Promise.all(Array.from(this.#live.values(), ({ space }) => space.close()));
+    await Promise.all(this.spaces.map((space) => space.close()));
   }
 
   #assemble({ behaviour, clock }: SpaceOptions, name: string, firstState: () => ServiceState): MockParts {

@@ -131,6 +131,29 @@ test('two mocks at one address are refused', async () => {
   );
 });
 
+test('listen and dispatcher reject a fault, added before, that they cannot reproduce', async () => {
+  const before = globals();
+  await using mock = createMockServer();
+  mock.faults.add({ kind: 'reset', id: 'own', match: { via: 'socket' } });
+  const space = mock.space();
+  const { id } = space.faults.add({ kind: 'reset' });
+  const impossible = expect.objectContaining({
+    code: 'fault_not_possible',
+    message: expect.stringContaining('A reset fault is not possible through msw'),
+  });
+
+  expect(() => mock.listen()).toThrow(impossible);
+  expect(globals()).toEqual(before);
+
+  space.faults.remove(id);
+  await mock.serve();
+  mock.faults.add({ kind: 'garbage', id: 'socket' });
+  expect(() => mock.dispatcher).toThrow('A garbage fault is not possible through the undici dispatcher');
+
+  mock.faults.remove('socket');
+  mock.listen();
+});
+
 test('close does not replace a dispatcher that was set meanwhile', async () => {
   const before = undici.getGlobalDispatcher();
   const theirs = new undici.Agent();
