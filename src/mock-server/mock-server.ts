@@ -136,14 +136,15 @@ export class MockServer extends MockScope implements AsyncDisposable {
     super.reset(options);
   }
 
-  /** Closes all spaces and servers of the mock, and stops all interception. */
+  /** Stops all interception immediately, and closes all spaces and servers of the mock. */
   async close(): Promise<void> {
-    await this.#spaces.closeAll();
-    this.#parts.delays.endAll();
+    // Before the first `await`, so that another mock can listen at the same address right after the call.
     this.#stopListening?.();
     this.#stopListening = undefined;
     this.#closeMsw?.();
     this.#closeMsw = undefined;
+    await this.#spaces.closeAll();
+    this.#parts.delays.endAll();
     await Promise.all(Array.from(this.#servers, (server) => server.close()));
   }
 

@@ -131,6 +131,23 @@ test('two mocks at one address are refused', async () => {
   );
 });
 
+test('interception stops when close is called, before it resolves', async () => {
+  const before = globals();
+  const one = createMockServer();
+  await using two = createMockServer();
+  one.space();
+  one.listen();
+
+  const closing = one.close();
+  expect(globals()).toEqual(before);
+  two.listen();
+  await fetch(`${two.baseUrl}/a`);
+  await closing;
+  await undici.request(`${two.baseUrl}/b`);
+
+  expect(two.journal.list().map(({ path }) => path)).toEqual(['/a', '/b']);
+});
+
 test('listen and dispatcher reject a fault, added before, that they cannot reproduce', async () => {
   const before = globals();
   await using mock = createMockServer();
