@@ -94,6 +94,18 @@ test.each([
   expect(globals()).toEqual(before);
 });
 
+test('a separate Agent of undici is not intercepted, as documented', async () => {
+  await using foreign = await foreignServer();
+  await using mock = createMockServer();
+  const dispatcher = new undici.Agent();
+  onTestFinished(() => dispatcher.destroy());
+  mock.listen({ onUnhandledRequest: 'error' });
+
+  const { body } = await undici.request(foreign.url, { dispatcher });
+
+  expect(await body.text()).toBe('the real one');
+});
+
 test('a strategy also applies under its name in msw 3', async () => {
   const print = vi.spyOn(console, 'error').mockReturnValue(undefined);
   onTestFinished(() => print.mockRestore());
