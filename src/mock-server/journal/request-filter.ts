@@ -16,9 +16,9 @@ export interface RequestFilter extends RequestPattern {
   readonly status?: number | undefined;
   /** `error.code` of the response. */
   readonly code?: string | undefined;
-  /** Id of a fault that struck the request. */
+  /** Id of a fault that struck the request. Ids are not checked, because the fault may have been removed. */
   readonly fault?: string | undefined;
-  /** Id of the stub that the request received. */
+  /** Id of the stub that the request received. Ids are not checked, because the stub may have been removed. */
   readonly stub?: string | undefined;
   /** Selects only requests with a larger `number`. */
   readonly after?: number | undefined;
@@ -31,8 +31,8 @@ export const requestFilter = z.strictObject({
   ...requestPatternShape,
   status: expected('an HTTP status, or 0 for no response', (error) => z.int(error)).optional(),
   code: text.optional().describe('`error.code` of the response.'),
-  fault: text.optional().describe('Id of a fault that struck the request.'),
-  stub: text.optional().describe('Id of the stub that the request received.'),
+  fault: text.optional().describe('Id of a fault that struck the request. Ids are not checked.'),
+  stub: text.optional().describe('Id of the stub that the request received. Ids are not checked.'),
   after: expected('the number of a request', (error) => z.int(error).min(0, error))
     .optional()
     .describe('Selects only requests with a larger number.'),
