@@ -3,6 +3,7 @@ import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions, DrivenClock } from './clock/clock.ts';
 import { createClock } from './clock/mock-clock.ts';
+import type { HandleRequest } from './handle-request.ts';
 import { presentedKeys } from './http/identify-request.ts';
 import type { MockRequest } from './http/mock-message.ts';
 import { readTarget } from './http/record-request.ts';
@@ -56,8 +57,8 @@ export class Space extends MockScope implements AsyncDisposable {
   readonly accountId: string;
   readonly #end: () => void;
 
-  constructor(name: string, { parts, plan = 'free', end }: SpaceParts) {
-    super(parts);
+  constructor(name: string, { parts, plan = 'free', handleRequest, end }: SpaceParts) {
+    super(parts, handleRequest);
     const { key, id, accountId } = this.createKey({ plan });
     this.name = name;
     this.key = key;
@@ -80,6 +81,7 @@ export class Space extends MockScope implements AsyncDisposable {
 interface SpaceParts {
   readonly parts: MockParts;
   readonly plan: PlanName | undefined;
+  readonly handleRequest: HandleRequest;
   /** Removes the space from the mock. */
   readonly end: () => void;
 }
@@ -121,12 +123,16 @@ export class Spaces {
     const { state } = this.#mock.context;
     const firstState = () => (first === undefined ? namedState(state.seed, name) : restoredState(first));
     const parts = this.#assemble(options, name, firstState);
+    const isOpen = () => this.#live.get(name)?.parts === parts;
     const end = () => {
       parts.delays.endAll();
-      if (this.#live.get(name)?.space === space) this.#live.delete(name);
+      if (isOpen()) this.#live.delete(name);
       for (const [hash, found] of this.#partsByHash) if (found === parts) this.#partsByHash.delete(hash);
     };
-    const space = new Space(name, { parts, plan: options.plan, end });
+    // A closed space responds in process as over HTTP, where its key is unknown.
+    const handleRequest: HandleRequest = (request, source) =>
+      (isOpen() ? parts : this.partsFor(request)).handleRequest(request, source);
+    const space = new Space(name, { parts, plan: options.plan, handleRequest, end });
     first = space.snapshot();
     this.#live.set(name, { space, parts });
     state.lastSpace += 1;

@@ -243,6 +243,26 @@ test('closing the mock ends a space that waits forever', async () => {
   expect(await failed).toBeInstanceOf(TypeError);
 });
 
+test('a closed space responds in process as over HTTP', async () => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const { url } = await mock.serve();
+  const space = mock.space({ name: 'closed' });
+  const headers = { authorization: `Bearer ${space.key}` };
+  await space.close();
+
+  const inProcess = await space.clientOptions().fetch(`${mock.baseUrl}/api/v1/quota`, { headers });
+  const overHttp = await fetch(`${url}/api/v1/quota`, { headers });
+
+  expect([inProcess.status, await inProcess.text()]).toEqual([overHttp.status, await overHttp.text()]);
+  expect(inProcess.status).toBe(401);
+  expect(space.journal.list()).toEqual([]);
+  expect(mock.journal.list().map(({ status }) => status)).toEqual([401, 401]);
+
+  await using again = mock.space({ name: 'closed' });
+  expect((await space.fetch(`${mock.baseUrl}/api/v1/quota`, { headers })).status).toBe(200);
+  expect(again.journal.list()).toHaveLength(1);
+});
+
 test('a space rejects a fault that an adapter in use cannot reproduce', () => {
   const mock = createMockServer();
   const space = mock.space();
