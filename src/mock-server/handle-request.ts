@@ -5,12 +5,12 @@ import { nextTurn } from './clock/event-loop.ts';
 import { type AdapterHandler, type FaultDelays, withFaults } from './faults/with-faults.ts';
 import { internalError } from './http/error-responses.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
-import type { MockRequest, MockResponse } from './http/mock-message.ts';
+import type { InterruptibleWait, MockRequest, MockResponse } from './http/mock-message.ts';
 import { recordResponseBody } from './http/record-request.ts';
 import { withCorsHeaders } from './http/response-headers.ts';
 import type { HandledRequest, ServiceHandler } from './http/service-handler.ts';
 import { dateHeader, errorResponse, type ServiceResponse, writeResponse } from './http/service-response.ts';
-import { type Journal, newJournalEntry } from './journal/journal.ts';
+import { type Journal, type NewJournalEntry, newJournalEntry } from './journal/journal.ts';
 import { forgetLastKey } from './service/keys.ts';
 import type { ServiceContext } from './service/service-state.ts';
 
@@ -44,13 +44,16 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
     addEntry(journal, handled);
     // Also for faults and handlers of `mock.use()`. The dashboard, which has no entry, is for its own pages only.
     const isShared = context.behaviour.values.cors === 'any-origin' && entry !== undefined;
-    const response = isShared && handled.response ? withCorsHeaders(handled.response) : handled.response;
+    const complete = isShared && handled.response ? withCorsHeaders(handled.response) : handled.response;
+    const response = complete?.delivery === undefined ? complete : noteBrokenBody(complete, entry, delays);
     const deliver = () => {
       trackRetryAfter(context, handled, adapter);
       return response;
     };
     if (waitMs === 0) return deliver();
-    return delays.wait(waitMs, getSignal?.(), entry?.faults).then((hasWaited) => (hasWaited ? deliver() : undefined));
+    const signal = getSignal?.();
+    const wait = { faults: entry?.faults, onEndedEarly: () => noteNoResponse(entry, signal) };
+    return delays.wait(waitMs, signal, wait).then((hasWaited) => (hasWaited ? deliver() : undefined));
   }
 
   return (request, source) => {
@@ -65,6 +68,43 @@ function addEntry(journal: Journal, { entry, response }: HandledRequest): void {
   // With status 0, the client receives nothing.
   if (response !== undefined && entry.status !== 0) entry.responseBody = recordResponseBody(response);
   journal.add(entry);
+}
+
+/**
+ * Changes the entry of a request whose wait for the response has ended early. The entry is in the journal from the arrival
+ * of the request on, because a test can wait for the request before it advances the clock.
+ */
+function noteNoResponse(entry: NewJournalEntry | undefined, signal: AbortSignal | undefined): void {
+  // The entry of a request that hangs has status 0 from the start.
+  if (entry === undefined || entry.status === 0) return;
+  entry.status = 0;
+  entry.code = undefined;
+  entry.responseBody = undefined;
+  entry.why += `; ${whoEnded(signal)} before the response`;
+}
+
+/** Adds to the reason of the entry if the connection ends between two parts of the body. The client has the status. */
+function noteBrokenBody(
+  { delivery, ...response }: MockResponse,
+  entry: NewJournalEntry | undefined,
+  delays: FaultDelays,
+): MockResponse {
+  if (delivery === undefined || entry === undefined) return { ...response, delivery };
+  const wait: InterruptibleWait = (ms, signal) => {
+    const onEndedEarly = () => {
+      entry.why += `; ${whoEnded(signal)} before the end of the body`;
+    };
+    return delays.wait(ms, signal, { onEndedEarly });
+  };
+  return { ...response, delivery: { ...delivery, wait } };
+}
+
+/** Reason of the signals that abort because the server is closed, not because the client has disconnected. */
+export const SERVER_CLOSED = 'the server was closed';
+
+function whoEnded(signal: AbortSignal | undefined): string {
+  const isClient = signal?.aborted === true && signal.reason !== SERVER_CLOSED;
+  return isClient ? 'the client disconnected' : 'the mock was closed';
 }
 
 /** The handlers of `mock.use()` before the emulated service. */

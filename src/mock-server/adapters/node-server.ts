@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Admin } from '../admin/admin.ts';
 import { nextTurn } from '../clock/event-loop.ts';
-import { type HandleRequest, MAX_REQUEST_BODY_BYTES } from '../handle-request.ts';
+import { type HandleRequest, MAX_REQUEST_BODY_BYTES, SERVER_CLOSED } from '../handle-request.ts';
 import { headersWithCookies, type MockRequest, type MockResponse } from '../http/mock-message.ts';
 import { encodeBody } from '../http/service-response.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
@@ -71,7 +71,7 @@ export async function listenHttp(options: ListenOptions, context: ServerContext)
   server.on('checkExpectation', (_, outgoing) => sendResponse(brokenRequestResponse('EXPECTATION', now()), outgoing));
   await listen(server, options);
   const close = () => {
-    closing.abort();
+    closing.abort(SERVER_CLOSED);
     return closeServer(server, pending);
   };
   const { address, family, port } = server.address() as AddressInfo;
@@ -141,12 +141,13 @@ function receive(
 /** Aborts when the client disconnects or the server is closed. */
 function disconnectSignal(outgoing: ServerResponse, closing: AbortSignal): AbortSignal {
   const disconnected = new AbortController();
-  const abort = () => disconnected.abort();
-  if (closing.aborted || outgoing.destroyed) abort();
-  closing.addEventListener('abort', abort, { once: true });
+  const stop = () => disconnected.abort(closing.reason);
+  if (closing.aborted) stop();
+  if (outgoing.destroyed) disconnected.abort();
+  closing.addEventListener('abort', stop, { once: true });
   outgoing.once('close', () => {
-    closing.removeEventListener('abort', abort);
-    abort();
+    closing.removeEventListener('abort', stop);
+    disconnected.abort();
   });
   return disconnected.signal;
 }

@@ -56,8 +56,15 @@ export function withFaults(next: AdapterHandler, { context, identify, delays }: 
 
 /** The record of a request that did not reach the service. */
 function notReceived(identity: RequestIdentity, hasWaited: boolean): HandledRequest {
-  const why = hasWaited ? '' : 'the client no longer waited for the response';
+  const why = hasWaited ? '' : 'the client disconnected before the response';
   return { response: undefined, entry: newJournalEntry({ ...identity, status: 0, why }) };
+}
+
+interface DelayOptions {
+  /** Ids of the faults that make the request hang. */
+  readonly faults?: readonly string[] | undefined;
+  /** Called when the wait ends early, before code that waits for the same signal continues. */
+  readonly onEndedEarly?: (() => void) | undefined;
 }
 
 /**
@@ -74,10 +81,18 @@ export class FaultDelays {
   }
 
   /** Infinity waits until a fault of `faults` is removed. Returns whether the whole time has passed. */
-  async wait(ms: number, signal: AbortSignal | undefined, faults: readonly string[] = []): Promise<boolean> {
+  async wait(
+    ms: number,
+    signal: AbortSignal | undefined,
+    { faults = [], onEndedEarly = () => undefined }: DelayOptions = {},
+  ): Promise<boolean> {
     const end = new AbortController();
+    end.signal.addEventListener('abort', onEndedEarly, { once: true });
     const stop = () => end.abort();
-    if (signal?.aborted) return false;
+    if (signal?.aborted) {
+      stop();
+      return false;
+    }
     signal?.addEventListener('abort', stop, { once: true });
     this.#waiting.set(end, ms === Number.POSITIVE_INFINITY ? faults : []);
     try {

@@ -23,7 +23,10 @@ export interface JournalEntry extends RecordedRequest {
   readonly keyId: string | undefined;
   /** How the key was sent: with the scheme word, as the bare header, or in the query. */
   readonly keyTransport: 'bearer' | 'header' | 'query' | undefined;
-  /** HTTP status that the client received; 0 if the connection ended without a response. */
+  /**
+   * HTTP status that the client received; 0 if the connection ended without a response. A delayed response has its status from
+   * the arrival of the request on; if the client disconnects before it, the status becomes 0.
+   */
   readonly status: number;
   /** `error.code` of the response; `undefined` for a success. */
   readonly code: string | undefined;
@@ -50,13 +53,11 @@ export interface JournalEntry extends RecordedRequest {
 
 /**
  * An entry whose number and space the journal sets when it is added; until then they are 0 and `undefined`. The body of the
- * response is set when its faults are applied.
+ * response is set when its faults are applied. The response changes if the connection ends before it is sent.
  */
-export interface NewJournalEntry extends Omit<JournalEntry, 'number' | 'space' | 'responseBody'> {
-  number: number;
-  space: string | undefined;
-  responseBody: string | undefined;
-}
+export type NewJournalEntry = Omit<JournalEntry, LateField> & { -readonly [Name in LateField]: JournalEntry[Name] };
+
+type LateField = 'number' | 'space' | 'status' | 'code' | 'why' | 'responseBody';
 
 /** The entry of a response that does not depend on the limits. */
 export function newJournalEntry(

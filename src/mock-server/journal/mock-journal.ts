@@ -21,8 +21,8 @@ export interface MockJournal {
    */
   waitFor(filter?: RequestFilter, options?: WaitOptions): Promise<readonly JournalEntry[]>;
   /**
-   * Calls `listener` for each new request, also after `clear()`. Returns a function that cancels the subscription. If the
-   * listener throws, the mock emits a process warning.
+   * Calls `listener` for each new request when it arrives, before a delay of its response, also after `clear()`. Returns a
+   * function that cancels the subscription. If the listener throws, the mock emits a process warning.
    */
   subscribe(listener: (entry: JournalEntry) => void, options?: SubscribeOptions): () => void;
   /** Empties the journal. The next request gets number 1. */

@@ -1,5 +1,6 @@
+import { request } from 'undici';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createMockServer } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
 
 const newMock = (more = {}) => createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...more });
 
@@ -165,4 +166,94 @@ test.each<[string, () => unknown]>([
       { type: 'FxratesMockWarning', code: 'FXRATES_LISTENER', detail: expect.stringContaining('journal.test.ts') },
     ],
   ]);
+});
+
+test.each<[string, (mock: MockServer) => unknown, string]>([
+  [
+    'a latency fault',
+    (mock) => mock.faults.add({ kind: 'latency', latencyMs: 5000 }),
+    'served; fault fault_1: 5000 ms late; the client disconnected before the response',
+  ],
+  [
+    'a delayed stub',
+    (mock) => mock.stubs.add({ delayMs: 5000, status: 503, error: { code: 'down' } }),
+    'response of stub stub_1, 5000 ms late; the client disconnected before the response',
+  ],
+])('a request that its client aborts during %s has status 0', async (_, delay, why) => {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  const { key, id } = mock.createKey();
+  delay(mock);
+  const arrived: number[] = [];
+  mock.journal.subscribe(({ number }) => arrived.push(number));
+  const client = new AbortController();
+
+  const headers = { authorization: key };
+  const sent = mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers, signal: client.signal });
+  await mock.journal.waitFor();
+  client.abort(new Error('timeout'));
+  await expect(sent).rejects.toThrow('timeout');
+
+  expect(mock.journal.list()).toMatchObject([{ status: 0, code: undefined, responseBody: undefined, why }]);
+  mock.expectRequests({ status: 0 }).toHaveCount(1);
+  expect([arrived, mock.keys.get(id).monthlyUsed]).toEqual([[1], 1]);
+});
+
+test('a request that its client aborts during the body keeps its status', async () => {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  mock.faults.add({ kind: 'dribble', intervalMs: 1000, chunkBytes: 5 });
+  const client = new AbortController();
+
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { signal: client.signal });
+  const body = response.text();
+  client.abort(new Error('timeout'));
+  await expect(body).rejects.toThrow('timeout');
+
+  const why = /5 bytes every 1000 ms; the client disconnected before the end of the body$/;
+  expect(mock.journal.list()).toMatchObject([{ status: 401, why: expect.stringMatching(why) }]);
+});
+
+test.each<[string, (mock: MockServer) => Promise<(signal: AbortSignal) => Promise<unknown>>]>([
+  [
+    'undici',
+    async ({ baseUrl, dispatcher }) =>
+      (signal) =>
+        request(`${baseUrl}/api/v1/latest`, { dispatcher, signal }),
+  ],
+  [
+    'a socket',
+    async (mock) => {
+      const { url } = await mock.serve();
+      return (signal) => fetch(`${url}/api/v1/latest`, { signal });
+    },
+  ],
+])('a request that its client aborts through %s has status 0', async (_, open) => {
+  await using mock = createMockServer();
+  const send = await open(mock);
+  mock.faults.add({ kind: 'latency', latencyMs: 60_000 });
+  const client = new AbortController();
+
+  const sent = send(client.signal);
+  await mock.journal.waitFor();
+  client.abort(new Error('timeout'));
+  await expect(sent).rejects.toThrow('timeout');
+
+  const why = expect.stringMatching(/60000 ms late; the client disconnected before the response$/);
+  await vi.waitFor(() => expect(mock.journal.list()).toMatchObject([{ status: 0, why }]));
+});
+
+test('a request that waits when the mock is closed has status 0', async () => {
+  const mock = createMockServer();
+  const { url, close } = await mock.serve();
+  mock.faults.add({ kind: 'latency', latencyMs: 60_000 });
+
+  const overHttp = fetch(`${url}/api/v1/latest`).catch((error: unknown) => error);
+  await mock.journal.waitFor();
+  await close();
+  const inProcess = mock.fetch(`${mock.baseUrl}/api/v1/latest`).catch((error: unknown) => error);
+  await mock.journal.waitFor({}, { count: 2 });
+  await mock.close();
+
+  expect([await overHttp, await inProcess]).toEqual([expect.any(TypeError), expect.any(TypeError)]);
+  const entry = { status: 0, why: expect.stringMatching(/; the mock was closed before the response$/) };
+  expect(mock.journal.list()).toMatchObject([entry, entry]);
 });
