@@ -4,9 +4,10 @@ import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions } from './clock/clock.ts';
 import { checkedInput, expected } from './matching/checked-input.ts';
-import { invalidOption } from './mock-server-error.ts';
+import { invalidOption, within } from './mock-server-error.ts';
 import { isAsync, type LatestSource } from './rates/latest-responder.ts';
 import type { Replay } from './rates/replay.ts';
+import { checkedSetup, type Setup } from './setup.ts';
 import type { LatestFunction } from './stubs/stub-record.ts';
 
 /** Options of `createMockServer`. All are optional. */
@@ -57,6 +58,14 @@ export interface MockServerOptions {
    */
   readonly replay?: Replay | undefined;
   /**
+   * Keys, switches, responses and faults that the mock starts with, or JSON text of them, as in `fxrates mock --setup`.
+   * `reset()` applies the setup again. `mock.setupKeys` returns its keys. `behaviour` overrides its switches, and its `latest`
+   * and `replay` override these options.
+   * @default none
+   * @example { keys: [{ plan: 'developer' }], faults: [{ kind: 'status', status: 503, nth: 3 }] }
+   */
+  readonly setup?: Setup | string | undefined;
+  /**
    * Origin at which the mock responds in process, through `fetch`, `listen()`, `handlers` and `dispatcher`.
    * @default 'https://fxrates.test'
    */
@@ -72,7 +81,7 @@ const whole = expected('a whole number from 0', (error) => z.int(error).min(0, e
 
 const optionsShape = z.strictObject({
   seed: whole.default(1),
-  /** Checked where it is used, like the switches of `behaviour` and the content of `replay`. */
+  /** Checked where it is used, like the switches of `behaviour`, the content of `replay` and the parts of `setup`. */
   clock: z.custom<'real' | 'virtual' | ClockOptions>().default('real'),
   behaviour: z.custom<PresetName | BehaviourOptions>().default({}),
   onAssumption: z.enum(['ignore', 'warn', 'error'], { error: "'ignore', 'warn' or 'error'" }).default('ignore'),
@@ -88,6 +97,7 @@ const optionsShape = z.strictObject({
     .refine((value) => !Array.isArray(value), { error: 'an object; mock.latest.set accepts a sequence' })
     .optional(),
   replay: z.custom<Replay>().optional(),
+  setup: z.custom<Setup | string>().optional(),
   baseUrl: expected('an http or https origin such as https://fxrates.test', (error) =>
     z
       .string(error)
@@ -104,17 +114,20 @@ function isOrigin(text: string): boolean {
 }
 
 /** The options with their defaults, checked. */
-export interface CheckedOptions extends Readonly<Omit<z.output<typeof optionsShape>, 'latest' | 'replay'>> {
+export interface CheckedOptions extends Readonly<Omit<z.output<typeof optionsShape>, 'latest' | 'replay' | 'setup'>> {
   readonly source: LatestSource;
+  readonly setup: Setup | undefined;
 }
 
 /** Throws for an unknown option or an invalid value. */
 export function checkOptions(options: MockServerOptions): CheckedOptions {
   const description = { place: '', what: 'an option of createMockServer' };
-  const { latest, replay, ...checked } = checkedInput(optionsShape, options, description);
+  const { latest, replay, setup: given, ...rest } = checkedInput(optionsShape, options, description);
   if (latest !== undefined && replay !== undefined) {
     throw invalidOption('replay', replay, 'either latest or replay, not both');
   }
+  const setup = given === undefined ? undefined : within('setup', () => checkedSetup(given));
+  const checked = { ...rest, setup };
   if (typeof latest !== 'object') return { ...checked, source: { latest: latest as LatestFunction, replay } };
   const data = structuredClone(latest); // later changes to the object must not change the responses
   return { ...checked, source: { latest: () => data, replay } };

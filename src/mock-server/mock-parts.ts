@@ -13,8 +13,10 @@ import { createIdentify } from './http/identify-request.ts';
 import { quotaResponder, type Responder } from './http/responders.ts';
 import { createRouter } from './http/router.ts';
 import { createServiceHandler } from './http/service-handler.ts';
+import { InitialSetup } from './initial-setup.ts';
 import { Journal, type JournalOfSpace } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
+import { within } from './mock-server-error.ts';
 import { createLatestResponder } from './rates/latest-responder.ts';
 import { emptyState, type ServiceContext, type ServiceState } from './service/service-state.ts';
 
@@ -28,6 +30,8 @@ export interface MockParts {
   readonly adapters: ActiveAdapters;
   /** Shared like `sockets`, so that the same request at the same time has the same rates. */
   readonly responders: Readonly<Record<string, Responder>>;
+  /** Shared like `sockets`. */
+  readonly initialSetup: InitialSetup;
   /** Creates the state at the start and after `reset()`. */
   readonly firstState: () => ServiceState;
   readonly context: ServiceContext;
@@ -40,22 +44,31 @@ export interface MockParts {
 
 /** Creates the parts of a mock. */
 export function createMockParts(options: CheckedOptions): MockParts {
-  const { seed, unsafe } = options;
+  const { seed } = options;
   const sockets = new SocketUse();
+  const clock = createClock(options.clock, sockets);
+  const initialSetup = new InitialSetup();
   return assembleParts(options, {
-    behaviour: new Behaviour(options.behaviour, { unsafe }),
-    clock: createClock(options.clock, sockets),
+    behaviour: initialBehaviour(options),
+    clock,
     sockets,
     adapters: new ActiveAdapters(),
     responders: { latest: createLatestResponder(options.source), quota: quotaResponder },
-    firstState: () => emptyState(seed),
+    initialSetup,
+    firstState: () => ({ ...emptyState(seed), ...initialSetup.stubsAndFaults(clock.now()) }),
   });
+}
+
+/** The option `behaviour` overrides the switches of the setup. */
+function initialBehaviour({ behaviour, unsafe, setup = {} }: CheckedOptions): Behaviour {
+  const { behaviour: ofSetup = {} } = setup;
+  return within('setup', () => new Behaviour(ofSetup, { unsafe })).copy(behaviour);
 }
 
 /** Creates the parts of a mock or a space. `own`: the parts in which the two differ. */
 export function assembleParts(
   options: CheckedOptions,
-  own: Pick<MockParts, 'behaviour' | 'clock' | 'sockets' | 'adapters' | 'responders' | 'firstState'>,
+  own: Pick<MockParts, 'behaviour' | 'clock' | 'sockets' | 'adapters' | 'responders' | 'initialSetup' | 'firstState'>,
   space?: JournalOfSpace,
 ): MockParts {
   const { behaviour, clock, firstState } = own;

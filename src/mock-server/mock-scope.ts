@@ -33,7 +33,7 @@ export interface ClientOptions {
 /** Options of `mock.reset()`. */
 export interface ResetOptions {
   /**
-   * Whether accounts and keys stay, with nothing used of their limits: for a server whose key is already in use, such as that
+   * Whether accounts and keys stay, with nothing used of their limits, except the usage in the option `setup`: for a server whose key is already in use, such as that
    * of `fxrates mock`.
    * @default false
    */
@@ -99,7 +99,7 @@ export class MockScope {
 
   /**
    * Creates keys, changes switches, and adds responses and faults in one step: a setup, or JSON text of one, in which numbers
-   * keep their digits. If a part is invalid, nothing changes.
+   * keep their digits. If a part is invalid, nothing changes. `reset()` removes them; it keeps the option `setup`.
    * @throws MockServerError with code `invalid_option`, which names the part, for example `stubs[2].status`; `fault_exists`,
    * or `fault_not_possible`, as `mock.faults.add()`.
    * @example const { keys } = mock.setUp({ keys: [{ plan: 'developer' }], latest: { base: 'EUR', rates: { USD: 1.1 } } })
@@ -173,7 +173,7 @@ export class MockScope {
 
   /**
    * Restores the initial state: removes accounts, keys, faults, stubs and handlers of `use()`, clears the journal,
-   * and resets switches and clock. A space keeps its account and key.
+   * and resets switches and clock. A space keeps its account and key, and gets the stubs and faults of the option `setup`.
    */
   reset(options: ResetOptions = {}): void {
     checkOptionNames(options, { what: 'an option of reset()', known: ['keepKeys'] });

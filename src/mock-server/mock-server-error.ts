@@ -34,26 +34,30 @@ interface MockServerErrorDetail {
 class InvalidOptionError extends MockServerError {
   readonly #problem: string;
   readonly #field: string;
+  readonly #isWhole: boolean;
 
-  constructor(field: string, problem: string, cause?: unknown) {
+  /** `isWhole`: the field stands for the whole checked value, not for a part of it. */
+  constructor(field: string, problem: string, { cause, isWhole = false }: { cause?: unknown; isWhole?: boolean } = {}) {
     super(`${field} ${problem}`, { code: 'invalid_option', field, cause });
     this.#field = field;
     this.#problem = problem;
+    this.#isWhole = isWhole;
   }
 
   /** The same error, with the place of the value that contains the field: `stubs[2].status`. */
   at(entry: string): InvalidOptionError {
-    const field = WHOLE_VALUES.includes(this.#field) ? entry : `${entry}.${this.#field}`;
-    return new InvalidOptionError(field, this.#problem, this);
+    const field = this.#isWhole ? entry : `${entry}.${this.#field}`;
+    return new InvalidOptionError(field, this.#problem, { cause: this });
   }
 }
 
 /** As the field of an error, these names stand for the whole checked value. */
-const WHOLE_VALUES: readonly string[] = ['stub', 'fault', 'options'];
+const WHOLE_VALUES: readonly string[] = ['stub', 'fault', 'options', 'setup'];
 
 /** The error for an invalid option: its name, its value, and what was expected. */
 export function invalidOption(option: string, value: unknown, expected: string): MockServerError {
-  return new InvalidOptionError(option, `is ${show(value)}; expected ${expected}.`);
+  const isWhole = WHOLE_VALUES.includes(option);
+  return new InvalidOptionError(option, `is ${show(value)}; expected ${expected}.`, { isWhole });
 }
 
 /** Runs `act`. An error about a part of an entry then names its place: `stubs[2].status is 99; …`. */

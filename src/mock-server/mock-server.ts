@@ -8,6 +8,8 @@ import type { HandleRequest } from './handle-request.ts';
 import { type CheckedOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
 import { createMockParts, type MockParts } from './mock-parts.ts';
 import { MockScope, type ResetOptions } from './mock-scope.ts';
+import { within } from './mock-server-error.ts';
+import type { CreatedKey } from './service/keys.ts';
 import { type Space, type SpaceOptions, Spaces } from './spaces.ts';
 import { type RunningServer, type ServeOptions, startServer } from './start-server.ts';
 
@@ -26,6 +28,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
   readonly #parts: MockParts;
   readonly #spaces: Spaces;
   readonly #handleRequest: HandleRequest;
+  readonly #setupKeys: readonly CreatedKey[];
   readonly #servers = new Set<RunningServer>();
   #stopListening: (() => void) | undefined;
   #closeMsw: (() => void) | undefined;
@@ -39,6 +42,13 @@ export class MockServer extends MockScope implements AsyncDisposable {
     this.#parts = parts;
     this.#spaces = spaces;
     this.#handleRequest = handleRequest;
+    const owner = { mock: this, state: parts.context.state };
+    this.#setupKeys = within('setup', () => parts.initialSetup.apply(options.setup ?? {}, owner));
+  }
+
+  /** The keys that the option `setup` has created, in its order. `reset()` creates the same keys again. */
+  get setupKeys(): readonly CreatedKey[] {
+    return this.#setupKeys;
   }
 
   /**
@@ -129,12 +139,13 @@ export class MockServer extends MockScope implements AsyncDisposable {
 
   /**
    * Restores the initial state: removes accounts, keys, faults, stubs and handlers of `use()`, clears the journal,
-   * and resets switches and clock.
+   * resets switches and clock, and applies the option `setup` again.
    * @throws MockServerError with code `spaces_live`, while spaces are open.
    */
-  override reset(options?: ResetOptions): void {
+  override reset(options: ResetOptions = {}): void {
     this.#spaces.refuseWhileLive('reset()');
     super.reset(options);
+    this.#parts.initialSetup.restoreKeys({ mock: this, state: this.#parts.context.state }, options);
   }
 
   /** Stops all interception immediately, and closes all spaces and servers of the mock. */

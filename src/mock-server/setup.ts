@@ -12,7 +12,7 @@ import type { LatestData, MockLatest } from './stubs/mock-latest.ts';
 import type { MockStubs, StubOptions } from './stubs/mock-stubs.ts';
 import type { LatestFunction } from './stubs/stub-record.ts';
 
-/** Keys, switches and responses, as in a file for `fxrates mock --setup`. */
+/** Keys, switches, responses and faults, as in a file for `fxrates mock --setup`. */
 export interface Setup {
   /**
    * Keys to create, each with a confirmed account of its own. The first is the key of `fxrates mock`.
@@ -77,7 +77,7 @@ export interface SetupResult {
 }
 
 /** What a setup changes: a mock or a space of it. */
-interface SetupTarget {
+export interface SetupTarget {
   readonly behaviour: MockBehaviour;
   readonly keys: Keys;
   readonly latest: MockLatest;
@@ -90,15 +90,8 @@ const FIELDS: readonly (keyof Setup)[] = ['keys', 'behaviour', 'latest', 'replay
 
 /** Applies a setup, or JSON text of one. If it throws, a part of the setup may have been applied. */
 export function applySetup(given: Setup | string, target: SetupTarget): SetupResult {
-  const setup = typeof given === 'string' ? parsedSetup(given.trim()) : given; // trim() also removes a byte order mark
-  if (typeof setup !== 'object' || setup === null || Array.isArray(setup)) {
-    throw invalidOption('setup', setup, 'an object');
-  }
-  checkOptionNames(setup, { what: 'a field of a setup', known: FIELDS });
+  const setup = checkedSetup(given);
   const { behaviour, latest, replay, stubs, faults } = setup;
-  if (latest !== undefined && replay !== undefined) {
-    throw invalidOption('replay', replay, 'either latest or replay, not both');
-  }
   // The usage of a key depends on switches; stubs and faults can name keys.
   if (behaviour !== undefined) target.behaviour.set(behaviour);
   const keys = addAll('keys', setup.keys, (key) => createSetupKey(key, target));
@@ -108,6 +101,20 @@ export function applySetup(given: Setup | string, target: SetupTarget): SetupRes
   addAll('stubs', stubs, (stub) => addStub(stub, target, ids));
   addAll('faults', faults, (fault) => target.faults.add(fault));
   return { keys };
+}
+
+/** A setup with valid names of fields. Its parts are checked when they are applied. */
+export function checkedSetup(given: Setup | string): Setup {
+  const setup = typeof given === 'string' ? parsedSetup(given.trim()) : given; // trim() also removes a byte order mark
+  if (typeof setup !== 'object' || setup === null || Array.isArray(setup)) {
+    throw invalidOption('setup', setup, 'an object');
+  }
+  checkOptionNames(setup, { what: 'a field of a setup', known: FIELDS });
+  const { latest, replay } = setup;
+  if (latest !== undefined && replay !== undefined) {
+    throw invalidOption('replay', replay, 'either latest or replay, not both');
+  }
+  return setup;
 }
 
 /** The setup in a JSON text. The digits of numbers in responses stay as they are. */
@@ -144,7 +151,7 @@ function addStub(stub: StubOptions, target: SetupTarget, ids: Set<string>): void
   ids.add(id);
 }
 
-function createSetupKey(key: SetupKey, target: SetupTarget): CreatedKey {
+export function createSetupKey(key: SetupKey, target: SetupTarget): CreatedKey {
   checkOptionNames(key, { what: 'a field of a key', known: ['plan', 'usage', 'revoked'] });
   const { plan, usage, revoked = false } = key;
   if (typeof revoked !== 'boolean') throw invalidOption('revoked', revoked, 'true or false');

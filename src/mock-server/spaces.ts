@@ -183,15 +183,17 @@ export class Spaces {
   }
 
   #assemble({ behaviour, clock }: SpaceOptions, name: string, firstState: () => ServiceState): MockParts {
-    const { sockets, adapters, responders, ...mock } = this.#mock;
+    const { sockets, adapters, responders, initialSetup, ...mock } = this.#mock;
     const space = { name, mock: mock.journal };
+    const ownClock = createClock(clock ?? likeClock(mock.clock), sockets);
     const own = {
       behaviour: mock.behaviour.copy(behaviour),
-      clock: createClock(clock ?? likeClock(mock.clock), sockets),
+      clock: ownClock,
       sockets,
       adapters,
       responders,
-      firstState,
+      initialSetup,
+      firstState: () => ({ ...firstState(), ...initialSetup.stubsAndFaultsOfSpace(ownClock.now()) }),
     };
     return assembleParts(this.#options, own, space);
   }

@@ -134,6 +134,8 @@ const LEFT_OUT = {
   'adapters/overrides.ts': ['#handlers'],
   // Full keys, which are stored nowhere else.
   'dashboard/dashboard-request.ts': ['#secrets'],
+  // The option `setup`.
+  'initial-setup.ts': ['#added', '#keys'],
   'journal/journal.ts': ['#ring', '#last', '#listeners', '#spaceListeners'],
   'spaces.ts': ['#live', 'first'],
   'state/snapshots.ts': ['kept'],

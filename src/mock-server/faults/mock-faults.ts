@@ -1,11 +1,12 @@
+import type { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { STATUSES_WITHOUT_BODY } from '../http/service-response.ts';
 import { checkedInput } from '../matching/checked-input.ts';
 import { plainPattern } from '../matching/request-pattern.ts';
-import type { MockParts } from '../mock-parts.ts';
 import { freeName, invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
-import type { ServiceState } from '../service/service-state.ts';
+import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { FAULT_KINDS, type Fault, type FaultOptions, type FaultRecord, faultKinds } from './fault-kinds.ts';
 import { checkAdapterSupport, hasExpired } from './select-faults.ts';
+import type { FaultDelays } from './with-faults.ts';
 
 /** Adds and removes faults: failures that the test defines. */
 export interface MockFaults {
@@ -33,11 +34,13 @@ export interface MockFaults {
   clear(): void;
 }
 
-export function createMockFaults({
-  context,
-  adapters,
-  delays,
-}: Pick<MockParts, 'context' | 'adapters' | 'delays'>): MockFaults {
+interface FaultsContext {
+  readonly context: ServiceContext;
+  readonly adapters: ActiveAdapters;
+  readonly delays: FaultDelays;
+}
+
+export function createMockFaults({ context, adapters, delays }: FaultsContext): MockFaults {
   // The state is replaced by `restore()` and `reset()`: never kept.
   const current = () => context.state.faults.filter((fault) => !hasExpired(fault, context.now()));
   const find = (id: string) => {

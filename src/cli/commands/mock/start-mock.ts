@@ -58,13 +58,15 @@ export async function startMock(
   { host, allowRemote, adminToken, plan, seed, now, journalSize, state, setup, ...paths }: MockOptions,
   { port, screen }: StartOptions,
 ): Promise<RunningMock> {
-  const [behaviour, replay] = await Promise.all([
+  const [behaviour, replay, setupText] = await Promise.all([
     readBehaviour(paths.behaviour),
     paths.replay && readJson(paths.replay, 'a file of recorded responses'),
+    setup && readJson(setup, 'a file with keys, behaviour, latest, replay, stubs or faults'),
   ]);
   const clock = { mode: 'real', ...(now === undefined ? {} : { now }) } as const;
-  const mock = await createMock({ seed, clock, behaviour, replay, journalSize });
-  const created = setup === undefined ? [] : await setUp(mock, setup, { plan, replay: paths.replay });
+  const mock = await createMock({ seed, clock, behaviour, replay, journalSize, setup: setupText }, setup);
+  if (setup !== undefined) refuseIgnored(mock, setup, { plan, replay: paths.replay });
+  const created = mock.setupKeys.map((key) => printedKey(key, mock));
   const [first = printedKey(mock.createKey({ plan }), mock), ...others] = created;
   const isResumed = state !== undefined && existsSync(state);
   const listening = await mock.serve({ port, host, allowRemote, adminToken, state }).catch((cause: unknown) => {
@@ -90,24 +92,16 @@ function remoteWarning(host: string, port: number): readonly string[] {
 /** An address that only this machine can reach. */
 export const LOOPBACK_ADDRESS = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
 
-/** Applies a setup file, and returns the keys that it creates. */
-async function setUp(
-  mock: MockServer,
+/** Throws for options that the setup file at `path` makes useless. */
+function refuseIgnored(
+  { setupKeys, stubs }: MockServer,
   path: string,
   { plan, replay }: { readonly [Name in 'plan' | 'replay']: MockOptions[Name] | undefined },
-): Promise<readonly PrintedKey[]> {
-  const setup = await readJson(path, 'a file with keys, behaviour, latest, replay, stubs or faults');
-  const { MockServerError } = await import('../../../mock-server/index.ts');
-  try {
-    const { keys } = mock.setUp(setup);
-    if (keys.length > 0 && plan !== undefined) throw usageError('--plan has no effect', `${path} has keys with plans`);
-    const hasLatest = mock.stubs.list().some(({ id }) => id === 'latest');
-    if (hasLatest && replay !== undefined) throw usageError('--replay has no effect', `${path} sets latest`);
-    return keys.map((created) => printedKey(created, mock));
-  } catch (error) {
-    if (!(error instanceof MockServerError)) throw error;
-    throw unusable(path, error.message.replace(/\.$/, ''));
-  }
+): void {
+  if (setupKeys.length > 0 && plan !== undefined)
+    throw usageError('--plan has no effect', `${path} has keys with plans`);
+  const hasLatest = stubs.list().some(({ id }) => id === 'latest');
+  if (hasLatest && replay !== undefined) throw usageError('--replay has no effect', `${path} sets latest`);
 }
 
 function printedKey({ id, key, accountId }: CreatedKey, { accounts, keys }: MockServer): PrintedKey {
@@ -128,14 +122,16 @@ function ignoredOptions(
   return ignored.map((what) => `${path} exists, which overrides ${what}; move it away to start with an empty state`);
 }
 
-/** The options of the command line are checked before, so an invalid option is from a file. */
-async function createMock(options: MockServerOptions): Promise<MockServer> {
+/** The options of the command line are checked before, so an invalid option is from a file; `path` is that of the setup. */
+async function createMock(options: MockServerOptions, path = ''): Promise<MockServer> {
   const { createMockServer, MockServerError } = await import('../../../mock-server/index.ts');
   try {
     return createMockServer(options);
   } catch (error) {
     if (!(error instanceof MockServerError)) throw error;
-    throw usageError(error.message.replace(/\.$/, ''));
+    const message = error.message.replace(/\.$/, '');
+    if (/^setup\b/.test(error.field ?? '')) throw unusable(path, message.replace(/^setup[.:] ?/, ''));
+    throw usageError(message);
   }
 }
 

@@ -49,9 +49,13 @@ export const stateRoutes = [
   route('POST /reset', {
     id: 'reset',
     tag,
-    summary: 'Restore the initial state: of a space with its key, of the mock without keys; 409 while spaces are open',
+    summary:
+      'Restore the initial state: of a space with its key, of the mock with its setup; 409 while spaces are open',
     body: z.strictObject({
-      keepKeys: z.boolean().optional().describe('Whether accounts and keys stay, with nothing used. Default: false.'),
+      keepKeys: z
+        .boolean()
+        .optional()
+        .describe('Whether accounts and keys stay, with nothing used, except the usage of the setup. Default: false.'),
     }),
     run: ({ mock, body }) => mock.reset(body),
   }),

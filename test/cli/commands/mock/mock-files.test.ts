@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../../../src/cli/main.ts';
+import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
 import { quiet } from '../../../helpers/fake-clock.ts';
 
@@ -115,6 +116,27 @@ test('--setup prints every key, the first as that of the mock; the same file has
   expect(ready.plan).toBe('developer');
   expect(stderr).toContain(`export FXRATES_API_KEY=${ready.key}`);
   expect(stderr).toContain(`key_2, revoked, plan free:  ${ready.keys[1].key}`);
+});
+
+test('a reset over HTTP restores --setup', async () => {
+  const io = new FakeIo();
+  const exited = main(['mock', '--port', '0', '--json', '--setup', SETUP], io);
+  while (!io.written.stdout.includes('\n')) await quiet();
+  const { url, key, adminUrl } = JSON.parse(io.written.stdout);
+  const remote = connectMockServer(adminUrl);
+  const latest = async () => await (await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } })).text();
+
+  for (const keepKeys of [false, true]) {
+    await remote.latest.set({ USD: 2 });
+    await remote.stubs.clear();
+    await remote.faults.clear();
+    await remote.reset({ keepKeys });
+
+    expect(await latest()).toBe('{"success":true,"data":{ "USD": 1.10 }}');
+    expect([(await remote.stubs.list()).length, (await remote.faults.list()).length]).toEqual([2, 1]);
+  }
+  io.interrupt('SIGTERM');
+  expect(await exited).toBe(0);
 });
 
 test('a setup without keys keeps the key of --plan and --seed', async () => {
