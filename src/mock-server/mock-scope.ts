@@ -33,8 +33,8 @@ export interface ClientOptions {
 /** Options of `mock.reset()`. */
 export interface ResetOptions {
   /**
-   * Whether accounts and keys stay, with nothing used of their limits, except the usage in the option `setup`: for a server whose key is already in use, such as that
-   * of `fxrates mock`.
+   * Whether accounts and keys stay, with nothing used of their limits except the usage in the option `setup`: for a server
+   * whose key is already in use, such as that of `fxrates mock`.
    * @default false
    */
   readonly keepKeys?: boolean | undefined;
