@@ -78,9 +78,9 @@ export function unknownId(
   id: unknown,
   { known, otherwise }: { readonly known: Iterable<string>; readonly otherwise?: 'has expired' | 'is closed' },
 ): MockServerError {
-  const gone = `does not exist${otherwise === undefined ? '' : ` or ${otherwise}`}`;
+  const missing = `does not exist${otherwise === undefined ? '' : ` or ${otherwise}`}`;
   const title = `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
-  return notFound(`${title} ${show(id)} ${gone}; ${existing(kind, Array.from(known))}.`);
+  return notFound(`${title} ${show(id)} ${missing}; ${existing(kind, Array.from(known))}.`);
 }
 
 function existing(kind: string, ids: readonly string[]): string {
