@@ -63,7 +63,7 @@ async function runCommandLine(argv: readonly string[], io: Io, screen: Screen): 
   return exitCode;
 }
 
-/** Help of an unknown command does not exist: without the flag, the parser reports the command. */
+/** Removes the help flag if the first word is not a command: the parser then reports that word. */
 function withoutUselessHelp(argv: readonly string[], { commands }: Command): readonly string[] {
   const [name = '-'] = argv;
   const isCommand = name.startsWith('-') || commands.some((command) => command.name() === name);

@@ -65,7 +65,7 @@ export function systemReason({
   return REASONS[code] ?? message ?? 'unknown reason';
 }
 
-/** The message for an error of a file that is written: it is created if it does not exist, but its folder is not. */
+/** Why a file cannot be written. `ENOENT` is about its folder, because a missing file is created. */
 export function writeReason(cause: NodeJS.ErrnoException): string {
   return cause.code === 'ENOENT' ? 'its folder does not exist' : systemReason(cause);
 }

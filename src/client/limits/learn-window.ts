@@ -39,7 +39,7 @@ const CHANCE_CALLS = 2;
 const SMALL_BURST = 0.1;
 /** Part of the limit below which many others use the key: the number of own requests is then a coincidence. */
 const SMALLEST_SHARE = 1 / 16;
-/** So few requests per minute, with a hint of a whole minute, are rather the capacity of a bucket. */
+/** If the hint is a whole minute, at most so many accepted requests are taken for the capacity of a bucket. */
 const FEW_CALLS = 5;
 /** Part of the requests accepted at once that may be sent at once if the others are sent at equal intervals. */
 const EVEN_BURST = 0.25;
