@@ -697,26 +697,29 @@ test('a refusal while a process could not reach the store delays all until its w
   expect([early, later.flat().length]).toEqual([0, 1]);
 });
 
-test('a limit that a process reads while it cannot reach the store applies to all afterwards', async () => {
-  const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
-  const link = linkTo(store);
-  const [one, other] = [startProcess({ link }), startProcess()];
-  link.isUp = false;
-  const granted = ask(one, 1);
-  await clock.advance(10);
-  one.configure(40);
-  granted[0]?.unused();
-  await clock.advance(1_000);
+test.each([1_000, 3 * MINUTE])(
+  'a limit that a process reads %i ms before it reaches the store applies to all',
+  async (outageMs) => {
+    const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
+    const link = linkTo(store);
+    const [one, other] = [startProcess({ link }), startProcess()];
+    link.isUp = false;
+    const granted = ask(one, 1);
+    await clock.advance(10);
+    one.configure(40);
+    granted[0]?.unused();
+    await clock.advance(outageMs);
 
-  link.isUp = true;
-  ask(one, 1);
-  ask(other, 1);
-  await clock.advance(100);
-  ask(other, 1);
-  await clock.advance(100);
+    link.isUp = true;
+    ask(one, 1);
+    ask(other, 1);
+    await clock.advance(100);
+    ask(other, 1);
+    await clock.advance(100);
 
-  expect([one, other].map((limiter) => limiter.limits().perMinute)).toEqual([40, 40]);
-});
+    expect([one, other].map((limiter) => limiter.limits().perMinute)).toEqual([40, 40]);
+  },
+);
 
 test('a refusal whose wait ended while a process could not reach the store slows no process', async () => {
   const { clock, store, startProcess } = setUp({ perMinute: 100 });
