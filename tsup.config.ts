@@ -138,6 +138,16 @@ const cliFiles: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/** Restores the name of a class that refers to itself: esbuild writes `var FxRates = class _FxRates`. */
+const classNames: NonNullable<Options['plugins']>[number] = {
+  name: 'class-names',
+  renderChunk(code) {
+    const names = Array.from(code.matchAll(/\bvar (\w+) = class _\1\b/g), ([, name]) => name);
+    if (names.length === 0) return undefined;
+    return { code: code.replace(new RegExp(`\\b_(${names.join('|')})\\b`, 'g'), '$1') };
+  },
+};
+
 /**
  * Loads a module of Node.js when it is first used: loading `node:crypto` or `node:http` takes longer than most commands.
  * esbuild has declared a variable of each at the top of its file; `require` takes its place where it is used.
@@ -170,6 +180,7 @@ export default defineConfig((cli) => [
     splitting: true,
     clean: ['dist/*.js', 'dist/*.d.ts', 'dist/*.d.cts'],
     esbuildPlugins: [panelFiles, texts],
+    plugins: [classNames],
   },
   {
     ...CLI_FILES,

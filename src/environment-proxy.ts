@@ -60,6 +60,9 @@ function valueIn(env: Environment, name: string): string | undefined {
 /** A host of this machine, as a URL has it. */
 export const LOOPBACK_HOST = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
+/** An address to listen on that only this machine can reach. */
+export const LOOPBACK_ADDRESS = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+
 function problemOf(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.host === '') return 'is not the URL of a proxy';

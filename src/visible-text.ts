@@ -1,8 +1,8 @@
 const CONTROL_OR_FORMAT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * `text` with control and format characters written as `\u001b`, except line feed and tab: what a server sends must
- * not move the cursor, recolour the screen or turn the direction of a line around.
+ * `text` with control and format characters written as `\u001b`, except line feed and tab: the text of a server must
+ * not move the cursor, change colours or reverse a line.
  */
 export function visible(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(CONTROL_OR_FORMAT, (character) => {
@@ -15,7 +15,7 @@ export function oneLine(text: string): string {
   return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
-/** Each UTF-16 unit as `\\u001b`. */
+/** Each UTF-16 unit as an escape, such as `\u001b`. */
 export function escapeUnits(character: string): string {
   return character
     .split('')

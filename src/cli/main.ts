@@ -2,7 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import type { CommandSpec, Invocation } from './command.ts';
 import { globalOptionsOf, pathOf, usefulOptions } from './command-tree.ts';
 import { usageError } from './errors/cli-error.ts';
-import { type CommandLine, explainParserError, refuseKeyOption } from './errors/parser-error.ts';
+import { type CommandLine, explainParserError, refuseTypedKey } from './errors/parser-error.ts';
 import { printError } from './errors/print-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
@@ -22,7 +22,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   secrets.protect(io.env['FXRATES_API_KEY'] ?? '');
   const screen = new Screen(io, flags, secrets);
   try {
-    refuseKeyOption(argv);
+    refuseTypedKey(argv);
     return await runCommandLine(argv, io, screen);
   } catch (error) {
     return await printError(error, await screenOfConfig(argv, io, secrets), flags.verbose);

@@ -157,10 +157,10 @@ function withQuery(path: string, query: Readonly<Record<string, unknown>>): stri
 /** The target with its parameters sorted by name, because their order does not change the response. */
 export function sortedTarget(target: string): string {
   if (!target.includes('&')) return target;
-  const [path, query = ''] = target.split('?');
-  const named = query.split('&').map((text) => ({ text, name: text.slice(0, text.indexOf('=')) }));
-  named.sort((one, other) => (one.name < other.name ? -1 : Number(one.name > other.name)));
-  return `${path}?${named.map(({ text }) => text).join('&')}`;
+  const [path, query] = target.split('?');
+  const parameters = new URLSearchParams(query);
+  parameters.sort();
+  return `${path}?${parameters}`;
 }
 
 /** A path for `get`. @throws ConfigError for a path that leads to another host or contains a query */

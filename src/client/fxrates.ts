@@ -174,7 +174,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const merged = inheritedOptions(options, { options: this.#options, cache: this.#settings.cache });
     const keys = options.apiKey === undefined ? this.#connection?.keys : undefined;
     parents.set(merged, { lifetime: this.#lifetime, keys });
-    return newClient(merged as FxRatesOptions<Chosen>); // `options` may override the type of numbers
+    return new FxRates(merged as FxRatesOptions<Chosen>); // `options` may override the type of numbers
   }
 
   /**
@@ -295,8 +295,3 @@ interface FinishingCall {
 
 /** Lifetime and keys that a client created by `withOptions()` shares, by its options. */
 const parents = new WeakMap<AnyOptions, { readonly lifetime: Lifetime; readonly keys: KeySource | undefined }>();
-
-/** Outside the class, because bundlers rename a class that refers to itself: `FxRates.name` would be `_FxRates`. */
-function newClient<ClientNumbers extends Numbers>(options: FxRatesOptions<ClientNumbers>): FxRates<ClientNumbers> {
-  return new FxRates(options);
-}

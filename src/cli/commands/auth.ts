@@ -8,7 +8,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { sendRequest } from '../request/send-request.ts';
 import { checkKey, type KeyInUse, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
-import { checkBaseUrl, noBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
+import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { changeConfig, ownSetting, readConfig } from '../storage/config-file.ts';
 import { readCredential, removeCredential, storeCredential } from '../storage/credentials.ts';
@@ -94,10 +94,8 @@ async function login(given: Invocation): Promise<number> {
   const settings = await withBaseUrl(given);
   const invocation = { ...given, settings };
   const { screen, io, options } = invocation;
-  if (settings.baseUrl === undefined) {
-    throw noBaseUrl(settings.profile, { storeIt: 'fxrates auth login --base-url https://api.example.test' });
-  }
-  const baseUrl = requireBaseUrl(settings);
+  const storeIt = 'fxrates auth login --base-url https://api.example.test';
+  const baseUrl = requireBaseUrl(settings, { storeIt });
   const secret = await readKey(invocation);
   screen.secrets.protect(secret);
   if (options['verify'] !== false) await refuseRejectedKey(secret, invocation);

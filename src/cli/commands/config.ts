@@ -110,8 +110,6 @@ async function get({ args: [name = ''], io, settings, screen }: Invocation): Pro
 async function set(name: string, value: string, invocation: Omit<Invocation, 'args'>): Promise<number> {
   checkName(name);
   CONFIG_SETTINGS[name].parse(value, name);
-  const { env } = invocation.io;
-  if (name === 'profile') await requireProfile({ profile: value }, { config: await readConfig(env), env });
   return change(name, value, invocation);
 }
 
@@ -125,6 +123,7 @@ async function change(
   const isOfProfile = name === 'base_url' || (settings.hasTypedProfile && name !== 'profile');
   const owner = isOfProfile ? ` of profile ${profile}` : '';
   const config = await readConfig(io.env);
+  if (name === 'profile' && value !== undefined) await requireProfile({ profile: value }, { config, env: io.env });
   const stored = isOfProfile ? ownSetting(config, name, profile) : memberOf(config.document, name);
   if (value === undefined && stored === undefined) {
     await screen.remark(`${name}${owner} is not set`);

@@ -74,7 +74,7 @@ function knownHint(code: string, what: string): string | undefined {
 }
 
 /** Before anything is parsed or printed: a key given as an option or argument is not repeated. */
-export function refuseKeyOption(argv: readonly string[]): void {
+export function refuseTypedKey(argv: readonly string[]): void {
   const end = argv.indexOf('--');
   const before = end === -1 ? argv : argv.slice(0, end);
   const option = before.find((arg) => KEY_OPTION.test(arg));

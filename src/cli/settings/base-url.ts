@@ -68,9 +68,9 @@ interface BaseUrlAdvice {
   readonly storeIt?: string;
 }
 
-export function noBaseUrl(
+function noBaseUrl(
   profile: string,
-  { typedAs = '--base-url https://…', storeIt = 'fxrates auth login   (asks for it)' }: BaseUrlAdvice = {},
+  { typedAs = '--base-url https://…', storeIt = 'fxrates auth login   (asks for it)' }: BaseUrlAdvice,
 ): CliError {
   return new CliError(profile === 'default' ? 'no base URL' : `no base URL in profile ${profile}`, {
     code: 'no_base_url',

@@ -14,7 +14,7 @@ async function decompressorOf(encoding: string): Promise<Decompress | undefined>
 }
 
 /** The bytes of a body without its content coding, or the problem with it. */
-export type Decompressed = { readonly bytes: Buffer } | { readonly problem: string };
+type Decompressed = { readonly bytes: Buffer } | { readonly problem: string };
 
 /** Decompresses a body of which at most `maxBytes` are wanted. */
 export async function decompress(bytes: Uint8Array, encoding: string, maxBytes: number): Promise<Decompressed> {

@@ -2,6 +2,7 @@ import { once, setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { LOOPBACK_ADDRESS } from '../../environment-proxy.ts';
 import type { Admin } from '../admin/admin.ts';
 import { nextTurn } from '../clock/event-loop.ts';
 import { type HandleRequest, MAX_REQUEST_BODY_BYTES, SERVER_CLOSED } from '../handle-request.ts';
@@ -238,7 +239,7 @@ export async function listen(server: Server, options: ListenOptions): Promise<vo
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw invalidOption('port', port, 'a whole number from 0 (any free port) to 65535');
   }
-  if (!allowRemote && !LOOPBACK.test(host)) {
+  if (!allowRemote && !LOOPBACK_ADDRESS.test(host)) {
     throw invalidOption('host', host, 'a loopback address such as 127.0.0.1; set allowRemote: true for others');
   }
   server.listen({ port, host });
@@ -246,8 +247,6 @@ export async function listen(server: Server, options: ListenOptions): Promise<vo
     throw readable(error, host, port);
   });
 }
-
-const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/;
 
 function readable(error: NodeJS.ErrnoException, host: string, port: number): Error {
   if (error.code !== 'EADDRINUSE') return error;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refuseKeyOption } from '../../../src/cli/errors/parser-error.ts';
+import { refuseTypedKey } from '../../../src/cli/errors/parser-error.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
@@ -81,7 +81,7 @@ test.each([
   [['latest', 'note=my-key'], false],
   [['latest', 'note=--key'], false],
 ])('whether %j gives a key as an option: %s', (argv, isRefused) => {
-  const refuse = () => refuseKeyOption(argv);
+  const refuse = () => refuseTypedKey(argv);
 
   if (isRefused) expect(refuse).toThrow('does not exist');
   else expect(refuse).not.toThrow();

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { Option } from 'commander';
+import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import { plans } from '../../../generated/service.ts';
 import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import { oneLine } from '../../../visible-text.ts';
@@ -11,7 +12,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { Io } from '../../io.ts';
 import { choiceOption, parsedOption, repeatableOption, wholeNumber } from '../../settings/option-types.ts';
 import { jsonLine } from '../../terminal/text.ts';
-import { LOOPBACK_ADDRESS, type MockOptions, PRESETS, type RunningMock, startMock } from './start-mock.ts';
+import { type MockOptions, PRESETS, type RunningMock, startMock } from './start-mock.ts';
 
 export const mockCommand: CommandSpec = {
   name: 'mock',

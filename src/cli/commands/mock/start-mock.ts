@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import type { PlanName } from '../../../generated/service.ts';
 import type { CreatedKey, MockServer, MockServerOptions, RunningServer, Snapshot } from '../../../mock-server/index.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../../utf8-text.ts';
@@ -88,9 +89,6 @@ function remoteWarning(host: string, port: number): readonly string[] {
   const addresses = host === '0.0.0.0' || host === '::' ? 'all addresses' : host;
   return [`the mock listens on ${addresses}, port ${port}; other machines can connect to it`];
 }
-
-/** An address that only this machine can reach. */
-export const LOOPBACK_ADDRESS = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
 
 /** Throws for options that the setup file at `path` makes useless. */
 function refuseIgnored(
