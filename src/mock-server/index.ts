@@ -58,4 +58,4 @@ export type { RunningServer, ServeOptions } from './start-server.ts';
 export type { Snapshots } from './state/snapshots.ts';
 export type { LatestData, LatestOptions, MockLatest } from './stubs/mock-latest.ts';
 export type { MockStubs, Stub, StubOptions, StubResponse } from './stubs/mock-stubs.ts';
-export type { LatestContext, LatestFunction, StubAnswer } from './stubs/stub-record.ts';
+export type { LatestContext, LatestFunction, SentResponse } from './stubs/stub-record.ts';

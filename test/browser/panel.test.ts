@@ -123,9 +123,9 @@ browserTest('adds stubs, shows how many requests received them, and removes them
   await card.getByText('served 2 times, 1 left').waitFor();
   await page.getByText('response of stub mine').first().waitFor();
   expect(mock.stubs.list()).toMatchObject([
-    { id: 'mine', times: 3, match: { operation: 'latest' }, answers: [{ status: 201 }] },
+    { id: 'mine', times: 3, match: { operation: 'latest' }, responses: [{ status: 201 }] },
   ]);
-  expect(mock.stubs.list()[0]?.answers[0]?.body).toBe('{"success":true,"data":{ "base": "USD" }}');
+  expect(mock.stubs.list()[0]?.responses[0]?.body).toBe('{"success":true,"data":{ "base": "USD" }}');
   await call();
   await card.getByText('No stubs.').waitFor();
 

@@ -97,5 +97,5 @@ test.each([
 });
 
 test('cache info --get is one value', async () => {
-  expect((await runCli('cache info --get answers', { env: { HOME: folder } })).stdout).toBe('0\n');
+  expect((await runCli('cache info --get responses', { env: { HOME: folder } })).stdout).toBe('0\n');
 });

@@ -211,7 +211,7 @@ test('a setup replaces a stub of an earlier setup with the same id', () => {
   mock.setUp({ stubs: [{ id: 'a', data: 1 }] });
   mock.setUp({ stubs: [{ id: 'a', data: 2 }] });
 
-  expect(mock.stubs.list().map(({ answers }) => answers[0]?.body)).toEqual(['{"success":true,"data":2}']);
+  expect(mock.stubs.list().map(({ responses }) => responses[0]?.body)).toEqual(['{"success":true,"data":2}']);
 });
 
 test('the description of the route has the schemas of the other routes', () => {

@@ -152,7 +152,7 @@ test('a snapshot has the stubs, except those with a function', () => {
   const restored = createMockServer({ clock: CLOCK });
   restored.restore(mock.snapshot());
 
-  expect(stubs.map(({ source }) => source.kind)).toEqual(['answers']);
+  expect(stubs.map(({ source }) => source.kind)).toEqual(['responses']);
   expect(restored.snapshot().stubs).toEqual(stubs);
   expect(restored.snapshot().stubs?.[0]).not.toBe(stubs[0]);
 });

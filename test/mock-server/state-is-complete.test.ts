@@ -47,7 +47,7 @@ test('every field of the state is in a snapshot or in the list of exceptions', (
       ...['kind', 'id', 'strikes'].map((name) => `.faults[].settings.${name}`),
       ...['addedAt', 'matched', 'struck', 'matchedByKey.*'].map((name) => `.faults[].${name}`),
       ...['id', 'times', 'priority', 'served', 'source.kind'].map((name) => `.stubs[].${name}`),
-      ...['status', 'body', 'code'].map((name) => `.stubs[].source.answers[].${name}`),
+      ...['status', 'body', 'code'].map((name) => `.stubs[].source.responses[].${name}`),
     ].sort(),
   );
   const saved = createMockServer().snapshot();

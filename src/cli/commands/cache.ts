@@ -50,7 +50,7 @@ async function info(invocation: Invocation): Promise<number> {
     { label: 'Compiled', value: `${grouped(compiled.bytes)} bytes`, remark: '(code of fxrates, for a faster start)' },
   ];
   const facts = {
-    ...{ folder, answers: entries.length, bytes },
+    ...{ folder, responses: entries.length, bytes },
     compiled_bytes: compiled.bytes,
     ...{ newest_age_seconds: seconds(newest), oldest_age_seconds: seconds(oldest) },
   };

@@ -154,7 +154,7 @@ export const latestData = z.union([object, z.array(object)]);
 export const recording = object;
 
 /** A response of a stub, in its description and in a snapshot. */
-export const stubAnswer = z.strictObject({
+export const sentResponse = z.strictObject({
   status: z.number().int(),
   headers: z.record(z.string(), z.string()),
   cookies: z.array(z.string()).optional().describe('Value of each `set-cookie` header.'),

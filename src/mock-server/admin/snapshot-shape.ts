@@ -3,7 +3,7 @@ import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import { faultUnion } from '../faults/fault-kinds.ts';
 import { requestPatternShape } from '../matching/request-pattern.ts';
 import type { Snapshot } from '../service/snapshot.ts';
-import { planName, stubAnswer } from './shapes.ts';
+import { planName, sentResponse } from './shapes.ts';
 
 const whole = z.number().int();
 const window = z.array(z.number()).nullable();
@@ -14,8 +14,8 @@ const stub = z.strictObject({
   times: whole.nullable(),
   priority: whole.default(0),
   source: z.union([
-    z.strictObject({ kind: z.literal('answers'), answers: z.array(stubAnswer).min(1) }),
-    z.strictObject({ kind: z.literal('replay'), recorded: z.record(z.string(), stubAnswer) }),
+    z.strictObject({ kind: z.literal('responses'), responses: z.array(sentResponse).min(1) }),
+    z.strictObject({ kind: z.literal('replay'), recorded: z.record(z.string(), sentResponse) }),
   ]),
   served: whole,
 });

@@ -4,7 +4,7 @@ import { isAsync } from '../rates/latest-responder.ts';
 import { parseReplay, type Replay } from '../rates/replay.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { isJson, jsonParts, unquoted } from './json-parts.ts';
-import { type LatestFunction, latestStubId, type StubAnswer, type StubSource, withStub } from './stub-record.ts';
+import { type LatestFunction, latestStubId, type SentResponse, type StubSource, withStub } from './stub-record.ts';
 
 /**
  * The `data` of `latest`: an object, an array with one element per request (the last one repeats), a function of the
@@ -54,7 +54,7 @@ export function createMockLatest(context: ServiceContext): MockLatest {
   };
   return {
     set: (data, options) => put(sourceOf(data), options),
-    replay: (recording) => put({ kind: 'replay', recorded: Object.fromEntries(answersOf(recording)) }),
+    replay: (recording) => put({ kind: 'replay', recorded: Object.fromEntries(responsesOf(recording)) }),
     reset(options = {}) {
       const base = baseOf(options);
       const id = latestStubId(base);
@@ -82,7 +82,10 @@ function sourceOf(data: unknown): StubSource {
   if (typeof data === 'function') return { kind: 'function', latest: data as LatestFunction };
   const texts = textsOf(data);
   if (texts.length === 0) throw invalidOption('latest', data, EXPECTED);
-  return { kind: 'answers', answers: texts.map((text, index) => answerOf(text, texts.length > 1 ? index : undefined)) };
+  return {
+    kind: 'responses',
+    responses: texts.map((text, index) => responseOf(text, texts.length > 1 ? index : undefined)),
+  };
 }
 
 const EXPECTED = 'an object, an array of objects, a function from the query to an object, or JSON text of one of these';
@@ -98,7 +101,7 @@ function elements(json: string): readonly string[] {
   return jsonParts(json).map(({ text }) => unquoted(text));
 }
 
-function answerOf(text: string, index: number | undefined): StubAnswer {
+function responseOf(text: string, index: number | undefined): SentResponse {
   const json = text.trim();
   const place = index === undefined ? 'latest' : `latest[${index}]`;
   if (!json.startsWith('{') || !isJson(json)) throw invalidOption(place, json, 'an object');
@@ -106,7 +109,7 @@ function answerOf(text: string, index: number | undefined): StubAnswer {
   return { status, headers, body: withoutTags(`{"success":true,"data":${json}}`), code: null };
 }
 
-function answersOf(recording: Replay): readonly (readonly [string, StubAnswer])[] {
+function responsesOf(recording: Replay): readonly (readonly [string, SentResponse])[] {
   return Array.from(parseReplay(recording), ([query, { status, headers, body, code = null }]) => [
     query,
     { status, headers, body, code },

@@ -14,7 +14,7 @@ import { plainPattern, type RequestPattern, requestPatternShape } from '../match
 import { freeName, invalidOption, unknownId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { isJson, JsonText } from './json-parts.ts';
-import { type StubAnswer, type StubRecord, withStub } from './stub-record.ts';
+import { type SentResponse, type StubRecord, withStub } from './stub-record.ts';
 
 /** Adds and removes stubs: responses that the test defines. */
 export interface MockStubs {
@@ -53,10 +53,10 @@ export interface Stub {
   readonly times: number | undefined;
   /** Of several stubs that match, the one with the highest number applies. */
   readonly priority: number;
-  /** Source of the responses: the field `answers`, a recording (`'replay'`), or a function of the test. */
-  readonly kind: 'answers' | 'replay' | 'function';
-  /** The responses of a stub of kind `answers`; empty otherwise. */
-  readonly answers: readonly StubAnswer[];
+  /** Source of the responses: the field `responses`, a recording (`'replay'`), or a function of the test. */
+  readonly kind: 'responses' | 'replay' | 'function';
+  /** The responses of a stub of kind `responses`; empty otherwise. */
+  readonly responses: readonly SentResponse[];
 }
 
 export function createMockStubs(context: ServiceContext): MockStubs {
@@ -92,8 +92,8 @@ function nextId({ lastStub, stubs }: ServiceState): string {
 }
 
 function toStub({ id, match, times, priority, served, source }: StubRecord): Stub {
-  const answers = source.kind === 'answers' ? source.answers : [];
-  return structuredClone({ id, match, times: times ?? undefined, priority, served, kind: source.kind, answers });
+  const responses = source.kind === 'responses' ? source.responses : [];
+  return structuredClone({ id, match, times: times ?? undefined, priority, served, kind: source.kind, responses });
 }
 
 /** A response of a stub. Set at most one of `data`, `error` and `body`. */
@@ -198,8 +198,8 @@ function stubFrom(options: StubOptions, nextId: string): StubRecord {
   if (responses !== undefined && Object.keys(single).length > 0) {
     throw invalidOption('responses', responses, `no responses together with ${Object.keys(single).join(', ')}`);
   }
-  const answers = responses?.map((one, index) => within(`responses[${index}]`, () => answerFrom(one)));
-  const source = { kind: 'answers', answers: answers ?? [answerFrom(single)] } as const;
+  const sent = responses?.map((one, index) => within(`responses[${index}]`, () => sentResponse(one)));
+  const source = { kind: 'responses', responses: sent ?? [sentResponse(single)] } as const;
   return { id, match: pattern, times, priority, source, served: 0 };
 }
 
@@ -207,7 +207,7 @@ function withoutUndefined(given: object): object {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-function answerFrom(given: StubResponse): StubAnswer {
+function sentResponse(given: StubResponse): SentResponse {
   const { status = given.error === undefined ? 200 : 400, headers = {}, delayMs } = given;
   const content = contentOf(given, status);
   const own = readHeaders(headers);
@@ -215,7 +215,7 @@ function answerFrom(given: StubResponse): StubAnswer {
   return { status, ...delay, ...content, ...own, headers: { ...content.headers, ...own.headers } };
 }
 
-function contentOf(given: StubResponse, status: number): Pick<StubAnswer, 'body' | 'code'> & Partial<StubAnswer> {
+function contentOf(given: StubResponse, status: number): Pick<SentResponse, 'body' | 'code'> & Partial<SentResponse> {
   const { data, error, body } = given;
   if ([data, error, body].filter((value) => value !== undefined).length > 1) {
     throw invalidOption('stub', given, 'at most one of data, error and body');
@@ -231,7 +231,7 @@ function wholeBody(body: unknown) {
   return { body: textOf('body', body), code: null };
 }
 
-function envelopeOf(given: StubResponse, status: number): Pick<StubAnswer, 'body' | 'code'> {
+function envelopeOf(given: StubResponse, status: number): Pick<SentResponse, 'body' | 'code'> {
   const { data, error } = given;
   if (data !== undefined) return { body: withoutTags(`{"success":true,"data":${textOf('data', data)}}`), code: null };
   if (error === undefined && status < 400) throw invalidOption('stub', given, 'data, error or body');

@@ -22,7 +22,7 @@ export interface LatestContext {
 }
 
 /** A response of a stub, as it is sent. */
-export interface StubAnswer {
+export interface SentResponse {
   /** HTTP status. */
   readonly status: number;
   /** Headers by name in lower case, without `set-cookie`. */
@@ -40,9 +40,9 @@ export interface StubAnswer {
 /** Where the responses of a stub come from. */
 export type StubSource =
   /** One per request; the last one stays. */
-  | { readonly kind: 'answers'; readonly answers: readonly StubAnswer[] }
+  | { readonly kind: 'responses'; readonly responses: readonly SentResponse[] }
   /** By query, as recorded. */
-  | { readonly kind: 'replay'; readonly recorded: Readonly<Record<string, StubAnswer>> }
+  | { readonly kind: 'replay'; readonly recorded: Readonly<Record<string, SentResponse>> }
   /** Not in a snapshot. */
   | { readonly kind: 'function'; readonly latest: LatestFunction };
 
@@ -119,14 +119,14 @@ export function stubResponse(
   if (source.kind === 'replay') {
     return { ...recordedResponseTo(recordedIn(source.recorded), query), stub: id };
   }
-  const response = source.answers[Math.min(served, source.answers.length - 1)];
+  const response = source.responses[Math.min(served, source.responses.length - 1)];
   if (response === undefined) throw new Error(`Stub ${id} has no response.`);
   const delayMs = drawDelayMs(response.delayMs ?? 0, seed, id, served);
   const why = `response of stub ${id}${delayMs === 0 ? '' : `, ${delayMs} ms late`}`;
   return { ...toServiceResponse(response), delayMs, why, stub: id };
 }
 
-function recordedIn(recorded: Readonly<Record<string, StubAnswer>>): RecordedResponses {
+function recordedIn(recorded: Readonly<Record<string, SentResponse>>): RecordedResponses {
   return {
     get(query) {
       const response = Object.hasOwn(recorded, query) ? recorded[query] : undefined;
@@ -136,6 +136,6 @@ function recordedIn(recorded: Readonly<Record<string, StubAnswer>>): RecordedRes
   };
 }
 
-function toServiceResponse({ code, delayMs: _, ...response }: StubAnswer): ServiceResponse {
+function toServiceResponse({ code, delayMs: _, ...response }: SentResponse): ServiceResponse {
   return { ...response, code: code ?? undefined, why: 'served' };
 }

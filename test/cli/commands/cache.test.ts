@@ -84,7 +84,7 @@ test('--offline reuses a response of any age, sends nothing, and reports the age
 
   expect({ code, requests }).toEqual({ code: 0, requests: [] });
   expect(stdout).toBe('{"rates":{"EUR":1}}\n');
-  expect(JSON.parse(stderr)).toEqual({ event: 'kept_answer', age_seconds: 3 * 86_400 });
+  expect(JSON.parse(stderr)).toEqual({ event: 'kept_response', age_seconds: 3 * 86_400 });
 });
 
 test('without a stored response, --offline fails, sends nothing and shows how to store one', async () => {
@@ -126,10 +126,10 @@ test('cache info shows folder, number and age; cache clear removes only files of
   const cleared = await run('cache clear');
 
   expect(info.stdout).toContain(`Folder      ${folder()}`);
-  expect(json).toMatchObject({ answers: 1, newest_age_seconds: 120, oldest_age_seconds: 120 });
+  expect(json).toMatchObject({ responses: 1, newest_age_seconds: 120, oldest_age_seconds: 120 });
   expect(cleared.stderr).toBe('fxrates: removed 1 cached response\n');
   expect(await readdir(folder())).toEqual(['notes.txt']);
-  expect(JSON.parse((await run('cache info --json')).stdout)).toMatchObject({ answers: 0, oldest_age_seconds: null });
+  expect(JSON.parse((await run('cache info --json')).stdout)).toMatchObject({ responses: 0, oldest_age_seconds: null });
 });
 
 test('responses older than thirty days are removed when the next one is stored', async () => {

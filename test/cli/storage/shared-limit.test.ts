@@ -47,7 +47,7 @@ test('a Retry-After of a day from an earlier command can be ignored, as the erro
     ['name', 'skip'],
     ['connection', 'skip'],
     ['TLS', 'skip'],
-    ['answer', 'warn', 'Ask the service anyway:  FXRATES_SHARE_LIMIT=off fxrates doctor'],
+    ['response', 'warn', 'Ask the service anyway:  FXRATES_SHARE_LIMIT=off fxrates doctor'],
   ]);
 });
 

@@ -89,7 +89,7 @@ test('a header of a stub can have several values, in process, over HTTP and afte
     expect([headers.get('x-tag'), headers.get('link')]).toEqual(['one, two', '<a>']);
   }
   expect(raw).toMatchObject({ 'set-cookie': ['a=1; Path=/', 'b=2'], 'x-tag': 'one, two', link: '<a>' });
-  expect(mock.stubs.list()[0]?.answers).toMatchObject([{ cookies: ['a=1; Path=/', 'b=2'] }]);
+  expect(mock.stubs.list()[0]?.responses).toMatchObject([{ cookies: ['a=1; Path=/', 'b=2'] }]);
 });
 
 test('values of a header in several spellings are joined', async () => {

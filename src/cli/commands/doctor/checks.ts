@@ -61,7 +61,7 @@ async function finding(name: string, check: () => Outcome | Promise<Outcome>): P
 }
 
 /** The steps to a response, in their order. */
-const STEPS = ['name', 'connection', 'TLS', 'answer'] as const;
+const STEPS = ['name', 'connection', 'TLS', 'response'] as const;
 type Step = (typeof STEPS)[number];
 
 /** Requests the quota once, which is free, and reports each step that succeeded. */
@@ -93,7 +93,7 @@ function successes({ host, hostname, protocol }: URL, proxy: string | undefined)
     name: ok(`${proxy === undefined ? hostname : `the name in ${proxy}`} has an address`),
     connection: ok(`${host} accepts connections${proxy === undefined ? '' : `, through ${proxy}`}`),
     TLS: protocol === 'http:' ? skipped('plain http') : ok('the certificate is valid'),
-    answer: ok('the service accepts the key'),
+    response: ok('the service accepts the key'),
   };
 }
 
@@ -107,15 +107,15 @@ function failedStep({ details: { causeCode = '' } }: CliError): Step {
 function failureOutcomes(error: CliError, hasResponse: boolean): Partial<Record<Step, Outcome>> {
   const { message, details } = error;
   if (details.exitCode !== exitCodes.rateLimited) {
-    const step = hasResponse ? 'answer' : failedStep(error);
+    const step = hasResponse ? 'response' : failedStep(error);
     const later = STEPS.slice(STEPS.indexOf(step) + 1).map((name) => [name, skipped('not reached')]);
     return { ...Object.fromEntries(later), [step]: failed(error) };
   }
   // A used-up limit does not mean that the key is wrong.
-  if (hasResponse) return { answer: warning(message, 'Try again later:  fxrates doctor') };
+  if (hasResponse) return { response: warning(message, 'Try again later:  fxrates doctor') };
   const unsent = skipped('nothing was sent');
-  const answer = warning(message, 'Ask the service anyway:  FXRATES_SHARE_LIMIT=off fxrates doctor');
-  return { name: unsent, connection: unsent, TLS: unsent, answer };
+  const response = warning(message, 'Ask the service anyway:  FXRATES_SHARE_LIMIT=off fxrates doctor');
+  return { name: unsent, connection: unsent, TLS: unsent, response };
 }
 
 /** A clock that is off by more makes Retry-After dates and the forecast wrong. */

@@ -4,7 +4,7 @@ import { withDigits } from '../../stubs/json-parts.ts';
 import type { LatestData } from '../../stubs/mock-latest.ts';
 import { type StubOptions, stubOptions } from '../../stubs/mock-stubs.ts';
 import { route } from '../route.ts';
-import { latestData, recording, stubAnswer } from '../shapes.ts';
+import { latestData, recording, sentResponse } from '../shapes.ts';
 
 const fault = faultUnion({
   id: z.string(),
@@ -58,8 +58,8 @@ const stub = z.object({
   served: z.number().int().describe('Number of requests that received it.'),
   times: z.number().int().optional().describe('Maximum number of requests that receive it.'),
   priority: z.number().int(),
-  kind: z.enum(['answers', 'replay', 'function']),
-  answers: z.array(stubAnswer),
+  kind: z.enum(['responses', 'replay', 'function']),
+  responses: z.array(sentResponse),
 });
 
 const body = stubOptions as unknown as z.ZodType<StubOptions, StubOptions>;

@@ -72,16 +72,16 @@ function StubRow({ stub, act }: { readonly stub: ShownStub } & Pick<SectionProps
   return html`<li class="row between key-row">
     <div class="grow"><strong class="break">${id}</strong> <span class="badge">${responseText(stub)}</span> <span class="hint">${servedText(stub)}</span>
       ${Object.keys(match).length > 0 && html`<p class="hint break mono">${JSON.stringify(match)}</p>`}
-      ${stub.answers[0] !== undefined && html`<p class="hint break mono">${shortened(stub.answers[0].body)}</p>`}</div>
+      ${stub.responses[0] !== undefined && html`<p class="hint break mono">${shortened(stub.responses[0].body)}</p>`}</div>
     <button type="button" class="danger" onClick=${() => act('DELETE', `/stubs/${encodeURIComponent(id)}`)}>Remove<span class="hidden"> ${id}</span></button>
   </li>`;
 }
 
 /** `200`, `503, then 200`, or the source of the responses. */
-function responseText({ kind, answers }: ShownStub): string {
-  if (kind !== 'answers') return { replay: 'recording', function: 'function' }[kind];
-  const statuses = answers.slice(0, MOST_STATUSES).map(({ status }) => status);
-  return statuses.join(', then ') + (answers.length > MOST_STATUSES ? ', …' : '');
+function responseText({ kind, responses }: ShownStub): string {
+  if (kind !== 'responses') return { replay: 'recording', function: 'function' }[kind];
+  const statuses = responses.slice(0, MOST_STATUSES).map(({ status }) => status);
+  return statuses.join(', then ') + (responses.length > MOST_STATUSES ? ', …' : '');
 }
 
 const MOST_STATUSES = 4;

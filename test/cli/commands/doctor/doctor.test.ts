@@ -47,7 +47,7 @@ test('on a terminal and with -o table, prints a table', async () => {
   const coloured = await runCli('doctor', { ...options, tty: ['stdout'] });
 
   expect(stdout).toMatch(/^ok {4}base URL {5}https:\/\/api.example.test \(from FXRATES_BASE_URL\)$/m);
-  expect(stdout).toMatch(/^fail {2}answer/m);
+  expect(stdout).toMatch(/^fail {2}response/m);
   expect(stdout).toContain('      It takes precedence over FXRATES_API_KEY_FILE /x.');
   expect(coloured.stdout).toContain('\u001b[31mfail  \u001b[39m');
 });
@@ -68,10 +68,10 @@ const broken = (code: string) =>
   Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });
 
 test.each([
-  ['ENOTFOUND', ['name fail', 'connection skip', 'TLS skip', 'answer skip'], 'name not found'],
-  ['ECONNREFUSED', ['connection fail', 'TLS skip', 'answer skip'], 'connection refused'],
-  ['CERT_HAS_EXPIRED', ['TLS fail', 'answer skip'], 'the certificate has expired'],
-  ['SOMETHING_NEW', ['connection fail', 'TLS skip', 'answer skip'], 'SOMETHING_NEW'],
+  ['ENOTFOUND', ['name fail', 'connection skip', 'TLS skip', 'response skip'], 'name not found'],
+  ['ECONNREFUSED', ['connection fail', 'TLS skip', 'response skip'], 'connection refused'],
+  ['CERT_HAS_EXPIRED', ['TLS fail', 'response skip'], 'the certificate has expired'],
+  ['SOMETHING_NEW', ['connection fail', 'TLS skip', 'response skip'], 'SOMETHING_NEW'],
 ])('%s shows which step failed', async (code, statuses, says) => {
   const found = await doctor({ replies: broken(code) });
 
@@ -81,15 +81,15 @@ test.each([
 });
 
 test.each([
-  ['a refused key', failure(401), 'answer fail', 'refused the key'],
-  ['a server error', failure(500), 'answer fail', 'HTTP 500'],
-  ['a rate limit', rateLimited('30'), 'answer warn', 'retry in 30 s'],
-  ['a page that is not the service', { body: '<html>' }, 'answer fail', 'it starts with: <html>'],
+  ['a refused key', failure(401), 'response fail', 'refused the key'],
+  ['a server error', failure(500), 'response fail', 'HTTP 500'],
+  ['a rate limit', rateLimited('30'), 'response warn', 'retry in 30 s'],
+  ['a page that is not the service', { body: '<html>' }, 'response fail', 'it starts with: <html>'],
 ])('%s is a result, without a second request', async (_, replies, status, says) => {
   const { statuses, check, requests } = await doctor({ replies });
 
   expect(statuses).toContain(status);
-  expect(check('answer').text).toContain(says);
+  expect(check('response').text).toContain(says);
   expect(requests.length).toBe(1);
 });
 
@@ -166,7 +166,7 @@ test('--offline sends nothing', async () => {
   const { requests, check } = await doctor({}, '--offline');
 
   expect(requests).toEqual([]);
-  expect(check('answer')).toBeUndefined();
+  expect(check('response')).toBeUndefined();
 });
 
 test.each([
