@@ -44,7 +44,7 @@ const invalid = await throughPrism(invalidMock(), (send) =>
   send({ target: '/api/v1/quota', headers: { authorization: 'any' } }),
 );
 
-const inAnswers = seen.filter(({ violations }) => violations.some(({ location }) => location[0] === 'response'));
+const violating = seen.filter(({ violations }) => violations.some(({ location }) => location[0] === 'response'));
 // The mock must reject each request that Prism reports as invalid.
 const inRequests = seen.filter(({ violations }) => violations.some(({ location }) => location[0] === 'request'));
 const lost = seen.filter(({ status }) => status === 0);
@@ -52,20 +52,20 @@ const lost = seen.filter(({ status }) => status === 0);
 const accepted = inRequests.filter(
   ({ status, path, target }) => status < 400 && path === target.split('?')[0] && !target.includes('?api_key='),
 );
-const wrong = [...inAnswers, ...accepted, ...lost].map(({ method = 'GET', target, status, violations }) => {
+const wrong = [...violating, ...accepted, ...lost].map(({ method = 'GET', target, status, violations }) => {
   return { method, target, status, violations };
 });
 const counts = {
   requests: seen.length,
   lost: lost.length,
-  violatingAnswers: inAnswers.length,
+  violatingResponses: violating.length,
   violatingRequests: inRequests.length,
   violatingRequestsAccepted: accepted.length,
-  violationsOfInvalidAnswer: invalid.flatMap(({ violations }) => violations).length,
+  violationsOfInvalidResponse: invalid.flatMap(({ violations }) => violations).length,
 };
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
 process.stdout.write(`${values.json ? JSON.stringify({ ...counts, wrong }, undefined, 2) : asText()}\n`);
-process.exitCode = inAnswers.length + accepted.length === 0 && counts.violationsOfInvalidAnswer > 0 ? 0 : 1;
+process.exitCode = violating.length + accepted.length === 0 && counts.violationsOfInvalidResponse > 0 ? 0 : 1;
 
 /** Sends requests to the mock through Prism; returns each one with Prism's report. */
 async function throughPrism(
@@ -79,11 +79,11 @@ async function throughPrism(
   try {
     await listening(prism);
     await play(async (sent) => {
-      const answer = await send(port, sent);
-      const violations = JSON.parse(answer.headers['sl-violations'] ?? '[]') as Violation[];
+      const response = await send(port, sent);
+      const violations = JSON.parse(response.headers['sl-violations'] ?? '[]') as Violation[];
       const path = mock.journal.list().at(-1)?.path;
-      checked.push({ ...sent, status: answer.status, path, violations });
-      return answer;
+      checked.push({ ...sent, status: response.status, path, violations });
+      return response;
     });
   } finally {
     prism.kill();
@@ -132,8 +132,8 @@ function asText(): string {
   });
   return [
     ...lines,
-    `${counts.requests} requests, ${counts.lost} without an answer from Prism; violations in ${counts.violatingAnswers} answers`,
+    `${counts.requests} requests, ${counts.lost} without a response from Prism; violations in ${counts.violatingResponses} responses`,
     `${counts.violatingRequests} requests are wrong for Prism; the mock accepts ${counts.violatingRequestsAccepted} of them`,
-    `an invalid answer: ${counts.violationsOfInvalidAnswer} violations`,
+    `an invalid response: ${counts.violationsOfInvalidResponse} violations`,
   ].join('\n');
 }

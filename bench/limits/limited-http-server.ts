@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Answer, LimitedServer, type ServerOptions } from '../../test/helpers/limits-server.ts';
+import { LimitedServer, type ServerOptions, type SimulatedResponse } from '../../test/helpers/limits-server.ts';
 
 /** Slack's client reads `ok`; the service sends `success`. */
 const SERVED = JSON.stringify({ success: true, ok: true, data: { base: 'EUR', rates: { USD: '1.0842' } } });
@@ -46,7 +46,7 @@ export async function startLimitedServer(now: () => number): Promise<LimitedHttp
   };
 }
 
-function write(response: ServerResponse, { status, date, retryAfter }: Answer): void {
+function write(response: ServerResponse, { status, date, retryAfter }: SimulatedResponse): void {
   const headers = { date, 'content-type': 'application/json' };
   response.writeHead(status, retryAfter === undefined ? headers : { ...headers, 'retry-after': retryAfter });
   response.end(status === 200 ? SERVED : REFUSED);

@@ -1,10 +1,10 @@
 import type { MockServer } from '../../src/mock-server/index.ts';
 import { builtMock } from '../built.ts';
 import { median } from '../median.ts';
-import { LATEST } from './answer.ts';
 import { callsPerSecond } from './calls-per-second.ts';
 import type { Figures } from './figures.ts';
-import { mockAnswer } from './programs.ts';
+import { mockResponse } from './programs.ts';
+import { LATEST } from './recorded-response.ts';
 
 const ROUNDS = 9;
 const CALLS = 5_000;
@@ -18,7 +18,7 @@ export async function inProcess(): Promise<Figures> {
   const plain = createMockServer({ clock: 'virtual' });
   const faulty = createMockServer({ clock: 'virtual' });
   faulty.faults.add({ kind: 'status', status: 503, probability: 0.01 });
-  const { body, headers } = await mockAnswer();
+  const { body, headers } = await mockResponse();
   const calls = new Map([
     ['a bare new Response', async () => (await new Response(body, { headers })).text()],
     ['mock.fetch, latest', caller(plain, LATEST)],
@@ -38,7 +38,7 @@ export async function inProcess(): Promise<Figures> {
 }
 
 const METHOD =
-  'One caller, one call after the other: the request, the decision, the journal, and the text of the answer; ' +
+  'One caller, one call after the other: the request, the decision, the journal, and the text of the response; ' +
   `medians of ${ROUNDS} alternating turns of ${CALLS} calls.`;
 
 function caller(mock: MockServer, target: string): () => Promise<string> {

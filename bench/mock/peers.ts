@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import type { Answer } from './answer.ts';
+import type { RecordedResponse } from './recorded-response.ts';
 import type { ServerProgram } from './server-process.ts';
 
 const packages = join(import.meta.dirname, '../node_modules');
@@ -11,7 +11,7 @@ interface Peer {
   readonly package: string;
   readonly bin: string;
   /** Writes the files that the peer reads. Returns a function of the port that gives the arguments to serve them. */
-  readonly serve: (answer: Answer, directory: string) => (port: number) => readonly string[];
+  readonly serve: (response: RecordedResponse, directory: string) => (port: number) => readonly string[];
 }
 
 /** Each serves the same response and logs as little as possible, because the mock writes no log. */
@@ -48,10 +48,10 @@ const PEERS: readonly Peer[] = [
 ];
 
 /** The other servers that are installed, and the names of those that are not. */
-export function peers(answer: Answer, directory: string) {
+export function peers(response: RecordedResponse, directory: string) {
   const installed = PEERS.filter((peer) => existsSync(join(packages, peer.package)));
   const programs = installed.map(({ name, package: of, bin, serve }): ServerProgram => {
-    const args = serve(answer, directory);
+    const args = serve(response, directory);
     return {
       name: `${name} ${versionOf(of)}`,
       args: (port) => [join(packages, of, bin), ...args(port)],
@@ -75,7 +75,7 @@ function write(path: string, content: unknown): string {
 function contractWith(example: unknown): unknown {
   const contract = parse(readFileSync(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'));
   const content = contract.paths['/api/v1/latest'].get.responses['200'].content['application/json'];
-  content.examples = { answer: { value: example } };
+  content.examples = { response: { value: example } };
   return contract;
 }
 

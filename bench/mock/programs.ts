@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtMock, CLI, MOCK_MODULE } from '../built.ts';
-import { type Answer, answerOf, LATEST } from './answer.ts';
 import { peers } from './peers.ts';
 import { type Population, populate } from './population.mjs';
+import { LATEST, type RecordedResponse, responseOf } from './recorded-response.ts';
 import type { ServerProgram } from './server-process.ts';
 
 export const BARE = 'bare node:http';
@@ -12,17 +12,17 @@ export const BARE = 'bare node:http';
 const file = (name: string) => join(import.meta.dirname, name);
 
 /** The mock's response to `latest`. */
-export async function mockAnswer(): Promise<Answer> {
+export async function mockResponse(): Promise<RecordedResponse> {
   const { createMockServer } = await builtMock();
   const mock = createMockServer();
   const { key } = mock.createKey();
-  return answerOf(await mock.fetch(`${mock.baseUrl}${LATEST}`, { headers: { authorization: `Bearer ${key}` } }));
+  return responseOf(await mock.fetch(`${mock.baseUrl}${LATEST}`, { headers: { authorization: `Bearer ${key}` } }));
 }
 
 /** A server that only sends the response. */
-export function bareServer(answer: Answer, directory: string): ServerProgram {
-  const path = join(directory, 'answer.json');
-  writeFileSync(path, JSON.stringify(answer));
+export function bareServer(response: RecordedResponse, directory: string): ServerProgram {
+  const path = join(directory, 'response.json');
+  writeFileSync(path, JSON.stringify(response));
   return { name: BARE, args: (port) => [file('bare-server.mjs'), path, `${port}`], keys: ['any'] };
 }
 
@@ -43,8 +43,8 @@ export function mockCommand(): ServerProgram {
 }
 
 /** The other servers, and a note about those that are not installed. */
-export function peerServers(answer: Answer, directory: string) {
-  const { programs, missing } = peers(answer, directory);
+export function peerServers(response: RecordedResponse, directory: string) {
+  const { programs, missing } = peers(response, directory);
   const notes = missing.length === 0 ? [] : [`Not installed: ${missing.join(', ')} (npm ci --prefix bench).`];
   return { programs, notes };
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { LATEST } from './answer.ts';
+import { LATEST } from './recorded-response.ts';
 
 export interface RawLoad {
   readonly keys: readonly string[];
@@ -22,15 +22,15 @@ export async function rawLoad(url: string, { keys, connections, ms }: RawLoad): 
   const sockets = Array.from({ length: connections }, () => connect({ host: hostname, port: Number(port) }));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   const startedAt = performance.now();
-  const answers = await Promise.all(sockets.map((socket) => askOver(socket, startedAt + ms, nextRequest)));
+  const responses = await Promise.all(sockets.map((socket) => askOver(socket, startedAt + ms, nextRequest)));
   const seconds = (performance.now() - startedAt) / 1000;
   for (const socket of sockets) socket.destroy();
-  return answers.reduce((sum, count) => sum + count, 0) / seconds;
+  return responses.reduce((sum, count) => sum + count, 0) / seconds;
 }
 
 /** Returns the number of responses up to and including the first one at or after `endsAt`. */
 async function askOver(socket: Socket, endsAt: number, nextRequest: () => string): Promise<number> {
-  let answers = 0;
+  let responses = 0;
   let missingBytes = 0;
   return new Promise((resolve, reject) => {
     socket.on('error', reject);
@@ -38,8 +38,8 @@ async function askOver(socket: Socket, endsAt: number, nextRequest: () => string
     socket.on('data', (chunk: Buffer) => {
       missingBytes = (missingBytes === 0 ? sizeOf(chunk) : missingBytes) - chunk.length;
       if (missingBytes > 0) return;
-      answers += 1;
-      if (performance.now() >= endsAt) resolve(answers);
+      responses += 1;
+      if (performance.now() >= endsAt) resolve(responses);
       else socket.write(nextRequest());
     });
     socket.write(nextRequest());

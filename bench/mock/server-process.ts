@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
-import { LATEST } from './answer.ts';
+import { LATEST } from './recorded-response.ts';
 
 const ASK_AGAIN_MS = 5;
 const TOO_LONG_MS = 60_000;

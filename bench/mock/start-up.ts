@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { median } from '../median.ts';
 import type { Figures } from './figures.ts';
-import { bareServer, mockAnswer, mockCommand, peerServers, servingMock } from './programs.ts';
+import { bareServer, mockCommand, mockResponse, peerServers, servingMock } from './programs.ts';
 import { type ServerProgram, startServer } from './server-process.ts';
 import { withDirectory } from './with-directory.ts';
 
@@ -11,10 +11,10 @@ const NOTHING = 'node -e 0, until it ends';
 /** Time from the start of Node.js to the first response with status 200. */
 export function startUp(): Promise<Figures> {
   return withDirectory(async (directory) => {
-    const answer = await mockAnswer();
-    const { programs, notes } = peerServers(answer, directory);
+    const response = await mockResponse();
+    const { programs, notes } = peerServers(response, directory);
     const mock = await servingMock('mock.serve() in a script', { spaces: 0, keys: 1, journalSize: 1000 });
-    const servers = [bareServer(answer, directory), mock, mockCommand(), ...programs];
+    const servers = [bareServer(response, directory), mock, mockCommand(), ...programs];
     const times = await inTurns(servers);
     const base = median(times.get(NOTHING) ?? []);
     const rows = Array.from(times, ([name, ms]) => [name, median(ms), median(ms) / base] as const);

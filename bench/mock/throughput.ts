@@ -1,8 +1,8 @@
 import { median } from '../median.ts';
-import { type Answer, isWhole } from './answer.ts';
 import type { Figures } from './figures.ts';
-import { bareServer, mockAnswer, peerServers, servingMock } from './programs.ts';
+import { bareServer, mockResponse, peerServers, servingMock } from './programs.ts';
 import { rawLoad } from './raw-load.ts';
+import { isWhole, type RecordedResponse } from './recorded-response.ts';
 import { type ServerProcess, type ServerProgram, startServer } from './server-process.ts';
 import { withDirectory } from './with-directory.ts';
 
@@ -22,8 +22,8 @@ interface Contender {
 /** Requests per second over HTTP: the mock, a bare node:http server and other mocks, all with the same response. */
 export function throughput({ peers }: { readonly peers: boolean }): Promise<Figures> {
   return withDirectory(async (directory) => {
-    const answer = await mockAnswer();
-    const { programs, notes } = peers ? peerServers(answer, directory) : { programs: [], notes: [] };
+    const response = await mockResponse();
+    const { programs, notes } = peers ? peerServers(response, directory) : { programs: [], notes: [] };
     const mocks = [
       await servingMock('mock.serve()', { spaces: 0, keys: KEYS, journalSize: 1000 }),
       await servingMock('mock.serve(), with 100 spaces', { spaces: 100, keys: KEYS, journalSize: 1000 }),
@@ -32,10 +32,10 @@ export function throughput({ peers }: { readonly peers: boolean }): Promise<Figu
     ];
     const contenders: Contender[] = [];
     try {
-      for (const program of [bareServer(answer, directory), ...mocks, ...programs]) {
+      for (const program of [bareServer(response, directory), ...mocks, ...programs]) {
         contenders.push({ program, server: await startServer(program), speeds: [] });
       }
-      await takeTurns(contenders, answer);
+      await takeTurns(contenders, response);
     } finally {
       for (const { server } of contenders) await server[Symbol.asyncDispose]();
     }
@@ -43,14 +43,14 @@ export function throughput({ peers }: { readonly peers: boolean }): Promise<Figu
   });
 }
 
-const HEADS = ['over HTTP', 'requests/s', '/ bare', 'bytes of the answer'];
+const HEADS = ['over HTTP', 'requests/s', '/ bare', 'bytes of the response'];
 const METHOD =
   `GET /api/v1/latest over ${LOAD.connections} plain sockets, one request at a time on each; medians of ${ROUNDS} turns ` +
   `of ${LOAD.ms / 1000} s, the servers one after the other in each round, in turn from either end. "/ bare" is the median ` +
-  `of the ratios within a round. json-server indents its answer.`;
+  `of the ratios within a round. json-server indents its response.`;
 
-async function takeTurns(contenders: readonly Contender[], answer: Answer): Promise<void> {
-  for (const contender of contenders) checkAnswer(contender, answer);
+async function takeTurns(contenders: readonly Contender[], response: RecordedResponse): Promise<void> {
+  for (const contender of contenders) checkResponse(contender, response);
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
     for (const { program, server, speeds } of round % 2 === 0 ? contenders : contenders.toReversed()) {
       const speed = await rawLoad(server.url, { ...LOAD, keys: program.keys });
@@ -59,8 +59,8 @@ async function takeTurns(contenders: readonly Contender[], answer: Answer): Prom
   }
 }
 
-function checkAnswer({ program, server }: Contender, answer: Answer): void {
-  if (!isWhole(server.body, answer)) throw new Error(`${program.name} gives another answer: ${server.body}`);
+function checkResponse({ program, server }: Contender, response: RecordedResponse): void {
+  if (!isWhole(server.body, response)) throw new Error(`${program.name} gives another response: ${server.body}`);
 }
 
 function rowsOf(contenders: readonly Contender[]): Figures['rows'] {

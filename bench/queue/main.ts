@@ -35,7 +35,7 @@ function ratios(): Record<string, number> {
     rows.flatMap(({ situation, bytesAll, short, long, left }) => [
       [`${situation}: bytes per call`, bytesAll],
       [`${situation}: add, long / short`, long.add / short.add],
-      [`${situation}: answer, long / short`, long.answer / short.answer],
+      [`${situation}: completion, long / short`, long.completion / short.completion],
       [`${situation}: left`, left],
     ]),
   );
@@ -47,18 +47,18 @@ function asText(): string {
     'bytes each',
     'µs to make',
     'µs to abort',
-    'µs to answer',
-    'answered',
+    'µs to complete',
+    'completed',
     'MiB left',
     'left',
   ];
-  const cells = rows.map(({ situation, bytesFirst, bytesAll, short, long, answered, leftMebibytes, left }) => [
+  const cells = rows.map(({ situation, bytesFirst, bytesAll, short, long, completed, leftMebibytes, left }) => [
     situation,
     pair(bytesFirst, bytesAll),
     pair(short.add, long.add),
     Number.isNaN(long.abort) ? '' : pair(short.abort, long.abort),
-    pair(short.answer, long.answer),
-    String(answered),
+    pair(short.completion, long.completion),
+    String(completed),
     leftMebibytes.toFixed(1),
     String(left),
   ]);

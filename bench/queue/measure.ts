@@ -13,8 +13,8 @@ export interface Costs {
   readonly add: number;
   /** To abort one; NaN when none is aborted. */
   readonly abort: number;
-  /** To send one and read its answer. */
-  readonly answer: number;
+  /** To send one and read its response. */
+  readonly completion: number;
 }
 
 export interface Measured {
@@ -26,7 +26,7 @@ export interface Measured {
   readonly short: Costs;
   /** Per call of the long queue; `add` covers its last tenth. */
   readonly long: Costs;
-  readonly answered: number;
+  readonly completed: number;
   /** MiB in use after all calls have ended, minus those in use before the first. */
   readonly leftMebibytes: number;
   /** Waiting calls and sleeps after all calls have ended. */
@@ -44,8 +44,8 @@ export async function measure({ name, prepare }: Situation, calls: number): Prom
   const bytesAll = (memoryInUse() - before) / queue.waiting;
   const long = { add, ...(await emptied(queue)) };
   const leftMebibytes = (memoryInUse() - before) / 2 ** 20;
-  const { answered, waiting, sleeps } = queue;
-  return { situation: name, bytesFirst, bytesAll, short, long, answered, leftMebibytes, left: waiting + sleeps };
+  const { completed, waiting, sleeps } = queue;
+  return { situation: name, bytesFirst, bytesAll, short, long, completed, leftMebibytes, left: waiting + sleeps };
 }
 
 async function shortQueues(prepare: Situation['prepare']): Promise<Costs> {
@@ -56,7 +56,7 @@ async function shortQueues(prepare: Situation['prepare']): Promise<Costs> {
     costs.push({ add, ...(await emptied(queue)) });
   }
   const mean = (name: keyof Costs) => costs.reduce((sum, cost) => sum + cost[name], 0) / costs.length;
-  return { add: mean('add'), abort: mean('abort'), answer: mean('answer') };
+  return { add: mean('add'), abort: mean('abort'), completion: mean('completion') };
 }
 
 async function addInBatches(queue: Queue, calls: number): Promise<void> {
@@ -67,8 +67,8 @@ async function emptied(queue: Queue): Promise<Omit<Costs, 'add'>> {
   const waiting = queue.waiting;
   const abort = await cpuOf(() => queue.abortHalf());
   const aborted = waiting - queue.waiting;
-  const answer = await cpuOf(() => queue.drain());
-  return { abort: aborted === 0 ? Number.NaN : abort / aborted, answer: answer / queue.answered };
+  const completion = await cpuOf(() => queue.drain());
+  return { abort: aborted === 0 ? Number.NaN : abort / aborted, completion: completion / queue.completed };
 }
 
 /** CPU microseconds of this process, which other programs do not increase. */

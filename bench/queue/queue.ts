@@ -18,7 +18,7 @@ export class Queue {
   readonly #open: () => void;
   #calls: Promise<unknown>[] = [];
   #ended = 0;
-  #answered = 0;
+  #completed = 0;
 
   private constructor(Client: typeof FxRates, prepared: Prepared) {
     this.#clock = new FakeClock();
@@ -40,8 +40,8 @@ export class Queue {
     return this.#fx.limits()?.waiting ?? 0;
   }
 
-  get answered(): number {
-    return this.#answered;
+  get completed(): number {
+    return this.#completed;
   }
 
   /** Sleeps of the client that have not ended. */
@@ -54,13 +54,13 @@ export class Queue {
     const ended = () => {
       this.#ended += 1;
     };
-    const answered = () => {
-      this.#answered += 1;
+    const completed = () => {
+      this.#completed += 1;
       ended();
     };
     for (let added = 0; added < calls; added += 1) {
       const n = this.#calls.length;
-      this.#calls.push(this.#fx.latest({ n }, this.#prepared.optionsOf(n)).then(answered, ended));
+      this.#calls.push(this.#fx.latest({ n }, this.#prepared.optionsOf(n)).then(completed, ended));
     }
     await quiet();
   }

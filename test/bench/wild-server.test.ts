@@ -166,7 +166,7 @@ test('the client that knows the future needs time for round trips and losses', (
 
   expect(boundOf({ server, network, job: { calls: 100, callers: 10 } }).makespanMs).toBe(1_000);
   expect(
-    boundOf({ server, network: { ...network, lostAnswers: 0.3 }, job: { calls: 100 } }).makespanMs,
+    boundOf({ server, network: { ...network, lostResponses: 0.3 }, job: { calls: 100 } }).makespanMs,
   ).toBeGreaterThan(10_000);
 });
 

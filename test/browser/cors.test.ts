@@ -35,9 +35,13 @@ test.skipIf(!hasChromium)(
     const ask = (path: string, headers: Record<string, string>) =>
       page.evaluate(
         async ([target, sent]) => {
-          const answer = await fetch(target, { headers: sent });
-          const text = await answer.text();
-          return { status: answer.status, headers: Object.fromEntries(answer.headers), body: text && JSON.parse(text) };
+          const response = await fetch(target, { headers: sent });
+          const text = await response.text();
+          return {
+            status: response.status,
+            headers: Object.fromEntries(response.headers),
+            body: text && JSON.parse(text),
+          };
         },
         [url + path, headers] as const,
       );

@@ -238,8 +238,8 @@ browserTest('the bare address leads a browser to the pages, and a program to the
   await page.getByRole('link', { name: 'Dashboard' }).click();
   await page.getByRole('region', { name: 'Sign up' }).waitFor();
 
-  const answer = await fetch(url);
-  expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);
+  const response = await fetch(url);
+  expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json']);
   await close();
 });
 

@@ -126,9 +126,9 @@ test('removes a field called __proto__ from open objects and rejects it in close
 
 test.each(Object.values<Operation>(operations))('the schemas accept the examples of $id', (operation) => {
   const { id, example, sample, errors } = operation;
-  const answer = example ?? sampleValue(sample!, randomFromSeed(1));
+  const value = example ?? sampleValue(sample!, randomFromSeed(1));
 
-  expect(generated.responseSchemas[id as OperationId].parse(answer)).toEqual(answer);
+  expect(generated.responseSchemas[id as OperationId].parse(value)).toEqual(value);
   for (const error of errors) {
     if (error.example !== undefined) expect(generated.ErrorResponse.parse(error.example)).toEqual(error.example);
   }

@@ -102,7 +102,7 @@ const SITUATIONS: Readonly<Record<string, string>> = {
   '20 s of 503 with Retry-After 5, 1,000 calls': 'outage 20 s, Retry-After 5, 1,000 calls',
   '20 s of 503 without Retry-After, 300 calls': 'outage 20 s, 503 without a hint',
   '20 s in which 30 % of the requests get a 503, 300 calls': 'outage of 30 % of the requests, 20 s of 503',
-  '20 % of the responses lost, 1,000 calls': '20 % of the answers lost, 1,000 calls',
+  '20 % of the responses lost, 1,000 calls': '20 % of the responses lost, 1,000 calls',
   'limit lowered from 300 to 60, told 300, 800 calls': 'change 300 to 60, told',
   'reports ten times the limit, 400 calls': 'quota says ten times the limit',
   'system clock set forward by an hour, 400 calls': 'clock + 1 h, 400 calls, defaults',

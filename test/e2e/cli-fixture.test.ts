@@ -25,7 +25,7 @@ const RECORDED = JSON.stringify({ 'base=EUR': { success: true, data: { text: 'x'
 
 describe.skipIf(!hasBundle || process.platform === 'win32')('the built command', () => {
   test('leaves the recorded file complete if it is killed during a write', async () => {
-    const file = join(folder, 'answers.json');
+    const file = join(folder, 'responses.json');
     await writeFile(file, RECORDED);
     const stop = new AbortController();
     const changes = watch(folder, { signal: stop.signal })[Symbol.asyncIterator]();
@@ -40,7 +40,7 @@ describe.skipIf(!hasBundle || process.platform === 'win32')('the built command',
     stop.abort();
 
     expect(signal).toBe('SIGKILL');
-    expect(await readdir(folder)).toEqual(['answers.json', `answers.json.${running.pid}.tmp`]);
+    expect(await readdir(folder)).toEqual(['responses.json', `responses.json.${running.pid}.tmp`]);
     expect((await readFile(file, 'utf8')) === RECORDED).toBe(true);
   });
 });

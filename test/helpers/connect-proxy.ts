@@ -61,8 +61,8 @@ export async function startConnectProxy({ port }: { readonly port: number }): Pr
 function passOn(request: IncomingMessage, response: ServerResponse, port: number): void {
   const { pathname, search } = new URL(request.url ?? '');
   const options = { port, path: pathname + search, headers: request.headers };
-  sendRequest(options, (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(response);
+  sendRequest(options, (upstream) => {
+    response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+    upstream.pipe(response);
   }).end();
 }

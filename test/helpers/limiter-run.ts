@@ -46,14 +46,14 @@ export class LimiterRun {
   }
 
   accept(sentAt: number, { calls = 1, isProbe = false, date }: Accepting = {}): void {
-    const answer = { now: sentAt + ROUND_TRIP_MS, sentAt, probe: isProbe, date };
-    for (let call = 0; call < calls; call += 1) this.state = accepted(this.state, answer);
+    const response = { now: sentAt + ROUND_TRIP_MS, sentAt, probe: isProbe, date };
+    for (let call = 0; call < calls; call += 1) this.state = accepted(this.state, response);
   }
 
   refuse(sentAt: number, { retryAfter, isProbe = false, date }: Refusing = {}): RetryAfterReading {
-    const answer = { now: sentAt + ROUND_TRIP_MS, sentAt, probe: isProbe, retryAfter, date };
-    const { reading } = readRetryAfter(this.state, answer, this.#options);
-    this.state = refused(this.state, answer, this.#options);
+    const response = { now: sentAt + ROUND_TRIP_MS, sentAt, probe: isProbe, retryAfter, date };
+    const { reading } = readRetryAfter(this.state, response, this.#options);
+    this.state = refused(this.state, response, this.#options);
     return reading;
   }
 

@@ -33,7 +33,7 @@ export interface ServerOptions {
   readonly skewMs?: number;
 }
 
-export interface Answer {
+export interface SimulatedResponse {
   readonly status: 200 | 429;
   readonly date: string;
   readonly retryAfter: string | undefined;
@@ -58,7 +58,7 @@ export class LimitedServer {
     return Math.max(...this.#limits.map((limit) => limit.waitMs(now)));
   }
 
-  receive(now: number): Answer {
+  receive(now: number): SimulatedResponse {
     const waitMs = this.waitMs(now);
     const date = httpDate(Math.floor((now + this.#skewMs) / 1000));
     if (waitMs <= 0) {

@@ -2,7 +2,7 @@ import type { Permit } from '../../src/client/limits/permit.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../src/client/limits/rate-limiter.ts';
 import { VirtualClock } from './limits-clock.ts';
 import { between, type Random, seededRandom } from './limits-random.ts';
-import { type Answer, LimitedServer, type ServerOptions } from './limits-server.ts';
+import { LimitedServer, type ServerOptions, type SimulatedResponse } from './limits-server.ts';
 import { MemoryLimitStore } from './memory-limit-store.ts';
 
 export interface Scenario extends ServerOptions {
@@ -127,16 +127,16 @@ class Simulation {
     const { lost = 0, serverErrors = 0 } = this.#scenario;
     const isLost = this.#random() < lost;
     await this.#sleep(this.#latency());
-    const answer = this.#server.receive(this.#clock.now());
+    const response = this.#server.receive(this.#clock.now());
     await this.#sleep(isLost ? LOST_AFTER_MS : this.#latency());
     if (isLost) {
       permit.lost();
       return false;
     }
-    return this.#report(permit, answer) && !(this.#random() < serverErrors);
+    return this.#report(permit, response) && !(this.#random() < serverErrors);
   }
 
-  #report(permit: Permit, { status, date, retryAfter }: Answer): boolean {
+  #report(permit: Permit, { status, date, retryAfter }: SimulatedResponse): boolean {
     if (status === 200) permit.ok({ date });
     else {
       this.#refused += 1;

@@ -54,8 +54,8 @@ test('the setup of a space does not change the mock', async () => {
   });
 
   const send = asking(space);
-  const answers = [await send('', space.key), await send('', space.key), await send('?base=XXX', space.key)];
-  expect(answers.map((answer) => JSON.parse(answer.slice(4)).data)).toEqual([
+  const responses = [await send('', space.key), await send('', space.key), await send('?base=XXX', space.key)];
+  expect(responses.map((response) => JSON.parse(response.slice(4)).data)).toEqual([
     { rates: { USD: 1 } },
     { rates: { USD: 2 } },
     3,

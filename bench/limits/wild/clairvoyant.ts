@@ -8,7 +8,7 @@ import { earlierTimes, othersTimes, type ServerSpec, WildServer } from './server
 export interface Bound {
   readonly makespanMs: number;
   readonly served: number;
-  /** Mean time from a call's start to its answer. */
+  /** Mean time from a call's start to its response. */
   readonly meanMs: number;
 }
 
@@ -148,24 +148,24 @@ class ClairvoyantRun {
         return;
       }
       waiting.shift();
-      this.#answer(call, node, now);
+      this.#response(call, node, now);
     }
   }
 
   /** Drops a call whose response would come too late, and serves the next one. */
-  #answer(call: PlannedCall, node: number, now: number): void {
+  #response(call: PlannedCall, node: number, now: number): void {
     const { network = {} } = this.#scenario;
-    const answeredAt = now + latencyMs(network, this.#random);
+    const respondedAt = now + latencyMs(network, this.#random);
     const sentAt = this.#sentAt[call.number] ?? now;
     const isLate =
-      answeredAt > sentAt + Math.min(deadlineOf(this.#scenario), call.abortAfterMs ?? Number.POSITIVE_INFINITY);
+      respondedAt > sentAt + Math.min(deadlineOf(this.#scenario), call.abortAfterMs ?? Number.POSITIVE_INFINITY);
     if (isLate) return this.#events.push(now, { kind: 'free' });
     this.#server.accept(now, node);
-    if (this.#random() < (network.lostAnswers ?? 0)) return this.#sendLater(call, now + ATTEMPT_TIMEOUT_MS);
+    if (this.#random() < (network.lostResponses ?? 0)) return this.#sendLater(call, now + ATTEMPT_TIMEOUT_MS);
     this.#served += 1;
-    this.#tookMs += answeredAt - sentAt;
-    this.#endedAt = Math.max(this.#endedAt, answeredAt);
-    this.#events.push(answeredAt, { kind: 'free' });
+    this.#tookMs += respondedAt - sentAt;
+    this.#endedAt = Math.max(this.#endedAt, respondedAt);
+    this.#events.push(respondedAt, { kind: 'free' });
   }
 
   #advanceOthers(now: number): void {

@@ -140,10 +140,10 @@ export const KNOWN_MISSES: readonly Scenario[] = [
   { name: '10 processes, store 20-60 ms, told 300', ...tenProcesses, server: fixed(300), told: 300 },
   { name: '10 processes, store 20-60 ms, learned', ...tenProcesses, server: log(300) },
   {
-    name: '20 % of the answers lost, 1,000 calls',
+    name: '20 % of the responses lost, 1,000 calls',
     row: 8,
     server: fixed(300),
-    network: { lostAnswers: 0.2 },
+    network: { lostResponses: 0.2 },
     job: { calls: 1_000 },
     told: 300,
     goals: { failedPart: 0.02, ratio: 1.6 },

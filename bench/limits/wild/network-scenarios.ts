@@ -10,10 +10,10 @@ const NETWORKS: readonly (readonly [string, NetworkSpec])[] = [
   ['tail beyond 400 ms', { latency: { medianMs: 400 } }],
   ['1 % of requests lost', { lostRequests: 0.01 }],
   ['10 % of requests lost', { lostRequests: 0.1 }],
-  ['1 % of answers lost', { lostAnswers: 0.01 }],
-  ['10 % of answers lost', { lostAnswers: 0.1 }],
+  ['1 % of responses lost', { lostResponses: 0.01 }],
+  ['10 % of responses lost', { lostResponses: 0.1 }],
   ['5 % of connections reset', { resets: 0.05 }],
-  ['5 % of all lost', { lostRequests: 0.02, lostAnswers: 0.02, resets: 0.02 }],
+  ['5 % of all lost', { lostRequests: 0.02, lostResponses: 0.02, resets: 0.02 }],
 ];
 
 const networks: readonly Scenario[] = NETWORKS.flatMap(([name, network]) => [
@@ -23,9 +23,9 @@ const networks: readonly Scenario[] = NETWORKS.flatMap(([name, network]) => [
 
 const losses: readonly Scenario[] = [
   {
-    name: 'network 20 % of answers lost: fixed 300, learned',
+    name: 'network 20 % of responses lost: fixed 300, learned',
     server: fixed(300),
-    network: { lostAnswers: 0.2 },
+    network: { lostResponses: 0.2 },
     job: { calls: 1_000 },
   },
   {

@@ -1,6 +1,6 @@
 import type { FetchLike } from '../../../src/client/index.ts';
 import { between, type Random } from '../../../test/helpers/limits-random.ts';
-import type { Answer, WildServer } from './server.ts';
+import type { SimulatedResponse, WildServer } from './server.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** One-way latency in milliseconds: uniform between two values, or a median with a heavy tail of up to 4 s. */
@@ -12,7 +12,7 @@ export interface NetworkSpec {
   /** Part of the requests that are lost. Default: 0. */
   readonly lostRequests?: number;
   /** Part of the responses that are lost after the server has counted the request. Default: 0. */
-  readonly lostAnswers?: number;
+  readonly lostResponses?: number;
   /** Part of the connections that are reset before the request arrives. Default: 0. */
   readonly resets?: number;
 }
@@ -64,13 +64,13 @@ export function createFetch(world: World, traffic: Traffic): FetchLike {
       };
       signal.addEventListener('abort', onAbort, { once: true });
       countSent(world, traffic, sent.path);
-      exchange(world, sent.path, (answer) => {
+      exchange(world, sent.path, (response) => {
         // A response to an attempt that has timed out does not reach the client.
         if (sent.isEnded) return;
         signal.removeEventListener('abort', onAbort);
-        countAnswer(world, traffic, { path: sent.path, answer });
-        if (answer.status === 'reset') reject(connectionReset());
-        else resolve(new Response(answer.body, { status: Number(answer.status), headers: answer.headers }));
+        countResponse(world, traffic, { path: sent.path, response });
+        if (response.status === 'reset') reject(connectionReset());
+        else resolve(new Response(response.body, { status: Number(response.status), headers: response.headers }));
       });
     });
 }
@@ -86,19 +86,19 @@ export function latencyMs({ latency = [20, 120] }: NetworkSpec, random: Random):
 }
 
 /** One request and its response; `deliver` is not called if either is lost. */
-function exchange(world: World, path: string, deliver: (answer: Answer) => void): void {
+function exchange(world: World, path: string, deliver: (response: SimulatedResponse) => void): void {
   const { time, server, network, random } = world;
-  const { lostRequests = 0, lostAnswers = 0, resets = 0 } = network;
+  const { lostRequests = 0, lostResponses = 0, resets = 0 } = network;
   if (random() < lostRequests) return;
   const isReset = random() < resets;
   time.after(latencyMs(network, random), () => {
-    const answer = isReset ? RESET : server.receive(time.now(), path);
-    if (answer.status === 'silence' || random() < lostAnswers) return;
-    time.after(answer.delayMs + latencyMs(network, random), () => deliver(answer));
+    const response = isReset ? RESET : server.receive(time.now(), path);
+    if (response.status === 'silence' || random() < lostResponses) return;
+    time.after(response.delayMs + latencyMs(network, random), () => deliver(response));
   });
 }
 
-const RESET: Answer = { status: 'reset', headers: {}, body: '', delayMs: 0 };
+const RESET: SimulatedResponse = { status: 'reset', headers: {}, body: '', delayMs: 0 };
 
 function countSent(world: World, traffic: Traffic, path: string): void {
   const { time, server } = world;
@@ -114,8 +114,12 @@ function countSent(world: World, traffic: Traffic, path: string): void {
   if (traffic.failedAt >= server.startedAt + outage.fromMs) traffic.inKnownOutage += 1;
 }
 
-function countAnswer(world: World, traffic: Traffic, { path, answer }: { path: string; answer: Answer }): void {
-  const { status, headers, opensAt = 0 } = answer;
+function countResponse(
+  world: World,
+  traffic: Traffic,
+  { path, response }: { path: string; response: SimulatedResponse },
+): void {
+  const { status, headers, opensAt = 0 } = response;
   if (status === 429) traffic.refused += 1;
   if (status === 'reset' || Number(status) >= 500) traffic.failedAt = world.time.now();
   traffic.opensAt = Math.max(traffic.opensAt, opensAt);

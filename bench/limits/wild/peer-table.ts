@@ -14,7 +14,7 @@ const COMPARED: readonly string[] = [
   'hints rounded up to 5 s, bucket of 10',
   'bucket of 1 at 5 per second',
   '8 per 10 s beside 300/min',
-  '20 % of the answers lost, 1,000 calls',
+  '20 % of the responses lost, 1,000 calls',
   'sliding counter 300, told',
   'leaky queue of 30/min',
   '120 calls at 30/min, learned',

@@ -90,7 +90,7 @@ function randomNetwork(draw: Draw): NetworkSpec {
   return {
     latency: draw.of(LATENCIES),
     ...draw.maybe(0.15, () => ({ lostRequests: draw.of([0.01, 0.05, 0.1]) })),
-    ...draw.maybe(0.15, () => ({ lostAnswers: draw.of([0.01, 0.05, 0.1]) })),
+    ...draw.maybe(0.15, () => ({ lostResponses: draw.of([0.01, 0.05, 0.1]) })),
     ...draw.maybe(0.1, () => ({ resets: draw.of([0.01, 0.1]) })),
   };
 }

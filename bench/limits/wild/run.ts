@@ -25,7 +25,7 @@ export interface Outcome {
   readonly inOutage: number;
   readonly inKnownOutage: number;
   readonly makespanMs: number;
-  /** Mean time from a call's start to its answer. */
+  /** Mean time from a call's start to its response. */
   readonly meanMs: number;
   readonly bound: Bound;
   /** Timers left when all calls are settled. */

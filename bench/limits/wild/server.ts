@@ -38,7 +38,7 @@ export interface Outage {
   readonly part?: number;
 }
 
-export interface Answer {
+export interface SimulatedResponse {
   /** `'silence'`: no response; `'reset'`: the connection breaks. */
   readonly status: number | 'silence' | 'reset';
   readonly headers: Record<string, string>;
@@ -98,7 +98,7 @@ export class WildServer {
     if (this.waitMs(now, node) <= 0) this.accept(now, node);
   }
 
-  receive(now: number, path: string): Answer {
+  receive(now: number, path: string): SimulatedResponse {
     const outage = this.#outagesAt(now).find(({ part = 1 }) => part === 1 || this.#random() < part);
     if (outage !== undefined) return this.#failed(outage, now);
     const node = this.pickNode();
@@ -130,28 +130,28 @@ export class WildServer {
     }
   }
 
-  #served(path: string, now: number, delayMs: number): Answer {
-    if (!path.endsWith('/quota')) return answer(200, { success: true, data: { base: 'USD' } }, { now, delayMs });
+  #served(path: string, now: number, delayMs: number): SimulatedResponse {
+    if (!path.endsWith('/quota')) return response(200, { success: true, data: { base: 'USD' } }, { now, delayMs });
     const { quota = 'honest' } = this.#spec;
-    if (quota === 'refused') return answer(404, envelope(404, 'not_found'), { now, delayMs });
+    if (quota === 'refused') return response(404, envelope(404, 'not_found'), { now, delayMs });
     const limit = quota === 'honest' ? this.#limit : quota;
-    return answer(200, { success: true, data: quotaRecord(limit) }, { now, delayMs });
+    return response(200, { success: true, data: quotaRecord(limit) }, { now, delayMs });
   }
 
-  #failed({ kind, retryAfter: hint, untilMs }: Outage, now: number): Answer {
+  #failed({ kind, retryAfter: hint, untilMs }: Outage, now: number): SimulatedResponse {
     if (typeof kind === 'string') return { status: kind, headers: {}, body: '', delayMs: 0 };
     const endsAt = this.startedAt + untilMs;
     const seconds = hint === 'remaining' ? Math.ceil((endsAt - now) / 1000) : hint;
     const headers: Record<string, string> = seconds === undefined ? {} : { 'retry-after': String(seconds) };
-    const failed = answer(kind, envelope(kind, kind === 429 ? 'rate_limited' : 'unavailable'), { now, headers });
+    const failed = response(kind, envelope(kind, kind === 429 ? 'rate_limited' : 'unavailable'), { now, headers });
     return hint === 'remaining' ? { ...failed, opensAt: endsAt } : failed;
   }
 
-  #refusal(now: number, waitMs: number): Answer {
+  #refusal(now: number, waitMs: number): SimulatedResponse {
     const { hint = 'seconds', html = false } = this.#spec;
     const value = retryAfter(hint, waitMs, now, this.#random);
     const headers: Record<string, string> = value === undefined ? {} : { 'retry-after': value };
-    const refused = answer(429, envelope(429, 'rate_limited'), { now, headers });
+    const refused = response(429, envelope(429, 'rate_limited'), { now, headers });
     if (!sendsDate(hint)) delete refused.headers['date'];
     const isKnown = isHonest(hint) && value !== undefined && this.#nodes.length === 1;
     return { ...(html ? asHtml(refused) : refused), ...(isKnown ? { opensAt: now + waitMs } : {}) };
@@ -180,19 +180,19 @@ function createWindows(spec: ServerSpec): Window[] {
   return lagMs === undefined ? windows : windows.map((window) => new LaggingWindow(window, lagMs));
 }
 
-interface AnswerParts {
+interface ResponseParts {
   readonly now: number;
   readonly headers?: Record<string, string>;
   readonly delayMs?: number;
 }
 
-function answer(status: number, body: unknown, { now, headers = {}, delayMs = 0 }: AnswerParts): Answer {
+function response(status: number, body: unknown, { now, headers = {}, delayMs = 0 }: ResponseParts): SimulatedResponse {
   const date = httpDate(Math.floor(now / 1000) * 1000);
   const all = { 'content-type': 'application/json', date, ...headers };
   return { status, headers: all, body: JSON.stringify(body), delayMs };
 }
 
-function asHtml(refused: Answer): Answer {
+function asHtml(refused: SimulatedResponse): SimulatedResponse {
   const headers = { ...refused.headers, 'content-type': 'text/html' };
   return { ...refused, headers, body: '<html><body><h1>429 Too Many Requests</h1></body></html>' };
 }

@@ -16,7 +16,7 @@ export const bucket = (limit: number, burst: number, more: More = {}): ServerSpe
 /** A second limit in a sliding window. */
 export const per = (windowMs: number, limit: number): WindowOptions => ({ kind: 'sliding-log', limit, windowMs });
 
-/** An outage answered with 503. */
+/** An outage with 503. */
 export const unavailable = (fromMs: number, untilMs: number, retryAfter?: Outage['retryAfter']): More => ({
   outages: [{ fromMs, untilMs, kind: 503, ...(retryAfter === undefined ? {} : { retryAfter }) }],
 });

@@ -5,7 +5,7 @@ import type { VirtualTime } from './virtual-time.ts';
 export interface StoreSpec {
   /** Milliseconds from an exchange to its result. */
   readonly latency: readonly [number, number];
-  /** Periods in which every exchange is rejected or never answered, in milliseconds since the start. */
+  /** Periods in which every exchange is rejected or never responded to, in milliseconds since the start. */
   readonly failures?: readonly {
     readonly fromMs: number;
     readonly untilMs: number;

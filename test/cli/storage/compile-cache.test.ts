@@ -73,7 +73,7 @@ test('cache info counts the compiled code, and cache clear removes it', async ()
   used('v26', { files: 2 });
   const env = { HOME: home };
 
-  expect(JSON.parse((await runCli('cache info', { env })).stdout)).toMatchObject({ answers: 0, compiled_bytes: 20 });
+  expect(JSON.parse((await runCli('cache info', { env })).stdout)).toMatchObject({ responses: 0, compiled_bytes: 20 });
   const { stderr } = await runCli('cache clear', { env });
 
   expect(stderr).toBe('fxrates: removed 0 cached responses and 20 bytes of compiled code\n');

@@ -40,7 +40,7 @@ test('api -i prints such data in a header and in the body unchanged', async () =
 });
 
 test('--fixture-out records such data unchanged', async () => {
-  const file = join(folder, 'answers.json');
+  const file = join(folder, 'responses.json');
 
   await runCli(['latest', '--fixture-out', file], { replies: { body: BODY } });
 
@@ -53,7 +53,7 @@ test.each([
   ['as in a URL, in small letters', IN_URL.toLowerCase(), 'fx%5flive_…9c2d'],
   ['in capitals', KEY.toUpperCase(), 'FX_live_…9C2D'],
 ])('a key in the data is masked everywhere, %s', async (_, key, mask) => {
-  const file = join(folder, 'answers.json');
+  const file = join(folder, 'responses.json');
   const replies = { headers: { 'x-key': key }, body: `{"success":true,"data":{"echo":"${key}"}}` };
 
   for (const line of ['latest', 'latest --json', 'latest -o tsv', 'latest -o raw', 'latest --get echo', 'api /x -i']) {

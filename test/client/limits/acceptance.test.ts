@@ -46,7 +46,7 @@ test.each(WINDOW_KINDS)('lost responses and server errors delay no other calls (
   const { failed, makespanMs, optimumMs } = await simulate({ ...scenario, lost: 0.05, serverErrors: 0.05 });
 
   expect(failed).toBe(0);
-  // Every lost answer is a request that the server counted: a tenth of the work is done twice.
+  // Every lost response is a request that the server counted: a tenth of the work is done twice.
   expect(makespanMs / optimumMs).toBeLessThanOrEqual(1.6);
 });
 

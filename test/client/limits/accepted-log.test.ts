@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AcceptedLog } from '../../../src/client/limits/accepted-log.ts';
 
-test('a request expires a minute after its answer, not after its sending', () => {
+test('a request expires a minute after its response, not after its sending', () => {
   const log = new AcceptedLog();
   log.add(0, 200);
 
@@ -20,18 +20,18 @@ test('counts and expires like a plain list', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 20_000 })), fc.nat({ max: 90_000 }), (gaps, age) => {
       const log = new AcceptedLog();
-      const answers: number[] = [];
+      const responses: number[] = [];
       const sent: number[] = [];
       let now = 0;
       for (const gap of gaps) {
         now += gap;
         log.expire(now);
         log.add(now - 10 - (gap % 7), now);
-        answers.push(now);
+        responses.push(now);
         sent.push(now - 10 - (gap % 7));
       }
 
-      const kept = answers.filter((respondedAt) => respondedAt + 60_000 > now);
+      const kept = responses.filter((respondedAt) => respondedAt + 60_000 > now);
       const copy = new AcceptedLog(JSON.parse(JSON.stringify(log)));
 
       expect(log.size).toBe(kept.length);
@@ -62,7 +62,7 @@ test('saving and reading it removes only expired requests', () => {
   expect([0, 1, 2].map((place) => copy.expiresAt(place))).toEqual([90_000, 90_000, 121_000]);
 });
 
-test('from two thousand entries on, answers of the same 25 ms share one entry and are all counted', () => {
+test('from two thousand entries on, responses of the same 25 ms share one entry and are all counted', () => {
   const log = new AcceptedLog();
   for (let call = 0; call < 2_000; call += 1) log.add(call - 5, call);
   for (let call = 0; call < 500; call += 1) log.add(2_000 - 7, 2_000 + (call % 25));

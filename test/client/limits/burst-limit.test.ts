@@ -11,9 +11,9 @@ import {
   NO_BURST_LIMIT,
 } from '../../../src/client/limits/burst-limit.ts';
 
-function logOf(...answers: number[]): AcceptedLog {
+function logOf(...responses: number[]): AcceptedLog {
   const log = new AcceptedLog();
-  for (const respondedAt of answers) log.add(respondedAt - 50, respondedAt);
+  for (const respondedAt of responses) log.add(respondedAt - 50, respondedAt);
   return log;
 }
 

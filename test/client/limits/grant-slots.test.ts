@@ -15,20 +15,20 @@ const FIXED = { kind: 'fixed', startsAt: 0, guardMs: 500, boundary: 'assumed' } 
 
 interface Known extends Partial<LimiterState> {
   readonly perMinute?: number;
-  /** Requests that were answered at 100. */
-  readonly answered?: number;
+  /** Requests that were accepted at 100. */
+  readonly accepted?: number;
 }
 
 /** A run in the phase `known` that has sent nothing, changed as given. */
-function knownRun({ perMinute = 10, answered = 0, ...changes }: Known = {}): LimiterRun {
+function knownRun({ perMinute = 10, accepted = 0, ...changes }: Known = {}): LimiterRun {
   const run = new LimiterRun(perMinute);
   run.state = { ...run.state, phase: 'known', ...changes };
-  for (let call = 0; call < answered; call += 1) run.state.log.add(0, 100);
+  for (let call = 0; call < accepted; call += 1) run.state.log.add(0, 100);
   return run;
 }
 
 test('the first boundary of a fixed window is tested by one request, after its guard', () => {
-  const run = knownRun({ window: FIXED, answered: 10 });
+  const run = knownRun({ window: FIXED, accepted: 10 });
 
   expect(run.ask(MINUTE)).toEqual({ n: 0, probe: false, at: MINUTE + 500 });
   expect(run.ask(MINUTE + 500).n).toBe(1);
@@ -37,7 +37,7 @@ test('the first boundary of a fixed window is tested by one request, after its g
 
 test('after the request that tests the boundary, two follow, also if a burst limit grows meanwhile', () => {
   const burst = { calls: 1, periodMs: 1_000, proven: 1, growsAt: MINUTE + 650, pauseMs: 4_000 };
-  const run = knownRun({ window: FIXED, burst, answered: 4 });
+  const run = knownRun({ window: FIXED, burst, accepted: 4 });
   run.ask(MINUTE + 500);
   expect(run.ask(MINUTE + 550).n).toBe(0);
   run.accept(MINUTE + 500);
@@ -48,7 +48,7 @@ test('after the request that tests the boundary, two follow, also if a burst lim
 });
 
 test('a request that was in flight at the boundary does not test it', () => {
-  const run = knownRun({ window: FIXED, answered: 4 });
+  const run = knownRun({ window: FIXED, accepted: 4 });
   run.ask(MINUTE - 50, 1);
   run.ask(MINUTE);
   run.accept(MINUTE - 50);
@@ -57,7 +57,7 @@ test('a request that was in flight at the boundary does not test it', () => {
 });
 
 test('the boundary of a window that is confirmed needs no test', () => {
-  const run = knownRun({ window: { ...FIXED, boundary: 'confirmed' }, answered: 10 });
+  const run = knownRun({ window: { ...FIXED, boundary: 'confirmed' }, accepted: 10 });
 
   expect(run.ask(MINUTE).n).toBe(0);
   expect(run.ask(MINUTE + 500).n).toBe(10);
@@ -66,7 +66,7 @@ test('the boundary of a window that is confirmed needs no test', () => {
 
 test('a burst limit that is used up grows when it is due', () => {
   const burst = { calls: 2, periodMs: 1_000, proven: 2, growsAt: 500, pauseMs: 4_000 };
-  const run = knownRun({ burst, answered: 2 });
+  const run = knownRun({ burst, accepted: 2 });
 
   run.ask(499);
   expect(run.state.burst).toEqual(burst);
@@ -77,12 +77,12 @@ test('a burst limit that is used up grows when it is due', () => {
 test('a grant of all calls that are wanted names no time to ask again, one of fewer the next slot', () => {
   expect(new LimiterRun().ask(0, 2)).toEqual({ n: 2, probe: false, at: undefined });
 
-  const run = knownRun({ perMinute: 3, answered: 1 });
+  const run = knownRun({ perMinute: 3, accepted: 1 });
   expect(run.ask(200)).toEqual({ n: 2, probe: false, at: MINUTE + 100 });
   expect(run.state.window).toEqual({ kind: 'log' });
 });
 
-test('behind a gate that has just opened, the others wait for the answer to the first', () => {
+test('behind a gate that has just opened, the others wait for the response to the first', () => {
   const gate = { ...OPEN_GATE, opensAt: 100, wasClosed: true };
   const run = knownRun({ gate });
 
@@ -108,15 +108,15 @@ test('while learning, requests in flight are subtracted from the limit and from 
   expect(knownSlots(knownRun({ ...learning, inFlight: 2 }).state, 0)).toBe(90);
 });
 
-test('while learning, only an answer brings the next slot', () => {
+test('while learning, only an response brings the next slot', () => {
   const gate = { ...OPEN_GATE, wasClosed: true, accepted: 2 };
-  const run = knownRun({ phase: 'learning', perMinute: 3, limit: 3, firstBurst: 9, gate, inFlight: 1, answered: 2 });
+  const run = knownRun({ phase: 'learning', perMinute: 3, limit: 3, firstBurst: 9, gate, inFlight: 1, accepted: 2 });
 
   expect(run.ask(200)).toEqual({ n: 0, probe: false, at: undefined });
 });
 
 test('a share that can grow has its next slot when the next probe is due', () => {
-  const run = knownRun({ limit: 4, answered: 4 });
+  const run = knownRun({ limit: 4, accepted: 4 });
   run.state = { ...run.state, probe: { ...run.state.probe, dueAt: 5_000 } };
 
   expect([0, 9, 10, 20].map((ahead) => run.slotAt(1_000, ahead))).toEqual([5_000, 5_000, 65_000, 125_000]);
@@ -133,7 +133,7 @@ test('a share of a bucket has its next slot with the next token', () => {
 });
 
 test('the last of many calls in a fixed window or a bucket is sent when those say', () => {
-  const fixed = knownRun({ perMinute: 3, window: { ...FIXED, boundary: 'confirmed' }, answered: 3 });
+  const fixed = knownRun({ perMinute: 3, window: { ...FIXED, boundary: 'confirmed' }, accepted: 3 });
   expect([1, 3, 4].map((calls) => lastSlotAt(fixed.state, 1_000, calls))).toEqual([60_500, 60_500, 120_500]);
 
   const gate = { ...OPEN_GATE, opensAt: 90_000 };
@@ -149,7 +149,7 @@ test('the last of many calls waits for a bucket that was learned without a confi
 
 test('the last of many calls waits a minute for those before it, whether they were sent or not', () => {
   const fresh = knownRun({ perMinute: 3 });
-  const learning = knownRun({ phase: 'learning', perMinute: 3, window: { ...FIXED, startsAt: 50 }, answered: 3 });
+  const learning = knownRun({ phase: 'learning', perMinute: 3, window: { ...FIXED, startsAt: 50 }, accepted: 3 });
 
   expect([3, 4, 7].map((calls) => lastSlotAt(fresh.state, 1_000, calls))).toEqual([1_000, 61_000, 121_000]);
   expect(lastSlotAt(learning.state, 1_000, 1)).toBe(MINUTE + 100);
@@ -164,12 +164,12 @@ test('the last of many calls waits for those in flight', () => {
 test('where a burst limit and the window are used up, the later slot counts', () => {
   const burst = { calls: 2, periodMs: 1_000, proven: 0, growsAt: MINUTE, pauseMs: 4_000 };
 
-  expect(knownRun({ perMinute: 2, burst, answered: 2 }).ask(200)).toEqual({ n: 0, probe: false, at: MINUTE + 100 });
+  expect(knownRun({ perMinute: 2, burst, accepted: 2 }).ask(200)).toEqual({ n: 0, probe: false, at: MINUTE + 100 });
   expect(knownRun({ burst, inFlight: 2 }).ask(200)).toEqual({ n: 0, probe: false, at: undefined });
 });
 
 test('a share asks again at the next slot of its window if that is before the next probe', () => {
-  const share = knownRun({ limit: 2, answered: 2 });
+  const share = knownRun({ limit: 2, accepted: 2 });
   share.state = { ...share.state, probe: { ...share.state.probe, dueAt: 90_000 } };
 
   expect(share.ask(1_000)).toEqual({ n: 0, probe: false, at: MINUTE + 100 });
@@ -180,7 +180,7 @@ test('neither a bucket nor a share with a request in flight is probed', () => {
   bucket.state = { ...bucket.state, probe: { ...bucket.state.probe, dueAt: 5_000 } };
   expect(bucket.ask(0)).toEqual({ n: 0, probe: false, at: 15_000 });
 
-  const share = knownRun({ limit: 2, inFlight: 1, answered: 1 });
+  const share = knownRun({ limit: 2, inFlight: 1, accepted: 1 });
   share.state = { ...share.state, probe: { ...share.state.probe, dueAt: 5_000 } };
   expect(share.ask(1_000)).toEqual({ n: 0, probe: false, at: MINUTE + 100 });
 });

@@ -231,7 +231,7 @@ test('opens after the longest wait of all responses', () => {
   expect(closed.opensAt).toBe(5_000);
 });
 
-test('answers to requests sent before it opened are stale', () => {
+test('responses to requests sent before it opened are stale', () => {
   const closed = closeGate(OPEN_GATE, 1_000);
 
   expect(isStale(closed, 999)).toBe(true);

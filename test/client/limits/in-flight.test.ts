@@ -24,7 +24,7 @@ function fail(health: ServiceHealth, now: number, { sentAt = now - 100, hintMs, 
   return serviceFailed(health, { now, sentAt, hintMs, random });
 }
 
-function answer(health: ServiceHealth, times: number): ServiceHealth {
+function response(health: ServiceHealth, times: number): ServiceHealth {
   let after = health;
   for (let call = 0; call < times; call += 1) after = serviceResponded(after, call);
   return after;
@@ -50,19 +50,19 @@ function failProbe(health: ServiceHealth, failing: Failing = {}): ServiceHealth 
 }
 
 test('one failure never marks the service as down, even if failures are rare', () => {
-  const health = fail(answer(HEALTHY, 1_000), 1_000);
+  const health = fail(response(HEALTHY, 1_000), 1_000);
 
   expect(health.isDown).toBe(false);
   expect(serviceRoom(health, 1_000)).toBe(Number.POSITIVE_INFINITY);
 });
 
 test('the service is down after two failures in a row, or three if it is new', () => {
-  expect(failuresUntilDown(answer(HEALTHY, 100))).toBe(2);
+  expect(failuresUntilDown(response(HEALTHY, 100))).toBe(2);
   expect(failuresUntilDown(HEALTHY)).toBe(3);
 });
 
 test('failures between late responses of an outage do not hide it', () => {
-  let health = answer(HEALTHY, 100);
+  let health = response(HEALTHY, 100);
   for (let round = 0; round < 60; round += 1) {
     health = fail(health, 200 + round, { sentAt: 99 });
     health = serviceResponded(health, 100);
@@ -73,11 +73,11 @@ test('failures between late responses of an outage do not hide it', () => {
 
 test('if every third request fails, two failures in a row are not an outage', () => {
   let health = HEALTHY;
-  for (let round = 0; round < 60; round += 1) health = fail(answer(health, 2), round);
+  for (let round = 0; round < 60; round += 1) health = fail(response(health, 2), round);
 
   expect(health.isDown).toBe(false);
   expect(health.failureRate).toBeGreaterThan(0.25);
-  expect(failuresUntilDown(answer(health, 1))).toBeGreaterThanOrEqual(5);
+  expect(failuresUntilDown(response(health, 1))).toBeGreaterThanOrEqual(5);
 });
 
 test('a success ends a run of failures', () => {
@@ -143,7 +143,7 @@ test('a probe that fails with Retry-After is repeated after that time', () => {
   expect(failProbe(health, { hintMs: 30_000 }).retryAt).toBe(health.retryAt + 100 + 30_000);
 });
 
-test('an answered probe ends the outage and resets the backoff', () => {
+test('a response to the probe ends the outage and resets the backoff', () => {
   const health = failProbe(failProbe(down()));
   const sentAt = health.retryAt;
 

@@ -12,14 +12,14 @@ const BUCKET = { kind: 'bucket', perMs: 10 / 60_000, capacity: 5, tokens: 3, at:
 
 interface Before extends Partial<LimiterState> {
   readonly perMinute?: number;
-  /** When requests were answered, each 100 ms after it was sent. */
-  readonly answers?: readonly number[];
+  /** Times of the responses, each 100 ms after its request. */
+  readonly responses?: readonly number[];
 }
 
 /** The record after a refusal in a window that is known. */
-function refuse({ perMinute = 10, answers = [], ...changes }: Before, refusal: Partial<Refusal> = {}): LimiterState {
+function refuse({ perMinute = 10, responses = [], ...changes }: Before, refusal: Partial<Refusal> = {}): LimiterState {
   const state: LimiterState = { ...initialState(perMinute), phase: 'known', window: FIXED, ...changes };
-  for (const respondedAt of answers) state.log.add(respondedAt - 100, respondedAt);
+  for (const respondedAt of responses) state.log.add(respondedAt - 100, respondedAt);
   const hint = refusal.hintMs === undefined ? 'none' : 'long';
   const usual = { now: NOW, sentAt: NOW - 100, openedAt: 0, isProbe: false, hint, hintMs: 0 } as const;
   return refuseKnown(state, { ...usual, ...refusal });
@@ -39,45 +39,75 @@ const times = (count: number, at: number) => Array.from({ length: count }, () =>
 
 test.each<[string, Before, Partial<Refusal>, string, number]>([
   // The hint names the end of our own oldest request, and not that of the window.
-  ['the end of our oldest request', { answers: [45_000, 65_000] }, { hintMs: 35_000 }, 'log', 2],
-  ['that, 2 s before the end of the window', { answers: [58_000] }, { hintMs: 47_999 }, 'log', 1],
-  ['nearly the end of the window', { answers: [58_000, 65_000] }, { hintMs: 48_000 }, 'even from 118000', 10],
-  ['the end of the window', { answers: [61_000, 62_000] }, { hintMs: 50_000 }, 'even from 120000', 10],
+  ['the end of our oldest request', { responses: [45_000, 65_000] }, { hintMs: 35_000 }, 'log', 2],
+  ['that, 2 s before the end of the window', { responses: [58_000] }, { hintMs: 47_999 }, 'log', 1],
+  ['nearly the end of the window', { responses: [58_000, 65_000] }, { hintMs: 48_000 }, 'even from 118000', 10],
+  ['the end of the window', { responses: [61_000, 62_000] }, { hintMs: 50_000 }, 'even from 120000', 10],
   // Less than a sixteenth of the limit: many others use the key.
-  ['it, with a small part', { perMinute: 33, answers: [61_000, 62_000] }, { hintMs: 50_000 }, 'share until 120000', 2],
+  [
+    'it, with a small part',
+    { perMinute: 33, responses: [61_000, 62_000] },
+    { hintMs: 50_000 },
+    'share until 120000',
+    2,
+  ],
   // All of the limit was used, and comes back before the minute is over.
-  ['a time within it', { limit: 3, answers: times(3, 61_000) }, { hintMs: 35_000 }, 'burst limit of 3 in 45000 ms', 10],
-  ['a later time', { perMinute: 3, answers: times(3, 61_000) }, { hintMs: 35_001 }, 'unknown window', 3],
+  [
+    'a time within it',
+    { limit: 3, responses: times(3, 61_000) },
+    { hintMs: 35_000 },
+    'burst limit of 3 in 45000 ms',
+    10,
+  ],
+  ['a later time', { perMinute: 3, responses: times(3, 61_000) }, { hintMs: 35_001 }, 'unknown window', 3],
   [
     'a time within it, early',
-    { perMinute: 33, limit: 3, answers: times(2, 61_000) },
+    { perMinute: 33, limit: 3, responses: times(2, 61_000) },
     { hintMs: 20_000 },
     'unknown window',
     2,
   ],
   [
     'one slot within it',
-    { limit: 3, answers: times(3, 61_000) },
+    { limit: 3, responses: times(3, 61_000) },
     { hintMs: 5_000, hint: 'short' },
     'unknown window',
     3,
   ],
-  ['one slot within it, early', { answers: times(3, 61_000) }, { hintMs: 5_000, hint: 'short' }, 'unknown window', 10],
-  ['one slot near its end', { answers: times(3, 61_000) }, { hintMs: 48_000, hint: 'short' }, 'share until 120000', 3],
+  [
+    'one slot within it, early',
+    { responses: times(3, 61_000) },
+    { hintMs: 5_000, hint: 'short' },
+    'unknown window',
+    10,
+  ],
+  [
+    'one slot near its end',
+    { responses: times(3, 61_000) },
+    { hintMs: 48_000, hint: 'short' },
+    'share until 120000',
+    3,
+  ],
   // Others use the key.
-  ['nothing, with a part of the limit', { answers: times(4, 61_000) }, {}, 'share until 120000', 4],
-  ['nothing, with no request', { answers: [] }, {}, 'share until 120000', 1],
+  ['nothing, with a part of the limit', { responses: times(4, 61_000) }, {}, 'share until 120000', 4],
+  ['nothing, with no request', { responses: [] }, {}, 'share until 120000', 1],
   [
     'nothing, with nearly the limit in a minute',
-    { answers: [...times(5, 50_000), ...times(4, 61_000)] },
+    { responses: [...times(5, 50_000), ...times(4, 61_000)] },
     {},
     'log',
     10,
   ],
-  ['nothing, with a little less', { answers: [...times(4, 50_000), ...times(4, 61_000)] }, {}, 'share until 120000', 4],
+  [
+    'nothing, with a little less',
+    { responses: [...times(4, 50_000), ...times(4, 61_000)] },
+    {},
+    'share until 120000',
+    4,
+  ],
   [
     'nothing, with half after the boundary',
-    { answers: times(9, 50_000).with(0, 61_000).fill(61_000, 4) },
+    { responses: times(9, 50_000).with(0, 61_000).fill(61_000, 4) },
     {},
     'share until 120000',
     5,
@@ -89,7 +119,7 @@ test.each<[string, Before, Partial<Refusal>, string, number]>([
 });
 
 test('a share is sent again when the window starts, and probes a minute later', () => {
-  const { gate, probe } = refuse({ answers: times(5, 61_000) });
+  const { gate, probe } = refuse({ responses: times(5, 61_000) });
 
   expect(gate).toMatchObject({ opensAt: 120_000, wasClosed: true, accepted: 0 });
   expect(probe.dueAt).toBe(180_000);
@@ -103,7 +133,7 @@ test.each<[string, Partial<Refusal>, string]>([
 ])('a refused probe in a fixed window with %s', (_, refusal, expected) => {
   const probe = { ...initialState(10).probe, pauseMs: 60_000 };
 
-  const after = refuse({ probe, answers: times(5, 61_000) }, { ...refusal, isProbe: true });
+  const after = refuse({ probe, responses: times(5, 61_000) }, { ...refusal, isProbe: true });
 
   expect([verdict(after), after.limit]).toEqual([expected, 10]);
 });
@@ -121,7 +151,7 @@ test.each<[string, Partial<Refusal>, string]>([
 ])('a refused probe in a sliding window with a short hint %s', (_, refusal, expected) => {
   const probe = { ...initialState(10).probe, pauseMs: 60_000 };
 
-  expect(verdict(refuse({ window: LOG, probe, answers: [30_000] }, { ...refusal, isProbe: true }))).toBe(expected);
+  expect(verdict(refuse({ window: LOG, probe, responses: [30_000] }, { ...refusal, isProbe: true }))).toBe(expected);
   expect(verdict(refuse({ window: LOG, probe }, { isProbe: true }))).toBe('no capacity');
 });
 
@@ -138,22 +168,22 @@ test.each<[string, Partial<Refusal>, number]>([
 });
 
 test.each<[string, Before, Partial<Refusal>, string, number]>([
-  ['the end of its oldest request', { answers: times(4, 40_000) }, { hintMs: 30_000 }, 'even from 100000', 10],
+  ['the end of its oldest request', { responses: times(4, 40_000) }, { hintMs: 30_000 }, 'even from 100000', 10],
   [
     'that, with a small part',
-    { perMinute: 65, answers: times(4, 40_000) },
+    { perMinute: 65, responses: times(4, 40_000) },
     { hintMs: 30_000 },
     'share until 100000',
     4,
   ],
   [
     'another time, with a small part',
-    { perMinute: 65, answers: times(4, 40_000) },
+    { perMinute: 65, responses: times(4, 40_000) },
     { hintMs: 40_000 },
     'unknown window',
     4,
   ],
-  ['nothing', { answers: times(4, 40_000) }, {}, 'share until 100000', 4],
+  ['nothing', { responses: times(4, 40_000) }, {}, 'share until 100000', 4],
 ])('a refusal in a sliding window that names %s', (_, before, refusal, expected, limit) => {
   const after = refuse({ window: LOG, ...before }, refusal);
 
@@ -161,7 +191,7 @@ test.each<[string, Before, Partial<Refusal>, string, number]>([
 });
 
 test('after a long hint below the limit, requests are sent at equal intervals, at the rate of the last minute', () => {
-  const { window, gate, probe } = refuse({ answers: [...times(2, 20_000), ...times(4, 61_000)] }, { hintMs: 50_000 });
+  const { window, gate, probe } = refuse({ responses: [...times(2, 20_000), ...times(4, 61_000)] }, { hintMs: 50_000 });
 
   expect(window).toEqual({ kind: 'bucket', perMs: 6 / 60_000, capacity: 1, tokens: 1, at: 120_000 });
   expect(gate).toMatchObject({ opensAt: 120_000, wasClosed: true, accepted: 0 });

@@ -19,16 +19,16 @@ const INITIAL = initialState(30);
 
 interface Before extends Partial<Omit<LimiterState, 'gate' | 'hypothesis'>> {
   readonly perMinute?: number;
-  /** When requests were answered, each 100 ms after it was sent. */
-  readonly answers?: readonly number[];
+  /** Times of the responses, each 100 ms after its request. */
+  readonly responses?: readonly number[];
   readonly gate?: Partial<LimiterState['gate']>;
   readonly hypothesis?: Partial<LimiterState['hypothesis']>;
 }
 
 /** With 30 per minute, changed as given. */
-function stateOf({ perMinute = 30, answers = [], gate, hypothesis, ...changes }: Before = {}): LimiterState {
+function stateOf({ perMinute = 30, responses = [], gate, hypothesis, ...changes }: Before = {}): LimiterState {
   const initial = initialState(perMinute);
-  for (const respondedAt of answers) initial.log.add(respondedAt - 100, respondedAt);
+  for (const respondedAt of responses) initial.log.add(respondedAt - 100, respondedAt);
   const parts = { gate: { ...initial.gate, ...gate }, hypothesis: { ...initial.hypothesis, ...hypothesis } };
   return { ...initial, ...parts, ...changes };
 }
@@ -52,10 +52,10 @@ test.each([
 test.each<[string, Before, number]>([
   ['the configured rate', {}, 3_050],
   ['the learned rate without one', { perMinute: Number.POSITIVE_INFINITY, limit: 20 }, 4_050],
-  ['a few requests in a minute', { answers: times(9, NOW) }, 3_050],
-  ['ten requests in a minute', { answers: times(10, NOW) }, 7_050],
-  ['fewer requests than configured', { answers: times(12, NOW) }, 6_050],
-  ['more requests than configured', { answers: times(40, NOW) }, 3_050],
+  ['a few requests in a minute', { responses: times(9, NOW) }, 3_050],
+  ['ten requests in a minute', { responses: times(10, NOW) }, 7_050],
+  ['fewer requests than configured', { responses: times(12, NOW) }, 6_050],
+  ['more requests than configured', { responses: times(40, NOW) }, 3_050],
 ])('the longest hint of one slot, by %s', (_, before, ms) => {
   expect(shortHintMs(stateOf(before))).toBe(ms);
 });
@@ -73,34 +73,34 @@ test.each([
 });
 
 test.each<[string, Before, Partial<Refusal>, number, boolean]>([
-  ['a long hint', { answers: times(20, NOW) }, { hintMs: 30_000 }, 5, true],
-  ['no hint', { answers: times(20, NOW) }, {}, 5, false],
-  ['a short hint', { answers: times(20, NOW) }, { hintMs: 3_000, hint: 'short' }, 5, false],
-  ['a little less than the limit in the window', { answers: times(26, NOW) }, { hintMs: 30_000 }, 26, true],
-  ['nearly the limit in the window', { answers: times(27, NOW) }, { hintMs: 30_000 }, 27, false],
-  ['a little more than the limit in the last minute', { answers: times(33, NOW) }, { hintMs: 30_000 }, 5, true],
-  ['more than the limit in the last minute', { answers: times(34, NOW) }, { hintMs: 30_000 }, 5, false],
-  ['a sixteenth of the limit', { perMinute: 32, answers: times(2, NOW) }, { hintMs: 30_000 }, 2, true],
-  ['less than that', { perMinute: 33, answers: times(2, NOW) }, { hintMs: 30_000 }, 2, false],
-  ['five requests of 100, a whole minute', { perMinute: 100, answers: times(5, NOW) }, { hintMs: 60_000 }, 5, true],
-  ['one request of 100, a whole minute', { perMinute: 100, answers: times(1, NOW) }, { hintMs: 60_000 }, 1, true],
-  ['no request of 100, a whole minute', { perMinute: 100, answers: [] }, { hintMs: 60_000 }, 0, false],
-  ['six requests of 100, a whole minute', { perMinute: 100, answers: times(6, NOW) }, { hintMs: 60_000 }, 6, false],
-  ['five requests of 100, less', { perMinute: 100, answers: times(5, NOW) }, { hintMs: 59_999 }, 5, false],
+  ['a long hint', { responses: times(20, NOW) }, { hintMs: 30_000 }, 5, true],
+  ['no hint', { responses: times(20, NOW) }, {}, 5, false],
+  ['a short hint', { responses: times(20, NOW) }, { hintMs: 3_000, hint: 'short' }, 5, false],
+  ['a little less than the limit in the window', { responses: times(26, NOW) }, { hintMs: 30_000 }, 26, true],
+  ['nearly the limit in the window', { responses: times(27, NOW) }, { hintMs: 30_000 }, 27, false],
+  ['a little more than the limit in the last minute', { responses: times(33, NOW) }, { hintMs: 30_000 }, 5, true],
+  ['more than the limit in the last minute', { responses: times(34, NOW) }, { hintMs: 30_000 }, 5, false],
+  ['a sixteenth of the limit', { perMinute: 32, responses: times(2, NOW) }, { hintMs: 30_000 }, 2, true],
+  ['less than that', { perMinute: 33, responses: times(2, NOW) }, { hintMs: 30_000 }, 2, false],
+  ['five requests of 100, a whole minute', { perMinute: 100, responses: times(5, NOW) }, { hintMs: 60_000 }, 5, true],
+  ['one request of 100, a whole minute', { perMinute: 100, responses: times(1, NOW) }, { hintMs: 60_000 }, 1, true],
+  ['no request of 100, a whole minute', { perMinute: 100, responses: [] }, { hintMs: 60_000 }, 0, false],
+  ['six requests of 100, a whole minute', { perMinute: 100, responses: times(6, NOW) }, { hintMs: 60_000 }, 6, false],
+  ['five requests of 100, less', { perMinute: 100, responses: times(5, NOW) }, { hintMs: 59_999 }, 5, false],
   [
     'five requests of an unknown limit, a whole minute',
-    { perMinute: Number.POSITIVE_INFINITY, answers: times(5, NOW) },
+    { perMinute: Number.POSITIVE_INFINITY, responses: times(5, NOW) },
     { hintMs: 60_000 },
     5,
     false,
   ],
-  ['an unknown limit', { perMinute: Number.POSITIVE_INFINITY, answers: times(2, NOW) }, { hintMs: 30_000 }, 2, false],
+  ['an unknown limit', { perMinute: Number.POSITIVE_INFINITY, responses: times(2, NOW) }, { hintMs: 30_000 }, 2, false],
 ])('whether a refusal is below the limit: %s', (_, before, refusal, accepted, expected) => {
   expect(isRefusedBelowLimit(stateOf(before), refusalOf(refusal), accepted)).toBe(expected);
 });
 
 test('while learning, a long hint below the limit makes the requests even', () => {
-  const before = stateOf({ answers: times(20, NOW), gate: { accepted: 8 }, phase: 'learning' });
+  const before = stateOf({ responses: times(20, NOW), gate: { accepted: 8 }, phase: 'learning' });
 
   const { phase, window } = refuseLearning(before, refusalOf({ openedAt: NOW - 20_000, hintMs: 40_000 }));
 
@@ -109,14 +109,14 @@ test('while learning, a long hint below the limit makes the requests even', () =
 });
 
 test.each([
-  // Sent at 49,900 and answered at 50,000: forgotten a minute later, give or take 2.1 s.
+  // Sent at 49,900, with the response at 50,000: forgotten a minute later, give or take 2.1 s.
   [7_800, true],
   [7_799, false],
   [12_100, true],
   [12_101, false],
   [undefined, false],
 ])('whether a hint of %j ms is the end of the oldest request: %s', (hintMs, isOwn) => {
-  expect(waitsForOwn(stateOf({ answers: [50_000, 99_000] }), refusalOf(hintMs === undefined ? {} : { hintMs }))).toBe(
+  expect(waitsForOwn(stateOf({ responses: [50_000, 99_000] }), refusalOf(hintMs === undefined ? {} : { hintMs }))).toBe(
     isOwn,
   );
   expect(waitsForOwn(INITIAL, refusalOf(hintMs === undefined ? {} : { hintMs }))).toBe(false);
@@ -125,16 +125,16 @@ test.each([
 test.each<[string, Before, Partial<Refusal>, object]>([
   [
     'a long hint',
-    { answers: times(3, 99_000) },
+    { responses: times(3, 99_000) },
     { hintMs: 30_000 },
     { limit: 3, countsLateResponses: true, firstBurst: 3 },
   ],
-  ['no hint after nine requests', { answers: times(9, 99_000) }, {}, { limit: 30, countsLateResponses: false }],
-  ['no hint after ten requests', { answers: times(10, 99_000) }, {}, { limit: 10, countsLateResponses: true }],
-  ['a short hint', { answers: times(12, 99_000) }, { hintMs: 2_000, hint: 'short' }, { limit: 30 }],
-  ['a probe', { answers: times(12, 99_000) }, { hintMs: 30_000, isProbe: true }, { limit: 30, firstBurst: 12 }],
-  ['nearly the whole limit', { answers: times(27, 99_000) }, {}, { limit: 27, firstBurst: 27 }],
-  ['a little less', { answers: times(26, 99_000) }, {}, { limit: 26, firstBurst: 26 }],
+  ['no hint after nine requests', { responses: times(9, 99_000) }, {}, { limit: 30, countsLateResponses: false }],
+  ['no hint after ten requests', { responses: times(10, 99_000) }, {}, { limit: 10, countsLateResponses: true }],
+  ['a short hint', { responses: times(12, 99_000) }, { hintMs: 2_000, hint: 'short' }, { limit: 30 }],
+  ['a probe', { responses: times(12, 99_000) }, { hintMs: 30_000, isProbe: true }, { limit: 30, firstBurst: 12 }],
+  ['nearly the whole limit', { responses: times(27, 99_000) }, {}, { limit: 27, firstBurst: 27 }],
+  ['a little less', { responses: times(26, 99_000) }, {}, { limit: 26, firstBurst: 26 }],
 ])('the first refusal with %s', (_, before, refusal, expected) => {
   const after = refuseUnknown(stateOf(before), refusalOf(refusal));
 
@@ -164,7 +164,7 @@ test.each([
 });
 
 test('without hints, a try comes no later than the end of the oldest request', () => {
-  const before = stateOf({ answers: [40_500], gate: { accepted: 0 } });
+  const before = stateOf({ responses: [40_500], gate: { accepted: 0 } });
 
   expect(refuseLearning(before, refusalOf())).toMatchObject({
     gate: { opensAt: 100_500 },
@@ -208,30 +208,30 @@ const TRIAL = { startedAt: NOW - 12_500 };
 
 test.each<[string, LimiterState, Partial<Refusal>, string]>([
   // 30 per minute refill five in 10 s; one more was under way.
-  ['as many as a bucket refills', learning(6, { answers: times(6, NOW) }), SHORT, 'bucket'],
-  ['as many as a bucket refills, without a hint', learning(6, { answers: times(6, NOW) }), {}, 'bucket'],
-  ['more than that', learning(7, { answers: times(7, NOW) }), SHORT, 'share of 7'],
+  ['as many as a bucket refills', learning(6, { responses: times(6, NOW) }), SHORT, 'bucket'],
+  ['as many as a bucket refills, without a hint', learning(6, { responses: times(6, NOW) }), {}, 'bucket'],
+  ['more than that', learning(7, { responses: times(7, NOW) }), SHORT, 'share of 7'],
   [
     'more, after a short trial',
-    learning(7, { answers: times(7, NOW), hypothesis: TRIAL }),
+    learning(7, { responses: times(7, NOW), hypothesis: TRIAL }),
     SHORT,
     'burst limit of 7 in 1000 ms',
   ],
   [
     'more, after a short trial, without a hint',
-    learning(7, { answers: times(7, NOW), hypothesis: TRIAL }),
+    learning(7, { responses: times(7, NOW), hypothesis: TRIAL }),
     {},
     'burst limit of 7 in 1000 ms',
   ],
   [
     'no more than a trial of 2.6 s',
-    learning(7, { answers: times(7, NOW), hypothesis: { startedAt: NOW - 12_501 } }),
+    learning(7, { responses: times(7, NOW), hypothesis: { startedAt: NOW - 12_501 } }),
     SHORT,
     'share of 7',
   ],
   [
     'more than a bucket of the learned limit refills',
-    learning(3, { limit: 10, answers: times(3, NOW) }),
+    learning(3, { limit: 10, responses: times(3, NOW) }),
     SHORT,
     'share of 3',
   ],
@@ -240,7 +240,7 @@ test.each<[string, LimiterState, Partial<Refusal>, string]>([
   ['few before a long hint, of a small burst', learning(3, { firstBurst: 2 }), LONG, 'bucket'],
   ['few before a longer hint', learning(3), LONGER, 'share of 3'],
   ['few before a longer hint, of the whole limit', learning(3, { firstBurst: 27 }), LONGER, 'share of 3'],
-  ['many before the end of our oldest request', learning(9, { answers: times(12, 60_000) }), LONG, 'log'],
+  ['many before the end of our oldest request', learning(9, { responses: times(12, 60_000) }), LONG, 'log'],
 ])('a refusal after %s', (_, before, refusal, expected) => {
   expect(verdict(refuseLearning(before, refusalOf(refusal)))).toBe(expected);
 });
@@ -250,7 +250,7 @@ test.each<[string, Before, number]>([
   ['the configured rate, after a small burst', { firstBurst: 2 }, 30 / 60_000],
   ['the measured rate', {}, (0.95 * 2) / 10_000],
   ['the configured rate, if more was measured', { perMinute: 10 }, 10 / 60_000],
-  ['the rate of the last minute, if that is more', { answers: [...times(29, 90_000)] }, 29 / (60_000 + 10_100)],
+  ['the rate of the last minute, if that is more', { responses: [...times(29, 90_000)] }, 29 / (60_000 + 10_100)],
 ])('a bucket that was learned refills at %s', (_, before, perMs) => {
   const { window } = refuseLearning(learning(2, before), refusalOf(SHORT));
 
@@ -258,7 +258,7 @@ test.each<[string, Before, number]>([
   expect((window as { perMs: number }).perMs).toBeCloseTo(perMs, 8);
 });
 
-/** The first answer after a gate that opened at 90,000. */
+/** The first response after a gate that opened at 90,000. */
 function accept(before: Before, sentAt = NOW - 100): LimiterState {
   const hypothesis = {
     startedAt: 60_000,
@@ -336,7 +336,7 @@ test('other requests change neither the window nor the limit that are being lear
 
 test('a sliding window that is learned has the requests of its minute as limit, up to the configured one', () => {
   const limits = [12, 40].map(
-    (calls) => refuseLearning(learning(9, { answers: times(calls, 60_000) }), refusalOf(LONG)).limit,
+    (calls) => refuseLearning(learning(9, { responses: times(calls, 60_000) }), refusalOf(LONG)).limit,
   );
 
   expect(limits).toEqual([12, 30]);
@@ -345,7 +345,7 @@ test('a sliding window that is learned has the requests of its minute as limit, 
 test('a burst limit that is learned starts to learn the minute anew', () => {
   const window = { kind: 'fixed', startsAt: 60_000, guardMs: 0, boundary: 'assumed' } as const;
 
-  const before = { window, limit: 7, countsLateResponses: true, answers: times(7, NOW), hypothesis: TRIAL };
+  const before = { window, limit: 7, countsLateResponses: true, responses: times(7, NOW), hypothesis: TRIAL };
   const after = refuseLearning(learning(7, before), refusalOf(SHORT));
 
   expect(after).toMatchObject({ phase: 'unknown', window: { kind: 'log' }, limit: 30, countsLateResponses: false });

@@ -113,9 +113,9 @@ test('nothing is sent before an honest Retry-After has passed', () => {
       const process = new LimiterProcess(perMinute);
       let notBefore = 0;
       for (const event of events) {
-        const isAnswered = process.inFlight > 0;
+        const hasResponse = process.inFlight > 0;
         const { grant } = process.apply(event);
-        if (isAnswered) notBefore = Math.max(notBefore, promisedAt(event, process));
+        if (hasResponse) notBefore = Math.max(notBefore, promisedAt(event, process));
         if (grant && grant.n > 0) expect(process.now).toBeGreaterThanOrEqual(notBefore);
       }
     }),
@@ -156,8 +156,8 @@ test('a failed request never raises a limit, a share or the concurrency', () => 
           expect(value).toBeLessThanOrEqual(before[place]!);
         }
 
-        const answer = { now: process.now, sentAt: process.now - 100, isOutage: event.kind === 'lost' };
-        const after = concurrencyFailed(concurrency, answer);
+        const response = { now: process.now, sentAt: process.now - 100, isOutage: event.kind === 'lost' };
+        const after = concurrencyFailed(concurrency, response);
         expect(after.limit).toBeLessThanOrEqual(concurrency.limit);
         concurrency = after;
       }

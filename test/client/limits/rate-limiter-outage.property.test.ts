@@ -39,12 +39,12 @@ class OutageRun {
     await this.clock.sleep(this.#random() * 200);
     const sinceMs = this.clock.now() - this.#startedAt - this.#outage.fromMs;
     const isDown = sinceMs >= 0 && sinceMs < this.#outage.lastsMs;
-    const answer = isDown ? undefined : this.#server.receive(this.clock.now());
+    const response = isDown ? undefined : this.#server.receive(this.clock.now());
     await this.clock.sleep(this.#random() * 200);
-    if (answer?.status === 200) permit.ok({ date: answer.date });
-    else if (answer) permit.limited(answer);
+    if (response?.status === 200) permit.ok({ date: response.date });
+    else if (response) permit.limited(response);
     else this.#fail(permit);
-    return answer?.status === 200;
+    return response?.status === 200;
   }
 
   #fail(permit: Permit): void {

@@ -204,7 +204,7 @@ test('with adaptive concurrency, sends four calls first, and one more for each r
   for (const permit of granted.slice(0, 4)) permit.ok();
   await settle();
 
-  // Only the first of the four answered while all places were taken.
+  // Only the first of the four responses came while all places were taken.
   expect(limiter.limits().maxConcurrent).toBe(5);
   expect(granted).toHaveLength(9);
 });

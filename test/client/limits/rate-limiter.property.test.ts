@@ -15,7 +15,7 @@ const servers = fc.record({
 });
 const seeds = fc.integer();
 
-/** Sends a call until it is served, over a network that takes up to 200 ms each way, and may lose the answer. */
+/** Sends a call until it is served, over a network that takes up to 200 ms each way, and may lose the response. */
 async function call(limiter: RateLimiter, network: Network): Promise<void> {
   const { clock, server, random, signal, deadlineAt, loses = 0, serverNow = () => clock.now(), onPermit } = network;
   let permit: Permit | undefined;
@@ -37,7 +37,7 @@ interface Network {
   readonly random: () => number;
   readonly signal?: AbortSignal;
   readonly deadlineAt?: () => number;
-  /** Part of the answers that never arrive. Default: none. */
+  /** Part of the responses that never arrive. Default: none. */
   readonly loses?: number;
   readonly onPermit?: () => void;
   /** The server's time; the client's unless told. */

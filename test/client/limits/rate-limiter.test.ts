@@ -122,7 +122,7 @@ test.each([
   },
 );
 
-test('a lost answer counts as accepted, a request that was never sent does not', async () => {
+test('a lost response counts as accepted, a request that was never sent does not', async () => {
   const { clock, start, limiter } = setUp({ perMinute: 1, probe: false });
 
   (await limiter.acquire()).unused();
@@ -365,7 +365,7 @@ test('a call behind two thousand others reads the time as often as one behind th
   expect(clock.pending).toBe(0);
 });
 
-test('many calls are answered when the limit or the service allows, whichever is later', async () => {
+test('many calls have responses when the limit or the service allows, whichever is later', async () => {
   const { clock, limiter } = setUp({ perMinute: 30, maxConcurrent: 4, probe: false });
   expect(limiter.etaMs(60, 256)).toBe(60_000);
 
@@ -380,7 +380,7 @@ test('many calls are answered when the limit or the service allows, whichever is
   expect(limiter.etaMs(60, 256)).toBe(120_000 + 400);
 });
 
-test('calls in flight are among those to be answered', async () => {
+test('calls in flight are among those that wait for a response', async () => {
   const { limiter } = setUp({ perMinute: 30, probe: false });
   for (let call = 0; call < 4; call += 1) await limiter.acquire();
 

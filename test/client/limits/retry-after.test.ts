@@ -86,7 +86,7 @@ test('for any header, the wait is absent or a positive number of milliseconds', 
   );
 });
 
-/** Refusals in order: the value, and when its request was sent and answered. */
+/** Refusals in order: the value, and when its request was sent and when the response came. */
 function refuse(values: readonly (readonly [value: number | string, at: number])[], before = UNKNOWN_UNIT): UnitState {
   return values.reduce(
     (state, [value, at]) => weighRefusal(state, parseRetryAfter(String(value)), { sentAt: at, now: at }),

@@ -38,8 +38,8 @@ test('requests the quota again after two minutes', () => {
 
 test('a refusal far below the limit contradicts it until the quota is read again', () => {
   const refuse = (state: LimiterState) => {
-    const answer = { now: 0, sentAt: 0, probe: false };
-    return refused({ ...state, inFlight: 1 }, answer, { maxRetryAfterMs: MINUTE, retryAfterUnit: 'auto' });
+    const response = { now: 0, sentAt: 0, probe: false };
+    return refused({ ...state, inFlight: 1 }, response, { maxRetryAfterMs: MINUTE, retryAfterUnit: 'auto' });
   };
 
   const afterNearlyAll = refuse(stateOf(30, 27));

@@ -66,7 +66,7 @@ test('an unknown limit is the number of calls accepted before the first refusal,
   expect(run.state).toMatchObject({ limit: 3, inFlight: 0, phase: 'learning' });
 });
 
-test('late answers to a second refusal do not raise the limit', () => {
+test('late responses to a second refusal do not raise the limit', () => {
   const run = new LimiterRun();
   run.ask(0);
   run.accept(0, { calls: 2 });
@@ -80,7 +80,7 @@ test('late answers to a second refusal do not raise the limit', () => {
   expect(run.state.limit).toBe(limit);
 });
 
-test('late answers do not raise the limit above the configured one', () => {
+test('late responses do not raise the limit above the configured one', () => {
   const run = new LimiterRun();
   run.ask(0);
   run.accept(0);

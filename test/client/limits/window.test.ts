@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { AcceptedLog } from '../../../src/client/limits/accepted-log.ts';
 import { advanceWindow, freeSlots, nextSlotAt, type Window } from '../../../src/client/limits/window.ts';
 
-function usage({ answers = [] as number[], limit = 3, inFlight = 0 }) {
+function usage({ responses = [] as number[], limit = 3, inFlight = 0 }) {
   const log = new AcceptedLog();
-  for (const respondedAt of answers) log.add(respondedAt - 100, respondedAt);
+  for (const respondedAt of responses) log.add(respondedAt - 100, respondedAt);
   return { log, limit, inFlight };
 }
 
@@ -13,9 +13,9 @@ const FIXED: Window = { kind: 'fixed', startsAt: 60_000, guardMs: 500, boundary:
 const BUCKET: Window = { kind: 'bucket', perMs: 0.001, capacity: 5, tokens: 2, at: 60_000 };
 
 test.each([
-  ['the log counts what was answered and what is in flight', LOG, { answers: [59_000], inFlight: 1 }, 60_000, 1],
+  ['the log counts accepted requests and those in flight', LOG, { responses: [59_000], inFlight: 1 }, 60_000, 1],
   ['a fixed window gives nothing before its guard has passed', FIXED, {}, 60_499, 0],
-  ['a fixed window counts the answers since it started', FIXED, { answers: [59_000, 60_100] }, 60_500, 2],
+  ['a fixed window counts the responses since it started', FIXED, { responses: [59_000, 60_100] }, 60_500, 2],
   ['a bucket gives its whole tokens, whatever is in flight', BUCKET, { inFlight: 3 }, 60_000, 2],
   ['a bucket gives nothing before the time it was last seen', BUCKET, {}, 59_999, 0],
 ])('%s', (_title, window, used, now, free) => {
@@ -24,15 +24,15 @@ test.each([
 
 test.each([
   ['a slot that is free', LOG, {}, 0, 60_000],
-  ['the third call when one is logged waits for it', LOG, { answers: [59_000] }, 2, 119_000],
-  ['the oldest logged call frees the first slot', LOG, { answers: [57_000, 58_000, 59_000] }, 0, 117_000],
-  ['the fourth after a full log needs the first slot again', LOG, { answers: [57_000, 58_000, 59_000] }, 3, 177_000],
-  ['the fourth call when one is logged waits for the calls sent now', LOG, { answers: [59_000] }, 3, 120_000],
-  ['the sixth has the slot of the logged one once more', LOG, { answers: [59_000] }, 5, 179_000],
+  ['the third call when one is logged waits for it', LOG, { responses: [59_000] }, 2, 119_000],
+  ['the oldest logged call frees the first slot', LOG, { responses: [57_000, 58_000, 59_000] }, 0, 117_000],
+  ['the fourth after a full log needs the first slot again', LOG, { responses: [57_000, 58_000, 59_000] }, 3, 177_000],
+  ['the fourth call when one is logged waits for the calls sent now', LOG, { responses: [59_000] }, 3, 120_000],
+  ['the sixth has the slot of the logged one once more', LOG, { responses: [59_000] }, 5, 179_000],
   [
     'a log beyond its limit gives one slot after another',
     LOG,
-    { answers: [1, 2, 3, 4, 5].map((s) => s * 10_000) },
+    { responses: [1, 2, 3, 4, 5].map((s) => s * 10_000) },
     1,
     100_000,
   ],
@@ -45,7 +45,7 @@ test.each([
 });
 
 test('a fixed window that is used up opens again a minute later', () => {
-  const used = usage({ answers: [60_600, 60_700, 60_800] });
+  const used = usage({ responses: [60_600, 60_700, 60_800] });
 
   expect(nextSlotAt(FIXED, used, 61_000)).toBe(120_500);
 });
@@ -82,16 +82,16 @@ const BEFORE = [100_000, 100_100, 100_200];
 
 test.each([
   ['subtracts requests in flight', { ...TESTING, boundary: 'confirmed' }, { inFlight: 2 }, 1],
-  ['forgets the minute before once it is confirmed', { ...TESTING, boundary: 'confirmed' }, { answers: BEFORE }, 3],
-  ['gives one request more than a log while it is tested', TESTING, { answers: BEFORE }, 1],
-  ['gives no other while that one is in flight', TESTING, { answers: BEFORE, inFlight: 1 }, 0],
-  ['gives what a log has left while it is tested', TESTING, { answers: [100_000] }, 2],
-  ['subtracts requests in flight while it is tested', TESTING, { answers: [100_000], inFlight: 1 }, 1],
-  ['gives no more than its limit while it is tested', TESTING, { answers: [120_600, 120_700, 120_800] }, 0],
+  ['forgets the minute before once it is confirmed', { ...TESTING, boundary: 'confirmed' }, { responses: BEFORE }, 3],
+  ['gives one request more than a log while it is tested', TESTING, { responses: BEFORE }, 1],
+  ['gives no other while that one is in flight', TESTING, { responses: BEFORE, inFlight: 1 }, 0],
+  ['gives what a log has left while it is tested', TESTING, { responses: [100_000] }, 2],
+  ['subtracts requests in flight while it is tested', TESTING, { responses: [100_000], inFlight: 1 }, 1],
+  ['gives no more than its limit while it is tested', TESTING, { responses: [120_600, 120_700, 120_800] }, 0],
 ] as const)('a fixed window %s', (_title, window, used, free) => {
-  expect(freeSlots(window, usage({ ...used, answers: [...('answers' in used ? used.answers : [])] }), 121_000)).toBe(
-    free,
-  );
+  expect(
+    freeSlots(window, usage({ ...used, responses: [...('responses' in used ? used.responses : [])] }), 121_000),
+  ).toBe(free);
 });
 
 test.each([
@@ -115,8 +115,8 @@ test.each([
     120_500,
   ],
   ['and the fourth with the one after it', FIXED, [60_100, 60_200, 60_300], 0, 3, 180_500],
-] as const)('next slot: %s', (_title, window, answers, inFlight, ahead, at) => {
+] as const)('next slot: %s', (_title, window, responses, inFlight, ahead, at) => {
   const now = window === FIXED ? 60_500 : 121_000;
 
-  expect(nextSlotAt(window, usage({ answers: [...answers], inFlight }), now, ahead)).toBe(at);
+  expect(nextSlotAt(window, usage({ responses: [...responses], inFlight }), now, ahead)).toBe(at);
 });

@@ -131,16 +131,16 @@ test('after a failed quota(), it is up to date for a minute', async () => {
 });
 
 test('the estimate never exceeds the quota of the service, in any order of events', () => {
-  // The service counts a request somewhere between its sending and its answer; a record is true at a moment between
-  // the question and its answer.
-  const steps = fc.array(fc.constantFrom('send', 'count', 'answer', 'ask', 'record', 'tell'), {
+  // The service counts a request somewhere between its sending and its response; a record is true at a moment between
+  // the question and its response.
+  const steps = fc.array(fc.constantFrom('send', 'count', 'response', 'ask', 'record', 'tell'), {
     minLength: 40,
     maxLength: 200,
   });
   fc.assert(
     fc.property(steps, (happenings) => {
       const { ledger } = setUp({ monthly_used: 0 });
-      const service = { sent: 0, counted: 0, answered: 0 };
+      const service = { sent: 0, counted: 0, responded: 0 };
       const question = { spentBefore: -1, used: -1 };
       const act: Record<string, () => void> = {
         send: () => {
@@ -150,10 +150,10 @@ test('the estimate never exceeds the quota of the service, in any order of event
         count: () => {
           if (service.counted < service.sent) service.counted += 1;
         },
-        answer: () => {
-          if (service.answered === service.counted) return;
-          service.answered += 1;
-          ledger.release(service.answered as unknown as object);
+        response: () => {
+          if (service.responded === service.counted) return;
+          service.responded += 1;
+          ledger.release(service.responded as unknown as object);
           ledger.spend();
         },
         ask: () => {

@@ -143,8 +143,8 @@ test('over HTTP the data keeps its digits, for all queries and for one base', as
 
   expect((await admin('PUT', '/latest', '[{"rate":1.10},{"rate":1.20}]')).status).toBe(204);
   expect((await admin('PUT', '/latest?base=EUR', '{"rate":2.00}')).status).toBe(204);
-  const answers = [await text(), await text('?base=EUR'), await text()];
-  expect(answers.map((answer) => /"rate":([\d.]+)/.exec(answer)?.[1])).toEqual(['1.10', '2.00', '1.20']);
+  const responses = [await text(), await text('?base=EUR'), await text()];
+  expect(responses.map((response) => /"rate":([\d.]+)/.exec(response)?.[1])).toEqual(['1.10', '2.00', '1.20']);
 
   expect((await admin('PUT', '/latest/replay', '{"base=EUR":{"rate":3.00}}')).status).toBe(204);
   expect((await admin('DELETE', '/latest?base=EUR')).status).toBe(204);

@@ -10,7 +10,7 @@ let folder = '';
 let file = '';
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fxrates-fixture-'));
-  file = join(folder, 'answers.json');
+  file = join(folder, 'responses.json');
 });
 afterEach(() => rm(folder, { recursive: true }));
 
@@ -70,10 +70,10 @@ test.each(['not JSON', '[]', '{"success":true,"data":{}}'])(
 );
 
 test('a file that cannot be written is an error with its reason, before a request uses quota', async () => {
-  file = join(folder, 'nowhere', 'answers.json');
+  file = join(folder, 'nowhere', 'responses.json');
 
   const { code, stdout, stderr, requests } = await record('');
 
   expect({ code, stdout, requests }).toEqual({ code: 1, stdout: '', requests: [] });
-  expect(stderr).toContain('answers.json — its folder does not exist');
+  expect(stderr).toContain('responses.json — its folder does not exist');
 });

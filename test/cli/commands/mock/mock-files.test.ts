@@ -88,11 +88,14 @@ const SETUP = fileOf(
 );
 
 test('--setup creates keys, stubs, faults and responses of latest before the server starts', async () => {
-  const answers = await responsesOf(['--setup', SETUP], ['/api/v1/latest', '/api/v1/latest?base=XXX', '/api/v1/quota']);
+  const responses = await responsesOf(
+    ['--setup', SETUP],
+    ['/api/v1/latest', '/api/v1/latest?base=XXX', '/api/v1/quota'],
+  );
 
-  expect(answers[0]).toBe('200 {"success":true,"data":{ "USD": 1.10 }}');
-  expect(answers[1]).toMatch(/^422 .*unknown_currency/);
-  expect(answers[2]).toMatch(/^503 /);
+  expect(responses[0]).toBe('200 {"success":true,"data":{ "USD": 1.10 }}');
+  expect(responses[1]).toMatch(/^422 .*unknown_currency/);
+  expect(responses[2]).toMatch(/^503 /);
 });
 
 /** The ready line and stderr of a mock that was started with these arguments. */
@@ -152,13 +155,13 @@ test('--behaviour overrides the switches of --setup', async () => {
   const setup = fileOf('hostile.json', '{ "behaviour": { "severalCredentials": "refused" } }');
 
   const [without] = await responsesOf(['--setup', setup], ['/api/v1/quota?api_key=another']);
-  const [answer] = await responsesOf(
+  const [response] = await responsesOf(
     ['--setup', setup, '--behaviour', 'severalCredentials=header'],
     ['/api/v1/quota?api_key=another'],
   );
 
   expect(without).toMatch(/^401 /);
-  expect(answer).toMatch(/^200 /);
+  expect(response).toMatch(/^200 /);
 });
 
 test.each([

@@ -157,7 +157,7 @@ test('reports end requests in flight, in the order of the store', () => {
 
   expect(reported).toBe(2);
   expect(state.limit).toMatchObject({ inFlight: 0 });
-  // The first answer came before the last write: it counts as answered then.
+  // The first response came before the last write: it counts as received then.
   expect(state.limit.log.expiresAt(0)).toBe(NOW - 100 + 60_000);
 });
 
@@ -403,7 +403,7 @@ test('a refusal of an assumed share does not slow the bucket down, but its wait 
   );
 
   expect(state.limit.window).toMatchObject({ kind: 'bucket', perMs: BUCKET.perMs });
-  // Other answers that came before the last write, 100 ms ago, count as answered at that time.
+  // Other responses that came before the last write, 100 ms ago, count as received at that time.
   expect(granted).toMatchObject({ n: 0, at: NOW - 500 + 2_000 });
   expect(grant(state.limit, { now: NOW + 2_000, wanted: 9, mayProbe: false }).grant.n).toBe(1);
 });

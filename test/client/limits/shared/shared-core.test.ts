@@ -313,7 +313,7 @@ test('a call aborted during the exchange returns its slot', async () => {
   const [one, other] = [startProcess(), startProcess()];
   const controller = new AbortController();
   const aborted = one.acquire({ signal: controller.signal }).catch((reason) => reason);
-  await clock.advance(1); // the store has it, and has not answered
+  await clock.advance(1); // the store has it, and has not responded
 
   controller.abort('changed my mind');
   const granted = ask(other, 1);
@@ -330,7 +330,7 @@ test('a slot granted while the service refuses another call is returned', async 
   const [first] = [ask(one, 1)];
   await clock.advance(10);
   const second = ask(one, 1);
-  await clock.advance(1); // the store has it, and has not answered
+  await clock.advance(1); // the store has it, and has not responded
 
   first[0]?.limited({ retryAfter: '30' });
   await clock.advance(29_000);
@@ -664,7 +664,7 @@ test('a refusal that arrives while a process reaches the store again applies to 
 
   link.isUp = true;
   ask(one, 1);
-  await clock.advance(1); // the store has it, and has not answered
+  await clock.advance(1); // the store has it, and has not responded
   granted[1]?.limited({ retryAfter: '30' });
   await clock.advance(100);
   const early = ask(other, 1);
@@ -863,7 +863,7 @@ test('a response that arrives during an exchange does not delay the calls that i
   const first = ask(limiter, 1);
   await clock.advance(10);
   const second = ask(limiter, 1);
-  await clock.advance(1); // the store has it, and has not answered
+  await clock.advance(1); // the store has it, and has not responded
 
   first[0]?.ok();
   await clock.advance(1);

@@ -32,14 +32,18 @@ async function commit(clock: VirtualClock, exchange: StoreExchange, { isNews = t
   return { outcome: await outcome, offers };
 }
 
-/** A store that answers as it is told, after `takesMs`. */
-function scripted(clock: VirtualClock, answer: (offer: LimitOffer | undefined) => Partial<LimitExchange>, takesMs = 0) {
+/** A store that responds as it is told, after `takesMs`. */
+function scripted(
+  clock: VirtualClock,
+  response: (offer: LimitOffer | undefined) => Partial<LimitExchange>,
+  takesMs = 0,
+) {
   let exchanges = 0;
   const store = {
     exchange: async (_name: string, _known: string, offer?: LimitOffer): Promise<LimitExchange> => {
       exchanges += 1;
       if (takesMs > 0) await clock.sleep(takesMs);
-      return { isWritten: true, version: offer?.version ?? 'v', state: '', nowMs: clock.now(), ...answer(offer) };
+      return { isWritten: true, version: offer?.version ?? 'v', state: '', nowMs: clock.now(), ...response(offer) };
     },
   };
   const exchange = new StoreExchange({ store, name: 'key', clock });
@@ -149,7 +153,7 @@ test('the timeout applies to each exchange, not to all attempts together', async
   expect(exchanges()).toBe(11);
 });
 
-test('a store that does not answer fails after a second, each time', async () => {
+test('a store that does not respond fails after a second, each time', async () => {
   const { clock, store, connect } = setUp();
   store.health = 'silent';
   const exchange = connect();

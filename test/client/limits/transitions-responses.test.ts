@@ -57,7 +57,7 @@ test.each([
   [-1, 3, -1],
   [4, 3, 4],
   [-1, 1, 0],
-])('a bucket with %i tokens and %i requests in flight has %i after an answer', (tokens, inFlight, after) => {
+])('a bucket with %i tokens and %i requests in flight has %i after an response', (tokens, inFlight, after) => {
   const run = knownRun({ inFlight, window: { ...BUCKET, tokens } });
 
   for (const end of [accepted, lost]) {
@@ -120,9 +120,9 @@ test('a Retry-After of exactly maxRetryAfterMs is waited for', () => {
 test('a refusal of a share closes the gate and says nothing about the limit of all', () => {
   const run = knownRun({ inFlight: 2 });
 
-  const answer = { sentAt: 0, now: 100, probe: false, retryAfter: '5', isOfShare: true };
-  const state = refused(run.state, answer, OPTIONS);
-  const { reading } = readRetryAfter(run.state, answer, OPTIONS);
+  const response = { sentAt: 0, now: 100, probe: false, retryAfter: '5', isOfShare: true };
+  const state = refused(run.state, response, OPTIONS);
+  const { reading } = readRetryAfter(run.state, response, OPTIONS);
 
   expect(reading.waitMs).toBe(5_000);
   expect(state).toMatchObject({ phase: 'known', limit: 10, inFlight: 1, window: { kind: 'log' } });
@@ -148,7 +148,7 @@ test.each([
   expect(usedUpRun(retryAfter).state.hypothesis.hint).toBe(hint);
 });
 
-test('the answers of the service settle the unit of Retry-After', () => {
+test('the responses of the service settle the unit of Retry-After', () => {
   const run = new LimiterRun(3);
   const evidence = [run.refuse(0, { retryAfter: '3000' }), run.refuse(3_500, { retryAfter: '2996' })];
 

@@ -1,5 +1,5 @@
 /** The response that each server must send for `LATEST`: that of the mock. */
-export interface Answer {
+export interface RecordedResponse {
   readonly body: string;
   readonly headers: Record<string, string>;
 }
@@ -7,7 +7,7 @@ export interface Answer {
 export const LATEST = '/api/v1/latest?base=EUR';
 
 /** The response of a mock, in the form that another server can send. */
-export async function answerOf(response: Response): Promise<Answer> {
+export async function responseOf(response: Response): Promise<RecordedResponse> {
   const headers = Object.fromEntries(response.headers);
   delete headers['connection'];
   delete headers['keep-alive'];
@@ -15,8 +15,8 @@ export async function answerOf(response: Response): Promise<Answer> {
 }
 
 /** Whether a body has a rate for every currency of the response; servers may indent it differently. */
-export function isWhole(body: string, answer: Answer): boolean {
-  return currencies(body) === currencies(answer.body);
+export function isWhole(body: string, response: RecordedResponse): boolean {
+  return currencies(body) === currencies(response.body);
 }
 
 function currencies(body: string): string {
