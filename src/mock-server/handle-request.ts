@@ -6,7 +6,7 @@ import { type AdapterHandler, type FaultDelays, withFaults } from './faults/with
 import { internalError } from './http/error-responses.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
 import type { InterruptibleWait, MockRequest, MockResponse } from './http/mock-message.ts';
-import { recordResponseBody } from './http/record-request.ts';
+import { recordResponseBody, recordResponseHeaders } from './http/record-request.ts';
 import { withCorsHeaders } from './http/response-headers.ts';
 import type { HandledRequest, ServiceHandler } from './http/service-handler.ts';
 import { dateHeader, errorResponse, type ServiceResponse, writeResponse } from './http/service-response.ts';
@@ -41,10 +41,10 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
   function finish(handled: HandledRequest, { adapter, getSignal }: RequestSource): ReturnType<HandleRequest> {
     forgetLastKey();
     const { entry, waitMs = 0 } = handled;
-    addEntry(journal, handled);
     // Also for faults and handlers of `mock.use()`. The dashboard, which has no entry, is for its own pages only.
     const isShared = context.behaviour.values.cors === 'any-origin' && entry !== undefined;
     const complete = isShared && handled.response ? withCorsHeaders(handled.response) : handled.response;
+    if (entry !== undefined) addEntry(journal, entry, complete);
     const response = complete?.delivery === undefined ? complete : noteBrokenBody(complete, entry, delays);
     const deliver = () => {
       trackRetryAfter(context, handled, adapter);
@@ -62,11 +62,13 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
   };
 }
 
-/** Adds the entry of a request, with the body of the response after its faults. */
-function addEntry(journal: Journal, { entry, response }: HandledRequest): void {
-  if (entry === undefined) return;
+/** Adds the entry of a request, with the response after its faults. */
+function addEntry(journal: Journal, entry: NewJournalEntry, response: MockResponse | undefined): void {
   // With status 0, the client receives nothing.
-  if (response !== undefined && entry.status !== 0) entry.responseBody = recordResponseBody(response);
+  if (response !== undefined && entry.status !== 0) {
+    entry.responseHeaders = recordResponseHeaders(response);
+    entry.responseBody = recordResponseBody(response);
+  }
   journal.add(entry);
 }
 
@@ -79,6 +81,7 @@ function noteNoResponse(entry: NewJournalEntry | undefined, signal: AbortSignal 
   if (entry === undefined || entry.status === 0) return;
   entry.status = 0;
   entry.code = undefined;
+  entry.responseHeaders = undefined;
   entry.responseBody = undefined;
   entry.why += `; ${whoEnded(signal)} before the response`;
 }

@@ -109,6 +109,10 @@ export const journalEntry = z.object({
   switches: z.array(z.string()).describe('Switches that the response depends on.'),
   faults: z.array(z.string()).describe('Ids of the faults that struck the request.'),
   stub: z.string().optional().describe('Id of the stub that the request received.'),
+  responseHeaders: z
+    .record(z.string(), z.union([z.string(), z.array(z.string())]))
+    .optional()
+    .describe('Names in lower case, an array for `set-cookie`. Keys are masked.'),
   responseBody: z.string().optional().describe('The first 16,384 characters of the response body, as sent.'),
 });
 

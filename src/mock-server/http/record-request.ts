@@ -1,5 +1,5 @@
 import { hasKeyInUrl, redactKeys } from '../redact-keys.ts';
-import type { MockRequest, MockResponse } from './mock-message.ts';
+import { headersWithCookies, type MockRequest, type MockResponse } from './mock-message.ts';
 import { parseTarget, type Target } from './router.ts';
 
 /** A request as the journal shows it and as patterns match it. API keys are masked. */
@@ -9,7 +9,7 @@ export interface RecordedRequest {
   /** Path without the query. */
   readonly path: string;
   /** Parameters by name; a repeated parameter has an array of values. */
-  readonly query: RecordedQuery;
+  readonly query: RecordedValues;
   /** Headers by name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** The first 16,384 characters of the body; `undefined` without a body. */
@@ -18,7 +18,8 @@ export interface RecordedRequest {
   readonly hasKeyInUrl: boolean;
 }
 
-export type RecordedQuery = Readonly<Record<string, string | readonly string[]>>;
+/** Values by name; an array for several values of a name. */
+export type RecordedValues = Readonly<Record<string, string | readonly string[]>>;
 
 /** Describes a request without its secrets, so that the result can be shown, logged and saved. */
 export function recordRequest({ method, target, headers, body }: MockRequest): RecordedRequest {
@@ -54,7 +55,7 @@ const readings = new Map<string, TargetReading>();
 const MOST_READINGS = 500;
 const LONGEST_KEPT = 500;
 
-function recordedQuery(query: string): RecordedQuery {
+function recordedQuery(query: string): RecordedValues {
   const values = new Map<string, string | readonly string[]>();
   for (const [name, value] of new URLSearchParams(query)) {
     const shown = SECRET_PARAMETER.test(name) ? maskedKey(value) : redactKeys(value);
@@ -101,6 +102,23 @@ function withoutKey(name: string, value: string): string {
 export function recordBody(body: MockRequest['body']): string | undefined {
   if (body === undefined || body.byteLength === 0) return undefined;
   return bodyText(Buffer.from(body).toString());
+}
+
+/** The headers of a response without the keys in them. Most contain none, so the entry of the journal shares them. */
+export function recordResponseHeaders(response: MockResponse): RecordedValues {
+  const headers = headersWithCookies(response);
+  for (const name in headers) {
+    if (masked(headers[name] ?? '') !== headers[name]) return Object.fromEntries(maskedEntries(headers));
+  }
+  return headers;
+}
+
+function maskedEntries(headers: RecordedValues) {
+  return Object.entries(headers).map(([name, value]) => [name, masked(value)] as const);
+}
+
+function masked(value: string | readonly string[]): string | readonly string[] {
+  return typeof value === 'string' ? redactKeys(value) : value.map(redactKeys);
 }
 
 /** The part of a response body that is sent, as `recordBody` records it. */

@@ -80,6 +80,7 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
       switches,
       faults: NO_FAULTS,
       stub: response.stub,
+      responseHeaders: undefined,
       responseBody: undefined,
     };
     return { response: writeResponse(response, method, dateHeader(at)), entry, waitMs: response.delayMs };

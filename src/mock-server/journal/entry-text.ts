@@ -1,3 +1,4 @@
+import type { RecordedValues } from '../http/record-request.ts';
 import type { JournalEntry } from './journal.ts';
 
 /** Entries in words, for messages and for the control panel. */
@@ -14,7 +15,7 @@ export function statusText(status: number): string {
   return status === 0 ? 'no response' : String(status);
 }
 
-/** One pair for each value of a repeated parameter. */
-export function queryPairs(query: JournalEntry['query']): readonly (readonly [string, string])[] {
-  return Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const));
+/** One pair for each value of a parameter or header. */
+export function valuePairs(recorded: RecordedValues): readonly (readonly [string, string])[] {
+  return Object.entries(recorded).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const));
 }

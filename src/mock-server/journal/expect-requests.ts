@@ -1,6 +1,6 @@
 import { nearMisses } from '../matching/near-misses.ts';
 import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
-import { keyText, queryPairs, statusText } from './entry-text.ts';
+import { keyText, statusText, valuePairs } from './entry-text.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import {
   checkedFilter,
@@ -196,6 +196,6 @@ function lineOf(entry: JournalEntry): string {
 
 /** Path and query as they were, readable rather than encoded. */
 function targetOf({ path, query }: JournalEntry): string {
-  const pairs = queryPairs(query).map(([name, value]) => `${name}=${value}`);
+  const pairs = valuePairs(query).map(([name, value]) => `${name}=${value}`);
   return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }

@@ -1,5 +1,5 @@
 import type { SwitchName } from '../behaviour/switches.ts';
-import type { RecordedRequest } from '../http/record-request.ts';
+import type { RecordedRequest, RecordedValues } from '../http/record-request.ts';
 import { redactKeys } from '../redact-keys.ts';
 import type { RateUse } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
@@ -47,6 +47,11 @@ export interface JournalEntry extends RecordedRequest {
   readonly faults: readonly string[];
   /** Id of the stub that the request received; `undefined` for none. */
   readonly stub: string | undefined;
+  /**
+   * Headers of the response by name in lower case; `set-cookie` has an array of values. API keys are masked. `undefined` if
+   * the client received no response.
+   */
+  readonly responseHeaders: RecordedValues | undefined;
   /** The first 16,384 characters of the response body, as sent; `undefined` without a body. Binary data is read as UTF-8. */
   readonly responseBody: string | undefined;
 }
@@ -57,7 +62,7 @@ export interface JournalEntry extends RecordedRequest {
  */
 export type NewJournalEntry = Omit<JournalEntry, LateField> & { -readonly [Name in LateField]: JournalEntry[Name] };
 
-type LateField = 'number' | 'space' | 'status' | 'code' | 'why' | 'responseBody';
+type LateField = 'number' | 'space' | 'status' | 'code' | 'why' | 'responseHeaders' | 'responseBody';
 
 /** The entry of a response that does not depend on the limits. */
 export function newJournalEntry(
@@ -85,6 +90,7 @@ const NOTHING_KNOWN = {
   switches: [],
   faults: [],
   stub: undefined,
+  responseHeaders: undefined,
   responseBody: undefined,
 } satisfies Partial<NewJournalEntry>;
 

@@ -17,6 +17,7 @@ test('an entry contains key, request, decision, usage and reason', async () => {
     number: 31,
     space: undefined,
     stub: undefined,
+    responseHeaders: expect.objectContaining({ 'retry-after': '60' }),
     responseBody: expect.stringContaining('"code":"rate_limited"'),
     at: Date.parse('2026-01-15T00:00:00.000Z'),
     method: 'GET',

@@ -1,4 +1,4 @@
-import { keyText, queryPairs, statusText } from '../../journal/entry-text.ts';
+import { keyText, statusText, valuePairs } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import type { PanelQuery } from './mock-view.ts';
 
@@ -39,7 +39,7 @@ function textOf(entry: JournalEntry): string {
 
 /** Path and query, with keys masked. */
 export function targetOf({ path, query }: Pick<JournalEntry, 'path' | 'query'>): string {
-  const parameters = queryPairs(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
+  const parameters = valuePairs(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
   return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
 }
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { keyText, queryPairs, statusText } from '../../journal/entry-text.ts';
+import { keyText, statusText, valuePairs } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { html, Select, useNewest, withValue } from './html.ts';
 import { curlCommand, isServed, keyFilterOf, matchingEntries, targetOf } from './journal-entries.ts';
@@ -137,12 +137,13 @@ interface EntryDetailsProps {
 
 /** The request, the response and the reason for it. */
 function EntryDetails({ entry, before, switches }: EntryDetailsProps) {
-  const { query, headers, body, responseBody } = entry;
+  const { query, headers, body, responseHeaders = {}, responseBody } = entry;
   return html`<div class="details">
     <${Pairs} title="Decision" pairs=${decision(entry)} />
     <${Pairs} title="Timing" pairs=${timing(entry, before)} />
-    <${Pairs} title="Query" pairs=${queryPairs(query)} none="No parameters." isMono />
-    <${Pairs} title="Headers" pairs=${Object.entries(headers)} none="No headers." isMono />
+    <${Pairs} title="Query" pairs=${valuePairs(query)} none="No parameters." isMono />
+    <${Pairs} title="Request headers" pairs=${Object.entries(headers)} none="No headers." isMono />
+    <${Pairs} title="Response headers" pairs=${valuePairs(responseHeaders)} none="No headers." isMono />
     <${Body} title="Request body" text=${body} />
     <${Body} title="Response body" text=${responseBody} />
     <${Assumptions} names=${entry.switches} switches=${switches} />

@@ -55,6 +55,36 @@ test.each<[FaultOptions, string | undefined]>([
   expect(mock.journal.list()[0]?.responseBody).toBe(body);
 });
 
+test('an entry contains the headers that the client received', async () => {
+  const mock = createMockServer({ behaviour: { cors: 'any-origin', rateHeaders: 'x-ratelimit' }, clock: 'virtual' });
+  const { key } = mock.createKey();
+  const url = `${mock.baseUrl}/api/v1/latest`;
+  const response = await mock.fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  mock.stubs.add({ data: 1, headers: { 'set-cookie': ['a=1', 'b=2'], 'x-echo': key } });
+  await mock.fetch(url, { headers: { authorization: `Bearer ${key}` } });
+
+  const [first, second] = mock.journal.list();
+  expect(first?.responseHeaders).toEqual(Object.fromEntries(response.headers));
+  expect(first?.responseHeaders).toMatchObject({
+    'x-ratelimit-remaining': '29',
+    'access-control-allow-origin': '*',
+    'content-type': 'application/json',
+  });
+  expect(second?.responseHeaders).toMatchObject({ 'set-cookie': ['a=1', 'b=2'], 'x-echo': 'fx_live_…' });
+});
+
+test('an entry contains the headers after the faults, and none without a response', async () => {
+  const { mock, send } = newMock();
+  mock.faults.add({ kind: 'status', status: 503, headers: { 'retry-after': '7' }, times: 1 });
+  await send();
+  mock.faults.add({ kind: 'network-error' });
+  await send();
+
+  const [refused, broken] = mock.journal.list();
+  expect(refused?.responseHeaders).toMatchObject({ 'retry-after': '7' });
+  expect(broken).toMatchObject({ status: 0, responseHeaders: undefined });
+});
+
 test('keys in a body are masked, and a long body is cut', async () => {
   const { mock, key, send } = newMock();
   mock.stubs.add({ responses: [{ data: key }, { body: `${'x'.repeat(16_380)}${key}` }] });
