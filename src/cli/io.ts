@@ -1,7 +1,7 @@
 import type { Clock, FetchLike } from '../client/index.ts';
 import type { signalExitCodes } from './exit-codes.ts';
 
-/** Everything a command may touch of the world. Only `bin.ts` builds it from `process`; tests build a fake. */
+/** All I/O of a command. `node-io.ts` creates it from `process`; tests pass a fake. */
 export interface Io {
   readonly stdin: Input;
   readonly stdout: Output;

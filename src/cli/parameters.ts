@@ -62,7 +62,7 @@ export function refusePastedQuery(texts: readonly string[]): void {
   const parameters = pasted.replace(/^[^=]*\?/, '').replaceAll('&', ' ');
   throw usageError(`'${pasted}' is not a parameter`, 'parameters are written without ? and &', [
     `e.g. ${parameters}`,
-    `If it is one:  -p '${pasted}'`,
+    `To send it as one parameter:  -p '${pasted}'`,
   ]);
 }
 
@@ -184,7 +184,7 @@ function checkNames({ id, parameters }: Operation, query: ReadonlyMap<string, un
   const names = parameters.map(({ name }) => name);
   const unknown = [...query.keys()].find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    throw usageError(`${id} has no parameter '${unknown}'`, undefined, [`There are: ${names.join(', ')}`]);
+    throw usageError(`${id} has no parameter '${unknown}'`, undefined, [`Valid parameters: ${names.join(', ')}`]);
   }
   const missing = parameters.find(({ name, required }) => required && !query.has(name));
   if (missing !== undefined) {

@@ -43,7 +43,7 @@ export interface CallOptions {
    */
   readonly onLimit?: 'wait' | 'throw' | undefined;
   /**
-   * `'high'` sends the call before all waiting calls of the key, `'low'` after all others.
+   * `'high'` sends the call before waiting calls of a lower priority, `'low'` after those of a higher one.
    *
    * @default 'normal'
    */

@@ -86,7 +86,7 @@ export function unknownId(
 function existing(kind: string, ids: readonly string[]): string {
   if (ids.length === 0) return `there are no ${kind}s`;
   if (ids.length > MOST_IDS) return `there are ${ids.length} ${kind}s, such as ${ids.at(-1)}`;
-  return ids.length === 1 ? `there is only ${ids[0]}` : `there are ${ids.join(', ')}`;
+  return ids.length === 1 ? `the only ${kind} is ${ids[0]}` : `the ${kind}s are ${ids.join(', ')}`;
 }
 
 const MOST_IDS = 10;
@@ -144,6 +144,6 @@ export function checkOptionNames(options: unknown, unknown: Unknown): void {
 /** The error for an unknown name: the nearest known name, and all known names. `place` ends with a dot. */
 export function unknownName(name: string, { what, known }: Unknown, place = ''): MockServerError {
   const nearest = nearestName(name, known);
-  const there = nearest === undefined ? 'there are' : `did you mean ${nearest}? There are`;
-  return new InvalidOptionError(place + name, `is not ${what}; ${there} ${known.join(', ')}.`);
+  const hint = nearest === undefined ? 'valid names:' : `did you mean ${nearest}? Valid names:`;
+  return new InvalidOptionError(place + name, `is not ${what}; ${hint} ${known.join(', ')}.`);
 }

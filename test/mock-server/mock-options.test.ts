@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { createMockServer, type MockServer, MockServerError } from '../../src/mock-server/index.ts';
 
 test.each([
-  [{ behavior: {} }, 'behavior is not an option of createMockServer; did you mean behaviour? There are seed, clock'],
-  [{ ['x'.repeat(101)]: 1 }, 'is not an option of createMockServer; there are seed'],
-  [{ sede: 1 }, 'sede is not an option of createMockServer; there are seed, clock, behaviour'],
+  [{ behavior: {} }, 'behavior is not an option of createMockServer; did you mean behaviour? Valid names: seed, clock'],
+  [{ ['x'.repeat(101)]: 1 }, 'is not an option of createMockServer; valid names: seed'],
+  [{ sede: 1 }, 'sede is not an option of createMockServer; valid names: seed, clock, behaviour'],
   [{ seed: 1.5 }, 'seed is 1.5; expected a whole number from 0.'],
   [{ seed: -1 }, 'seed is -1; expected a whole number from 0.'],
   [{ seed: '7' }, 'seed is "7"; expected a whole number from 0.'],
@@ -24,7 +24,7 @@ test.each([
   [{ clock: { mode: 'fast' } }, 'clock.mode is "fast"'],
   [
     { clock: { mode: 'virtual', at: 0 } },
-    'clock.at is not a field of clock; there are mode, now, autoAdvance, frozen.',
+    'clock.at is not a field of clock; valid names: mode, now, autoAdvance, frozen.',
   ],
   [{ clock: { mode: 'virtual', autoAdvance: 1 } }, 'clock.autoAdvance is 1; expected true or false.'],
   [{ clock: { mode: 'virtual', now: 'noon' } }, 'clock.now is "noon"; expected a Date, ISO 8601 text with a time zone'],

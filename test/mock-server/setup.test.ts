@@ -86,14 +86,14 @@ test.each<[string | object, string]>([
   [[], 'setup is []; expected an object.'],
   [
     '{ "stub": [] }',
-    'stub is not a field of a setup; did you mean stubs? There are keys, behaviour, latest, replay, stubs, ',
+    'stub is not a field of a setup; did you mean stubs? Valid names: keys, behaviour, latest, replay, stubs, ',
   ],
   [{ stubs: {} }, 'stubs is {}; expected an array.'],
   ['{ "stubs": 3 }', 'stubs is 3; expected an array.'],
   ['{ "stubs": { "status": 200 } }', 'stubs is {"status":200}; expected an array.'],
   [
     { stubs: [{ data: 1 }, { statuss: 200 }] },
-    'stubs[1].statuss is not a field of a stub; did you mean status? There ',
+    'stubs[1].statuss is not a field of a stub; did you mean status? Valid ',
   ],
   ['{ "stubs": [{ "status": 99 }] }', 'stubs[0].status is 99; expected an HTTP status from 200 to 599.'],
   [
@@ -139,7 +139,7 @@ test.each<[string | object, string]>([
   [{ keys: [{ revoked: 'yes' }] }, 'keys[0].revoked is "yes"; expected true or false.'],
   [
     { keys: [{ key: `fx_live_${'0'.repeat(48)}` }] },
-    'keys[0].key is not a field of a key; there are plan, usage, revoked.',
+    'keys[0].key is not a field of a key; valid names: plan, usage, revoked.',
   ],
   [{ keys: [3] }, 'keys[0] is 3; expected an object.'],
   [{ behaviour: { rateWindows: 'x' } }, 'behaviour.rateWindows is not a switch; did you mean rateWindow?'],

@@ -41,7 +41,7 @@ export const authCommand: CommandSpec = {
       name: 'status',
       summary: 'the key in use, its source, and whether it is valid',
       description:
-        'Shows the base URL and the key in use, their sources, and the sources that they override. Checks the key with one free quota call.',
+        'Shows the base URL and the key in use with their sources, and the sources that the key overrides. Checks the key with one free quota call.',
       options: () => [new Option('--no-verify', 'do not check the key')],
       examples: [{ command: 'fxrates auth status', comment: '' }],
       callsService: true,
@@ -183,7 +183,7 @@ function statusRows(key: KeyInUse, check: KeyCheck | undefined, { settings }: In
     { label: 'Profile', value: settings.profile },
     { label: 'Base URL', value: settings.baseUrl?.text ?? '', remark: `(from ${settings.baseUrl?.source})` },
     { label: 'Key', value: maskKey(key.secret), remark: `(from ${key.source})` },
-    ...key.shadowed.map((source) => ({ label: '', value: `shadows ${source}` })),
+    ...key.shadowed.map((source) => ({ label: '', value: `overrides ${source}` })),
     { label: 'Check', value: checkText(check), isWarning: check?.failure !== undefined },
   ];
 }

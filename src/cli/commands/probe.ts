@@ -24,7 +24,7 @@ export const probeCommand: CommandSpec = {
   name: 'probe',
   summary: 'observe how a running service behaves, for mock --behaviour',
   description:
-    'Sends requests to a running service, with your key and within a budget, to observe its undocumented behaviour. In a pipe, and with --out, it writes JSON for fxrates mock --behaviour. It lists the behaviour that it cannot observe.',
+    'Sends requests to a running service, with your key and within a budget, to observe its undocumented behaviour. In a pipe, and with --out, it writes JSON for fxrates mock --behaviour. The JSON also lists the behaviour that the probe cannot observe.',
   argument: { syntax: '[base-url]', description: 'base URL of the service (default: as for other commands)' },
   options: () => [
     parsedOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),

@@ -21,7 +21,7 @@ const KEY_OPTION = /^--?(api[-_]?)?(key|token|secret)(=|$)/i;
 
 const KEY = new RegExp(apiKeyPattern);
 
-/** What other tools call things, with what it is here; the nearest name would lead astray. */
+/** Hints for option names of other tools, for which the nearest option of fxrates would be wrong. */
 const OPTION_HINTS: Readonly<Record<string, string>> = {
   format: 'The format is:  --output json, or --json',
   csv: 'CSV:  --output csv',
@@ -61,7 +61,7 @@ export function explainParserError(error: CommanderError, line: CommandLine): Cl
   if (error.code === 'commander.excessArguments' && what.includes('Expected 0 ')) return tookNone(line);
   const isFew = error.code === 'commander.unknownCommand' && line.command !== undefined;
   if (isFew && !/^\S+$/.test(meant ?? ''))
-    return usageError(what, undefined, [`There are: ${line.subcommands.join(', ')}`]);
+    return usageError(what, undefined, [`Subcommands: ${line.subcommands.join(', ')}`]);
   const hints = meant === undefined ? [helpHint(line)] : [`Did you mean ${meant}?`];
   return usageError(what, undefined, hints);
 }

@@ -119,7 +119,7 @@ function hintsFor(json: string, path: GetPath['path']): string[] {
   const parent = path.slice(0, Math.max(depth, 0));
   const names = memberNames(json, parent, 12);
   if (names.length === 0) return [];
-  return [`${parent.length === 0 ? 'There are' : `${parent.join('.')} has`}: ${names.join(', ')}`];
+  return [`${parent.length === 0 ? 'The response' : parent.join('.')} has: ${names.join(', ')}`];
 }
 
 /** Prints the response of an operation in the form of `--shape`, `--envelope` and the output format. */

@@ -62,7 +62,7 @@ interface Explanation {
 function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: ErrorContext): Explanation {
   switch (error.kind) {
     case 'authentication':
-      return { why: `it is from ${key.source}`, hints: refusedKeyHints(key) };
+      return { why: `the key is from ${key.source}`, hints: refusedKeyHints(key) };
     case 'quota_exhausted':
       return { ...quotaExplanation(error, invocation), hints: ['Not retried. See:  fxrates quota'] };
     case 'network':
@@ -107,8 +107,9 @@ function timeoutExplanation(scope: 'attempt' | 'deadline', { settings }: Invocat
 }
 
 /** The next steps if the service refuses the key. */
-export function refusedKeyHints({ shadowed }: KeyInUse): readonly string[] {
-  const precedence = shadowed.length === 0 ? [] : [`It takes precedence over ${shadowed.join(' and ')}.`];
+export function refusedKeyHints({ source, shadowed }: KeyInUse): readonly string[] {
+  const precedence =
+    shadowed.length === 0 ? [] : [`The key from ${source} takes precedence over ${shadowed.join(' and ')}.`];
   return [...precedence, 'Check the setup:  fxrates doctor'];
 }
 
@@ -116,7 +117,7 @@ export function refusedKeyHints({ shadowed }: KeyInUse): readonly string[] {
 function excerpt(body: string | undefined): string | undefined {
   const line = body?.replace(/\s+/g, ' ').trim();
   if (!line) return undefined;
-  return `it starts with: ${line.length > 80 ? `${line.slice(0, 80)}…` : line}`;
+  return `the body starts with: ${line.length > 80 ? `${line.slice(0, 80)}…` : line}`;
 }
 
 /** Longest jitter that the client adds to each wait; `--max-wait` does not count it. */
@@ -155,8 +156,8 @@ export function waitTooLong(
     exitCode: exitCodes.rateLimited,
     why: `${when}${doubtText(unit)}, ${limitText(maxWaitMs, hasWaited)}`,
     hints: [
-      `Wait for it:  ${commandLine(again)}`,
-      ...(isStored ? [`Ask the service again now:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`] : []),
+      `To wait:  ${commandLine(again)}`,
+      ...(isStored ? [`To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`] : []),
     ],
     status,
     requestId,

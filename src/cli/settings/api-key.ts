@@ -70,7 +70,7 @@ function otherOrigin({ origin }: Credential, baseUrl: string): CliError {
     code: 'other_origin',
     exitCode: exitCodes.authentication,
     why: `it belongs to ${origin}`,
-    hints: [`With its own key:  fxrates auth login --base-url ${baseUrl} --profile another`],
+    hints: [`To store a key for this URL:  fxrates auth login --base-url ${baseUrl} --profile another`],
   });
 }
 

@@ -67,7 +67,7 @@ export function parseProfile(text: string, label: string): string {
 function outputOptions(): Option[] {
   return inGroup('Output', [
     choiceOption('-o, --output <format>', `${FORMAT_NAMES.join(', ')} (env: FXRATES_OUTPUT)`, FORMAT_NAMES),
-    new Option('--json', 'same as -o json, and errors as JSON on stderr'),
+    new Option('--json', 'same as -o json: data and errors as JSON'),
     repeatableOption('--get <path>', 'one value: rates.EUR or /rates/EUR (repeatable)'),
     choiceOption('--color <when>', 'auto, always or never', COLOR_CHOICES),
     new Option('--no-color', 'same as --color never'),
@@ -77,12 +77,12 @@ function outputOptions(): Option[] {
 function connectionOptions(): Option[] {
   return inGroup('Connection', [
     new Option('--base-url <url>', 'URL of the service (env: FXRATES_BASE_URL)'),
-    parsedOption('--profile <name>', 'stored base URL and key (env: FXRATES_PROFILE)', parseProfile),
+    parsedOption('--profile <name>', 'stored URL, key and settings (env: FXRATES_PROFILE)', parseProfile),
     new Option('--key-file <file>', 'file with the key (env: FXRATES_API_KEY_FILE)'),
     new Option('--key-stdin', 'read the key from the first line of stdin'),
-    parsedOption('--timeout <duration>', 'per attempt (default: 30s, env: FXRATES_TIMEOUT)', parseTimeout),
-    parsedOption('--retries <count>', 'after failures (default: 2, env: FXRATES_RETRIES)', parseRetries),
-    new Option('--insecure-http', 'allow http:// to other machines (key readable)'),
+    parsedOption('--timeout <duration>', 'limit for one attempt (default: 30s, env: FXRATES_TIMEOUT)', parseTimeout),
+    parsedOption('--retries <count>', 'retries of a failed attempt (default: 2, env: FXRATES_RETRIES)', parseRetries),
+    new Option('--insecure-http', 'allow http:// to other machines; exposes the key'),
     new Option('--dry-run', 'print the request as JSON instead of sending it'),
     new Option('--curl', 'print the request as a curl command instead'),
   ]);
@@ -90,7 +90,11 @@ function connectionOptions(): Option[] {
 
 function waitingOptions(): Option[] {
   return inGroup('Waiting', [
-    parsedOption('--max-wait <duration>', 'longest wait (default: 60s, env: FXRATES_MAX_WAIT)', parseDuration),
+    parsedOption(
+      '--max-wait <duration>',
+      'longest total wait for limits (default: 60s, env: FXRATES_MAX_WAIT)',
+      parseDuration,
+    ),
     new Option('--no-wait', 'fail immediately when rate limited (exit 7)'),
   ]);
 }

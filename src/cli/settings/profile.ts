@@ -17,7 +17,7 @@ export async function requireProfile(
   throw new CliError(`there is no profile '${profile}'`, {
     code: 'unknown_profile',
     exitCode: exitCodes.config,
-    why: names.size === 0 ? 'no profile is stored' : `there are ${[...names].sort().join(', ')}`,
+    why: names.size === 0 ? 'no profile is stored' : `stored profiles: ${[...names].sort().join(', ')}`,
     hints: [`Create it:  fxrates auth login --profile ${profile}`],
   });
 }

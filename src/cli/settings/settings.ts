@@ -168,7 +168,7 @@ export function unknownSettings(config: ConfigFile): readonly string[] {
 /** The next step for an unknown name. */
 export function settingHint(name: string): string {
   const nearest = nearestName(name.replaceAll('-', '_'), SETTING_NAMES);
-  return nearest === undefined ? `There are ${SETTING_NAMES.join(', ')}` : `Did you mean ${nearest}?`;
+  return nearest === undefined ? `Valid settings: ${SETTING_NAMES.join(', ')}` : `Did you mean ${nearest}?`;
 }
 
 interface ConfigSetting {

@@ -7,7 +7,7 @@ interface ColorQuestion {
   readonly when: ColorWhen;
   readonly env: Io['env'];
   readonly isTTY: boolean;
-  /** Whether a program is meant to read the stream: then only `--color=always` brings colour when it is no terminal. */
+  /** Whether programs read the stream. If it is not a terminal, only `--color=always` then enables colour. */
   readonly isForMachines?: boolean;
 }
 

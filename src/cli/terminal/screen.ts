@@ -83,7 +83,7 @@ export class Screen {
     return this.info(this.isJson ? jsonLine({ event: 'info', message }) : `fxrates: ${message}\n`);
   }
 
-  /** A remark that programs get as an event; once, however often a repeated call has reason for it. */
+  /** A remark that programs get as an event. Each text is printed once. */
   warn(message: string): Promise<void> {
     if (this.#warnings.has(message)) return Promise.resolve();
     this.#warnings.add(message);

@@ -96,7 +96,8 @@ export type AnyFxRatesError =
   | AbortError
   | ResponseError;
 
-/** An option or argument is wrong. The message names the option, the value and what was expected. Nothing was sent. */
+/** An option or argument is wrong, or a custom fetch, dispatcher or middleware broke its contract. The message names the
+ * option, the value and what was expected. A wrong option or argument is rejected before anything is sent. */
 export class ConfigError extends FxRatesError {
   override readonly name = 'ConfigError';
   readonly kind = 'config';
@@ -128,7 +129,7 @@ interface RateLimitDetails
   readonly reason: RateLimitReason;
 }
 
-/** The per-minute limit of the key is reached, and the call may not wait. */
+/** The per-minute limit of the key is reached, and the call cannot or must not wait. */
 export class RateLimitError extends FxRatesError {
   override readonly name = 'RateLimitError';
   readonly kind = 'rate_limited';

@@ -182,7 +182,7 @@ const ACCEPTED_PER_CALL_OF_KNOWN = 2;
 const REFUSALS_FOR_LEARNING = 3;
 const BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 16_000;
-/** Some services block a key for a time that each refused request starts again. */
+/** Some services block a key for a fixed time and restart that time with each refused request. */
 const LONGEST_LOCKOUT_MS = 300_000;
 
 export const OPEN_GATE: Gate = {

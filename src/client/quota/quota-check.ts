@@ -4,7 +4,7 @@ import type { Clock, SteadyTime } from '../clock.ts';
 import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
 import { isExhausted } from './quota-ledger.ts';
 
-/** Not until the reset: a change of plan can end the exhaustion at any time, and one refused call per minute shows it. */
+/** Shorter than the time until the reset: a change of plan can restore the quota, and one refused call a minute detects it. */
 const HOLDS_FOR_MS = 60_000;
 
 /** Rejects calls for a short time after a refusal with an exhausted quota, so that queued calls do not each send a request. */

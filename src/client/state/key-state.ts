@@ -159,7 +159,7 @@ export function sharedOptions({ rateLimit, maxRetryAfterMs, retryAfterUnit }: An
   return { ...Object.fromEntries(limit), maxRetryAfterMs, retryAfterUnit };
 }
 
-/** A warning of the options that have no effect, because an earlier client of the key set them; `undefined` if there are none. */
+/** A warning about options that have no effect, because an earlier client of the key set them; `undefined` for none. */
 export function ignoredOptions(given: Named, { key, options }: { key: string; options: Named }): string | undefined {
   const names = Object.keys(given).filter((name) => given[name] !== undefined && given[name] !== options[name]);
   if (names.length === 0) return undefined;

@@ -70,7 +70,7 @@ export class Behaviour {
     return names.filter((name) => this.#settings.get(name)?.isAccepted === false);
   }
 
-  /** Changes some switches; either all of them or, when one is wrong, none. */
+  /** Changes switches. If a value is invalid, nothing changes. */
   set(options: PresetName | BehaviourOptions): void {
     this.#take(changedSettings(this.#settings, options, { unsafe: this.#unsafe }));
   }

@@ -175,7 +175,7 @@ function deliver(response: MockResponse, change: Partial<Delivery>, wait: Interr
   return { ...response, delivery: { ...delivery, ...change } };
 }
 
-/** With its last byte, or without a body with its headers, a response is complete: it must break before. */
+/** Limits a reset or close to at least one byte before the end: with its last byte, a response would be complete. */
 function endedEarly(response: MockResponse): MockResponse {
   const { body, delivery } = response;
   if (delivery?.ending !== 'reset' && delivery?.ending !== 'close') return response;

@@ -9,8 +9,8 @@ import type { ServiceState } from '../service/service-state.ts';
 import { type FaultRecord, faultKinds, type StruckSettings } from './fault-kinds.ts';
 
 /**
- * The faults that strike a request at this point, in the order they were added, up to the first that leaves nothing
- * for another to change. Counts in one synchronous step, like the limits.
+ * The faults that strike a request at this point, in the order in which they were added, up to the first that ends the
+ * request. Counts in one synchronous step, like the limits.
  */
 export function selectFaults(
   state: Pick<ServiceState, 'faults' | 'seed'>,
@@ -78,7 +78,7 @@ export function matchFault(
   return true;
 }
 
-/** Lives from the moment it is added on, up to but not including `addedAt + forMs`. */
+/** A fault applies from `addedAt` until `addedAt + forMs`, exclusive. */
 export function hasExpired({ settings, addedAt }: FaultRecord, at: number): boolean {
   return settings.forMs !== undefined && at >= addedAt + settings.forMs;
 }
@@ -100,8 +100,8 @@ function hasTarget(kind: FaultRecord['settings']['kind'], response: MockResponse
 }
 
 /**
- * Throws when a fault is to strike through an adapter that cannot do it as a real network does: something like it would
- * let a test pass that the real thing breaks.
+ * Throws if an adapter in use cannot reproduce the fault as a real network does: an approximation would let wrong code
+ * pass.
  */
 export function checkAdapterSupport({ kind, match }: FaultRecord['settings'], inUse: readonly AdapterName[]): void {
   const { adapters, instead = '' } = faultKinds[kind];

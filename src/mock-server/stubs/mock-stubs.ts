@@ -196,7 +196,7 @@ function stubFrom(options: StubOptions, nextId: string): StubRecord {
   const checked = checkedInput(stubOptions, withoutUndefined(given), { place: '', what: 'a field of a stub' });
   const { id = nextId, responses, times = null, priority = 0, match: pattern = {}, ...single } = checked;
   if (responses !== undefined && Object.keys(single).length > 0) {
-    throw invalidOption('responses', responses, `no responses together with ${Object.keys(single).join(', ')}`);
+    throw invalidOption('responses', responses, `either responses or ${Object.keys(single).join(', ')}, not both`);
   }
   const sent = responses?.map((one, index) => within(`responses[${index}]`, () => sentResponse(one)));
   const source = { kind: 'responses', responses: sent ?? [sentResponse(single)] } as const;

@@ -222,7 +222,7 @@ test('status shows each value in use, its source, and the values that it overrid
 
   expect(code).toBe(0);
   expect(stdout).toContain('(from FXRATES_API_KEY)');
-  expect(stdout).toContain('shadows profile default in');
+  expect(stdout).toContain('overrides profile default in');
   expect(stdout).toContain('ok, plan free, 742 of 1,000 used');
 });
 

@@ -215,7 +215,7 @@ test.each([
   const { code, stderr, requests } = await run(line, { env });
 
   expect({ code, requests }).toEqual({ code: 3, requests: [] });
-  expect(stderr).toContain("fxrates: there is no profile 'wrok' — there are work\n");
+  expect(stderr).toContain("fxrates: there is no profile 'wrok' — stored profiles: work\n");
   expect(stderr).toContain('Create it:  fxrates auth login --profile wrok');
 });
 
@@ -239,7 +239,7 @@ test('doctor reports a profile that does not exist', async () => {
 
   const { stdout } = await run('doctor --offline -o table --profile wrok', { env: full });
 
-  expect(stdout).toMatch(/fail +profile +there is no profile 'wrok' — there are work/);
+  expect(stdout).toMatch(/fail +profile +there is no profile 'wrok' — stored profiles: work/);
 });
 
 test.each([
@@ -249,7 +249,7 @@ test.each([
     '{"profiles":{"default":{"baseurl":"http://x"}}}',
     "unknown setting 'profiles.default.baseurl'; did you mean base_url?",
   ],
-  ['{"language":"de"}', "unknown setting 'language'; there are base_url, profile, output,"],
+  ['{"language":"de"}', "unknown setting 'language'; valid settings: base_url, profile, output,"],
 ])('%s: commands and doctor warn of the name that has no effect', async (text, says) => {
   await writeFile(join(folder, 'config.json'), text);
 

@@ -140,21 +140,21 @@ const ROWS: readonly Row[] = [
     options: { replies: { body: '<html>hello</html>' } },
     exitCode: 10,
     code: 'response',
-    says: 'it starts with: <html>hello</html>',
+    says: 'the body starts with: <html>hello</html>',
   },
   {
     name: 'truncated JSON',
     options: { replies: { body: '{"success":true,"data":{"a":' } },
     exitCode: 10,
     code: 'response',
-    says: 'it starts with: {"success":true',
+    says: 'the body starts with: {"success":true',
   },
   {
     name: 'JSON that is not the envelope',
     options: { replies: { body: '[1]' } },
     exitCode: 10,
     code: 'response',
-    says: 'it starts with: [1]',
+    says: 'the body starts with: [1]',
   },
   { name: 'an empty body', options: { replies: { body: '' } }, exitCode: 10, code: 'response', says: 'not JSON' },
   {
@@ -227,7 +227,7 @@ test('the JSON of a rate limit has the status and the seconds', async () => {
       message: 'rate limited — retry in 12 s, and waiting is off (--no-wait)',
       status: 429,
       retry_after_seconds: 12,
-      hint: 'Wait for it:  fxrates latest --json base=USD --max-wait 14s',
+      hint: 'To wait:  fxrates latest --json base=USD --max-wait 14s',
       exit_code: 7,
     },
   });

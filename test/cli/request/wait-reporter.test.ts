@@ -101,7 +101,7 @@ test('a wait longer than --max-wait fails immediately and names a sufficient val
   expect(clock.now()).toBe(startedAt);
   expect(stderr).toBe(`fxrates: rate limited — retry in 50 s, longer than --max-wait 10s
 
-  Wait for it:  fxrates latest base=USD --max-wait 52s
+  To wait:  fxrates latest base=USD --max-wait 52s
 `);
 });
 

@@ -112,8 +112,8 @@ test('a refused key is reported with its last characters, its source and the val
   const { code, stderr } = await runCli(['latest', '--key-file', join(folder, 'key')], { replies });
 
   expect(code).toBe(4);
-  expect(stderr).toContain(`it is from --key-file ${join(folder, 'key')}`);
-  expect(stderr).toContain('It takes precedence over FXRATES_API_KEY.');
+  expect(stderr).toContain(`the key is from --key-file ${join(folder, 'key')}`);
+  expect(stderr).toContain('takes precedence over FXRATES_API_KEY.');
   expect(stderr).not.toContain(FILE);
 });
 

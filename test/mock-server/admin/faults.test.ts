@@ -82,16 +82,16 @@ test('reads one stub, one fault and one request', async () => {
 });
 
 test.each([
-  ['GET', '/stubs/x', 'Stub "x" does not exist or has expired; there are stub_1, stub_2.'],
-  ['DELETE', '/stubs/x', 'Stub "x" does not exist or has expired; there are stub_1, stub_2.'],
-  ['GET', '/faults/x', 'Fault "x" does not exist or has expired; there is only fault_1.'],
-  ['DELETE', '/faults/x', 'Fault "x" does not exist or has expired; there is only fault_1.'],
+  ['GET', '/stubs/x', 'Stub "x" does not exist or has expired; the stubs are stub_1, stub_2.'],
+  ['DELETE', '/stubs/x', 'Stub "x" does not exist or has expired; the stubs are stub_1, stub_2.'],
+  ['GET', '/faults/x', 'Fault "x" does not exist or has expired; the only fault is fault_1.'],
+  ['DELETE', '/faults/x', 'Fault "x" does not exist or has expired; the only fault is fault_1.'],
   ['GET', '/requests/9', 'Request 9 is not in the journal; it has the requests 1 to 2.'],
   ['GET', '/requests/x', 'This route does not exist; GET /__fxrates/openapi.json lists all routes.'],
-  ['GET', '/keys/key_9', 'Key "key_9" does not exist; there is only key_1.'],
-  ['GET', '/accounts/x', 'Account "x" does not exist; there is only account_1.'],
-  ['DELETE', '/spaces/x', 'Space "x" does not exist or is closed; there is only space_1.'],
-  ['DELETE', '/snapshots/x', 'Snapshot "x" does not exist; there is only snapshot_1.'],
+  ['GET', '/keys/key_9', 'Key "key_9" does not exist; the only key is key_1.'],
+  ['GET', '/accounts/x', 'Account "x" does not exist; the only account is account_1.'],
+  ['DELETE', '/spaces/x', 'Space "x" does not exist or is closed; the only space is space_1.'],
+  ['DELETE', '/snapshots/x', 'Snapshot "x" does not exist; the only snapshot is snapshot_1.'],
 ])('%s %s is a 404 that names what exists', async (method, path, message) => {
   await using it = await connected();
   const { mock, call, get } = it;

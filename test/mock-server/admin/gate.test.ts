@@ -182,13 +182,13 @@ test.each([
 const CLAIM = 'filter, count, atLeast, atMost, sentWith, inOrder';
 const PATTERN = 'operation, keyId, path, method, query, headers, body';
 test.each([
-  ['/keys', { plam: 'free' }, 'plam is not a field of the body; did you mean plan? There are plan.'],
-  ['/requests/verify', { operation: 'latest' }, `operation is not a field of the body; there are ${CLAIM}.`],
-  ['/requests/find', { filter: {} }, `filter is not a field of the body; there are ${PATTERN}, status, `],
+  ['/keys', { plam: 'free' }, 'plam is not a field of the body; did you mean plan? Valid names: plan.'],
+  ['/requests/verify', { operation: 'latest' }, `operation is not a field of the body; valid names: ${CLAIM}.`],
+  ['/requests/find', { filter: {} }, `filter is not a field of the body; valid names: ${PATTERN}, status, `],
   [
     '/requests/verify',
     { filter: { stattus: 1 } },
-    'filter.stattus is not a field of filter; did you mean status? There are operation, keyId, ',
+    'filter.stattus is not a field of filter; did you mean status? Valid names: operation, keyId, ',
   ],
 ])('POST %s with the unknown field in %j lists the fields that exist', async (path, body, message) => {
   await using mock = createMockServer();
@@ -207,12 +207,12 @@ test.each([
 test.each([
   [
     { behaviour: { rateWindw: 'x' } },
-    'behaviour.rateWindw is not a switch; did you mean rateWindow? There are rateWindow, ',
+    'behaviour.rateWindw is not a switch; did you mean rateWindow? Valid names: rateWindow, ',
   ],
   [{ behaviour: 'lenent' }, 'behaviour is "lenent"; expected a preset (documented, lenient, hostile) or an object of '],
-  [{ clock: { freeze: true } }, 'clock.freeze is not a field of clock; there are mode, now, autoAdvance, frozen.'],
+  [{ clock: { freeze: true } }, 'clock.freeze is not a field of clock; valid names: mode, now, autoAdvance, frozen.'],
   [{ clock: { frozen: true } }, "clock.mode is undefined; expected 'real', 'virtual' or { mode, now, "],
-  [{ nam: 'x' }, 'nam is not an option of space(); did you mean name? There are name, plan, clock, behaviour.'],
+  [{ nam: 'x' }, 'nam is not an option of space(); did you mean name? Valid names: name, plan, clock, behaviour.'],
   [{ plan: 'gold' }, 'plan is "gold"; expected one of free, '],
   [[], 'options is []; expected an object.'],
 ])('POST /spaces with %j names the field and the alternatives', async (body, message) => {

@@ -6,7 +6,7 @@ const withBehaviour = (behaviour: object, more = {}) => createMockServer({ behav
 
 test('rejects an unknown switch with the list of switches', () => {
   expect(() => withBehaviour({ rateWindows: 'sliding-log' })).toThrow(
-    /behaviour\.rateWindows is not a switch; did you mean rateWindow\? There are rateWindow, /,
+    /behaviour\.rateWindows is not a switch; did you mean rateWindow\? Valid names: rateWindow, /,
   );
 });
 

@@ -8,7 +8,7 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'latency', latencyMs: -1 }, /^latencyMs is -1/],
   [
     { kind: 'latency', latencyMS: 5 },
-    /^latencyMS is not a setting of a latency fault; did you mean latencyMs\? There are id, match, .*latencyMs/,
+    /^latencyMS is not a setting of a latency fault; did you mean latencyMs\? Valid names: id, match, .*latencyMs/,
   ],
   [{ kind: 'hang', status: 500 }, /^status is not a setting of a hang fault/],
   [{ kind: 'status', status: 99 }, /^status is 99; expected an HTTP status from 200 to 599/],
@@ -40,7 +40,7 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'hang', match: { keyId: 'key_9' } }, /^match.keyId is "key_9"; expected the id of a key of this mock/],
   [{ kind: 'hang', match: { path: 'latest' } }, /^match.path is "latest"; expected a path such as/],
   [{ kind: 'hang', match: { via: 'pigeon' } }, /^match.via is "pigeon"; expected some of fetch, msw, undici, socket/],
-  [{ kind: 'hang', match: { url: '/' } }, /^match.url is not a field of match; there are operation/],
+  [{ kind: 'hang', match: { url: '/' } }, /^match.url is not a field of match; valid names: operation/],
 ])('refuses %j and says why', (options, message) => {
   const mock = createMockServer();
   mock.faults.add({ kind: 'hang', id: 'taken' });
@@ -80,7 +80,7 @@ test('lists faults with their counts, removes one, removes all', async () => {
   mock.faults.remove('fault_1');
   expect(mock.faults.list().map(({ id }) => id)).toEqual(['gone']);
   expect(() => mock.faults.remove('fault_1')).toThrow(
-    /Fault "fault_1" does not exist or has expired; there is only gone\./,
+    /Fault "fault_1" does not exist or has expired; the only fault is gone\./,
   );
   mock.faults.clear();
   expect(mock.faults.list()).toEqual([]);

@@ -56,7 +56,7 @@ test('rejects a filter with an unknown field', async () => {
   const { mock } = await asked();
 
   expect(() => mock.expectRequests({ sttaus: 200 } as never).toHaveCount(0)).toThrow(
-    /^filter\.sttaus is not a field of the filter; did you mean status\? There are operation, keyId, /,
+    /^filter\.sttaus is not a field of the filter; did you mean status\? Valid names: operation, keyId, /,
   );
   await expect(mock.journal.waitFor({ sttaus: 200 } as never)).rejects.toThrow(/filter\.sttaus/);
 });

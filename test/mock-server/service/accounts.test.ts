@@ -137,7 +137,7 @@ test.each([
 test('an error about an unknown key names the known ones, or of many the newest', () => {
   const mock = virtual();
   mock.createKey();
-  expect(() => mock.keys.get('key_99')).toThrow('Key "key_99" does not exist; there is only key_1.');
+  expect(() => mock.keys.get('key_99')).toThrow('Key "key_99" does not exist; the only key is key_1.');
 
   for (let key = 2; key <= 11; key += 1) mock.createKey();
 

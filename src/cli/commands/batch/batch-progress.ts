@@ -118,17 +118,20 @@ export class ProgressView {
     for (;;) {
       await io.clock.sleep(this.#hasBar ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
-      if (this.#isStalled()) return this.#stall.abort(stalled(this.#refused));
+      const stalledMs = this.#stalledMs();
+      if (stalledMs > this.#longestStallMs()) return this.#stall.abort(stalled(stalledMs, this.#refused));
       if (this.#hasBar) await this.#draw();
       else await screen.info(this.#logLine());
     }
   }
 
   /** The time of a slow reader of stdout does not count. */
-  #isStalled(): boolean {
-    const { io, settings } = this.#invocation;
-    const longestMs = Math.max(LONGEST_STALL_MS, 2 * settings.maxWaitMs);
-    return !this.#isPrinting && io.clock.now() - this.#movedAt > longestMs;
+  #stalledMs(): number {
+    return this.#isPrinting ? 0 : this.#invocation.io.clock.now() - this.#movedAt;
+  }
+
+  #longestStallMs(): number {
+    return Math.max(LONGEST_STALL_MS, 2 * this.#invocation.settings.maxWaitMs);
   }
 
   #logLine(): string {
@@ -190,8 +193,8 @@ export class ProgressView {
   }
 }
 
-function stalled(refused: number): CliError {
-  return new CliError('no query finished for a long time', {
+function stalled(ms: number, refused: number): CliError {
+  return new CliError(`no query finished for ${formatDuration(ms)}`, {
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
     why: `the service refused ${grouped(refused)} requests`,

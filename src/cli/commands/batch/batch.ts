@@ -27,7 +27,7 @@ export const batchCommand: CommandSpec = {
   name: 'batch',
   summary: 'many queries, as fast as the limit per minute allows',
   description:
-    'Calls an operation once for each query in a file (- is stdin), and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. The exit code is 0 if all queries succeeded, else 1.',
+    'Calls an operation once for each query in a file (- is stdin), and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. The exit code is 0 if all queries succeeded, and 1 if a query failed.',
   argument: { syntax: '<operation> [file]', description: `${NAMES.join(', ')}, and a file of queries`, choices: NAMES },
   options: () => [
     repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
@@ -97,7 +97,7 @@ function operationOf({ args: [name = ''] }: Invocation): Operation {
   const operation = WITH_QUERY.find(({ id }) => id === name);
   if (operation !== undefined) return operation;
   throw usageError(`batch expects an operation with a query, got '${name}'`, undefined, [
-    `There are: ${NAMES.join(', ')}`,
+    `Operations with a query: ${NAMES.join(', ')}`,
   ]);
 }
 

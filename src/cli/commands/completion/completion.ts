@@ -135,7 +135,7 @@ function shellName(typed: string | undefined, variable: string | undefined): She
   if (shell !== undefined) return shell;
   const what =
     typed === undefined ? `cannot identify your shell from SHELL='${variable ?? ''}'` : `no script for '${typed}'`;
-  throw usageError(what, `there are ${SHELLS.join(', ')}`, ['fxrates completion install bash']);
+  throw usageError(what, `expected one of ${SHELLS.join(', ')}`, ['fxrates completion install bash']);
 }
 
 async function confirm(what: string, path: string, { options, settings, io, screen }: Invocation): Promise<void> {

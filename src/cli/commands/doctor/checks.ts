@@ -114,7 +114,7 @@ function failureOutcomes(error: CliError, hasResponse: boolean): Partial<Record<
   // A used-up limit does not mean that the key is wrong.
   if (hasResponse) return { response: warning(message, 'Try again later:  fxrates doctor') };
   const unsent = skipped('nothing was sent');
-  const response = warning(message, 'Ask the service anyway:  FXRATES_SHARE_LIMIT=off fxrates doctor');
+  const response = warning(message, 'To send a request anyway:  FXRATES_SHARE_LIMIT=off fxrates doctor');
   return { name: unsent, connection: unsent, TLS: unsent, response };
 }
 

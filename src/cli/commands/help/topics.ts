@@ -76,7 +76,7 @@ export const topics: Readonly<Record<string, Topic>> = {
       },
       {
         term: '--max-wait 60s',
-        text: 'longest wait for Retry-After; if it is longer, the command fails immediately with exit code 7. --no-wait: 0',
+        text: 'longest total wait for the limit per minute. If a wait would exceed it, the command fails immediately with exit code 7. --no-wait is --max-wait 0',
       },
       {
         term: 'the quota per month',
@@ -85,7 +85,7 @@ export const topics: Readonly<Record<string, Topic>> = {
       { term: 'quota --fail-at 80%', text: 'exit code 8 at this usage or more, for cron and CI' },
       {
         term: 'latest --watch',
-        text: 'at most one request per snapshot, and as often as the quota allows; --force: more often',
+        text: 'without an interval: as often as the quota allows, at most once per snapshot. --force: continue even if that exhausts the quota',
       },
       { term: 'latest --cache 10m', text: 'sends no request if a cached response is younger than this' },
       {

@@ -86,7 +86,7 @@ async function readFixture(path: string): Promise<Fixture> {
   if (jsonFault(json) !== undefined || !json.startsWith('{') || selectValue(json, ['success']) !== undefined) {
     throw usageError(
       `--fixture-out ${path} is not a file of recorded responses`,
-      'responses can be added only to such a file',
+      'pass a new path, or a file that --fixture-out has written',
     );
   }
   const queries = memberNames(json, [], Number.POSITIVE_INFINITY);

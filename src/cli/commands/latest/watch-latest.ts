@@ -41,7 +41,7 @@ export async function watchLatest(
 }
 
 const REASONS: Readonly<Record<PollSchedule['reason'], string>> = {
-  every: 'as asked',
+  every: 'the interval of --watch',
   limit: 'the limit per minute',
   snapshot: 'the interval of snapshots',
   quota: 'so that the quota lasts',
@@ -88,9 +88,12 @@ function unsafeWatch({ intervalMs, count }: WatchRequest, forecast: QuotaForecas
   return new CliError(`${asked} would use up the monthly quota`, {
     code: 'watch_unsafe',
     exitCode: exitCodes.quota,
-    why: `${grouped(remaining)} requests are left, one every ${formatDuration(safeIntervalMs)}`,
+    why: `${grouped(remaining)} requests are left, enough for one every ${formatDuration(safeIntervalMs)}`,
     resetsAt: resetsAt.toISOString(),
-    hints: ['Paced:   fxrates latest --watch', 'To continue anyway:  the same command with --force'],
+    hints: [
+      'As often as the quota allows:  fxrates latest --watch',
+      'To continue anyway:  the same command with --force',
+    ],
   });
 }
 

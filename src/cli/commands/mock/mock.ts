@@ -18,15 +18,15 @@ export const mockCommand: CommandSpec = {
   name: 'mock',
   summary: 'local mock server with invented rates, also for one command',
   description:
-    'Starts a local server that behaves like the service, with invented rates, a key and real limits. With a command after --, it sets FXRATES_BASE_URL, FXRATES_API_KEY and FXRATES_MOCK_ADMIN_URL for that command, runs it, and stops with its exit code.',
+    'Starts a local server that emulates the service: it returns invented rates, creates a key, and applies the limits of its plan. With a command after --, it sets FXRATES_BASE_URL, FXRATES_API_KEY and FXRATES_MOCK_ADMIN_URL for that command, runs it, and stops with its exit code.',
   argument: { syntax: '[-- command...]', description: 'a command to run with the mock' },
   options: () => [
     new Option('--port <port>', '0: any free port (default: 4010; 0 with a command)').argParser(parsePort),
     new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
-    new Option('--allow-remote', 'accept other machines and containers; --host is then 0.0.0.0'),
+    new Option('--allow-remote', 'accept other machines and containers (default host: 0.0.0.0)'),
     choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES),
     parsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
-    new Option('--now <time>', 'start of the clock, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
+    new Option('--now <time>', 'start time of the clock, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
     behaviourOption(),
     new Option('--setup <file>', 'start with the keys, stubs and faults of a file'),
     new Option('--replay <file>', 'respond to latest with recorded responses'),
@@ -63,7 +63,7 @@ function runMock(invocation: Invocation): Promise<number> {
   const command = separatorAt === -1 ? [] : argv.slice(separatorAt + 1);
   const [word] = args.slice(0, args.length - command.length);
   if (word === 'probe') {
-    throw usageError('mock has no probe', undefined, [['fxrates', ...args].join(' ')]);
+    throw usageError('mock has no subcommand probe', undefined, [['fxrates', ...args].join(' ')]);
   }
   if (word !== undefined) {
     throw usageError(`'${word}' is not an option of mock`, 'write the command to run after --', [

@@ -48,7 +48,7 @@ test('on a terminal and with -o table, prints a table', async () => {
 
   expect(stdout).toMatch(/^ok {4}base URL {5}https:\/\/api.example.test \(from FXRATES_BASE_URL\)$/m);
   expect(stdout).toMatch(/^fail {2}response/m);
-  expect(stdout).toContain('      It takes precedence over FXRATES_API_KEY_FILE /x.');
+  expect(stdout).toContain('takes precedence over FXRATES_API_KEY_FILE /x.');
   expect(coloured.stdout).toContain('\u001b[31mfail  \u001b[39m');
 });
 
@@ -84,7 +84,7 @@ test.each([
   ['a refused key', failure(401), 'response fail', 'refused the key'],
   ['a server error', failure(500), 'response fail', 'HTTP 500'],
   ['a rate limit', rateLimited('30'), 'response warn', 'retry in 30 s'],
-  ['a page that is not the service', { body: '<html>' }, 'response fail', 'it starts with: <html>'],
+  ['a page that is not the service', { body: '<html>' }, 'response fail', 'the body starts with: <html>'],
 ])('%s is a result, without a second request', async (_, replies, status, says) => {
   const { statuses, check, requests } = await doctor({ replies });
 

@@ -64,7 +64,11 @@ test('the interval follows the quota, also when other programs use it', async ()
 });
 
 test.each([
-  ['--watch 1m', 8, 'fxrates: --watch 60s would use up the monthly quota — 258 requests are left, one every 58 min'],
+  [
+    '--watch 1m',
+    8,
+    'fxrates: --watch 60s would use up the monthly quota — 258 requests are left, enough for one every 58 min',
+  ],
   ['--watch 1m --count 259', 8, 'fxrates: 259 responses would use up the monthly quota'],
 ])('%s is rejected before the first request if the quota would not last the month', async (line, exitCode, says) => {
   const { code, stdout, stderr, asked } = await watch(line, { quota: success(quotaRecord()) });
@@ -154,7 +158,7 @@ test('a terminal redraws the last response in place and marks the changes', asyn
   const { stdout } = await watch('--watch 5m --count 2', { replies, tty: ['stdout'] });
 
   const [first, second] = stdout.split('\u001b[6A\u001b[J');
-  expect(first).toContain('15:20:00 · next 15:25:00 (every 5 min, as asked) · Ctrl-C to stop');
+  expect(first).toContain('15:20:00 · next 15:25:00 (every 5 min, the interval of --watch) · Ctrl-C to stop');
   expect(second).toContain('\u001b[1m1.5\u001b[22m');
   expect(second).toContain('15:25:00 · 1 changed · next');
   expect(first!.split('\n')).toHaveLength(7);
