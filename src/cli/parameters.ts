@@ -8,7 +8,8 @@ import type { Query } from './request/send-request.ts';
 import { createGlobalOptions } from './settings/global-options.ts';
 import { repeatableOption } from './settings/option-types.ts';
 
-const KEY_LIKE = new RegExp(apiKeyPattern.replace(/^\^|\$$/g, ''));
+/** Only at the start of a word: a search from each of its characters would take minutes in a long one. */
+const KEY_LIKE = new RegExp(apiKeyPattern.replace(/^\^/, '(?<![A-Za-z0-9])').replace(/\$$/, ''));
 
 export const parameterArgument = { syntax: '[name=value...]', description: 'parameters, sent unchanged' };
 
@@ -42,8 +43,11 @@ export function joinParameters(parameters: Iterable<readonly [name: string, valu
   return Object.fromEntries(query);
 }
 
-/** Keeps the key out of URLs, which end up in logs; never repeats the value. */
-export function refuseKey(name: string, value: string): void {
+/**
+ * Keeps the key out of URLs, which end up in logs, and refuses text whose bytes are lost: the service would receive, and
+ * charge, another query. Never repeats the value.
+ */
+export function checkParameter(name: string, value: string): void {
   if (plainName(name) === 'apikey') {
     throw usageError(
       `refusing to send '${name}' as a parameter`,
@@ -53,7 +57,13 @@ export function refuseKey(name: string, value: string): void {
   if (KEY_LIKE.test(value)) {
     throw usageError(`refusing to send the value of '${name}'`, 'it looks like an API key, and URLs end up in logs');
   }
+  if (`${name}${value}`.includes(REPLACEMENT)) {
+    throw usageError(`the parameter '${name}' is not valid UTF-8`, 'some of its bytes cannot be read as characters');
+  }
 }
+
+/** Node.js reads bytes that are not UTF-8 as this character. */
+const REPLACEMENT = '\uFFFD';
 
 /** `?base=EUR&symbols=USD`, which would be sent, and charged, as a single parameter. */
 export function refusePastedQuery(texts: readonly string[]): void {
@@ -80,7 +90,7 @@ function parseParameter(text: string): readonly [name: string, value: string] {
   const name = text.slice(0, at);
   if (/^\s|\s$/.test(name)) throw usageError(`the name of the parameter '${text}' starts or ends with white space`);
   const value = text.slice(at + 1);
-  refuseKey(name, value);
+  checkParameter(name, value);
   return [name, value];
 }
 
@@ -137,7 +147,7 @@ export function namedQuery(
   for (const { parameter, option } of named) {
     const values = options[option.attributeName()];
     if (!Array.isArray(values)) continue;
-    for (const value of values) refuseKey(parameter.name, value);
+    for (const value of values) checkParameter(parameter.name, value);
     query.set(parameter.name, values.length === 1 ? values[0] : values);
   }
   checkNames(operation, query);

@@ -91,11 +91,31 @@ test.each([
   [['latest', `key=${API_KEY}`]],
   [['latest', API_KEY]],
   [['latest', '-p', `x=${API_KEY}`]],
+  [['latest', `x=see_${API_KEY}.`]],
   [['api', `/api/v1/latest?x=${API_KEY}`]],
 ])('a parameter that looks like a key is rejected and not printed', async (argv) => {
   const { code, stderr, requests } = await runCli(argv, { env: { FXRATES_API_KEY: 'another-key-of-some-length' } });
 
   expect(code).toBe(2);
   expect(stderr).not.toContain(API_KEY);
+  expect(requests).toEqual([]);
+});
+
+test('a parameter with a word of a million letters is sent', async () => {
+  const { code, requests } = await runCli(['latest', `x=${'a'.repeat(1_000_000)}`]);
+
+  expect(code).toBe(0);
+  expect(requests).toHaveLength(1);
+});
+
+test.each([
+  [['latest', 'base=caf\uFFFD'], "the parameter 'base' is not valid UTF-8"],
+  [['latest', '-p', 'b\uFFFD=x'], 'is not valid UTF-8'],
+  [['api', '/api/v1/latest?base=\uFFFD'], "the parameter 'base' is not valid UTF-8"],
+])('%j is rejected, because its bytes are lost', async (argv, says) => {
+  const { code, stderr, requests } = await runCli(argv);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(says);
   expect(requests).toEqual([]);
 });

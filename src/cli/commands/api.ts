@@ -4,7 +4,7 @@ import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
-import { joinParameters, parameterOption, refuseKey, typedParameters } from '../parameters.ts';
+import { checkParameter, joinParameters, parameterOption, typedParameters } from '../parameters.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { dryRun, type ServiceRequest, sendRequest } from '../request/send-request.ts';
 import { commandLine } from '../terminal/text.ts';
@@ -85,7 +85,7 @@ function requestOf({ args, options }: Invocation): ServiceRequest {
     ]);
   }
   const inPath = [...new URLSearchParams(search)];
-  for (const [name, value] of [['path', path], ...inPath] as const) refuseKey(name, value);
+  for (const [name, value] of [['path', path], ...inPath] as const) checkParameter(name, value);
   const typed = Object.entries(typedParameters({ args: texts, options }));
   return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query: joinParameters([...inPath, ...typed]) };
 }

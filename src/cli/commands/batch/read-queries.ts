@@ -3,7 +3,7 @@ import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted } from '../../io.ts';
 import { selectValue } from '../../json/select-value.ts';
 import { scalarText } from '../../output/delimited-text.ts';
-import { parseParameters, refuseKey, refusePastedQuery } from '../../parameters.ts';
+import { checkParameter, parseParameters, refusePastedQuery } from '../../parameters.ts';
 import type { Query } from '../../request/send-request.ts';
 import { isObject } from '../../storage/json-file.ts';
 
@@ -97,7 +97,7 @@ function queryOfJson(json: string): Query {
         throw usageError(`'${name}' expects a string, a number, true, false or a list of them`);
       }
       const texts = items.map((_, index) => textAt(Array.isArray(member) ? [name, String(index)] : [name]));
-      for (const text of texts) refuseKey(name, text);
+      for (const text of texts) checkParameter(name, text);
       return [name, Array.isArray(member) ? texts : (texts[0] ?? '')];
     }),
   );

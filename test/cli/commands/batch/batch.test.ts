@@ -155,6 +155,19 @@ test('names every invalid line before the first request, without keys', async ()
   expect(stderr).not.toContain(API_KEY);
 });
 
+test.each([
+  ['Latin-1', Buffer.from('base=USD\nbase=caf\u00E9\n', 'latin1'), 2],
+  ['UTF-16', Buffer.from('\uFEFFbase=USD\n', 'utf16le'), 1],
+])('a file in %s is rejected before the first request', async (_encoding, bytes, line) => {
+  const path = join(folder, 'queries.txt');
+  writeFileSync(path, bytes);
+
+  const { code, stderr, requests } = await batch(['latest', path]);
+
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toMatch(new RegExp(`line ${line}: the parameter .* is not valid UTF-8`));
+});
+
 test('lists at most ten invalid lines', async () => {
   const { stderr } = await batch('latest -', { stdin: 'wrong\n'.repeat(12) });
 
