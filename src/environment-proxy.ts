@@ -1,4 +1,5 @@
-import type { Dispatcher, Pool } from 'undici';
+import { isIP } from 'node:net';
+import type { buildConnector, Dispatcher } from 'undici';
 
 /** Environment variables by name. */
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -84,54 +85,94 @@ function withoutCredentials(text: string): string {
 /** The parts of undici that are used here. It is passed in, because loading it takes time that most programs save. */
 type Undici = Pick<typeof import('undici'), 'Pool' | 'ProxyAgent'>;
 
-/** A dispatcher that sends through `proxy`. */
-export function proxyDispatcher({ Pool, ProxyAgent }: Undici, proxy: EnvironmentProxy): Dispatcher {
-  const factory = (origin: string | URL, options: Pool.Options) =>
-    new Pool(origin, { ...options, ...connectThrough(proxy, options) });
-  return new ProxyAgent({ uri: proxy.url, factory });
+/** As undici's limit for a connection. Without one, a proxy that does not respond would look like a slow service. */
+const TUNNEL_TIMEOUT_MS = 10_000;
+
+/** A dispatcher that sends through a tunnel of `proxy`, also to a base URL with http. */
+export function proxyDispatcher(
+  { Pool, ProxyAgent }: Undici,
+  proxy: EnvironmentProxy,
+  tunnelTimeoutMs = TUNNEL_TIMEOUT_MS,
+): Dispatcher {
+  const clientFactory = (url: URL, { connect }: { readonly connect: Connect }) => {
+    const pool = new Pool(url, { connect: withoutIpName(connect), headersTimeout: tunnelTimeoutMs });
+    const open = pool.connect.bind(pool) as (options: ConnectOptions) => Promise<ConnectData>;
+    return Object.assign(pool, { connect: (options: ConnectOptions) => openTunnel(open(options), proxy) });
+  };
+  return new ProxyAgent({ uri: proxy.url, clientFactory });
 }
 
-/** Reports a failure of the proxy as such. */
-function connectThrough(proxy: EnvironmentProxy, { connect }: Pool.Options): Pick<Pool.Options, 'connect'> {
-  if (typeof connect !== 'function') return {};
-  const through: typeof connect = (options, callback) =>
-    connect(options, (...[error, socket]) =>
-      error === null ? callback(null, socket) : callback(failureOf(error, proxy), null),
-    );
-  return { connect: through };
+type Connect = buildConnector.connector;
+type ConnectOptions = Dispatcher.ConnectOptions;
+type ConnectData = Dispatcher.ConnectData;
+
+/** Node.js warns if a TLS server name is an IP address, on stderr. */
+function withoutIpName(connect: Connect): Connect {
+  return ({ servername = '', ...options }, callback) =>
+    connect({ ...options, servername: isIP(servername) === 0 ? servername : '' }, callback);
+}
+
+/** @throws ProxyFailure if the proxy does not open the tunnel */
+async function openTunnel(opening: Promise<ConnectData>, proxy: EnvironmentProxy): Promise<ConnectData> {
+  const opened = await opening.catch((error: Error & { readonly code?: string }) => {
+    throw connectionFailure(error, proxy);
+  });
+  if (opened.statusCode === 200) return opened;
+  opened.socket.on('error', () => undefined).destroy();
+  throw refusal(opened.statusCode, proxy);
 }
 
 /** The proxy cannot be reached, or does not connect to the service. The message names the proxy and the next step. */
 export class ProxyFailure extends Error {
   override readonly name = 'ProxyFailure';
-  /** The code of the system, or `PROXY_REFUSED` for a 4xx and `PROXY_FAILED` for another response. */
+  /**
+   * The code of the system if there was no connection to the proxy, `PROXY_REFUSED` for a 4xx, and `PROXY_FAILED` for
+   * another response, or none.
+   */
   readonly code: string;
 
-  constructor(message: string, { code, cause }: { readonly code: string; readonly cause: unknown }) {
-    super(message, { cause });
+  constructor(message: string, { code, cause }: { readonly code: string; readonly cause?: unknown }) {
+    super(message, cause === undefined ? undefined : { cause });
     this.code = code;
   }
 }
 
-/** Codes of the connection to the proxy: nothing else is connected to from this machine. */
 const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'];
 
-function failureOf(error: Error & { readonly code?: string }, { variable, host, url }: EnvironmentProxy): Error {
+/** What the proxy did instead of a response, by the code of undici or the system. */
+const INSTEAD_OF_RESPONSE: Readonly<Record<string, string>> = {
+  ECONNRESET: 'closed the connection',
+  UND_ERR_SOCKET: 'closed the connection',
+  UND_ERR_HEADERS_TIMEOUT: 'did not respond',
+};
+
+function connectionFailure(error: Error & { readonly code?: string }, proxy: EnvironmentProxy): ProxyFailure {
   const { code = '', message } = error;
-  // If a proxy closes the connection, undici connects again and again without a pause, unless the code is another.
-  if (code === 'UND_ERR_SOCKET') return Object.assign(new Error(message, { cause: error }), { code: 'ECONNRESET' });
-  const proxy = `the proxy ${host} (${variable})`;
+  const { variable } = proxy;
   if (UNREACHABLE.includes(code)) {
-    return new ProxyFailure(`${proxy} cannot be reached (${code}); check ${variable}`, { code, cause: error });
+    return new ProxyFailure(`${described(proxy)} cannot be reached (${code}); check ${variable}`, {
+      code,
+      cause: error,
+    });
   }
-  const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
-  if (status === undefined) return error;
-  const refusal = { code: /^4/.test(status) ? 'PROXY_REFUSED' : 'PROXY_FAILED', cause: error };
-  if (status !== '407') return new ProxyFailure(`${proxy} did not connect to the service (HTTP ${status})`, refusal);
+  const what = INSTEAD_OF_RESPONSE[code] ?? `did not respond as a proxy (${message})`;
+  return new ProxyFailure(`${described(proxy)} ${what}; check ${variable}`, { code: 'PROXY_FAILED', cause: error });
+}
+
+function refusal(status: number, proxy: EnvironmentProxy): ProxyFailure {
+  const { variable, host, url } = proxy;
+  const code = status >= 400 && status < 500 ? 'PROXY_REFUSED' : 'PROXY_FAILED';
+  if (status !== 407) {
+    return new ProxyFailure(`${described(proxy)} did not connect to the service (HTTP ${status})`, { code });
+  }
   return new ProxyFailure(
     new URL(url).username === ''
-      ? `${proxy} requires a user and a password (HTTP 407); set ${variable}=http://user:password@${host}`
-      : `${proxy} refused the user and the password (HTTP 407); check ${variable}`,
-    refusal,
+      ? `${described(proxy)} requires a user and a password (HTTP 407); set ${variable}=http://user:password@${host}`
+      : `${described(proxy)} refused the user and the password (HTTP 407); check ${variable}`,
+    { code },
   );
+}
+
+function described({ host, variable }: EnvironmentProxy): string {
+  return `the proxy ${host} (${variable})`;
 }

@@ -20,7 +20,7 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-interface RawServerOptions {
+export interface RawServerOptions {
   readonly onRequest?: (request: RawRequest) => void;
   /** Called instead of reading a request. */
   readonly onConnection?: (socket: Socket) => void;

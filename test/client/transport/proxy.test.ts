@@ -5,15 +5,15 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { inspect, promisify } from 'node:util';
-import { Agent } from 'undici';
+import { Agent, Pool, ProxyAgent } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/client/cancellation.ts';
 import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { proxyTransport, type Runtime } from '../../../src/client/transport/default-transport.ts';
-import { environmentProxy } from '../../../src/environment-proxy.ts';
+import { environmentProxy, proxyDispatcher } from '../../../src/environment-proxy.ts';
 import { type ConnectProxy, startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
-import { startRawServer } from '../../helpers/raw-server.ts';
+import { type RawServerOptions, startRawServer } from '../../helpers/raw-server.ts';
 import { API_KEY, success } from '../../helpers/service-replies.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
@@ -135,15 +135,43 @@ test('clients made by withOptions share the connections to the proxy', async () 
   expect(proxy.requests.length).toBeLessThan(10);
 });
 
-test('a proxy that closes the connection fails the attempt once', async () => {
-  const rude = await startRawServer({ onConnection: (socket) => socket.destroy() });
+test.each<[string, RawServerOptions, RegExp]>([
+  ['closes the connection', { onConnection: (socket) => socket.destroy() }, /closed the connection; check HTTP_PROXY/],
+  ['ends the connection', { onRequest: ({ socket }) => socket.end() }, /closed the connection; check HTTP_PROXY/],
+  ['resets it', { onRequest: ({ socket }) => socket.resetAndDestroy() }, /closed the connection; check HTTP_PROXY/],
+  [
+    'sends half a status line',
+    { onRequest: ({ socket }) => socket.end('HTTP/1.1 200 O') },
+    /closed the connection; check HTTP_PROXY/,
+  ],
+  [
+    'is no HTTP server',
+    { onRequest: ({ socket }) => socket.end('SSH-2.0\r\n') },
+    /did not respond as a proxy \(.+\); check HTTP_PROXY/,
+  ],
+])('a proxy that %s is named, and fails the attempt once', async (_, options, message) => {
+  const rude = await startRawServer(options);
   process.env['HTTP_PROXY'] = rude.url;
 
   const error = await errorOf(client({ proxy: 'env' }).latest());
-
-  expect(error).toMatchObject({ kind: 'network', code: 'ECONNRESET' });
-  expect(rude.connections()).toBe(1);
   await rude.close();
+
+  expect(error).toMatchObject({ kind: 'network', code: 'PROXY_FAILED', isProxyFailure: true });
+  expect(error).toMatchObject({ message: expect.stringMatching(message) });
+  expect(rude.connections()).toBe(1);
+});
+
+test('a proxy that never responds is named', async () => {
+  const silent = await startRawServer({ onRequest: () => undefined });
+  const through = environmentProxy({ HTTP_PROXY: silent.url }, SERVICE);
+  const dispatcher = proxyDispatcher({ Pool, ProxyAgent }, through!, 20);
+
+  const error = await errorOf(client({ dispatcher }).latest());
+  await dispatcher.destroy();
+  await silent.close();
+
+  const message = expect.stringContaining('(HTTP_PROXY) did not respond; check HTTP_PROXY');
+  expect(error).toMatchObject({ code: 'PROXY_FAILED', isProxyFailure: true, message });
 });
 
 test.each([
