@@ -11,6 +11,8 @@ import type { ApiResponse, KeyedRequest, ParsedEnvelope } from './request.ts';
 import type { TransportResponse } from './transport/transport.ts';
 
 const EXCERPT_LENGTH = 200;
+/** Codes are short names; a longer text is part of no contract. */
+const LONGEST_CODE = 100;
 
 /** The data of a success. @throws the error of a failure, by status and envelope. `basePath`: the path of the base URL. */
 export function parseResponse(response: TransportResponse, request: KeyedRequest, basePath: string): ApiResponse {
@@ -43,10 +45,11 @@ interface Failure {
 
 function failureOf(status: number, { response, request, body, basePath }: Failure): FxRatesError {
   const envelope = isRecord(body) && isRecord(body['error']) ? body['error'] : {};
-  const code = typeof envelope['code'] === 'string' ? request.key.redact(envelope['code']) : undefined;
-  const said = typeof envelope['message'] === 'string' ? `: ${excerptOf(envelope['message'], request)}` : '';
+  const said = textIn(envelope, 'message', request);
+  const code = textIn(envelope, 'code', request)?.slice(0, LONGEST_CODE);
   const details = { ...detailsOf(response, request), status, code };
-  const suffix = `${said} (HTTP ${status}${code === undefined ? '' : `, ${code}`})`;
+  const shownStatus = status === response.status ? `HTTP ${status}` : `status ${status} in HTTP ${response.status}`;
+  const suffix = `${prefixed(': ', said)} (${shownStatus}${prefixed(', ', code)})`;
   if (status === 429 || code === 'rate_limited') {
     const retryAfterRaw = headerOf('retry-after', response, request);
     return new RateLimitError(`The per-minute limit of the key is reached${suffix}`, {
@@ -61,6 +64,16 @@ function failureOf(status: number, { response, request, body, basePath }: Failur
   if (status >= 500) return new ServerError(`The service failed${suffix}`, details);
   const target = shortened(request.key.redact(basePath + request.endpoint.target));
   return new RequestError(`The service refused ${target}${suffix}`, details);
+}
+
+/** The start of a text of the envelope, without the key. */
+function textIn(envelope: Record<string, unknown>, name: string, request: KeyedRequest): string | undefined {
+  const text = envelope[name];
+  return typeof text === 'string' ? excerptOf(text, request) : undefined;
+}
+
+function prefixed(prefix: string, text: string | undefined): string {
+  return text === undefined ? '' : prefix + text;
 }
 
 function unexpectedStatus(response: TransportResponse, request: KeyedRequest): ResponseError {

@@ -163,6 +163,23 @@ test.each([
   });
 });
 
+test('the message of such an error has both statuses', async () => {
+  const body = { success: false, error: { code: 'gone', message: 'No.', status: 410 } };
+
+  expect(await errorFor({ status: 200, body })).toMatchObject({
+    message: expect.stringMatching(/: No\. \(status 410 in HTTP 200, gone\)$/),
+  });
+});
+
+test('a code is cut after 100 characters', async () => {
+  const error = { code: `${'x'.repeat(95)}${API_KEY}`, message: '', status: 400 };
+
+  const { code, message } = (await errorFor({ status: 400, body: { success: false, error } })) as FxRatesError;
+
+  expect(code).toBe(`${'x'.repeat(95)}fx_li`);
+  expect(message).not.toContain(API_KEY.slice(8));
+});
+
 test.each([
   ['no JSON', '<html></html>', 'The body is not JSON (HTTP 200, '],
   ['cut off', '{"success":true,"data":{', 'The body is not JSON'],

@@ -1,7 +1,7 @@
 import type { Io } from '../io.ts';
 import { memberOf } from './config-file.ts';
 import { configFolder, pathIn } from './folders.ts';
-import { isObject, type JsonObject, readJsonFile, tighten, updateJsonFile } from './json-file.ts';
+import { isObject, type JsonObject, readJsonFile, refuseSymlink, tighten, updateJsonFile } from './json-file.ts';
 
 /** A key in credentials.json. It is sent to its own origin and to no other. */
 export interface Credential {
@@ -45,7 +45,7 @@ export function removeCredential(io: Pick<Io, 'env' | 'clock'>, profile: string)
   return changeKeys(io, ({ [profile]: _, ...others }) => others);
 }
 
-function changeKeys(
+async function changeKeys(
   { env, clock }: Pick<Io, 'env' | 'clock'>,
   change: (keys: JsonObject) => JsonObject,
 ): Promise<string> {
@@ -53,7 +53,9 @@ function changeKeys(
     const keys = memberOf(document, 'keys');
     return { ...document, keys: change(isObject(keys) ? keys : {}) };
   };
-  return updateJsonFile(credentialsPath(env), update, clock);
+  const path = credentialsPath(env);
+  if (path !== undefined) await refuseSymlink(path);
+  return updateJsonFile(path, update, clock);
 }
 
 export function credentialsPath(env: Io['env']): string | undefined {

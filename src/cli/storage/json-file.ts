@@ -42,7 +42,7 @@ function textOf(bytes: Buffer, path: string): string {
 
 /**
  * Replaces the object in the file by the result of `change`, under a lock, so that no change of another process is lost.
- * Only the owner can read the file. Returns its path. @throws CliError without a path
+ * Only the owner can read the file. The target of a symbolic link is changed. Returns the path. @throws CliError without a path
  */
 export async function updateJsonFile(
   path: string | undefined,
@@ -54,7 +54,6 @@ export async function updateJsonFile(
     await makeFolder(dirname(path), 0o700);
     const unlock = await lockFile(path, clock);
     try {
-      await refuseSymlink(path);
       const document = (await readJsonFile(path)) ?? {};
       const text = `${JSON.stringify({ version: VERSION, ...change(document) }, undefined, 2)}\n`;
       // The same name each time: the unfinished file of a killed process, which holds a key, is replaced.
@@ -96,8 +95,8 @@ async function lockFile(path: string, clock: Clock): Promise<() => Promise<void>
   }
 }
 
-/** Renaming would replace the link by a file. */
-async function refuseSymlink(path: string): Promise<void> {
+/** For a file with keys: the target of the link may be in a folder that others read, such as a repository. */
+export async function refuseSymlink(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats?.isSymbolicLink()) throw storageError(`refusing to write ${path}`, 'it is a symbolic link');
 }

@@ -41,7 +41,7 @@ export abstract class FxRatesError extends Error {
   abstract readonly kind: FxRatesErrorKind;
   /** Error code of the service, or of the system (`ECONNRESET`) if no response arrived. */
   readonly code: string | undefined;
-  /** HTTP status; `undefined` if no response arrived. */
+  /** HTTP status, or that in the error envelope of a 2xx response; `undefined` if no response arrived. */
   readonly status: number | undefined;
   /** Response headers; `undefined` if no response arrived. */
   readonly headers: Headers | undefined;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -86,6 +86,20 @@ test('an invalid value in the file is reported with its place, and config unset 
   expect(await run('latest')).toMatchObject({ code: 2, stderr: expect.stringContaining(`timeout in ${folder}`) });
   expect((await run('config unset timeout')).code).toBe(0);
   expect((await run('latest')).code).toBe(0);
+});
+
+test.skipIf(process.platform === 'win32')('config.json can be a symbolic link, which stays one', async () => {
+  const target = join(folder, 'dotfiles.json');
+  await writeFile(target, '{"retries":1}', { mode: 0o600 });
+  await symlink(target, join(folder, 'config.json'));
+
+  const { code } = await run('config set timeout 10s');
+  const { stdout } = await run('doctor --offline -o table');
+
+  expect(code).toBe(0);
+  expect(JSON.parse(await readFile(target, 'utf8'))).toMatchObject({ retries: 1, timeout: '10s' });
+  expect((await lstat(join(folder, 'config.json'))).isSymbolicLink()).toBe(true);
+  expect(stdout).toMatch(/^ok +config file .*\(mode 0600\)/m);
 });
 
 test('config.json may have a byte order mark', async () => {

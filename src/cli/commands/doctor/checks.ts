@@ -1,4 +1,4 @@
-import { lstat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { QuotaData } from '../../../client/index.ts';
 import { environmentProxy, isExempt } from '../../../environment-proxy.ts';
@@ -206,7 +206,7 @@ async function fileOutcome(
   check: (path: string) => Promise<Outcome | undefined>,
 ): Promise<Outcome> {
   if (path === undefined) return { status: 'warn', text: 'HOME is not set, so nothing can be stored' };
-  const stats = await lstat(path).catch(() => undefined);
+  const stats = await stat(path).catch(() => undefined);
   if (stats === undefined) return ok(`none (${path})`);
   const problem = await check(path);
   if (problem !== undefined) return problem;
