@@ -189,6 +189,19 @@ test('withOptions shares the cache, the key and the warnings', async () => {
   expect(warnings).toHaveLength(1);
 });
 
+test('withOptions with another age uses the cached responses of its client', async () => {
+  const { fx, fetch, clock } = testClient(success(), { cache: { maxAgeMs: 60_000 } });
+  await fx.latest();
+  await clock.advance(30_000);
+
+  const { meta } = await fx
+    .withOptions({ cache: { maxAgeMs: 40_000 } })
+    .latest()
+    .withMeta();
+
+  expect([meta.source, meta.ageMs, fetch.requests.length]).toEqual(['cache', 30_000, 1]);
+});
+
 test('withOptions: another key has its own limit, another transport replaces the first', async () => {
   const { fx, fetch } = testClient(success());
   await fx.latest();

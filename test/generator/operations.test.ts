@@ -274,6 +274,23 @@ test('a response without an example needs a schema from which one can be made', 
   );
 });
 
+test('a response without an example has no more entries of a map than its schema allows', () => {
+  const rates = { type: 'object', additionalProperties: { type: 'number' }, maxProperties: 1 };
+  const change = ['components schemas ClosedResponse properties data', rates, `${JSON_OK} examples`, undefined];
+
+  const [closed] = contractOf(stressWith(...change)).operations;
+
+  expect(closed?.sample).toMatchObject({ fields: { data: { fields: { EUR: { kind: 'number' } } } } });
+});
+
+test('an empty list is no example of a parameter, because a URL cannot contain it', () => {
+  const list = { type: 'array', items: { enum: ['a', 'b'] }, examples: [[], ['b']] };
+
+  const [closed] = contractOf(stressWith(`${GET} parameters 0 schema`, list)).operations;
+
+  expect(closed).toHaveProperty('query.parameters.0.examples.0', ['b']);
+});
+
 test('one run reports the problems of all parts of a document', () => {
   const document = stressWith(
     `${GET} requestBody`,

@@ -125,3 +125,9 @@ test('without a path, names the missing argument', async () => {
   expect(code).toBe(2);
   expect(stderr).toContain("missing required argument 'path'");
 });
+
+test('--curl encodes a quote in the path, which would end the argument', async () => {
+  const { stdout } = await runCli(['api', "/it's", '--curl']);
+
+  expect(stdout).toContain(" 'https://api.example.test/it%27s'\n");
+});

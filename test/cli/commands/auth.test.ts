@@ -60,9 +60,9 @@ test.each(['000', '077', '027'])('under umask %s the folder is 0700 and its file
   expect((await readdir(env.FXRATES_CONFIG_DIR)).sort()).toEqual(['config.json', 'credentials.json']);
 });
 
-test('a key file that others can read gets the mode 0600, with a warning', async () => {
+test.each(['0644', '0640', '0604'])('a key file of mode %s gets the mode 0600, with a warning', async (mode) => {
   await login();
-  await chmod(join(folder, 'credentials.json'), 0o644);
+  await chmod(join(folder, 'credentials.json'), mode);
 
   const { code, stderr } = await run('quota');
 
@@ -166,11 +166,14 @@ test('without a terminal and without --key-stdin, the error names --key-stdin', 
   expect(stderr).toContain('fxrates auth login --key-stdin < key.txt');
 });
 
-test('login warns if a variable overrides the stored key', async () => {
-  const { code, stderr } = await login({ env: { FXRATES_API_KEY: API_KEY } });
+test.each([
+  ['FXRATES_API_KEY', API_KEY],
+  ['FXRATES_API_KEY_FILE', '/run/secrets/fxrates'],
+])('login warns if the variable %s overrides the stored key', async (name, value) => {
+  const { code, stderr } = await login({ env: { [name]: value } });
 
   expect(code).toBe(0);
-  expect(stderr).toContain('FXRATES_API_KEY overrides the stored key');
+  expect(stderr).toContain(`${name} overrides the stored key`);
 });
 
 test('the stored key is sent only to its own origin', async () => {

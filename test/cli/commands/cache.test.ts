@@ -48,6 +48,17 @@ test('a response within the maximum age is reused byte for byte, with its age on
   expect(stderr).toBe('fxrates: cached response, 3 min old\n');
 });
 
+test('a terminal shows no cost of a cached response', async () => {
+  const tty = ['stdout', 'stderr'] as const;
+  const first = await run('latest --cache 10m', { replies: rates(1), tty });
+
+  const second = await run('latest --cache 10m', { tty });
+
+  expect(first.stderr).toContain('used 1 of your monthly requests');
+  expect(second.stderr).toContain('cached response, 0 s old');
+  expect(second.stderr).not.toContain('used 1');
+});
+
 test('an older response is not reused, nor that of another query, key or base URL', async () => {
   await run('latest --cache 10m', { replies: rates(1) });
   await clock.advance(11 * 60_000);
@@ -118,7 +129,10 @@ test('a folder that cannot be written causes only a warning', async () => {
 test('cache info shows folder, number and age; cache clear removes only files of fxrates', async () => {
   await run('latest --cache 10m', { replies: rates(1) });
   const [name = ''] = await readdir(folder());
-  await utimes(join(folder(), name), new Date(clock.now()), new Date(clock.now() - 120_000));
+  const aged = (ms: number) => [new Date(clock.now()), new Date(clock.now() - ms)] as const;
+  await utimes(join(folder(), name), ...aged(120_000));
+  await writeFile(join(folder(), `${'0'.repeat(64)}.json`), '');
+  await utimes(join(folder(), `${'0'.repeat(64)}.json`), ...aged(30_000));
   await writeFile(join(folder(), 'notes.txt'), 'mine');
 
   const info = await run('cache info -o table');
@@ -126,8 +140,8 @@ test('cache info shows folder, number and age; cache clear removes only files of
   const cleared = await run('cache clear');
 
   expect(info.stdout).toContain(`Folder      ${folder()}`);
-  expect(json).toMatchObject({ responses: 1, newest_age_seconds: 120, oldest_age_seconds: 120 });
-  expect(cleared.stderr).toBe('fxrates: removed 1 cached response\n');
+  expect(json).toMatchObject({ responses: 2, newest_age_seconds: 30, oldest_age_seconds: 120 });
+  expect(cleared.stderr).toBe('fxrates: removed 2 cached responses\n');
   expect(await readdir(folder())).toEqual(['notes.txt']);
   expect(JSON.parse((await run('cache info --json')).stdout)).toMatchObject({ responses: 0, oldest_age_seconds: null });
 });

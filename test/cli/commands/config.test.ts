@@ -39,6 +39,17 @@ test('a setting can be read, listed and removed', async () => {
   });
 });
 
+test('the default profile is stored for all profiles, also with --profile', async () => {
+  await run('config set base_url http://127.0.0.1:4010 --profile mock');
+
+  await run('config set profile mock --profile mock');
+
+  expect(JSON.parse((await run('config list')).stdout)).toEqual({
+    profile: 'mock',
+    'profiles.mock.base_url': 'http://127.0.0.1:4010',
+  });
+});
+
 test('an empty list prints a note on stderr', async () => {
   const path = join(folder, 'config.json');
 
@@ -202,6 +213,8 @@ test('a usage error applies the settings color and output of config.json', async
 
   expect((await wrong()).stderr).toMatch(/^fxrates: unknown option/);
   expect(JSON.parse((await wrong('latest --nonsense --profile ci')).stderr).error.code).toBe('usage');
+  const byVariable = await run('latest --nonsense', { env: { FXRATES_PROFILE: 'ci' } });
+  expect(JSON.parse(byVariable.stderr).error.code).toBe('usage');
   await writeFile(path, '{"version":1,"color":{}}');
   expect((await wrong()).stderr).toContain("unknown option '--nonsense'");
 });

@@ -5,10 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { main } from '../../../src/cli/main.ts';
 import { realClock } from '../../../src/cli/node-io.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
-import { runCli } from '../../helpers/cli-io.ts';
+import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 import { startConnectProxy } from '../../helpers/connect-proxy.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
 import { quotaRecord } from '../../helpers/service-replies.ts';
 
 const BASE_URL = 'https://fxrates.test';
@@ -192,6 +194,18 @@ test('no connection to a proxy is left open, so that the command ends', async ()
   expect([code, proxy.requests.length]).toEqual([0, 1]);
   await proxy.close();
   service.close();
+});
+
+test('Ctrl-C ends a probe with 130, without an error message', async () => {
+  const io = new FakeIo({ replies: 'never' });
+  const running = main(['probe', BASE_URL], io);
+  while (!io.written.stderr.includes('at most')) await quiet();
+  await quiet();
+
+  io.interrupt('SIGINT');
+
+  expect(await running).toBe(130);
+  expect(io.written.stderr).toMatch(/^fxrates: at most [^\n]*\n$/);
 });
 
 test('mock probe names its replacement', async () => {

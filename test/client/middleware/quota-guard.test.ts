@@ -175,6 +175,8 @@ test('a quota() that must wait for the limit did not fail: the next call calls i
   expect(client.fx.quotaEstimate()?.quota).toEqual(record.body.data);
 });
 
+const coded = (code: string) => Object.assign(new Error('failed'), { code });
+
 test.each<[string, Reply, number]>([
   ['a success', success(), 1],
   ['refused for the rate', rateLimited('1'), 0],
@@ -184,8 +186,16 @@ test.each<[string, Reply, number]>([
   ['not found', failure(404), 1],
   ['failed by the service', failure(500), 1],
   ['broken off', new Error('reset'), 1],
-  ['never sent', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), 0],
-  ['kept back from a wrong certificate', Object.assign(new Error('no'), { code: 'CERT_HAS_EXPIRED' }), 0],
+  ['never sent', coded('ECONNREFUSED'), 0],
+  ['never sent, because no connection was made in time', coded('UND_ERR_CONNECT_TIMEOUT'), 0],
+  ['never sent, because the host is not known', coded('ENOTFOUND'), 0],
+  ['never sent, because the host is not known yet', coded('EAI_AGAIN'), 0],
+  ['never sent, because there is no route to the host', coded('EHOSTUNREACH'), 0],
+  ['never sent, because the network cannot be reached', coded('ENETUNREACH'), 0],
+  ['never sent, because the proxy refused it', coded('PROXY_REFUSED'), 0],
+  ['never sent, because the proxy failed', coded('PROXY_FAILED'), 0],
+  ['broken off by the network', coded('ECONNRESET'), 1],
+  ['kept back from a wrong certificate', coded('CERT_HAS_EXPIRED'), 0],
 ])('a request that was %s counts %s', async (_, reply, used) => {
   let quota: Reply = success(roomyQuota({ monthly_used: 900 }));
   const { fx } = guarded(reply, { quota: () => quota, maxRetries: 0, onLimit: 'throw' });

@@ -196,6 +196,14 @@ test.each([
   expect(fetch.requests).toHaveLength(requests);
 });
 
+test('rejects at once with the failure if the retry would be sent at the deadline', async () => {
+  const { fx, clock } = testClient([failure(503), success()], { deadlineMs: 375 });
+  const startedAt = clock.now();
+
+  expect(await clock.run(errorOf(fx.latest()))).toMatchObject({ kind: 'server', status: 503 });
+  expect(clock.now()).toBe(startedAt);
+});
+
 test('a Retry-After of exactly maxRetryAfterMs is waited for', async () => {
   const reply = failure(503, { headers: { 'retry-after': '7' } });
   const { fx, fetch, clock } = testClient([reply, success()], { maxRetryAfterMs: 7000 });

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { hangingHandler } from '../../helpers/hanging-handler.ts';
@@ -82,6 +83,16 @@ test('an abort ends the wait for a handler of mock.use()', async () => {
 
   await expect(sent).rejects.toThrow('enough');
   release();
+});
+
+test('keeps no listener on the signal of a call that has ended', async () => {
+  const mock = newMock();
+  mock.faults.add({ kind: 'latency', latencyMs: 5 });
+  const { signal } = new AbortController();
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { signal });
+
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('clientOptions returns base URL, fetch and clock of the mock', () => {

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { listenHttp } from '../../../src/mock-server/adapters/node-server.ts';
 import type { HandleRequest } from '../../../src/mock-server/handle-request.ts';
 import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
@@ -159,6 +159,28 @@ test.each([
     success: false,
     error: { code, status },
   });
+});
+
+test('HTTP/1.0 does not require a Host header', async () => {
+  await using server = await newMock().serve();
+
+  expect(await raw(server, 'GET /api/v1/quota HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 401 /);
+});
+
+test('keeps no listeners of ended requests on the signal that all requests share', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  mock.faults.add({ kind: 'latency', latencyMs: 5 });
+  await using server = await mock.serve();
+  const listens = vi.spyOn(AbortSignal.prototype, 'addEventListener');
+
+  for (let request = 0; request < 3; request += 1) {
+    await raw(server, 'GET /api/v1/quota HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+  }
+
+  const signals = listens.mock.contexts as AbortSignal[];
+  const shared = signals.filter((signal) => signals.filter((other) => other === signal).length === 3);
+  expect(new Set(shared).size).toBe(1);
+  expect(shared.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);
 });
 
 test('an absolute target is routed by its path, and dot segments find nothing', async () => {

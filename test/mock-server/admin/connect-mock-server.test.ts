@@ -96,6 +96,16 @@ test('reads and filters the journal, and waits for later requests', async () => 
   expect(await remote.journal.list()).toEqual([]);
 });
 
+test('lists up to 1,000 requests of the journal', async () => {
+  await using it = await connected();
+  const { mock, remote } = it;
+  for (let request = 0; request < 1001; request += 1) await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+
+  const listed = await remote.journal.list();
+
+  expect([listed.length, listed[0]?.number, await remote.journal.dropped()]).toEqual([1000, 2, 1]);
+});
+
 test('takes snapshots, restores them in this and another process, and resets', async () => {
   await using it = await connected();
   await using other = await connected();

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { streamEvents } from '../../../src/mock-server/admin/routes/journal-routes.ts';
 import { createMockServer, type JournalEntry, type RunningServer } from '../../../src/mock-server/index.ts';
 
 /** Reads server-sent events as they arrive. */
@@ -91,6 +92,39 @@ test('requests of spaces have no event id, because their numbers are those of th
   await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
   expect((await reader.read()).value).toMatch(/^id: 1\nevent: request\ndata: /);
   await reader.cancel();
+});
+
+/** Calls the route with a journal that counts its listeners. */
+function stream(method: string) {
+  const state = { listeners: 0, hasEnded: false };
+  const disconnected = new AbortController();
+  const subscribe = () => {
+    state.listeners += 1;
+    return () => {
+      state.listeners -= 1;
+    };
+  };
+  const end = () => {
+    state.hasEnded = true;
+  };
+  const nothing = () => undefined;
+  const outgoing = { req: { method, headers: {} }, writeHead: nothing, flushHeaders: nothing, end };
+  const call = { journal: { entries: [], subscribe }, query: {}, signal: disconnected.signal, outgoing };
+  streamEvents(call as unknown as Parameters<typeof streamEvents>[0]);
+  return { state, disconnect: () => disconnected.abort() };
+}
+
+test('stops listening to the journal when the client disconnects', () => {
+  const { state, disconnect } = stream('GET');
+  expect(state).toEqual({ listeners: 1, hasEnded: false });
+
+  disconnect();
+
+  expect(state.listeners).toBe(0);
+});
+
+test('ends the response to HEAD, so that the connection can be used again', () => {
+  expect(stream('HEAD').state).toEqual({ listeners: 0, hasEnded: true });
 });
 
 test('does not prevent a server from closing', async () => {

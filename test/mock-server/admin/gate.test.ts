@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
+import { refuseForeignHost } from '../../../src/mock-server/admin/gate.ts';
 import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
 import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
 
@@ -106,6 +107,14 @@ test.each(['127.0.0.1:1', 'localhost', 'LOCALHOST:8080', '[::1]:4010'])('accepts
   expect(sent.status).toBe(200);
 });
 
+test.each([
+  ['Mock.Example:4010', 'mock.example', undefined],
+  ['mock.example', 'Mock.Example', undefined],
+  ['other.example', 'Mock.Example', 403],
+])('the Host %s with the option host %s: refused with %s', (host, own, status) => {
+  expect(refuseForeignHost({ host }, { host: own, allowRemote: true })?.status).toBe(status);
+});
+
 test('refuses other origins, including their preflights', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
@@ -130,6 +139,17 @@ test('refuses a body that is too large, is not JSON, or has another content type
   expect(await post('{')).toMatchObject({ status: 400, code: 'invalid_json' });
   expect(await post('advanceMs=1', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
   expect(await post('[]')).toMatchObject({ status: 400, code: 'invalid_field' });
+});
+
+test('lists the limits of the newest active keys', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const ids = Array.from({ length: 4 }, () => mock.createKey().id);
+  mock.keys.revoke(ids[3] ?? '');
+
+  const { text } = await send(server.url, '/__fxrates/limits?limit=2', { headers: bearer(server) });
+
+  expect(JSON.parse(text).map(({ keyId }: { readonly keyId: string }) => keyId)).toEqual(ids.slice(1, 3));
 });
 
 test('a body may have a byte order mark, but not be UTF-16', async () => {

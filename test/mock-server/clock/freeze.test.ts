@@ -100,18 +100,21 @@ test('a frozen clock is restored to the millisecond, however slow the machine is
   expect(mock.clock.now()).toBe(START);
 });
 
-test('a snapshot restores whether the clock was frozen, and reset restores its initial state', () => {
-  const mock = createMockServer({ clock: { mode: 'real', now: START } });
-  mock.clock.freeze();
-  const snapshot = mock.snapshot();
-  mock.reset();
-  expect(mock.clock.isFrozen).toBe(false);
+test.each(['real', 'virtual'] as const)(
+  'a snapshot restores whether the %s clock was frozen, and reset restores its initial state',
+  (mode) => {
+    const mock = createMockServer({ clock: { mode, now: START } });
+    mock.clock.freeze();
+    const snapshot = mock.snapshot();
+    mock.reset();
+    expect(mock.clock.isFrozen).toBe(false);
 
-  mock.restore(snapshot);
+    mock.restore(snapshot);
 
-  expect(mock.clock.isFrozen).toBe(true);
-  expect(mock.clock.now()).toBe(snapshot.now);
-});
+    expect(mock.clock.isFrozen).toBe(true);
+    expect(mock.clock.now()).toBe(snapshot.now);
+  },
+);
 
 test('rejects an unknown clock option by name', () => {
   expect(() => createMockServer({ clock: { mode: 'real', frozen: 'yes' as never } })).toThrow(

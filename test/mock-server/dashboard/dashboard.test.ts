@@ -65,6 +65,17 @@ test('shows the usage of both limits without changing it', async () => {
   expect(mock.journal.list()).toHaveLength(4);
 });
 
+test('shows at most the limit of the minute, also if refused requests count', async () => {
+  const { mock, visitor } = await confirmed({ behaviour: { rejectedCountsTowardRate: true } });
+  await visitor.submit('/dashboard/keys');
+  const headers = { authorization: `Bearer ${KEY.exec(visitor.page.html)?.[0]}` };
+  for (let call = 0; call < 32; call += 1) await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers });
+
+  await visitor.open('/dashboard');
+
+  expect(visitor.text).toContain('This minute 30 of 30');
+});
+
 test('a revoked key fails and makes room for another', async () => {
   const { mock, visitor } = await confirmed();
   await visitor.submit('/dashboard/keys');
@@ -82,6 +93,17 @@ test('a revoked key fails and makes room for another', async () => {
 
   await visitor.submit('/dashboard/keys');
   expect(visitor.page.html).toMatch(KEY);
+});
+
+test.each([
+  [254, '/dashboard/check-email', 200],
+  [255, '/dashboard/sign-up', 422],
+])('signs up with an address of %i characters: %s', async (length, url, status) => {
+  const { visitor } = open();
+
+  await visitor.signUp(`${'a'.repeat(length - '@example.test'.length)}@example.test`);
+
+  expect(visitor.page).toMatchObject({ url, status });
 });
 
 test('changes the plan of the account', async () => {

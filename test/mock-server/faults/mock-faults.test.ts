@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
+import { createMockServer, type FaultOptions, type MockServer } from '../../../src/mock-server/index.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
 
 test.each<[unknown, RegExp]>([
   [undefined, /^fault is undefined; expected an object with a kind/],
@@ -97,6 +98,26 @@ test('later changes to the options or the result do not change a fault', () => {
   expect(mock.faults.list()).toMatchObject([{ nth: [1] }]);
 });
 
+test.each<[string, (mock: MockServer) => void]>([
+  ['faults.remove()', (mock) => mock.faults.remove('fault_1')],
+  ['faults.clear()', (mock) => mock.faults.clear()],
+  ['reset()', (mock) => mock.reset()],
+])('%s ends the requests that a hang fault lets wait', async (_, act) => {
+  const mock = createMockServer();
+  mock.faults.add({ kind: 'hang' });
+  let outcome = 'waits';
+  mock.fetch(`${mock.baseUrl}/api/v1/quota`).catch(() => {
+    outcome = 'failed';
+  });
+  await quiet();
+  expect(outcome).toBe('waits');
+
+  act(mock);
+  await quiet();
+
+  expect(outcome).toBe('failed');
+});
+
 test('rejects a request through mock.fetch that a socket fault would strike', async () => {
   await using mock = createMockServer();
   await mock.serve();
@@ -106,6 +127,17 @@ test('rejects a request through mock.fetch that a socket fault would strike', as
     name: 'MockServerError',
     code: 'fault_not_possible',
   });
+});
+
+test('of two status faults, the journal has the code of the last one, as the client does', async () => {
+  const mock = createMockServer();
+  mock.faults.add({ kind: 'status', status: 500, code: 'broken' });
+  mock.faults.add({ kind: 'status', status: 503, code: 'maintenance' });
+
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+
+  expect(await response.json()).toMatchObject({ error: { code: 'maintenance', status: 503 } });
+  expect(mock.journal.list()).toMatchObject([{ code: 'maintenance', status: 503, faults: ['fault_1', 'fault_2'] }]);
 });
 
 test.each([

@@ -56,6 +56,13 @@ test.each(['299', '304', '600', '', 'abc', '4.29e2'])('names a code that is not 
   expect(body.error.message).toMatch(/selects no documented response of latest; documented: 200, 429, 400 to 599\.$/);
 });
 
+test.each([400, 599])('a default response covers the status %i', (status) => {
+  const { body } = new MockCore().send('/api/v1/latest', prefer(`code=${status}`));
+
+  expect(body.error).toMatchObject({ status });
+  expect(body.error.code).not.toBe('unknown_preference');
+});
+
 test('a range covers only its statuses', () => {
   const errors: Operation['errors'] = [{ status: '5XX', code: 'broken', headers: [], example: undefined }];
   const core = new MockCore({ operations: { latest: { ...operations.latest, errors } } });

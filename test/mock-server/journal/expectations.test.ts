@@ -108,8 +108,11 @@ test('waits for requests, including those already received', async () => {
   await send('/api/v1/latest');
   await send('/api/v1/quota');
 
-  expect((await waiting).map(({ number }) => number)).toEqual([2, 3, 5]);
+  const found = await waiting;
+  expect(found.map(({ number }) => number)).toEqual([2, 3, 5]);
   expect(await mock.journal.waitFor()).toHaveLength(4 + 1);
+  await send('/api/v1/quota');
+  expect(found).toHaveLength(3); // later requests are not added
 });
 
 test('rejects after timeoutMs with a list of all received requests', async () => {
@@ -215,6 +218,13 @@ test('lists the newest of many requests, including those without a response', as
 
   expect(error).toContain('Expected 1 request, got 24. Received requests:\n  (4 older)\n  #5 GET');
   expect(error).toContain('  #24 GET /api/v1/quota no response, no key: ');
+});
+
+test('a message with all twenty requests mentions no older ones', async () => {
+  const { mock, send } = await asked();
+  for (let call = 3; call < 20; call += 1) await send('/api/v1/quota');
+
+  expect(() => mock.expectRequests().toHaveCount(1)).toThrow('got 20. Received requests:\n  #1 GET');
 });
 
 test('keeps the process alive until the timeout', () => {

@@ -113,7 +113,7 @@ test('a listener receives every request, also after clear(), and on request thos
   const own: unknown[] = [];
   const all: unknown[] = [];
   const stop = mock.journal.subscribe(({ number, space: name }) => own.push([number, name]));
-  mock.journal.subscribe(({ number, space: name }) => all.push([number, name]), { spaces: true });
+  const stopAll = mock.journal.subscribe(({ number, space: name }) => all.push([number, name]), { spaces: true });
   const send = (key = '') => mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: key } });
 
   await send();
@@ -121,6 +121,9 @@ test('a listener receives every request, also after clear(), and on request thos
   await send(space.key);
   await send();
   stop();
+  await send();
+  stopAll();
+  await send(space.key);
   await send();
 
   expect(own).toEqual([

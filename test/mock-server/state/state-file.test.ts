@@ -2,9 +2,11 @@ import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -13,7 +15,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
 import { readStateFile } from '../../../src/mock-server/state/state-file.ts';
 import { lockState } from '../../../src/mock-server/state/state-lock.ts';
@@ -159,10 +161,10 @@ test('a switch that the file lacks has its default', async () => {
 
 test('real time continues while the mock does not run; a frozen clock does not', async () => {
   const hourAgo = Date.now() - 3_600_000;
-  const resumed = async (frozen: boolean) => {
+  const resumed = async (frozen: boolean, savedAt = hourAgo) => {
     const state = join(newFolder(), 'state.json');
     const snapshot = { ...whole.snapshot, now: Date.UTC(2026, 0, 15), frozen };
-    writeFileSync(state, JSON.stringify({ ...whole, savedAt: hourAgo, snapshot }));
+    writeFileSync(state, JSON.stringify({ ...whole, savedAt, snapshot }));
     const mock = createMockServer();
     await using _ = await mock.serve({ state });
     return new Date(mock.clock.now()).toISOString();
@@ -170,6 +172,8 @@ test('real time continues while the mock does not run; a frozen clock does not',
 
   expect(await resumed(false)).toMatch(/^2026-01-15T01:0/);
   expect(await resumed(true)).toBe('2026-01-15T00:00:00.000Z');
+  // The clock of the machine was set back by an hour.
+  expect(await resumed(false, Date.now() + 3_600_000)).toMatch(/^2026-01-15T00:0/);
 });
 
 test('a symbolic link to the file is kept', async () => {
@@ -197,6 +201,22 @@ test('warns about a disk error while serving, and throws it on close', async () 
 
   expect((await warned)[0]).toMatchObject({ name: 'FxratesMockWarning', message: expect.stringContaining(state) });
   await expect(server.close()).rejects.toMatchObject({ code: 'state_unusable' });
+});
+
+test('writes the state again after a disk error', async () => {
+  const folder = newFolder();
+  const state = join(folder, 'state.json');
+  const mock = createMockServer();
+  await using server = await mock.serve({ state });
+  const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+  rmSync(folder, { recursive: true });
+  await fetch(`${server.url}/api/v1/latest`);
+  await vi.waitFor(() => expect(warnings).toHaveBeenCalled(), 10_000);
+  mkdirSync(folder);
+
+  await fetch(`${server.url}/api/v1/latest`);
+
+  await vi.waitFor(() => expect(existsSync(state)).toBe(true), 10_000);
 });
 
 test.each([[''], [7 as unknown as string]])('%j is not a valid path of a state file', async (state) => {

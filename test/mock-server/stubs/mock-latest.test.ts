@@ -50,6 +50,18 @@ test('the data of one base takes precedence over the data of all', async () => {
   expect(await data('?base=EUR')).toEqual({ n: 'all' });
 });
 
+test('reset() without a base also removes the data of each base, and keeps other stubs', async () => {
+  const { mock, data } = asked();
+  const { id } = mock.stubs.add({ match: { path: '/elsewhere' }, data: {} });
+  mock.latest.set({ n: 'EUR' }, { base: 'EUR' });
+  mock.latest.set({ n: 'all' });
+
+  mock.latest.reset();
+
+  expect(mock.stubs.list().map((stub) => stub.id)).toEqual([id]);
+  expect(await data('?base=EUR')).not.toHaveProperty('n');
+});
+
 test('a stub takes precedence over mock.latest', async () => {
   const { mock, data } = asked();
   mock.stubs.add({ match: { operation: 'latest' }, data: { n: 'stub' }, times: 1 });
@@ -176,6 +188,11 @@ test('another process sets stubs and the data of latest with the same methods', 
   await remote.expectRequests({ stub: id }).toHaveCount(1);
   await remote.latest.replay({ '': '{"n":4.0}' });
   expect(await text('')).toContain('4.0');
+  await remote.latest.reset({ base: 'EUR' });
+  expect([await text('base=EUR'), await text('')]).toEqual([
+    expect.stringContaining('not_recorded'),
+    expect.stringContaining('4.0'),
+  ]);
   await remote.latest.reset();
   await remote.stubs.clear();
   expect(await remote.stubs.list()).toEqual([]);

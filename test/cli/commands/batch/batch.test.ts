@@ -94,6 +94,15 @@ test('makes a query for each value of --each, with the parameters of -p', async 
   );
 });
 
+test('a parameter of a query takes precedence over -p', async () => {
+  const { stdout } = await batch('latest - -p base=GBP -p symbols=EUR', { stdin: 'base=USD\n{}\n' });
+
+  expect(parsed(stdout).map(({ query }) => query)).toEqual([
+    { base: 'USD', symbols: 'EUR' },
+    { base: 'GBP', symbols: 'EUR' },
+  ]);
+});
+
 test('a failed query has an output line, and the exit code is 1', async () => {
   const { code, stdout, stderr } = await batch('latest - --ordered', { stdin: 'n=1\nfail=404\nn=2\n' });
 
@@ -175,6 +184,13 @@ test('lists at most ten invalid lines', async () => {
   expect(stderr).toContain('\n  and 2 more\n');
 });
 
+test('lists ten invalid lines completely', async () => {
+  const { stderr } = await batch('latest -', { stdin: 'wrong\n'.repeat(10) });
+
+  expect(stderr.match(/line \d+:/g)).toHaveLength(10);
+  expect(stderr).not.toContain('more');
+});
+
 test.each([
   ['latest', /batch expects a file of queries or --each/],
   ['latest - --each base=USD', /batch expects a file of queries or --each/],
@@ -249,6 +265,21 @@ test('ends if the service refuses everything for a quarter of an hour', async ()
   expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
   expect(stderr).toMatch(/batch stopped after 15 min[^:]*: 0 succeeded, 0 failed, 2 left/);
   expect(stderr).toMatch(/no query finished for [^—]+ — the service refused \d+ requests/);
+});
+
+test('ends if the service refuses the rest after a response for a quarter of an hour', async () => {
+  let refusals = 0;
+  // Without an end, the batch would wait for more than half an hour, and succeed.
+  const replies = (request: SentRequest) => {
+    if (request.url.includes('n=1') || refusals >= 400) return echo(request);
+    refusals += 1;
+    return rateLimited('5');
+  };
+
+  const { code, stdout } = await batch('latest --each n=1,2', { replies });
+
+  expect(code).toBe(7);
+  expect(parsed(stdout).map(({ query }) => query)).toEqual([{ n: '1' }]);
 });
 
 test('with --no-wait, the advice is a batch that waits', async () => {

@@ -73,6 +73,12 @@ test.each([
   expect(await readdir(home)).toEqual([]);
 });
 
+test.each(['', '0', 'false'])('asks on a terminal if CI is %j', async (CI) => {
+  const options = { tty: ['stdin', 'stdout', 'stderr'] as const, env: { CI }, stdin: 'y\n' };
+
+  expect((await install('fish', options)).code).toBe(0);
+});
+
 test('the default shell is the variable SHELL', async () => {
   const { stderr } = await install('--yes', { env: { SHELL: '/usr/bin/zsh' } });
 

@@ -188,6 +188,15 @@ test('with TERM=dumb, --watch prints one table below the other and a wait is one
   expect(stdout + stderr).not.toContain('\u001b');
 });
 
+test('counts the attempts of each response from 1', async () => {
+  const replies = [rateLimited('2'), success(), rateLimited('2'), success()];
+
+  const { code, stderr } = await watch('--watch 5m --count 2', { replies });
+
+  expect(code).toBe(0);
+  expect(stderr.match(/then attempt \d+/g)).toEqual(['then attempt 2', 'then attempt 2']);
+});
+
 test('Ctrl-C during the pause exits with 130 and leaves no timer', async () => {
   const clock = new FakeClock();
   const io = new FakeIo({ clock, quota: rich, replies: success(), tty: ['stdout', 'stderr'] });

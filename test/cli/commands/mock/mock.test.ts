@@ -235,6 +235,20 @@ test('signals are forwarded to the command, except Ctrl-C on a terminal, which i
   }
 });
 
+test('a signal after the end of the command is not sent to it', async () => {
+  const program = fakeProgram({ code: 0, signal: null });
+  const io = new FakeIo({ spawn: program.spawn });
+  const exited = main(['mock', '--', 'npm', 'test'], io);
+  while (program.started.length === 0) await quiet();
+  program.end();
+  await exited;
+
+  io.interrupt('SIGTERM');
+
+  expect(program.started[0]?.killed).toEqual([]);
+  expect(io.interrupts.signal.aborted).toBe(true);
+});
+
 test('with --json, each line on stderr around a command is JSON', async () => {
   const program = fakeProgram({ code: 0, signal: null });
   const io = new FakeIo({ spawn: program.spawn });

@@ -52,6 +52,16 @@ test('output with colour has the same text', async () => {
   expect(stripVTControlCharacters(coloured.stdout)).toBe(plain.stdout);
 });
 
+test.each([
+  ['green', 799, '\u001b[32m█'],
+  ['yellow', 800, '\u001b[33m█'],
+  ['red', 1000, '\u001b[31m█'],
+])('the bar is %s at %i of 1,000 requests', async (_, monthly_used, start) => {
+  const { stdout } = await runCli('quota', { replies: success(quotaRecord({ monthly_used })), tty });
+
+  expect(stdout).toContain(`[${start}`);
+});
+
 test('without a UTF-8 locale, prints only ASCII', async () => {
   const { stdout } = await runCli('quota --no-color', { replies, tty, env: { LANG: 'C' } });
 
