@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { crashReport } from '../../src/cli/errors/crash-report.ts';
 import { type FakeIoOptions, runCli } from '../helpers/cli-io.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
-import { exhaustedQuota, failure, rateLimited, success } from '../helpers/service-replies.ts';
+import { API_KEY, exhaustedQuota, failure, rateLimited, success } from '../helpers/service-replies.ts';
 
 /** Not of the documented form, with characters that URL encoding and JSON change. */
 const ODD_KEY = 'canary+key/0f1e2d3c"4b5a6978\\8796a5b4c3d2e1f0';
@@ -196,4 +196,13 @@ test('an uncaught error is reported without keys', () => {
     expect(report).toContain('unexpected failure');
     for (const form of [...formsOf(ODD_KEY), LIVE_KEY]) expect(report).not.toContain(form);
   }
+});
+
+test('-vv redacts a body before it is cut', async () => {
+  const body = { success: true, data: { text: 'x'.repeat(1_990), key: API_KEY } };
+
+  const { stderr } = await runCli(['latest', '-vv'], { replies: { body } });
+
+  expect(stderr).toContain('xxx');
+  expect(stderr).not.toContain(API_KEY.slice(8, 16));
 });

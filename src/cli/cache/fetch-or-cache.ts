@@ -70,7 +70,7 @@ const OFFLINE = 'FXRATES_OFFLINE';
 
 /** Reports the age of a stored response on stderr. */
 async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocation): Promise<void> {
-  if (source !== 'cache' && source !== 'stale') return;
+  if (source !== 'cache') return;
   const event = { event: 'kept_response', age_seconds: Math.floor(ageMs / 1000) };
   await screen.info(screen.isJson ? jsonLine(event) : `fxrates: cached response, ${formatDuration(ageMs)} old\n`);
 }

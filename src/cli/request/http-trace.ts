@@ -83,8 +83,10 @@ export class HttpTrace {
   }
 
   #showBody({ body }: TracedResponse): Promise<void> {
-    if (this.#invocation.settings.verbose < 2) return Promise.resolve();
-    const text = Buffer.concat(body).toString();
+    const { settings, screen } = this.#invocation;
+    if (settings.verbose < 2) return Promise.resolve();
+    // Redacted before the cut, which could leave a part of a key.
+    const text = screen.secrets.redact(Buffer.concat(body).toString());
     const isLong = text.length > LONGEST_SHOWN_BODY;
     return this.#show(2, isLong ? `${text.slice(0, LONGEST_SHOWN_BODY)}… (${text.length} characters)` : text);
   }

@@ -50,7 +50,6 @@ export class WaitReporter {
   /** The next call begins: its waits are counted from zero. */
   restart(): void {
     this.end();
-    this.#limitWaitsMs = 0;
     this.#waits = 0;
   }
 
