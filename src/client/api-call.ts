@@ -1,6 +1,7 @@
 import type { Attempt } from './attempt.ts';
 import { namesOf } from './config/checks.ts';
-import { FxRatesError, ResponseError } from './errors/errors.ts';
+import { errorForCaller } from './errors/caller-error.ts';
+import { ResponseError } from './errors/errors.ts';
 import type { NumbersOption } from './numbers.ts';
 import type { SchemaIssue, StandardSchema } from './standard-schema.ts';
 
@@ -151,7 +152,7 @@ export function createApiCall<Data>(result: Promise<CallResult<Data>>): ApiCall<
     return ended.data;
   };
   const failed = (error: unknown): never => {
-    throw ownError(error, failed);
+    throw errorForCaller(error, failed);
   };
   const data = result.then(succeeded, failed);
   // Based on `data`, not on `result`: only then does V8 find the function that awaits this promise.
@@ -177,47 +178,4 @@ export async function checkPayload(
 function describe({ path = [], message }: SchemaIssue): string {
   const where = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
   return where === '' ? message : `${where}: ${message}`;
-}
-
-/** Errors that a caller has received, or that several callers will receive. */
-const received = new WeakSet<FxRatesError>();
-
-/** Marks an error that several callers will receive: each receives a copy, with `error` as its cause. */
-export function shareError(error: unknown): void {
-  if (error instanceof FxRatesError) received.add(error);
-}
-
-/** Sets the `callId` of `error`, and returns it. */
-export function ofCall(error: unknown, call: { readonly callId: string }): unknown {
-  if (error instanceof FxRatesError) Object.defineProperty(error, 'callId', { value: call.callId, enumerable: true });
-  return error;
-}
-
-/**
- * `error` for one caller: an object of its own, whose stack begins at the line that awaits the call. `handler` is the
- * rejection handler that this runs in. V8 finds that line by the promises that wait for the handler's one, at no cost
- * for calls that succeed; a stack taken when each call begins would cost 3 to 6 µs and half a kB per call.
- */
-function ownError(error: unknown, handler: (error: unknown) => never): unknown {
-  if (!(error instanceof FxRatesError)) return error; // a function of the program threw it; it is passed on unchanged
-  const own = received.has(error) ? copyOf(error) : error;
-  received.add(own);
-  const frames = framesBelow(handler);
-  if (frames !== '') own.stack = `${own.name}: ${own.message}\n${frames}`;
-  return own;
-}
-
-/** Empty if no async function awaits the call. The error then keeps its original stack. */
-function framesBelow(handler: (error: unknown) => never): string {
-  const holder: { readonly stack?: unknown } = {};
-  Error.captureStackTrace?.(holder, handler); // not in every engine
-  const lines = String(holder.stack).split('\n');
-  return lines.filter((line) => line.startsWith('    at ') && !line.includes('(node:internal/')).join('\n');
-}
-
-/** A new error of the same class. `Error` creates it, because other objects are not printed as errors. */
-function copyOf(error: FxRatesError): FxRatesError {
-  const { stack: _stack, cause: _cause, ...fields } = Object.getOwnPropertyDescriptors(error);
-  const copy = Object.setPrototypeOf(new Error(error.message, { cause: error }), Object.getPrototypeOf(error));
-  return Object.defineProperties(copy, fields as PropertyDescriptorMap);
 }

@@ -118,7 +118,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   readonly #ended: Entry<Query, Value>[] = [];
   readonly #stop = new AbortController();
   /** Resolves when the requested query of the source has arrived. */
-  #taking: Promise<void> | undefined;
+  #reading: Promise<void> | undefined;
   #isSourceDone = false;
   /** Ends the batch immediately. */
   #failure: { readonly error: unknown } | undefined;
@@ -129,7 +129,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   #startedAt = 0;
   #done = 0;
   #failed = 0;
-  #read = 0;
+  #delivered = 0;
 
   constructor(queries: BatchQueries<Query>, parts: BatchParts<Query>) {
     this.#parts = parts;
@@ -172,12 +172,12 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   left(): RemainingQueries<Query> {
     if (this.#phase === 'running')
       throw new ConfigError('batch: left() was called during the loop over the batch; call it after the loop');
-    const size = this.#total === undefined ? undefined : this.#total - this.#read;
+    const size = this.#total === undefined ? undefined : this.#total - this.#delivered;
     return { size, [Symbol.asyncIterator]: () => this.#remaining() };
   }
 
   async *#remaining(): AsyncGenerator<Query, void, undefined> {
-    await this.#taking;
+    await this.#reading;
     for (const entry of this.#entries) {
       this.#entries.delete(entry);
       yield entry.query;
@@ -189,11 +189,11 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   /** The next result; `undefined` after the last. */
   async #next(): Promise<BatchItem<Query, Value> | undefined> {
     for (;;) {
-      this.#takeMore();
+      this.#readMore();
       const entry = this.#ended.shift();
       if (entry?.item !== undefined) {
         this.#entries.delete(entry);
-        this.#read += 1;
+        this.#delivered += 1;
         return entry.item;
       }
       if (this.#isOver()) return undefined;
@@ -219,17 +219,17 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   }
 
   /** Requests one query at a time from the source, without waiting: a slow source delays no results. */
-  #takeMore(): void {
-    if (this.#isSourceDone || this.#stop.signal.aborted || this.#taking !== undefined) return;
+  #readMore(): void {
+    if (this.#isSourceDone || this.#stop.signal.aborted || this.#reading !== undefined) return;
     if (this.#entries.size >= this.#parts.concurrency) return;
-    this.#taking = this.#take().then(() => {
-      this.#taking = undefined;
-      this.#takeMore();
+    this.#reading = this.#readQuery().then(() => {
+      this.#reading = undefined;
+      this.#readMore();
       this.#wake();
     });
   }
 
-  async #take(): Promise<void> {
+  async #readQuery(): Promise<void> {
     try {
       const next = await this.#source.next();
       if (next.done) this.#isSourceDone = true;

@@ -10,7 +10,7 @@ import type { Lifetime } from './lifetime.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import type { AnyOptions } from './options.ts';
 import { createPipeline } from './pipeline.ts';
-import { ignoredOptions, sharedOptions } from './state/key-state.ts';
+import { ignoredOptionsWarning, sharedOptions } from './state/key-state.ts';
 import { KeyStates } from './state/key-states.ts';
 import type { Timers } from './timers.ts';
 import { proxyTransport } from './transport/default-transport.ts';
@@ -32,12 +32,15 @@ interface ClientParts {
   readonly keys: KeySource | undefined;
 }
 
-/** Whether base URL and key are set. @throws ConfigError if the key is wrong, also without a base URL */
+/** Whether base URL and key are set. */
 export function canConnect({ options, settings }: ClientParts): boolean {
+  return givenKey(options) !== undefined && settings.baseUrl !== undefined;
+}
+
+/** @throws ConfigError if the key is wrong */
+export function checkGivenKey(options: AnyOptions): void {
   const apiKey = givenKey(options);
-  if (apiKey === undefined || settings.baseUrl !== undefined) return apiKey !== undefined;
-  if (typeof apiKey !== 'function') ApiKey.from(apiKey);
-  return false;
+  if (apiKey !== undefined && typeof apiKey !== 'function') ApiKey.from(apiKey);
 }
 
 /** @throws ConfigError when the base URL or the key is missing or wrong */
@@ -50,7 +53,7 @@ export function connect({ options, settings: open, events, timers, lifetime, key
   const states = new KeyStates(settings, lifetime);
   const warn = (key: ApiKey) => {
     if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
-    const warning = ignoredOptions(sharedOptions(options), states.of(key));
+    const warning = ignoredOptionsWarning(sharedOptions(options), states.of(key));
     if (warning !== undefined) events.warnOnce(warning);
   };
   const keys = shared ?? new KeySource(apiKey, warn);

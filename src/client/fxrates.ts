@@ -15,7 +15,7 @@ import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
 import { isTraced, traceCall } from './call-trace.ts';
 import { resolveBatch, resolveCall, resolvePoll } from './config/call-settings.ts';
 import { inheritedOptions, type OpenSettings, resolveOptions } from './config/settings.ts';
-import { type Connection, canConnect, connect } from './connection.ts';
+import { type Connection, canConnect, checkGivenKey, connect } from './connection.ts';
 import { withDeadline } from './deadline.ts';
 import {
   deprecations,
@@ -78,6 +78,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const parts = { options, ...own, keys: parent?.keys };
     this.#connect = () => connect(parts);
     if (canConnect(parts)) this.#connection = connect(parts);
+    else checkGivenKey(options);
   }
 
   /**

@@ -8,7 +8,7 @@ export interface OpenCall {
 }
 
 /** The part of a key's state that determines when the state is released. */
-export interface HeldState {
+export interface RetainedState {
   /** Clients that use it and have not been closed. */
   clients: number;
   /** Whether it was released. A client must then find the state again: another client may have created a new one. */
@@ -24,7 +24,7 @@ export class Lifetime {
   readonly calls = new Set<OpenCall>();
   /** Texts of the warnings that were given. */
   readonly warned = new Set<string>();
-  readonly #entries = new Set<HeldState>();
+  readonly #entries = new Set<RetainedState>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
 
@@ -38,9 +38,9 @@ export class Lifetime {
   }
 
   /** Prevents the removal of a key's state while this client is open. */
-  hold(entry: HeldState): void {
+  retain(entry: RetainedState): void {
     if (this.#entries.has(entry)) return;
-    for (const held of this.#entries) if (held.isForgotten) this.#entries.delete(held);
+    for (const old of this.#entries) if (old.isForgotten) this.#entries.delete(old);
     this.#entries.add(entry);
     entry.clients += 1;
   }

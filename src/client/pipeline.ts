@@ -68,7 +68,7 @@ function useKey(keys: KeySource) {
     const sendAgain = async (request: ApiRequest, refused: ApiKey, error: unknown) => {
       const key = await keys.replacementFor(refused, request.signal);
       if (key === undefined) throw error;
-      request.log.again('key_rotated');
+      request.log.nextAttemptBecause('key_rotated');
       return next(keyed(request, key));
     };
 

@@ -83,9 +83,15 @@ export interface PollParts {
   readonly estimate: () => QuotaEstimate | undefined;
 }
 
-const PASSING: readonly FxRatesErrorKind[] = ['network', 'server', 'timeout', 'rate_limited', 'quota_exhausted'];
+const TEMPORARY_KINDS: readonly FxRatesErrorKind[] = [
+  'network',
+  'server',
+  'timeout',
+  'rate_limited',
+  'quota_exhausted',
+];
 /** Interval of quota updates during a long wait, which a larger plan shortens. */
-const LOOK_AGAIN_MS = 3_600_000;
+const QUOTA_REFRESH_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 export function createPoll<Data>(parts: PollParts): Poll<Data> {
@@ -130,8 +136,8 @@ class Rounds<Data> {
       const { data, meta } = await call();
       return { data: data as Data, meta, next: this.#schedule() }; // the operation's data, or the output of the schema
     } catch (error) {
-      const isPassing = FxRatesError.is(error) && PASSING.includes(error.kind);
-      if (!isPassing || onError === undefined) throw error;
+      const isTemporary = FxRatesError.is(error) && TEMPORARY_KINDS.includes(error.kind);
+      if (!isTemporary || onError === undefined) throw error;
       await onError(error, this.#schedule()); // an async function rejects where another one throws
       return undefined;
     }
@@ -143,7 +149,7 @@ class Rounds<Data> {
       const { intervalMs, reason } = this.#schedule();
       const leftMs = this.#startedAt + intervalMs - time.now();
       if (leftMs <= 0) return;
-      await clock.sleep(Math.min(leftMs, LOOK_AGAIN_MS), signal).catch((error: unknown) => {
+      await clock.sleep(Math.min(leftMs, QUOTA_REFRESH_MS), signal).catch((error: unknown) => {
         throw signal.aborted ? abortErrorOf(signal) : error;
       });
       // No call was made yet, so there is no interval.

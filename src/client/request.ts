@@ -93,23 +93,22 @@ export class AttemptLog {
     return this.#isSlotAfter?.(deadlineAt) ?? false;
   }
 
-  /** Starts a wait for a slot, which `waited` ends. */
-  waits(isSlotAfter: SlotCheck): void {
+  /** Starts a wait for a slot, which `endWait` ends. */
+  startWait(isSlotAfter: SlotCheck): void {
     this.#isSlotAfter = isSlotAfter;
   }
 
-  /** Time spent waiting before the next attempt. */
-  waited(ms: number): void {
+  /** Adds to the time spent waiting before the next attempt. */
+  endWait(ms: number): void {
     this.#waitedMs += ms;
     this.#isSlotAfter = undefined;
   }
 
-  /** The reason for the next attempt. */
-  again(reason: Attempt['reason']): void {
+  nextAttemptBecause(reason: Attempt['reason']): void {
     this.#reason = reason;
   }
 
-  ended(status: number | undefined, code: string | undefined): void {
+  recordAttempt(status: number | undefined, code: string | undefined): void {
     this.attempts.push({ status, code, waitedMs: Math.round(this.#waitedMs), reason: this.#reason });
     this.#waitedMs = 0;
   }

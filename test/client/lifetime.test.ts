@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { Cancellation } from '../../src/client/cancellation.ts';
-import { type HeldState, Lifetime } from '../../src/client/lifetime.ts';
+import { Lifetime, type RetainedState } from '../../src/client/lifetime.ts';
 import { deferred } from '../helpers/deferred.ts';
 import { quiet } from '../helpers/fake-clock.ts';
 
-function heldState(): HeldState & { readonly forgotten: () => number } {
+function heldState(): RetainedState & { readonly forgotten: () => number } {
   let forgotten = 0;
   const forget = () => {
     forgotten += 1;
@@ -15,8 +15,8 @@ function heldState(): HeldState & { readonly forgotten: () => number } {
 test('a state is removed when the last client that uses it is closed', async () => {
   const [one, other] = [new Lifetime(), new Lifetime()];
   const [state, ofOne] = [heldState(), heldState()];
-  for (const lifetime of [one, one, other]) lifetime.hold(state);
-  one.hold(ofOne);
+  for (const lifetime of [one, one, other]) lifetime.retain(state);
+  one.retain(ofOne);
   expect(state.clients).toBe(2);
 
   await one.close();
@@ -32,8 +32,8 @@ test('close waits until the store has the results, except of a state that anothe
   const [one, other] = [new Lifetime(), new Lifetime()];
   const { promise, resolve } = deferred<void>();
   const state = { ...heldState(), stored: () => promise };
-  one.hold(state);
-  other.hold(state);
+  one.retain(state);
+  other.retain(state);
   await one.close();
   let isClosed = false;
 
@@ -49,10 +49,10 @@ test('close waits until the store has the results, except of a state that anothe
 test('a client keeps no state that was removed while it was idle', async () => {
   const lifetime = new Lifetime();
   const [old, current] = [heldState(), heldState()];
-  lifetime.hold(old);
+  lifetime.retain(old);
   old.isForgotten = true;
 
-  lifetime.hold(current);
+  lifetime.retain(current);
   await lifetime.close();
 
   expect([old.forgotten(), current.forgotten()]).toEqual([0, 1]);
@@ -65,7 +65,7 @@ test('close resolves when all calls have ended, and a failed call does not rejec
   lifetime.calls.add({ cancellation, response: promise });
   lifetime.calls.add({ cancellation: new Cancellation(), response: undefined });
   const state = heldState();
-  lifetime.hold(state);
+  lifetime.retain(state);
   let isClosed = false;
 
   const closing = lifetime.close().then(() => {

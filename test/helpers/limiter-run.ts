@@ -1,4 +1,4 @@
-import { type Grant, grant, slotAt, take } from '../../src/client/limits/grant.ts';
+import { addInFlight, type Grant, grant, slotAt } from '../../src/client/limits/grant.ts';
 import type { LimiterState } from '../../src/client/limits/limiter-state.ts';
 import { windowName } from '../../src/client/limits/limiter-view.ts';
 import type { RetryAfterUnit } from '../../src/client/limits/retry-after.ts';
@@ -62,7 +62,7 @@ export class LimiterRun {
   }
 
   giveBack(): void {
-    this.state = take(this.state, -1);
+    this.state = addInFlight(this.state, -1);
   }
 
   configure(perMinute: number, now = 0): void {

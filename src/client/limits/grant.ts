@@ -62,14 +62,14 @@ export function grant(
   const free = knownSlots(state, now);
   const n = Math.max(0, Math.min(wanted, room, inBurst, free));
   if (n > 0) {
-    const granted = take(state, n);
+    const granted = addInFlight(state, n);
     const at = n === wanted || room <= n ? undefined : askAgainAt(granted, now, mayProbe);
     return { state: granted, grant: { n, probe: false, at } };
   }
   const batch = mayProbe && shouldProbe(state, now) ? Math.min(wanted, inBurst, batchSize(state, now)) : 0;
   if (batch > 0) {
     const probing = { ...state, probe: { ...state.probe, outstanding: batch } };
-    return { state: take(probing, batch), grant: { n: batch, probe: true, at: undefined } };
+    return { state: addInFlight(probing, batch), grant: { n: batch, probe: true, at: undefined } };
   }
   return { state, grant: { n: 0, probe: false, at: room <= 0 ? undefined : askAgainAt(state, now, mayProbe) } };
 }
@@ -91,7 +91,7 @@ function isCareful({ phase, gate, limit }: LimiterState): boolean {
 }
 
 /** Changes the number of requests in flight; negative for requests that were returned. */
-export function take(state: LimiterState, calls: number): LimiterState {
+export function addInFlight(state: LimiterState, calls: number): LimiterState {
   const { window } = state;
   const taken = copyState(state);
   taken.inFlight += calls;

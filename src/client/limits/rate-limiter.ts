@@ -77,8 +77,9 @@ export class RateLimiter {
     const now = this.#time.now();
     if (this.#queue.size > 0 || this.#slotAt(now, 0) > now || deadlineAt() < now) return undefined;
     const { n, probe } = this.#core.grant(now, Math.min(1, this.#inFlight.room(now, this.#core.state)));
+    if (n === 0) return undefined;
     const { ticket = ++this.#lastTicket, failures = 0 } = retryOf ?? {};
-    return n === 0 ? undefined : this.#permit({ sentAt: now, probe, ticket, failures });
+    return this.#permit({ sentAt: now, probe, ticket, failures });
   }
 
   /**

@@ -3,13 +3,13 @@ import { isBurstRefusal, learnBurstLimit, NO_BURST_LIMIT } from './burst-limit.t
 import { acceptProbe, FIRST_PROBE, scheduleProbe } from './capacity-probe.ts';
 import {
   acceptBehindGate,
+  addInFlight,
   advance,
   closeGate,
   isStale,
   OPEN_GATE,
   recordRefusal,
   stayClosedUntil,
-  take,
 } from './grant.ts';
 import { refuseKnown } from './known-window.ts';
 import { acceptLearning, kindOfHint, NEARLY_ALL, refuseLearning, refuseUnknown } from './learn-window.ts';
@@ -106,7 +106,7 @@ export function applyReport(state: LimiterState, report: Report, options: RetryA
     case 'lost':
       return lost(state, report);
     case 'unused':
-      return take(state, -1);
+      return addInFlight(state, -1);
     case 'configured':
       return configured(state, report.perMinute, report.now);
   }
@@ -141,7 +141,7 @@ export function refused(before: LimiterState, result: RequestResult, options: Re
   if (hintMs !== undefined && hintMs > options.maxRetryAfterMs) {
     // It is about a longer quota than the limit of the window, so it is no evidence about the window.
     const blockedUntil = Math.max(state.blockedUntil, now + Math.min(hintMs, BLOCKED_AT_MOST_MS));
-    return { ...take(state, -1), blockedUntil };
+    return { ...addInFlight(state, -1), blockedUntil };
   }
   state = advance(endCall(state), now);
   const openedAt = state.gate.opensAt;
@@ -260,7 +260,7 @@ export function isLimitWanted(
   { now, waiting }: { readonly now: number; readonly waiting: number },
 ): boolean {
   const calls = waiting + state.inFlight;
-  const isMuch = state.phase !== 'unknown' || calls + state.log.size > SMALLEST_LIMIT;
-  if (waiting === 0 || calls <= 1 || !isMuch) return false;
+  const mayExceedSmallestPlan = state.phase !== 'unknown' || calls + state.log.size > SMALLEST_LIMIT;
+  if (waiting === 0 || calls <= 1 || !mayExceedSmallestPlan) return false;
   return now - state.configuredAt >= LIMIT_IS_OLD_MS;
 }

@@ -1,7 +1,8 @@
-import { ofCall, type ResponseMeta, shareError } from '../api-call.ts';
+import type { ResponseMeta } from '../api-call.ts';
 import { Cancellation } from '../cancellation.ts';
 import { type CallDeadline, withDeadline } from '../deadline.ts';
 import { sortedTarget } from '../endpoints.ts';
+import { shareError, withCallId } from '../errors/caller-error.ts';
 import { AbortError } from '../errors/errors.ts';
 import type { Lifetime, OpenCall } from '../lifetime.ts';
 import { parseJson } from '../parse-response.ts';
@@ -93,7 +94,7 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
         const response = await withDeadline(pending, caller, { timers, nowMs: now(), attempts: log.attempts, leave });
         return isOwn ? own(response, log) : shared(response, log, caller.endpoint);
       } catch (error) {
-        throw ofCall(error, log);
+        throw withCallId(error, log);
       }
     };
 }

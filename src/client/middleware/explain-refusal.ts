@@ -12,7 +12,7 @@ import type { KeyStates } from '../state/key-states.ts';
 const COULD_BE_QUOTA: readonly (number | undefined)[] = [402, 403, 429];
 
 /** Age up to which a quota record shows whether the quota can be exhausted. */
-const FRESH_MS = 60_000;
+const RECORD_FRESH_MS = 60_000;
 
 /** The longest wait for a per-minute limit, with the jitter of servers. */
 const { maxRetryAfterMs: LONGEST_RATE_WAIT_MS } = DEFAULT_LIMITER_SETTINGS;
@@ -28,7 +28,7 @@ export function explainRefusal(states: KeyStates, quota: Endpoint) {
       const { quotaCheck, exhaustedLatch, ledger } = states.of(request.key);
       // A 429 soon after a record with many requests left is for the rate, unless its Retry-After is longer.
       const isForRate = error instanceof RateLimitError && (waitMsOf(error) ?? 0) <= LONGEST_RATE_WAIT_MS;
-      if (isForRate && ledger.isUpToDate(FRESH_MS) && isPlenty(ledger.estimate())) return error;
+      if (isForRate && ledger.isUpToDate(RECORD_FRESH_MS) && isPlenty(ledger.estimate())) return error;
       const load = async (cancellation: Cancellation) =>
         (await next(quotaRequest(quota, request, cancellation))).data as QuotaData; // the endpoint has parsed it
       const record = await quotaCheck.check(load, request.signal);
@@ -39,8 +39,8 @@ export function explainRefusal(states: KeyStates, quota: Endpoint) {
 
     return (request) =>
       next(request).catch(async (error: unknown) => {
-        const isClear = !request.endpoint.consumesQuota || !isUnexplained(error) || isNameless(error, request);
-        throw isClear ? error : await explain(error, request);
+        const isExplained = !request.endpoint.consumesQuota || !isUnexplained(error) || mayBeFromProxy(error, request);
+        throw isExplained ? error : await explain(error, request);
       });
   };
 }
@@ -68,7 +68,7 @@ function isUnexplained(error: unknown): error is Unexplained {
  * Whether a 429 has no code, such as one of a proxy, and a short Retry-After. The call then waits once before `quota()` is
  * called, because the service may count that request too.
  */
-function isNameless(error: Unexplained, { log, settings }: KeyedRequest): boolean {
+function mayBeFromProxy(error: Unexplained, { log, settings }: KeyedRequest): boolean {
   if (!(error instanceof RateLimitError) || error.code !== undefined) return false;
   const refusals = log.attempts.filter(({ status }) => status === 429).length;
   const waitMs = waitMsOf(error);

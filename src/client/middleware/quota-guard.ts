@@ -27,7 +27,7 @@ export function quotaGuard({ reserve, onLow, states, refreshQuota }: QuotaGuardP
       if (isLow(ledger.available())) await refreshQuota(request, CERTAIN_MS);
       if (isLow(ledger.available())) throw refusal(ledger, reserve);
     }
-    ledger.hold(request.log); // in the same tick as the check, because otherwise concurrent calls would all pass it
+    ledger.reserveRequest(request.log); // in the same tick as the check, because otherwise concurrent calls would all pass it
   };
 
   return (next: Handler): Handler =>
@@ -37,7 +37,7 @@ export function quotaGuard({ reserve, onLow, states, refreshQuota }: QuotaGuardP
         if (request.endpoint.consumesQuota) await admit(request, ledger);
         return await next(request);
       } finally {
-        ledger.release(request.log);
+        ledger.releaseRequest(request.log);
         const estimate = ledger.estimate();
         if (estimate !== undefined && isLow(estimate.remaining)) reportLow(estimate);
       }

@@ -72,7 +72,7 @@ async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiRespo
     if ('rawBody' in outcome) return outcome;
     if (request.settings.onLimit === 'throw') throw refusedByPolicy(outcome, request, { state, time });
     refusal = outcome;
-    request.log.again('rate_limited');
+    request.log.nextAttemptBecause('rate_limited');
   }
 }
 
@@ -86,7 +86,7 @@ async function waitForSlot(
   const { subscribers, unitTracker, limitLookup } = state;
   const askedAt = time.now();
   subscribers.join(events);
-  log.waits(limiter.nextSlotCheck(slot));
+  log.startWait(limiter.nextSlotCheck(slot));
   if (endpoint.purpose === undefined) limitLookup.fetch = () => fetchLimit(request);
   try {
     return await limiter.acquire(slot);
@@ -99,7 +99,7 @@ async function waitForSlot(
     throw limitedError({ reason, retryAtMs: retryAt, nowMs, request, unit, refused: refusal?.error });
   } finally {
     subscribers.leave(events);
-    log.waited(time.now() - askedAt);
+    log.endWait(time.now() - askedAt);
   }
 }
 

@@ -60,11 +60,11 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     const { status, code } = resultOf(outcome);
     const { endpoint, key, log } = request;
     const state = states.of(key);
-    log.ended(status, code);
+    log.recordAttempt(status, code);
     log.lastHeaders = headersOf(outcome);
     events.request(state, request, time.now() - startedAt);
     if (endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spend();
-    if ('rawBody' in outcome) state.ledger.release(log); // the reserved request is used now
+    if ('rawBody' in outcome) state.ledger.releaseRequest(log); // the reserved request is used now
     if (endpoint.name === 'quota') reportQuota(state, endpoint, { outcome, spentBefore, events });
   };
 

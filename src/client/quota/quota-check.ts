@@ -5,12 +5,12 @@ import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
 import { isExhausted } from './quota-ledger.ts';
 
 /** Shorter than the time until the reset: a change of plan can restore the quota, and one refused call a minute detects it. */
-const HOLDS_FOR_MS = 60_000;
+const LATCHED_FOR_MS = 60_000;
 
 /** Rejects calls for a short time after a refusal with an exhausted quota, so that queued calls do not each send a request. */
 export class ExhaustedLatch {
   readonly #clock: Clock;
-  #stop: { readonly since: number; readonly until: number; readonly quota: QuotaData } | undefined;
+  #exhausted: { readonly since: number; readonly until: number; readonly quota: QuotaData } | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -19,22 +19,22 @@ export class ExhaustedLatch {
   /** The service refused a call, and its quota is exhausted. */
   refused(quota: QuotaData): void {
     const since = this.#clock.now();
-    this.#stop = { since, until: Math.min(since + HOLDS_FOR_MS, Date.parse(quota.resets_at)), quota };
+    this.#exhausted = { since, until: Math.min(since + LATCHED_FOR_MS, Date.parse(quota.resets_at)), quota };
   }
 
   sawQuota(quota: QuotaData): void {
-    if (!isExhausted(quota)) this.#stop = undefined;
+    if (!isExhausted(quota)) this.#exhausted = undefined;
   }
 
   /** The service refused the key itself, so the quota no longer matters. */
   keyRefused(): void {
-    this.#stop = undefined;
+    this.#exhausted = undefined;
   }
 
   /** @throws QuotaExhaustedError marked `local`, for a minute after a refusal. */
   check(): void {
-    if (this.#stop === undefined) return;
-    const { since, until, quota } = this.#stop;
+    if (this.#exhausted === undefined) return;
+    const { since, until, quota } = this.#exhausted;
     const now = this.#clock.now();
     const isOver = now < since || now >= until; // before its beginning if the clock was set back
     if (isOver) return;
@@ -53,7 +53,7 @@ export function quotaMessage({ monthly_used: used, monthly_limit: limit, resets_
 }
 
 /** A refusal within this time after a record is explained by it. */
-const FRESH_MS = 1000;
+const SAME_REFUSAL_MS = 1000;
 
 /** Calls `quota()` once for many calls that are refused together. */
 export class QuotaCheck {
@@ -72,7 +72,7 @@ export class QuotaCheck {
   ): Promise<QuotaData | undefined> {
     const known = this.#known;
     const ageMs = this.#clock.now() - (known?.at ?? Number.NEGATIVE_INFINITY);
-    if (ageMs >= 0 && ageMs <= FRESH_MS) return known?.quota;
+    if (ageMs >= 0 && ageMs <= SAME_REFUSAL_MS) return known?.quota;
     return this.#loading.join(async (cancellation) => {
       const quota = await load(cancellation).catch(() => undefined);
       if (!cancellation.aborted) this.#known = { quota, at: this.#clock.now() };

@@ -35,7 +35,7 @@ export class QuotaLedger {
   #known: Known | undefined;
   #fetchFailedAtMs = Number.NEGATIVE_INFINITY;
   #spent = 0;
-  readonly #holders = new Set<object>();
+  readonly #reservedFor = new Set<object>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -72,18 +72,18 @@ export class QuotaLedger {
   }
 
   /** Reserves a request for a call in flight, so that concurrent calls cannot all pass the check for the last request. */
-  hold(call: object): void {
-    this.#holders.add(call);
+  reserveRequest(call: object): void {
+    this.#reservedFor.add(call);
   }
 
-  release(call: object): void {
-    this.#holders.delete(call);
+  releaseRequest(call: object): void {
+    this.#reservedFor.delete(call);
   }
 
   /** Requests left that are not reserved; `undefined` if unknown. */
   available(): number | undefined {
     const remaining = this.estimate()?.remaining;
-    return remaining === undefined ? undefined : Math.max(0, remaining - this.#holders.size);
+    return remaining === undefined ? undefined : Math.max(0, remaining - this.#reservedFor.size);
   }
 
   /** `undefined` before the first record, and after its period has ended. */

@@ -28,8 +28,8 @@ export class KeyState {
   /** The clients that receive the events of waits. */
   readonly subscribers: Subscribers;
   readonly limitLookup: LimitLookup;
-  /** The unit of Retry-After, if there is no limiter that learns it. */
-  unit: UnitState = UNKNOWN_UNIT;
+  /** The unit of Retry-After with `rateLimit: false`; otherwise the limiter learns it. */
+  unqueuedUnit: UnitState = UNKNOWN_UNIT;
   readonly unitTracker: RetryAfterUnitTracker;
   readonly #clock: Clock;
   readonly #learnsLimit: boolean;
@@ -122,8 +122,8 @@ export class Subscribers {
   }
 
   leave(events: ClientEvents): void {
-    const others = (this.#waiting.get(events) ?? 0) - 1;
-    if (others > 0) this.#waiting.set(events, others);
+    const remaining = (this.#waiting.get(events) ?? 0) - 1;
+    if (remaining > 0) this.#waiting.set(events, remaining);
     else this.#waiting.delete(events);
   }
 
@@ -160,7 +160,10 @@ export function sharedOptions({ rateLimit, maxRetryAfterMs, retryAfterUnit }: An
 }
 
 /** A warning about options that have no effect, because an earlier client of the key set them; `undefined` for none. */
-export function ignoredOptions(given: Named, { key, options }: { key: string; options: Named }): string | undefined {
+export function ignoredOptionsWarning(
+  given: Named,
+  { key, options }: { key: string; options: Named },
+): string | undefined {
   const names = Object.keys(given).filter((name) => given[name] !== undefined && given[name] !== options[name]);
   if (names.length === 0) return undefined;
   const list = names.map((name) => `${name}: ${shown(given[name])} (in use: ${shown(options[name])})`).join(', ');

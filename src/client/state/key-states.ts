@@ -1,7 +1,7 @@
 import { type Clock, realClock } from '../clock.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import type { ApiKey } from '../keys/api-key.ts';
-import { type HeldState, Lifetime } from '../lifetime.ts';
+import { Lifetime, type RetainedState } from '../lifetime.ts';
 import { KeyState, stateName } from './key-state.ts';
 
 /** Copies of the package in one process share this if its shape is the same; the number is the version of the shape. */
@@ -39,7 +39,7 @@ export class KeyStates {
     const entry = registryUnder(clock).find(name, clock.now(), create);
     const { rateLimit } = this.#settings;
     if (rateLimit !== false && rateLimit.store) entry.state.limiter?.shared?.offerStore(rateLimit.store);
-    this.#lifetime.hold(entry);
+    this.#lifetime.retain(entry);
     this.#latest = { key, entry };
     return entry;
   }
@@ -60,7 +60,7 @@ const SWEEP_FROM = 1000;
 /** Age at which the learned limit of an unused key is stale. */
 const IDLE_MS = 600_000;
 
-export interface StateEntry extends HeldState {
+export interface StateEntry extends RetainedState {
   readonly state: KeyState;
   usedAt: number;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backoffMs, hintedLimitMs, unhintedLimitMs } from '../../../src/client/middleware/retry.ts';
+import { backoffMs, hintedLimitMs, unhintedLimitMs } from '../../../src/client/middleware/backoff.ts';
 
 test.each([
   [0, 250, 500],

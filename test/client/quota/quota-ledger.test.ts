@@ -50,12 +50,12 @@ test('reserved requests are neither available nor used', () => {
   const { ledger } = setUp();
   const [first, second] = [{}, {}];
 
-  ledger.hold(first);
-  ledger.hold(second);
+  ledger.reserveRequest(first);
+  ledger.reserveRequest(second);
   expect(ledger.available()).toBe(256);
   expect(ledger.estimate()).toMatchObject({ usedSince: 0, remaining: 258 });
-  ledger.release(first);
-  ledger.release(first);
+  ledger.releaseRequest(first);
+  ledger.releaseRequest(first);
 
   expect(ledger.available()).toBe(257);
 });
@@ -64,7 +64,7 @@ test('the remaining requests are never negative', () => {
   const { ledger } = setUp({ monthly_used: 999 });
   ledger.spend();
   ledger.spend();
-  ledger.hold({});
+  ledger.reserveRequest({});
 
   expect(ledger.estimate()?.remaining).toBe(0);
   expect(ledger.available()).toBe(0);
@@ -145,7 +145,7 @@ test('the estimate never exceeds the quota of the service, in any order of event
       const act: Record<string, () => void> = {
         send: () => {
           service.sent += 1;
-          ledger.hold(service.sent as unknown as object);
+          ledger.reserveRequest(service.sent as unknown as object);
         },
         count: () => {
           if (service.counted < service.sent) service.counted += 1;
@@ -153,7 +153,7 @@ test('the estimate never exceeds the quota of the service, in any order of event
         response: () => {
           if (service.responded === service.counted) return;
           service.responded += 1;
-          ledger.release(service.responded as unknown as object);
+          ledger.releaseRequest(service.responded as unknown as object);
           ledger.spend();
         },
         ask: () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
-import { ignoredOptions } from '../../../src/client/state/key-state.ts';
+import { ignoredOptionsWarning } from '../../../src/client/state/key-state.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 import { BASE_URL } from '../../helpers/test-client.ts';
@@ -61,7 +61,7 @@ test.each<[FxRatesOptions, FxRatesOptions]>([
 test('the warning does not show the contents of an option, such as the password of a store', () => {
   const store = { exchange: () => Promise.reject(new Error('not used')), url: 'redis://user:secret@redis.test' };
 
-  expect(ignoredOptions({ 'rateLimit.store': store }, { key: 'fx_live_…cdef', options: {} })).toBe(
+  expect(ignoredOptionsWarning({ 'rateLimit.store': store }, { key: 'fx_live_…cdef', options: {} })).toBe(
     `rateLimit.store: [Object] (in use: undefined): ${WHY}`,
   );
 });

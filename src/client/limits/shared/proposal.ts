@@ -1,6 +1,6 @@
 import { WINDOW_MS } from '../accepted-log.ts';
 import { learnBurstLimit } from '../burst-limit.ts';
-import { advance, closeGate, type Grant, grant, knownSlots, stayClosedUntil, take } from '../grant.ts';
+import { addInFlight, advance, closeGate, type Grant, grant, knownSlots, stayClosedUntil } from '../grant.ts';
 import { type LimiterSettings, startingState } from '../limiter-core.ts';
 import type { LimiterState } from '../limiter-state.ts';
 import { applyReport, isLimitWanted, type Report } from '../transitions.ts';
@@ -66,7 +66,7 @@ export function propose(parts: ProposalParts): Proposal {
   // The log is changed in place, and the known state is needed again if another process writes first.
   let limit = startingState(settings, known && { ...known.limit, log: known.limit.log.copy() });
   // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
-  limit = take(limit, inFlight + reports.filter(({ kind }) => kind !== 'configured').length - own.inFlight);
+  limit = addInFlight(limit, inFlight + reports.filter(({ kind }) => kind !== 'configured').length - own.inFlight);
   for (const report of [...dead.reports, ...reports.map((report) => respondedBetween(report, since, now))]) {
     limit = applyReport(limit, report, settings);
   }
