@@ -95,7 +95,7 @@ function isOfUse({ helpGroupHeading, long }: Option, spec: CommandSpec): boolean
   if (long === '--dry-run' || long === '--curl') return spec.sendsRequest ?? false;
   if (long === '--get' || long === '--output') return spec.printsData ?? false;
   if (long === '--profile' && spec.usesConfig) return true;
-  return spec.callsService || helpGroupHeading === 'General' || helpGroupHeading === 'Output';
+  return spec.usesConnectionSettings || helpGroupHeading === 'General' || helpGroupHeading === 'Output';
 }
 
 /** The options of the program itself. */

@@ -16,7 +16,7 @@ export interface CommandSpec {
   /** Paragraphs for the end of its help. */
   readonly notes?: readonly string[];
   /** Whether the command calls the service. It then accepts all global options, else only those about output. */
-  readonly callsService?: boolean;
+  readonly usesConnectionSettings?: boolean;
   readonly takesParameters?: boolean;
   /** Whether the command only sends a request, which --dry-run and --curl print instead. */
   readonly sendsRequest?: boolean;

@@ -38,7 +38,7 @@ async function runCommandLine(argv: readonly string[], io: Io, screen: Screen): 
     only: argv[0],
     write: (text) => pages.push(text),
     run: async (run, spec, command) => {
-      refuseUselessOptions(spec, command);
+      rejectInapplicableOptions(spec, command);
       const stored = await settingsFor(spec, command, io.env);
       const { settings } = stored;
       const ownScreen = new Screen(io, settings, screen.secrets);
@@ -47,13 +47,13 @@ async function runCommandLine(argv: readonly string[], io: Io, screen: Screen): 
         const typed = { command: pathOf(command).join(' '), argv, args: command.args, options: command.opts() };
         exitCode = await run({ io, settings, screen: ownScreen, ...typed });
       } catch (error) {
-        if (!spec.callsService) throw error; // the settings of the others lack most of config.json
+        if (!spec.usesConnectionSettings) throw error; // the settings of the others lack most of config.json
         exitCode = await printError(error, ownScreen, settings.verbose);
       }
     },
   });
   try {
-    await program.parseAsync(withoutUselessHelp(argv, program), { from: 'user' });
+    await program.parseAsync(withoutHelpFlag(argv, program), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     const isHelp = error.code === 'commander.help' || error.exitCode === 0;
@@ -64,7 +64,7 @@ async function runCommandLine(argv: readonly string[], io: Io, screen: Screen): 
 }
 
 /** Removes the help flag if the first word is not a command: the parser then reports that word. */
-function withoutUselessHelp(argv: readonly string[], { commands }: Command): readonly string[] {
+function withoutHelpFlag(argv: readonly string[], { commands }: Command): readonly string[] {
   const [name = '-'] = argv;
   const isCommand = name.startsWith('-') || commands.some((command) => command.name() === name);
   return isCommand ? argv : argv.filter((arg) => arg !== '--help' && arg !== '-h');
@@ -106,20 +106,20 @@ async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']):
  * @throws CliError if the profile does not exist
  */
 async function checkStored(
-  { callsService, survivesBrokenConfig, createsProfile }: CommandSpec,
+  { usesConnectionSettings, survivesBrokenConfig, createsProfile }: CommandSpec,
   { settings, config }: Stored,
   { io, screen }: Pick<Invocation, 'io' | 'screen'>,
 ): Promise<void> {
-  if (!callsService || survivesBrokenConfig) return;
+  if (!usesConnectionSettings || survivesBrokenConfig) return;
   if (!createsProfile) await requireProfile(settings, { config, env: io.env });
   for (const warning of unknownSettings(config)) await screen.warn(`${config.path}: ${warning}`);
 }
 
 /** Commands that only change stored values must also work if one of the values is invalid. */
-async function configFor({ callsService, usesConfig }: CommandSpec, env: Io['env']): Promise<ConfigFile> {
-  if (!callsService && !usesConfig) return NO_CONFIG;
+async function configFor({ usesConnectionSettings, usesConfig }: CommandSpec, env: Io['env']): Promise<ConfigFile> {
+  if (!usesConnectionSettings && !usesConfig) return NO_CONFIG;
   const config = await readConfig(env);
-  if (callsService) return config;
+  if (usesConnectionSettings) return config;
   const { profile } = config.document;
   return { ...config, document: profile === undefined ? {} : { profile } };
 }
@@ -149,7 +149,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Refuses a typed global option that has no effect on the command. @throws CliError */
-function refuseUselessOptions(spec: CommandSpec, command: Command): void {
+function rejectInapplicableOptions(spec: CommandSpec, command: Command): void {
   const path = ['fxrates', ...pathOf(command)].join(' ');
   const useful = new Set(usefulOptions(command, spec).map(({ long }) => long));
   for (const option of globalOptionsOf(command)) {

@@ -58,7 +58,7 @@ async function readOffline(request: ServiceRequest, invocation: Invocation): Pro
   } catch (error) {
     if (!(error instanceof CliError) || error.details.causeCode !== OFFLINE) throw error;
     throw new CliError('no cached response for this request', {
-      code: 'not_kept',
+      code: 'not_cached',
       exitCode: exitCodes.network,
       why: '--offline sends nothing',
       hints: ['Cache it:  the same command with --cache 10m instead of --offline'],
@@ -71,12 +71,12 @@ const OFFLINE = 'FXRATES_OFFLINE';
 /** Reports the age of a stored response on stderr. */
 async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocation): Promise<void> {
   if (source !== 'cache') return;
-  const event = { event: 'kept_response', age_seconds: Math.floor(ageMs / 1000) };
+  const event = { event: 'cached_response', age_seconds: Math.floor(ageMs / 1000) };
   await screen.info(screen.isJson ? jsonLine(event) : `fxrates: cached response, ${formatDuration(ageMs)} old\n`);
 }
 
 /** Older responses are removed when the next one is stored. */
-const KEPT_FOR_MS = 30 * 86_400_000;
+const CACHED_FOR_MS = 30 * 86_400_000;
 const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
 
 /** Responses in files that only their owner can read; the client decides which of them is young enough. */
@@ -96,17 +96,17 @@ class FileCacheStore implements CacheStore {
   async set(name: string, value: string): Promise<void> {
     await makeFolder(this.#folder, 0o700);
     await replaceFile(this.#pathOf(name), value, { isPrivate: true, isDisposable: true });
-    const oldest = this.#clock.now() - KEPT_FOR_MS;
-    for (const entry of await this.entries()) if (entry.keptAtMs < oldest) await rm(entry.path, { force: true });
+    const oldest = this.#clock.now() - CACHED_FOR_MS;
+    for (const entry of await this.entries()) if (entry.cachedAtMs < oldest) await rm(entry.path, { force: true });
   }
 
   /** All cached responses. */
-  async entries(): Promise<readonly { readonly path: string; readonly bytes: number; readonly keptAtMs: number }[]> {
+  async entries(): Promise<readonly { readonly path: string; readonly bytes: number; readonly cachedAtMs: number }[]> {
     const names = await readdir(this.#folder).catch(ifMissing([]));
     const paths = names.filter((name) => ENTRY_NAME.test(name)).map((name) => join(this.#folder, name));
     const found = paths.map(async (path) => {
       const stats = await stat(path).catch(ifMissing(undefined));
-      return stats === undefined ? [] : [{ path, bytes: stats.size, keptAtMs: stats.mtimeMs }];
+      return stats === undefined ? [] : [{ path, bytes: stats.size, cachedAtMs: stats.mtimeMs }];
     });
     return (await Promise.all(found)).flat();
   }

@@ -28,7 +28,7 @@ export const apiCommand: CommandSpec = {
     { command: 'fxrates api /api/v1/latest base=USD -i', comment: 'with status and headers' },
   ],
   notes: ['The body is printed for every status. The exit code is not 0 if the status is an error.'],
-  callsService: true,
+  usesConnectionSettings: true,
   sendsRequest: true,
   printsData: true,
   takesParameters: true,

@@ -38,7 +38,7 @@ async function info(invocation: Invocation): Promise<number> {
   const folder = cacheFolder(io.env) ?? '';
   const compiled = compileCacheSize(io.env);
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
-  const ages = entries.map(({ keptAtMs }) => Math.max(0, io.clock.now() - keptAtMs));
+  const ages = entries.map(({ cachedAtMs }) => Math.max(0, io.clock.now() - cachedAtMs));
   const [newest, oldest] = ages.length === 0 ? [] : [Math.min(...ages), Math.max(...ages)];
   const seconds = (ms: number | undefined) => (ms === undefined ? null : Math.floor(ms / 1000));
   const rows = [

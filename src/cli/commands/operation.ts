@@ -10,6 +10,7 @@ import { rememberCurrencies } from '../storage/seen-currencies.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 
 type MakeOptions = () => readonly Option[];
+type RunnableSpec = CommandSpec & Required<Pick<CommandSpec, 'run'>>;
 
 /**
  * The command of an operation, generated from the contract, so a new operation needs no code here. `makeOptions`: the
@@ -18,7 +19,7 @@ type MakeOptions = () => readonly Option[];
 export function operationCommand(
   operation: Operation,
   makeOptions: MakeOptions = () => responseOptions(operation),
-): CommandSpec {
+): RunnableSpec {
   const { id, description, consumesQuota, deprecated } = operation;
   const summary = operation.summary.replace(/\.$/, '');
   const takesParameters = operation.query !== 'none';
@@ -34,7 +35,7 @@ export function operationCommand(
     },
     notes: description === '' ? [] : [description],
     examples: [exampleOf(operation)],
-    callsService: true,
+    usesConnectionSettings: true,
     sendsRequest: true,
     printsData: true,
     takesParameters,

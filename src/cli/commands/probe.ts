@@ -38,7 +38,7 @@ export const probeCommand: CommandSpec = {
     'The probe starts with quota, which is free. With the default budget, one request may use monthly quota. With a budget of 20 requests above the per-minute limit, the probe also tests that limit, and two more requests may use quota.',
     'The probe does not wait for limits. If the per-minute limit is reached early, it prints what it has observed. --timeout and --retries apply to each request; a request that may use quota is not sent again.',
   ],
-  callsService: true,
+  usesConnectionSettings: true,
   printsData: true,
   refused: { '--base-url': { why: 'the service is its argument', instead: 'fxrates probe https://…' } },
   run: probe,

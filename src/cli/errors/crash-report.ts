@@ -17,7 +17,7 @@ export function crashReport(error: unknown, argv: readonly string[], env: Io['en
     output === 'json'
       ? jsonLine({ error: { code: 'internal', message, exit_code: 1 } }).trimEnd()
       : `fxrates: ${visible(message)}\n\n  ${nextStep(error)}`;
-  return `${secrets.redactSaid(text + stack).replace(/Bearer [^\s"]+/g, 'Bearer …')}\n`;
+  return `${secrets.redactMessage(text + stack).replace(/Bearer [^\s"]+/g, 'Bearer …')}\n`;
 }
 
 const NEXT_STEPS: Readonly<Record<string, string>> = {

@@ -47,7 +47,7 @@ export interface ServiceResponse {
   readonly ageMs: number;
 }
 
-interface SendOptions {
+interface ClientOverrides {
   readonly trace?: HttpTrace;
   /** Default: the key of the settings. */
   readonly key?: KeyInUse;
@@ -87,7 +87,7 @@ export interface OpenClient {
 export async function sendRequest(
   request: ServiceRequest,
   invocation: Invocation,
-  options: SendOptions = {},
+  options: ClientOverrides = {},
 ): Promise<ServiceResponse> {
   const { fx, reporter, responseOf, explained, close } = await openClient(invocation, options);
   try {
@@ -99,7 +99,7 @@ export async function sendRequest(
   }
 }
 
-export async function openClient(invocation: Invocation, options: SendOptions = {}): Promise<OpenClient> {
+export async function openClient(invocation: Invocation, options: ClientOverrides = {}): Promise<OpenClient> {
   const { trace = new HttpTrace(invocation), key: given, connection: givenConnection, cache } = options;
   const { reporter = new WaitReporter(invocation) } = options;
   const { settings, io } = invocation;
@@ -178,7 +178,7 @@ function limitsOf({ timeoutMs, retries, maxWaitMs, insecureHttp }: CliSettings):
   };
 }
 
-/** The client's backoff is capped there. */
+/** Longest backoff of the client between two attempts, as in client/middleware/backoff.ts. */
 const LONGEST_BACKOFF_MS = 8_000;
 
 interface SentRequest {

@@ -22,7 +22,7 @@ export class Redactor {
   }
 
   /** For messages of the command line, which can contain input: masks everything that looks like a key. */
-  redactSaid(text: string): string {
+  redactMessage(text: string): string {
     return this.#withoutSecrets(text).replace(KEY_LIKE, MASK);
   }
 

@@ -59,12 +59,12 @@ export class Screen {
 
   /** Text for people, to stdout. */
   printText(text: string): Promise<void> {
-    return this.print(this.secrets.redactSaid(this.#plain(text)));
+    return this.print(this.secrets.redactMessage(this.#plain(text)));
   }
 
   /** A remark for people, to stderr, broken at words on a terminal; `-q` drops it. */
   info(text: string): Promise<void> {
-    return this.#toPeople(this.secrets.redactSaid(text));
+    return this.#toPeople(this.secrets.redactMessage(text));
   }
 
   /** A remark with a key in full, the mock server's own. */
@@ -92,12 +92,12 @@ export class Screen {
 
   /** A failure, to stderr; `-qq` drops it. */
   error(text: string): Promise<void> {
-    return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(this.secrets.redactSaid(text));
+    return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(this.secrets.redactMessage(text));
   }
 
   /** A question on the terminal; the user types after it. `-q` does not hide it. */
   ask(question: string): Promise<void> {
-    return this.#toStderr(this.secrets.redactSaid(wrap(question, this.err.columns).join('\n')));
+    return this.#toStderr(this.secrets.redactMessage(wrap(question, this.err.columns).join('\n')));
   }
 
   /** A failure to write to stderr is ignored: there is no other stream to report it to. */

@@ -95,7 +95,7 @@ test('--offline reuses a response of any age, sends nothing, and reports the age
 
   expect({ code, requests }).toEqual({ code: 0, requests: [] });
   expect(stdout).toBe('{"rates":{"EUR":1}}\n');
-  expect(JSON.parse(stderr)).toEqual({ event: 'kept_response', age_seconds: 3 * 86_400 });
+  expect(JSON.parse(stderr)).toEqual({ event: 'cached_response', age_seconds: 3 * 86_400 });
 });
 
 test('without a stored response, --offline fails, sends nothing and shows how to store one', async () => {

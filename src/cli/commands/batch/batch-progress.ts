@@ -20,7 +20,7 @@ const WIDTH_OF_TEXT = 70;
 /** How a batch ended. */
 interface BatchCounts extends Pick<BatchProgress, 'done' | 'failed'> {
   /** Cached responses, from --cache. */
-  readonly kept: number;
+  readonly cached: number;
 }
 
 /** The progress of a batch: a bar on a terminal, a line every ten seconds in a log, a JSON line with `--json`. */
@@ -93,7 +93,7 @@ export class ProgressView {
   }
 
   /** Ends the view with a summary. */
-  async end({ done, failed, kept }: BatchCounts): Promise<void> {
+  async end({ done, failed, cached }: BatchCounts): Promise<void> {
     this.#stop.abort();
     await this.#erase();
     const { screen, io } = this.#invocation;
@@ -104,8 +104,8 @@ export class ProgressView {
     if (screen.isJson) return screen.info(this.#event(left > 0 ? 'stopped' : 'done'));
     const seconds = Math.round((io.clock.now() - this.#startedAt) / 1000);
     const after = formatDuration(1000 * seconds);
-    const ofKept = kept > 0 ? [`${grouped(kept)} of them cached`] : [];
-    const outcome = [`${grouped(done - failed)} succeeded`, ...ofKept, `${grouped(failed)} failed`];
+    const ofCached = cached > 0 ? [`${grouped(cached)} of them cached`] : [];
+    const outcome = [`${grouped(done - failed)} succeeded`, ...ofCached, `${grouped(failed)} failed`];
     const end = left > 0 ? 'stopped' : 'done';
     const counts = [...outcome, ...(left > 0 ? [`${grouped(left)} left`] : []), `${grouped(this.#refused)} refused`];
     await screen.info(`fxrates: batch ${end} after ${after}: ${counts.join(', ')}\n`);

@@ -47,7 +47,7 @@ export const batchCommand: CommandSpec = {
     'A line contains name=value words or a JSON object. Empty lines and lines that start with # are skipped. Invalid lines are reported before anything is sent.',
     'Queries wait for the limit per minute as long as necessary. --max-wait limits a single Retry-After and has no effect below 75s. With --no-wait, queries fail instead of waiting.',
   ],
-  callsService: true,
+  usesConnectionSettings: true,
   refused: {
     '--output': {
       why: 'it prints a JSON line for each query',
@@ -72,17 +72,17 @@ async function runBatch(invocation: Invocation): Promise<number> {
   }
   const { settings } = invocation;
   const maxWaitMs = settings.maxWaitMs === 0 ? 0 : Math.max(settings.maxWaitMs, LONGEST_RETRY_AFTER_MS);
-  const waiting = { ...invocation, settings: { ...settings, maxWaitMs } };
-  const progress = new ProgressView(waiting, queries.length);
-  const results = { failed: new Set<Query>(), printed: new Set<Query>(), kept: 0 };
-  const run: BatchRun = { invocation: waiting, operation, queries, progress, ...results };
+  const batchInvocation = { ...invocation, settings: { ...settings, maxWaitMs } };
+  const progress = new ProgressView(batchInvocation, queries.length);
+  const counts = { failed: new Set<Query>(), printed: new Set<Query>(), cached: 0 };
+  const run: BatchRun = { invocation: batchInvocation, operation, queries, progress, ...counts };
   try {
-    const client = await openClient(waiting, { reporter: progress.reporter, cache: cacheOf(invocation) });
+    const client = await openClient(batchInvocation, { reporter: progress.reporter, cache: cacheOf(invocation) });
     progress.start();
     await sendAll(run, client).finally(client.close);
   } finally {
     const failed = [...run.failed].filter((query) => run.printed.has(query));
-    await progress.end({ done: run.printed.size, failed: failed.length, kept: run.kept });
+    await progress.end({ done: run.printed.size, failed: failed.length, cached: run.cached });
     if (failedOut !== undefined) await writeFailed(failedOut, run);
   }
   return run.failed.size === 0 ? exitCodes.ok : exitCodes.failure;
@@ -131,7 +131,7 @@ interface BatchRun {
   /** Queries whose line was written: only these are done. */
   readonly printed: Set<Query>;
   /** Cached responses, from --cache. */
-  kept: number;
+  cached: number;
 }
 
 type Item = BatchItem<Query, unknown>;
@@ -139,7 +139,7 @@ type Item = BatchItem<Query, unknown>;
 async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
   const { invocation, operation, queries, progress, failed } = run;
   const { io, settings } = invocation;
-  const lines = new Lines(run);
+  const lines = new ResultPrinter(run);
   const left = new Set(queries);
   const batch = client.fx.batch(queries, {
     operation: operation.id as 'latest', // any operation with a query; the types know one of them
@@ -157,7 +157,7 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
     for await (const item of batch) {
       await record(item.query, item);
       lastBody = item.meta?.rawBody ?? lastBody;
-      run.kept += keptIn(item);
+      run.cached += Number(item.meta?.source === 'cache');
       if (item.error?.kind !== 'authentication') continue;
       for (const query of [...left]) await record(query, { ...item, query }); // no query can succeed with this key
       break;
@@ -170,10 +170,6 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
   }
 }
 
-function keptIn({ meta }: Item): number {
-  return meta?.source === 'cache' ? 1 : 0;
-}
-
 /** The line of a query. Its numbers are exactly as received. */
 function lineOf(query: Query, { error, meta }: Item, client: OpenClient): string {
   const asked = JSON.stringify(query);
@@ -184,7 +180,7 @@ function lineOf(query: Query, { error, meta }: Item, client: OpenClient): string
 }
 
 /** Prints lines as they arrive or, with `--ordered`, each after those of earlier queries. */
-class Lines {
+class ResultPrinter {
   readonly #run: BatchRun;
   readonly #isOrdered: boolean;
   readonly #buffered = new Map<Query, string>();

@@ -28,7 +28,7 @@ export const doctorCommand: CommandSpec = {
     { command: 'fxrates doctor --json', comment: 'for a bug report; contains no key' },
   ],
   notes: ['The exit code is 0 even if a check failed. With --strict it is 1 if a check failed; warnings do not count.'],
-  callsService: true,
+  usesConnectionSettings: true,
   printsData: true,
   survivesBrokenConfig: true,
   run: examine,

@@ -41,14 +41,13 @@ export const latestCommand: CommandSpec = {
 
 function runLatest(invocation: Invocation): Promise<number> {
   const watching = watchRequest(invocation);
-  const fixture = invocation.options['fixtureOut'];
-  if (watching !== undefined && invocation.settings.printRequestAs === undefined) {
+  if (invocation.settings.printRequestAs !== undefined) return generated.run(invocation);
+  if (watching !== undefined) {
     refuseSingleResponseOptions(invocation);
     return watchLatest(operationRequest(latest, invocation, ownOptions), watching, invocation);
   }
-  if (typeof fixture === 'string' && invocation.settings.printRequestAs === undefined)
-    return record(fixture, invocation);
-  return generated.run?.(invocation) ?? Promise.resolve(exitCodes.failure);
+  const fixture = invocation.options['fixtureOut'];
+  return typeof fixture === 'string' ? record(fixture, invocation) : generated.run(invocation);
 }
 
 function refuseSingleResponseOptions({ options }: Invocation): void {

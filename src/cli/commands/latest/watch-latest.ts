@@ -81,9 +81,8 @@ function unsafeWatch({ intervalMs, count }: WatchRequest, forecast: QuotaForecas
   const { remaining, resetsAt, safeIntervalMs } = forecast ?? {};
   if (remaining === undefined || resetsAt === undefined) return undefined;
   if (safeIntervalMs === undefined) return usedUp(resetsAt);
-  const isBounded = count <= remaining;
-  const isSlowEnough = Number.isFinite(count) ? isBounded : intervalMs === undefined || intervalMs >= safeIntervalMs;
-  if (isBounded || isSlowEnough) return undefined;
+  const isSafe = Number.isFinite(count) ? count <= remaining : intervalMs === undefined || intervalMs >= safeIntervalMs;
+  if (isSafe) return undefined;
   const asked = Number.isFinite(count) ? `${grouped(count)} responses` : `--watch ${durationOption(intervalMs ?? 0)}`;
   return new CliError(`${asked} would use up the monthly quota`, {
     code: 'watch_unsafe',

@@ -123,9 +123,9 @@ async function serveMock(options: MockOptions, invocation: Invocation): Promise<
     const { url, key, plan, adminUrl, dashboardUrl, keys } = mock;
     const ready = { url, key, plan, pid: io.pid, adminUrl, dashboardUrl, ...(keys.length > 1 ? { keys } : {}) };
     // If both streams are terminals, stderr has shown the URL, and it would be printed among the requests.
-    const isSaid = screen.out.isTTY && screen.err.isTTY && settings.quiet === 0;
+    const hasShownUrl = screen.out.isTTY && screen.err.isTTY && settings.quiet === 0;
     if (screen.isJson) await screen.printWithSecret(`${JSON.stringify(ready)}\n`);
-    else if (!isSaid) await screen.printWithSecret(`${url}\n`);
+    else if (!hasShownUrl) await screen.printWithSecret(`${url}\n`);
     await logRequests(mock.server, invocation, io.interrupts.signal);
   } finally {
     await mock.close();

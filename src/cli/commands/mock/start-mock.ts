@@ -3,7 +3,14 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import type { PlanName } from '../../../generated/service.ts';
-import type { CreatedKey, MockServer, MockServerOptions, RunningServer, Snapshot } from '../../../mock-server/index.ts';
+import type {
+  CreatedKey,
+  MockServer,
+  MockServerOptions,
+  PresetName,
+  RunningServer,
+  Snapshot,
+} from '../../../mock-server/index.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../../utf8-text.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -78,7 +85,7 @@ export async function startMock(
   const snapshot = mock.snapshot();
   const main = isKnown(first, snapshot) ? first : printedKey(mock.createKey({ plan: first.plan }), mock);
   const keys = [main, ...others.filter((other) => isKnown(other, snapshot))];
-  const warnings = isResumed ? ignoredOptions(state, snapshot, { now, seed, setup }) : [];
+  const warnings = isResumed ? overriddenByStateFile(state, snapshot, { now, seed, setup }) : [];
   for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) await screen.warn(warning);
   return { ...listening, server: mock, key: main.key, plan: main.plan, keys };
 }
@@ -107,7 +114,7 @@ function printedKey({ id, key, accountId }: CreatedKey, { accounts, keys }: Mock
 }
 
 /** The options that the state file overrides: a resumed mock continues with its own time and seed. */
-function ignoredOptions(
+function overriddenByStateFile(
   path: string,
   snapshot: Snapshot,
   { now, seed, setup }: { readonly [Name in 'now' | 'seed' | 'setup']: MockOptions[Name] | undefined },
@@ -169,7 +176,7 @@ function systemCode(error: unknown): string | undefined {
 }
 
 /** The presets of switches. */
-export const PRESETS = ['documented', 'lenient', 'hostile'] as const;
+export const PRESETS = ['documented', 'lenient', 'hostile'] as const satisfies readonly PresetName[];
 
 /** Merges the values of `--behaviour`. Later values take precedence. */
 async function readBehaviour(texts: readonly string[] | undefined): Promise<MockServerOptions['behaviour']> {
