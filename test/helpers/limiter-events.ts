@@ -69,7 +69,7 @@ export class LimiterProcess {
   state: LimiterState;
   now = 1_700_000_000_000;
   readonly #mayProbe: boolean;
-  #inFlight: Pick<RequestResult, 'sentAt' | 'probe'>[] = [];
+  #inFlight: Pick<RequestResult, 'sentAt' | 'isProbe'>[] = [];
 
   constructor(perMinute: number, { mayProbe = true } = {}) {
     this.state = initialState(perMinute);
@@ -91,8 +91,8 @@ export class LimiterProcess {
   ask(wanted: number): Grant {
     const granted = grant(this.state, { now: this.now, wanted, mayProbe: this.#mayProbe });
     this.state = granted.state;
-    const { n, probe } = granted.grant;
-    for (let call = 0; call < n; call += 1) this.#inFlight.push({ sentAt: this.now, probe });
+    const { count, isProbe } = granted.grant;
+    for (let call = 0; call < count; call += 1) this.#inFlight.push({ sentAt: this.now, isProbe });
     return granted.grant;
   }
 

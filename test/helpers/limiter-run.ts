@@ -46,19 +46,19 @@ export class LimiterRun {
   }
 
   accept(sentAt: number, { calls = 1, isProbe = false, date }: Accepting = {}): void {
-    const response = { now: sentAt + ROUND_TRIP_MS, sentAt, probe: isProbe, date };
+    const response = { now: sentAt + ROUND_TRIP_MS, sentAt, isProbe, date };
     for (let call = 0; call < calls; call += 1) this.state = accepted(this.state, response);
   }
 
   refuse(sentAt: number, { retryAfter, isProbe = false, date }: Refusing = {}): RetryAfterReading {
-    const response = { now: sentAt + ROUND_TRIP_MS, sentAt, probe: isProbe, retryAfter, date };
+    const response = { now: sentAt + ROUND_TRIP_MS, sentAt, isProbe, retryAfter, date };
     const { reading } = readRetryAfter(this.state, response, this.#options);
     this.state = refused(this.state, response, this.#options);
     return reading;
   }
 
   lose(sentAt: number): void {
-    this.state = lost(this.state, { now: sentAt + ROUND_TRIP_MS, sentAt, probe: false });
+    this.state = lost(this.state, { now: sentAt + ROUND_TRIP_MS, sentAt, isProbe: false });
   }
 
   giveBack(): void {

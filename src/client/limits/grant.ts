@@ -13,11 +13,11 @@ import { advanceWindow, freeSlots, nextLogSlotAt, nextSlotAt } from './window.ts
 
 /** The number of waiting calls that may be sent now, and when to ask again. */
 export interface Grant {
-  readonly n: number;
+  readonly count: number;
   /** These are sent to learn the window, beyond what is known to be free. */
-  readonly probe: boolean;
+  readonly isProbe: boolean;
   /** Time at which to ask again; `undefined`: after the next response. */
-  readonly at: number | undefined;
+  readonly askAgainAt: number | undefined;
 }
 
 /** A probe sends at most this part of the limit, because all of it may be refused. */
@@ -56,22 +56,25 @@ export function grant(
 ): { readonly state: LimiterState; readonly grant: Grant } {
   const state = advance(before, now);
   const opensAt = closedUntil(state);
-  if (now < opensAt) return { state, grant: { n: 0, probe: false, at: opensAt } };
+  if (now < opensAt) return { state, grant: { count: 0, isProbe: false, askAgainAt: opensAt } };
   const room = isCareful(state) ? roomBehindGate(state) : wanted;
   const inBurst = burstSlots(state, now);
   const free = knownSlots(state, now);
-  const n = Math.max(0, Math.min(wanted, room, inBurst, free));
-  if (n > 0) {
-    const granted = addInFlight(state, n);
-    const at = n === wanted || room <= n ? undefined : askAgainAt(granted, now, mayProbe);
-    return { state: granted, grant: { n, probe: false, at } };
+  const count = Math.max(0, Math.min(wanted, room, inBurst, free));
+  if (count > 0) {
+    const granted = addInFlight(state, count);
+    const askAgainAt = count === wanted || room <= count ? undefined : nextAskAt(granted, now, mayProbe);
+    return { state: granted, grant: { count, isProbe: false, askAgainAt } };
   }
   const batch = mayProbe && shouldProbe(state, now) ? Math.min(wanted, inBurst, batchSize(state, now)) : 0;
   if (batch > 0) {
     const probing = { ...state, probe: { ...state.probe, outstanding: batch } };
-    return { state: addInFlight(probing, batch), grant: { n: batch, probe: true, at: undefined } };
+    return { state: addInFlight(probing, batch), grant: { count: batch, isProbe: true, askAgainAt: undefined } };
   }
-  return { state, grant: { n: 0, probe: false, at: room <= 0 ? undefined : askAgainAt(state, now, mayProbe) } };
+  return {
+    state,
+    grant: { count: 0, isProbe: false, askAgainAt: room <= 0 ? undefined : nextAskAt(state, now, mayProbe) },
+  };
 }
 
 /**
@@ -139,7 +142,7 @@ export function knownSlots(state: LimiterState, now: number): number {
 }
 
 /** Time at which to ask again if no response arrives earlier; `undefined`: only a response can change anything. */
-function askAgainAt(state: LimiterState, now: number, mayProbe: boolean): number | undefined {
+function nextAskAt(state: LimiterState, now: number, mayProbe: boolean): number | undefined {
   const { phase, window, probe } = state;
   const windowSlotAt = phase === 'learning' ? undefined : nextSlotAt(window, state, now);
   if (burstSlots(state, now) <= 0) {

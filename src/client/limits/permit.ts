@@ -20,13 +20,13 @@ export type OnEnd = (
   details: Partial<FailureDetails>,
 ) => RetryAfterReading | undefined;
 
-type PermitFields = Pick<Permit, 'sentAt' | 'probe' | 'ticket' | 'failures'>;
+type PermitFields = Pick<Permit, 'sentAt' | 'isProbe' | 'ticket' | 'failures'>;
 
 /** Permits one request now. The first report about the request ends the permit; later ones are ignored. */
 export class Permit {
   /** Time of the limiter's own clock: compare it only with other times of that clock. */
   readonly sentAt: number;
-  readonly probe: boolean;
+  readonly isProbe: boolean;
   /** The place of the call in the queue. A call that returns passes the permit as `AcquireOptions.retryOf`. */
   readonly ticket: number;
   /** Number of failed attempts of the call, including this one. */
@@ -34,10 +34,10 @@ export class Permit {
   readonly #onEnd: OnEnd;
   #isOpen = true;
 
-  constructor(onEnd: OnEnd, { sentAt, probe, ticket, failures }: PermitFields) {
+  constructor(onEnd: OnEnd, { sentAt, isProbe, ticket, failures }: PermitFields) {
     this.#onEnd = onEnd;
     this.sentAt = sentAt;
-    this.probe = probe;
+    this.isProbe = isProbe;
     this.ticket = ticket;
     this.failures = failures;
   }

@@ -76,10 +76,10 @@ export class RateLimiter {
   tryAcquire({ retryOf, deadlineAt = () => NEVER }: AcquireOptions = {}): Permit | undefined {
     const now = this.#time.now();
     if (this.#queue.size > 0 || this.#slotAt(now, 0) > now || deadlineAt() < now) return undefined;
-    const { n, probe } = this.#core.grant(now, Math.min(1, this.#inFlight.room(now, this.#core.state)));
-    if (n === 0) return undefined;
+    const { count, isProbe } = this.#core.grant(now, Math.min(1, this.#inFlight.room(now, this.#core.state)));
+    if (count === 0) return undefined;
     const { ticket = ++this.#lastTicket, failures = 0 } = retryOf ?? {};
-    return this.#permit({ sentAt: now, probe, ticket, failures });
+    return this.#permit({ sentAt: now, isProbe, ticket, failures });
   }
 
   /**
@@ -185,7 +185,7 @@ export class RateLimiter {
     return Math.max(now, at, this.#inFlight.health.retryAt);
   }
 
-  #permit(fields: Pick<Permit, 'sentAt' | 'probe' | 'ticket' | 'failures'>): Permit {
+  #permit(fields: Pick<Permit, 'sentAt' | 'isProbe' | 'ticket' | 'failures'>): Permit {
     const permit = new Permit(this.#end, fields);
     this.#inFlight.add(permit);
     return permit;
@@ -206,13 +206,13 @@ export class RateLimiter {
     this.#rejectTooLate(now);
     const { isDown } = this.#inFlight.health;
     const wanted = Math.min(this.#queue.size, this.#inFlight.room(now, this.#core.state));
-    const { n, probe, at } = this.#core.grant(now, wanted);
-    for (let served = 0; served < n; served += 1) {
+    const { count, isProbe, askAgainAt } = this.#core.grant(now, wanted);
+    for (let served = 0; served < count; served += 1) {
       const call = isDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
-      call?.grant(this.#permit({ sentAt: now, probe, ticket: call.ticket, failures: call.failures }));
+      call?.grant(this.#permit({ sentAt: now, isProbe, ticket: call.ticket, failures: call.failures }));
     }
     if (!isDown && this.#core.asksForLimit(now, this.#queue.size)) this.#options.onLimitWanted?.();
-    const wakeAt = wanted === 0 || isDown ? this.#inFlight.nextRoomAt(now) : at;
+    const wakeAt = wanted === 0 || isDown ? this.#inFlight.nextRoomAt(now) : askAgainAt;
     this.#wakeAt(now, wakeAt);
     // Calls that wait only for responses are sent soon.
     if (wakeAt !== undefined && (wanted > 0 || isDown)) this.#reportWait(now, wakeAt);
@@ -278,7 +278,7 @@ export class RateLimiter {
 
   readonly #end: OnEnd = (permit, end, details) => {
     const now = this.#time.now();
-    const { sentAt, probe } = permit;
+    const { sentAt, isProbe } = permit;
     const { date, retryAfter, mayHaveCounted, error } = details;
     if (end === 'failed') {
       const serverNowMs = this.#time.toEpoch(now);
@@ -287,7 +287,7 @@ export class RateLimiter {
     } else if (end === 'accepted' || end === 'refused') this.#inFlight.responded(permit, now);
     else this.#inFlight.left(permit);
     const kind = end !== 'failed' ? end : mayHaveCounted ? 'lost' : 'unused';
-    const reading = this.#core.report({ kind, now, sentAt, probe, date, retryAfter });
+    const reading = this.#core.report({ kind, now, sentAt, isProbe, date, retryAfter });
     this.#changed(end === 'refused' || end === 'failed' ? end : 'accepted');
     return reading;
   };

@@ -40,7 +40,7 @@ export interface RequestResult {
   readonly now: number;
   readonly sentAt: number;
   /** Whether it was granted as a probe. */
-  readonly probe: boolean;
+  readonly isProbe: boolean;
   readonly date?: string | null | undefined;
   readonly retryAfter?: string | null | undefined;
   /** Whether the process sent it while the shared store failed: a refusal then says nothing about the shared limit. */
@@ -114,7 +114,7 @@ export function applyReport(state: LimiterState, report: Report, options: RetryA
 
 /** The server accepted a request. */
 export function accepted(before: LimiterState, result: RequestResult): LimiterState {
-  const { now, sentAt, probe } = result;
+  const { now, sentAt, isProbe } = result;
   const ended = endCall(observe(before, result));
   log(ended, result);
   ended.unit = weighAcceptance(ended.unit, sentAt);
@@ -124,7 +124,7 @@ export function accepted(before: LimiterState, result: RequestResult): LimiterSt
   }
   if (ended.phase !== 'learning') ended.gate = acceptBehindGate(ended.gate);
   const state = ended.phase === 'learning' ? acceptLearning(ended, { now, sentAt }) : confirmBoundary(ended, now);
-  if (!probe) return state;
+  if (!isProbe) return state;
   const grows = state.phase === 'known' && state.window.kind !== 'bucket';
   const limit = grows ? Math.min(state.configured, state.limit + 1) : state.limit;
   return { ...state, limit, probe: acceptProbe(state.probe) };
@@ -132,7 +132,7 @@ export function accepted(before: LimiterState, result: RequestResult): LimiterSt
 
 /** The server refused a request for the rate (429). */
 export function refused(before: LimiterState, result: RequestResult, options: RetryAfterOptions): LimiterState {
-  const { now, sentAt, probe: isProbe } = result;
+  const { now, sentAt, isProbe } = result;
   const { unit, reading } = readRetryAfter(before, result, options);
   const { waitMs: hintMs } = reading;
   const isContradicted = before.log.size < NEARLY_ALL * before.configured;

@@ -30,8 +30,8 @@ function knownRun({ perMinute = 10, accepted = 0, ...changes }: Known = {}): Lim
 test('the first boundary of a fixed window is tested by one request, after its guard', () => {
   const run = knownRun({ window: FIXED, accepted: 10 });
 
-  expect(run.ask(MINUTE)).toEqual({ n: 0, probe: false, at: MINUTE + 500 });
-  expect(run.ask(MINUTE + 500).n).toBe(1);
+  expect(run.ask(MINUTE)).toEqual({ count: 0, isProbe: false, askAgainAt: MINUTE + 500 });
+  expect(run.ask(MINUTE + 500).count).toBe(1);
   expect(run.state.window).toMatchObject({ startsAt: MINUTE, boundary: 'testing' });
 });
 
@@ -39,12 +39,12 @@ test('after the request that tests the boundary, two follow, also if a burst lim
   const burst = { calls: 1, periodMs: 1_000, proven: 1, growsAt: MINUTE + 650, pauseMs: 4_000 };
   const run = knownRun({ window: FIXED, burst, accepted: 4 });
   run.ask(MINUTE + 500);
-  expect(run.ask(MINUTE + 550).n).toBe(0);
+  expect(run.ask(MINUTE + 550).count).toBe(0);
   run.accept(MINUTE + 500);
   run.ask(MINUTE + 700, 0);
   expect(run.state.burst.calls).toBe(2);
 
-  expect(run.ask(MINUTE + 1_650).n).toBe(2);
+  expect(run.ask(MINUTE + 1_650).count).toBe(2);
 });
 
 test('a request that was in flight at the boundary does not test it', () => {
@@ -53,14 +53,14 @@ test('a request that was in flight at the boundary does not test it', () => {
   run.ask(MINUTE);
   run.accept(MINUTE - 50);
 
-  expect(run.ask(MINUTE + 500).n).toBe(1);
+  expect(run.ask(MINUTE + 500).count).toBe(1);
 });
 
 test('the boundary of a window that is confirmed needs no test', () => {
   const run = knownRun({ window: { ...FIXED, boundary: 'confirmed' }, accepted: 10 });
 
-  expect(run.ask(MINUTE).n).toBe(0);
-  expect(run.ask(MINUTE + 500).n).toBe(10);
+  expect(run.ask(MINUTE).count).toBe(0);
+  expect(run.ask(MINUTE + 500).count).toBe(10);
   expect(run.state.gate).toEqual(OPEN_GATE);
 });
 
@@ -75,10 +75,10 @@ test('a burst limit that is used up grows when it is due', () => {
 });
 
 test('a grant of all calls that are wanted names no time to ask again, one of fewer the next slot', () => {
-  expect(new LimiterRun().ask(0, 2)).toEqual({ n: 2, probe: false, at: undefined });
+  expect(new LimiterRun().ask(0, 2)).toEqual({ count: 2, isProbe: false, askAgainAt: undefined });
 
   const run = knownRun({ perMinute: 3, accepted: 1 });
-  expect(run.ask(200)).toEqual({ n: 2, probe: false, at: MINUTE + 100 });
+  expect(run.ask(200)).toEqual({ count: 2, isProbe: false, askAgainAt: MINUTE + 100 });
   expect(run.state.window).toEqual({ kind: 'log' });
 });
 
@@ -86,8 +86,8 @@ test('behind a gate that has just opened, the others wait for the response to th
   const gate = { ...OPEN_GATE, opensAt: 100, wasClosed: true };
   const run = knownRun({ gate });
 
-  expect(run.ask(200)).toMatchObject({ n: 1, at: undefined });
-  expect(run.ask(300)).toEqual({ n: 0, probe: false, at: undefined });
+  expect(run.ask(200)).toMatchObject({ count: 1, askAgainAt: undefined });
+  expect(run.ask(300)).toEqual({ count: 0, isProbe: false, askAgainAt: undefined });
 });
 
 test.each([
@@ -97,14 +97,14 @@ test.each([
   [{ wasClosed: true, accepted: 10 }, 10],
   [{ wasClosed: false, accepted: 2 }, 10],
 ])('with a gate of %j, %i calls are sent at once', (gate, n) => {
-  expect(knownRun({ gate: { ...OPEN_GATE, ...gate } }).ask(0).n).toBe(n);
+  expect(knownRun({ gate: { ...OPEN_GATE, ...gate } }).ask(0).count).toBe(n);
 });
 
 test('while learning, requests in flight are subtracted from the limit and from the calls before the next refusal', () => {
   const gate = { ...OPEN_GATE, wasClosed: true, accepted: 8 };
   const learning = { phase: 'learning', limit: 100, firstBurst: 8, gate } as const;
 
-  expect([0, 1].map((inFlight) => knownRun({ ...learning, perMinute: 100, inFlight }).ask(0).n)).toEqual([1, 0]);
+  expect([0, 1].map((inFlight) => knownRun({ ...learning, perMinute: 100, inFlight }).ask(0).count)).toEqual([1, 0]);
   expect(knownSlots(knownRun({ ...learning, inFlight: 2 }).state, 0)).toBe(90);
 });
 
@@ -112,7 +112,7 @@ test('while learning, only an response brings the next slot', () => {
   const gate = { ...OPEN_GATE, wasClosed: true, accepted: 2 };
   const run = knownRun({ phase: 'learning', perMinute: 3, limit: 3, firstBurst: 9, gate, inFlight: 1, accepted: 2 });
 
-  expect(run.ask(200)).toEqual({ n: 0, probe: false, at: undefined });
+  expect(run.ask(200)).toEqual({ count: 0, isProbe: false, askAgainAt: undefined });
 });
 
 test('a share that can grow has its next slot when the next probe is due', () => {
@@ -164,25 +164,29 @@ test('the last of many calls waits for those in flight', () => {
 test('where a burst limit and the window are used up, the later slot counts', () => {
   const burst = { calls: 2, periodMs: 1_000, proven: 0, growsAt: MINUTE, pauseMs: 4_000 };
 
-  expect(knownRun({ perMinute: 2, burst, accepted: 2 }).ask(200)).toEqual({ n: 0, probe: false, at: MINUTE + 100 });
-  expect(knownRun({ burst, inFlight: 2 }).ask(200)).toEqual({ n: 0, probe: false, at: undefined });
+  expect(knownRun({ perMinute: 2, burst, accepted: 2 }).ask(200)).toEqual({
+    count: 0,
+    isProbe: false,
+    askAgainAt: MINUTE + 100,
+  });
+  expect(knownRun({ burst, inFlight: 2 }).ask(200)).toEqual({ count: 0, isProbe: false, askAgainAt: undefined });
 });
 
 test('a share asks again at the next slot of its window if that is before the next probe', () => {
   const share = knownRun({ limit: 2, accepted: 2 });
   share.state = { ...share.state, probe: { ...share.state.probe, dueAt: 90_000 } };
 
-  expect(share.ask(1_000)).toEqual({ n: 0, probe: false, at: MINUTE + 100 });
+  expect(share.ask(1_000)).toEqual({ count: 0, isProbe: false, askAgainAt: MINUTE + 100 });
 });
 
 test('neither a bucket nor a share with a request in flight is probed', () => {
   const bucket = knownRun({ limit: 4, window: { ...BUCKET, perMs: 4 / MINUTE } });
   bucket.state = { ...bucket.state, probe: { ...bucket.state.probe, dueAt: 5_000 } };
-  expect(bucket.ask(0)).toEqual({ n: 0, probe: false, at: 15_000 });
+  expect(bucket.ask(0)).toEqual({ count: 0, isProbe: false, askAgainAt: 15_000 });
 
   const share = knownRun({ limit: 2, inFlight: 1, accepted: 1 });
   share.state = { ...share.state, probe: { ...share.state.probe, dueAt: 5_000 } };
-  expect(share.ask(1_000)).toEqual({ n: 0, probe: false, at: MINUTE + 100 });
+  expect(share.ask(1_000)).toEqual({ count: 0, isProbe: false, askAgainAt: MINUTE + 100 });
 });
 
 test('an accepted call cancels one of several refusals', () => {

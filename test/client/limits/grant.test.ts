@@ -17,14 +17,14 @@ const MINUTE = 60_000;
 test('sends as many calls as the configured limit, then one more to learn the window', () => {
   const run = new LimiterRun(3);
 
-  expect(run.ask(0)).toMatchObject({ n: 3, probe: false });
-  expect(run.ask(50)).toEqual({ n: 0, probe: false, at: undefined });
+  expect(run.ask(0)).toMatchObject({ count: 3, isProbe: false });
+  expect(run.ask(50)).toEqual({ count: 0, isProbe: false, askAgainAt: undefined });
   run.accept(0, { calls: 3 });
-  expect(run.ask(100)).toEqual({ n: 1, probe: true, at: undefined });
+  expect(run.ask(100)).toEqual({ count: 1, isProbe: true, askAgainAt: undefined });
 });
 
 test('after a grant of fewer calls than wanted it does not ask again for the slots it has just granted', () => {
-  expect(new LimiterRun(3).ask(0)).toEqual({ n: 3, probe: false, at: undefined });
+  expect(new LimiterRun(3).ask(0)).toEqual({ count: 3, isProbe: false, askAgainAt: undefined });
 });
 
 test('without probes it waits until its oldest call is a minute old', () => {
@@ -32,8 +32,8 @@ test('without probes it waits until its oldest call is a minute old', () => {
   run.ask(0);
   run.accept(0, { calls: 3 });
 
-  expect(run.ask(100)).toEqual({ n: 0, probe: false, at: MINUTE + 100 });
-  expect(run.ask(MINUTE + 100)).toMatchObject({ n: 3, probe: false });
+  expect(run.ask(100)).toEqual({ count: 0, isProbe: false, askAgainAt: MINUTE + 100 });
+  expect(run.ask(MINUTE + 100)).toMatchObject({ count: 3, isProbe: false });
 });
 
 test('sends nothing while the gate is closed, and asks again when it opens', () => {
@@ -41,21 +41,21 @@ test('sends nothing while the gate is closed, and asks again when it opens', () 
   run.ask(0, 1);
   run.refuse(0, { retryAfter: '30' });
 
-  expect(run.ask(30_099)).toEqual({ n: 0, probe: false, at: 30_100 });
-  expect(run.ask(30_100)).toMatchObject({ n: 1 });
+  expect(run.ask(30_099)).toEqual({ count: 0, isProbe: false, askAgainAt: 30_100 });
+  expect(run.ask(30_100)).toMatchObject({ count: 1 });
 });
 
 test('with an unknown limit four calls are sent first', () => {
-  expect(new LimiterRun().ask(0)).toEqual({ n: 4, probe: false, at: undefined });
+  expect(new LimiterRun().ask(0)).toEqual({ count: 4, isProbe: false, askAgainAt: undefined });
 });
 
 /** Asks, and has everything accepted, round after round; returns how many were sent in each. */
 function rounds(run: LimiterRun, from: number, count: number): number[] {
   return Array.from({ length: count }, (_, round) => {
     const now = from + round * 200;
-    const { n, probe } = run.ask(now, 100);
-    run.accept(now, { calls: n, isProbe: probe });
-    return n;
+    const { count, isProbe } = run.ask(now, 100);
+    run.accept(now, { calls: count, isProbe });
+    return count;
   });
 }
 
@@ -104,29 +104,29 @@ test('a returned slot is free again', () => {
   run.giveBack();
 
   expect(run.state.inFlight).toBe(2);
-  expect(run.ask(1)).toMatchObject({ n: 1, probe: false });
+  expect(run.ask(1)).toMatchObject({ count: 1, isProbe: false });
 });
 
 test('a returned token is in the bucket again', () => {
   const run = new LimiterRun(3);
   const bucket = { kind: 'bucket', perMs: 0.001, capacity: 3, tokens: 2, at: 0 } as const;
   run.state = { ...run.state, phase: 'known', window: bucket };
-  expect(run.ask(0).n).toBe(2);
-  expect(run.ask(0).n).toBe(0);
+  expect(run.ask(0).count).toBe(2);
+  expect(run.ask(0).count).toBe(0);
 
   run.giveBack();
 
-  expect(run.ask(0).n).toBe(1);
+  expect(run.ask(0).count).toBe(1);
 });
 
 test('a burst limit applies in addition to the limit per minute', () => {
   const run = new LimiterRun(100);
   run.state = { ...run.state, burst: { calls: 2, periodMs: 1_000, proven: 0, growsAt: MINUTE, pauseMs: 4_000 } };
 
-  expect(run.ask(0)).toMatchObject({ n: 2 });
+  expect(run.ask(0)).toMatchObject({ count: 2 });
   run.accept(0, { calls: 2 });
-  expect(run.ask(500)).toEqual({ n: 0, probe: false, at: 1_100 });
-  expect(run.ask(1_101)).toMatchObject({ n: 2 });
+  expect(run.ask(500)).toEqual({ count: 0, isProbe: false, askAgainAt: 1_100 });
+  expect(run.ask(1_101)).toMatchObject({ count: 2 });
 });
 
 test('the time of the n-th call is that of its window', () => {
@@ -148,7 +148,7 @@ test('a limit lowered below the number of calls since the gate opened is known',
   run.accept(30_200);
   run.configure(1);
 
-  const { at } = run.ask(30_400);
+  const { askAgainAt: at } = run.ask(30_400);
 
   expect(run.state).toMatchObject({ phase: 'known', limit: 1 });
   expect(at).toBeGreaterThan(30_400);
@@ -164,10 +164,10 @@ test.each(['known', 'unknown'] as const)(
     run.accept(5_000, { calls: 192 });
     for (let round = 1; round < 6; round += 1) {
       const now = 5_000 + round * 200;
-      const { n, probe } = run.ask(now, 192);
-      batches.push(n);
-      expect(probe).toBe(true);
-      run.accept(now, { calls: n, isProbe: true });
+      const { count, isProbe } = run.ask(now, 192);
+      batches.push(count);
+      expect(isProbe).toBe(true);
+      run.accept(now, { calls: count, isProbe: true });
     }
 
     expect(batches).toEqual(phase === 'known' ? [1, 2, 4, 7, 7] : [1, 2, 4, 4, 6]);
@@ -180,10 +180,10 @@ test('probes only when due, and never while calls are in flight', () => {
   run.ask(0);
   run.accept(0, { calls: 1 });
 
-  expect(run.ask(6_000)).toMatchObject({ n: 0 });
+  expect(run.ask(6_000)).toMatchObject({ count: 0 });
   run.accept(0, { calls: 1 });
-  expect(run.ask(4_999)).toEqual({ n: 0, probe: false, at: 5_000 });
-  expect(run.ask(5_000)).toMatchObject({ n: 1, probe: true });
+  expect(run.ask(4_999)).toEqual({ count: 0, isProbe: false, askAgainAt: 5_000 });
+  expect(run.ask(5_000)).toMatchObject({ count: 1, isProbe: true });
 });
 
 test('the last of many calls is sent after as many minutes as the limit requires', () => {
@@ -266,14 +266,14 @@ function refusalsOfBlockedKey(run: LimiterRun, blockMs: number, retryAfter: stri
   let blockedUntil = 60_000;
   let refusals = 0;
   for (let now = 100; refusals < 20; ) {
-    const { n, probe, at = now + ROUND_TRIP_MS } = run.ask(now, 1);
-    if (n > 0 && now >= blockedUntil) break;
-    if (n > 0) {
-      run.refuse(now, { retryAfter, isProbe: probe });
+    const { count, isProbe, askAgainAt = now + ROUND_TRIP_MS } = run.ask(now, 1);
+    if (count > 0 && now >= blockedUntil) break;
+    if (count > 0) {
+      run.refuse(now, { retryAfter, isProbe });
       blockedUntil = now + blockMs;
       refusals += 1;
     }
-    now = Math.max(now + ROUND_TRIP_MS, at);
+    now = Math.max(now + ROUND_TRIP_MS, askAgainAt);
   }
   return refusals;
 }

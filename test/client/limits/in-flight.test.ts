@@ -189,7 +189,7 @@ test('the abort of a call from before the outage does not allow a second probe',
 });
 
 function permitSentAt(sentAt: number): Permit {
-  return new Permit(() => undefined, { sentAt, probe: false, ticket: 0, failures: 0 });
+  return new Permit(() => undefined, { sentAt, isProbe: false, ticket: 0, failures: 0 });
 }
 
 /** Nothing in flight; after fast responses, at the time 0, up to twenty requests may be. */

@@ -21,10 +21,10 @@ test('while calls wait and nothing is in flight, a call is sent or has a time, a
       for (const event of events) {
         const { inFlight } = process;
         const { grant } = process.apply(event);
-        if (grant === undefined || inFlight > 0 || grant.n > 0) continue;
-        expect(grant.at).toBeDefined();
-        expect(grant.at).toBeGreaterThan(process.now);
-        expect(grant.at! - process.now).toBeLessThanOrEqual(DAY_MS);
+        if (grant === undefined || inFlight > 0 || grant.count > 0) continue;
+        expect(grant.askAgainAt).toBeDefined();
+        expect(grant.askAgainAt).toBeGreaterThan(process.now);
+        expect(grant.askAgainAt! - process.now).toBeLessThanOrEqual(DAY_MS);
       }
     }),
     { numRuns: 400 },
@@ -60,10 +60,10 @@ test('a process that asks at the given times sends a call after few attempts, wi
 
         const startedAt = process.now;
         let grant = process.ask(5);
-        for (let asked = 1; grant.n === 0; asked += 1) {
+        for (let asked = 1; grant.count === 0; asked += 1) {
           // As many as the jitter of a bucket has milliseconds.
           expect(asked).toBeLessThan(20);
-          process.now = Math.ceil(grant.at!);
+          process.now = Math.ceil(grant.askAgainAt!);
           grant = process.ask(5);
         }
         // A fixed window can begin with a guard.
@@ -87,10 +87,10 @@ test('a limit configured at any time, higher or lower, allows calls within two m
         for (const plan of plans) process.apply({ kind: 'configured', perMinute: plan });
         endAll(process, 'accepted');
         const startedAt = process.now;
-        let sent = process.ask(5).n;
+        let sent = process.ask(5).count;
         while (sent === 0 && process.now - startedAt < 120_000) {
           process.now += 250;
-          sent = process.ask(5).n;
+          sent = process.ask(5).count;
         }
 
         expect(sent).toBeGreaterThan(0);
@@ -116,7 +116,7 @@ test('nothing is sent before an honest Retry-After has passed', () => {
         const hasResponse = process.inFlight > 0;
         const { grant } = process.apply(event);
         if (hasResponse) notBefore = Math.max(notBefore, promisedAt(event, process));
-        if (grant && grant.n > 0) expect(process.now).toBeGreaterThanOrEqual(notBefore);
+        if (grant && grant.count > 0) expect(process.now).toBeGreaterThanOrEqual(notBefore);
       }
     }),
     { numRuns: 400 },

@@ -38,7 +38,7 @@ test('requests the quota again after two minutes', () => {
 
 test('a refusal far below the limit contradicts it until the quota is read again', () => {
   const refuse = (state: LimiterState) => {
-    const response = { now: 0, sentAt: 0, probe: false };
+    const response = { now: 0, sentAt: 0, isProbe: false };
     return refused({ ...state, inFlight: 1 }, response, { maxRetryAfterMs: MINUTE, retryAfterUnit: 'auto' });
   };
 

@@ -25,11 +25,11 @@ const BUCKET = { kind: 'bucket', perMs: 10 / MINUTE, capacity: 5, tokens: 0, at:
 test('keeps the shortest and the longest round trip of all responses', () => {
   const run = new LimiterRun();
   for (const tookMs of [100, 300, 200, 50, 100]) {
-    run.state = accepted(run.state, { sentAt: 1000, now: 1000 + tookMs, probe: false });
+    run.state = accepted(run.state, { sentAt: 1000, now: 1000 + tookMs, isProbe: false });
   }
   expect(run.state.roundTrips).toEqual({ shortestMs: 50, longestMs: 300 });
 
-  const state = refused(run.state, { sentAt: 1000, now: 1400, probe: false }, OPTIONS);
+  const state = refused(run.state, { sentAt: 1000, now: 1400, isProbe: false }, OPTIONS);
   expect(state.roundTrips).toEqual({ shortestMs: 50, longestMs: 400 });
 });
 
@@ -61,7 +61,7 @@ test.each([
   const run = knownRun({ inFlight, window: { ...BUCKET, tokens } });
 
   for (const end of [accepted, lost]) {
-    const { window } = end(run.state, { sentAt: 0, now: 100, probe: false });
+    const { window } = end(run.state, { sentAt: 0, now: 100, isProbe: false });
     expect(window).toEqual({ ...BUCKET, tokens: after });
   }
 });
@@ -120,7 +120,7 @@ test('a Retry-After of exactly maxRetryAfterMs is waited for', () => {
 test('a refusal of a share closes the gate and says nothing about the limit of all', () => {
   const run = knownRun({ inFlight: 2 });
 
-  const response = { sentAt: 0, now: 100, probe: false, retryAfter: '5', isOfShare: true };
+  const response = { sentAt: 0, now: 100, isProbe: false, retryAfter: '5', isOfShare: true };
   const state = refused(run.state, response, OPTIONS);
   const { reading } = readRetryAfter(run.state, response, OPTIONS);
 
@@ -196,7 +196,7 @@ test('a limit that is read again and has not changed leaves everything as it is'
 
 test('without a hint, a window starts between the opening of the gate and the first accepted request', () => {
   const run = usedUpRun();
-  expect(run.ask(1_500)).toMatchObject({ n: 1 });
+  expect(run.ask(1_500)).toMatchObject({ count: 1 });
 
   run.accept(1_500);
 

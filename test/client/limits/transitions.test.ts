@@ -7,22 +7,22 @@ test('a hint that the oldest call explains shows a sliding window immediately', 
   const run = usedUpRun('59.9');
 
   expect(run.state).toMatchObject({ phase: 'known', limit: 3, window: { kind: 'log' } });
-  expect(run.ask(30_000)).toEqual({ n: 0, probe: false, at: 60_100 });
-  expect(run.ask(60_100)).toMatchObject({ n: 3, probe: false });
+  expect(run.ask(30_000)).toEqual({ count: 0, isProbe: false, askAgainAt: 60_100 });
+  expect(run.ask(60_100)).toMatchObject({ count: 3, isProbe: false });
 });
 
 test('after another long hint, one call is sent first and starts the window', () => {
   const run = usedUpRun('30');
 
-  expect(run.ask(10_000)).toEqual({ n: 0, probe: false, at: 30_200 });
-  expect(run.ask(30_200)).toMatchObject({ n: 1, probe: false });
-  expect(run.ask(30_250)).toMatchObject({ n: 0, at: undefined });
+  expect(run.ask(10_000)).toEqual({ count: 0, isProbe: false, askAgainAt: 30_200 });
+  expect(run.ask(30_200)).toMatchObject({ count: 1, isProbe: false });
+  expect(run.ask(30_250)).toMatchObject({ count: 0, askAgainAt: undefined });
   run.accept(30_200);
-  expect(run.ask(30_300)).toMatchObject({ n: 2, probe: false });
+  expect(run.ask(30_300)).toMatchObject({ count: 2, isProbe: false });
   run.accept(30_300, { calls: 2 });
 
   expect(run.state).toMatchObject({ phase: 'known', limit: 3, window: { kind: 'fixed', startsAt: 30_200 } });
-  expect(run.ask(30_400)).toEqual({ n: 0, probe: false, at: 90_200 });
+  expect(run.ask(30_400)).toEqual({ count: 0, isProbe: false, askAgainAt: 90_200 });
 });
 
 test('short hints and a steady rate of accepted calls show a bucket of the configured rate', () => {
@@ -33,8 +33,8 @@ test('short hints and a steady rate of accepted calls show a bucket of the confi
   run.refuse(20_100, { retryAfter: '20' });
 
   expect(run.window).toBe('token-bucket');
-  expect(run.ask(30_000)).toMatchObject({ n: 0 });
-  expect(run.ask(40_250)).toMatchObject({ n: 1, probe: false });
+  expect(run.ask(30_000)).toMatchObject({ count: 0 });
+  expect(run.ask(40_250)).toMatchObject({ count: 1, isProbe: false });
 });
 
 test('only the first of many simultaneous refusals is evidence', () => {
@@ -44,7 +44,7 @@ test('only the first of many simultaneous refusals is evidence', () => {
 
   expect(run.state.gate).toMatchObject({ opensAt: 30_100, pressure: 1 });
   expect(run.state.inFlight).toBe(0);
-  expect(run.ask(30_100)).toMatchObject({ n: 1 });
+  expect(run.ask(30_100)).toMatchObject({ count: 1 });
 });
 
 test('the gate stays closed for the longest wait of all responses', () => {
@@ -131,7 +131,7 @@ test.each([20_000, 55_000, 114_000, 3_600_000])(
 
     expect(run.window).not.toBe('unknown');
     expect(slotAt).toBeLessThanOrEqual(sentAt + 2 * MINUTE);
-    expect(run.ask(slotAt).n).toBeGreaterThan(0);
+    expect(run.ask(slotAt).count).toBeGreaterThan(0);
   },
 );
 
@@ -147,10 +147,10 @@ test('after a refusal below the limit, the accepted calls are its share, and it 
 
   run.ask(120_300);
   run.accept(120_300);
-  expect(run.ask(120_400)).toMatchObject({ n: 0, at: 180_300 });
+  expect(run.ask(120_400)).toMatchObject({ count: 0, askAgainAt: 180_300 });
   run.ask(180_400);
   run.accept(180_400);
-  expect(run.ask(180_500)).toMatchObject({ n: 1, probe: true });
+  expect(run.ask(180_500)).toMatchObject({ count: 1, isProbe: true });
 });
 
 test('an accepted probe in a known window raises the share by one, up to the configured limit', () => {
@@ -180,8 +180,8 @@ test('a Retry-After longer than maxRetryAfterMs blocks all calls, and proves not
 
   expect(reading).toEqual({ waitMs: 86_400_000, unit: 'seconds', evidence: 'assumed' });
   expect(run.state).toMatchObject({ phase: 'unknown', inFlight: 0, blockedUntil: 86_400_100 });
-  expect(run.ask(86_400_099)).toEqual({ n: 0, probe: false, at: 86_400_100 });
-  expect(run.ask(86_400_100).n).toBeGreaterThan(0);
+  expect(run.ask(86_400_099)).toEqual({ count: 0, isProbe: false, askAgainAt: 86_400_100 });
+  expect(run.ask(86_400_100).count).toBeGreaterThan(0);
 });
 
 test('such a Retry-After blocks for at most a day, because a plan can change', () => {

@@ -73,12 +73,12 @@ export function propose(parts: ProposalParts): Proposal {
   const contenders = contendersOf(leases, id, now);
   const share = fairShare(limit, contenders.length + 1, now);
   const granted = grant(limit, { now, wanted: Math.min(wanted, share), mayProbe: settings.probe });
-  const { n } = granted.grant;
-  const waiting = wanted - n;
-  const queued = contenders.reduce((sum, lease) => sum + lease.waiting, parts.queued - n);
+  const { count } = granted.grant;
+  const waiting = wanted - count;
+  const queued = contenders.reduce((sum, lease) => sum + lease.waiting, parts.queued - count);
   const isWanted = settings.perMinute === 'learn' && isLimitWanted(granted.state, { now, waiting: queued });
   const asks = isWanted && !isAsked(leases, id, now);
-  leases.set(id, { inFlight: inFlight + n, waiting, seenAt: now, askedAt: asks ? now : own.askedAt });
+  leases.set(id, { inFlight: inFlight + count, waiting, seenAt: now, askedAt: asks ? now : own.askedAt });
   const beginsToWait = waiting > 0 && own.waiting === 0;
   return {
     state: { at: now, limit: granted.state, leases: Object.fromEntries(leases) },
@@ -86,7 +86,7 @@ export function propose(parts: ProposalParts): Proposal {
     grant: granted.grant,
     reported: reports.length,
     asks,
-    isNews: asks || beginsToWait || reports.length + n + dead.processes > 0,
+    isNews: asks || beginsToWait || reports.length + count + dead.processes > 0,
   };
 }
 
@@ -171,7 +171,7 @@ function reclaimDead(leases: Map<string, Lease>, { id, now }: { readonly id: str
   for (const [name] of dead) leases.delete(name);
   const reports = dead.flatMap(([, { inFlight, seenAt }]) => {
     const sentAt = Math.max(seenAt, now - WINDOW_MS);
-    return new Array<Report>(inFlight).fill({ kind: 'lost', now, sentAt, probe: false });
+    return new Array<Report>(inFlight).fill({ kind: 'lost', now, sentAt, isProbe: false });
   });
   return { processes: dead.length, reports };
 }

@@ -17,7 +17,7 @@ const LOOK_AGAIN_MS = 30;
 const LOOK_AGAIN_FACTOR = 1.5;
 const LOOK_AGAIN_AT_LEAST_MS = 1_000;
 
-const NO_GRANT: Grant = { n: 0, probe: false, at: undefined };
+const NO_GRANT: Grant = { count: 0, isProbe: false, askAgainAt: undefined };
 
 /** The store through which processes share a limit, and its name there. */
 export type Sharing = Pick<StoreExchangeOptions, 'store' | 'name'>;
@@ -90,7 +90,7 @@ export class SharedCore extends LimiterCore {
     if (wanted === 0) return NO_GRANT;
     if (this.#aloneUntil !== undefined) return this.#grantAlone(now, wanted, this.#aloneUntil);
     if (now >= this.#askAt) this.#exchangeSoon();
-    return { ...NO_GRANT, at: this.#hasMore ? undefined : this.#askAt };
+    return { ...NO_GRANT, askAgainAt: this.#hasMore ? undefined : this.#askAt };
   }
 
   override report(report: Report): RetryAfterReading | undefined {
@@ -118,22 +118,22 @@ export class SharedCore extends LimiterCore {
 
   /** Passes the granted slots to the waiting calls, whose number may have decreased. */
   #handOut(wanted: number): Grant | undefined {
-    const { n: granted, probe } = this.#granted;
+    const { count: granted, isProbe } = this.#granted;
     this.#granted = NO_GRANT;
-    const n = Math.min(granted, wanted);
-    this.#wanted -= n;
+    const count = Math.min(granted, wanted);
+    this.#wanted -= count;
     const now = this.#time.now();
-    for (let call = n; call < granted; call += 1) this.report({ kind: 'unused', now, sentAt: now, probe });
-    return n === 0 ? undefined : { n, probe, at: wanted > n ? this.#askAt : undefined };
+    for (let call = count; call < granted; call += 1) this.report({ kind: 'unused', now, sentAt: now, isProbe });
+    return count === 0 ? undefined : { count, isProbe, askAgainAt: wanted > count ? this.#askAt : undefined };
   }
 
   /** Asks again for the next slot, or for the next try of the store if that is earlier and no try is running. */
   #grantAlone(now: number, wanted: number, aloneUntil: number): Grant {
     if (now >= aloneUntil) this.#exchangeSoon();
-    const { n, probe, at } = super.grant(now + this.aheadMs, wanted);
-    this.#inFlight += n;
-    const slotAt = at === undefined ? undefined : at - this.aheadMs;
-    return { n, probe, at: this.#isExchanging ? slotAt : Math.min(aloneUntil, slotAt ?? aloneUntil) };
+    const { count, isProbe, askAgainAt } = super.grant(now + this.aheadMs, wanted);
+    this.#inFlight += count;
+    const slotAt = askAgainAt === undefined ? undefined : askAgainAt - this.aheadMs;
+    return { count, isProbe, askAgainAt: this.#isExchanging ? slotAt : Math.min(aloneUntil, slotAt ?? aloneUntil) };
   }
 
   /**
@@ -197,7 +197,7 @@ export class SharedCore extends LimiterCore {
     this.state = { ...state.limit, log: state.limit.log.copy() };
     for (const report of this.#reports) super.report(shiftReport(report, this.aheadMs));
     this.#asksForLimit ||= asks;
-    this.#inFlight += grant.n;
+    this.#inFlight += grant.count;
     // If a request was refused during the exchange, the grant is returned: it did not consider the refusal.
     const isRefused = this.#reports.some(({ kind }) => kind === 'refused');
     this.#granted = grant;
@@ -206,7 +206,7 @@ export class SharedCore extends LimiterCore {
     const { version } = this.#exchange;
     this.#lookAgainMs = version === this.#seenVersion ? LOOK_AGAIN_FACTOR * this.#lookAgainMs : LOOK_AGAIN_MS;
     this.#seenVersion = version;
-    const at = grant.at === undefined ? now + this.#lookAgainMs : grant.at - this.aheadMs;
+    const at = grant.askAgainAt === undefined ? now + this.#lookAgainMs : grant.askAgainAt - this.aheadMs;
     this.#askAt = Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS);
   }
 

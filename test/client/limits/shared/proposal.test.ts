@@ -35,13 +35,13 @@ function shared(leases: Record<string, Lease>, limit: Partial<LimiterState> = {}
 }
 
 function accept(at: number) {
-  return { kind: 'accepted', now: at, sentAt: at - 50, probe: false } as const;
+  return { kind: 'accepted', now: at, sentAt: at - 50, isProbe: false } as const;
 }
 
 test('grants the wanted slots, and writes which process has them', () => {
   const { grant, state, isNews } = propose(parts({ wanted: 5 }));
 
-  expect(grant.n).toBe(5);
+  expect(grant.count).toBe(5);
   expect(state).toMatchObject({ at: NOW, leases: { own: { inFlight: 5, waiting: 0, seenAt: NOW, askedAt: 0 } } });
   expect(state.limit.inFlight).toBe(5);
   expect(isNews).toBe(true);
@@ -70,7 +70,7 @@ test('while two other processes wait, it takes a third of the free slots and ask
 
   const { grant } = propose(parts({ known: shared(leases), wanted: 10 }));
 
-  expect(grant).toEqual({ n: 4, probe: false, at: undefined });
+  expect(grant).toEqual({ count: 4, isProbe: false, askAgainAt: undefined });
 });
 
 test('while no other process waits, it takes all free slots and asks again at the next slot of the window', () => {
@@ -78,7 +78,7 @@ test('while no other process waits, it takes all free slots and asks again at th
 
   const { grant } = propose(parts({ known: shared({}, { log }), wanted: 15 }));
 
-  expect(grant).toEqual({ n: 8, probe: false, at: NOW + 40_000 });
+  expect(grant).toEqual({ count: 8, isProbe: false, askAgainAt: NOW + 40_000 });
 });
 
 test('its share of few slots is at least one', () => {
@@ -86,7 +86,7 @@ test('its share of few slots is at least one', () => {
 
   const { grant } = propose(parts({ known: shared(leases, { inFlight: 11 }), wanted: 10 }));
 
-  expect(grant.n).toBe(1);
+  expect(grant.count).toBe(1);
 });
 
 test('its share includes the tokens that a bucket has refilled since the last write', () => {
@@ -95,7 +95,7 @@ test('its share includes the tokens that a bucket has refilled since the last wr
 
   const { grant } = propose(parts({ known: shared(leases, { phase: 'known', window }), wanted: 10 }));
 
-  expect(grant).toEqual({ n: 3, probe: false, at: undefined });
+  expect(grant).toEqual({ count: 3, isProbe: false, askAgainAt: undefined });
 });
 
 test('a process that may send less than its share asks again when the limit has a slot', () => {
@@ -106,7 +106,7 @@ test('a process that may send less than its share asks again when the limit has 
 
   const { grant } = propose(parts({ known: shared(leases, { burst, log }), wanted: 10 }));
 
-  expect(grant).toEqual({ n: 0, probe: false, at: NOW + 6_000 });
+  expect(grant).toEqual({ count: 0, isProbe: false, askAgainAt: NOW + 6_000 });
 });
 
 test('the requests of a dead process count as sent when it was last seen', () => {
@@ -221,7 +221,7 @@ test('the request for the quota is news even if the process waited before and no
 
   const proposal = propose(parts({ settings: LEARN, known: shared({ own }, blocked), wanted: 40, queued: 40 }));
 
-  expect(proposal).toMatchObject({ asks: true, isNews: true, grant: { n: 0 } });
+  expect(proposal).toMatchObject({ asks: true, isNews: true, grant: { count: 0 } });
 });
 
 test('a granted call does not count as a waiting one in addition', () => {
@@ -299,7 +299,7 @@ test('a share smaller than the calls since the gate opened does not stop the pro
   const share = shareOf({ ...learning, gate }, { processes: 4, inFlight: 0, now: NOW });
   const { grant } = propose(parts({ known: { at: NOW, limit: share, leases: {} }, wanted: 3 }));
 
-  expect(grant.n > 0 || grant.at !== undefined).toBe(true);
+  expect(grant.count > 0 || grant.askAgainAt !== undefined).toBe(true);
 });
 
 test('without the store, each of two processes continues with every second entry of the log', () => {
@@ -353,7 +353,7 @@ test('without the store, learning starts again with one request and a share of t
   const share = shareOf({ ...LEARNING, hypothesis, configured: 60 }, FOUR);
 
   expect(share).toMatchObject({ phase: 'unknown', configured: 15, limit: 15 });
-  expect(grant(share, { now: NOW, wanted: 9, mayProbe: true }).grant.n).toBe(1);
+  expect(grant(share, { now: NOW, wanted: 9, mayProbe: true }).grant.count).toBe(1);
 });
 
 test('without the store, each of four processes sends a request in four times the last short hint', () => {
@@ -397,13 +397,13 @@ test('a refusal of an assumed share does not slow the bucket down, but its wait 
   const { state, grant: granted } = propose(
     parts({
       known: shared({}, { phase: 'known', window: BUCKET }),
-      reports: [{ kind: 'refused', ...times, probe: false, retryAfter: '2', isOfShare: true }],
+      reports: [{ kind: 'refused', ...times, isProbe: false, retryAfter: '2', isOfShare: true }],
       wanted: 1,
     }),
   );
 
   expect(state.limit.window).toMatchObject({ kind: 'bucket', perMs: BUCKET.perMs });
   // Other responses that came before the last write, 100 ms ago, count as received at that time.
-  expect(granted).toMatchObject({ n: 0, at: NOW - 500 + 2_000 });
-  expect(grant(state.limit, { now: NOW + 2_000, wanted: 9, mayProbe: false }).grant.n).toBe(1);
+  expect(granted).toMatchObject({ count: 0, askAgainAt: NOW - 500 + 2_000 });
+  expect(grant(state.limit, { now: NOW + 2_000, wanted: 9, mayProbe: false }).grant.count).toBe(1);
 });
