@@ -39,8 +39,8 @@ export function explainRefusal(states: KeyStates, quota: Endpoint) {
 
     return (request) =>
       next(request).catch(async (error: unknown) => {
-        const isExplained = !request.endpoint.consumesQuota || !isUnexplained(error) || mayBeFromProxy(error, request);
-        throw isExplained ? error : await explain(error, request);
+        const mayBeQuota = request.endpoint.consumesQuota && isUnexplained(error) && !mayBeFromProxy(error, request);
+        throw mayBeQuota ? await explain(error, request) : error;
       });
   };
 }
