@@ -13,7 +13,7 @@ import { checkOptionNames } from './mock-server-error.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';
-import { copyOfState, resetKeyUse } from './service/service-state.ts';
+import { resetKeyUse, saveState } from './service/service-state.ts';
 import { restoredState, type Snapshot, takeSnapshot } from './service/snapshot.ts';
 import { applySetup, type Setup, type SetupResult } from './setup.ts';
 import { createSnapshots, type Snapshots } from './state/snapshots.ts';
@@ -106,12 +106,12 @@ export class MockScope {
    */
   setUp(setup: Setup | string): SetupResult {
     const { state, behaviour } = this.#parts.context;
-    const before = copyOfState(state);
+    const restoreState = saveState(state);
     const restoreSwitches = behaviour.save();
     try {
       return applySetup(setup, this);
     } catch (error) {
-      Object.assign(state, before);
+      restoreState();
       restoreSwitches();
       throw error;
     }

@@ -171,6 +171,23 @@ test('an invalid setup changes nothing', () => {
   expect([mock.snapshot(), mock.stubs.list(), mock.behaviour.describe()]).toEqual(before);
 });
 
+test('an invalid setup does not empty the per-minute window of a key', async () => {
+  const mock = createMockServer({
+    clock: { mode: 'virtual', frozen: true },
+    behaviour: { quotaEndpointBucket: 'separate' },
+  });
+  const { id, key } = mock.createKey();
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: `Bearer ${key}` } });
+  mock.keys.setUsage(id, { minute: 30 });
+  const before = mock.snapshot();
+
+  const setup: Setup = { behaviour: { rateWindow: 'token-bucket' }, stubs: [{ status: 99 }] };
+  expect(() => mock.setUp(setup)).toThrow('stubs[0].status is 99;');
+
+  expect(mock.snapshot()).toEqual(before);
+  expect(await asking(mock)('', key)).toMatch(/^429 /);
+});
+
 test('another process applies a setup', async () => {
   await using mock = createMockServer({ clock: 'virtual' });
   const server = await mock.serve();

@@ -99,14 +99,22 @@ export function emptyState(seed: number): ServiceState {
   };
 }
 
-/** A copy that keeps its accounts, keys, stubs and faults when others are added to the state. */
-export function copyOfState(state: ServiceState): ServiceState {
-  return {
+/**
+ * Returns a function that restores the state as it is now, after additions and after changes of per-minute windows. It does
+ * not restore other fields of accounts and keys.
+ */
+export function saveState(state: ServiceState): () => void {
+  const saved = {
     ...state,
     accounts: new Map(state.accounts),
     keys: new Map(state.keys),
     keysByHash: new Map(state.keysByHash),
     random: randomFrom(state.random.save()),
+  };
+  const windows = Array.from(state.keys.values(), (key) => [key, key.window, key.quotaEndpointWindow] as const);
+  return () => {
+    Object.assign(state, saved);
+    for (const [key, window, quotaEndpointWindow] of windows) Object.assign(key, { window, quotaEndpointWindow });
   };
 }
 
