@@ -50,6 +50,12 @@ export interface SnapshotOwner {
   restore(snapshot: Snapshot): void;
 }
 
+/** The key of a space, in the state of the space. */
+interface OwnKey {
+  readonly keyId: string;
+  readonly state: ServiceState;
+}
+
 interface SavedStub extends Omit<StubRecord, 'source'> {
   readonly source: Exclude<StubSource, { readonly kind: 'function' }>;
 }
@@ -116,6 +122,26 @@ export function restoredState(snapshot: Snapshot): ServiceState {
   const state: ServiceState = { accounts, ...nothing, seed, random, ...own, ...counters };
   for (const saved of snapshot.keys) addKey(state, saved, snapshot.behaviour);
   return state;
+}
+
+/**
+ * The snapshot for a space, which keeps its key. If the snapshot has another key, the key of the space gets its plan and
+ * usage. Random numbers continue, so that keys created later in two spaces differ.
+ */
+export function snapshotForSpace(snapshot: Snapshot, { keyId, state }: OwnKey): Snapshot {
+  const own = state.keys.get(keyId);
+  if (own === undefined || snapshot.keys.some(({ hash }) => hash === own.hash)) return snapshot;
+  const [key] = snapshot.keys;
+  const isAlone = snapshot.keys.length === 1 && key?.id === own.id && key.accountId === own.account.id;
+  if (!isAlone) {
+    const ids = snapshot.keys.map(({ id }) => id).join(', ') || 'no key';
+    throw new MockServerError(
+      `The snapshot has ${ids}, and not the key of this space; expected only ${own.id} of another space or of a mock. Restore it in the space or mock that it was taken of.`,
+      { code: 'invalid_snapshot' },
+    );
+  }
+  const { hash, prefix, lastFour } = own;
+  return { ...snapshot, random: state.random.save(), keys: [{ ...key, hash, prefix, lastFour }] };
 }
 
 function isSaved(stub: StubRecord): stub is SavedStub {

@@ -194,6 +194,73 @@ test('reset of a space keeps its account and key and restores everything else', 
   expect((await inProcess(mock)(space.key, '/api/v1/latest')).status).toBe(200);
 });
 
+test('a space that restores the snapshot of another space keeps its own key, with the plan and usage of the other', async () => {
+  await using mock = createMockServer({ clock: CLOCK });
+  const prepared = mock.space({ name: 'prepared', plan: 'developer' });
+  prepared.keys.setUsage(prepared.keyId, { month: 99_999, minute: 300 });
+  prepared.faults.add({ kind: 'status', status: 503, match: { keyId: prepared.keyId, query: { slow: '1' } } });
+  const space = mock.space({ name: 'invoices' });
+
+  space.restore(prepared.snapshot());
+
+  expect(space.accounts.get(space.accountId).plan).toBe('developer');
+  expect(space.keys.get(space.keyId)).toMatchObject({ masked: `fx_live_…${space.key.slice(-4)}`, monthlyUsed: 99_999 });
+  expect((await inProcess(mock)(space.key, '/api/v1/latest')).status).toBe(429);
+  expect((await inProcess(mock)(space.key, '/api/v1/latest?slow=1')).status).toBe(503);
+  expect([space.journal.list().length, prepared.journal.list().length]).toEqual([2, 0]);
+  expect((await inProcess(mock)(prepared.key, '/api/v1/latest')).status).toBe(429);
+  expect([space.journal.list().length, prepared.journal.list().length]).toEqual([2, 1]);
+  expect(space.createKey().key).not.toBe(prepared.createKey().key);
+  space.reset();
+  expect(await quota(inProcess(mock), space.key)).toMatchObject({ status: 200, used: 0 });
+});
+
+test('a space restores the snapshot of a mock with one key, also over HTTP', async () => {
+  await using mock = createMockServer({ clock: CLOCK });
+  const server = await mock.serve();
+  mock.keys.setUsage(mock.createKey().id, { month: 7 });
+  const [first, second] = [mock.space(), mock.space()];
+
+  first.restore(mock.snapshot());
+  const response = await fetch(`${server.url}/__fxrates/spaces/${second.name}/state`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify(mock.snapshot()),
+  });
+
+  expect(response.status).toBe(204);
+  for (const { key } of [first, second])
+    expect(await quota(inProcess(mock), key)).toMatchObject({ status: 200, used: 7 });
+});
+
+test.each([
+  [0, 'The snapshot has no key, and not the key of this space; expected only key_1 of another space'],
+  [2, 'The snapshot has key_1, key_2, and not the key of this space; expected only key_1 of another space'],
+])('a space rejects the snapshot of a mock with %i keys', async (keys, message) => {
+  await using mock = createMockServer({ clock: CLOCK });
+  for (let key = 0; key < keys; key += 1) mock.createKey();
+  const space = mock.space();
+  const before = space.snapshot();
+
+  const error = expect.objectContaining({ code: 'invalid_snapshot', message: expect.stringContaining(message) });
+  expect(() => space.restore(mock.snapshot())).toThrow(error);
+
+  expect(space.snapshot()).toEqual(before);
+});
+
+test('a space restores its own snapshot with several keys', async () => {
+  await using mock = createMockServer({ clock: CLOCK });
+  const space = mock.space();
+  const { key } = space.createKey();
+  const before = space.snapshot();
+  await inProcess(mock)(key, '/api/v1/latest');
+
+  space.restore(before);
+
+  expect(space.snapshot()).toEqual(before);
+  expect(await quota(inProcess(mock), key)).toMatchObject({ status: 200, used: 0 });
+});
+
 test('the mock cannot be reset while a space is open; after its close its key is unknown', async () => {
   const mock = createMockServer({ clock: CLOCK });
   const space = mock.space({ name: 'checkout' });

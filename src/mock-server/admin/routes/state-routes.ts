@@ -41,7 +41,7 @@ export const stateRoutes = [
   route('PUT /state', {
     id: 'putState',
     tag,
-    summary: 'Restore a state of this or another mock, and clear the journal',
+    summary: 'Restore a state of this or another mock or space, and clear the journal; a space keeps its key',
     body: snapshotShape,
     maxBodyBytes: 256 * 1024 * 1024,
     run: ({ mock, body }) => mock.restore(checkedSnapshot(body, wrongField)),
