@@ -1,3 +1,4 @@
+import { parseIsoInstant } from '../../iso-instant.ts';
 import { invalidOption } from '../mock-server-error.ts';
 
 /** A source of time. The client's option `clock` has the same type. */
@@ -86,11 +87,8 @@ export function parseInstant(option: string, instant: Instant): number {
 /** The end of the year 9999: later ones have no ISO 8601 form with four digits. */
 export const LATEST_MS = Date.UTC(10_000, 0) - 1;
 
-// Without a zone the result would depend on the machine; a date alone is midnight UTC by the standard.
-const ISO_8601 = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
-
 function millisecondsOf(instant: unknown): number {
   if (typeof instant === 'number') return instant;
   if (instant instanceof Date) return instant.getTime();
-  return typeof instant === 'string' && ISO_8601.test(instant) ? Date.parse(instant) : Number.NaN;
+  return typeof instant === 'string' ? parseIsoInstant(instant) : Number.NaN;
 }

@@ -40,6 +40,7 @@ test.each([
   ['mock --plan gold', '--plan expects one of free, developer, unlimited', ''],
   ['mock --seed x', '--seed expects a whole number', ''],
   ['mock --now yesterday', '--now expects a time with its zone', ''],
+  ['mock --now 2026-02-30T00:00:00Z', "--now expects a time with its zone, got '2026-02-30T00:00:00Z'", ''],
 ])('%s', async (line, what, hint) => {
   const { code, stdout, stderr } = await runCli(line);
 

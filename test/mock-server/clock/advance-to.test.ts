@@ -45,6 +45,16 @@ test.each([
   expect(statuses.filter((status) => status === 200)).toHaveLength(30);
 });
 
+test('advanceTo rejects a day that does not exist', async () => {
+  const mock = createMockServer({ clock });
+
+  const error = expect.objectContaining({ code: 'invalid_option', field: 'advanceTo' });
+  await expect(mock.clock.advanceTo('2026-02-30T00:00:00Z')).rejects.toThrow(error);
+
+  expect(iso(mock.clock.now())).toBe(clock.now);
+  expect(iso(await mock.clock.advanceTo('2028-02-29T00:00:00Z'))).toBe('2028-02-29T00:00:00.000Z');
+});
+
 test('advanceTo works without a key', async () => {
   const mock = createMockServer({ clock });
 

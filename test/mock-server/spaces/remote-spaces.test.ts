@@ -76,6 +76,7 @@ test.each([
   ['POST', '/spaces', { name: 'a b' }, 400],
   ['POST', '/spaces', { nam: 'x' }, 400],
   ['POST', '/spaces', { plan: 'gold' }, 400],
+  ['POST', '/spaces', { clock: { mode: 'virtual', now: '2026-02-30T00:00:00Z' } }, 400],
   ['GET', '/spaces/nobody/clock', undefined, 404],
   ['DELETE', '/spaces/nobody', undefined, 404],
   ['POST', '/spaces/one/spaces', {}, 404],

@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { Option } from 'commander';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import { plans } from '../../../generated/service.ts';
+import { parseIsoInstant } from '../../../iso-instant.ts';
 import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import { oneLine } from '../../../visible-text.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
@@ -108,7 +109,7 @@ function checkedToken(token: string | undefined): string | undefined {
 }
 
 function parseTime(text: string): string {
-  if (/^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  if (!Number.isNaN(parseIsoInstant(text))) return text;
   throw usageError(`--now expects a time with its zone, got '${text}'`, 'e.g. 2026-01-31T23:59:00Z');
 }
 
