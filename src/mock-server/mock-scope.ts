@@ -2,7 +2,7 @@ import type { PlanName } from '../generated/service.ts';
 import { createFetch, type Fetch } from './adapters/fetch.ts';
 import type { MswHandler } from './adapters/overrides.ts';
 import { createMockBehaviour, type MockBehaviour } from './behaviour/behaviour.ts';
-import { type Clock, type MockClock, parseInstant } from './clock/clock.ts';
+import type { Clock, MockClock } from './clock/clock.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import { createMockFaults, type MockFaults } from './faults/mock-faults.ts';
 import { createExpectation, type RequestExpectation, verifyRequests } from './journal/expect-requests.ts';
@@ -14,8 +14,10 @@ import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';
 import { resetKeyUse, saveState } from './service/service-state.ts';
-import { restoredState, type Snapshot, takeSnapshot } from './service/snapshot.ts';
+import { type Snapshot, takeSnapshot } from './service/snapshot.ts';
 import { applySetup, type Setup, type SetupResult } from './setup.ts';
+import { restoreSnapshot } from './state/restore-snapshot.ts';
+import { checkedSnapshot } from './state/snapshot-shape.ts';
 import { createSnapshots, type Snapshots } from './state/snapshots.ts';
 import { createMockLatest, type MockLatest } from './stubs/mock-latest.ts';
 import { createMockStubs, type MockStubs } from './stubs/mock-stubs.ts';
@@ -155,20 +157,11 @@ export class MockScope {
 
   /**
    * Restores a snapshot of this or another mock, and clears the journal.
-   * @throws MockServerError with code `invalid_snapshot`, for a snapshot of another version.
+   * @throws MockServerError with code `invalid_snapshot`, for a snapshot that is damaged or of another version; then nothing
+   * changes.
    */
   restore(snapshot: Snapshot): void {
-    const { context, journal, clock } = this.#parts;
-    // A copy, because later requests must not change the snapshot.
-    const state = restoredState(structuredClone(snapshot));
-    const now = parseInstant('snapshot.now', snapshot.now);
-    context.behaviour.restore(snapshot.behaviour);
-    Object.assign(context.state, state);
-    // Frozen first, because a running clock would pass `now` before it is frozen.
-    if (snapshot.frozen) clock.freeze();
-    clock.set(now);
-    if (!snapshot.frozen) clock.resume();
-    journal.clear();
+    restoreSnapshot(this.#parts, checkedSnapshot(snapshot));
   }
 
   /**

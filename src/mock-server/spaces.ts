@@ -16,6 +16,8 @@ import { hashOf } from './service/keys.ts';
 import { randomFromSeed } from './service/random.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
 import { restoredState, type Snapshot, snapshotForSpace } from './service/snapshot.ts';
+import { restoreSnapshot } from './state/restore-snapshot.ts';
+import { checkedSnapshot } from './state/snapshot-shape.ts';
 
 /** Options of `mock.space()`. All are optional. */
 export interface SpaceOptions {
@@ -56,7 +58,7 @@ export class Space extends MockScope implements AsyncDisposable {
   /** Id of the account. */
   readonly accountId: string;
   readonly #end: () => void;
-  readonly #state: ServiceState;
+  readonly #parts: MockParts;
 
   constructor(name: string, { parts, plan = 'free', handleRequest, end }: SpaceParts) {
     super(parts, handleRequest);
@@ -66,18 +68,19 @@ export class Space extends MockScope implements AsyncDisposable {
     this.keyId = id;
     this.accountId = accountId;
     this.#end = end;
-    this.#state = parts.context.state;
+    this.#parts = parts;
   }
 
   /**
    * Restores a snapshot, and clears the journal. The space keeps its key. If the snapshot is of another space or of a mock,
    * and has one key, the key of the space gets the plan and the usage of that key.
-   * @throws MockServerError with code `invalid_snapshot`, if the snapshot is of another version, or has several keys or none,
-   * and not the key of the space.
+   * @throws MockServerError with code `invalid_snapshot`, if the snapshot is damaged or of another version, or has several
+   * keys or none, and not the key of the space.
    * @example space.restore(prepared.snapshot())
    */
   override restore(snapshot: Snapshot): void {
-    super.restore(snapshotForSpace(snapshot, { keyId: this.keyId, state: this.#state }));
+    const { state } = this.#parts.context;
+    restoreSnapshot(this.#parts, snapshotForSpace(checkedSnapshot(snapshot), { keyId: this.keyId, state }));
   }
 
   /** Closes the space. Its keys are then unknown to the mock. */

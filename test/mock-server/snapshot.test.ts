@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+import { connectMockServer, createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 
 const WINDOWS = ['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const;
 const CLOCK = { mode: 'virtual', autoAdvance: false } as const;
@@ -254,6 +254,76 @@ test.each([[undefined], [null], [{}], [{ version: 2 }], ['text']])('%j is refuse
   const error = expect.objectContaining({ code: 'invalid_snapshot', message });
 
   expect(() => createMockServer().restore(snapshot as never)).toThrow(error);
+});
+
+const [KEY, ACCOUNT] = [{ id: 'key_1', accountId: 'account_1' }, { id: 'account_1' }];
+
+test.each<[string, object]>([
+  ['now', { now: -1 }],
+  ['now', { now: Number.NaN }],
+  ['accounts.0.plan', { accounts: [{ ...ACCOUNT, plan: 'gold' }] }],
+  ['keys.0.hash', { keys: [{ ...KEY, hash: 'x' }] }],
+  ['keys.0.used', { keys: [{ ...KEY, used: -5 }] }],
+  ['keys.0.window', { keys: [{ ...KEY, window: undefined }] }],
+  ['lastKey', { lastKey: -1 }],
+  ['stubs.0.id', { stubs: [{}] }],
+  ['faults.0.settings', { faults: [{ kind: 'hang' }] }],
+  ['random', { random: [1, 2] }],
+  ['behaviour.rateWindow', { behaviour: { rateWindow: 'round' } }],
+  ['behaviour.preset', { behaviour: { preset: 'hostile' } }],
+  ['extra', { extra: 1 }],
+])('a snapshot with a damaged %s is rejected, in process and over HTTP, and nothing changes', async (field, change) => {
+  await using mock = createMockServer({ clock: CLOCK });
+  const server = await mock.serve();
+  mock.createKey();
+  const before = mock.snapshot();
+  const damaged = merged(before, change);
+
+  const error = expect.objectContaining({ code: 'invalid_snapshot', field, message: expect.stringContaining(field) });
+  expect(() => mock.restore(damaged as never)).toThrow(error);
+  await expect(connectMockServer(server.adminUrl).restore(damaged as never)).rejects.toMatchObject({
+    code: 'invalid_snapshot',
+    field: field === 'now' ? expect.any(String) : field,
+    status: 400,
+  });
+
+  expect(mock.snapshot()).toEqual(before);
+});
+
+/** The fields of `change`, and of its first entries, replace those of `whole`. */
+function merged(whole: object, change: object): object {
+  const entries = Object.entries(change).map(([name, value]) => {
+    const old = (whole as Readonly<Record<string, unknown>>)[name];
+    if (!Array.isArray(value) || !Array.isArray(old)) return [name, value];
+    return [name, value.map((entry, index) => (typeof entry === 'object' ? { ...old[index], ...entry } : entry))];
+  });
+  return { ...whole, ...Object.fromEntries(entries) };
+}
+
+test('a switch that a snapshot lacks has its default', () => {
+  const mock = createMockServer({ clock: CLOCK, behaviour: { rateWindow: 'token-bucket' } });
+  const { rateWindow: _, ...older } = mock.snapshot().behaviour;
+
+  mock.restore({ ...mock.snapshot(), behaviour: older as never });
+
+  expect(mock.behaviour.values.rateWindow).toBe('sliding-log');
+});
+
+test('a snapshot that contradicts the documentation needs a mock with unsafe', () => {
+  const unsafe = { clock: CLOCK, unsafe: true, behaviour: { revocationDelayMs: 5 } } as const;
+  const snapshot = createMockServer(unsafe).snapshot();
+  const mock = createMockServer({ clock: CLOCK });
+  const before = mock.snapshot();
+
+  const message = expect.stringContaining('behaviour.revocationDelayMs is 0 in the documentation');
+  const error = expect.objectContaining({ code: 'invalid_snapshot', field: 'behaviour.revocationDelayMs', message });
+  expect(() => mock.restore(snapshot)).toThrow(error);
+
+  expect(mock.snapshot()).toEqual(before);
+  const other = createMockServer({ clock: CLOCK, unsafe: true });
+  other.restore(snapshot);
+  expect(other.behaviour.values.revocationDelayMs).toBe(5);
+  expect(createMockServer(unsafe).fork().behaviour.values.revocationDelayMs).toBe(5);
 });
 
 test('a snapshot that contradicts itself is refused, and nothing is restored', () => {

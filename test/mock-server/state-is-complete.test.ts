@@ -99,6 +99,7 @@ const DERIVED = {
   'rates/latest-responder.ts': ['interval'],
   'service/quota.ts': ['lastMonth'],
   'spaces.ts': ['#partsByHash'],
+  'state/snapshot-shape.ts': ['shape'],
 };
 
 /** State of a current request, wait, connection or server, or of the code that controls the mock. */

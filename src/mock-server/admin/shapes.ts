@@ -1,13 +1,11 @@
 import * as z from 'zod';
-import { type PlanName, plans } from '../../generated/service.ts';
 import { PRESET_NAMES } from '../behaviour/switch.ts';
 import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
-import { delaySchema } from '../delay.ts';
 import { requestFilter } from '../journal/request-filter.ts';
+import { planName } from '../state/snapshot-shape.ts';
 
 /** The JSON shapes that several routes use. */
 
-export const planName = z.enum(Object.keys(plans) as [PlanName, ...PlanName[]]).describe('Name of the plan.');
 const dateTime = z.iso.datetime();
 
 /** A time in a request. */
@@ -156,16 +154,6 @@ const object = z.looseObject({});
 export const latestData = z.union([object, z.array(object)]);
 /** Recorded responses of `latest`. */
 export const recording = object;
-
-/** A response of a stub, in its description and in a snapshot. */
-export const sentResponse = z.strictObject({
-  status: z.number().int(),
-  headers: z.record(z.string(), z.string()),
-  cookies: z.array(z.string()).optional().describe('Value of each `set-cookie` header.'),
-  body: z.string(),
-  delayMs: delaySchema.optional(),
-  code: z.string().nullable(),
-});
 
 export const problem = z.object({
   error: z.object({ code: z.string(), message: z.string(), field: z.string().optional() }),

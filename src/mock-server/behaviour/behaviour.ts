@@ -79,7 +79,7 @@ export class Behaviour {
   restore(values: BehaviourValues): void {
     // A snapshot has no provenance. A value that differs from the current one counts as chosen.
     const same = new Map(Array.from(this.#settings).filter(([name, { value }]) => value === values[name]));
-    this.#take(new Map([...changedSettings(DEFAULT_SETTINGS, values, { unsafe: true }), ...same]));
+    this.#take(new Map([...changedSettings(DEFAULT_SETTINGS, values, { unsafe: this.#unsafe }), ...same]));
   }
 
   /** Returns a function that restores the switches as they are now. */

@@ -14,7 +14,7 @@ export interface Snapshot {
   readonly now: number;
   /** Whether the clock is frozen. */
   readonly frozen: boolean;
-  /** Value of each switch. */
+  /** Value of each switch. In a snapshot of an earlier version of this package, a later switch is absent. */
   readonly behaviour: BehaviourValues;
   /** The option `seed`. */
   readonly seed: number;
@@ -98,14 +98,8 @@ export function takeSnapshot({ state, behaviour, now }: ServiceContext, frozen: 
   };
 }
 
-/** A new state that equals the one the snapshot was taken of. */
+/** A new state that equals the one the snapshot was taken of. The snapshot was checked. */
 export function restoredState(snapshot: Snapshot): ServiceState {
-  if (snapshot?.version !== 1) {
-    throw new MockServerError(
-      `The snapshot has version ${show(snapshot?.version)}; expected version 1, as mock.snapshot() returns it.`,
-      { code: 'invalid_snapshot' },
-    );
-  }
   const accounts = new Map(
     snapshot.accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 } as AccountRecord]),
   );

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../utf8-text.ts';
-import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
 import type { Snapshot } from '../service/snapshot.ts';
+import { checkedSnapshot } from './snapshot-shape.ts';
 
 /** Content of a state file. */
 export interface SavedState {
@@ -29,7 +29,7 @@ export async function readStateFile(path: string): Promise<SavedState | undefine
   if (text === undefined) throw damaged(path, UTF16_PROBLEM);
   const { savedAt, snapshot } = parse(path, text);
   if (typeof savedAt !== 'number') throw damaged(path, 'savedAt must be a number');
-  return { savedAt, snapshot: await checked(path, snapshot) };
+  return { savedAt, snapshot: checked(path, snapshot) };
 }
 
 /** Replaces the file in one step. The temporary file has a fixed name, because the lock allows only one writer. */
@@ -63,23 +63,12 @@ function parsedDocument(path: string, text: string): Readonly<Record<string, unk
   throw damaged(path, 'it is not a JSON object');
 }
 
-async function checked(path: string, snapshot: unknown): Promise<Snapshot> {
-  // The schemas are loaded when the first state is read.
-  const { checkedSnapshot, snapshotShape } = await import('../admin/snapshot-shape.ts');
-  const result = snapshotShape.safeParse(withNewSwitches(snapshot));
-  if (!result.success) {
-    const [issue] = result.error.issues;
-    throw damaged(path, `snapshot.${issue?.path.join('.')}: ${issue?.message}`);
+function checked(path: string, snapshot: unknown): Snapshot {
+  try {
+    return checkedSnapshot(snapshot);
+  } catch (error) {
+    throw error instanceof MockServerError ? damaged(path, error.message.replace(/\.$/, '')) : error;
   }
-  return checkedSnapshot(result.data, (field, expected) => damaged(path, `${field} must be ${expected}`));
-}
-
-/** A switch that the file does not have, because it is newer, has its default. */
-function withNewSwitches(snapshot: unknown): unknown {
-  const { behaviour } = (snapshot ?? {}) as { readonly behaviour?: unknown };
-  if (typeof behaviour !== 'object') return snapshot;
-  const defaults = Object.fromEntries(SWITCH_NAMES.map((name) => [name, switches[name].default]));
-  return { ...(snapshot as object), behaviour: { ...defaults, ...behaviour } };
 }
 
 const BEGIN_ANEW = 'move it away to start with an empty state';

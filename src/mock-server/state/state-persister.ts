@@ -1,7 +1,7 @@
 import type { DrivenClock } from '../clock/clock.ts';
 import { pause } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
-import { MockServerError } from '../mock-server-error.ts';
+import { MockServerError, within } from '../mock-server-error.ts';
 import type { Snapshot, SnapshotOwner } from '../service/snapshot.ts';
 import { readStateFile, writeStateFile } from './state-file.ts';
 import { lockState, type StateLock } from './state-lock.ts';
@@ -29,7 +29,7 @@ export class StatePersister {
     const lock = await lockState(path);
     try {
       const saved = await readStateFile(path);
-      if (saved !== undefined) mock.restore(broughtUpToDate(saved, clock));
+      if (saved !== undefined) within(path, () => mock.restore(broughtUpToDate(saved, clock)));
       const persister = new StatePersister(path, mock, lock);
       await persister.#write(); // throws if the file cannot be written
       return persister;

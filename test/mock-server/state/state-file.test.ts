@@ -127,7 +127,10 @@ test.each([
     'has version 2, but this release of fxrates reads version 1; use the release that wrote it, or move it away to start with an empty state.',
   ],
   [withSnapshot({ keys: [{ id: 'key_1' }] }), 'is damaged: snapshot.keys.0.accountId: '],
-  [withSnapshot({ behaviour: { rateWindow: 'round' } }), 'is damaged: behaviour.rateWindow must be '],
+  [
+    withSnapshot({ behaviour: { rateWindow: 'round' } }),
+    'is damaged: snapshot.behaviour.rateWindow is "round"; expected one of ',
+  ],
   [withSnapshot({ lastKey: undefined }), 'is damaged: snapshot.lastKey: '],
 ])('a file with %s is rejected by name, and is not changed', async (text, message) => {
   const state = join(newFolder(), 'state.json');

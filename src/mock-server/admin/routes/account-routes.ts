@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { planName } from '../../state/snapshot-shape.ts';
 import { route } from '../route.ts';
-import { account, createdKey, keySummary, keyUsage, keyUsed, mail, newKey, planName } from '../shapes.ts';
+import { account, createdKey, keySummary, keyUsage, keyUsed, mail, newKey } from '../shapes.ts';
 
 export const accountRoutes = [
   route('GET /accounts', {

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { type FaultOptions, faultUnion } from '../../faults/fault-kinds.ts';
+import { sentResponse } from '../../state/snapshot-shape.ts';
 import { withDigits } from '../../stubs/json-parts.ts';
 import type { LatestData } from '../../stubs/mock-latest.ts';
 import { type StubOptions, stubOptions } from '../../stubs/mock-stubs.ts';
 import { route } from '../route.ts';
-import { latestData, recording, sentResponse } from '../shapes.ts';
+import { latestData, recording } from '../shapes.ts';
 
 const fault = faultUnion({
   id: z.string(),

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { SpaceOptions, Spaces } from '../../spaces.ts';
+import { planName } from '../../state/snapshot-shape.ts';
 import { Problem } from '../problem.ts';
 import { type AdminTarget, route } from '../route.ts';
-import { moment, planName, presetOrChanges, spaceName } from '../shapes.ts';
+import { moment, presetOrChanges, spaceName } from '../shapes.ts';
 
 const tag = 'spaces';
 

@@ -1,11 +1,10 @@
 import * as z from 'zod';
 import { faultUnion } from '../../faults/fault-kinds.ts';
 import type { Setup } from '../../setup.ts';
+import { snapshotShape } from '../../state/snapshot-shape.ts';
 import { stubOptions } from '../../stubs/mock-stubs.ts';
-import { Problem } from '../problem.ts';
 import { type AdminTarget, route } from '../route.ts';
 import { clockState, createdKey, keyUsed, latestData, moment, newKey, presetOrChanges, recording } from '../shapes.ts';
-import { checkedSnapshot, snapshotShape } from '../snapshot-shape.ts';
 
 const tag = 'state';
 /** Each part as the route of its own has it. */
@@ -35,16 +34,18 @@ export const stateRoutes = [
     id: 'getState',
     tag,
     summary: 'Read the state as JSON without secrets',
-    response: snapshotShape,
+    response: snapshotShape(),
     run: ({ mock }) => mock.snapshot(),
   }),
   route('PUT /state', {
     id: 'putState',
     tag,
     summary: 'Restore a state of this or another mock or space, and clear the journal; a space keeps its key',
-    body: snapshotShape,
+    body: snapshotShape(),
+    // The mock checks it, as in process.
+    checksBody: true,
     maxBodyBytes: 256 * 1024 * 1024,
-    run: ({ mock, body }) => mock.restore(checkedSnapshot(body, wrongField)),
+    run: ({ mock, body }) => mock.restore(body),
   }),
   route('POST /reset', {
     id: 'reset',
@@ -104,10 +105,6 @@ export const stateRoutes = [
     run: ({ mock, path }) => mock.snapshots.delete(path.snapshotId),
   }),
 ];
-
-function wrongField(field: string, expected: string): Problem {
-  return new Problem(`${field} must be ${expected}.`, { status: 400, code: 'invalid_field', field });
-}
 
 const step = z
   .strictObject({

@@ -1,0 +1,155 @@
+import * as z from 'zod';
+import { type PlanName, plans } from '../../generated/service.ts';
+import { changedSettings, DEFAULT_SETTINGS } from '../behaviour/behaviour-options.ts';
+import { SWITCH_NAMES } from '../behaviour/switches.ts';
+import { LATEST_MS } from '../clock/clock.ts';
+import { delaySchema } from '../delay.ts';
+import { faultUnion } from '../faults/fault-kinds.ts';
+import { requestPatternShape } from '../matching/request-pattern.ts';
+import { MockServerError, show } from '../mock-server-error.ts';
+import type { Snapshot } from '../service/snapshot.ts';
+
+export const planName = z.enum(Object.keys(plans) as [PlanName, ...PlanName[]]).describe('Name of the plan.');
+
+/** A response of a stub, in its description and in a snapshot. */
+export const sentResponse = z.strictObject({
+  status: z.number().int(),
+  headers: z.record(z.string(), z.string()),
+  cookies: z.array(z.string()).optional().describe('Value of each `set-cookie` header.'),
+  body: z.string(),
+  delayMs: delaySchema.optional(),
+  code: z.string().nullable(),
+});
+
+/**
+ * A copy of a snapshot, with the default of each switch that it lacks. Throws `MockServerError` with code `invalid_snapshot`
+ * for a damaged one, because it would cause errors later.
+ */
+export function checkedSnapshot(snapshot: unknown): Snapshot {
+  const { version } = (snapshot ?? {}) as { readonly version?: unknown };
+  if (version !== 1) {
+    throw invalid(
+      `The snapshot has version ${show(version)}; expected version 1, as mock.snapshot() returns it.`,
+      'version',
+    );
+  }
+  const { data, error } = snapshotShape().safeParse(snapshot);
+  if (error !== undefined) throw damaged(error);
+  return { ...data, behaviour: checkedBehaviour(data.behaviour) };
+}
+
+function damaged({ issues: [issue] }: z.ZodError): MockServerError {
+  const names = issue?.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : (issue?.path ?? []);
+  const field = names.map(String).join('.');
+  return invalid(`snapshot.${field}: ${issue?.message}.`, field);
+}
+
+function checkedBehaviour(values: object): Snapshot['behaviour'] {
+  try {
+    const settings = changedSettings(DEFAULT_SETTINGS, values, { unsafe: true });
+    return Object.fromEntries(Array.from(settings, ([name, { value }]) => [name, value])) as Snapshot['behaviour'];
+  } catch (error) {
+    if (!(error instanceof MockServerError)) throw error;
+    throw invalid(`snapshot.${error.message}`, error.field);
+  }
+}
+
+function invalid(message: string, field: string | undefined): MockServerError {
+  return new MockServerError(message, { code: 'invalid_snapshot', field });
+}
+
+/** A complete snapshot as JSON. Created on first use, because most processes restore none. */
+export function snapshotShape(): z.ZodType<Snapshot, Snapshot> {
+  shape ??= createShape();
+  return shape;
+}
+
+let shape: z.ZodType<Snapshot, Snapshot> | undefined;
+
+function createShape(): z.ZodType<Snapshot, Snapshot> {
+  const { stub, fault, ...service } = { ...serviceShapes(), ...responseShapes() };
+  const snapshot = z.strictObject({
+    version: z.literal(1),
+    now: z.number().min(0).max(LATEST_MS),
+    frozen: z.boolean(),
+    behaviour: z
+      .partialRecord(z.enum(SWITCH_NAMES), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+      .describe('The value of each switch. A switch that is absent has its default.'),
+    seed: WHOLE,
+    random: z.array(WHOLE).length(4),
+    lastAccount: COUNT,
+    lastKey: COUNT,
+    accounts: z.array(service.account),
+    keys: z.array(service.key),
+    mails: z.array(service.mail),
+    lastMail: COUNT,
+    faults: z.array(fault),
+    lastFault: COUNT,
+    lastSpace: COUNT,
+    stubs: z.array(stub).default([]),
+    lastStub: COUNT.default(0),
+  });
+  return snapshot as unknown as z.ZodType<Snapshot, Snapshot>;
+}
+
+const WHOLE = z.number().int();
+const COUNT = WHOLE.min(0);
+
+function serviceShapes() {
+  const text = z.string();
+  const window = z.array(z.number()).nullable();
+  return {
+    account: z.strictObject({
+      id: text,
+      email: text,
+      createdAt: z.number(),
+      plan: planName,
+      isConfirmed: z.boolean(),
+    }),
+    key: z.strictObject({
+      id: text,
+      accountId: text,
+      hash: text.regex(/^[0-9a-f]{64}$/),
+      prefix: text,
+      lastFour: text,
+      createdAt: z.number(),
+      revokedAt: z.number().nullable(),
+      usedFrom: z.number().nullable(),
+      used: COUNT,
+      window,
+      quotaEndpointWindow: window,
+      retryAt: z.number(),
+    }),
+    mail: z.strictObject({
+      id: text,
+      accountId: text,
+      to: text,
+      token: text,
+      sentAt: z.number(),
+      isUsed: z.boolean(),
+    }),
+  };
+}
+
+function responseShapes() {
+  return {
+    fault: z.strictObject({
+      settings: faultUnion().refine(({ id, strikes }) => id !== undefined && strikes !== undefined),
+      addedAt: z.number(),
+      matched: COUNT,
+      struck: COUNT,
+      matchedByKey: z.record(z.string(), COUNT),
+    }),
+    stub: z.strictObject({
+      id: z.string(),
+      match: z.strictObject(requestPatternShape),
+      times: WHOLE.nullable(),
+      priority: WHOLE.default(0),
+      source: z.union([
+        z.strictObject({ kind: z.literal('responses'), responses: z.array(sentResponse).min(1) }),
+        z.strictObject({ kind: z.literal('replay'), recorded: z.record(z.string(), sentResponse) }),
+      ]),
+      served: COUNT,
+    }),
+  };
+}
