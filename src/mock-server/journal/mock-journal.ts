@@ -1,5 +1,5 @@
 import { pause } from '../clock/event-loop.ts';
-import { checkOptionNames, MockServerError } from '../mock-server-error.ts';
+import { checkOptionNames, invalidOption, MockServerError } from '../mock-server-error.ts';
 import { closestLines, receivedText } from './expect-requests.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter } from './request-filter.ts';
@@ -16,7 +16,7 @@ export interface MockJournal {
   readonly dropped: number;
   /**
    * Waits until enough requests match, and resolves to the matching requests.
-   * @throws MockServerError with code `wait_timeout`, after `timeoutMs`.
+   * @throws MockServerError with code `wait_timeout`, after `timeoutMs`; `invalid_option`, for an invalid filter or option.
    * @example await mock.journal.waitFor({ operation: 'latest' }, { count: 2, timeoutMs: 5_000 })
    */
   waitFor(filter?: RequestFilter, options?: WaitOptions): Promise<readonly JournalEntry[]>;
@@ -40,11 +40,18 @@ export function createMockJournal(journal: Journal): MockJournal {
     },
     async waitFor(filter = {}, options = {}) {
       checkOptionNames(options, { what: 'an option of waitFor()', known: ['count', 'timeoutMs'] });
+      checkWait(options);
       return await waitForRequests(journal, { filter, ...options });
     },
     subscribe: (listener, options = {}) => journal.subscribe(listener, { spaces: options.spaces ?? false }),
     clear: () => journal.clear(),
   };
+}
+
+function checkWait({ count = 1, timeoutMs = 0 }: WaitOptions): void {
+  if (!Number.isSafeInteger(count) || count < 1) throw invalidOption('count', count, 'a whole number from 1');
+  if (Number.isSafeInteger(timeoutMs) && timeoutMs >= 0) return;
+  throw invalidOption('timeoutMs', timeoutMs, 'whole milliseconds from 0');
 }
 
 /** Options of `mock.journal.subscribe()`. */

@@ -124,6 +124,28 @@ test('rejects after timeoutMs with a list of all received requests', async () =>
   });
 });
 
+test.each([
+  ['count', 0, 'count is 0; expected a whole number from 1.'],
+  ['count', -1, 'count is -1; expected a whole number from 1.'],
+  ['count', 1.5, 'count is 1.5; expected'],
+  ['count', Number.NaN, 'count is NaN; expected'],
+  ['count', '2', 'count is "2"; expected'],
+  ['timeoutMs', -1, 'timeoutMs is -1; expected whole milliseconds from 0.'],
+  ['timeoutMs', 1.5, 'timeoutMs is 1.5; expected'],
+  ['timeoutMs', Number.NaN, 'timeoutMs is NaN; expected'],
+  ['timeoutMs', Number.POSITIVE_INFINITY, 'timeoutMs is Infinity; expected'],
+])('waitFor() rejects the %s %j', async (field, value, message) => {
+  const { mock } = await asked();
+
+  const waiting = mock.journal.waitFor({}, { [field]: value });
+
+  await expect(waiting).rejects.toMatchObject({
+    code: 'invalid_option',
+    field,
+    message: expect.stringContaining(message),
+  });
+});
+
 test('the audit lists keys in URLs, early requests and unknown paths', async () => {
   const { mock, key, send } = await asked();
   await send('/api/v1/latests', { authorization: key });
