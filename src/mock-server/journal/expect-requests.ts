@@ -12,7 +12,8 @@ import {
 
 /**
  * Assertions about the requests that `mock.expectRequests(filter)` selects. If an assertion fails, it throws
- * `MockServerError` with code `unexpected_requests`; the message lists the closest requests and all received requests.
+ * `MockServerError` with code `unexpected_requests`. The message lists the closest requests, and the newest 20 requests in
+ * the journal. If too many requests match, it lists the newest 20 of those.
  */
 export interface RequestExpectation {
   /** Asserts that exactly `count` requests match. */
@@ -116,9 +117,9 @@ function wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): Mo
   const isShort = matching.length < (count ?? atLeast ?? 0);
   if (isShort) refuseForgotten(selection);
   const wanted = count ?? [...bound('at least', atLeast), ...bound('at most', atMost)].join(' and ');
-  const closest = isShort ? closestLines(selection, filter) : '';
+  const requests = isShort ? closestLines(selection, filter) + receivedText(selection) : surplusText(selection);
   return unexpected(
-    `Expected ${wanted} ${selectionText(filter, atMost ?? atLeast ?? count)}, got ${matching.length}. ${closest}${receivedText(selection)}`,
+    `Expected ${wanted} ${selectionText(filter, atMost ?? atLeast ?? count)}, got ${matching.length}. ${requests}`,
   );
 }
 
@@ -160,7 +161,13 @@ function selectionText(filter: RequestFilter, number?: number): string {
   return Object.keys(filter).length === 0 ? 'requests' : `requests that match ${show(filter)}`;
 }
 
-/** Lists all requests, after the expectation. */
+/** Lists the requests of which there are too many: the others are no help. */
+function surplusText(selection: Selection): string {
+  const { matching, all } = selection;
+  return matching.length === all.length ? receivedText(selection) : `Matching requests:\n${formatRequests(matching)}`;
+}
+
+/** Lists the requests in the journal, after the expectation. */
 export function receivedText({ all }: Pick<Selection, 'all'>): string {
   return `Received requests:\n${formatRequests(all)}`;
 }

@@ -249,6 +249,22 @@ test('a message with all twenty requests mentions no older ones', async () => {
   expect(() => mock.expectRequests().toHaveCount(1)).toThrow('got 20. Received requests:\n  #1 GET');
 });
 
+test('lists the matching requests if there are too many', async () => {
+  const { mock, send } = await asked();
+  for (let request = 0; request < 25; request += 1) await send('/api/v1/quota');
+
+  expect(() => mock.expectRequests({ status: 200 }).toHaveCount(1)).toThrow(
+    [
+      'Expected 1 request that matches {"status":200}, got 2. Matching requests:',
+      '  #1 GET /api/v1/latest 200, key_1: served',
+      '  #2 GET /api/v1/quota?api_key=fx_live_… 200, key_1: served',
+    ].join('\n'),
+  );
+  expect(() => mock.expectRequests({ operation: 'quota' }).atMost(25)).toThrow(
+    /^Expected at most 25 requests .*, got 27\. Matching requests:\n {2}\(7 older\)\n {2}#9 GET (?:.*\n){19}.*$/,
+  );
+});
+
 test('keeps the process alive until the timeout', () => {
   const script = `
     const { createMockServer } = await import('./src/mock-server/index.ts');
