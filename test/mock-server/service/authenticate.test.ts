@@ -49,3 +49,23 @@ test('the reason names a key above the cap of its plan', () => {
     expect.stringContaining('key_2 is above the cap of the free plan'),
   ]);
 });
+
+test.each(['api_key', 'api%5Fkey', 'api%5fkey', '%61%70%69%5F%6B%65%79', '%61pi_key'])(
+  'reads the key of the parameter %s',
+  (name) => {
+    const core = new MockCore();
+    const { id, key } = core.createKey();
+
+    const { status } = core.send(`/api/v1/quota?base=EUR%2CUSD&${name}=${key}`);
+
+    expect(status).toBe(200);
+    expect(core.journal.entries.at(-1)).toMatchObject({ keyId: id, keyTransport: 'query', hasKeyInUrl: true });
+  },
+);
+
+test('the name of the parameter api_key is case-sensitive', () => {
+  const core = new MockCore();
+  const { key } = core.createKey();
+
+  expect(core.send(`/api/v1/quota?API%5FKEY=${key}`).status).toBe(401);
+});
