@@ -113,11 +113,16 @@ export function show(value: unknown): string {
 
 function asJson(value: unknown): string {
   try {
-    return JSON.stringify(value) ?? String(value);
+    return JSON.stringify(value, withNaN) ?? String(value);
   } catch {
     // Cyclic, or a bigint.
     return `a value of type ${typeof value}`;
   }
+}
+
+/** JSON.stringify writes NaN and Infinity as null. */
+function withNaN(_name: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
 /** Checks a name that a test has chosen. */

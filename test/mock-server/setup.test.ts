@@ -222,6 +222,20 @@ test.each([
   expect([response.status, await response.json()]).toMatchObject([400, { error: { code: 'invalid_option', message } }]);
 });
 
+test('PUT /stubs/x with text instead of an object is refused', async () => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const { url, adminToken } = await mock.serve();
+
+  const response = await fetch(`${url}/__fxrates/stubs/x`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+    body: '"x"',
+  });
+
+  const error = { code: 'invalid_option', message: 'stub is "x"; expected an object.' };
+  expect([response.status, await response.json()]).toMatchObject([400, { error }]);
+});
+
 test('a setup replaces a stub of an earlier setup with the same id', () => {
   const mock = createMockServer();
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type * as z from 'zod';
 import { parseTarget } from '../http/router.ts';
 import { unknownField } from '../matching/checked-input.ts';
-import { MockServerError } from '../mock-server-error.ts';
+import { MockServerError, show } from '../mock-server-error.ts';
 import { servePanel } from '../panel/serve-panel.ts';
 import { findRoute } from '../web/find-route.ts';
 import { requireToken } from './gate.ts';
@@ -44,7 +44,7 @@ async function handleApi({ target, token }: AdminServerOptions, exchange: AdminE
     const refusal = requireToken(incoming.headers, token);
     if (refusal !== undefined) throw refusal;
   }
-  if (found.route === undefined) throw notFound(found.allowed);
+  if (found.route === undefined) throw noRoute(found.allowed, method, rest ?? exchange.path);
   await runRoute(
     found.route,
     { ...(space === undefined ? target : spaceTarget(target, space)), path: found.path },
@@ -61,15 +61,26 @@ function redirectToPanel(outgoing: ServerResponse): void {
   outgoing.writeHead(308, { location: `${ADMIN_ROOT}/`, 'content-length': '0' }).end();
 }
 
-function notFound(allowed: readonly string[]): Problem {
+function noRoute(allowed: readonly string[], method: string, path: string): Problem {
   const methods = allowed.join(', ');
   if (methods !== '') {
     const headers = { allow: methods };
     return new Problem(`This route accepts only ${methods}.`, { status: 405, code: 'method_not_allowed', headers });
   }
   const text = 'This route does not exist; GET /__fxrates/openapi.json lists all routes.';
-  return new Problem(text, { status: 404, code: 'not_found' });
+  return invalidId(method, path) ?? new Problem(text, { status: 404, code: 'not_found' });
 }
+
+/** The error for a path that would be a route with another id, such as `/stubs/a%20b`; `undefined` for another path. */
+function invalidId(method: string, path: string): Problem | undefined {
+  const invalid = path.split('/').find((part) => part !== '' && !ID.test(part));
+  if (invalid === undefined || findRoute(adminRoutes, method, path.replace(invalid, 'id')).route === undefined)
+    return undefined;
+  const text = `The id ${show(invalid)} in the path is invalid; expected letters, digits, _ . and -.`;
+  return new Problem(text, { status: 400, code: 'invalid_id' });
+}
+
+const ID = /^[\w.-]+$/;
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;

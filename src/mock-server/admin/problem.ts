@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { utf8Text } from '../../utf8-text.ts';
 import { redactKeys } from '../redact-keys.ts';
@@ -64,6 +65,7 @@ export async function readJsonBody(
   if (text === undefined) {
     throw new Problem('The body is UTF-16; send it as UTF-8.', { status: 400, code: 'invalid_json' });
   }
+  if (!isUtf8(bytes)) throw new Problem('The body is not valid UTF-8.', { status: 400, code: 'invalid_json' });
   if (text === '') return { value: {}, text };
   // A form of another site cannot have this type, and a script of another site cannot set it.
   if (!/^application\/json\b/i.test(incoming.headers['content-type'] ?? '')) {

@@ -149,7 +149,8 @@ function entryOf(
 function codeAfter(struck: readonly StruckSettings[], decided: string | undefined): string | undefined {
   const replaced = struck.findLast(({ kind }) => kind === 'status');
   if (replaced?.kind !== 'status') return decided;
-  return replaced.body === undefined ? codeOf(replaced) : undefined;
+  const hasEnvelope = replaced.body === undefined && !STATUSES_WITHOUT_BODY.has(replaced.status);
+  return hasEnvelope ? codeOf(replaced) : undefined;
 }
 
 function replaceResponse(

@@ -139,20 +139,23 @@ function checkSentWith(selection: Selection, pattern: RequestFilter): void {
 
 function checkOrder(selection: Selection, patterns: readonly RequestFilter[]): void {
   let from = 0;
+  const used = new Set<JournalEntry>();
   for (const [index, pattern] of patterns.entries()) {
     const rest = selection.matching.slice(from);
-    const found = rest.findIndex(createMatcher(pattern));
-    if (found === -1) {
+    const next = rest.find(createMatcher(pattern));
+    if (next === undefined) {
       refuseForgotten(selection);
       const after = from === 0 ? '' : ` after #${selection.matching[from - 1]?.number}`;
-      const early = selection.matching.slice(0, Math.max(0, from - 1)).findLast(createMatcher(pattern));
+      const unused = selection.matching.slice(0, from).filter((entry) => !used.has(entry));
+      const early = unused.findLast(createMatcher(pattern));
       const place = early === undefined ? '' : `#${early.number} matches, but came before. `;
       const closest = closestLines({ ...selection, all: rest }, pattern);
       throw unexpected(
         `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${closest}${receivedText(selection)}`,
       );
     }
-    from += found + 1;
+    from += rest.indexOf(next) + 1;
+    used.add(next);
   }
 }
 

@@ -37,6 +37,21 @@ export function withDigits<Stub>(stub: Stub, json: string): Stub {
   return { ...stub, ...exact };
 }
 
+/** A value as JSON; `undefined` if it is cyclic, or has a bigint, NaN or Infinity, which JSON cannot represent. */
+export function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, finite);
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON.stringify would write null. */
+function finite(_name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('JSON has only finite numbers.');
+  return value;
+}
+
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);

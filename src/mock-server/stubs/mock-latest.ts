@@ -3,7 +3,7 @@ import { checkOptionNames, invalidOption } from '../mock-server-error.ts';
 import { isAsync } from '../rates/latest-responder.ts';
 import { parseReplay, type Replay } from '../rates/replay.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import { isJson, jsonParts, unquoted } from './json-parts.ts';
+import { isJson, jsonOf, jsonParts, unquoted } from './json-parts.ts';
 import { type LatestFunction, latestStubId, type SentResponse, type StubSource, withStub } from './stub-record.ts';
 
 /**
@@ -94,7 +94,13 @@ const EXPECTED = 'an object, an array of objects, a function from the query to a
 function textsOf(data: unknown): readonly string[] {
   if (typeof data === 'string') return data.trimStart().startsWith('[') && isJson(data) ? elements(data) : [data];
   const values: readonly unknown[] = Array.isArray(data) ? data : [data];
-  return values.map((value) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')));
+  return values.map((value) => (typeof value === 'string' ? value : textOf(value)));
+}
+
+function textOf(value: unknown): string {
+  const json = jsonOf(value);
+  if (json !== undefined || typeof value !== 'object') return json ?? '';
+  throw invalidOption('latest', value, 'a value that JSON can represent');
 }
 
 function elements(json: string): readonly string[] {

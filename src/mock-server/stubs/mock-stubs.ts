@@ -13,7 +13,7 @@ import { AN_OBJECT, checkedInput, expected } from '../matching/checked-input.ts'
 import { plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, unknownId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
-import { isJson, JsonText } from './json-parts.ts';
+import { isJson, JsonText, jsonOf } from './json-parts.ts';
 import { type SentResponse, type StubRecord, withStub } from './stub-record.ts';
 
 /** Adds and removes stubs: responses that the test defines. */
@@ -246,15 +246,6 @@ function textOf(field: string, value: unknown): string {
   const isLost = json === undefined || ArrayBuffer.isView(value) || (json === '{}' && !isPlain(value));
   if (isLost) throw invalidOption(field, value, 'a string or a value that JSON can represent');
   return json;
-}
-
-function jsonOf(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    // Cyclic, or with a bigint.
-    return undefined;
-  }
 }
 
 function isPlain(value: unknown): boolean {

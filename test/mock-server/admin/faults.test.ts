@@ -105,6 +105,17 @@ test.each([
   expect(await get(path, method)).toEqual({ status: 404, body: { error: { code: 'not_found', message } } });
 });
 
+test.each([
+  ['PUT', '/stubs/a%20b', 'The id "a%20b" in the path is invalid; expected letters, digits, _ . and -.'],
+  ['GET', '/faults/a+b', 'The id "a+b" in the path is invalid; expected letters, digits, _ . and -.'],
+  ['DELETE', '/spaces/%C3%A9', 'The id "%C3%A9" in the path is invalid; expected letters, digits, _ . and -.'],
+])('%s %s is a 400 with the rule for ids', async (method, path, message) => {
+  await using it = await connected();
+
+  expect(await it.get(path, method)).toEqual({ status: 400, body: { error: { code: 'invalid_id', message } } });
+  expect((await it.get('/nothing/a%20b')).status).toBe(404);
+});
+
 test('a route with another method is still a 405, not an unknown request', async () => {
   await using it = await connected();
 

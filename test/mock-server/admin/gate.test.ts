@@ -152,6 +152,20 @@ test('lists the limits of the newest active keys', async () => {
   expect(JSON.parse(text).map(({ keyId }: { readonly keyId: string }) => keyId)).toEqual(ids.slice(1, 3));
 });
 
+test('a body that is not valid UTF-8 is refused', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const body = Buffer.from('{"base":"\xff"}', 'latin1');
+
+  const refused = await fetch(`${server.url}/__fxrates/latest`, { method: 'PUT', headers: bearer(server), body });
+
+  expect([refused.status, await refused.json()]).toEqual([
+    400,
+    { error: { code: 'invalid_json', message: 'The body is not valid UTF-8.' } },
+  ]);
+  expect(mock.stubs.list()).toEqual([]);
+});
+
 test('a body may have a byte order mark, but not be UTF-16', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();

@@ -175,6 +175,18 @@ test('a client must obey the Retry-After that it received, not one that a fault 
   expect(mock.audit().earlyRetries).toHaveLength(1);
 });
 
+test.each([204, 205, 304])(
+  'a fault with status %i has no code in the journal, because it has no body',
+  async (status) => {
+    const mock = createMockServer({ clock: 'virtual' });
+    mock.faults.add({ kind: 'status', status });
+
+    await mock.fetch(`${mock.baseUrl}/api/v1/latest`);
+
+    expect(mock.journal.list()).toMatchObject([{ status, code: undefined }]);
+  },
+);
+
 test('a fault can set several cookies', async () => {
   const mock = createMockServer({ clock: 'virtual' });
   mock.faults.add({ kind: 'status', status: 503, headers: { 'Set-Cookie': ['a=1', 'b=2'], 'X-Tag': 'one' } });

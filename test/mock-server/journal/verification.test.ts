@@ -108,6 +108,18 @@ const failing: [string, (expectation: (filter?: object) => RequestExpectation) =
     (expected) => expected().inOrder(base('EUR'), base('EUR')),
     ['Expected request 2 of 2, {"query":{"base":"EUR"}}, after #3 in this order. Received requests:'],
   ],
+  [
+    'inOrder of a request that came twice, and was expected three times',
+    (expected) => expected().inOrder(latest, latest, latest),
+    ['Expected request 3 of 3, {"operation":"latest"}, after #3 in this order. Received requests:'],
+  ],
+  [
+    'inOrder of a request that came before those in between',
+    (expected) => expected().inOrder({ operation: 'quota' }, base('EUR'), latest),
+    [
+      'Expected request 3 of 3, {"operation":"latest"}, after #3 in this order. #2 matches, but came before. Received requests:',
+    ],
+  ],
 ];
 
 test.each(failing)('%s fails with the closest requests and all received requests', async (_, act, lines) => {

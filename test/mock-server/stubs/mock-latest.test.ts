@@ -123,6 +123,7 @@ test.each<[unknown, string]>([
   [[], 'latest is []; expected an object, an array of objects, '],
   [[{}, 5], 'latest[1] is "5"; expected an object.'],
   ['nonsense', 'latest is "nonsense"; expected an object.'],
+  [{ rates: { USD: Number.NaN } }, 'latest is {"rates":{"USD":"NaN"}}; expected a value that JSON can represent.'],
 ])('the data %j is refused', (data, message) => {
   expect(() => asked().mock.latest.set(data as object)).toThrow(message);
 });

@@ -326,6 +326,16 @@ test.each<[unknown, string]>([
   [{ body: new Uint8Array([1]) }, 'body is {"0":1}; expected a string or a value that JSON can represent.'],
   [{ body: new Blob(['x']) }, 'body is {}; expected a string or a value that JSON can represent.'],
   [{ data: new Map([['a', 1]]) }, 'data is {}; expected a string or a value that JSON can represent.'],
+  [{ data: Number.NaN }, 'data is NaN; expected a string or a value that JSON can represent.'],
+  [
+    { data: { a: [Number.POSITIVE_INFINITY] } },
+    'data is {"a":["Infinity"]}; expected a string or a value that JSON can',
+  ],
+  [
+    { body: { a: Number.NEGATIVE_INFINITY } },
+    'body is {"a":"-Infinity"}; expected a string or a value that JSON can represent.',
+  ],
+  [{ responses: [{ data: { a: Number.NaN } }] }, 'responses[0].data is {"a":"NaN"}; expected a string or a value'],
   [{ body: () => 1 }, 'body is a function; expected a string or a value that JSON can represent.'],
 ])('the stub %j is refused', (stub, message) => {
   const { mock } = asked();

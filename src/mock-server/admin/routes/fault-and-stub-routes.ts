@@ -69,6 +69,12 @@ const checksBody = true;
 const query = z.strictObject({ base: z.string().optional().describe('Only requests for this base.') });
 const maxBodyBytes = 16 * 1024 * 1024;
 
+/** The stub with the id of the path. The mock refuses another value than an object. */
+function withId(stub: StubOptions, id: string): StubOptions {
+  const isObject = typeof stub === 'object' && stub !== null && !Array.isArray(stub);
+  return isObject ? { ...stub, id } : stub;
+}
+
 export const stubRoutes = [
   route('GET /stubs', {
     id: 'listStubs',
@@ -100,7 +106,7 @@ export const stubRoutes = [
     body,
     checksBody,
     response: stub,
-    run: ({ mock, body, path, text }) => mock.stubs.add({ ...withDigits(body, text), id: path.stubId }),
+    run: ({ mock, body, path, text }) => mock.stubs.add(withId(withDigits(body, text), path.stubId)),
   }),
   route('DELETE /stubs/{stubId}', {
     id: 'removeStub',
