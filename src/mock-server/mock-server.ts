@@ -83,8 +83,9 @@ export class MockServer extends MockScope implements AsyncDisposable {
    * defines what happens to requests to other origins, as in msw: `'bypass'` (default), `'warn'`, `'error'` or a function.
    * Requests with a separate `Agent`, `Pool` or `Client` of undici are not intercepted, only those of the global dispatcher.
    * @throws MockServerError with code `invalid_option`; `origin_in_use`, if another mock listens at the same base URL;
-   * `strategy_in_use`, if another mock listens with another `onUnhandledRequest`; `fault_not_possible`, if msw or undici
-   * cannot reproduce a fault; `msw_missing`, if msw is not installed.
+   * `strategy_in_use`, if another mock listens with another `onUnhandledRequest`; `msw_in_use`, if another server of msw
+   * listens in this process; `fault_not_possible`, if msw or undici cannot reproduce a fault; `msw_missing`, if msw is not
+   * installed.
    * @example mock.listen({ onUnhandledRequest: 'error' })
    */
   listen(options: InterceptionOptions = {}): void {

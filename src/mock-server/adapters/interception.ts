@@ -127,8 +127,16 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
     isActive: () => onUnhandledRequest !== 'bypass',
   });
   const dispatcher = createDispatcher((origin) => listening.get(origin), others);
+  const { fetch } = globalThis;
   // msw would send a request that our function refuses, so msw applies the strategy itself.
   listenWith(server, onUnhandledRequest);
+  if (isUnchanged(fetch)) {
+    server.close();
+    throw new MockServerError(
+      'Another server of msw, or a library with the interceptors of msw, listens in this process, and only one can; close it first, or add the mock to it: setupServer(...mockHandlers(mock)), with mockHandlers of fxrates/msw.',
+      { code: 'msw_in_use' },
+    );
+  }
   // msw replaces members of node:http, which `import { get } from 'node:http'` does not see without this.
   syncBuiltinESMExports();
   const restoreFetch = markGlobalFetch();
@@ -147,6 +155,12 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
       if (getGlobalDispatcher() === dispatcher) setGlobalDispatcher(previous);
     },
   };
+}
+
+/** msw replaces global `fetch`, except if another server of msw has replaced it. */
+function isUnchanged(previous: typeof fetch): boolean {
+  const isReplaceable = Object.getOwnPropertyDescriptor(globalThis, 'fetch')?.configurable === true;
+  return isReplaceable && typeof previous === 'function' && globalThis.fetch === previous;
 }
 
 /**

@@ -1,5 +1,6 @@
 import http, { get } from 'node:http';
 import * as https from 'node:https';
+import { setupServer } from 'msw/node';
 import * as undici from 'undici';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
@@ -114,6 +115,24 @@ test('a strategy also applies under its name in msw 3', async () => {
 
   await expect(undici.request('http://127.0.0.1:9/')).rejects.toThrow(/"error" strategy/);
 });
+
+test.each(['bypass', 'error'] as const)(
+  'listen() rejects if an msw server with %j listens already',
+  async (strategy) => {
+    const before = globals();
+    await using mock = createMockServer();
+    const server = setupServer();
+    server.listen({ onUnhandledRequest: strategy, onUnhandledFrame: strategy } as object);
+
+    const message = expect.stringContaining('setupServer(...mockHandlers(mock)), with mockHandlers of fxrates/msw');
+    expect(() => mock.listen()).toThrow(expect.objectContaining({ code: 'msw_in_use', message }));
+    server.close();
+
+    expect(globals()).toEqual(before);
+    mock.listen();
+    expect((await fetch(`${mock.baseUrl}/api/v1/latest`)).status).toBe(401);
+  },
+);
 
 test('two mocks listen at their own addresses, and can close in any order', async () => {
   const before = globals();
