@@ -7,7 +7,7 @@ import { servePanel } from '../panel/serve-panel.ts';
 import { findRoute } from '../web/find-route.ts';
 import { requireToken } from './gate.ts';
 import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
-import { ADMIN_ROOT, type AdminRoute, type AdminTarget } from './route.ts';
+import { ADMIN_ROOT, type AdminRoute, type AdminTarget, MAX_BODY_BYTES } from './route.ts';
 import { spacesOf } from './routes/space-routes.ts';
 import { adminRoutes } from './routes.ts';
 
@@ -109,7 +109,7 @@ type Where = AdminTarget & { readonly path: Readonly<Record<string, string>> };
  */
 async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }: AdminExchange): Promise<void> {
   const query = parsed(route.query, queryOf(incoming.url ?? ''), 'query');
-  const { value: json, text } = await readJsonBody(incoming, route.maxBodyBytes ?? MAX_ADMIN_BODY_BYTES);
+  const { value: json, text } = await readJsonBody(incoming, route.maxBodyBytes ?? MAX_BODY_BYTES.default);
   const body = route.checksBody ? json : parsed(route.body, json, 'body');
   const disconnected = new AbortController();
   outgoing.once('close', () => disconnected.abort());
@@ -118,8 +118,6 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
   const isEmpty = route.response === undefined;
   sendJson(outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });
 }
-
-const MAX_ADMIN_BODY_BYTES = 1024 * 1024;
 
 /** An error of the mock. Without a status of its own, it is an invalid argument. */
 function refusedProblem({ message, status = 400, code, field }: MockServerError): Problem {

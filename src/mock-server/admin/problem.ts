@@ -4,6 +4,7 @@ import { utf8Text } from '../../utf8-text.ts';
 import { redactKeys } from '../redact-keys.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 import { readBody } from '../web/read-body.ts';
+import { MAX_BODY_BYTES } from './route.ts';
 
 /** An error of the admin API. The response is `{ error: { code, message, field } }` with `status`. */
 export class Problem extends Error {
@@ -47,7 +48,7 @@ export function sendJson(outgoing: ServerResponse, { status, body, headers = {} 
 
 export function sendProblem(outgoing: ServerResponse, problem: Problem): void {
   const { status, code, message, field, headers } = problem;
-  // The rest of a body that is too long is not read; the connection cannot be used again.
+  // A body that is much too long is not read to its end; the connection cannot be used again.
   if (status === 413) outgoing.shouldKeepAlive = false;
   sendJson(outgoing, { status, body: { error: { code, message, field } }, headers });
 }
@@ -59,6 +60,7 @@ export async function readJsonBody(
 ): Promise<{ readonly value: unknown; readonly text: string }> {
   const bytes = await readBody(incoming, maxBytes);
   if (bytes.length > maxBytes) {
+    await discard(incoming);
     throw new Problem(`The body is larger than ${maxBytes} bytes.`, { status: 413, code: 'content_too_large' });
   }
   const text = utf8Text(bytes);
@@ -77,5 +79,14 @@ export async function readJsonBody(
   } catch {
     // The message of the parser can contain text of the body.
     throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });
+  }
+}
+
+/** Reads the rest of a body. Many clients read the response only after they have sent the whole body. */
+async function discard(incoming: IncomingMessage): Promise<void> {
+  let length = 0;
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES.state) return;
   }
 }

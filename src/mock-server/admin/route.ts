@@ -22,6 +22,11 @@ export const ADMIN_TAGS = {
   spaces: 'Isolated parts of the mock, for tests that run at the same time.',
 } as const;
 
+const MIB = 1024 * 1024;
+
+/** Maximum body of a request. Responses and recordings are files of a test; a state can have a million keys. */
+export const MAX_BODY_BYTES = { default: MIB, responses: 16 * MIB, state: 256 * MIB } as const;
+
 /** The target of the admin API: a mock or a space, and its journal. */
 export interface AdminTarget {
   readonly mock: MockScope;
@@ -48,6 +53,7 @@ interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query 
   readonly body?: Body;
   /** If set, `run` checks the body, with its own error messages. The schema only describes it. */
   readonly checksBody?: boolean;
+  /** Default: `MAX_BODY_BYTES.default`. */
   readonly maxBodyBytes?: number;
   /** Without it, the route accepts no query. */
   readonly query?: Query;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ADMIN_TAGS, type AdminRoute, route } from './route.ts';
+import { ADMIN_TAGS, type AdminRoute, MAX_BODY_BYTES, route } from './route.ts';
 import { accountRoutes, keyRoutes, outboxRoutes } from './routes/account-routes.ts';
 import { behaviourRoutes } from './routes/behaviour-routes.ts';
 import { faultRoutes, stubRoutes } from './routes/fault-and-stub-routes.ts';
@@ -76,12 +76,13 @@ export function openApi(routes: readonly AdminRoute[]) {
 }
 
 function operation(route: AdminRoute) {
-  const { id, tag, summary, body, isOpen = false } = route;
+  const { id, tag, summary, body, maxBodyBytes = MAX_BODY_BYTES.default, isOpen = false } = route;
+  const size = body === undefined ? '' : ` The body has at most ${maxBodyBytes / MAX_BODY_BYTES.default} MiB.`;
   return {
     operationId: id,
     tags: [tag],
     summary,
-    description: `${summary}. ${isOpen ? 'Needs no token.' : 'Needs the admin token.'}`,
+    description: `${summary}. ${isOpen ? 'Needs no token.' : 'Needs the admin token.'}${size}`,
     ...(isOpen ? { security: [] } : {}),
     ...parametersOf(route),
     ...(body === undefined ? {} : { requestBody: { content: json(schemaOf(body, 'input')) } }),

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { refuseForeignHost } from '../../../src/mock-server/admin/gate.ts';
-import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
+import { adminRoutes, openApi } from '../../../src/mock-server/admin/routes.ts';
 import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
 
 interface Sent {
@@ -150,6 +150,48 @@ test('lists the limits of the newest active keys', async () => {
   const { text } = await send(server.url, '/__fxrates/limits?limit=2', { headers: bearer(server) });
 
   expect(JSON.parse(text).map(({ keyId }: { readonly keyId: string }) => keyId)).toEqual(ids.slice(1, 3));
+});
+
+test('a client that reads only after it has sent a body that is too large gets the 413', async () => {
+  await using mock = createMockServer();
+  const { url, adminToken } = await mock.serve();
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const body = `{"plan":"${'x'.repeat(24 * 1024 * 1024)}"}`;
+  const head = `POST /__fxrates/keys HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.write(head + body, (error) => (error ? reject(error) : resolve()));
+  });
+  let text = '';
+  for await (const chunk of socket.setEncoding('utf8')) text += chunk;
+
+  expect(text).toMatch(/^HTTP\/1\.1 413 .*"code":"content_too_large"/s);
+});
+
+test.each([
+  ['POST', '/setup', 16],
+  ['PUT', '/latest', 16],
+  ['PUT', '/latest/replay', 16],
+  ['POST', '/stubs', 16],
+  ['PUT', '/stubs/{stubId}', 16],
+  ['PUT', '/state', 256],
+  ['POST', '/keys', 1],
+])('the description of %s %s says that its body has at most %i MiB', (method, path, mebibytes) => {
+  const { paths } = openApi(adminRoutes);
+
+  const description = expect.stringContaining(`The body has at most ${mebibytes} MiB.`);
+  expect(paths[path]?.[method.toLowerCase()]).toMatchObject({ description });
+});
+
+test('the body of a stub may have as many bytes as that of a setup', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const body = JSON.stringify({ body: 'x'.repeat(2 * 1024 * 1024) });
+
+  const { status } = await send(server.url, '/__fxrates/stubs', { method: 'POST', headers: bearer(server), body });
+
+  expect(status).toBe(200);
 });
 
 test('a body that is not valid UTF-8 is refused', async () => {

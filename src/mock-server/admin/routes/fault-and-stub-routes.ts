@@ -4,7 +4,7 @@ import { sentResponse } from '../../state/snapshot-shape.ts';
 import { withDigits } from '../../stubs/json-parts.ts';
 import type { LatestData } from '../../stubs/mock-latest.ts';
 import { type StubOptions, stubOptions } from '../../stubs/mock-stubs.ts';
-import { route } from '../route.ts';
+import { MAX_BODY_BYTES, route } from '../route.ts';
 import { latestData, recording } from '../shapes.ts';
 
 const fault = faultUnion({
@@ -67,7 +67,7 @@ const body = stubOptions as unknown as z.ZodType<StubOptions, StubOptions>;
 /** The mock's own error messages are more precise than those of the schema. */
 const checksBody = true;
 const query = z.strictObject({ base: z.string().optional().describe('Only requests for this base.') });
-const maxBodyBytes = 16 * 1024 * 1024;
+const maxBodyBytes = MAX_BODY_BYTES.responses;
 
 /** The stub with the id of the path. The mock refuses another value than an object. */
 function withId(stub: StubOptions, id: string): StubOptions {
@@ -89,6 +89,7 @@ export const stubRoutes = [
     summary: 'Add a stub: one response, or several in turn, for matching requests',
     body,
     checksBody,
+    maxBodyBytes,
     response: stub,
     run: ({ mock, body, text }) => mock.stubs.add(withDigits(body, text)),
   }),
@@ -105,6 +106,7 @@ export const stubRoutes = [
     summary: 'Add or replace the stub with this id',
     body,
     checksBody,
+    maxBodyBytes,
     response: stub,
     run: ({ mock, body, path, text }) => mock.stubs.add(withId(withDigits(body, text), path.stubId)),
   }),

@@ -3,7 +3,7 @@ import { faultUnion } from '../../faults/fault-kinds.ts';
 import type { Setup } from '../../setup.ts';
 import { snapshotShape } from '../../state/snapshot-shape.ts';
 import { stubOptions } from '../../stubs/mock-stubs.ts';
-import { type AdminTarget, route } from '../route.ts';
+import { type AdminTarget, MAX_BODY_BYTES, route } from '../route.ts';
 import { clockState, createdKey, keyUsed, latestData, moment, newKey, presetOrChanges, recording } from '../shapes.ts';
 
 const tag = 'state';
@@ -44,7 +44,7 @@ export const stateRoutes = [
     body: snapshotShape(),
     // The mock checks it, as in process.
     checksBody: true,
-    maxBodyBytes: 256 * 1024 * 1024,
+    maxBodyBytes: MAX_BODY_BYTES.state,
     run: ({ mock, body }) => mock.restore(body),
   }),
   route('POST /reset', {
@@ -67,7 +67,7 @@ export const stateRoutes = [
     body: z.strictObject(setupShape) as unknown as z.ZodType<Setup | string, Setup | string>,
     // The mock itself names the wrong part of a stub or a fault.
     checksBody: true,
-    maxBodyBytes: 16 * 1024 * 1024,
+    maxBodyBytes: MAX_BODY_BYTES.responses,
     response: z.object({ keys: z.array(createdKey) }),
     run: ({ mock, text }) => mock.setUp(text),
   }),
