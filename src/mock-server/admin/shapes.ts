@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { PRESET_NAMES } from '../behaviour/switch.ts';
-import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
+import { PRESET_NAMES, type SwitchDomain } from '../behaviour/switch.ts';
+import { SWITCH_NAMES, type SwitchName, switches } from '../behaviour/switches.ts';
 import { requestFilter } from '../journal/request-filter.ts';
 import { planName } from '../state/snapshot-shape.ts';
 
@@ -124,10 +124,22 @@ export const audit = z.object({
 
 const switchValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const provenance = z.enum(['assumed', 'documented', 'observed']);
-const describedAs = (shape: z.ZodType) =>
-  Object.fromEntries(SWITCH_NAMES.map((name) => [name, shape.describe(`${switches[name].expected}.`)]));
 
-export const switchValues = z.strictObject(describedAs(switchValue));
+/** The values of a switch in the description. The mock itself checks them, with its own error messages. */
+function switchValueOf(name: SwitchName): z.ZodType {
+  return z.unknown().meta(schemaOfDomain(switches[name].domain));
+}
+
+function schemaOfDomain(domain: SwitchDomain): Readonly<Record<string, unknown>> {
+  if (domain.kind === 'list') return { enum: domain.values };
+  if (domain.kind === 'text') return { type: 'string', pattern: domain.pattern.source };
+  return { type: domain.isNullable ? ['integer', 'null'] : 'integer', minimum: domain.min };
+}
+
+const ofEachSwitch = (shapeOf: (name: SwitchName) => z.ZodType) =>
+  Object.fromEntries(SWITCH_NAMES.map((name) => [name, shapeOf(name).describe(`${switches[name].expected}.`)]));
+
+export const switchValues = z.strictObject(ofEachSwitch(switchValueOf));
 
 export const switchDescription = z.object({
   name: z.string(),
@@ -141,11 +153,13 @@ export const switchDescription = z.object({
   why: z.string(),
 });
 
-/** Switches to change. The mock itself checks the values and names an invalid one. */
+/** Switches to change. */
 export const behaviourChanges = z.strictObject({
   preset: z.enum(PRESET_NAMES).optional(),
   about: z.unknown().optional().describe('A note. The mock ignores it.'),
-  ...describedAs(z.union([switchValue, z.strictObject({ value: switchValue, provenance })]).optional()),
+  ...ofEachSwitch((name) =>
+    z.union([switchValueOf(name), z.strictObject({ value: switchValueOf(name), provenance })]).optional(),
+  ),
 });
 export const presetOrChanges = z.union([z.enum(PRESET_NAMES), behaviourChanges]);
 

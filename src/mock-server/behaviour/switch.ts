@@ -33,7 +33,15 @@ export interface Switch<Value> {
   /** The accepted values, in words. */
   readonly expected: string;
   readonly accepts: (value: unknown) => value is Value;
+  /** The accepted values, for a schema. */
+  readonly domain: SwitchDomain;
 }
+
+/** A fixed list of values, whole numbers, or texts. */
+export type SwitchDomain =
+  | { readonly kind: 'list'; readonly values: readonly (string | number | boolean | null)[] }
+  | { readonly kind: 'number'; readonly min: number; readonly isNullable: boolean }
+  | { readonly kind: 'text'; readonly pattern: RegExp };
 
 export const OF_DASHBOARD = 'it is visible only in the dashboard';
 export const NOT_REACHED = 'the budget was used up before this step';
@@ -49,7 +57,8 @@ export function enumSwitch<const Value extends string | number | boolean | null>
   about: About<NoInfer<Value>>,
 ): Switch<Value> {
   const expected = `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
-  return assumed(values, about, { expected, accepts: (value) => values.some((known) => known === value) });
+  const accepts = (value: unknown) => values.some((known) => known === value);
+  return assumed(values, about, { expected, accepts, domain: { kind: 'list', values } });
 }
 
 /** A switch that takes a whole number, or `null` for none where `null` is the default or among the alternatives. */
@@ -57,11 +66,11 @@ export function numberSwitch<Value extends number | null>(
   values: readonly [Value, ...Value[]],
   { min, ...about }: About<NoInfer<Value>> & { readonly min: number },
 ): Switch<Value> {
-  const nullable = values.some((value) => value === null);
-  const expected = `a whole number from ${min}${nullable ? ', or null for none' : ''}`;
+  const isNullable = values.some((value) => value === null);
+  const expected = `a whole number from ${min}${isNullable ? ', or null for none' : ''}`;
   const accepts = (value: unknown) =>
-    (nullable && value === null) || (Number.isSafeInteger(value) && Number(value) >= min);
-  return assumed(values, about, { expected, accepts });
+    (isNullable && value === null) || (Number.isSafeInteger(value) && Number(value) >= min);
+  return assumed(values, about, { expected, accepts, domain: { kind: 'number', min, isNullable } });
 }
 
 /** A switch that takes any text matching `pattern`. */
@@ -70,16 +79,24 @@ export function textSwitch(
   { pattern, ...about }: About<string> & { readonly pattern: RegExp },
 ): Switch<string> {
   const accepts = (value: unknown) => typeof value === 'string' && pattern.test(value);
-  return assumed(values, about, { expected: `text matching ${pattern.source}`, accepts });
+  return assumed(values, about, {
+    expected: `text matching ${pattern.source}`,
+    accepts,
+    domain: { kind: 'text', pattern },
+  });
+}
+
+interface Accepted extends Pick<Switch<unknown>, 'expected' | 'domain'> {
+  readonly accepts: (value: unknown) => boolean;
 }
 
 function assumed<Value>(
   [first, ...alternatives]: readonly [Value, ...Value[]],
   about: About<Value>,
-  { expected, accepts }: { readonly expected: string; readonly accepts: (value: unknown) => boolean },
+  { accepts, ...accepted }: Accepted,
 ): Switch<Value> {
   const isValue = accepts as Switch<Value>['accepts'];
-  return { ...about, default: first, alternatives, provenance: 'assumed', expected, accepts: isValue };
+  return { ...about, ...accepted, default: first, alternatives, provenance: 'assumed', accepts: isValue };
 }
 
 /** A documented behaviour: listed with the others, changed only with `unsafe: true`. */

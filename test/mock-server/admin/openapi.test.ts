@@ -7,6 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { adminRoutes, openApi } from '../../../src/mock-server/admin/routes.ts';
+import { SWITCH_NAMES, switches } from '../../../src/mock-server/behaviour/switches.ts';
 import { FAULT_KINDS } from '../../../src/mock-server/faults/fault-kinds.ts';
 import { createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
 
@@ -55,6 +56,23 @@ test('responses match the schemas of the document', async () => {
   expect(readings.length).toBeGreaterThan(8);
 });
 
+test.each(['patch', 'put'] as const)('the description of %s /behaviour has the values of each switch', (method) => {
+  const operation = openApi(adminRoutes).paths['/behaviour']?.[method];
+  const { requestBody } = operation as { readonly requestBody: Content };
+  const accepts = new Ajv2020({ strict: false }).compile(requestBody.content['application/json'].schema);
+  const all = Object.values(switches).flatMap(({ default: byDefault, alternatives }) => [byDefault, ...alternatives]);
+  const candidates = [...new Set<unknown>([...all, 'x', '', 'a_live_', 'A1_live_x', 2, 2.5, -2, 1e15, [], {}])];
+
+  for (const name of SWITCH_NAMES) {
+    for (const value of candidates) {
+      const isValid = switches[name].accepts(value);
+      expect([name, value, accepts({ [name]: value })]).toEqual([name, value, isValid]);
+      expect([name, value, accepts({ [name]: { value, provenance: 'observed' } })]).toEqual([name, value, isValid]);
+    }
+  }
+  expect(accepts({ preset: 'hostile', rateWindow: 'x' })).toBe(false);
+});
+
 test('has an example of every kind of fault, which the mock accepts', async () => {
   await using mock = createMockServer();
   const { url, adminToken } = await mock.serve();
@@ -70,6 +88,10 @@ test('has an example of every kind of fault, which the mock accepts', async () =
   expect(mock.faults.list()).toHaveLength(FAULT_KINDS.length);
 });
 
+interface Content {
+  readonly content: Readonly<Record<'application/json', { readonly schema: object }>>;
+}
+
 interface Operation {
-  readonly responses: { readonly 200: { readonly content: Record<'application/json', { readonly schema: object }> } };
+  readonly responses: { readonly 200: Content };
 }
