@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { utf8Text } from '../../utf8-text.ts';
+import { pause } from '../clock/event-loop.ts';
 import { redactKeys } from '../redact-keys.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 import { readBody } from '../web/read-body.ts';
@@ -82,11 +83,18 @@ export async function readJsonBody(
   }
 }
 
-/** Reads the rest of a body. Many clients read the response only after they have sent the whole body. */
+/** Reads the rest of a body, while it arrives. Many clients read the response only after they have sent the whole body. */
 async function discard(incoming: IncomingMessage): Promise<void> {
+  const chunks = incoming.iterator({ destroyOnReturn: false });
   let length = 0;
-  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
-    length += chunk.length;
-    if (length > MAX_BODY_BYTES.state) return;
+  while (length <= MAX_BODY_BYTES.state) {
+    const arrived = new AbortController();
+    const idle = pause(MOST_IDLE_MS, arrived.signal);
+    const chunk = await Promise.race([chunks.next(), idle]).finally(() => arrived.abort());
+    if (chunk === undefined || chunk.done === true) return;
+    length += chunk.value.length;
   }
 }
+
+/** A client that sends no more of its body waits for the response. */
+const MOST_IDLE_MS = 500;
