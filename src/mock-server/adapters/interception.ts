@@ -133,7 +133,7 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
   if (isUnchanged(fetch)) {
     server.close();
     throw new MockServerError(
-      'Another server of msw, or a library with the interceptors of msw, listens in this process, and only one can; close it first, or add the mock to it: setupServer(...mockHandlers(mock)), with mockHandlers of fxrates/msw.',
+      'Another server of msw, or a library with its interceptors, listens in this process. Close it first, or add the mock to it: setupServer(...mockHandlers(mock)), with mockHandlers of fxrates/msw.',
       { code: 'msw_in_use' },
     );
   }
