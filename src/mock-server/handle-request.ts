@@ -2,7 +2,7 @@ import type { AdapterName, RequestSource } from './adapters/active-adapters.ts';
 import type { Overrides } from './adapters/overrides.ts';
 import type { DrivenClock } from './clock/clock.ts';
 import { nextTurn } from './clock/event-loop.ts';
-import { type AdapterHandler, type FaultDelays, withFaults } from './faults/with-faults.ts';
+import { type AdapterHandler, withFaults } from './faults/with-faults.ts';
 import { internalError } from './http/error-responses.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
 import type { InterruptibleWait, MockRequest, MockResponse } from './http/mock-message.ts';
@@ -11,6 +11,7 @@ import { withCorsHeaders } from './http/response-headers.ts';
 import type { HandledRequest, ServiceHandler } from './http/service-handler.ts';
 import { dateHeader, errorResponse, type ServiceResponse, writeResponse } from './http/service-response.ts';
 import { type Journal, type NewJournalEntry, newJournalEntry } from './journal/journal.ts';
+import type { ResponseDelays } from './response-delays.ts';
 import { forgetLastKey } from './service/keys.ts';
 import type { ServiceContext } from './service/service-state.ts';
 
@@ -27,7 +28,7 @@ export interface RequestHandlerOptions {
   readonly journal: Journal;
   readonly identify: (request: MockRequest) => RequestIdentity;
   readonly context: ServiceContext;
-  readonly delays: FaultDelays;
+  readonly delays: ResponseDelays;
 }
 
 /**
@@ -90,7 +91,7 @@ function noteNoResponse(entry: NewJournalEntry | undefined, signal: AbortSignal 
 function noteBrokenBody(
   { delivery, ...response }: MockResponse,
   entry: NewJournalEntry | undefined,
-  delays: FaultDelays,
+  delays: ResponseDelays,
 ): MockResponse {
   if (delivery === undefined || entry === undefined) return { ...response, delivery };
   const wait: InterruptibleWait = (ms, signal) => {

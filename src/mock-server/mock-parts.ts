@@ -7,7 +7,6 @@ import type { DrivenClock } from './clock/clock.ts';
 import { createClock } from './clock/mock-clock.ts';
 import { SocketUse } from './clock/virtual-clock.ts';
 import { withDashboard } from './dashboard/dashboard.ts';
-import { FaultDelays } from './faults/with-faults.ts';
 import { createRequestHandler, type HandleRequest } from './handle-request.ts';
 import { createIdentify } from './http/identify-request.ts';
 import { quotaResponder, type Responder } from './http/responders.ts';
@@ -18,6 +17,7 @@ import { Journal, type JournalOfSpace } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
 import { within } from './mock-server-error.ts';
 import { createLatestResponder } from './rates/latest-responder.ts';
+import { ResponseDelays } from './response-delays.ts';
 import { emptyState, type ServiceContext, type ServiceState } from './service/service-state.ts';
 
 /** The parts of a mock. A space has the same parts. */
@@ -37,7 +37,7 @@ export interface MockParts {
   readonly context: ServiceContext;
   readonly journal: Journal;
   readonly overrides: Overrides;
-  readonly delays: FaultDelays;
+  readonly delays: ResponseDelays;
   /** Handles requests with these parts, whichever key they have. */
   readonly handleRequest: HandleRequest;
 }
@@ -75,7 +75,7 @@ export function assembleParts(
   const context = { state: firstState(), behaviour, now: () => clock.now() };
   const journal = new Journal(options.journalSize, { space, knowsKey: (id) => context.state.keys.has(id) });
   const overrides = new Overrides(options.baseUrl);
-  const delays = new FaultDelays(clock);
+  const delays = new ResponseDelays(clock);
   const identify = createIdentify(context, findRoute);
   const checkAssumptions = createAssumptionCheck(options.onAssumption, behaviour, warn);
   const service = createServiceHandler({ context, checkAssumptions, findRoute, responders: own.responders, identify });

@@ -94,12 +94,12 @@ export class MockServer extends MockScope implements AsyncDisposable {
     const { sockets, adapters } = this.#parts;
     this.#checkFaults('msw', 'undici');
     const stop = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest);
-    const socketsGone = sockets.expect();
-    const adaptersClosed = adapters.open('msw', 'undici');
+    const releaseSockets = sockets.expect();
+    const closeAdapters = adapters.open('msw', 'undici');
     this.#stopListening = () => {
       stop();
-      socketsGone();
-      adaptersClosed();
+      releaseSockets();
+      closeAdapters();
     };
   }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { ActiveAdapters } from '../../src/mock-server/adapters/active-adapters.ts';
 import { createMockFaults } from '../../src/mock-server/faults/mock-faults.ts';
-import { FaultDelays } from '../../src/mock-server/faults/with-faults.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
+import { ResponseDelays } from '../../src/mock-server/response-delays.ts';
 import { sendConfirmation } from '../../src/mock-server/service/outbox.ts';
 import { createMockStubs } from '../../src/mock-server/stubs/mock-stubs.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
@@ -25,7 +25,7 @@ test('every field of the state is in a snapshot or in the list of exceptions', (
   const core = new MockCore();
   const { key } = core.createKey();
   core.send('/api/v1/latest', { key });
-  const delays = new FaultDelays(new FakeClock());
+  const delays = new ResponseDelays(new FakeClock());
   createMockFaults({ context: core.context, adapters: new ActiveAdapters(), delays }).add({ kind: 'hang' });
   createMockStubs(core.context).add({ data: {} });
   for (const account of core.context.state.accounts.values()) sendConfirmation(core.context, account);
@@ -87,7 +87,7 @@ const IN_THE_SNAPSHOT = {
 const DERIVED = {
   'admin/admin.ts': ['loaded'],
   'behaviour/behaviour-options.ts': ['DEFAULT_SETTINGS'],
-  'behaviour/behaviour.ts': ['#lastExercised', 'valuesBySettings'],
+  'behaviour/behaviour.ts': ['#lastUsed', 'valuesBySettings'],
   'dashboard/account-page.ts': ['DONE'],
   'http/record-request.ts': ['readings', 'lastRecord', 'SECRET_HEADERS'],
   'http/responders.ts': ['lastIso'],
@@ -110,14 +110,14 @@ const OF_THE_MOMENT = {
   'adapters/node-server.ts': ['pending'],
   'adapters/undici-sink.ts': ['#isOver', '#isPaused', '#resumed', '#disconnected', '#timeout', 'abort', 'reason'],
   'behaviour/assumptions.ts': ['warned'],
-  'behaviour/behaviour.ts': ['#exercised'],
+  'behaviour/behaviour.ts': ['#used'],
   'clock/real-clock.ts': ['#timer'],
   'clock/timer-queue.ts': ['#heap', '#added'],
   'clock/virtual-clock.ts': [
     ...['#isWatching', '#lastMove', '#moves'],
     ...['#activity', '#held', 'isDone', '#expecting'],
   ],
-  'faults/with-faults.ts': ['#waiting'],
+  'response-delays.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
   'service/keys.ts': ['lastHashed'],
   'mock-server.ts': ['#servers', '#stopListening', '#closeMsw'],

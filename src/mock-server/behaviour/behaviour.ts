@@ -26,8 +26,8 @@ export interface SwitchDescription {
 export class Behaviour {
   #settings: SwitchSettings;
   #values: BehaviourValues;
-  #exercised: SwitchName[] = [];
-  #lastExercised: readonly SwitchName[] = [];
+  #used: SwitchName[] = [];
+  #lastUsed: readonly SwitchName[] = [];
   readonly #initial: SwitchSettings;
   readonly #unsafe: boolean;
 
@@ -49,20 +49,20 @@ export class Behaviour {
 
   /** The value of a switch; records that the current response depends on it. */
   use<Name extends SwitchName>(name: Name): BehaviourValues[Name] {
-    if (!this.#exercised.includes(name)) this.#exercised.push(name);
+    if (!this.#used.includes(name)) this.#used.push(name);
     return this.#values[name];
   }
 
   /** Switches used since the last call. Journal entries of similar requests share one list. */
-  takeExercised(): readonly SwitchName[] {
-    const exercised = this.#exercised;
-    if (exercised.length === 0) return NO_SWITCHES;
-    const last = this.#lastExercised;
-    if (last.length !== exercised.length || exercised.some((name, place) => name !== last[place])) {
-      this.#lastExercised = Object.freeze(exercised.slice());
+  takeUsed(): readonly SwitchName[] {
+    const used = this.#used;
+    if (used.length === 0) return NO_SWITCHES;
+    const last = this.#lastUsed;
+    if (last.length !== used.length || used.some((name, place) => name !== last[place])) {
+      this.#lastUsed = Object.freeze(used.slice());
     }
-    exercised.length = 0;
-    return this.#lastExercised;
+    used.length = 0;
+    return this.#lastUsed;
   }
 
   /** Returns those of `names` whose value is an assumption that was not accepted. */
@@ -72,25 +72,25 @@ export class Behaviour {
 
   /** Changes switches. If a value is invalid, nothing changes. */
   set(options: PresetName | BehaviourOptions): void {
-    this.#take(changedSettings(this.#settings, options, { unsafe: this.#unsafe }));
+    this.#apply(changedSettings(this.#settings, options, { unsafe: this.#unsafe }));
   }
 
   /** Restores the values of a snapshot. A switch that the snapshot lacks gets its default. */
   restore(values: BehaviourValues): void {
     // A snapshot has no provenance. A value that differs from the current one counts as chosen.
     const same = new Map(Array.from(this.#settings).filter(([name, { value }]) => value === values[name]));
-    this.#take(new Map([...changedSettings(DEFAULT_SETTINGS, values, { unsafe: this.#unsafe }), ...same]));
+    this.#apply(new Map([...changedSettings(DEFAULT_SETTINGS, values, { unsafe: this.#unsafe }), ...same]));
   }
 
   /** Returns a function that restores the switches as they are now. */
   save(): () => void {
     const settings = this.#settings;
-    return () => this.#take(settings);
+    return () => this.#apply(settings);
   }
 
   /** Restores the first values. */
   reset(): void {
-    this.#take(this.#initial);
+    this.#apply(this.#initial);
   }
 
   describe(): readonly SwitchDescription[] {
@@ -100,7 +100,7 @@ export class Behaviour {
     });
   }
 
-  #take(settings: SwitchSettings): void {
+  #apply(settings: SwitchSettings): void {
     this.#settings = settings;
     this.#values = valuesOf(settings);
   }

@@ -3,10 +3,10 @@ import { STATUSES_WITHOUT_BODY } from '../http/service-response.ts';
 import { checkedInput } from '../matching/checked-input.ts';
 import { plainPattern } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
+import type { ResponseDelays } from '../response-delays.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { FAULT_KINDS, type Fault, type FaultOptions, type FaultRecord, faultKinds } from './fault-kinds.ts';
 import { checkAdapterSupport, hasExpired } from './select-faults.ts';
-import type { FaultDelays } from './with-faults.ts';
 
 /** Adds and removes faults: failures that the test defines. */
 export interface MockFaults {
@@ -37,7 +37,7 @@ export interface MockFaults {
 interface FaultsContext {
   readonly context: ServiceContext;
   readonly adapters: ActiveAdapters;
-  readonly delays: FaultDelays;
+  readonly delays: ResponseDelays;
 }
 
 export function createMockFaults({ context, adapters, delays }: FaultsContext): MockFaults {
@@ -67,10 +67,10 @@ export function createMockFaults({ context, adapters, delays }: FaultsContext): 
     remove(id) {
       const removed = find(id);
       context.state.faults = current().filter((fault) => fault !== removed);
-      delays.endHanging(id);
+      delays.endHangsOf(id);
     },
     clear() {
-      for (const { settings } of context.state.faults) delays.endHanging(settings.id);
+      for (const { settings } of context.state.faults) delays.endHangsOf(settings.id);
       context.state.faults = [];
     },
   };

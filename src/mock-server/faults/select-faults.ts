@@ -22,7 +22,7 @@ export function selectFaults(
   }
   const struck: StruckSettings[] = [];
   for (const fault of state.faults) {
-    if (fault.settings.strikes !== point || !matchFault(fault, candidate, state)) continue;
+    if (fault.settings.strikes !== point || !countMatch(fault, candidate, state)) continue;
     // The adapter was opened after the fault was added, so it could not be checked then.
     checkAdapterSupport(fault.settings, [candidate.adapter]);
     struck.push(drawnSettings(fault, candidate, state));
@@ -59,12 +59,8 @@ export interface FaultCandidate {
   readonly response: MockResponse | undefined;
 }
 
-/** Whether the fault strikes; counts the request if it is one of those the fault is for. */
-export function matchFault(
-  fault: FaultRecord,
-  candidate: FaultCandidate,
-  { seed }: Pick<ServiceState, 'seed'>,
-): boolean {
+/** Counts the request if the fault is for it, and returns whether the fault strikes. */
+function countMatch(fault: FaultRecord, candidate: FaultCandidate, { seed }: Pick<ServiceState, 'seed'>): boolean {
   const { id, nth, times, probability = 1 } = fault.settings;
   if (hasExpired(fault, candidate.at) || !isFor(fault, candidate)) return false;
   const key = candidate.request.keyId ?? '';

@@ -52,9 +52,9 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
     // Discards the switches that the test, or the search for a stub, has used.
     const identity = stubs.length === 0 ? undefined : identify(request);
     const stub = identity && findStub(stubs, identity);
-    context.behaviour.takeExercised();
+    context.behaviour.takeUsed();
     const decided = respondSafely({ context, responders, request, target, route, at, identity, stub });
-    const switches = context.behaviour.takeExercised();
+    const switches = context.behaviour.takeUsed();
     const response = checkAssumptions?.(decided.response, switches) ?? decided.response;
     // Field by field, because a spread takes several times as long as the rest of the entry.
     const entry: NewJournalEntry = {

@@ -242,7 +242,7 @@ test.each(SWITCH_NAMES.filter((name) => !OF_THE_DASHBOARD.includes(name)))(
   (name) => {
     const { core } = tell(name, {});
 
-    expect(core.journal.entries.flatMap(({ switches: exercised }) => exercised)).toContain(name);
+    expect(core.journal.entries.flatMap(({ switches: used }) => used)).toContain(name);
   },
 );
 

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import type { Clock } from './clock/clock.ts';
+
+interface DelayOptions {
+  /** Ids of the faults that make the request hang. */
+  readonly faults?: readonly string[] | undefined;
+  /** Called when the wait ends early, before code that waits for the same signal continues. */
+  readonly onEndedEarly?: (() => void) | undefined;
+}
+
+/**
+ * The waits that faults and stubs cause, by the mock's clock. They end early when the client disconnects or the mock is
+ * closed.
+ */
+export class ResponseDelays {
+  readonly #clock: Clock;
+  /** Each with the ids of the faults that make the request hang. */
+  readonly #waiting = new Map<AbortController, readonly string[]>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Infinity waits until a fault of `faults` is removed. Returns whether the whole time has passed. */
+  async wait(
+    ms: number,
+    signal: AbortSignal | undefined,
+    { faults = [], onEndedEarly = () => undefined }: DelayOptions = {},
+  ): Promise<boolean> {
+    const end = new AbortController();
+    end.signal.addEventListener('abort', onEndedEarly, { once: true });
+    const stop = () => end.abort();
+    if (signal?.aborted) {
+      stop();
+      return false;
+    }
+    signal?.addEventListener('abort', stop, { once: true });
+    this.#waiting.set(end, ms === Number.POSITIVE_INFINITY ? faults : []);
+    try {
+      await (ms === Number.POSITIVE_INFINITY ? once(end.signal, 'abort') : this.#clock.sleep(ms, end.signal));
+      return !end.signal.aborted;
+    } catch (error) {
+      if (end.signal.aborted) return false;
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      this.#waiting.delete(end);
+    }
+  }
+
+  /** Ends the requests that hang because of a fault. */
+  endHangsOf(faultId: string): void {
+    for (const [end, faults] of this.#waiting) if (faults.includes(faultId)) end.abort();
+  }
+
+  endAll(): void {
+    for (const end of this.#waiting.keys()) end.abort();
+  }
+}
