@@ -141,7 +141,11 @@ describe.skipIf(!hasBundle)('the built command', () => {
   });
 
   test.each([
-    ['hangs up', (socket: Socket) => void socket.once('data', () => socket.destroy()), 'the connection was closed'],
+    [
+      'hangs up',
+      (socket: Socket) => void socket.once('data', () => socket.destroy()),
+      '(HTTPS_PROXY) closed the connection',
+    ],
     ['never responds', () => undefined, 'no complete response from rates.fxrates.test within 1s'],
   ])('a proxy that %s receives one request, and the command ends', async (_, onConnection, says) => {
     const proxy = await startRawServer({ onConnection });
