@@ -96,8 +96,10 @@ export type AnyFxRatesError =
   | AbortError
   | ResponseError;
 
-/** An option or argument is wrong, or a custom fetch, dispatcher or middleware broke its contract. The message names the
- * option, the value and what was expected. A wrong option or argument is rejected before anything is sent. */
+/**
+ * An option or argument is wrong, or a custom fetch, dispatcher or middleware broke its contract. The message names the
+ * option, the value and what was expected. A wrong option or argument is rejected before anything is sent.
+ */
 export class ConfigError extends FxRatesError {
   override readonly name = 'ConfigError';
   readonly kind = 'config';

@@ -3,7 +3,7 @@ import type { MockParts } from '../mock-parts.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import { restoredState, type Snapshot } from '../service/snapshot.ts';
 
-/** Restores a checked snapshot, which the caller keeps no longer. If it throws, nothing has changed. */
+/** Restores a checked snapshot, which the caller must not use afterwards. If it throws, nothing has changed. */
 export function restoreSnapshot({ context, journal, clock }: MockParts, snapshot: Snapshot): void {
   const state = restoredState(snapshot);
   restoreSwitches(context.behaviour, snapshot);
