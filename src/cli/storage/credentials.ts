@@ -1,7 +1,9 @@
+import { lstat } from 'node:fs/promises';
+import { storageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
 import { memberOf } from './config-file.ts';
 import { configFolder, pathIn } from './folders.ts';
-import { isObject, type JsonObject, readJsonFile, refuseSymlink, tighten, updateJsonFile } from './json-file.ts';
+import { isObject, type JsonObject, readJsonFile, tighten, updateJsonFile } from './json-file.ts';
 
 /** A key in credentials.json. It is sent to its own origin and to no other. */
 export interface Credential {
@@ -56,6 +58,12 @@ async function changeKeys(
   const path = credentialsPath(env);
   if (path !== undefined) await refuseSymlink(path);
   return updateJsonFile(path, update, clock);
+}
+
+/** The target of the link may be in a folder that others read, such as a repository. */
+async function refuseSymlink(path: string): Promise<void> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats?.isSymbolicLink()) throw storageError(`refusing to write ${path}`, 'it is a symbolic link');
 }
 
 export function credentialsPath(env: Io['env']): string | undefined {

@@ -95,12 +95,6 @@ async function lockFile(path: string, clock: Clock): Promise<() => Promise<void>
   }
 }
 
-/** For a file with keys: the target of the link may be in a folder that others read, such as a repository. */
-export async function refuseSymlink(path: string): Promise<void> {
-  const stats = await lstat(path).catch(() => undefined);
-  if (stats?.isSymbolicLink()) throw storageError(`refusing to write ${path}`, 'it is a symbolic link');
-}
-
 /** Removes the rights of other users; returns whether they could read the file. */
 export async function tighten(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined);

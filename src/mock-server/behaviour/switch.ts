@@ -56,9 +56,7 @@ export function enumSwitch<const Value extends string | number | boolean | null>
   values: readonly [Value, ...Value[]],
   about: About<NoInfer<Value>>,
 ): Switch<Value> {
-  const expected = `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
-  const accepts = (value: unknown) => values.some((known) => known === value);
-  return assumed(values, about, { expected, accepts, domain: { kind: 'list', values } });
+  return assumed(values, about, { kind: 'list', values });
 }
 
 /** A switch that takes a whole number, or `null` for none where `null` is the default or among the alternatives. */
@@ -66,11 +64,7 @@ export function numberSwitch<Value extends number | null>(
   values: readonly [Value, ...Value[]],
   { min, ...about }: About<NoInfer<Value>> & { readonly min: number },
 ): Switch<Value> {
-  const isNullable = values.some((value) => value === null);
-  const expected = `a whole number from ${min}${isNullable ? ', or null for none' : ''}`;
-  const accepts = (value: unknown) =>
-    (isNullable && value === null) || (Number.isSafeInteger(value) && Number(value) >= min);
-  return assumed(values, about, { expected, accepts, domain: { kind: 'number', min, isNullable } });
+  return assumed(values, about, { kind: 'number', min, isNullable: values.some((value) => value === null) });
 }
 
 /** A switch that takes any text matching `pattern`. */
@@ -78,25 +72,38 @@ export function textSwitch(
   values: readonly [string, ...string[]],
   { pattern, ...about }: About<string> & { readonly pattern: RegExp },
 ): Switch<string> {
-  const accepts = (value: unknown) => typeof value === 'string' && pattern.test(value);
-  return assumed(values, about, {
-    expected: `text matching ${pattern.source}`,
-    accepts,
-    domain: { kind: 'text', pattern },
-  });
-}
-
-interface Accepted extends Pick<Switch<unknown>, 'expected' | 'domain'> {
-  readonly accepts: (value: unknown) => boolean;
+  return assumed(values, about, { kind: 'text', pattern });
 }
 
 function assumed<Value>(
   [first, ...alternatives]: readonly [Value, ...Value[]],
   about: About<Value>,
-  { accepts, ...accepted }: Accepted,
+  domain: SwitchDomain,
 ): Switch<Value> {
-  const isValue = accepts as Switch<Value>['accepts'];
-  return { ...about, ...accepted, default: first, alternatives, provenance: 'assumed', accepts: isValue };
+  const accepts = (value: unknown): value is Value => isIn(domain, value);
+  return { ...about, default: first, alternatives, provenance: 'assumed', expected: inWords(domain), accepts, domain };
+}
+
+function isIn(domain: SwitchDomain, value: unknown): boolean {
+  switch (domain.kind) {
+    case 'list':
+      return domain.values.some((known) => known === value);
+    case 'number':
+      return value === null ? domain.isNullable : Number.isSafeInteger(value) && Number(value) >= domain.min;
+    case 'text':
+      return typeof value === 'string' && domain.pattern.test(value);
+  }
+}
+
+function inWords(domain: SwitchDomain): string {
+  switch (domain.kind) {
+    case 'list':
+      return `one of ${domain.values.map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'number':
+      return `a whole number from ${domain.min}${domain.isNullable ? ', or null for none' : ''}`;
+    case 'text':
+      return `text matching ${domain.pattern.source}`;
+  }
 }
 
 /** A documented behaviour: listed with the others, changed only with `unsafe: true`. */

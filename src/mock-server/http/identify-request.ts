@@ -1,5 +1,6 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { JournalEntry } from '../journal/journal.ts';
+import { keysInQuery } from '../redact-keys.ts';
 import { hashOf } from '../service/keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import type { MockRequest } from './mock-message.ts';
@@ -75,10 +76,6 @@ function headerCredential(value: string): PresentedKey | undefined {
 const PLAIN_BEARER = /^Bearer [!-~]+$/;
 
 function queryCredential(query: string): PresentedKey | undefined {
-  if (!MAY_HAVE_KEY.test(query)) return undefined;
-  const key = new URLSearchParams(query).get('api_key');
-  return key === null || key === '' ? undefined : { kind: 'key', key, transport: 'query' };
+  const [key = ''] = keysInQuery(query);
+  return key === '' ? undefined : { kind: 'key', key, transport: 'query' };
 }
-
-/** A fast check: `api_key`, or one of its characters percent-encoded, as in `api%5Fkey`. */
-const MAY_HAVE_KEY = /api_key|%(?:61|70|69|5f|6b|65|79)/i;

@@ -36,7 +36,7 @@ export function readTarget(target: string): TargetReading {
   const kept = readings.get(target);
   if (kept !== undefined) return kept;
   const { path, query } = parseTarget(target);
-  const recorded = { path: redactKeys(path), query: recordedQuery(query), hasKeyInUrl: hasKeyInUrl(target) };
+  const recorded = { path: redactKeys(path), query: recordedQuery(query), hasKeyInUrl: hasKeyInUrl(target, query) };
   const reading = { path, query, recorded };
   if (recorded.hasKeyInUrl || target.length > LONGEST_KEPT) return reading;
   if (readings.size === MOST_READINGS) readings.clear();

@@ -63,6 +63,14 @@ test.each(['api_key', 'api%5Fkey', 'api%5fkey', '%61%70%69%5F%6B%65%79', '%61pi_
   },
 );
 
+test('a key of another form is also reported in a URL if the name of the parameter is encoded', () => {
+  const core = new MockCore();
+
+  core.send('/api/v1/quota?api%5Fkey=another-form');
+
+  expect(core.journal.entries.at(-1)).toMatchObject({ hasKeyInUrl: true, query: { api_key: '…' } });
+});
+
 test('the name of the parameter api_key is case-sensitive', () => {
   const core = new MockCore();
   const { key } = core.createKey();
