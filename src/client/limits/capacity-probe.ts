@@ -17,6 +17,8 @@ const BELOW_MEASURED = 0.97;
 export const STEP_MS = WINDOW_MS / 8;
 /** Pause after a refusal that only confirmed the rate: an earlier step would have the same result. */
 const CONFIRMED_PAUSE_MS = WINDOW_MS / 2;
+/** A small bucket cannot be measured. Two refusals in a row at rates that differ by at most this part confirm its rate. */
+const SAME_RATE = 0.1;
 /** From this part of the assumed rate on, a measured rate confirms it. */
 const CONFIRMED_PART = 0.8;
 /** A small step requires so many accepted requests at the previous rate. */
@@ -31,6 +33,7 @@ export const FIRST_PROBE: CapacityProbe = {
   acceptedAtStep: 0,
   emptyAt: Number.POSITIVE_INFINITY,
   acceptedAtEmpty: 0,
+  refusedPerMs: 0,
 };
 
 /** Schedules a probe of one request. */
@@ -63,7 +66,9 @@ export function slowBucketDown(
   const { now, isProbe, hintMs } = refusal;
   const { probe, gate, log } = state;
   const provenPerMs = Math.min(window.perMs, Math.max(1, log.size - window.capacity) / WINDOW_MS);
-  const { perMs: refillPerMs, isConfirmed } = refillSinceEmpty(state, window, now);
+  const { perMs: refillPerMs, isConfirmed: isMeasured } = refillSinceEmpty(state, window, now);
+  const isSameRate = Math.abs(window.perMs - probe.refusedPerMs) <= SAME_RATE * window.perMs;
+  const isConfirmed = isMeasured || (window.capacity < MEASURED_CALLS && isSameRate);
   // At least the rate accepted in the last minute: many simultaneous refusals of several processes do not prove that
   // the server is slower.
   const perMs = Math.max(isProbe ? window.perMs : refillPerMs, provenPerMs);
@@ -74,6 +79,7 @@ export function slowBucketDown(
     window: { ...window, tokens: 0, at: now + waitMs, perMs },
     probe: {
       ...scheduleProbe(probe, now + (isConfirmed ? CONFIRMED_PAUSE_MS : STEP_MS)),
+      refusedPerMs: window.perMs,
       step: 1 + Math.max(SMALLEST_STEP - 1, (probe.step - 1) / 4),
       acceptedAtStep: gate.accepted,
       // What the bucket refills beyond its capacity while the gate is closed is lost.

@@ -4,7 +4,7 @@ import type { ServerAhead, UnitState } from './retry-after.ts';
 import type { Window } from './window.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 6;
+export const LIMITER_STATE_VERSION = 7;
 
 /** What a refusal suggests about the window, until the responses after the gate opens confirm or contradict it. */
 export interface Hypothesis {
@@ -55,6 +55,8 @@ export interface CapacityProbe {
   readonly emptyAt: number;
   /** Accepted requests of the gate at that time. */
   readonly acceptedAtEmpty: number;
+  /** The rate of a bucket when it was last refused; 0 if never. */
+  readonly refusedPerMs: number;
 }
 
 /**

@@ -70,6 +70,16 @@ test('after a refusal that confirms the rate, the next step up waits for half a 
   expect([due(9), due(8)]).toEqual([40_000, 17_500]);
 });
 
+test('two refusals in a row at nearly the same rate confirm that of a small bucket', () => {
+  const dueAfter = (second: number, capacity: number) => {
+    const refused = slowDown(bucketOf(60, capacity), 1_000);
+    return slowDown({ ...bucketOf(second, capacity), probe: refused.probe }, 10_000).probe.dueAt;
+  };
+
+  expect([dueAfter(55, 7), dueAfter(54, 7)]).toEqual([40_000, 17_500]);
+  expect(dueAfter(60, 8)).toBe(17_500);
+});
+
 test('a hint leaves one token at its end, however long it is', () => {
   const { window } = slowDown(withAccepted(bucketOf(60, 10), 10), 10_000, { hintMs: 5_000 });
 
