@@ -20,6 +20,8 @@ const BENCHES = {
   client: ['bench/client/main.ts', '--only', 'fxrates,fxrates-unlimited,fxrates-cached', '--rounds', '5'],
   mock: ['bench/mock/main.ts', '--only', 'throughput', '--no-peers'],
   queue: ['bench/queue/main.ts', '--calls', '20000'],
+  limits: ['bench/limits/main.ts', '--only', 'fxrates'],
+  chaos: ['bench/chaos/main.ts', '--calls', '20000'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 type Bench = keyof typeof BENCHES;
 
