@@ -234,7 +234,9 @@ function wholeBody(body: unknown) {
 function envelopeOf(given: StubResponse, status: number): Pick<SentResponse, 'body' | 'code'> {
   const { data, error } = given;
   if (data !== undefined) return { body: withoutTags(`{"success":true,"data":${textOf('data', data)}}`), code: null };
-  if (error === undefined && status < 400) throw invalidOption('stub', given, 'data, error or body');
+  if (error === undefined && status < 300) throw invalidOption('stub', given, 'data, error or body');
+  // A redirect is complete with its Location header.
+  if (error === undefined && status < 400) return { body: '', code: null };
   const { code = codeOfStatus(status), message = reasonPhrase(status) || 'Unknown' } = error ?? {};
   return { body: errorResponse({ status, code, message }).body, code };
 }

@@ -58,6 +58,8 @@ test.each<[string, StubOptions, { status: number; text: string; type?: string | 
   ['no content', { status: 204 }, { status: 204, text: '', type: null }],
   ['no content and an empty body', { status: 204, body: '' }, { status: 204, text: '', type: null }],
   ['an empty body', { status: 404, body: '' }, { status: 404, text: '', type: null }],
+  ['a redirect', { status: 301, headers: { location: '/x' } }, { status: 301, text: '', type: null }],
+  ['a redirect with a body', { status: 302, body: 'moved' }, { status: 302, text: 'moved' }],
   ['a body of null', { body: null }, { status: 200, text: 'null', type: 'application/json' }],
   ['a body of false', { body: false }, { status: 200, text: 'false', type: 'application/json' }],
   ['a body of 0', { body: 0 }, { status: 200, text: '0', type: 'application/json' }],
@@ -115,6 +117,19 @@ test('an empty body of a stub or a fault has a length of 0 over a socket, too', 
       null,
     ]);
   }
+});
+
+test.each([301, 302, 307])('a stub with status %i redirects to its Location, without a body', async (status) => {
+  const { mock } = asked();
+  await using server = await mock.serve();
+  mock.stubs.add({ match: { path: '/api/v1/rates' }, status, headers: { location: '/api/v1/latest?base=EUR' } });
+  const headers = { authorization: `Bearer ${mock.createKey().key}` };
+
+  const response = await fetch(`${server.url}/api/v1/rates`, { headers, redirect: 'manual' });
+  const followed = await fetch(`${server.url}/api/v1/rates`, { headers });
+
+  expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([status, '0', '']);
+  expect([followed.redirected, await followed.text()]).toEqual([true, expect.stringContaining('"base":"EUR"')]);
 });
 
 test('over HTTP the data and body of a stub keep their digits', async () => {
@@ -283,6 +298,7 @@ test('a snapshot contains stubs and their counts; reset removes them', async () 
 test.each<[unknown, string]>([
   [undefined, 'stub is undefined; expected an object.'],
   [{}, 'stub is {}; expected data, error or body.'],
+  [{ status: 299 }, 'stub is {"status":299}; expected data, error or body.'],
   [{ data: 1, body: 2 }, 'stub is {"data":1,"body":2}; expected at most one of data, error and body.'],
   [{ status: 99 }, 'status is 99; expected an HTTP status from 200 to 599.'],
   [{ statuss: 200 }, 'statuss is not a field of a stub; did you mean status? Valid names: id, match, status, '],
