@@ -24,10 +24,11 @@ export const mockCommand: CommandSpec = {
   options: () => [
     new Option('--port <port>', '0: any free port (default: 4010; 0 with a command)').argParser(parsePort),
     new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
-    new Option('--allow-remote', 'accept other machines and containers (default host: 0.0.0.0)'),
+    new Option('--allow-remote', 'accept other machines (default host: 0.0.0.0)'),
     choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES),
     parsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
     new Option('--now <time>', 'start time of the clock, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
+    new Option('--frozen', 'freeze the clock; POST /__fxrates/clock moves it'),
     behaviourOption(),
     new Option('--setup <file>', 'start with the keys, stubs and faults of a file'),
     new Option('--replay <file>', 'respond to latest with recorded responses'),
@@ -37,7 +38,10 @@ export const mockCommand: CommandSpec = {
   examples: [
     { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },
     { command: 'fxrates mock -- npm test', comment: 'exits with the exit code of npm test' },
-    { command: 'fxrates mock --behaviour rateWindow=token-bucket', comment: 'one switch; TAB shows them all' },
+    {
+      command: 'fxrates mock --behaviour rateWindow=token-bucket',
+      comment: 'a switch; repeatable; TAB shows them all',
+    },
     {
       command: 'fxrates mock --allow-remote',
       comment: 'in a container; FXRATES_MOCK_ADMIN_TOKEN sets its admin token',
@@ -50,8 +54,8 @@ export const mockCommand: CommandSpec = {
 
 /** Files and switches are valid too, so any text is accepted. */
 function behaviourOption(): Option {
-  const text = 'documented, lenient, hostile, a file or switch=value (repeatable)';
-  const option = repeatableOption('--behaviour <preset|file|switch>', text);
+  const text = 'a file, documented, lenient, hostile or switch=value';
+  const option = repeatableOption('--behaviour <file>', text);
   option.argChoices = [...PRESETS];
   return option;
 }

@@ -27,6 +27,7 @@ export interface MockOptions {
   readonly plan?: PlanName;
   readonly seed?: number;
   readonly now?: string;
+  readonly frozen?: boolean;
   readonly journalSize?: number;
   /** Presets, paths of files and `switch=value`. */
   readonly behaviour?: readonly string[];
@@ -63,7 +64,7 @@ interface StartOptions {
 
 /** Starts a mock server, which no other command loads. Warns of options that the state file overrides. */
 export async function startMock(
-  { host, allowRemote, adminToken, plan, seed, now, journalSize, state, setup, ...paths }: MockOptions,
+  { host, allowRemote, adminToken, plan, seed, now, frozen, journalSize, state, setup, ...paths }: MockOptions,
   { port, screen }: StartOptions,
 ): Promise<RunningMock> {
   const [behaviour, replay, setupText] = await Promise.all([
@@ -71,7 +72,7 @@ export async function startMock(
     paths.replay && readJson(paths.replay, 'a file of recorded responses'),
     setup && readJson(setup, 'a file with keys, behaviour, latest, replay, stubs or faults'),
   ]);
-  const clock = { mode: 'real', ...(now === undefined ? {} : { now }) } as const;
+  const clock = { mode: 'real', now, frozen } as const;
   const mock = await createMock({ seed, clock, behaviour, replay, journalSize, setup: setupText }, setup);
   if (setup !== undefined) refuseIgnored(mock, setup, { plan, replay: paths.replay });
   const created = mock.setupKeys.map((key) => printedKey(key, mock));
@@ -85,7 +86,7 @@ export async function startMock(
   const snapshot = mock.snapshot();
   const main = isKnown(first, snapshot) ? first : printedKey(mock.createKey({ plan: first.plan }), mock);
   const keys = [main, ...others.filter((other) => isKnown(other, snapshot))];
-  const warnings = isResumed ? overriddenByStateFile(state, snapshot, { now, seed, setup }) : [];
+  const warnings = isResumed ? overriddenByStateFile(state, snapshot, { now, frozen, seed, setup }) : [];
   for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) await screen.warn(warning);
   return { ...listening, server: mock, key: main.key, plan: main.plan, keys };
 }
@@ -117,10 +118,12 @@ function printedKey({ id, key, accountId }: CreatedKey, { accounts, keys }: Mock
 function overriddenByStateFile(
   path: string,
   snapshot: Snapshot,
-  { now, seed, setup }: { readonly [Name in 'now' | 'seed' | 'setup']: MockOptions[Name] | undefined },
+  given: { readonly [Name in 'now' | 'frozen' | 'seed' | 'setup']: MockOptions[Name] | undefined },
 ): readonly string[] {
+  const { now, frozen = false, seed, setup } = given;
   const ignored = [
     ...(now === undefined ? [] : [`--now ${now} (it continues at ${new Date(snapshot.now).toISOString()})`]),
+    ...(frozen && !snapshot.frozen ? ['--frozen (its clock runs)'] : []),
     ...(seed === undefined || seed === snapshot.seed ? [] : [`--seed ${seed} (it has seed ${snapshot.seed})`]),
     ...(setup === undefined ? [] : [`--setup ${setup}`]),
   ];

@@ -75,6 +75,7 @@ test('a file that exists overrides --now and --seed, and a warning says so', asy
   expect(await warnings(given)).toEqual([]);
   expect(await warnings(['--state', state, '--seed', '7'])).toEqual([]);
   expect(await warnings(['--state', state])).toEqual([]);
+  expect((await warnings(['--state', state, '--frozen'])).join()).toContain('overrides --frozen (its clock runs);');
   const setup = join(mkdtempSync(join(tmpdir(), 'fxrates-cli-setup-')), 'setup.json');
   writeFileSync(setup, '{}');
   expect((await warnings(['--state', state, '--setup', setup])).join()).toContain(`overrides --setup ${setup};`);

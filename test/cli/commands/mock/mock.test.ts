@@ -108,6 +108,27 @@ test('requests are logged to stderr with the reason for the response, and withou
   expect(io.written.stderr).not.toContain('nonsense');
 });
 
+test('with --frozen, the clock moves only over HTTP, and a reset restores its first time', async () => {
+  const { io, exited } = await startMock('mock --port 0 --json --now 2026-01-31T23:59:00Z --frozen --plan free');
+  const { url, key, adminUrl } = JSON.parse(io.written.stdout);
+  const mock = connectMockServer(adminUrl);
+  const send = async () => {
+    const { status, headers } = await fetch(`${url}/api/v1/quota`, { headers: { authorization: key } });
+    return [status, headers.get('date'), headers.get('retry-after')];
+  };
+  const start = 'Sat, 31 Jan 2026 23:59:00 GMT';
+
+  for (let sent = 0; sent < 30; sent += 1) expect(await send()).toEqual([200, start, null]);
+  expect(await send()).toEqual([429, start, '60']);
+  await mock.clock.advance(60_000);
+  expect(await send()).toEqual([200, 'Sun, 01 Feb 2026 00:00:00 GMT', null]);
+  await mock.reset({ keepKeys: true });
+  expect(await send()).toEqual([200, start, null]);
+
+  io.interrupt('SIGTERM');
+  expect(await exited).toBe(0);
+});
+
 test('a request cannot move the cursor of the terminal or forge a line of the log', async () => {
   const clock = new FakeClock();
   const { io, exited } = await startMock('mock --port 0', { clock });
