@@ -161,7 +161,7 @@ export class MockScope {
    * changes.
    */
   restore(snapshot: Snapshot): void {
-    restoreSnapshot(this.#parts, checkedSnapshot(snapshot));
+    restoreSnapshot(this.#parts, checkedSnapshot(snapshot, this.#parts.context.behaviour));
   }
 
   /**

@@ -79,8 +79,9 @@ export class Space extends MockScope implements AsyncDisposable {
    * @example space.restore(prepared.snapshot())
    */
   override restore(snapshot: Snapshot): void {
-    const { state } = this.#parts.context;
-    restoreSnapshot(this.#parts, snapshotForSpace(checkedSnapshot(snapshot), { keyId: this.keyId, state }));
+    const { state, behaviour } = this.#parts.context;
+    const checked = checkedSnapshot(snapshot, behaviour);
+    restoreSnapshot(this.#parts, snapshotForSpace(checked, { keyId: this.keyId, state }));
   }
 
   /** Closes the space. Its keys are then unknown to the mock. */

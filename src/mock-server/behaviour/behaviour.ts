@@ -1,4 +1,10 @@
-import { type BehaviourOptions, changedSettings, DEFAULT_SETTINGS, type SwitchSettings } from './behaviour-options.ts';
+import {
+  type BehaviourOptions,
+  changedSettings,
+  DEFAULT_SETTINGS,
+  type SwitchSettings,
+  type SwitchValues,
+} from './behaviour-options.ts';
 import type { PresetName, Provenance } from './switch.ts';
 import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
@@ -75,11 +81,20 @@ export class Behaviour {
     this.#apply(changedSettings(this.#settings, options, { unsafe: this.#unsafe }));
   }
 
-  /** Restores the values of a snapshot. A switch that the snapshot lacks gets its default. */
+  /** The values of a snapshot, with the default of each switch that it lacks. Throws for a value that is not possible here. */
+  checked(values: SwitchValues): BehaviourValues {
+    return valuesOf(changedSettings(DEFAULT_SETTINGS, values, { unsafe: this.#unsafe }));
+  }
+
+  /** Restores checked values. */
   restore(values: BehaviourValues): void {
     // A snapshot has no provenance. A value that differs from the current one counts as chosen.
-    const same = new Map(Array.from(this.#settings).filter(([name, { value }]) => value === values[name]));
-    this.#apply(new Map([...changedSettings(DEFAULT_SETTINGS, values, { unsafe: this.#unsafe }), ...same]));
+    const settings = Array.from(this.#settings, ([name, setting]) => {
+      const value = values[name];
+      const chosen = { value, provenance: switches[name].provenance, isAccepted: true };
+      return [name, setting.value === value ? setting : chosen] as const;
+    });
+    this.#apply(new Map(settings));
   }
 
   /** Returns a function that restores the switches as they are now. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
-import { changedSettings, DEFAULT_SETTINGS } from '../behaviour/behaviour-options.ts';
+import { Behaviour } from '../behaviour/behaviour.ts';
 import { SWITCH_NAMES } from '../behaviour/switches.ts';
 import { LATEST_MS } from '../clock/clock.ts';
 import { delaySchema } from '../delay.ts';
@@ -23,9 +23,9 @@ export const sentResponse = z.strictObject({
 
 /**
  * A copy of a snapshot, with the default of each switch that it lacks. Throws `MockServerError` with code `invalid_snapshot`
- * for a damaged one, because it would cause errors later.
+ * for a damaged one, because it would cause errors later, and for switches that a mock with `behaviour` does not accept.
  */
-export function checkedSnapshot(snapshot: unknown): Snapshot {
+export function checkedSnapshot(snapshot: unknown, behaviour = new Behaviour({}, { unsafe: true })): Snapshot {
   const { version } = (snapshot ?? {}) as { readonly version?: unknown };
   if (version !== 1) {
     throw invalid(
@@ -35,7 +35,21 @@ export function checkedSnapshot(snapshot: unknown): Snapshot {
   }
   const { data, error } = snapshotShape().safeParse(snapshot);
   if (error !== undefined) throw damaged(error);
-  return { ...data, behaviour: checkedBehaviour(data.behaviour) };
+  checkCounters(data);
+  return { ...data, behaviour: checkedSwitches(data.behaviour, behaviour) };
+}
+
+/** A counter below the number of an id would create a second key, account or e-mail with that id. */
+function checkCounters({ accounts, keys, mails, ...last }: Snapshot): void {
+  for (const [counter, records] of [
+    ['lastAccount', accounts],
+    ['lastKey', keys],
+    ['lastMail', mails],
+  ] as const) {
+    const later = records.find(({ id }) => Number(/_(\d+)$/.exec(id)?.[1] ?? 0) > last[counter]);
+    if (later === undefined) continue;
+    throw invalid(`snapshot.${counter} is ${last[counter]}; expected at least the number of ${later.id}.`, counter);
+  }
 }
 
 function damaged({ issues: [issue] }: z.ZodError): MockServerError {
@@ -44,10 +58,9 @@ function damaged({ issues: [issue] }: z.ZodError): MockServerError {
   return invalid(`snapshot.${field}: ${issue?.message}.`, field);
 }
 
-function checkedBehaviour(values: object): Snapshot['behaviour'] {
+function checkedSwitches(values: Snapshot['behaviour'], behaviour: Behaviour): Snapshot['behaviour'] {
   try {
-    const settings = changedSettings(DEFAULT_SETTINGS, values, { unsafe: true });
-    return Object.fromEntries(Array.from(settings, ([name, { value }]) => [name, value])) as Snapshot['behaviour'];
+    return behaviour.checked(values);
   } catch (error) {
     if (!(error instanceof MockServerError)) throw error;
     throw invalid(`snapshot.${error.message}`, error.field);
