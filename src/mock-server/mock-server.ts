@@ -10,8 +10,11 @@ import { createMockParts, type MockParts } from './mock-parts.ts';
 import { MockScope, type ResetOptions } from './mock-scope.ts';
 import { within } from './mock-server-error.ts';
 import type { CreatedKey } from './service/keys.ts';
+import type { Snapshot } from './service/snapshot.ts';
 import { type Space, type SpaceOptions, Spaces } from './spaces.ts';
 import { type RunningServer, type ServeOptions, startServer } from './start-server.ts';
+import { restoreSnapshot } from './state/restore-snapshot.ts';
+import { checkedSnapshot } from './state/snapshot-shape.ts';
 
 /**
  * Creates an emulated exchange-rate service with its own accounts, limits, clock and journal.
@@ -136,6 +139,17 @@ export class MockServer extends MockScope implements AsyncDisposable {
     const copy = new MockServer(this.#options);
     copy.restore(this.snapshot());
     return copy;
+  }
+
+  /**
+   * Restores a snapshot of this or another mock, or of a space, and clears the journal. The key of an open space stays in the
+   * space: if the mock has one key, this key gets the plan and the usage of the key of the space.
+   * @throws MockServerError with code `invalid_snapshot`, for a snapshot that is damaged or of another version, and for one with
+   * a key of an open space if the mock or the snapshot does not have exactly one key; then nothing changes.
+   */
+  override restore(snapshot: Snapshot): void {
+    const checked = checkedSnapshot(snapshot, this.#parts.context.behaviour);
+    restoreSnapshot(this.#parts, this.#spaces.snapshotForMock(checked));
   }
 
   /**

@@ -15,7 +15,7 @@ import { checkedId, checkOptionNames, MockServerError, unknownId } from './mock-
 import { hashOf } from './service/keys.ts';
 import { randomFromSeed } from './service/random.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
-import { restoredState, type Snapshot, snapshotForSpace } from './service/snapshot.ts';
+import { restoredState, type Snapshot, snapshotForSpace, snapshotOfSpace } from './service/snapshot.ts';
 import { restoreSnapshot } from './state/restore-snapshot.ts';
 import { checkedSnapshot } from './state/snapshot-shape.ts';
 
@@ -184,6 +184,15 @@ export class Spaces {
       return parts;
     }
     return undefined;
+  }
+
+  /** A checked snapshot for the mock itself, without the keys of open spaces. */
+  snapshotForMock(snapshot: Snapshot): Snapshot {
+    const { state } = this.#mock.context;
+    const hasKeyOf = ({ parts }: { readonly parts: MockParts }) =>
+      snapshot.keys.some(({ hash }) => parts.context.state.keysByHash.has(hash));
+    const owner = Array.from(this.#live.values()).find(hasKeyOf);
+    return owner === undefined ? snapshot : snapshotOfSpace(snapshot, owner.space.name, state);
   }
 
   /** Refuses an action that would disturb the tests in open spaces. */

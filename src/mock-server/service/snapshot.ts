@@ -125,17 +125,35 @@ export function restoredState(snapshot: Snapshot): ServiceState {
 export function snapshotForSpace(snapshot: Snapshot, { keyId, state }: OwnKey): Snapshot {
   const own = state.keys.get(keyId);
   if (own === undefined || snapshot.keys.some(({ hash }) => hash === own.hash)) return snapshot;
-  const [key] = snapshot.keys;
-  const isAlone = snapshot.keys.length === 1 && key?.id === own.id && key.accountId === own.account.id;
-  if (!isAlone) {
-    const ids = snapshot.keys.map(({ id }) => id).join(', ') || 'no key';
-    throw new MockServerError(
-      `The snapshot has ${ids}, and not the key of this space; expected only ${own.id} of another space or of a mock. Restore it in the space or mock that it was taken of.`,
-      { code: 'invalid_snapshot' },
-    );
-  }
+  const adopted = withOwnKey(snapshot, state, own);
+  if (adopted !== undefined) return adopted;
+  const ids = snapshot.keys.map(({ id }) => id).join(', ') || 'no key';
+  throw new MockServerError(
+    `The snapshot has ${ids}, and not the key of this space; expected only ${own.id} of another space or of a mock. Restore it in the space or mock that it was taken of.`,
+    { code: 'invalid_snapshot' },
+  );
+}
+
+/**
+ * The snapshot of the open space `space` for its mock. A key cannot belong to both: the only key of the mock gets the plan and
+ * usage of the key of the space.
+ */
+export function snapshotOfSpace(snapshot: Snapshot, space: string, state: ServiceState): Snapshot {
+  const [own, ...others] = state.keys.values();
+  const adopted = own === undefined || others.length > 0 ? undefined : withOwnKey(snapshot, state, own);
+  if (adopted !== undefined) return adopted;
+  throw new MockServerError(
+    `The snapshot has a key of the open space ${space}, and the mock has no single key to replace it; close the space, or restore the snapshot in a space.`,
+    { code: 'invalid_snapshot' },
+  );
+}
+
+/** The snapshot with `own` in place of its only key; `undefined` if it has several, or one with another id. */
+function withOwnKey(snapshot: Snapshot, { random }: ServiceState, own: KeyRecord): Snapshot | undefined {
+  const [key, ...others] = snapshot.keys;
+  if (key?.id !== own.id || key.accountId !== own.account.id || others.length > 0) return undefined;
   const { hash, prefix, lastFour } = own;
-  return { ...snapshot, random: state.random.save(), keys: [{ ...key, hash, prefix, lastFour }] };
+  return { ...snapshot, random: random.save(), keys: [{ ...key, hash, prefix, lastFour }] };
 }
 
 function isSaved(stub: StubRecord): stub is SavedStub {

@@ -248,6 +248,41 @@ test.each([
   expect(space.snapshot()).toEqual(before);
 });
 
+test('a mock that restores the snapshot of an open space keeps its own key, with the plan and usage of the space', async () => {
+  await using mock = createMockServer({ clock: CLOCK });
+  const { id, key } = mock.createKey();
+  const space = mock.space({ plan: 'developer' });
+  space.keys.setUsage(space.keyId, { month: 7 });
+
+  mock.restore(space.snapshot());
+  mock.keys.setUsage(id, { month: 9 });
+
+  expect(await quota(inProcess(mock), key)).toMatchObject({ status: 200, used: 9 });
+  expect(await quota(inProcess(mock), space.key)).toMatchObject({ status: 200, used: 7 });
+  expect([mock.journal.list().length, space.journal.list().length]).toEqual([1, 1]);
+});
+
+test.each([0, 2])(
+  'a mock with %i keys rejects the snapshot of an open space, and accepts it afterwards',
+  async (keys) => {
+    await using mock = createMockServer({ clock: CLOCK });
+    for (let key = 0; key < keys; key += 1) mock.createKey();
+    const space = mock.space({ name: 'invoices' });
+    const before = mock.snapshot();
+
+    const message = expect.stringContaining('The snapshot has a key of the open space invoices');
+    expect(() => mock.restore(space.snapshot())).toThrow(
+      expect.objectContaining({ code: 'invalid_snapshot', message }),
+    );
+    expect(mock.snapshot()).toEqual(before);
+
+    const snapshot = space.snapshot();
+    await space.close();
+    mock.restore(snapshot);
+    expect(await quota(inProcess(mock), space.key)).toMatchObject({ status: 200 });
+  },
+);
+
 test('a space restores its own snapshot with several keys', async () => {
   await using mock = createMockServer({ clock: CLOCK });
   const space = mock.space();
