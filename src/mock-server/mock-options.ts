@@ -8,6 +8,7 @@ import { invalidOption, within } from './mock-server-error.ts';
 import { isAsync, type LatestSource } from './rates/latest-responder.ts';
 import type { Replay } from './rates/replay.ts';
 import { checkedSetup, type Setup } from './setup.ts';
+import { jsonOf } from './stubs/json-parts.ts';
 import type { LatestFunction } from './stubs/stub-record.ts';
 
 /** Options of `createMockServer`. All are optional. */
@@ -95,6 +96,9 @@ const optionsShape = z.strictObject({
     )
     .refine((value) => !isAsync(value), { error: 'a function that is not async' })
     .refine((value) => !Array.isArray(value), { error: 'an object; mock.latest.set accepts a sequence' })
+    .refine((value) => typeof value === 'function' || jsonOf(value) !== undefined, {
+      error: 'an object that JSON can represent',
+    })
     .optional(),
   replay: z.custom<Replay>().optional(),
   setup: z.custom<Setup | string>().optional(),
@@ -129,6 +133,6 @@ export function checkOptions(options: MockServerOptions): CheckedOptions {
   const setup = given === undefined ? undefined : within('setup', () => checkedSetup(given));
   const checked = { ...rest, setup };
   if (typeof latest !== 'object') return { ...checked, source: { latest: latest as LatestFunction, replay } };
-  const data = structuredClone(latest); // later changes to the object must not change the responses
+  const data: object = JSON.parse(JSON.stringify(latest)); // later changes to the object must not change the responses
   return { ...checked, source: { latest: () => data, replay } };
 }

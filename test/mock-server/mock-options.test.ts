@@ -16,6 +16,11 @@ test.each([
   ],
   [{ behaviour: null }, 'behaviour is null'],
   [{ seed: Number.NaN }, 'seed is NaN; expected a whole number from 0'],
+  [
+    { latest: { rates: { USD: Number.NaN } } },
+    'latest is {"rates":{"USD":"NaN"}}; expected an object that JSON can rep',
+  ],
+  [{ latest: { rate: Number.POSITIVE_INFINITY } }, 'latest is {"rate":"Infinity"}; expected an object that JSON can'],
   [null, 'options is null; expected an object.'],
   ['virtual', 'options is "virtual"; expected an object.'],
   [{ onAssumption: 'throw' }, "onAssumption is \"throw\"; expected 'ignore', 'warn' or 'error'."],
@@ -73,6 +78,10 @@ test.each(unknownOptions)('an unknown option of %s() is refused by name', async 
   });
   await expect(calls[1]).rejects.toThrow('options is "developer"; expected an object.');
   expect(mock.snapshot().accounts).toEqual(before);
+});
+
+test('an option latest with a bigint is refused', () => {
+  expect(() => createMockServer({ latest: { rate: 1n } })).toThrow('expected an object that JSON can represent.');
 });
 
 test('without options there is a mock in real time', () => {
