@@ -176,5 +176,10 @@ export const problem = z.object({
 /** A filter of requests in the query of a URL, where numbers are text. JSON is needed to match query, headers and body. */
 export const journalFilter = requestFilter.omit({ query: true, headers: true, body: true }).extend({
   status: z.coerce.number().int().optional().describe('HTTP status, or 0 for no response.'),
+  isUnknownRoute: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .describe('Whether the path is unknown, to the service and to stubs.'),
   after: z.coerce.number().int().min(0).optional().describe('Selects only requests with a larger number.'),
 });

@@ -20,6 +20,8 @@ export interface RequestFilter extends RequestPattern {
   readonly fault?: string | undefined;
   /** Id of the stub that the request received. Ids are not checked, because the stub may have been removed. */
   readonly stub?: string | undefined;
+  /** Whether the path is unknown, to the service and to stubs. */
+  readonly isUnknownRoute?: boolean | undefined;
   /** Selects only requests with a larger `number`. */
   readonly after?: number | undefined;
 }
@@ -33,6 +35,9 @@ export const requestFilter = z.strictObject({
   code: text.optional().describe('`error.code` of the response.'),
   fault: text.optional().describe('Id of a fault that struck the request. Ids are not checked.'),
   stub: text.optional().describe('Id of the stub that the request received. Ids are not checked.'),
+  isUnknownRoute: expected('true or false', (error) => z.boolean(error))
+    .optional()
+    .describe('Whether the path is unknown, to the service and to stubs.'),
   after: expected('the number of a request', (error) => z.int(error).min(0, error))
     .optional()
     .describe('Selects only requests with a larger number.'),
@@ -65,7 +70,7 @@ export function createMatcher(filter: RequestFilter): (entry: JournalEntry) => b
 /** The fields in which an entry differs from the filter, apart from `after`. */
 export function* filterDifferences(filter: RequestFilter, entry: JournalEntry): Generator<Difference, undefined> {
   yield* differences(filter, entry);
-  for (const field of ['status', 'code', 'stub'] as const) {
+  for (const field of ['status', 'code', 'stub', 'isUnknownRoute'] as const) {
     if (filter[field] === undefined || filter[field] === entry[field]) continue;
     yield { field, actual: String(entry[field] ?? 'absent'), expected: String(filter[field]) };
   }

@@ -67,6 +67,39 @@ test.each([
   expect((await events.next()).number).toBe(first);
 });
 
+test('streams only the requests that match the filter, also those of the journal', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const send = (path: string) => mock.fetch(`${mock.baseUrl}${path}`, { headers: { authorization: key } });
+  const { key } = mock.createKey();
+  for (const path of ['/api/v1/quota', '/api/v1/lates']) await send(path);
+
+  const unknown = await listen(server, '?isUnknownRoute=true&after=0');
+  const served = await listen(server, '?operation=quota&status=200&keyId=key_1');
+  for (const path of ['/api/v1/latest', '/nowhere', '/api/v1/quota']) await send(path);
+
+  expect([(await unknown.next()).path, (await unknown.next()).path]).toEqual(['/api/v1/lates', '/nowhere']);
+  expect((await served.next()).number).toBe(5);
+});
+
+test.each([
+  ['operatoin=quota', 'unknown_field', 'operatoin is not a field of the query; did you mean operation?'],
+  ['isUnknownRoute=yes', 'invalid_field', 'isUnknownRoute: '],
+  ['keyId=key_9', 'invalid_option', 'filter.keyId is "key_9"; expected the id of a key of this mock'],
+])('a stream with ?%s is refused', async (query, code, message) => {
+  await using mock = createMockServer();
+  const { url, adminToken } = await mock.serve();
+
+  const response = await fetch(`${url}/__fxrates/events?${query}`, {
+    headers: { authorization: `Bearer ${adminToken}` },
+  });
+
+  expect(response.status).toBe(400);
+  expect((await response.json()) as object).toMatchObject({
+    error: { code, message: expect.stringContaining(message) },
+  });
+});
+
 test('a Last-Event-ID that is not a number is ignored', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();

@@ -36,6 +36,28 @@ test.each(holding)('%s holds', async (_, expectation) => {
   expect(() => expectation(mock)).not.toThrow();
 });
 
+test('a filter selects requests for unknown paths, except those of stubs, in process and over HTTP', async () => {
+  const mock = await asked();
+  await using server = await mock.serve();
+  mock.stubs.add({ match: { path: '/stubbed' }, data: 1 });
+  const headers = { authorization: mock.createKey({ plan: 'developer' }).key };
+  for (const path of ['/stubbed', '/api/v1/lates']) await mock.fetch(mock.baseUrl + path, { headers });
+  const listed = async (isUnknownRoute: boolean) => {
+    const url = `${server.url}/__fxrates/requests?isUnknownRoute=${isUnknownRoute}`;
+    const response = await fetch(url, { headers: { authorization: `Bearer ${server.adminToken}` } });
+    const { entries } = (await response.json()) as { entries: readonly { readonly number: number }[] };
+    return entries.map(({ number }) => number);
+  };
+
+  expect(mock.journal.list({ isUnknownRoute: true })).toMatchObject([{ path: '/api/v1/lates' }]);
+  expect([await listed(true), await listed(false)]).toEqual([[5], [1, 2, 3, 4]]);
+  await connectMockServer(server.adminUrl).expectRequests({ isUnknownRoute: true }).toHaveCount(1);
+  expect(() => mock.expectRequests({ isUnknownRoute: true }).toHaveCount(0)).toThrow('/api/v1/lates');
+  expect(() => mock.journal.list({ isUnknownRoute: 'yes' as never })).toThrow(
+    'filter.isUnknownRoute is "yes"; expected true or false.',
+  );
+});
+
 const WHOLE = 'expected a whole number of requests from 0.';
 const invalid: [string, (expectation: RequestExpectation) => unknown, string][] = [
   ['toHaveCount(undefined)', (it) => it.toHaveCount(undefined as never), `count is undefined; ${WHOLE}`],

@@ -28,6 +28,7 @@ test.each([
   ['?status=0', [4]],
   ['?operation=latest', [1, 4]],
   ['?operation=unknown', [3]],
+  ['?operation=other', []],
   ['?key=key_1', [1, 4]],
   ['?key=unknown', [2]],
   ['?key=none', [3]],
@@ -39,6 +40,17 @@ test.each([
   const { entries } = await recorded();
 
   expect(matchingEntries(entries, readQuery(search)).map(({ number }) => number)).toEqual(numbers);
+});
+
+test('the path of a stub is not unknown', async () => {
+  const mock = createMockServer();
+  mock.stubs.add({ match: { path: '/stubbed' }, data: 1 });
+  const headers = { authorization: mock.createKey().key };
+  for (const path of ['/stubbed', '/nowhere']) await mock.fetch(mock.baseUrl + path, { headers });
+  const selected = (search: string) => matchingEntries(mock.journal.list(), readQuery(search)).map(({ path }) => path);
+
+  expect(selected('?operation=unknown')).toEqual(['/nowhere']);
+  expect(selected('?operation=other')).toEqual(['/stubbed']);
 });
 
 test('distinguishes an unknown key from no key', async () => {

@@ -6,7 +6,7 @@ import { checkedFilter, createMatcher, type RequestFilter, requestFilter } from 
 import { notFound } from '../../mock-server-error.ts';
 import { PAGE_HEADERS } from '../../web/page-security.ts';
 import { Problem } from '../problem.ts';
-import { type AdminCall, route } from '../route.ts';
+import { type AdminCall, type AdminTarget, route } from '../route.ts';
 import { audit, journalEntry, journalFilter } from '../shapes.ts';
 
 const tag = 'requests';
@@ -58,8 +58,7 @@ export const journalRoutes = [
     summary: 'List the newest requests, each with the reason for its response; `after` returns only later ones',
     query: listQuery,
     response: list,
-    run: ({ journal, spaces, query: { spaces: also, ...filter } }) =>
-      listRequests(also === 'true' ? [journal, ...(spaces?.journals ?? [])] : [journal], filter),
+    run: ({ query: { spaces, ...filter }, ...target }) => listRequests(journalsOf(target, spaces), filter),
   }),
   route('GET /requests/{number}', {
     id: 'getRequest',
@@ -112,16 +111,11 @@ export const journalRoutes = [
     id: 'events',
     tag,
     summary:
-      'Stream new requests as server-sent events; `after` or the header `Last-Event-ID` includes earlier requests from the journal',
-    query: z.strictObject({
-      after: z.coerce
-        .number()
-        .int()
-        .min(0)
-        .optional()
-        .describe(
-          'Number of the last known request. Default: `Last-Event-ID`, which browsers send when they reconnect.',
-        ),
+      'Stream new requests that match as server-sent events; `after` or the header `Last-Event-ID` includes earlier requests from the journal',
+    query: journalFilter.extend({
+      after: journalFilter.shape.after.describe(
+        'Number of the last known request. Default: `Last-Event-ID`, which browsers send when they reconnect.',
+      ),
       spaces: alsoSpaces.describe('Includes new requests of spaces.'),
     }),
     isStream: true,
@@ -145,9 +139,7 @@ function listRequests(journals: readonly Journal[], { limit, ...filter }: Reques
       { status: 400, code: 'invalid_field' },
     );
   }
-  const matches = createMatcher(
-    checkedFilter(filter, { knowsKey: (id) => journals.some((journal) => journal.knowsKey?.(id)) }),
-  );
+  const matches = matcherFor(journals, filter);
   const found = journals.flatMap(({ entries }) => entries.filter(matches));
   if (journals.length > 1) found.sort((one, other) => one.at - other.at);
   // With a cursor the oldest that were not read yet, without one the newest.
@@ -155,30 +147,38 @@ function listRequests(journals: readonly Journal[], { limit, ...filter }: Reques
   return { entries, total: found.length, dropped: journals.reduce((sum, { dropped }) => sum + dropped, 0) };
 }
 
-/** Sends journal entries as server-sent events until the client disconnects. */
+/** The journal, also those of open spaces if the parameter `spaces` says so. */
+function journalsOf({ journal, spaces }: Pick<AdminTarget, 'journal' | 'spaces'>, also: string | undefined) {
+  return also === 'true' ? [journal, ...(spaces?.journals ?? [])] : [journal];
+}
+
+function matcherFor(journals: readonly Journal[], filter: RequestFilter): (entry: JournalEntry) => boolean {
+  const knowsKey = (id: string) => journals.some((journal) => journal.knowsKey?.(id));
+  return createMatcher(checkedFilter(filter, { knowsKey }));
+}
+
+/** Sends the journal entries that match as server-sent events until the client disconnects. */
 export function streamEvents({ journal, spaces: all, query, signal, outgoing }: EventsCall) {
+  const { after = lastEventId(outgoing.req.headers['last-event-id']), spaces, ...filter } = query;
+  const matches = matcherFor(journalsOf({ journal, spaces: all }, spaces), filter);
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
   outgoing.flushHeaders();
   if (outgoing.req.method === 'HEAD') return void outgoing.end();
   const send = (entry: JournalEntry) => {
+    if (!matches(entry)) return;
     // Each space counts its requests by itself: their numbers would be wrong as Last-Event-ID of the mock.
     const id = all !== undefined && entry.space !== undefined ? '' : `id: ${entry.number}\n`;
     outgoing.write(`${id}event: request\ndata: ${JSON.stringify(entry)}\n\n`);
     // Closed if the listener does not read, because the mock would have to store the missed entries.
     if (outgoing.writableLength > MOST_UNREAD_BYTES) outgoing.destroy();
   };
-  const { after = lastEventId(outgoing.req.headers['last-event-id']), spaces } = query;
   if (after !== undefined) for (const entry of journal.entries) if (entry.number > after) send(entry);
   const stop = journal.subscribe(send, { spaces: spaces === 'true' });
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });
 }
 
-type EventsCall = AdminCall<
-  unknown,
-  { readonly after?: number | undefined; readonly spaces?: string | undefined },
-  unknown
->;
+type EventsCall = AdminCall<unknown, RequestFilter & { readonly spaces?: string | undefined }, unknown>;
 
 /** The number of the last event before a connection ended; `undefined` for another text than a number. */
 function lastEventId(header: string | readonly string[] | undefined): number | undefined {

@@ -13,10 +13,15 @@ export function matchingEntries(entries: readonly JournalEntry[], query: PanelQu
   return entries.filter(
     (entry) =>
       matchesStatus(entry, query.status) &&
-      (query.operation === '' || (entry.operation ?? 'unknown') === query.operation) &&
+      (query.operation === '' || operationFilterOf(entry) === query.operation) &&
       (query.key === '' || keyFilterOf(entry) === query.key) &&
       (text === '' || textOf(entry).includes(text)),
   );
+}
+
+/** The value of the filter for the operation of an entry: `other` for a path that only a stub or a handler has. */
+export function operationFilterOf({ operation, isUnknownRoute }: JournalEntry): string {
+  return operation ?? (isUnknownRoute ? 'unknown' : 'other');
 }
 
 /** The value of the filter for the key of an entry. */

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { keyText, statusText, valuePairs } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { html, Select, useNewest, withValue } from './html.ts';
-import { curlCommand, isServed, keyFilterOf, matchingEntries, targetOf } from './journal-entries.ts';
+import { curlCommand, isServed, keyFilterOf, matchingEntries, operationFilterOf, targetOf } from './journal-entries.ts';
 import { durationText, type MockView, type PanelQuery, type SectionProps, timeOfDay } from './mock-view.ts';
 
 /** All requests with the reason for the response. A row expands to all details. */
@@ -46,7 +46,7 @@ type FiltersProps = Pick<SectionProps, 'entries' | 'view' | 'query' | 'setQuery'
 
 function Filters({ entries, view, query, setQuery }: FiltersProps) {
   const statuses = distinct(entries.map(({ status }) => String(status))).sort();
-  const operations = distinct(entries.map(({ operation = 'unknown' }) => operation)).sort();
+  const operations = distinct(entries.map(operationFilterOf)).sort();
   const keys = distinct([...view.keys.map(({ id }) => id), ...entries.map(keyFilterOf)]);
   const search = useRef<HTMLInputElement>(null);
   useEffect(() => focusOnSlash(search), []);
@@ -56,7 +56,7 @@ function Filters({ entries, view, query, setQuery }: FiltersProps) {
     <${Choice} name="status" label="Status" all="Any status" query=${query} setQuery=${setQuery}
       options=${[['served', 'Served'], ['refused', 'Not served'], ...statuses.map((status) => [status, statusText(Number(status))])]} />
     <${Choice} name="operation" label="Operation" all="Any operation" query=${query} setQuery=${setQuery}
-      options=${operations.map((name) => [name, name === 'unknown' ? 'unknown path' : name])} />
+      options=${operations.map((name) => [name, { unknown: 'unknown path', other: 'other path' }[name] ?? name])} />
     <${Choice} name="key" label="Key" all="Any key" query=${query} setQuery=${setQuery}
       options=${keys.map((key) => [key, { none: 'no key', unknown: 'unknown key' }[key] ?? key])} />
   </form>`;

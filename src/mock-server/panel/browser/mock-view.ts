@@ -83,7 +83,7 @@ export interface PanelQuery {
   readonly space: string;
   /** `served`, `refused`, or a status; empty for all. */
   readonly status: string;
-  /** Id of an operation, or `unknown`. */
+  /** Id of an operation, `unknown` or `other`. */
   readonly operation: string;
   /** Id of a key, `none` or `unknown`. */
   readonly key: string;
