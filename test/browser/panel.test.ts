@@ -126,6 +126,20 @@ browserTest('adds stubs, shows how many requests received them, and removes them
     { id: 'mine', times: 3, match: { operation: 'latest' }, responses: [{ status: 201 }] },
   ]);
   expect(mock.stubs.list()[0]?.responses[0]?.body).toBe('{"success":true,"data":{ "base": "USD" }}');
+  await card.getByRole('button', { name: 'Edit mine' }).click();
+  const edited = page.getByRole('form', { name: 'Stub mine' });
+  expect(await edited.getByLabel('status', { exact: true }).inputValue()).toBe('201');
+  expect(await axeFindings(page)).toEqual([]);
+  await edited.getByLabel('status', { exact: true }).fill('200');
+  await edited.getByText('More settings').click();
+  await edited.getByLabel('times', { exact: true }).fill('1');
+  await edited.getByRole('button', { name: 'Save stub' }).click();
+  await card.getByText('served 0 times, 1 left').waitFor();
+  await form.waitFor();
+  expect(mock.stubs.get('mine')).toMatchObject({
+    match: { operation: 'latest' },
+    responses: [{ status: 200, body: '{"success":true,"data":{ "base": "USD" }}' }],
+  });
   await call();
   await card.getByText('No stubs.').waitFor();
 

@@ -11,18 +11,29 @@ import {
 import { html } from './html.ts';
 import { formError, type MockView, type SectionProps } from './mock-view.ts';
 import { FieldGroup, Fields, useBodySchema } from './schema-form.ts';
+import { stubSettings } from './stub-settings.ts';
 
-/** The stubs, with a form to add one. */
+/** The stubs, with a form to add and edit them. */
 export function StubSection({ view: { stubs }, refusal, act }: SectionProps) {
   const schema = useBodySchema<StubSchema>('/stubs');
-  const add = async (stub: string) => (await act('POST', '/stubs', stub)) !== undefined;
+  const [edited, setEdited] = useState<ShownStub>();
+  const save = async (stub: string) => {
+    const [method, path] = edited === undefined ? ['POST', '/stubs'] : ['PUT', pathOf(edited)];
+    const isSaved = (await act(method, path, stub)) !== undefined;
+    if (isSaved) setEdited(undefined);
+    return isSaved;
+  };
   return html`<section class="card" aria-labelledby="stubs">
     <div class="row between">
       <h2 id="stubs">Stubs</h2>
       <button type="button" disabled=${stubs.length === 0} onClick=${() => act('DELETE', '/stubs')}>Remove all</button>
     </div>
-    ${schema !== undefined && html`<${StubForm} schema=${schema} problem=${formError('/stubs', refusal)} add=${add} />`}
-    <ul class="plain">${stubs.toReversed().map((stub) => html`<${StubRow} key=${stub.id} stub=${stub} act=${act} />`)}</ul>
+    ${
+      schema !== undefined &&
+      html`<${StubForm} key=${edited?.id} schema=${schema} edited=${edited} problem=${formError('/stubs', refusal)} save=${save}
+        cancel=${() => setEdited(undefined)} />`
+    }
+    <ul class="plain">${stubs.toReversed().map((stub) => html`<${StubRow} key=${stub.id} stub=${stub} act=${act} edit=${setEdited} />`)}</ul>
     ${stubs.length === 0 && html`<p class="empty">No stubs.</p>`}
   </section>`;
 }
@@ -34,46 +45,63 @@ interface StubSchema {
 
 interface StubFormProps {
   readonly schema: StubSchema;
+  /** The stub to change; `undefined` for a new one. */
+  readonly edited: ShownStub | undefined;
   readonly problem: string | undefined;
   /** Returns whether the mock accepted it. */
-  readonly add: (stub: string) => Promise<boolean>;
+  readonly save: (stub: string) => Promise<boolean>;
+  readonly cancel: () => void;
 }
 
-function StubForm({ schema: { properties: described, examples }, problem, add }: StubFormProps) {
+function StubForm({ schema: { properties: described, examples }, edited, problem, save, cancel }: StubFormProps) {
   // The body is sent as it was typed, whether or not it is JSON.
   const body = { ...described.body, type: 'string', isLong: true };
   const properties: StubSchema['properties'] = { ...described, body };
-  const initial = inputOf(examples[0] ?? {}, properties);
+  const initial = inputOf(edited === undefined ? (examples[0] ?? {}) : stubSettings(edited), properties);
   const [input, setInput] = useState<FormInput>(initial);
   const [isChecked, setChecked] = useState(false);
-  const { match, error, data, status, ...others } = properties;
+  const { id, match, error, data, status, ...rest } = properties;
+  const others = id === undefined || edited !== undefined ? rest : { id, ...rest };
   const submit = async (event: Event) => {
     event.preventDefault();
     setChecked(true);
-    if (!isValid(input, properties) || !(await add(jsonObject(settingsIn(input, properties))))) return;
+    if (!isValid(input, properties) || !(await save(jsonObject(settingsIn(input, properties))))) return;
     setInput(initial);
     setChecked(false);
   };
   const shared = { form: 'stub', input, isChecked, change: setInput };
-  return html`<form class="form" aria-label="New stub" onSubmit=${submit}>
+  return html`<form class="form" aria-label=${edited === undefined ? 'New stub' : `Stub ${edited.id}`} onSubmit=${submit}>
     <${Fields} ...${shared} fields=${{ status, data }} />
     <${FieldGroup} title="Which requests" ...${shared} prefix="match." fields=${match.properties} />
     <${FieldGroup} title="An error instead of data" ...${shared} prefix="error." fields=${error.properties} />
     <${FieldGroup} title="More settings" ...${shared} fields=${others} />
     ${problem !== undefined && html`<p class="note bad break" role="alert">${problem}</p>`}
-    <div class="row"><button class="main">Add stub</button></div>
+    <div class="row"><button class="main">${edited === undefined ? 'Add stub' : 'Save stub'}</button>
+      ${edited !== undefined && html`<button type="button" onClick=${cancel}>Cancel</button>`}</div>
   </form>`;
 }
 
 type ShownStub = MockView['stubs'][number];
 
-function StubRow({ stub, act }: { readonly stub: ShownStub } & Pick<SectionProps, 'act'>) {
+function pathOf({ id }: ShownStub): string {
+  return `/stubs/${encodeURIComponent(id)}`;
+}
+
+interface StubRowProps extends Pick<SectionProps, 'act'> {
+  readonly stub: ShownStub;
+  readonly edit: (stub: ShownStub) => void;
+}
+
+function StubRow({ stub, act, edit }: StubRowProps) {
   const { id, match } = stub;
   return html`<li class="row between key-row">
     <div class="grow"><strong class="break">${id}</strong> <span class="badge">${responseText(stub)}</span> <span class="hint">${servedText(stub)}</span>
       ${Object.keys(match).length > 0 && html`<p class="hint break mono">${JSON.stringify(match)}</p>`}
       ${stub.responses[0] !== undefined && html`<p class="hint break mono">${shortened(stub.responses[0].body)}</p>`}</div>
-    <button type="button" class="danger" onClick=${() => act('DELETE', `/stubs/${encodeURIComponent(id)}`)}>Remove<span class="hidden"> ${id}</span></button>
+    <div class="row">
+      ${stub.kind === 'responses' && html`<button type="button" onClick=${() => edit(stub)}>Edit<span class="hidden"> ${id}</span></button>`}
+      <button type="button" class="danger" onClick=${() => act('DELETE', pathOf(stub))}>Remove<span class="hidden"> ${id}</span></button>
+    </div>
   </li>`;
 }
 
