@@ -4,6 +4,7 @@ export type { Fetch } from './adapters/fetch.ts';
 export { type InterceptedUndici, interceptUndici, type MswServer } from './adapters/intercept-undici.ts';
 export type { InterceptionOptions, OnUnhandledRequest } from './adapters/interception.ts';
 export type { MswHandler } from './adapters/overrides.ts';
+export type { TlsOptions } from './adapters/tls-server.ts';
 export {
   connectMockServer,
   type Remote,

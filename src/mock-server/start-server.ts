@@ -49,8 +49,9 @@ export async function startServer(options: ServeOptions, serving: Serving): Prom
   checkToken(adminToken);
   const { mock, parts, spaces, handleRequest, onClose } = serving;
   const { clock, journal, sockets, adapters } = parts;
-  const { host, allowRemote } = address;
-  const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host, allowRemote });
+  const { host, allowRemote, tls } = address;
+  const names = { host, allowRemote, scheme: tls === undefined ? 'http' : 'https' } as const;
+  const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, ...names });
   const persister = state === undefined ? undefined : await StatePersister.open(checkedPath(state), mock, clock);
   const onResponded = persister === undefined ? undefined : () => persister.noteChange();
   const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin, onResponded }).catch(

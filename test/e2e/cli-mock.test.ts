@@ -1,7 +1,11 @@
 import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BUNDLE, hasBundle, runBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
+import { selfSigned } from '../helpers/self-signed.ts';
 
 describe.skipIf(!hasBundle)('fxrates mock', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)('%s stops it with 0, also with connections open', async (signal) => {
@@ -44,6 +48,21 @@ describe.skipIf(!hasBundle)('fxrates mock', () => {
 
 describe.skipIf(!hasBundle)('fxrates mock -- command', () => {
   const inNode = (code: string) => ['mock', '--', process.execPath, '-e', code];
+
+  test('the command trusts the certificate of --tls-cert', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fxrates-tls-'));
+    const files = Object.entries(selfSigned()).flatMap(([name, pem]) => {
+      writeFileSync(join(folder, name), pem);
+      return [`--tls-${name}`, join(folder, name)];
+    });
+    const code = `fetch(process.env.FXRATES_BASE_URL + '/api/v1/quota', {
+      headers: { authorization: 'Bearer ' + process.env.FXRATES_API_KEY },
+    }).then(({ url, status }) => console.log(new URL(url).protocol, status))`;
+
+    const { stdout } = await runBundle(['mock', '--host', 'localhost', ...files, '--', process.execPath, '-e', code]);
+
+    expect(stdout).toBe('https: 200\n');
+  });
 
   test('the command finds URL and key in its environment and can use the real CLI', async () => {
     const { code, stdout } = await runBundle([

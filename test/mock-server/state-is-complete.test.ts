@@ -108,6 +108,7 @@ const OF_THE_MOMENT = {
   'adapters/msw-strategy.ts': ['hasPassed', 'refusal'],
   'adapters/interception.ts': ['listening', 'interception'],
   'adapters/node-server.ts': ['pending'],
+  'adapters/tls-server.ts': ['connections'],
   'adapters/undici-sink.ts': ['#isOver', '#isPaused', '#resumed', '#disconnected', '#timeout', 'abort', 'reason'],
   'behaviour/assumptions.ts': ['warned'],
   'behaviour/behaviour.ts': ['#used'],

@@ -1,6 +1,13 @@
 import { once, setMaxListeners } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { LOOPBACK_ADDRESS } from '../../environment-proxy.ts';
 import type { Admin } from '../admin/admin.ts';
@@ -12,10 +19,11 @@ import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { readBody } from '../web/read-body.ts';
 import type { RequestSource } from './active-adapters.ts';
 import { brokenRequestResponse, brokenRequestText, deliverOverSocket } from './socket-response.ts';
+import type { TlsOptions } from './tls-server.ts';
 
 /** A server on a port. */
 export interface ListeningServer extends AsyncDisposable {
-  /** `http://127.0.0.1:41234` */
+  /** `http://127.0.0.1:41234`; with `tls`, `https://` and the name in `host`. */
   readonly url: string;
   readonly port: number;
   /** Finishes the responses in progress, then closes every connection. */
@@ -39,6 +47,12 @@ export interface ListenOptions {
    * @default false
    */
   readonly allowRemote?: boolean | undefined;
+  /**
+   * Serves https instead of http, with this certificate and its private key, as PEM.
+   * @default http
+   * @example { cert: readFileSync('cert.pem'), key: readFileSync('key.pem') }
+   */
+  readonly tls?: TlsOptions | undefined;
 }
 
 export interface ServerContext {
@@ -57,7 +71,7 @@ export async function listenHttp(options: ListenOptions, context: ServerContext)
   const pending = new Set<Promise<void>>();
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // one listener per waiting request, removed with it
-  const server = createServer(LIMITS, (incoming, outgoing) => {
+  const listener: RequestListener = (incoming, outgoing) => {
     if (onResponded !== undefined) outgoing.once('close', onResponded);
     if (lacksHost(incoming)) return sendResponse(brokenRequestResponse('NO_HOST', now()), outgoing);
     if (admin(incoming, outgoing)) return;
@@ -65,7 +79,9 @@ export async function listenHttp(options: ListenOptions, context: ServerContext)
     if (sending === undefined) return;
     pending.add(sending);
     void sending.finally(() => pending.delete(sending));
-  });
+  };
+  const { tls } = options;
+  const server = tls === undefined ? createServer(LIMITS, listener) : await createHttpsServer(tls, listener);
   server.on('clientError', (error: BrokenRequest, socket) => refuseBroken(error, socket, now()));
   server.on('connect', (_, socket) => refuseBroken({ code: 'CONNECT' }, socket, now()));
   // Node.js would respond without the error envelope.
@@ -75,10 +91,21 @@ export async function listenHttp(options: ListenOptions, context: ServerContext)
     closing.abort(SERVER_CLOSED);
     return closeServer(server, pending);
   };
-  const { address, family, port } = server.address() as AddressInfo;
+  const address = server.address() as AddressInfo;
+  return { url: urlOf(address, options), port: address.port, close, [Symbol.asyncDispose]: close };
+}
+
+/** Loaded only if it is used. */
+async function createHttpsServer(tls: TlsOptions, listener: RequestListener): Promise<Server> {
+  const { createTlsServer } = await import('./tls-server.ts');
+  return createTlsServer(tls, LIMITS, listener);
+}
+
+function urlOf({ address, family, port }: AddressInfo, { tls, host }: ListenOptions): string {
+  // A certificate is valid for the name, and perhaps not for its address.
+  if (tls !== undefined && host !== undefined && isIP(host) === 0) return `https://${host}:${port}`;
   const reachable = REACHABLE[address] ?? address;
-  const host = family === 'IPv6' ? `[${reachable}]` : reachable;
-  return { url: `http://${host}:${port}`, port, close, [Symbol.asyncDispose]: close };
+  return `${tls === undefined ? 'http' : 'https'}://${family === 'IPv6' ? `[${reachable}]` : reachable}:${port}`;
 }
 
 /** The address of this machine for a server that listens on all addresses. */
@@ -233,9 +260,9 @@ async function closeServer(server: Server, pending: ReadonlySet<Promise<void>>):
 
 /** Makes the server listen on the address and port of the options. */
 export async function listen(server: Server, options: ListenOptions): Promise<void> {
-  const { port = 0, host = '127.0.0.1', allowRemote = false, ...unknown } = options;
+  const { port = 0, host = '127.0.0.1', allowRemote = false, tls: _, ...unknown } = options;
   for (const [name, value] of Object.entries(unknown))
-    throw invalidOption(name, value, 'port, host, allowRemote, adminToken or state');
+    throw invalidOption(name, value, 'port, host, allowRemote, tls, adminToken or state');
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw invalidOption('port', port, 'a whole number from 0 (any free port) to 65535');
   }

@@ -16,7 +16,7 @@ export function createAdmin({ target, token, ...names }: AdminServerOptions & Ow
   const refusalOf = (headers: IncomingHttpHeaders, path: string) => {
     // Health contains nothing secret, and a token is a stronger proof than a host name.
     const needsNoName = path === HEALTH || hasToken(headers, token);
-    return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers);
+    return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers, names);
   };
   const serveIndex = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (!wantsIndexPage(incoming)) return false;

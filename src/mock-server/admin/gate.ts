@@ -9,6 +9,8 @@ export interface OwnNames {
   readonly host: string | undefined;
   /** Whether other machines may reach the server, by the names of a private network. */
   readonly allowRemote: boolean | undefined;
+  /** Of the server's own pages. */
+  readonly scheme: 'http' | 'https';
 }
 
 /**
@@ -24,8 +26,11 @@ export function refuseForeignHost({ host = '' }: IncomingHttpHeaders, names: Own
 }
 
 /** Refuses requests that a page of another site can cause in a browser. */
-export function refuseForeignPage({ host = '', origin }: IncomingHttpHeaders): Problem | undefined {
-  if (origin === undefined || origin === `http://${host}`) return undefined;
+export function refuseForeignPage(
+  { host = '', origin }: IncomingHttpHeaders,
+  { scheme }: OwnNames,
+): Problem | undefined {
+  if (origin === undefined || origin === `${scheme}://${host}`) return undefined;
   const text = 'Pages of other origins cannot use the admin API; open the control panel of this server.';
   return new Problem(text, { status: 403, code: 'foreign_origin', field: 'Origin' });
 }

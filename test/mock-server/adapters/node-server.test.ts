@@ -118,7 +118,7 @@ test.each([
     'host is "0.0.0.0"; expected a loopback address such as 127.0.0.1; set allowRemote: true for others',
   ],
   [{ host: '192.168.1.1' }, 'host is "192.168.1.1"'],
-  [{ hots: '127.0.0.1' } as never, 'hots is "127.0.0.1"; expected port, host, allowRemote, adminToken or state'],
+  [{ hots: '127.0.0.1' } as never, 'hots is "127.0.0.1"; expected port, host, allowRemote, tls, adminToken or state'],
 ])('%j is rejected before the server listens', async (options, message) => {
   await expect(newMock().serve(options)).rejects.toThrow(message);
 });

@@ -112,7 +112,7 @@ test.each([
   ['mock.example', 'Mock.Example', undefined],
   ['other.example', 'Mock.Example', 403],
 ])('the Host %s with the option host %s: refused with %s', (host, own, status) => {
-  expect(refuseForeignHost({ host }, { host: own, allowRemote: true })?.status).toBe(status);
+  expect(refuseForeignHost({ host }, { host: own, allowRemote: true, scheme: 'http' })?.status).toBe(status);
 });
 
 test('refuses other origins, including their preflights', async () => {

@@ -12,7 +12,7 @@ import { errorFacts } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Io } from '../../io.ts';
 import { choiceOption, parsedOption, repeatableOption, wholeNumber } from '../../settings/option-types.ts';
-import { jsonLine } from '../../terminal/text.ts';
+import { jsonLine, quoteForShell } from '../../terminal/text.ts';
 import { type MockOptions, PRESETS, type RunningMock, startMock } from './start-mock.ts';
 
 export const mockCommand: CommandSpec = {
@@ -25,6 +25,8 @@ export const mockCommand: CommandSpec = {
     new Option('--port <port>', '0: any free port (default: 4010; 0 with a command)').argParser(parsePort),
     new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
     new Option('--allow-remote', 'accept other machines (default host: 0.0.0.0)'),
+    new Option('--tls-cert <file>', 'serve https with this certificate (PEM)'),
+    new Option('--tls-key <file>', 'private key of the certificate (PEM)'),
     choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES),
     parsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
     new Option('--now <time>', 'start time of the clock, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
@@ -140,13 +142,14 @@ async function serveMock(options: MockOptions, invocation: Invocation): Promise<
 
 async function printUsage(mock: RunningMock, { screen }: Invocation): Promise<void> {
   if (screen.isJson) return;
-  const { url, key, plan, keys, adminUrl, dashboardUrl } = mock;
+  const { url, key, plan, keys, adminUrl, dashboardUrl, certificate } = mock;
   const { faint, command } = screen.err.palette;
   const lines = [
     `Mock exchange-rate service (invented rates, plan ${plan}). Ctrl-C stops it. In another terminal:`,
     '',
     `  ${command(`export FXRATES_BASE_URL=${url}`)}`,
     `  ${command(`export FXRATES_API_KEY=${key}`)}`,
+    ...(certificate === undefined ? [] : [`  ${command(`export NODE_EXTRA_CA_CERTS=${quoteForShell(certificate)}`)}`]),
     `  ${command('fxrates quota')}`,
     '',
     ...(keys.length > 1 ? [...keys.slice(1).map(keyLine), ''] : []),
@@ -207,7 +210,7 @@ async function runBesideMock(
     await screen.info(
       screen.isJson ? jsonLine({ event: 'ready', url, plan }) : `fxrates: mock server at ${url}, plan ${plan}\n`,
     );
-    const child = io.spawn(command, { ...environmentOf(mock), ...noProxyFor(url, io.env) });
+    const child = io.spawn(command, { ...environmentOf(mock), ...trustOf(mock, io.env), ...noProxyFor(url, io.env) });
     // On a terminal, the command receives Ctrl-C itself. A second SIGINT could end it immediately.
     const release = io.interrupts.takeOver((name) => {
       if (name !== 'SIGINT' || !io.stdin.isTTY) child.kill(name);
@@ -224,6 +227,11 @@ async function runBesideMock(
 /** The variables that the client and `connectMockServer` read. */
 function environmentOf({ url, key, adminUrl }: RunningMock): Readonly<Record<string, string>> {
   return { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl };
+}
+
+/** Makes Node.js trust the certificate of the mock, if the environment does not name another file. */
+function trustOf({ certificate }: RunningMock, env: Io['env']): Readonly<Record<string, string>> {
+  return certificate === undefined || env['NODE_EXTRA_CA_CERTS'] ? {} : { NODE_EXTRA_CA_CERTS: certificate };
 }
 
 /** `NO_PROXY` with the host of the mock, in both spellings, because each program reads another one first. */

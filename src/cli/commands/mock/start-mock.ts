@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import type { PlanName } from '../../../generated/service.ts';
 import type {
@@ -10,6 +11,7 @@ import type {
   PresetName,
   RunningServer,
   Snapshot,
+  TlsOptions,
 } from '../../../mock-server/index.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../../utf8-text.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
@@ -31,9 +33,10 @@ export interface MockOptions {
   readonly journalSize?: number;
   /** Presets, paths of files and `switch=value`. */
   readonly behaviour?: readonly string[];
-  /** The path of a file. */
+  /** The path of a file, as are the key, `setup` and `replay`. */
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
   readonly setup?: string;
-  /** The path of a file. */
   readonly replay?: string;
   /** The path of a file, which need not exist yet. */
   readonly state?: string;
@@ -43,6 +46,8 @@ export interface MockOptions {
 export interface RunningMock extends RunningServer {
   readonly server: MockServer;
   readonly key: string;
+  /** Absolute path of the certificate; `undefined` for http. */
+  readonly certificate: string | undefined;
   /** Plan of the key. */
   readonly plan: PlanName;
   /** The key, and the other keys of the setup. */
@@ -67,7 +72,8 @@ export async function startMock(
   { host, allowRemote, adminToken, plan, seed, now, frozen, journalSize, state, setup, ...paths }: MockOptions,
   { port, screen }: StartOptions,
 ): Promise<RunningMock> {
-  const [behaviour, replay, setupText] = await Promise.all([
+  const [tls, behaviour, replay, setupText] = await Promise.all([
+    readTls(paths),
     readBehaviour(paths.behaviour),
     paths.replay && readJson(paths.replay, 'a file of recorded responses'),
     setup && readJson(setup, 'a file with keys, behaviour, latest, replay, stubs or faults'),
@@ -78,8 +84,8 @@ export async function startMock(
   const created = mock.setupKeys.map((key) => printedKey(key, mock));
   const [first = printedKey(mock.createKey({ plan }), mock), ...others] = created;
   const isResumed = state !== undefined && existsSync(state);
-  const listening = await mock.serve({ port, host, allowRemote, adminToken, state }).catch((cause: unknown) => {
-    throw cannotUse(cause, state) ?? cannotListen(cause, { host, port });
+  const listening = await mock.serve({ port, host, allowRemote, tls, adminToken, state }).catch((cause: unknown) => {
+    throw cannotUse(cause, state) ?? cannotUseTls(cause, paths) ?? cannotListen(cause, { host, port });
   });
   // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
@@ -88,7 +94,8 @@ export async function startMock(
   const keys = [main, ...others.filter((other) => isKnown(other, snapshot))];
   const warnings = isResumed ? overriddenByStateFile(state, snapshot, { now, frozen, seed, setup }) : [];
   for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) await screen.warn(warning);
-  return { ...listening, server: mock, key: main.key, plan: main.plan, keys };
+  const certificate = paths.tlsCert && resolve(paths.tlsCert);
+  return { ...listening, server: mock, key: main.key, plan: main.plan, keys, certificate };
 }
 
 /** The printed URL has a loopback address, also if other machines can connect. */
@@ -157,6 +164,12 @@ function cannotUse(error: unknown, state: string | undefined): CliError | undefi
   return new CliError(error.message.replace(/\.$/, ''), { code: 'file', exitCode: exitCodes.usage, cause: error });
 }
 
+/** The file that the mock has rejected. */
+function cannotUseTls(error: unknown, { tlsCert = '', tlsKey = '' }: TlsPaths): CliError | undefined {
+  const [, field, what = ''] = /^tls\.(cert|key) .*?; (.*)\.$/.exec(error instanceof Error ? error.message : '') ?? [];
+  return field === undefined ? undefined : unusable(field === 'cert' ? tlsCert : tlsKey, what, error);
+}
+
 function cannotListen(cause: unknown, { host, port }: { readonly host: string; readonly port: number }): unknown {
   const freePort = 'Use a free port:  fxrates mock --port 0';
   const reasons: Readonly<Record<string, readonly [string, string]>> = {
@@ -207,10 +220,27 @@ function switchValue(text: string): unknown {
   return /^(-?\d+|true|false|null)$/.test(text) ? JSON.parse(text) : text;
 }
 
-async function readJson(path: string, expected: string): Promise<string> {
-  const bytes = await readFile(path).catch((cause) => {
+type TlsPaths = Pick<MockOptions, 'tlsCert' | 'tlsKey'>;
+
+async function readTls({ tlsCert, tlsKey }: TlsPaths): Promise<TlsOptions | undefined> {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined) throw usageError('--tls-key needs --tls-cert', 'the certificate of the key');
+  if (tlsKey === undefined) throw usageError('--tls-cert needs --tls-key', 'the private key of the certificate');
+  const [cert, key] = await Promise.all([
+    readBytes(tlsCert, 'a certificate as PEM'),
+    readBytes(tlsKey, 'a private key as PEM'),
+  ]);
+  return { cert, key };
+}
+
+function readBytes(path: string, expected: string): Promise<Buffer> {
+  return readFile(path).catch((cause) => {
     throw unusable(path, `${systemReason(cause)}; expected ${expected}`, cause);
   });
+}
+
+async function readJson(path: string, expected: string): Promise<string> {
+  const bytes = await readBytes(path, expected);
   const text = utf8Text(bytes);
   if (text === undefined) throw unusable(path, UTF16_PROBLEM);
   const fault = jsonFault(text);

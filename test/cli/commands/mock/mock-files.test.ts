@@ -1,11 +1,13 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Agent, request } from 'undici';
 import { expect, test } from 'vitest';
 import { main } from '../../../../src/cli/main.ts';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
 import { quiet } from '../../../helpers/fake-clock.ts';
+import { selfSigned } from '../../../helpers/self-signed.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fxrates-mock-'));
 
@@ -53,6 +55,61 @@ test.each([
   const [response] = await responsesOf(args, ['/api/v1/quota?api_key=another']);
 
   expect(response).toContain(`${status} {`);
+});
+
+const { cert, key: privateKey } = selfSigned();
+const [CERT, KEY] = [fileOf('cert.pem', cert), fileOf('key.pem', privateKey)];
+
+test('--tls-cert and --tls-key serve https, and the instructions name the certificate', async () => {
+  const io = new FakeIo();
+  const exited = main(['mock', '--port', '0', '--host', 'localhost', '--tls-cert', CERT, '--tls-key', KEY], io);
+  while (!io.written.stdout.includes('\n')) await quiet();
+  const url = io.written.stdout.trim();
+  const agent = new Agent({ connect: { ca: cert } });
+
+  const { statusCode } = await request(`${url}/__fxrates/health`, { dispatcher: agent });
+  await agent.destroy();
+  io.interrupt('SIGTERM');
+
+  expect(await exited).toBe(0);
+  expect(statusCode).toBe(200);
+  expect(url).toMatch(/^https:\/\/localhost:\d+$/);
+  expect(io.written.stderr).toContain(`export NODE_EXTRA_CA_CERTS=${CERT}\n`);
+});
+
+test.each([
+  [{}, CERT],
+  [{ NODE_EXTRA_CA_CERTS: '/own.pem' }, undefined],
+])('with NODE_EXTRA_CA_CERTS in %j, a command gets %s', async (env, expected) => {
+  const given: unknown[] = [];
+  const spawn: FakeIo['spawn'] = (_, variables) => {
+    given.push(variables['NODE_EXTRA_CA_CERTS']);
+    return { exited: Promise.resolve({ code: 0, signal: null }), kill: () => undefined };
+  };
+
+  await main(['mock', '--tls-cert', CERT, '--tls-key', KEY, '--', 'true'], new FakeIo({ env, spawn }));
+
+  expect(given).toEqual([expected]);
+});
+
+test.each([
+  [['--tls-cert', CERT], '--tls-cert needs --tls-key — the private key of the certificate'],
+  [['--tls-key', KEY], '--tls-key needs --tls-cert — the certificate of the key'],
+  [
+    ['--tls-cert', '/no.pem', '--tls-key', KEY],
+    'cannot use /no.pem — the file does not exist; expected a certificate as PEM',
+  ],
+  [['--tls-cert', KEY, '--tls-key', KEY], `cannot use ${KEY} — expected a certificate as PEM (`],
+  [
+    ['--tls-cert', CERT, '--tls-key', fileOf('other.pem', selfSigned().key)],
+    'other.pem — expected the private key of the certificate as PEM, without a passphrase (key values mismatch)',
+  ],
+])('%j is refused', async (args, message) => {
+  const { code, stderr } = await runCli(['mock', '--port', '0', ...args]);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+  expect(stderr).not.toContain('PRIVATE KEY');
 });
 
 test('--replay responds by query, with the digits of the file', async () => {

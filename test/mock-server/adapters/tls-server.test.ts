@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Agent, request } from 'undici';
+import { expect, test } from 'vitest';
+import { FxRates } from '../../../src/client/index.ts';
+import { createMockServer, type TlsOptions } from '../../../src/mock-server/index.ts';
+import { selfSigned } from '../../helpers/self-signed.ts';
+
+const tls = selfSigned();
+
+/** A mock that serves https, and a dispatcher that trusts its certificate. */
+async function served() {
+  const mock = createMockServer();
+  const server = await mock.serve({ host: 'localhost', tls });
+  const agent = new Agent({ connect: { ca: tls.cert } });
+  const headers = { authorization: `Bearer ${mock.createKey().key}` };
+  const send = (path: string, own: Readonly<Record<string, string>> = headers) =>
+    request(server.url + path, { dispatcher: agent, headers: own });
+  const end = async () => {
+    await agent.destroy();
+    await mock.close();
+  };
+  return { mock, server, agent, send, [Symbol.asyncDispose]: end };
+}
+
+test('a client with an https base URL gets rates', async () => {
+  await using mock = await served();
+  const { key } = mock.mock.createKey();
+  const fx = new FxRates({ apiKey: key, baseUrl: mock.server.url, dispatcher: mock.agent });
+
+  expect(mock.server.url).toBe(`https://localhost:${mock.server.port}`);
+  expect(await fx.latest({ base: 'EUR' })).toMatchObject({ base: 'EUR' });
+  await fx.close();
+});
+
+test('the pages and the admin API are served over https, and refuse pages of other origins', async () => {
+  await using mock = await served();
+  const { url, adminToken, adminUrl, dashboardUrl } = mock.server;
+  const admin = { authorization: `Bearer ${adminToken}` };
+  const origin = (from: string) => mock.send('/__fxrates/clock', { ...admin, origin: from });
+
+  expect([adminUrl.startsWith(`${url}/`), dashboardUrl]).toEqual([true, `${url}/dashboard`]);
+  expect((await mock.send('/dashboard', {})).statusCode).toBe(200);
+  expect((await origin(url)).statusCode).toBe(200);
+  for (const foreign of ['https://evil.test', url.replace('https', 'http')])
+    expect((await origin(foreign)).statusCode).toBe(403);
+});
+
+test.each([
+  [{ kind: 'reset' }, { code: 'ECONNRESET' }],
+  [{ kind: 'reset', afterBytes: 5 }, { code: 'ECONNRESET' }],
+  [{ kind: 'truncate', afterBytes: 5 }, { code: 'UND_ERR_SOCKET' }],
+  [{ kind: 'garbage' }, { name: 'HTTPParserError' }],
+  [{ kind: 'malformed-chunk' }, { name: 'HTTPParserError' }],
+] as const)('the fault %j has the effect that it has over http', async (fault, error) => {
+  await using mock = await served();
+  mock.mock.faults.add(fault);
+
+  await expect(mock.send('/api/v1/latest').then(({ body }) => body.text())).rejects.toMatchObject(error);
+});
+
+test('a reset of one connection leaves the others open', async () => {
+  await using mock = await served();
+  const kept = await mock.send('/api/v1/latest');
+  mock.mock.faults.add({ kind: 'reset', times: 1 });
+
+  await expect(mock.send('/api/v1/latest')).rejects.toMatchObject({ code: 'ECONNRESET' });
+
+  expect(await kept.body.json()).toMatchObject({ success: true });
+});
+
+test('closes while a client has not finished the handshake', async () => {
+  await using mock = await served();
+  const socket = connect(mock.server.port, 'localhost');
+  await once(socket, 'connect');
+  await mock.send('/api/v1/latest').then(({ body }) => body.text());
+  const closed = once(socket, 'close');
+
+  await mock.server.close();
+
+  await closed;
+});
+
+test('http on the port of an https server gets no response', async () => {
+  await using mock = await served();
+
+  await expect(request(mock.server.url.replace('https', 'http'))).rejects.toThrow();
+});
+
+test('an address keeps its form in the URL', async () => {
+  await using mock = createMockServer();
+
+  expect((await mock.serve({ tls })).url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+});
+
+test('the certificate and the key may be bytes', async () => {
+  await using mock = createMockServer();
+
+  const { url } = await mock.serve({ tls: { cert: Buffer.from(tls.cert), key: new TextEncoder().encode(tls.key) } });
+
+  expect(url).toMatch(/^https:/);
+});
+
+const SHAPE = 'the private key of the certificate as PEM, without a passphrase';
+
+test.each<[string, unknown, string]>([
+  ['not an object', 'cert.pem', 'tls is "cert.pem"; expected { cert, key }, both as PEM.'],
+  [
+    'a misspelt field',
+    { ...tls, crt: '' },
+    'tls.crt is not a field of tls; did you mean cert? Valid names: cert, key.',
+  ],
+  ['no certificate', { key: tls.key }, 'tls.cert is undefined; expected a certificate as PEM.'],
+  ['no key', { cert: tls.cert }, `tls.key is undefined; expected ${SHAPE}.`],
+  ['a path', { ...tls, cert: './cert.pem' }, 'tls.cert is "…"; expected a certificate as PEM ('],
+  ['the key as certificate', { ...tls, cert: tls.key }, 'tls.cert is "…"; expected a certificate as PEM ('],
+  ['another key', { ...tls, key: selfSigned().key }, `tls.key is "…"; expected ${SHAPE} (key values mismatch).`],
+  ['the certificate as key', { ...tls, key: tls.cert }, `tls.key is "…"; expected ${SHAPE} (`],
+])('%s is refused as tls', async (_, given, message) => {
+  await using mock = createMockServer();
+
+  const error = expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(message) });
+  await expect(mock.serve({ tls: given as TlsOptions })).rejects.toEqual(error);
+});
