@@ -129,9 +129,9 @@ browserTest('adds stubs, shows how many requests received them, and removes them
   await card.getByRole('button', { name: 'Edit mine' }).click();
   const edited = page.getByRole('form', { name: 'Stub mine' });
   expect(await edited.getByLabel('status', { exact: true }).inputValue()).toBe('201');
+  expect(await edited.getByLabel('data', { exact: true }).inputValue()).toBe('{ "base": "USD" }');
   expect(await axeFindings(page)).toEqual([]);
   await edited.getByLabel('status', { exact: true }).fill('200');
-  await edited.getByText('More settings').click();
   await edited.getByLabel('times', { exact: true }).fill('1');
   await edited.getByRole('button', { name: 'Save stub' }).click();
   await card.getByText('served 0 times, 1 left').waitFor();

@@ -48,14 +48,24 @@ interface FieldsProps {
   readonly isChecked: boolean;
 }
 
+interface FieldGroupProps extends FieldsProps {
+  readonly title: string;
+  /** Whether the form shows existing settings, so that a group with some of them is open. */
+  readonly isEdited: boolean;
+}
+
 /** Fields that are shown on demand, and when one of them has an error. */
-export function FieldGroup({ title, ...shown }: FieldsProps & { readonly title: string }) {
-  const { input, fields, prefix, isChecked } = shown;
+export function FieldGroup({ title, isEdited, ...shown }: FieldGroupProps) {
+  const { input, fields, prefix = '', isChecked } = shown;
   const group = useRef<HTMLDetailsElement>(null);
   const hasError = isChecked && !isValid(input, fields, prefix);
   useEffect(() => {
     if (hasError && group.current !== null) group.current.open = true;
   }, [hasError]);
+  useEffect(() => {
+    const isFilled = Object.keys(fields).some((name) => (input[prefix + name] ?? '') !== '');
+    if (isEdited && isFilled && group.current !== null) group.current.open = true;
+  }, []);
   return html`<details class="group" ref=${group}><summary>${title}</summary><div class="form"><${Fields} ...${shown} /></div></details>`;
 }
 

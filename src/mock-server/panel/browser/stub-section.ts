@@ -11,7 +11,7 @@ import {
 import { html } from './html.ts';
 import { formError, type MockView, type SectionProps } from './mock-view.ts';
 import { FieldGroup, Fields, useBodySchema } from './schema-form.ts';
-import { stubSettings } from './stub-settings.ts';
+import { stubInput } from './stub-input.ts';
 
 /** The stubs, with a form to add and edit them. */
 export function StubSection({ view: { stubs }, refusal, act }: SectionProps) {
@@ -57,7 +57,7 @@ function StubForm({ schema: { properties: described, examples }, edited, problem
   // The body is sent as it was typed, whether or not it is JSON.
   const body = { ...described.body, type: 'string', isLong: true };
   const properties: StubSchema['properties'] = { ...described, body };
-  const initial = inputOf(edited === undefined ? (examples[0] ?? {}) : stubSettings(edited), properties);
+  const initial = edited === undefined ? inputOf(examples[0] ?? {}, properties) : stubInput(edited, properties);
   const [input, setInput] = useState<FormInput>(initial);
   const [isChecked, setChecked] = useState(false);
   const { id, match, error, data, status, ...rest } = properties;
@@ -72,9 +72,9 @@ function StubForm({ schema: { properties: described, examples }, edited, problem
   const shared = { form: 'stub', input, isChecked, change: setInput };
   return html`<form class="form" aria-label=${edited === undefined ? 'New stub' : `Stub ${edited.id}`} onSubmit=${submit}>
     <${Fields} ...${shared} fields=${{ status, data }} />
-    <${FieldGroup} title="Which requests" ...${shared} prefix="match." fields=${match.properties} />
-    <${FieldGroup} title="An error instead of data" ...${shared} prefix="error." fields=${error.properties} />
-    <${FieldGroup} title="More settings" ...${shared} fields=${others} />
+    <${FieldGroup} title="Which requests" isEdited=${edited !== undefined} ...${shared} prefix="match." fields=${match.properties} />
+    <${FieldGroup} title="An error instead of data" isEdited=${edited !== undefined} ...${shared} prefix="error." fields=${error.properties} />
+    <${FieldGroup} title="More settings" isEdited=${edited !== undefined} ...${shared} fields=${others} />
     ${problem !== undefined && html`<p class="note bad break" role="alert">${problem}</p>`}
     <div class="row"><button class="main">${edited === undefined ? 'Add stub' : 'Save stub'}</button>
       ${edited !== undefined && html`<button type="button" onClick=${cancel}>Cancel</button>`}</div>
