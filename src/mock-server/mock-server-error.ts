@@ -23,7 +23,7 @@ export class MockServerError extends Error {
   }
 }
 
-interface MockServerErrorDetail {
+export interface MockServerErrorDetail {
   readonly code: string;
   readonly status?: number | undefined;
   readonly field?: string | undefined;
@@ -123,6 +123,11 @@ function asJson(value: unknown): string {
 /** JSON.stringify writes NaN and Infinity as null. */
 function withNaN(_name: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+}
+
+/** A thrown value as text. */
+export function thrownText(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
 }
 
 /** Checks a name that a test has chosen. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type * as z from 'zod';
 import { parseTarget } from '../http/router.ts';
 import { unknownField } from '../matching/checked-input.ts';
-import { MockServerError, show } from '../mock-server-error.ts';
+import { MockServerError, show, thrownText } from '../mock-server-error.ts';
 import { servePanel } from '../panel/serve-panel.ts';
 import { findRoute } from '../web/find-route.ts';
 import { requireToken } from './gate.ts';
@@ -26,7 +26,7 @@ export function createAdminServer(options: AdminServerOptions): HandleAdmin {
       if (await servePanel(incoming, outgoing, path)) return;
       await handleApi(options, { incoming, outgoing, path });
     } catch (error) {
-      sendProblem(outgoing, asProblem(error));
+      sendProblem(outgoing, error instanceof MockServerError ? error : internalProblem(error));
     }
   };
 }
@@ -82,15 +82,9 @@ function invalidId(method: string, path: string): Problem | undefined {
 
 const ID = /^[\w.-]+$/;
 
-function asProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  return error instanceof MockServerError ? refusedProblem(error) : internalProblem(error);
-}
-
 /** The admin API is for the owner of the mock. Unlike the emulated service, it shows the reason. */
 function internalProblem(error: unknown): Problem {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
-  return new Problem(text, { status: 500, code: 'internal_error' });
+  return new Problem(thrownText(error), { status: 500, code: 'internal_error' });
 }
 
 /** A request of the admin API, and its response object. */
@@ -117,11 +111,6 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
   if (route.isStream) return;
   const isEmpty = route.response === undefined;
   sendJson(outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });
-}
-
-/** An error of the mock. Without a status of its own, it is an invalid argument. */
-function refusedProblem({ message, status = 400, code, field }: MockServerError): Problem {
-  return new Problem(message, { status, code, field });
 }
 
 function queryOf(url: string): Record<string, string> {

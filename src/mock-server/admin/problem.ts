@@ -2,34 +2,23 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { utf8Text } from '../../utf8-text.ts';
 import { pause } from '../clock/event-loop.ts';
-import { redactKeys } from '../redact-keys.ts';
+import { MockServerError, type MockServerErrorDetail } from '../mock-server-error.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 import { readBody } from '../web/read-body.ts';
 import { MAX_BODY_BYTES } from './route.ts';
 
-/** An error of the admin API. The response is `{ error: { code, message, field } }` with `status`. */
-export class Problem extends Error {
-  override readonly name = 'Problem';
-  readonly status: number;
-  readonly code: string;
-  /** The part of the request that is wrong. */
-  readonly field: string | undefined;
+/** An error of the admin API itself, with headers for its response. `field` is the part of the request that is wrong. */
+export class Problem extends MockServerError {
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(message: string, { status, code, field, headers = {} }: ProblemDetail) {
-    // Both can contain text of the request: a path, or the name of a field.
-    super(redactKeys(message));
-    this.status = status;
-    this.code = code;
-    this.field = field === undefined ? undefined : redactKeys(field);
+  constructor(message: string, { headers = {}, ...detail }: ProblemDetail) {
+    super(message, detail);
     this.headers = headers;
   }
 }
 
-interface ProblemDetail {
+interface ProblemDetail extends MockServerErrorDetail {
   readonly status: number;
-  readonly code: string;
-  readonly field?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -47,8 +36,10 @@ export function sendJson(outgoing: ServerResponse, { status, body, headers = {} 
   outgoing.end(text);
 }
 
-export function sendProblem(outgoing: ServerResponse, problem: Problem): void {
-  const { status, code, message, field, headers } = problem;
+/** Sends `{ error: { code, message, field } }`. An error of the mock without a status is about an invalid argument. */
+export function sendProblem(outgoing: ServerResponse, problem: MockServerError): void {
+  const { status = 400, code, message, field } = problem;
+  const headers = problem instanceof Problem ? problem.headers : {};
   // A body that is much too long is not read to its end; the connection cannot be used again.
   if (status === 413) outgoing.shouldKeepAlive = false;
   sendJson(outgoing, { status, body: { error: { code, message, field } }, headers });

@@ -1,5 +1,6 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
+import { thrownText } from '../mock-server-error.ts';
 import type { Authentication } from '../service/authenticate.ts';
 import type { Decision, RateUse } from '../service/decide.ts';
 import { retryAfter } from './response-headers.ts';
@@ -71,12 +72,11 @@ export function optionsResponse(behaviour: Behaviour): ServiceResponse {
 
 /** Does not contain the error, which is in the journal. */
 export function internalError(error: unknown): ServiceResponse {
-  const why = error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
   return errorResponse({
     status: 500,
     code: 'internal_error',
     message: 'The mock server failed to process the request.',
-    why,
+    why: thrownText(error),
   });
 }
 
