@@ -11,7 +11,7 @@ import type { Journal } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
 import { assembleParts, type MockParts } from './mock-parts.ts';
 import { MockScope } from './mock-scope.ts';
-import { checkedId, checkOptionNames, MockServerError, unknownId } from './mock-server-error.ts';
+import { checkedId, checkOptionNames, freeName, MockServerError, unknownId } from './mock-server-error.ts';
 import { hashOf } from './service/keys.ts';
 import { randomFromSeed } from './service/random.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
@@ -130,14 +130,16 @@ export class Spaces {
 
   open(options: SpaceOptions): Space {
     checkOptionNames(options, { what: 'an option of space()', known: ['name', 'plan', 'clock', 'behaviour'] });
-    const name = options.name === undefined ? this.#nextName() : checkedId('name', options.name);
-    if (this.#live.has(name)) {
+    const isTaken = (name: string) => this.#live.has(name);
+    const { state } = this.#mock.context;
+    const name =
+      options.name === undefined ? freeName('space', state.lastSpace + 1, isTaken) : checkedId('name', options.name);
+    if (isTaken(name)) {
       const text = `The space ${name} is already open; close it first, or choose another name.`;
       throw new MockServerError(text, { code: 'space_exists', status: 409 });
     }
     let first: Snapshot | undefined;
     // The seed of the state, because after `restore()` it is that of the snapshot.
-    const { state } = this.#mock.context;
     const firstState = () => (first === undefined ? namedState(state.seed, name) : restoredState(first));
     const parts = this.#assemble(options, name, firstState);
     const isOpen = () => this.#live.get(name)?.parts === parts;
@@ -222,12 +224,6 @@ export class Spaces {
       firstState: () => ({ ...firstState(), ...initialSetup.stubsAndFaultsOfSpace(ownClock.now()) }),
     };
     return assembleParts(this.#options, own, space);
-  }
-
-  #nextName(): string {
-    let number = this.#mock.context.state.lastSpace + 1;
-    while (this.#live.has(`space_${number}`)) number += 1;
-    return `space_${number}`;
   }
 }
 
