@@ -2,6 +2,7 @@ import { plans } from '../../generated/service.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { maxActiveKeys } from '../service/accounts.ts';
 import { keyUsage } from '../service/key-usage.ts';
+import { maskedKey } from '../service/keys.ts';
 import type { KeyRecord } from '../service/service-state.ts';
 import { type Html, html } from '../web/html.ts';
 import { type AccountRequest, alert, form, notice, page } from './dashboard-request.ts';
@@ -64,11 +65,6 @@ ${form(request, '/dashboard/keys', html`<button class="main">Create key</button>
 </div>
 ${keys.length === 0 ? html`<p>No keys yet.</p>` : html`<ul class="keys">${keys}</ul>`}
 </section>`;
-}
-
-/** Beginning and end of a key. The service does not store the rest. */
-export function maskedKey({ prefix, lastFour }: KeyRecord): string {
-  return `${prefix}…${lastFour}`;
 }
 
 /** One key: its mask, its use of both limits, and a form to revoke it. */

@@ -1,7 +1,6 @@
-import { type PlanName, plans } from '../../generated/service.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { MockServerError } from '../mock-server-error.ts';
-import { createAccounts, maxActiveKeys } from '../service/accounts.ts';
+import { createAccounts, findAccount, isEmail, isPlan, maxActiveKeys } from '../service/accounts.ts';
 import { createKeys } from '../service/keys.ts';
 import { followLink, sendConfirmation } from '../service/outbox.ts';
 import type { AccountRecord, KeyRecord, ServiceState } from '../service/service-state.ts';
@@ -19,13 +18,12 @@ export function signUp(request: DashboardRequest): MockResponse {
   const email = emailOf(form);
   const plan = form.get('plan') ?? 'free';
   const mistake = (text: string, status: number) => welcomePage(request, { at: 'sign-up', text, status });
-  if (!EMAIL.test(email) || email.length > 254) return mistake(NOT_AN_ADDRESS, 422);
+  if (!isEmail(email) || email.length > 254) return mistake(NOT_AN_ADDRESS, 422);
   if (!isPlan(plan)) return mistake('Choose one of the plans.', 422);
   if (accountOf(context.state, email) !== undefined)
     return mistake('An account with this address already exists.', 409);
   const { id } = createAccounts(context).create({ email, plan });
-  const account = context.state.accounts.get(id);
-  if (account === undefined) return redirect('/dashboard');
+  const account = findAccount(context.state, id);
   sendConfirmation(context, account);
   return redirect('/dashboard/check-email', sessions.open(account));
 }
@@ -99,16 +97,11 @@ export function changePlan(request: AccountRequest): MockResponse {
   return redirect('/dashboard?done=plan');
 }
 
-const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const NOT_AN_ADDRESS = 'This is not an e-mail address. Enter one such as name@example.com.';
 const NO_SUCH_KEY = { status: 404, title: 'Key not found', text: 'Your account has no key with this id.' };
 
 function emailOf(form: URLSearchParams): string {
   return (form.get('email') ?? '').trim();
-}
-
-function isPlan(name: string | null): name is PlanName {
-  return name !== null && Object.hasOwn(plans, name);
 }
 
 function accountOf({ accounts }: ServiceState, email: string): AccountRecord | undefined {

@@ -20,18 +20,18 @@ import {
 } from './dashboard-request.ts';
 import { messagePage } from './signed-out-pages.ts';
 
-/** Handles the paths of the emulated dashboard, `/dashboard` and below; returns `undefined` for other paths. */
-export type Dashboard = (request: MockRequest) => MockResponse | undefined;
-
-/** Its requests are neither counted nor recorded, because the limits of the service apply to its API only. */
-export function createDashboard(context: ServiceContext): Dashboard {
+/**
+ * The emulated service and its dashboard at one address: the dashboard has the paths from `/dashboard` on. Its requests are
+ * neither counted nor recorded, because the limits of the service apply to its API only.
+ */
+export function withDashboard(service: ServiceHandler, context: ServiceContext): ServiceHandler {
   const dashboard = { context, sessions: new Sessions(), newKeys: new NewKeys() };
   return (request) => {
-    if (!request.target.includes('/dashboard')) return undefined;
+    if (!request.target.includes('/dashboard')) return service(request);
     const target = parseTarget(request.target);
-    if (!isDashboardPath(target.path)) return undefined;
-    const response = respond(dashboard, request, target);
-    return { ...response, headers: { date: dateHeader(context.now()), ...response.headers } };
+    if (!isDashboardPath(target.path)) return service(request);
+    const { headers, ...response } = respond(dashboard, request, target);
+    return { response: { ...response, headers: { date: dateHeader(context.now()), ...headers } }, entry: undefined };
   };
 }
 
@@ -105,7 +105,7 @@ interface DashboardRoute {
   readonly handle: (request: DashboardRequest) => MockResponse;
 }
 
-export const dashboardRoutes: readonly DashboardRoute[] = [
+const dashboardRoutes: readonly DashboardRoute[] = [
   { method: 'GET', path: '/dashboard', handle: actions.home },
   { method: 'POST', path: '/dashboard/sign-up', handle: actions.signUp },
   { method: 'POST', path: '/dashboard/sign-in', handle: actions.signIn },
@@ -124,15 +124,6 @@ function signedIn(handle: (request: AccountRequest) => MockResponse): (request: 
   return (request) => {
     const { account } = request.session;
     return account === undefined ? redirect('/dashboard') : handle({ ...request, account });
-  };
-}
-
-/** The emulated service and its dashboard at one address. */
-export function withDashboard(service: ServiceHandler, context: ServiceContext): ServiceHandler {
-  const dashboard = createDashboard(context);
-  return (request) => {
-    const response = dashboard(request);
-    return response === undefined ? service(request) : { response, entry: undefined };
   };
 }
 

@@ -1,5 +1,6 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { MockResponse } from '../http/mock-message.ts';
+import { isPlan } from '../service/accounts.ts';
 import { type Html, html } from '../web/html.ts';
 import { type AccountRequest, alert, type DashboardRequest, form, page } from './dashboard-request.ts';
 
@@ -12,6 +13,7 @@ export interface FormMistake {
 
 /** The page for users who are not signed in: forms to sign up and to sign in. */
 export function welcomePage(request: DashboardRequest, mistake?: FormMistake): MockResponse {
+  const plan = request.form.get('plan');
   const content = html`<h1>Exchange rates for your code</h1>
 <p class="lead">Create an account, confirm its e-mail address, and create your first API key.</p>
 <div class="columns">
@@ -22,7 +24,7 @@ ${form(
   request,
   '/dashboard/sign-up',
   html`${emailField(request, 'sign-up', mistake)}
-${planChoice('sign-up-plan', chosenPlan(request.form.get('plan')))}
+${planChoice('sign-up-plan', isPlan(plan) ? plan : 'free')}
 <button class="main">Create account</button>`,
 )}
 </section>
@@ -61,10 +63,6 @@ function emailField(request: DashboardRequest, name: FormMistake['at'], mistake:
 <input id="${name}-email" name="email" type="email" required maxlength="254" value="${value}"${
     isWrong && html` aria-invalid="true"`
   }></div>`;
-}
-
-function chosenPlan(name: string | null): PlanName {
-  return name !== null && Object.hasOwn(plans, name) ? (name as PlanName) : 'free';
 }
 
 interface Message {

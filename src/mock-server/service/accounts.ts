@@ -106,13 +106,19 @@ function view({ id, email, plan, isConfirmed, createdAt }: AccountRecord): Accou
 }
 
 function checkPlan(plan: unknown): void {
-  if (typeof plan === 'string' && Object.hasOwn(plans, plan)) return;
-  throw invalidOption('plan', plan, `one of ${Object.keys(plans).join(', ')}`);
+  if (!isPlan(plan)) throw invalidOption('plan', plan, `one of ${Object.keys(plans).join(', ')}`);
+}
+
+export function isPlan(name: unknown): name is PlanName {
+  return typeof name === 'string' && Object.hasOwn(plans, name);
 }
 
 function checkEmail(email: unknown): void {
-  if (typeof email === 'string' && /^[^\s@]+@[^\s@]+$/.test(email)) return;
-  throw invalidOption('email', email, 'an e-mail address');
+  if (!isEmail(email)) throw invalidOption('email', email, 'an e-mail address');
+}
+
+export function isEmail(text: unknown): boolean {
+  return typeof text === 'string' && /^[^\s@]+@[^\s@]+$/.test(text);
 }
 
 /** Moves an account to `plan`. The switches define the effect on usage and on keys above the new cap. */

@@ -198,6 +198,11 @@ function issue({ state, behaviour, now }: ServiceContext, account: AccountRecord
   return { id: record.id, key: prefix + digits, accountId: account.id };
 }
 
+/** Beginning and end of a key. The mock does not store the rest. */
+export function maskedKey({ prefix, lastFour }: KeyRecord): string {
+  return `${prefix}…${lastFour}`;
+}
+
 function findKey(state: ServiceState, keyId: string): KeyRecord {
   const key = state.keys.get(keyId);
   if (key !== undefined) return key;
@@ -205,11 +210,11 @@ function findKey(state: ServiceState, keyId: string): KeyRecord {
 }
 
 function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {
-  const { id, account, prefix, lastFour, createdAt, revokedAt } = key;
+  const { id, account, createdAt, revokedAt } = key;
   return {
     id,
     accountId: account.id,
-    masked: `${prefix}…${lastFour}`,
+    masked: maskedKey(key),
     state: revokedAt === undefined ? 'active' : 'revoked',
     createdAt: new Date(createdAt),
     revokedAt: revokedAt === undefined ? undefined : new Date(revokedAt),
