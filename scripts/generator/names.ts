@@ -1,10 +1,10 @@
 /** Commands of the command line that are not operations. */
-export const COMMANDS = [
+const COMMANDS = [
   ...['api', 'auth', 'batch', 'cache', 'completion', 'config', 'doctor', 'help', 'mock', 'probe', 'version'],
 ];
 
 /** Members of the client that are not operations. A `then` would make the client a promise. */
-export const CLIENT_MEMBERS = [
+const CLIENT_MEMBERS = [
   ...['batch', 'close', 'get', 'limits', 'poll', 'quotaEstimate', 'request', 'then', 'toJSON', 'withOptions'],
 ];
 

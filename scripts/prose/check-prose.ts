@@ -1,6 +1,6 @@
 import writeGood from 'write-good';
 
-export interface ProseFinding {
+interface ProseFinding {
   /** Start of the problem in the text. */
   readonly index: number;
   readonly message: string;

@@ -1,5 +1,5 @@
 /** Text that is checked as a unit: a paragraph, a heading, an item of a list or a cell of a table. */
-export interface Passage {
+interface Passage {
   readonly text: string;
   /** Line of the first character, from 1. */
   readonly line: number;

@@ -28,7 +28,7 @@ export function propertiesOf({ properties = {}, required = [] }: JsonSchema): Pr
 }
 
 /** The name of a schema that another section explains. */
-export type NameOf = (schema: JsonSchema) => string | undefined;
+type NameOf = (schema: JsonSchema) => string | undefined;
 
 /** A schema in TypeScript notation; a named schema appears as its name. */
 export function typeOf(schema: JsonSchema, nameOf: NameOf = () => undefined): string {

@@ -183,7 +183,7 @@ function hasDotSegment(path: string): boolean {
 }
 
 /** The parameters of other objects, such as `URLSearchParams`, would be lost. */
-export function requirePlainObject(query: unknown): void {
+function requirePlainObject(query: unknown): void {
   if (Object.prototype.toString.call(query) !== '[object Object]') refuse('query', query, 'an object of parameters');
 }
 

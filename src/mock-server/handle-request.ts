@@ -21,7 +21,7 @@ export type HandleRequest = (
   source: RequestSource,
 ) => MockResponse | undefined | Promise<MockResponse | undefined>;
 
-export interface RequestHandlerOptions {
+interface RequestHandlerOptions {
   readonly handler: ServiceHandler;
   readonly overrides: Overrides;
   readonly clock: DrivenClock;
@@ -156,7 +156,7 @@ const TOO_LARGE = errorResponse({
  * Stores the end of the Retry-After of a response, after its faults. It is stored when the client has the response: a
  * request that arrives before that was sent without knowledge of it, and is not early.
  */
-export function trackRetryAfter(
+function trackRetryAfter(
   { state, behaviour }: ServiceContext,
   { response, entry }: HandledRequest,
   adapter: AdapterName,

@@ -201,14 +201,14 @@ export function optimumMs(scenario: Scenario, startedAt: number): number {
   return arrivesAt + oneWayMs - startedAt;
 }
 
-export function usedBefore({ usedBefore: part = 0, limit, seed }: Scenario, startedAt: number): number[] {
+function usedBefore({ usedBefore: part = 0, limit, seed }: Scenario, startedAt: number): number[] {
   const random = seededRandom(seed + 1);
   const times = Array.from({ length: Math.round(part * limit) }, () => startedAt - random() * 40_000);
   return times.sort((a, b) => a - b);
 }
 
 /** The arrival times of other clients' requests, in order: a Poisson process. */
-export function others({ othersPerMinute = 0, seed }: Scenario, startedAt: number): () => number | undefined {
+function others({ othersPerMinute = 0, seed }: Scenario, startedAt: number): () => number | undefined {
   const random = seededRandom(seed + 2);
   let at = startedAt;
   return () => {

@@ -282,7 +282,7 @@ export class ResponseError extends FxRatesError {
 }
 
 /** Hides absent fields in `console.log(error)`; they can still be read. */
-export function hideAbsent(error: Error, given: Readonly<Record<string, unknown>>): void {
+function hideAbsent(error: Error, given: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) Object.defineProperty(error, name, { enumerable: false });
   }

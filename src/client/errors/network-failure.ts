@@ -194,6 +194,6 @@ const NEXT_STEPS = new Map([
 ]);
 
 /** The next step after a network failure, by its code or message; `undefined` if there is none. */
-export function networkAdvice(why: string): string | undefined {
+function networkAdvice(why: string): string | undefined {
   return NEXT_STEPS.get(why);
 }

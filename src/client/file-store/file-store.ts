@@ -38,7 +38,7 @@ export function fileStore(path: string = defaultFolder(), { clock = realClock }:
   return { exchange: async (name, known, offer) => exchange(name, known, offer) };
 }
 
-export interface FileAccess {
+interface FileAccess {
   readonly now: () => number;
   readonly files: Files;
 }

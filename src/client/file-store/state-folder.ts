@@ -16,7 +16,7 @@ export interface StoredState {
 }
 
 /** The current state and the id in the names of its files; `stored` is `undefined` if the file cannot be used. */
-export interface CurrentState {
+interface CurrentState {
   readonly id: string;
   readonly stored: StoredState | undefined;
 }

@@ -123,7 +123,7 @@ function mayHaveCounted(outcome: AttemptOutcome): boolean {
 }
 
 /** URL and headers of a request with the key in the form of the option `auth` (docs/facts.md, Authentication). */
-export function authenticate(
+function authenticate(
   url: string,
   { key, form }: { readonly key: ApiKey; readonly form: AuthForm },
 ): { readonly url: string; readonly headers: Record<string, string> } {

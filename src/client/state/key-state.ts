@@ -175,7 +175,7 @@ function shown(value: unknown): string {
 }
 
 /** Size of a retry budget: retries in a row, and the successes that add one retry. */
-export interface RetryBudgetSize {
+interface RetryBudgetSize {
   readonly inARow: number;
   readonly successesPerRetry: number;
 }

@@ -60,7 +60,7 @@ const SWEEP_FROM = 1000;
 /** Age at which the learned limit of an unused key is stale. */
 const IDLE_MS = 600_000;
 
-export interface StateEntry extends RetainedState {
+interface StateEntry extends RetainedState {
   readonly state: KeyState;
   usedAt: number;
 }

@@ -55,7 +55,7 @@ export interface ListenOptions {
   readonly tls?: TlsOptions | undefined;
 }
 
-export interface ServerContext {
+interface ServerContext {
   readonly handleRequest: HandleRequest;
   /** Provides the date of a response to a message that is not HTTP. */
   readonly now: () => number;
@@ -259,7 +259,7 @@ async function closeServer(server: Server, pending: ReadonlySet<Promise<void>>):
 }
 
 /** Makes the server listen on the address and port of the options. */
-export async function listen(server: Server, options: ListenOptions): Promise<void> {
+async function listen(server: Server, options: ListenOptions): Promise<void> {
   const { port = 0, host = '127.0.0.1', allowRemote = false, tls: _, ...unknown } = options;
   for (const [name, value] of Object.entries(unknown))
     throw invalidOption(name, value, 'port, host, allowRemote, tls, adminToken or state');

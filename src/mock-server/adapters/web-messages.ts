@@ -37,7 +37,7 @@ export function toResponse(response: MockResponse, signal?: AbortSignal): Respon
 }
 
 /** A body with the faults of its delivery: in pieces, or incomplete. */
-export function bodyStream(
+function bodyStream(
   response: MockResponse,
   delivery: Delivery,
   signal: AbortSignal | undefined,

@@ -22,7 +22,7 @@ interface ProblemDetail extends MockServerErrorDetail {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface JsonReply {
+interface JsonReply {
   readonly status: number;
   /** `undefined` for a response without a body. */
   readonly body: unknown;

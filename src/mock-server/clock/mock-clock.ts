@@ -37,7 +37,7 @@ export function createMockClock(clock: DrivenClock, context: ServiceContext): Mo
 }
 
 /** The next end of a quota period of any key; without keys, of a period that starts now. */
-export function nextQuotaReset(context: ServiceContext): number {
+function nextQuotaReset(context: ServiceContext): number {
   const { behaviour, state } = context;
   const now = context.now();
   const none = { createdAt: now, usedFrom: undefined };
@@ -47,7 +47,7 @@ export function nextQuotaReset(context: ServiceContext): number {
 }
 
 /** The first time at which every key has its full per-minute limit; the next minute if no key is in use. */
-export function nextWindow({ state, now }: ServiceContext): number {
+function nextWindow({ state, now }: ServiceContext): number {
   let latest = 0;
   for (const { account, window, quotaEndpointWindow } of state.keys.values()) {
     for (const used of [window, quotaEndpointWindow]) {

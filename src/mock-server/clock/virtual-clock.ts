@@ -119,7 +119,7 @@ export class VirtualClock implements DrivenClock {
   }
 }
 
-export interface VirtualClockOptions {
+interface VirtualClockOptions {
   readonly autoAdvance: boolean;
   readonly frozen: boolean;
   readonly sockets: SocketUse;

@@ -9,7 +9,7 @@ import { type AccountRequest, alert, form, notice, page } from './dashboard-requ
 import { formatCount, formatTime, planChoice } from './signed-out-pages.ts';
 
 /** Actions that the account cannot do now. */
-export interface RefusedAction {
+interface RefusedAction {
   readonly text: string;
   readonly status: number;
 }

@@ -17,7 +17,7 @@ import { isJson } from '../stubs/json-parts.ts';
 import type { FaultKind, StruckSettings } from './fault-kinds.ts';
 
 /** What applying a fault needs beside the response. */
-export interface FaultTools {
+interface FaultTools {
   readonly method: string;
   /** Value of the `Date` header. */
   readonly date: string;

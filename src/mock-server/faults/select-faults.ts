@@ -50,7 +50,7 @@ function drawnSettings(
 }
 
 /** A request in front of a fault. */
-export interface FaultCandidate {
+interface FaultCandidate {
   readonly request: RequestIdentity;
   readonly adapter: AdapterName;
   /** Time of the check: when the request arrives, or after the decision. */

@@ -15,7 +15,7 @@ import { selectFaults } from './select-faults.ts';
 /** Handles a request of any adapter. */
 export type AdapterHandler = (request: MockRequest, source: RequestSource) => HandledRequest | Promise<HandledRequest>;
 
-export interface FaultsOptions {
+interface FaultsOptions {
   readonly context: ServiceContext;
   readonly identify: (request: MockRequest) => RequestIdentity;
   readonly delays: ResponseDelays;

@@ -30,7 +30,7 @@ export function createIdentify(context: ServiceContext, findRoute: FindRoute) {
 }
 
 /** The credential in a request. */
-export type PresentedCredential =
+type PresentedCredential =
   | { readonly kind: 'missing' }
   /** More than one credential, which the switch refuses. */
   | { readonly kind: 'several' }

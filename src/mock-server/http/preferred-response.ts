@@ -11,7 +11,7 @@ import {
 } from './service-response.ts';
 
 /** The operation whose documented responses can be selected. */
-export interface PreferredOperation {
+interface PreferredOperation {
   readonly operation: Operation;
   /** A complete success envelope; `undefined` if openapi.yaml has none. */
   readonly example: () => unknown;

@@ -47,7 +47,7 @@ function withoutNeedlessEscapes(path: string): string {
 }
 
 /** The most similar path; `undefined` if none is similar. */
-export function nearestPath(path: string, paths: readonly string[]): string | undefined {
+function nearestPath(path: string, paths: readonly string[]): string | undefined {
   if (path.length > LONGEST_PATH) return undefined;
   const given = plain(path);
   // A path without its beginning is the most similar one.

@@ -17,7 +17,7 @@ import { isPreflight, preflightResponse, rateHeaders, withEtag } from './respons
 import type { FindRoute, RouteMatch } from './router.ts';
 import { dateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
 
-export interface ServiceHandlerOptions {
+interface ServiceHandlerOptions {
   readonly context: ServiceContext;
   /** Can replace the response. */
   readonly checkAssumptions?: CheckAssumptions | undefined;

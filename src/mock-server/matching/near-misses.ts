@@ -6,7 +6,7 @@ interface Comparison {
 }
 
 /** A pair of request and pattern that nearly match. */
-export interface NearMiss<Candidate> {
+interface NearMiss<Candidate> {
   readonly candidate: Candidate;
   /** `differs in query.base: 'USD', expected 'EUR'` */
   readonly text: string;

@@ -13,7 +13,7 @@ export async function panelFiles(): Promise<PanelFiles> {
 }
 
 /** The files that the page of the control panel loads, as text. */
-export interface PanelFiles {
+interface PanelFiles {
   readonly script: string;
   readonly style: string;
 }

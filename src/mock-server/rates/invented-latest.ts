@@ -2,7 +2,7 @@ import { type ServiceResponse, successResponse } from '../http/service-response.
 import { textHash } from '../service/random.ts';
 
 /** The query of `latest`, in the invented parameters `base` and `symbols`. */
-export interface RequestedRates {
+interface RequestedRates {
   /** Default: USD. */
   readonly base: Currency;
   /** Empty for all but the base. */
@@ -132,7 +132,7 @@ function unitsPerUsd(currency: Currency, { seed, minutes }: { readonly seed: num
  *
  * It uses only arithmetic, because `Math.pow` and `Math.log` may differ in the last digit between engines.
  */
-export function randomWalk(minutes: number, { seed, name }: { readonly seed: number; readonly name: number }): number {
+function randomWalk(minutes: number, { seed, name }: { readonly seed: number; readonly name: number }): number {
   const start = mix(mix(name, seed), Math.floor(seed / 2 ** 32));
   let value = 1;
   let height = LOWEST_WAVE;

@@ -122,7 +122,7 @@ export function isEmail(text: unknown): boolean {
 }
 
 /** Moves an account to `plan`. The switches define the effect on usage and on keys above the new cap. */
-export function applyPlanChange({ behaviour, now }: ServiceContext, account: AccountRecord, plan: PlanName): void {
+function applyPlanChange({ behaviour, now }: ServiceContext, account: AccountRecord, plan: PlanName): void {
   account.plan = plan;
   if (behaviour.use('planChange') === 'reset') {
     for (const key of account.keys) key.used = 0;

@@ -4,7 +4,7 @@ import { type RateWindow, rateWindows } from './rate-windows.ts';
 import { type KeyRecord, limitPerMinute } from './service-state.ts';
 
 /** A request with a known key, before the limits are checked. */
-export interface MeteredRequest<Result> {
+interface MeteredRequest<Result> {
   readonly key: KeyRecord;
   /** Time for the whole decision, in milliseconds since the Unix epoch. */
   readonly at: number;

@@ -35,13 +35,13 @@ export function chargeQuota(key: KeyRecord, quota: QuotaUse): QuotaUse {
 }
 
 /** One period of the monthly quota, `[start, end)`, in milliseconds since the Unix epoch. */
-export interface QuotaPeriod {
+interface QuotaPeriod {
   readonly start: number;
   readonly end: number;
 }
 
 /** The parameters of the kinds of period, in addition to the time. */
-export interface PeriodAnchor {
+interface PeriodAnchor {
   /** Time of creation of the account. */
   readonly createdAt: number;
   /** Start of the period of the last counted request; `undefined` before the first. */

@@ -6,7 +6,7 @@ import type { Snapshot } from '../service/snapshot.ts';
 import { checkedSnapshot } from './snapshot-shape.ts';
 
 /** Content of a state file. */
-export interface SavedState {
+interface SavedState {
   /** By the machine's clock, in milliseconds since the Unix epoch. */
   readonly savedAt: number;
   readonly snapshot: Snapshot;

@@ -95,7 +95,7 @@ export function withStub(stubs: readonly StubRecord[], added: StubRecord): reado
 }
 
 /** The stub of `mock.latest` for every query. */
-export const LATEST_STUB = 'latest';
+const LATEST_STUB = 'latest';
 
 /** The id of the stub of `mock.latest` for one base. */
 export function latestStubId(base: string | undefined): string {

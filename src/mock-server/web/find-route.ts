@@ -4,7 +4,7 @@ interface RouteTemplate {
   readonly path: string;
 }
 
-export interface FoundRoute<Found extends RouteTemplate> {
+interface FoundRoute<Found extends RouteTemplate> {
   readonly route: Found | undefined;
   /** The named parts of the path. */
   readonly path: Readonly<Record<string, string>>;

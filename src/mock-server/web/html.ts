@@ -8,7 +8,7 @@ export class Html {
 }
 
 /** A value in a template; `undefined` and `false` are omitted. */
-export type HtmlValue = string | number | undefined | false | Html | readonly Html[];
+type HtmlValue = string | number | undefined | false | Html | readonly Html[];
 
 /** A part of a page. Values are escaped for text and for quoted attributes. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {

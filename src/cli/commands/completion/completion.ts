@@ -9,7 +9,7 @@ import type { Io } from '../../io.ts';
 import { homeFolder, userFolder } from '../../storage/folders.ts';
 import { bashScript, fishScript, powershellScript, zshScript } from './scripts.ts';
 
-export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
+const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type ShellName = (typeof SHELLS)[number];
 
 interface Shell {
@@ -31,7 +31,7 @@ interface Folders {
   readonly powershell: string;
 }
 
-export const shells: Readonly<Record<ShellName, Shell>> = {
+const shells: Readonly<Record<ShellName, Shell>> = {
   bash: {
     title: 'bash',
     script: bashScript,

@@ -30,7 +30,7 @@ function paceText(entries: readonly JournalEntry[]): string {
 }
 
 /** Draws the chart in `place`, with its width and the colour scheme of the system. */
-export function drawChart(place: HTMLElement) {
+function drawChart(place: HTMLElement) {
   const chart = new uPlot(optionsFor(place.clientWidth), [[], [], [], []], place);
   const watcher = new ResizeObserver(([entry]) => {
     chart.setSize({ width: Math.floor(entry?.contentRect.width ?? 0), height: HEIGHT });

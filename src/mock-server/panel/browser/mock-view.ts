@@ -28,7 +28,7 @@ export interface MockView {
 }
 
 /** A call that the mock refused, and why. */
-export interface RejectedCall {
+interface RejectedCall {
   readonly path: string;
   readonly message: string;
 }

@@ -128,7 +128,7 @@ function since(newest: readonly JournalEntry[], entries: readonly JournalEntry[]
 }
 
 /** Calls `act` every second while the page is visible. Returns a function that ends this. */
-export function everySecond(act: () => void): () => void {
+function everySecond(act: () => void): () => void {
   // biome-ignore lint/plugin: the panel shows a running mock, in real time
   const timer = setInterval(() => {
     if (!document.hidden) act();
