@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { RequestHandler } from 'msw';
 import type { Dispatcher } from 'undici';
+import { headersWithCookies, splitHeaders } from '../http/mock-message.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import { isPassthrough, load } from './load-packages.ts';
 import {
@@ -127,7 +128,8 @@ async function respondByMsw(
     sink.fail(brokenConnection('close'));
   } else {
     report('response:mocked', { response });
-    await sink.send({ status: response.status, headers: headersOf(response), pieces: response.body ?? [] });
+    const headers = headersWithCookies(splitHeaders(response.headers));
+    await sink.send({ status: response.status, headers, pieces: response.body ?? [] });
   }
   report('request:end');
 }
@@ -147,9 +149,4 @@ function forTwo(options: Dispatcher.DispatchOptions): [Dispatcher.DispatchOption
 /** Handlers of WebSockets are in the same list. Only request handlers have a resolver. */
 function isRequestHandler(handler: unknown): handler is RequestHandler {
   return typeof handler === 'object' && handler !== null && 'resolver' in handler;
-}
-
-function headersOf({ headers }: Response): Record<string, string | string[]> {
-  const cookies = headers.getSetCookie();
-  return { ...Object.fromEntries(headers), ...(cookies.length === 0 ? {} : { 'set-cookie': cookies }) };
 }

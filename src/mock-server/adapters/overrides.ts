@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'msw';
-import type { MockRequest, MockResponse } from '../http/mock-message.ts';
+import { type MockRequest, type MockResponse, splitHeaders } from '../http/mock-message.ts';
 import { isPassthrough, load } from './load-packages.ts';
 import { toRequest } from './web-messages.ts';
 
@@ -38,8 +38,7 @@ export class Overrides {
 
 async function fromResponse(response: Response): Promise<MockResponse> {
   const body = new Uint8Array(await response.arrayBuffer());
-  const { 'set-cookie': _, ...headers } = Object.fromEntries(response.headers);
-  const cookies = response.headers.getSetCookie();
+  const { headers, cookies } = splitHeaders(response.headers);
   // The length of the body as the handler returned it: the mock does not compress.
   return { status: response.status, headers: { ...headers, 'content-length': String(body.byteLength) }, cookies, body };
 }

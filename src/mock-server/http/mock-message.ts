@@ -26,19 +26,24 @@ export interface MockResponse {
 export function headersWithCookies({
   headers,
   cookies = [],
-}: MockResponse): Readonly<Record<string, string | string[]>> {
+}: ResponseHeaders): Readonly<Record<string, string | string[]>> {
   return cookies.length === 0 ? headers : { ...headers, 'set-cookie': [...cookies] };
 }
 
-/** Headers that a test defines. Several values of a header are joined, except cookies. */
-export function readHeaders(
-  given: Readonly<Record<string, string | readonly string[]>>,
-): Pick<MockResponse, 'headers' | 'cookies'> {
-  const all = new Headers();
-  for (const [name, values] of Object.entries(given)) for (const value of [values].flat()) all.append(name, value);
+type ResponseHeaders = Pick<MockResponse, 'headers' | 'cookies'>;
+
+/** The headers of a WHATWG Response. */
+export function splitHeaders(all: Headers): ResponseHeaders {
   const { 'set-cookie': _, ...headers } = Object.fromEntries(all);
   const cookies = all.getSetCookie();
   return cookies.length === 0 ? { headers } : { headers, cookies };
+}
+
+/** Headers that a test defines. Several values of a header are joined, except cookies. */
+export function readHeaders(given: Readonly<Record<string, string | readonly string[]>>): ResponseHeaders {
+  const all = new Headers();
+  for (const [name, values] of Object.entries(given)) for (const value of [values].flat()) all.append(name, value);
+  return splitHeaders(all);
 }
 
 /** How faults change the transmission of a response. Without it, the complete response is sent at once. */
