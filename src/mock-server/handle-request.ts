@@ -5,7 +5,7 @@ import { nextTurn } from './clock/event-loop.ts';
 import { type AdapterHandler, withFaults } from './faults/with-faults.ts';
 import { internalError } from './http/error-responses.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
-import type { InterruptibleWait, MockRequest, MockResponse } from './http/mock-message.ts';
+import type { MockRequest, MockResponse } from './http/mock-message.ts';
 import { recordResponseBody, recordResponseHeaders } from './http/record-request.ts';
 import { withCorsHeaders } from './http/response-headers.ts';
 import type { HandledRequest, ServiceHandler } from './http/service-handler.ts';
@@ -44,17 +44,15 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
     const { entry, waitMs = 0 } = handled;
     // Also for faults and handlers of `mock.use()`. The dashboard, which has no entry, is for its own pages only.
     const isShared = context.behaviour.values.cors === 'any-origin' && entry !== undefined;
-    const complete = isShared && handled.response ? withCorsHeaders(handled.response) : handled.response;
-    if (entry !== undefined) addEntry(journal, entry, complete);
-    const response = complete?.delivery === undefined ? complete : noteBrokenBody(complete, entry, delays);
+    const response = isShared && handled.response ? withCorsHeaders(handled.response) : handled.response;
+    if (entry !== undefined) addEntry(journal, entry, response);
     const deliver = () => {
       trackRetryAfter(context, handled, adapter);
       return response;
     };
     if (waitMs === 0) return deliver();
-    const signal = getSignal?.();
-    const wait = { faults: entry?.faults, onEndedEarly: () => noteNoResponse(entry, signal) };
-    return delays.wait(waitMs, signal, wait).then((hasWaited) => (hasWaited ? deliver() : undefined));
+    const options = { faults: entry?.faults, onEndedEarly: (reason: string) => noteNoResponse(entry, reason) };
+    return delays.wait(waitMs, getSignal?.(), options).then((hasWaited) => (hasWaited ? deliver() : undefined));
   }
 
   return (request, source) => {
@@ -77,38 +75,14 @@ function addEntry(journal: Journal, entry: NewJournalEntry, response: MockRespon
  * Changes the entry of a request whose wait for the response has ended early. The entry is in the journal from the arrival
  * of the request on, because a test can wait for the request before it advances the clock.
  */
-function noteNoResponse(entry: NewJournalEntry | undefined, signal: AbortSignal | undefined): void {
+function noteNoResponse(entry: NewJournalEntry | undefined, reason: string): void {
   // The entry of a request that hangs has status 0 from the start.
   if (entry === undefined || entry.status === 0) return;
   entry.status = 0;
   entry.code = undefined;
   entry.responseHeaders = undefined;
   entry.responseBody = undefined;
-  entry.why += `; ${whoEnded(signal)} before the response`;
-}
-
-/** Adds to the reason of the entry if the connection ends between two parts of the body. The client has the status. */
-function noteBrokenBody(
-  { delivery, ...response }: MockResponse,
-  entry: NewJournalEntry | undefined,
-  delays: ResponseDelays,
-): MockResponse {
-  if (delivery === undefined || entry === undefined) return { ...response, delivery };
-  const wait: InterruptibleWait = (ms, signal) => {
-    const onEndedEarly = () => {
-      entry.why += `; ${whoEnded(signal)} before the end of the body`;
-    };
-    return delays.wait(ms, signal, { onEndedEarly });
-  };
-  return { ...response, delivery: { ...delivery, wait } };
-}
-
-/** Reason of the signals that abort because the server is closed, not because the client has disconnected. */
-export const SERVER_CLOSED = 'the server was closed';
-
-function whoEnded(signal: AbortSignal | undefined): string {
-  const isClient = signal?.aborted === true && signal.reason !== SERVER_CLOSED;
-  return isClient ? 'the client disconnected' : 'the mock was closed';
+  entry.why += `; ${reason} before the response`;
 }
 
 /** The handlers of `mock.use()` before the emulated service. */

@@ -4,9 +4,12 @@ import type { Clock } from './clock/clock.ts';
 interface DelayOptions {
   /** Ids of the faults that make the request hang. */
   readonly faults?: readonly string[] | undefined;
-  /** Called when the wait ends early, before code that waits for the same signal continues. */
-  readonly onEndedEarly?: (() => void) | undefined;
+  /** Called with the reason when the wait ends early, before code that waits for the same signal continues. */
+  readonly onEndedEarly?: ((reason: string) => void) | undefined;
 }
+
+/** Reason of the signals that abort because the server is closed, not because the client has disconnected. */
+export const SERVER_CLOSED = 'the server was closed';
 
 /**
  * The waits that faults and stubs cause, by the mock's clock. They end early when the client disconnects or the mock is
@@ -28,7 +31,9 @@ export class ResponseDelays {
     { faults = [], onEndedEarly = () => undefined }: DelayOptions = {},
   ): Promise<boolean> {
     const end = new AbortController();
-    end.signal.addEventListener('abort', onEndedEarly, { once: true });
+    const isByClient = () => signal?.aborted === true && signal.reason !== SERVER_CLOSED;
+    const noteEnd = () => onEndedEarly(isByClient() ? 'the client disconnected' : 'the mock was closed');
+    end.signal.addEventListener('abort', noteEnd, { once: true });
     const stop = () => end.abort();
     if (signal?.aborted) {
       stop();

@@ -23,8 +23,6 @@ interface FaultsOptions {
 
 /** Applies faults before and after the service. Costs nothing without faults. */
 export function withFaults(next: AdapterHandler, { context, identify, delays }: FaultsOptions): AdapterHandler {
-  const wait: InterruptibleWait = (ms, signal) => delays.wait(ms, signal);
-
   async function handleWithFaults(request: MockRequest, source: RequestSource): Promise<HandledRequest> {
     const identity = identify(request);
     // A preflight has no part in a test's count of requests.
@@ -39,7 +37,10 @@ export function withFaults(next: AdapterHandler, { context, identify, delays }: 
     const seen = { ...candidate, at: context.now(), response: decided.response };
     const after = isOver ? [] : selectFaults(context.state, seen, 'after');
     const date = dateHeader(context.now());
-    return applyFaults(decided, [...before, ...after], { method: request.method, date, wait });
+    const onEndedEarly = (reason: string) => noteBrokenBody(handled.entry, reason);
+    const wait: InterruptibleWait = (ms, signal) => delays.wait(ms, signal, { onEndedEarly });
+    const handled = applyFaults(decided, [...before, ...after], { method: request.method, date, wait });
+    return handled;
   }
 
   async function waitFor(struck: readonly StruckSettings[], { getSignal }: RequestSource): Promise<boolean> {
@@ -51,6 +52,11 @@ export function withFaults(next: AdapterHandler, { context, identify, delays }: 
 
   return (request, source) =>
     context.state.faults.length === 0 ? next(request, source) : handleWithFaults(request, source);
+}
+
+/** Adds to the reason of the entry if the connection ends between two parts of the body. The client has the status. */
+function noteBrokenBody(entry: HandledRequest['entry'], reason: string): void {
+  if (entry !== undefined) entry.why += `; ${reason} before the end of the body`;
 }
 
 /** The record of a request that did not reach the service. */
