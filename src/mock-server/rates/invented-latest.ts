@@ -13,16 +13,13 @@ interface RequestedRates {
 
 export function readRequestedRates(query: URLSearchParams): RequestedRates {
   const base = upperCase(query.get('base') ?? 'USD');
-  const symbols = listOf(query.getAll('symbols'));
+  const codes = query.getAll('symbols').flatMap((list) => list.split(',').map(upperCase));
+  const symbols = codes.filter((code) => code !== '');
   return {
     base: isCurrency(base) ? base : 'USD',
     symbols: symbols.filter(isCurrency),
     hasUnknown: ![base, ...symbols].every(isCurrency),
   };
-}
-
-function listOf(values: readonly string[]): string[] {
-  return values.flatMap((list) => list.split(',').map(upperCase)).filter((code) => code !== '');
 }
 
 function upperCase(code: string): string {
@@ -83,27 +80,22 @@ export class InventedSnapshot {
 const MOST_CACHED = 200;
 const LONGEST_CACHED = 500;
 
-/** Keeps the newest snapshot, which is used until the next one. */
-export function createInventedSnapshots(): (seed: number, at: number) => InventedSnapshot {
-  let newest: InventedSnapshot | undefined;
-  return (seed, at) => {
-    if (newest?.at !== at || newest.seed !== seed) newest = sharedSnapshot(seed, at);
-    return newest;
-  };
+/** All mocks share a snapshot and its responses, because the rates depend only on seed and time. */
+export function inventedSnapshot(seed: number, at: number): InventedSnapshot {
+  // Most requests use the snapshot of the request before them.
+  if (latest?.at !== at || latest.seed !== seed) latest = snapshots.get(`${seed} ${at}`) ?? newSnapshot(seed, at);
+  return latest;
 }
 
-/** A mock and its spaces share a snapshot and its responses, because the rates depend only on seed and time. */
-function sharedSnapshot(seed: number, at: number): InventedSnapshot {
-  const name = `${seed} ${at}`;
-  const known = shared.get(name);
-  if (known !== undefined) return known;
+function newSnapshot(seed: number, at: number): InventedSnapshot {
   const snapshot = new InventedSnapshot(seed, at);
-  if (shared.size === MOST_SNAPSHOTS) shared.clear();
-  shared.set(name, snapshot);
+  if (snapshots.size === MOST_SNAPSHOTS) snapshots.clear();
+  snapshots.set(`${seed} ${at}`, snapshot);
   return snapshot;
 }
 
-const shared = new Map<string, InventedSnapshot>();
+let latest: InventedSnapshot | undefined;
+const snapshots = new Map<string, InventedSnapshot>();
 const MOST_SNAPSHOTS = 16;
 
 /** Units of `currency` for one unit of `base`, with six significant digits. */
@@ -122,7 +114,7 @@ export function inventRates(seed: number, at: number): InventedRate {
 
 function unitsPerUsd(currency: Currency, { seed, minutes }: { readonly seed: number; readonly minutes: number }) {
   if (currency === 'USD') return 1;
-  return usualUnitsPerUsd(currency) * randomWalk(minutes, { seed, name: textHash(currency) });
+  return UNITS_PER_USD[currency] * randomWalk(minutes, { seed, name: textHash(currency) });
 }
 
 /**
@@ -167,7 +159,7 @@ function mix(first: number, second: number): number {
 
 /**
  * The currencies of ISO 4217 as of 2025, funds and metals included, each with the units that one US dollar was worth
- * at about that time. They are listed here, because `Intl` differs between versions of Node.js. They are not market data.
+ * at about that time: the centre of the random walk of its rate. They are listed here, because `Intl` differs between versions of Node.js. They are not market data.
  */
 // biome-ignore format: a table, five to a line
 const UNITS_PER_USD = {
@@ -198,9 +190,4 @@ export const CURRENCIES = Object.keys(UNITS_PER_USD) as readonly Currency[];
 
 function isCurrency(code: string): code is Currency {
   return Object.hasOwn(UNITS_PER_USD, code);
-}
-
-/** The centre of the random walk of a rate: units of the currency per US dollar. */
-function usualUnitsPerUsd(currency: Currency): number {
-  return UNITS_PER_USD[currency];
 }

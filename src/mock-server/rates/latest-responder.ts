@@ -6,7 +6,7 @@ import { show } from '../mock-server-error.ts';
 import { redactKeys } from '../redact-keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import type { LatestContext, LatestFunction } from '../stubs/stub-record.ts';
-import { createInventedSnapshots, type InventedSnapshot, readRequestedRates } from './invented-latest.ts';
+import { type InventedSnapshot, inventedSnapshot, readRequestedRates } from './invented-latest.ts';
 import { parseReplay, type Replay, recordedResponseTo } from './replay.ts';
 
 /** The source of the data of `latest`; by default, it is invented. */
@@ -18,13 +18,12 @@ export interface LatestSource {
 /** `GET /api/v1/latest`. Its parameters and fields are not documented, so the data is invented or defined by the test. */
 export function createLatestResponder({ latest, replay }: LatestSource = {}): Responder {
   const recorded = replay === undefined ? undefined : parseReplay(replay);
-  const snapshots = createInventedSnapshots();
   let interval = { granularity: '', ms: 0 };
   const snapshotOf = ({ at }: AdmittedRequest, { behaviour, state }: ServiceContext) => {
     const granularity = behaviour.use('snapshotGranularity');
     if (granularity !== interval.granularity) interval = { granularity, ms: snapshotIntervalMs(granularity) };
     const { ms: intervalMs } = interval;
-    return snapshots(state.seed, Math.floor(at / intervalMs) * intervalMs);
+    return inventedSnapshot(state.seed, Math.floor(at / intervalMs) * intervalMs);
   };
   return (request, context) => {
     const make = request.latest ?? latest;
