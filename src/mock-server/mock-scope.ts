@@ -5,6 +5,7 @@ import { createMockBehaviour, type MockBehaviour } from './behaviour/behaviour.t
 import type { Clock, MockClock } from './clock/clock.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import { createMockFaults, type MockFaults } from './faults/mock-faults.ts';
+import type { HandleRequest } from './handle-request.ts';
 import { createExpectation, type RequestExpectation, verifyRequests } from './journal/expect-requests.ts';
 import { type Audit, auditOf, createMockJournal, type MockJournal } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
@@ -70,7 +71,7 @@ export class MockScope {
   readonly snapshots: Snapshots;
   readonly #parts: MockParts;
 
-  constructor(parts: MockParts, handleRequest = parts.handleRequest) {
+  constructor(parts: MockParts, handleRequest: HandleRequest) {
     const { baseUrl, context } = parts;
     this.baseUrl = baseUrl;
     this.fetch = createFetch(baseUrl, handleRequest);

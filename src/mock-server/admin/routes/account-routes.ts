@@ -60,7 +60,7 @@ export const keyRoutes = [
     summary: 'Create a confirmed account and a key in one step',
     body: newKey,
     response: createdKey,
-    run: ({ mock, body: { plan } }) => mock.createKey(plan === undefined ? {} : { plan }),
+    run: ({ mock, body }) => mock.createKey(body),
   }),
   route('GET /keys', {
     id: 'listKeys',
