@@ -4,17 +4,16 @@ import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyedRequest } from '../request.ts';
 import { FxRatesError, NetworkError } from './errors.ts';
 
-/** Causes are nested a few levels deep and can form a cycle. */
-const DEEPEST_CAUSE = 10;
-
 /** Converts the error of a transport into one of the client's errors, without the key. */
 export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseUrl: string): FxRatesError {
   if (error instanceof FxRatesError) return error;
   const cause = withoutKey(error, key);
-  const code = key.redact(codeOf(error) ?? '') || undefined;
-  const ofProxy = proxyFailureIn(error);
-  const why = ofProxy ?? code ?? innermostMessage(cause);
-  const advice = networkAdvice(why);
+  // `fetch` has the failure of the system, of undici or of a proxy in a deeper cause, and no reason in its own message.
+  const errors = causesOf(error);
+  const code = key.redact(errors.map(codeOf).find((found) => found !== undefined) ?? '') || undefined;
+  const ofProxy = errors.find(({ name }) => name === PROXY_FAILURE)?.message;
+  const why = ofProxy ?? code ?? causesOf(cause).at(-1)?.message ?? String(cause);
+  const advice = NEXT_STEPS.get(why);
   const message = `No valid HTTP response from ${new URL(baseUrl).host}: ${why}`;
   return new NetworkError(advice === undefined ? message : `${message}; ${advice}`, {
     cause,
@@ -97,36 +96,24 @@ function isTransparent(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null; // a plain object, of any realm
 }
 
-/** The message of a proxy failure, which `fetch` has in a deeper `cause`. The command line has its own copy of the class. */
-function proxyFailureIn(error: unknown): string | undefined {
-  let current = error;
-  for (let depth = 0; depth < DEEPEST_CAUSE && current instanceof Error; depth += 1) {
-    if (current.name === PROXY_FAILURE) return current.message;
-    current = current.cause;
+/** The error and its causes, outermost first; empty for another value. */
+function causesOf(error: unknown): readonly Error[] {
+  const causes: Error[] = [];
+  for (let cause = error; cause instanceof Error && causes.length < DEEPEST_CAUSE; cause = cause.cause) {
+    causes.push(cause);
   }
-  return undefined;
+  return causes;
 }
 
+/** Causes are nested a few levels deep and can form a cycle. */
+const DEEPEST_CAUSE = 10;
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The name, because the command line has its own copy of the class. */
 const PROXY_FAILURE: ProxyFailure['name'] = 'ProxyFailure';
-
-/** The outer message of a failed `fetch` has no reason. */
-function innermostMessage(error: unknown): string {
-  let inner = error;
-  for (let depth = 0; depth < DEEPEST_CAUSE && inner instanceof Error && inner.cause instanceof Error; depth += 1) {
-    inner = inner.cause;
-  }
-  return inner instanceof Error ? inner.message : String(inner);
-}
-
-/** The code of the system or of undici; `fetch` has it in a deeper `cause`. */
-function codeOf(error: unknown): string | undefined {
-  let current = error;
-  for (let depth = 0; depth < DEEPEST_CAUSE && current instanceof Error; depth += 1) {
-    if ('code' in current && typeof current.code === 'string') return current.code;
-    current = current.cause;
-  }
-  return undefined;
-}
 
 /** Failures before a connection exists: the request was not sent, so the service did not count it. */
 const BEFORE_SENDING: readonly (string | undefined)[] = [
@@ -180,6 +167,7 @@ function isCertificateProblem(code: string | undefined): boolean {
 
 const CLOSED = 'the server or a proxy closed the connection';
 
+/** The next step after a network failure, by its code or message. */
 const NEXT_STEPS = new Map([
   ...ABOUT_CERTIFICATES,
   // This is retried, because a name server that has just started also returns it.
@@ -192,8 +180,3 @@ const NEXT_STEPS = new Map([
   // A fetch has no code for a port that the Fetch standard blocks.
   ['bad port', 'fetch blocks that port; check baseUrl'],
 ]);
-
-/** The next step after a network failure, by its code or message; `undefined` if there is none. */
-function networkAdvice(why: string): string | undefined {
-  return NEXT_STEPS.get(why);
-}
