@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
+import { maskKey } from '../../mask-key.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { printError } from '../errors/print-error.ts';
@@ -12,7 +13,6 @@ import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { changeConfig, ownSetting, readConfig } from '../storage/config-file.ts';
 import { readCredential, removeCredential, storeCredential } from '../storage/credentials.ts';
-import { maskKey } from '../terminal/redactor.ts';
 import { grouped } from '../terminal/text.ts';
 
 export const authCommand: CommandSpec = {

@@ -1,3 +1,5 @@
+import { maskKey } from '../../mask-key.ts';
+
 /** A shorter text is no key, and masking it could mask parts of words. */
 const SHORTEST_KEY = 8;
 /** A key of the documented form, also as a URL may write it. */
@@ -46,11 +48,4 @@ function formsOf(secret: string): string[] {
   const encoded = encodeURIComponent(secret);
   const lowerCase = encoded.replace(/%../g, (octet) => octet.toLowerCase());
   return [secret, JSON.stringify(secret).slice(1, -1), encoded, lowerCase, Buffer.from(secret).toString('base64')];
-}
-
-/** Such as `fx_live_…9c2d`, which distinguishes keys. A short text is masked entirely. */
-export function maskKey(secret: string): string {
-  const prefix = /^[A-Za-z0-9]+_live_/.exec(secret)?.[0] ?? '';
-  const rest = secret.slice(prefix.length);
-  return rest.length >= 16 ? `${prefix}…${rest.slice(-4)}` : '…';
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { apiKeyPattern } from '../../generated/service.ts';
+import { maskKey } from '../../mask-key.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { mask, patternOf } from './mask.ts';
+import { patternOf } from './mask.ts';
 
 const DOCUMENTED_FORM = new RegExp(apiKeyPattern);
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
@@ -21,7 +22,7 @@ export class ApiKey {
   private constructor(secret: string) {
     this.#secret = secret;
     this.#pattern = patternOf(secret);
-    this.masked = mask(secret);
+    this.masked = maskKey(secret);
     this.hash = createHash('sha256').update(secret).digest('hex');
     this.hasDocumentedForm = DOCUMENTED_FORM.test(secret);
   }

@@ -4,6 +4,7 @@ import type { QuotaData } from '../../../client/index.ts';
 import { environmentProxy, isExempt } from '../../../environment-proxy.ts';
 import { operations } from '../../../generated/operations.ts';
 import { apiKeyPattern } from '../../../generated/service.ts';
+import { maskKey } from '../../../mask-key.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -26,7 +27,6 @@ import {
 } from '../../storage/config-file.ts';
 import { credentialsPath } from '../../storage/credentials.ts';
 import { readJsonFile } from '../../storage/json-file.ts';
-import { maskKey } from '../../terminal/redactor.ts';
 import { grouped } from '../../terminal/text.ts';
 
 /** The result of one check. */

@@ -1,10 +1,10 @@
 import type { QuotaForecast } from '../../../client/index.ts';
+import { maskKey } from '../../../mask-key.ts';
 import { leaves, memberNames } from '../../json/select-value.ts';
 import { scalarText } from '../../output/delimited-text.ts';
 import { type ReportRow, reportText } from '../../output/report.ts';
 import type { KeyInUse } from '../../settings/api-key.ts';
 import { formatDuration } from '../../settings/duration.ts';
-import { maskKey } from '../../terminal/redactor.ts';
 import type { StreamStyle } from '../../terminal/screen.ts';
 import { grouped, localTime } from '../../terminal/text.ts';
 
