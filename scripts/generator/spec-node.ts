@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '../../src/json-object.ts';
 import { nearestName } from '../../src/nearest-name.ts';
 
 /** One problem of a document, or one part that the generator does not implement. */
@@ -212,11 +213,11 @@ export class SpecNode {
     return this.#child(key, (this.value as Record<string, unknown>)[key]);
   }
 
-  #map(): Record<string, unknown> {
+  #map(): JsonObject {
     const { value } = this;
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
+    if (!isJsonObject(value))
       this.fail(this.path.length === 0 ? 'this is not an OpenAPI document: a map is expected' : 'a map is expected');
-    return value as Record<string, unknown>;
+    return value;
   }
 
   #child(key: string, value: unknown): SpecNode {

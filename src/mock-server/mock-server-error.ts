@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import { nearestName } from '../nearest-name.ts';
 import { redactKeys } from './redact-keys.ts';
 
@@ -144,9 +145,7 @@ interface Unknown {
 
 /** Throws for options that are not an object, and for an unknown option, which would have no effect. */
 export function checkOptionNames(options: unknown, unknown: Unknown): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw invalidOption('options', options, 'an object');
-  }
+  if (!isJsonObject(options)) throw invalidOption('options', options, 'an object');
   const name = Object.keys(options).find((given) => !unknown.known.includes(given));
   if (name !== undefined) throw unknownName(name, unknown);
 }

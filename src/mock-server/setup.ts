@@ -1,4 +1,5 @@
 import type { PlanName } from '../generated/service.ts';
+import { isJsonObject } from '../json-object.ts';
 import type { MockBehaviour } from './behaviour/behaviour.ts';
 import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
 import type { PresetName } from './behaviour/switch.ts';
@@ -106,9 +107,7 @@ export function applySetup(given: Setup | string, target: SetupTarget): SetupRes
 /** A setup with valid names of fields. Its parts are checked when they are applied. */
 export function checkedSetup(given: Setup | string): Setup {
   const setup = typeof given === 'string' ? parsedSetup(given.trim()) : given; // trim() also removes a byte order mark
-  if (typeof setup !== 'object' || setup === null || Array.isArray(setup)) {
-    throw invalidOption('setup', setup, 'an object');
-  }
+  if (!isJsonObject(setup)) throw invalidOption('setup', setup, 'an object');
   checkOptionNames(setup, { what: 'a field of a setup', known: FIELDS });
   const { latest, replay } = setup;
   if (latest !== undefined && replay !== undefined) {
@@ -122,7 +121,7 @@ function parsedSetup(json: string): Setup {
   if (!isJson(json)) throw invalidOption('setup', json, 'a setup as JSON');
   const setup: Setup = JSON.parse(json);
   // A value that is not an object is refused as it is.
-  if (typeof setup !== 'object' || setup === null || Array.isArray(setup)) return setup;
+  if (!isJsonObject(setup)) return setup;
   const exact: { latest?: string; replay?: string; stubs?: StubOptions[] } = {};
   for (const { name, text } of jsonParts(json)) {
     if (name === 'latest' || name === 'replay') exact[name] = unquoted(text);

@@ -1,7 +1,8 @@
+import { isJsonObject, type JsonObject } from '../../json-object.ts';
 import { storageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
 import { configFolder, pathIn } from './folders.ts';
-import { isObject, type JsonObject, readJsonFile, updateJsonFile } from './json-file.ts';
+import { readJsonFile, updateJsonFile } from './json-file.ts';
 
 /** config.json as it was read; empty when there is none. */
 export interface ConfigFile {
@@ -41,7 +42,7 @@ export function profileEntries({ document }: Pick<ConfigFile, 'document'>, profi
 
 export function profileNames({ document }: ConfigFile): readonly string[] {
   const profiles = memberOf(document, 'profiles');
-  return isObject(profiles) ? Object.keys(profiles) : [];
+  return isJsonObject(profiles) ? Object.keys(profiles) : [];
 }
 
 /** Sets `name` for `profile`, or for all without one; `undefined` removes it. Returns the path of the file. */
@@ -61,11 +62,11 @@ export function changeConfig(
 
 /** Of its own: a profile may be called `constructor`. */
 export function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
 function withMember(document: JsonObject, name: string, value: string | undefined): JsonObject {

@@ -1,9 +1,10 @@
 import { lstat } from 'node:fs/promises';
+import { isJsonObject, type JsonObject } from '../../json-object.ts';
 import { storageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
 import { memberOf } from './config-file.ts';
 import { configFolder, pathIn } from './folders.ts';
-import { isObject, type JsonObject, readJsonFile, tighten, updateJsonFile } from './json-file.ts';
+import { readJsonFile, tighten, updateJsonFile } from './json-file.ts';
 
 /** A key in credentials.json. It is sent to its own origin and to no other. */
 export interface Credential {
@@ -30,7 +31,7 @@ export async function readCredential(env: Io['env'], profile: string): Promise<C
 export async function profilesWithKey(env: Io['env']): Promise<readonly string[]> {
   const path = credentialsPath(env);
   const keys = path === undefined ? undefined : memberOf(await readJsonFile(path), 'keys');
-  return isObject(keys) ? Object.keys(keys) : [];
+  return isJsonObject(keys) ? Object.keys(keys) : [];
 }
 
 /** Stores the key of `profile`. Returns the path of the file. */
@@ -53,7 +54,7 @@ async function changeKeys(
 ): Promise<string> {
   const update = (document: JsonObject): JsonObject => {
     const keys = memberOf(document, 'keys');
-    return { ...document, keys: change(isObject(keys) ? keys : {}) };
+    return { ...document, keys: change(isJsonObject(keys) ? keys : {}) };
   };
   const path = credentialsPath(env);
   if (path !== undefined) await refuseSymlink(path);

@@ -2,13 +2,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { chmod, lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
+import { isJsonObject, type JsonObject } from '../../json-object.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../utf8-text.ts';
 import { CliError, noFolder, storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonFault } from '../json/json-fault.ts';
-
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The version that this program writes and understands. */
 const VERSION = 1;
@@ -109,15 +108,11 @@ function parse(text: string, path: string): JsonObject {
     throw unusable(path, `it is not valid JSON: line ${fault.line}, column ${fault.column}`);
   }
   const document: unknown = JSON.parse(text);
-  if (!isObject(document)) throw unusable(path, 'it does not contain a JSON object');
+  if (!isJsonObject(document)) throw unusable(path, 'it does not contain a JSON object');
   const { version = VERSION } = document;
   if (version !== VERSION)
     throw unusable(path, `it has version ${String(version)}; this release of fxrates reads version ${VERSION}`);
   return document;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function unusable(path: string, why: string): CliError {

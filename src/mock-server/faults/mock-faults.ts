@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../json-object.ts';
 import type { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { STATUSES_WITHOUT_BODY } from '../http/service-response.ts';
 import { checkedInput } from '../matching/checked-input.ts';
@@ -78,9 +79,7 @@ export function createMockFaults({ context, adapters, delays }: FaultsContext): 
 
 /** A copy of the settings with their defaults. Throws for an invalid one. */
 function checkedFault(options: FaultOptions, state: ServiceState): FaultRecord['settings'] {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw invalidOption('fault', options, 'an object with a kind');
-  }
+  if (!isJsonObject(options)) throw invalidOption('fault', options, 'an object with a kind');
   const { kind, match, strikes = 'after' } = options;
   if (!FAULT_KINDS.includes(kind)) throw invalidOption('kind', kind, `one of ${FAULT_KINDS.join(', ')}`);
   const what = `a setting of a ${kind} fault`;

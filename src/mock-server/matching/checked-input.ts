@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isJsonObject } from '../../json-object.ts';
 import { invalidOption, type MockServerError, unknownName } from '../mock-server-error.ts';
 
 /**
@@ -45,7 +46,7 @@ export function checkedInput<Schema extends z.ZodObject>(
   given: unknown,
   description: InputDescription,
 ): z.output<Schema> {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+  if (!isJsonObject(given)) {
     throw invalidOption(description.place.replace(/\.$/, '') || 'options', given, 'an object');
   }
   const { data, error } = schema.safeParse(given);

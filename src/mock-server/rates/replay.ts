@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '../../json-object.ts';
 import { errorResponse, type ServiceResponse, successResponse, withoutTags } from '../http/service-response.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import { jsonParts, unquoted } from '../stubs/json-parts.ts';
@@ -26,11 +27,11 @@ export function parseReplay(replay: unknown): ReadonlyMap<string, ServiceRespons
   const single = readRecording(replay);
   if (single !== undefined && isEnvelope(single.value)) return new Map([[ANY, parseRecorded('replay', replay)]]);
   const byQuery = typeof replay === 'string' ? membersOf(single?.json ?? '{}') : replay;
-  if (!isRecord(byQuery) || Object.keys(byQuery).length === 0) throw invalidOption('replay', replay, EXPECTED);
+  if (!isJsonObject(byQuery) || Object.keys(byQuery).length === 0) throw invalidOption('replay', replay, EXPECTED);
   return responsesByQuery(byQuery);
 }
 
-function responsesByQuery(byQuery: Readonly<Record<string, unknown>>): ReadonlyMap<string, ServiceResponse> {
+function responsesByQuery(byQuery: JsonObject): ReadonlyMap<string, ServiceResponse> {
   const responses = new Map<string, ServiceResponse>();
   for (const [text, recorded] of Object.entries(byQuery)) {
     const query = text === ANY ? ANY : canonicalQuery(new URLSearchParams(text));
@@ -54,7 +55,7 @@ function parseRecorded(option: string, recorded: unknown): ServiceResponse {
   if (!isEnvelope(value)) return { ...successResponse({}), body: withoutTags(`{"success":true,"data":${json}}`) };
   const body = withoutTags(json);
   if (value['success'] === true) return { ...successResponse({}), body };
-  const { code, message, status } = isRecord(value['error']) ? value['error'] : {};
+  const { code, message, status } = isJsonObject(value['error']) ? value['error'] : {};
   if (typeof code !== 'string' || !Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) {
     throw invalidOption(`${option}.error`, value['error'], 'a recorded error with its code, message and status');
   }
@@ -64,7 +65,7 @@ function parseRecorded(option: string, recorded: unknown): ServiceResponse {
 interface Recording {
   /** The text to send. */
   readonly json: string;
-  readonly value: Readonly<Record<string, unknown>>;
+  readonly value: JsonObject;
 }
 
 /** A recorded object, or the JSON text of one; `undefined` for another value. */
@@ -72,7 +73,7 @@ function readRecording(recorded: unknown): Recording | undefined {
   const json = typeof recorded === 'string' ? recorded.trim() : JSON.stringify(recorded);
   try {
     const value: unknown = JSON.parse(json);
-    return isRecord(value) ? { json, value } : undefined;
+    return isJsonObject(value) ? { json, value } : undefined;
   } catch {
     // Not JSON: the caller reports it.
     return undefined;
@@ -96,10 +97,6 @@ function canonicalQuery(query: URLSearchParams): string {
   return sorted.toString();
 }
 
-function isEnvelope(value: Readonly<Record<string, unknown>>): boolean {
+function isEnvelope(value: JsonObject): boolean {
   return typeof value['success'] === 'boolean' && ('data' in value || 'error' in value);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

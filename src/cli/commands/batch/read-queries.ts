@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import { isJsonObject } from '../../../json-object.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted } from '../../io.ts';
 import { selectValue } from '../../json/select-value.ts';
 import { scalarText } from '../../output/delimited-text.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parameters.ts';
 import type { Query } from '../../request/send-request.ts';
-import { isObject } from '../../storage/json-file.ts';
 
 /** Lines that cannot be used are listed up to this number. */
 const MOST_FAULTS = 10;
@@ -88,7 +88,7 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
 /** Also a line that a batch printed: `{ "query": { … }, "error": … }`. Numbers stay as they are written. */
 function queryOfJson(json: string): Query {
   const value = parseJson(json);
-  if (isObject(value['query'])) return queryOfJson(selectValue(json, ['query']) ?? '{}');
+  if (isJsonObject(value['query'])) return queryOfJson(selectValue(json, ['query']) ?? '{}');
   const textAt = (path: readonly string[]) => scalarText(selectValue(json, path) ?? '');
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
@@ -106,7 +106,7 @@ function queryOfJson(json: string): Query {
 function parseJson(json: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(json);
-    if (isObject(value)) return value;
+    if (isJsonObject(value)) return value;
   } catch {
     // The same message as for a list or a text.
   }

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import type { PlanName } from '../../../generated/service.ts';
+import { isJsonObject } from '../../../json-object.ts';
 import type {
   CreatedKey,
   MockServer,
@@ -211,7 +212,7 @@ async function readSwitches(text: string): Promise<object> {
     await readJson(text, `a preset (${PRESETS.join(', ')}), switch=value or a file of switches`),
   );
   if (typeof switches === 'string') return { preset: switches };
-  if (typeof switches === 'object' && switches !== null && !Array.isArray(switches)) return switches;
+  if (isJsonObject(switches)) return switches;
   throw unusable(text, 'expected an object of switches');
 }
 

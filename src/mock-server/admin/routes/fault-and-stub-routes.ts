@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isJsonObject } from '../../../json-object.ts';
 import { type FaultOptions, faultUnion } from '../../faults/fault-kinds.ts';
 import { sentResponse } from '../../state/snapshot-shape.ts';
 import { withDigits } from '../../stubs/json-parts.ts';
@@ -71,8 +72,7 @@ const maxBodyBytes = MAX_BODY_BYTES.responses;
 
 /** The stub with the id of the path. The mock refuses another value than an object. */
 function withId(stub: StubOptions, id: string): StubOptions {
-  const isObject = typeof stub === 'object' && stub !== null && !Array.isArray(stub);
-  return isObject ? { ...stub, id } : stub;
+  return isJsonObject(stub) ? { ...stub, id } : stub;
 }
 
 export const stubRoutes = [
