@@ -1,3 +1,5 @@
+import { UTF16_PROBLEM, utf8Text } from '../../utf8-text.ts';
+
 interface Place {
   readonly line: number;
   readonly column: number;
@@ -10,6 +12,15 @@ const SPACE = /[ \t\n\r]*/y;
 const TOKEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these in a string
   /[{}[\],:]|"(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+
+/** The text of a JSON file, or the problem with it in words. */
+export function jsonTextOf(bytes: Buffer): { readonly text: string } | { readonly problem: string } {
+  const text = utf8Text(bytes);
+  if (text === undefined) return { problem: UTF16_PROBLEM };
+  const fault = jsonFault(text);
+  if (fault === undefined) return { text };
+  return { problem: `it is not valid JSON: line ${fault.line}, column ${fault.column}` };
+}
 
 /**
  * Where a text stops being JSON, counted from 1; `undefined` when it is JSON. `JSON.parse` names a position for some

@@ -4,39 +4,32 @@ import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
 import { isJsonObject, type JsonObject } from '../../json-object.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
-import { UTF16_PROBLEM, utf8Text } from '../../utf8-text.ts';
 import { CliError, noFolder, storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { jsonFault } from '../json/json-fault.ts';
+import { jsonTextOf } from '../json/json-fault.ts';
 
 /** The version that this program writes and understands. */
 const VERSION = 1;
 
 /** The object in the file; `undefined` when there is no file. @throws CliError that names the place of a fault */
 export async function readJsonFile(path: string): Promise<JsonObject | undefined> {
-  const text = readIfThere(path);
-  return text === undefined ? undefined : parse(text, path);
+  const bytes = readIfThere(path);
+  return bytes && parse(bytes, path);
 }
 
 /** Synchronous: every command reads config.json, and the first asynchronous read of a process starts its threads. */
-function readIfThere(path: string): string | undefined {
+function readIfThere(path: string): Buffer | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     // Reading a pipe without a writer would never end.
     if (stats !== undefined && !stats.isFile()) throw unusable(path, 'it is not a file');
-    return stats && textOf(readFileSync(path), path);
+    return stats && readFileSync(path);
   } catch (error) {
     if (error instanceof CliError) throw error;
     const cause = error as NodeJS.ErrnoException; // of node:fs
     if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
     throw storageError(`cannot read ${path}`, systemReason(cause), { cause });
   }
-}
-
-function textOf(bytes: Buffer, path: string): string {
-  const text = utf8Text(bytes);
-  if (text === undefined) throw unusable(path, UTF16_PROBLEM);
-  return text;
 }
 
 /**
@@ -102,12 +95,10 @@ export async function tighten(path: string): Promise<boolean> {
   return true;
 }
 
-function parse(text: string, path: string): JsonObject {
-  const fault = jsonFault(text);
-  if (fault !== undefined) {
-    throw unusable(path, `it is not valid JSON: line ${fault.line}, column ${fault.column}`);
-  }
-  const document: unknown = JSON.parse(text);
+function parse(bytes: Buffer, path: string): JsonObject {
+  const json = jsonTextOf(bytes);
+  if ('problem' in json) throw unusable(path, json.problem);
+  const document: unknown = JSON.parse(json.text);
   if (!isJsonObject(document)) throw unusable(path, 'it does not contain a JSON object');
   const { version = VERSION } = document;
   if (version !== VERSION)

@@ -14,10 +14,9 @@ import type {
   Snapshot,
   TlsOptions,
 } from '../../../mock-server/index.ts';
-import { UTF16_PROBLEM, utf8Text } from '../../../utf8-text.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { jsonFault } from '../../json/json-fault.ts';
+import { jsonTextOf } from '../../json/json-fault.ts';
 import type { Screen } from '../../terminal/screen.ts';
 
 /** Options of `fxrates mock`, as parsed. */
@@ -242,11 +241,9 @@ function readBytes(path: string, expected: string): Promise<Buffer> {
 
 async function readJson(path: string, expected: string): Promise<string> {
   const bytes = await readBytes(path, expected);
-  const text = utf8Text(bytes);
-  if (text === undefined) throw unusable(path, UTF16_PROBLEM);
-  const fault = jsonFault(text);
-  if (fault !== undefined) throw unusable(path, `it is not valid JSON: line ${fault.line}, column ${fault.column}`);
-  return text.trim();
+  const json = jsonTextOf(bytes);
+  if ('problem' in json) throw unusable(path, json.problem);
+  return json.text.trim();
 }
 
 function unusable(path: string, why: string, cause?: unknown): CliError {
