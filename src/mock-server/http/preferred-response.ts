@@ -1,6 +1,7 @@
 import type { ErrorResponseSpec, Operation } from '../../generated/operations.ts';
-import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { ServiceContext } from '../service/service-state.ts';
 import type { MockRequest } from './mock-message.ts';
+import { exampleEnvelope } from './responders.ts';
 import { retryAfter } from './response-headers.ts';
 import {
   codeOfStatus,
@@ -10,26 +11,19 @@ import {
   type ServiceResponse,
 } from './service-response.ts';
 
-/** The operation whose documented responses can be selected. */
-interface PreferredOperation {
-  readonly operation: Operation;
-  /** A complete success envelope; `undefined` if openapi.yaml has none. */
-  readonly example: () => unknown;
-}
-
 /**
  * The documented response that `Prefer: code=429` selects (RFC 7240, as in Prism); `undefined` without such a header.
  * For contract tests: the request needs no key and is not counted.
  */
 export function preferredResponse(
   { headers }: MockRequest,
-  { operation, example }: PreferredOperation,
-  behaviour: Behaviour,
+  operation: Operation,
+  context: ServiceContext,
 ): ServiceResponse | undefined {
   const code = headers['prefer'] === undefined ? undefined : preferredCode(headers['prefer']);
   if (code === undefined) return undefined;
   const status = /^\d{3}$/.test(code) ? Number(code) : 0;
-  const response = documentedResponse(status, { operation, example }, behaviour);
+  const response = documentedResponse(status, operation, context);
   if (response === undefined) return unknownCode(code, operation);
   const why = `requested with Prefer: code=${code}; neither authenticated nor counted`;
   return { ...response, headers: { ...response.headers, 'preference-applied': `code=${code}` }, why };
@@ -46,11 +40,11 @@ function preferredCode(prefer: string): string | undefined {
 
 function documentedResponse(
   status: number,
-  { operation, example }: PreferredOperation,
-  behaviour: Behaviour,
+  operation: Operation,
+  { state, behaviour }: ServiceContext,
 ): ServiceResponse | undefined {
   if (status === 200) {
-    const success = example();
+    const success = exampleEnvelope(operation, state.seed);
     return success === undefined ? undefined : envelopeResponse(success);
   }
   const documented = operation.errors.find((error) => error.status === status);

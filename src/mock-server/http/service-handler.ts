@@ -12,7 +12,7 @@ import { presentedCredential, type RequestIdentity } from './identify-request.ts
 import type { MockRequest, MockResponse } from './mock-message.ts';
 import { preferredResponse } from './preferred-response.ts';
 import { queryOf, readTarget, recordBody, recordHeaders, type TargetReading } from './record-request.ts';
-import { exampleEnvelope, exampleResponder, type Responder } from './responders.ts';
+import { exampleResponder, type Responder } from './responders.ts';
 import { isPreflight, preflightResponse, rateHeaders, withEtag } from './response-headers.ts';
 import type { FindRoute, RouteMatch } from './router.ts';
 import { dateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
@@ -118,13 +118,10 @@ function respondSafely(routed: RoutedRequest): DecidedResponse {
 
 /** Responses that need no key and count toward no limit: to a preflight, and to a request with `Prefer`. */
 function unmeteredResponse({ request, context, route }: RoutedRequest): ServiceResponse | undefined {
-  const { behaviour, state } = context;
   // Only browsers send an origin, so only their responses depend on CORS.
-  const isShared = request.headers['origin'] !== undefined && behaviour.use('cors') === 'any-origin';
+  const isShared = request.headers['origin'] !== undefined && context.behaviour.use('cors') === 'any-origin';
   if (isShared && isPreflight(request)) return preflightResponse(request);
-  if (route.kind !== 'operation') return undefined;
-  const { operation } = route;
-  return preferredResponse(request, { operation, example: () => exampleEnvelope(operation, state.seed) }, behaviour);
+  return route.kind === 'operation' ? preferredResponse(request, route.operation, context) : undefined;
 }
 
 /** First step: finds the route. It needs no key. */
