@@ -1,7 +1,6 @@
 /**
  * `npm run demo`: a tour of fxrates in a few seconds. The built command line calls the mock server on a real port until
  * it reaches the per-minute limit, then waits. Exits with 1 if a result is not what the README describes.
- * up to the per-minute limit and through it. Exits 1 when anything is not as the README promises.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Document, isCollection, isNode, LineCounter, parseDocument } from 'yaml';
-import { format } from './format.ts';
 import { generateFiles } from './generate-files.ts';
 import { type Refusal, refusalText, SpecError } from './spec-node.ts';
 
@@ -66,6 +67,22 @@ async function generate(spec: string): Promise<Files> {
     throw new InputError(refused.refusals.map(text).join('\n'));
   }
 }
+
+/** Formats files like `npm run fix`, in one run of the formatter. */
+function format(files: ReadonlyMap<string, string>, cwd: string): Map<string, string> {
+  const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [biome, 'format', '--stdin-file-path=src/generated/file.ts'],
+    { cwd, encoding: 'utf8', input: [...files.values()].join(SEPARATOR), maxBuffer: Number.POSITIVE_INFINITY },
+  );
+  if (status !== 0) throw new Error(`The formatter refused the generated code:\n${stderr}`);
+  const texts = stdout.split(SEPARATOR.trim());
+  return new Map([...files.keys()].map((name, index) => [name, `${texts[index]?.trim()}\n`]));
+}
+
+/** The formatter does not change comments. */
+const SEPARATOR = '\n// ---- the next generated file ----\n';
 
 async function write(files: Files, out: string): Promise<void> {
   try {
