@@ -27,8 +27,3 @@ export class ActiveAdapters {
     };
   }
 }
-
-/** One adapter or several, as a list. The check of the fault rejects any other value. */
-export function adapterNamesOf(via: unknown): readonly AdapterName[] {
-  return [via].flat() as AdapterName[];
-}

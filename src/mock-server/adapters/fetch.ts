@@ -1,7 +1,7 @@
 import type { HandleRequest } from '../handle-request.ts';
-import type { MockRequest } from '../http/mock-message.ts';
+import type { Delivery, MockRequest } from '../http/mock-message.ts';
 import type { RequestSource } from './active-adapters.ts';
-import { brokenFetch, fromRequest, toResponse } from './web-messages.ts';
+import { brokenConnection, fromRequest, toResponse } from './web-messages.ts';
 
 /** The type of the global `fetch` function. */
 export type Fetch = typeof globalThis.fetch;
@@ -71,6 +71,11 @@ async function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSi
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
+}
+
+/** The error of fetch if no response arrives. */
+function brokenFetch(ending: Delivery['ending']): TypeError {
+  return new TypeError('fetch failed', { cause: brokenConnection(ending) });
 }
 
 /** The error of fetch, with the cause of the system. Names only the origin: the rest of the URL may contain a key. */

@@ -67,11 +67,6 @@ export function brokenConnection(ending: Delivery['ending']): Error {
   return Object.assign(new Error('other side closed'), { name: 'SocketError', code: 'UND_ERR_SOCKET' });
 }
 
-/** The error of `fetch` if no response arrives. */
-export function brokenFetch(ending: Delivery['ending']): TypeError {
-  return new TypeError('fetch failed', { cause: brokenConnection(ending) });
-}
-
 /** The error of a body that ends too early. */
 function brokenBody(ending: Delivery['ending']): TypeError {
   return new TypeError('terminated', { cause: brokenConnection(ending) });

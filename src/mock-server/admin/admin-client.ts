@@ -1,6 +1,6 @@
 import { plainPattern } from '../matching/request-pattern.ts';
 import { MockServerError } from '../mock-server-error.ts';
-import { ADMIN_ROOT, type PathParameters } from './route.ts';
+import type { PathParameters } from './route.ts';
 import type { adminRoutes } from './routes.ts';
 
 type Types = NonNullable<(typeof adminRoutes)[number]['types']>;
@@ -38,11 +38,6 @@ export function createAdminCall(url: string, token: string): CallAdmin {
   };
   // The server has checked the output of the route.
   return call as CallAdmin;
-}
-
-/** The admin API of the server at `origin`, or that of one of its spaces. */
-export function adminUrl(origin: string, space?: string): string {
-  return `${origin}${ADMIN_ROOT}${space === undefined ? '' : `/spaces/${encodeURIComponent(space)}`}`;
 }
 
 interface AnyInput extends Sent<unknown, Readonly<Record<string, unknown>>> {

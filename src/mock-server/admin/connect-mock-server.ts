@@ -19,7 +19,8 @@ import type { Snapshots } from '../state/snapshots.ts';
 import type { LatestData, LatestOptions } from '../stubs/mock-latest.ts';
 import type { MockStubs } from '../stubs/mock-stubs.ts';
 import type { LatestFunction } from '../stubs/stub-record.ts';
-import { adminUrl, type CallAdmin, createAdminCall } from './admin-client.ts';
+import { type CallAdmin, createAdminCall } from './admin-client.ts';
+import { ADMIN_ROOT } from './route.ts';
 
 /** A mock server in another process. It has the methods of a mock; they return promises. */
 export interface RemoteMockServer extends RemoteScope {
@@ -50,13 +51,15 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
     throw new MockServerError(text, { code: 'invalid_option', field: 'token' });
   }
   const { origin } = new URL(url);
-  const call = createAdminCall(adminUrl(origin), token);
+  const adminUrl = `${origin}${ADMIN_ROOT}`;
+  const call = createAdminCall(adminUrl, token);
   return {
     ...createRemoteScope(call, origin),
     async space(options = {}) {
       const opened = await call('POST /spaces', { body: options });
       const close = () => call('DELETE /spaces/{space}', { path: { space: opened.name } });
-      const scope = createRemoteScope(createAdminCall(adminUrl(origin, opened.name), token), origin);
+      const callSpace = createAdminCall(`${adminUrl}/spaces/${opened.name}`, token);
+      const scope = createRemoteScope(callSpace, origin);
       return { ...scope, ...opened, close, [Symbol.asyncDispose]: close };
     },
     closeSpaces: async () => (await call('DELETE /spaces')).map(({ name }) => name),

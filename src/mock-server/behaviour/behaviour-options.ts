@@ -1,5 +1,5 @@
 import { invalidOption, MockServerError, show, unknownName } from '../mock-server-error.ts';
-import { isPresetName, PRESET_NAMES, type PresetName, type Provenance, type Switch } from './switch.ts';
+import { PRESET_NAMES, type PresetName, type Provenance, type Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
 /** Values for some switches. */
@@ -61,7 +61,7 @@ export function changedSettings(
 }
 
 function checkKind(options: unknown): void {
-  if (isPresetName(options) || (typeof options === 'object' && options !== null)) return;
+  if (PRESET_NAMES.some((name) => name === options) || (typeof options === 'object' && options !== null)) return;
   throw invalidOption('behaviour', options, `a preset (${PRESET_NAMES.join(', ')}) or an object of switches`);
 }
 

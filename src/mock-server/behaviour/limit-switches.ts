@@ -1,4 +1,6 @@
-import { enumSwitch, NEEDS_LIMIT, NOT_REACHED, numberSwitch, textSwitch } from './switch.ts';
+import { enumSwitch, NOT_REACHED, numberSwitch, textSwitch } from './switch.ts';
+
+const NEEDS_LIMIT = 'no request exceeded the per-minute limit';
 
 /** Undocumented behaviour of the per-minute limit. */
 export const rateSwitches = {

@@ -11,10 +11,6 @@ export type PresetName = (typeof PRESET_NAMES)[number];
 
 export const PRESET_NAMES = ['documented', 'lenient', 'hostile'] as const;
 
-export function isPresetName(value: unknown): value is PresetName {
-  return PRESET_NAMES.some((name) => name === value);
-}
-
 /** A behaviour that the service does not document, with the mock's default and alternatives. */
 export interface Switch<Value> {
   readonly default: Value;
@@ -43,9 +39,7 @@ export type SwitchDomain =
   | { readonly kind: 'number'; readonly min: number; readonly isNullable: boolean }
   | { readonly kind: 'text'; readonly pattern: RegExp };
 
-export const OF_DASHBOARD = 'it is visible only in the dashboard';
 export const NOT_REACHED = 'the budget was used up before this step';
-export const NEEDS_LIMIT = 'no request exceeded the per-minute limit';
 
 type About<Value> = Pick<Switch<Value>, 'why' | 'lenient' | 'hostile' | 'notObserved'> & {
   readonly notShown: NotShown;

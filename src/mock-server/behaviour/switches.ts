@@ -1,5 +1,7 @@
 import { quotaSwitches, rateSwitches } from './limit-switches.ts';
-import { documented, enumSwitch, NOT_REACHED, numberSwitch, OF_DASHBOARD, textSwitch } from './switch.ts';
+import { documented, enumSwitch, NOT_REACHED, numberSwitch, textSwitch } from './switch.ts';
+
+const OF_DASHBOARD = 'it is visible only in the dashboard';
 
 const REFUSALS = ['401 unauthorized', '403 forbidden', '401 invalid_api_key', '403 invalid_api_key'] as const;
 

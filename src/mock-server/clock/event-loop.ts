@@ -28,12 +28,5 @@ export function repeat(ms: number, act: () => void): () => void {
   return () => stopRunning(timer);
 }
 
-/** Whether an operation of the system is pending, such as reading a file, resolving a name or connecting. */
-export function isSystemBusy(): boolean {
-  return process.getActiveResourcesInfo().some((resource) => SYSTEM_WORK.test(resource));
-}
-
 /** Node fires a longer timer after 1 ms. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** Names of libuv's requests, as opposed to sockets and timers, which may wait for ever. */
-const SYSTEM_WORK = /^(?:FSReq|CloseReq|GetAddrInfo|GetNameInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap)/;
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;

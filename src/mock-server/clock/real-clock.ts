@@ -1,5 +1,5 @@
 import type { DrivenClock } from './clock.ts';
-import { nextTurn } from './event-loop.ts';
+import { LONGEST_TIMER_MS, nextTurn } from './event-loop.ts';
 import { TimerQueue } from './timer-queue.ts';
 
 /** A clock that follows real time, from now or from another time. */
@@ -108,7 +108,5 @@ export function systemNow(): number {
   return Date.now();
 }
 
-/** Node's timers take 32 bits. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Code that continues after a wait runs within a few turns of the event loop. */
 const TURNS_TO_GO_ON = 12;

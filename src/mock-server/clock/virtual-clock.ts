@@ -1,5 +1,5 @@
 import { type DrivenClock, LATEST_MS } from './clock.ts';
-import { isSystemBusy, nextTurn, pause } from './event-loop.ts';
+import { nextTurn, pause } from './event-loop.ts';
 import { TimerQueue } from './timer-queue.ts';
 
 /** A clock that moves only when it is advanced, or when the process only waits for it. */
@@ -178,6 +178,14 @@ class IdleDetector {
 const IDLE_TURNS = 12;
 const SOCKET_PAUSE_MS = 2;
 const MOST_PAUSES = 500;
+
+/** Whether an operation of the system is pending, such as reading a file, resolving a name or connecting. */
+function isSystemBusy(): boolean {
+  return process.getActiveResourcesInfo().some((resource) => SYSTEM_WORK.test(resource));
+}
+
+/** Names of libuv's requests, as opposed to sockets and timers, which may wait for ever. */
+const SYSTEM_WORK = /^(?:FSReq|CloseReq|GetAddrInfo|GetNameInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap)/;
 
 function once(act: () => void): () => void {
   let isDone = false;

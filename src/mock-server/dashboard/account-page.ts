@@ -5,7 +5,7 @@ import { keyUsage } from '../service/key-usage.ts';
 import { maskedKey } from '../service/keys.ts';
 import type { KeyRecord } from '../service/service-state.ts';
 import { type Html, html } from '../web/html.ts';
-import { type AccountRequest, alert, form, notice, page } from './dashboard-request.ts';
+import { type AccountRequest, alert, form, page } from './dashboard-request.ts';
 import { formatCount, formatTime, planChoice } from './signed-out-pages.ts';
 
 /** Actions that the account cannot do now. */
@@ -23,7 +23,7 @@ export function accountPage(request: AccountRequest, refusal?: RefusedAction): M
 ${form(request, '/dashboard/sign-out', html`<button>Sign out</button>`)}
 </div>
 ${refusal !== undefined && alert(refusal.text)}
-${refusal === undefined && done !== undefined && notice(done)}
+${refusal === undefined && done !== undefined && html`<p class="note good" role="status">${done}</p>`}
 ${!account.isConfirmed && confirmFirst(request)}
 ${keySection(request)}
 <section class="card">

@@ -68,11 +68,6 @@ export function alert(text: string): Html {
   return html`<p class="note bad" role="alert">${text}</p>`;
 }
 
-/** A message after a successful action. */
-export function notice(text: string): Html {
-  return html`<p class="note good" role="status">${text}</p>`;
-}
-
 /** A session of the dashboard. The signed cookie contains all of it, so the mock stores no sessions. */
 export interface Session {
   /** Value of the cookie. */

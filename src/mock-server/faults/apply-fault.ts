@@ -1,10 +1,4 @@
-import {
-  type Delivery,
-  type InterruptibleWait,
-  type MockResponse,
-  readHeaders,
-  wholeDelivery,
-} from '../http/mock-message.ts';
+import { type Delivery, type InterruptibleWait, type MockResponse, readHeaders } from '../http/mock-message.ts';
 import type { HandledRequest } from '../http/service-handler.ts';
 import {
   codeOfStatus,
@@ -170,11 +164,13 @@ function codeOf({ status, code }: Pick<Effect<'status'>, 'status' | 'code'>): st
 }
 
 function deliver(response: MockResponse, change: Partial<Delivery>, wait: InterruptibleWait): MockResponse {
-  const delivery = response.delivery ?? wholeDelivery(wait);
+  const delivery = response.delivery ?? { ...WHOLE, wait };
   // Of two cuts the earlier one is seen.
   if (change.bodyBytes !== undefined && change.bodyBytes >= delivery.bodyBytes) return response;
   return { ...response, delivery: { ...delivery, ...change } };
 }
+
+const WHOLE = { sendsHead: true, bodyBytes: Infinity, chunkBytes: Infinity, intervalMs: 0, ending: 'whole' } as const;
 
 /** Limits a reset or close to at least one byte before the end: with its last byte, a response would be complete. */
 function endedEarly(response: MockResponse): MockResponse {

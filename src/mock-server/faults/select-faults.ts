@@ -1,4 +1,4 @@
-import { type AdapterName, adapterNamesOf } from '../adapters/active-adapters.ts';
+import type { AdapterName } from '../adapters/active-adapters.ts';
 import { drawDelayMs } from '../delay.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
 import type { MockResponse } from '../http/mock-message.ts';
@@ -83,7 +83,7 @@ function isFor({ settings }: FaultRecord, { request, adapter, response }: FaultC
   const { match = {} } = settings;
   return (
     matchesPattern(match, request) &&
-    (match.via === undefined || adapterNamesOf(match.via).includes(adapter)) &&
+    (match.via === undefined || [match.via].flat().includes(adapter)) &&
     (match.status === undefined || match.status === response?.status) &&
     (settings.strikes === 'before' || hasTarget(settings.kind, response))
   );
@@ -101,7 +101,7 @@ function hasTarget(kind: FaultRecord['settings']['kind'], response: MockResponse
  */
 export function checkAdapterSupport({ kind, match }: FaultRecord['settings'], inUse: readonly AdapterName[]): void {
   const { adapters, instead = '' } = faultKinds[kind];
-  const wanted = match?.via === undefined ? inUse : adapterNamesOf(match.via);
+  const wanted = match?.via === undefined ? inUse : [match.via].flat();
   const impossible = wanted.find((adapter) => !adapters.includes(adapter));
   if (impossible === undefined) return;
   const able = adapters.map((adapter) => `'${adapter}'`).join(', ');

@@ -63,10 +63,6 @@ export interface Delivery {
 
 export type InterruptibleWait = (ms: number, signal: AbortSignal | undefined) => Promise<boolean>;
 
-export function wholeDelivery(wait: InterruptibleWait): Delivery {
-  return { sendsHead: true, bodyBytes: Infinity, chunkBytes: Infinity, intervalMs: 0, ending: 'whole', wait };
-}
-
 /** The pieces of the body, by its delivery. Throws if the wait between two pieces is aborted. */
 export async function* piecesOf(
   { body }: MockResponse,
