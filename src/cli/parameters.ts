@@ -11,8 +11,6 @@ import { repeatableOption } from './settings/option-types.ts';
 /** Only at the start of a word: a search from each of its characters would take minutes in a long one. */
 const KEY_LIKE = new RegExp(apiKeyPattern.replace(/^\^/, '(?<![A-Za-z0-9])').replace(/\$$/, ''));
 
-export const parameterArgument = { syntax: '[name=value...]', description: 'parameters, sent unchanged' };
-
 /** `-p base=USD`, for a parameter whose name looks like an option. */
 export function parameterOption(): Option {
   return repeatableOption('-p, --param <name=value>', 'a parameter (repeatable); same as name=value');

@@ -6,7 +6,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import { checkParameter, joinParameters, parameterOption, typedParameters } from '../parameters.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
-import { dryRun, type ServiceRequest, sendRequest } from '../request/send-request.ts';
+import { dryRun, type PathRequest, sendRequest } from '../request/send-request.ts';
 import { commandLine } from '../terminal/text.ts';
 
 const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
@@ -75,7 +75,7 @@ function head({ status, statusText, headers }: TracedResponse): string {
   return `${[`HTTP ${status} ${statusText}`.trimEnd(), ...lines].join('\n')}\n\n`;
 }
 
-function requestOf({ args, options }: Invocation): ServiceRequest {
+function requestOf({ args, options }: Invocation): PathRequest {
   const [target = '', ...texts] = args;
   const [path = ''] = target.split('?', 1);
   const search = target.slice(path.length + 1);

@@ -1,13 +1,12 @@
 import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
-import { operations } from '../../generated/operations.ts';
 import { maskKey } from '../../mask-key.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { printError } from '../errors/print-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
-import { sendRequest } from '../request/send-request.ts';
+import { sendQuotaRequest } from '../request/send-request.ts';
 import { checkKey, type KeyInUse, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
 import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
@@ -79,10 +78,8 @@ interface KeyCheck {
 
 /** Checks the key with one quota call, which is free. */
 async function verifyKey(key: KeyInUse, invocation: Invocation): Promise<KeyCheck> {
-  const { quota } = operations;
   try {
-    const { data } = await sendRequest({ operation: quota, path: quota.path, query: {} }, invocation, { key });
-    return { quota: data as QuotaData }; // parsed with the schema by the client
+    return { quota: (await sendQuotaRequest(invocation, { key })).data };
   } catch (error) {
     if (error instanceof CliError) return { failure: error };
     throw error;

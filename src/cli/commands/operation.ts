@@ -4,8 +4,8 @@ import { fetchOrCache, parseCacheAge } from '../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printResponse } from '../output/print-json.ts';
-import { namedQuery, parameterArgument, parameterOption, parameterOptions, typedParameters } from '../parameters.ts';
-import { dryRun, type ServiceRequest, type ServiceResponse } from '../request/send-request.ts';
+import { namedQuery, parameterOption, parameterOptions, typedParameters } from '../parameters.ts';
+import { dryRun, type OperationRequest, type ServiceResponse } from '../request/send-request.ts';
 import { rememberCurrencies } from '../storage/seen-currencies.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 
@@ -28,7 +28,7 @@ export function operationCommand(
     name: id,
     summary: `${lowerFirst(summary)} (${note})`,
     description: `${summary}. ${deprecated ? 'Deprecated. ' : ''}${consumesQuota ? 'Uses one request of your monthly quota.' : 'Free: never uses your monthly quota.'}`,
-    ...(takesParameters ? { argument: parameterArgument } : {}),
+    ...(takesParameters ? { argument: PARAMETERS } : {}),
     options: () => {
       const own = ownOptions(operation, makeOptions);
       return [...parameterOptions(operation, own).map(({ option }) => option), ...own];
@@ -42,6 +42,8 @@ export function operationCommand(
     run: (invocation) => runOperation(operation, invocation, makeOptions),
   };
 }
+
+const PARAMETERS = { syntax: '[name=value...]', description: 'parameters, sent unchanged' };
 
 async function runOperation(operation: Operation, invocation: Invocation, makeOptions: MakeOptions): Promise<number> {
   const request = operationRequest(operation, invocation, makeOptions);
@@ -58,12 +60,12 @@ export function operationRequest(
   operation: Operation,
   invocation: Invocation,
   makeOptions: MakeOptions,
-): ServiceRequest {
+): OperationRequest {
   const typed = typedParameters(invocation);
   const { options } = invocation;
   const named = parameterOptions(operation, ownOptions(operation, makeOptions));
   const query = operation.query === 'named' ? namedQuery(operation, typed, { options, named }) : typed;
-  return { operation, path: operation.path, query };
+  return { operation, query };
 }
 
 /** For people only: the duration, and the use of the quota. */

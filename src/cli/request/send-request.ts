@@ -5,9 +5,10 @@ import type {
   FetchLike,
   FxRates,
   FxRatesOptions,
+  QuotaData,
   ResponseMeta,
 } from '../../client/index.ts';
-import type { Operation } from '../../generated/operations.ts';
+import { type Operation, operations } from '../../generated/operations.ts';
 import type { Invocation } from '../command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -22,9 +23,15 @@ import { explainClientError } from './explain-error.ts';
 import { HttpTrace } from './http-trace.ts';
 import { WaitReporter } from './wait-reporter.ts';
 
-/** The target of a command: an operation of the contract, or just a path. */
-export interface ServiceRequest {
-  readonly operation?: Operation;
+/** A request for an operation of the contract, or for any path. */
+export type ServiceRequest = OperationRequest | PathRequest;
+
+export interface OperationRequest {
+  readonly operation: Operation;
+  readonly query: Query;
+}
+
+export interface PathRequest {
   readonly path: string;
   readonly query: Query;
 }
@@ -99,6 +106,15 @@ export async function sendRequest(
   }
 }
 
+/** The quota of the key, with one call, which is free. @throws CliError in the user's words */
+export async function sendQuotaRequest(
+  invocation: Invocation,
+  options: ClientOverrides,
+): Promise<ServiceResponse & { readonly data: QuotaData }> {
+  const response = await sendRequest({ operation: operations.quota, query: {} }, invocation, options);
+  return { ...response, data: response.data as QuotaData }; // parsed with the schema by the client
+}
+
 export async function openClient(invocation: Invocation, options: ClientOverrides = {}): Promise<OpenClient> {
   const { trace = new HttpTrace(invocation), key: given, connection: givenConnection, cache } = options;
   const { reporter = new WaitReporter(invocation) } = options;
@@ -154,12 +170,10 @@ async function registerSecret({ secret, warning }: KeyInUse, { screen }: Invocat
 }
 
 /** Calls the client's own method of the operation, which knows the schema of its response. */
-function callClient(
-  client: FxRates,
-  { operation, path, query }: ServiceRequest,
-  options: CallOptions,
-): ApiCall<unknown> {
-  if (operation === undefined) return client.get(path, { ...options, query });
+function callClient(client: FxRates, request: ServiceRequest, options: CallOptions): ApiCall<unknown> {
+  const { query } = request;
+  if ('path' in request) return client.get(request.path, { ...options, query });
+  const { operation } = request;
   const method = (client as unknown as Readonly<Record<string, Method>>)[operation.id]; // generated from the same table
   if (method === undefined) throw new Error(`the client has no method ${operation.id}`);
   return operation.query === 'none' ? method.call(client, options) : method.call(client, query, options);

@@ -46,12 +46,6 @@ export function localTime(epochMs: number, timeZone: string | undefined): string
   return `${part['year']}-${part['month']}-${part['day']} ${part['hour']}:${part['minute']} ${part['timeZoneName']}`;
 }
 
-/** `14:20:05`. */
-export function localClock(epochMs: number, timeZone: string | undefined): string {
-  const style = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
-  return new Intl.DateTimeFormat('en-GB', timeZone === undefined ? style : { ...style, timeZone }).format(epochMs);
-}
-
 /** `1000` as `1,000`; on the digits themselves, so that no number is too long. Anything but digits stays. */
 export function grouped(count: string | number): string {
   const digits = String(count);

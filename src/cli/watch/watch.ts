@@ -8,16 +8,16 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { csvText } from '../output/delimited-text.ts';
 import { selectedCsv } from '../output/print-json.ts';
-import { openClient, type ServiceRequest, type ServiceResponse } from '../request/send-request.ts';
+import { type OperationRequest, openClient, type ServiceResponse } from '../request/send-request.ts';
 import { WaitReporter } from '../request/wait-reporter.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import type { OutputFormat } from '../settings/global-options.ts';
 import { parsedOption, wholeNumber } from '../settings/option-types.ts';
-import { jsonLine, localClock, wrap } from '../terminal/text.ts';
+import { jsonLine, wrap } from '../terminal/text.ts';
 
 interface Watch {
-  readonly request: ServiceRequest;
+  readonly request: OperationRequest;
   readonly key: KeyInUse;
   readonly count: number;
   /** Milliseconds, or the interval of the quota or of the snapshots. */
@@ -52,7 +52,7 @@ export async function watch(
     const text = `fxrates: ${at} ${visible(message)}; next request in ${formatDuration(next.intervalMs)}\n`;
     void screen.info(screen.isJson ? jsonLine({ event: 'missed', code: error.details.code, message }) : text);
   };
-  const options = { every, onError, signal: reporter.signal, operation: operation?.id as 'latest' }; // or another one
+  const options = { every, onError, signal: reporter.signal, operation: operation.id as 'latest' }; // or another one
   try {
     for await (const { data, meta, next } of client.fx.poll(query, options).withMeta()) {
       reporter.restart();
@@ -117,6 +117,12 @@ function parseInterval(text: string, shortestMs: number): number {
   const intervalMs = parseDuration(text, '--watch');
   if (intervalMs >= shortestMs && Number.isFinite(intervalMs)) return intervalMs;
   throw usageError(`--watch expects an interval from ${shortestMs / 1000}s, got '${text}'`);
+}
+
+/** `14:20:05`. */
+function localClock(epochMs: number, timeZone: string | undefined): string {
+  const style = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+  return new Intl.DateTimeFormat('en-GB', timeZone === undefined ? style : { ...style, timeZone }).format(epochMs);
 }
 
 /** One response, in each form in which it can be printed. */

@@ -11,7 +11,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { Io } from '../../io.ts';
 import type { ReportRow } from '../../output/report.ts';
 import { HttpTrace } from '../../request/http-trace.ts';
-import { sendRequest } from '../../request/send-request.ts';
+import { sendQuotaRequest } from '../../request/send-request.ts';
 import { type KeyInUse, requireKey } from '../../settings/api-key.ts';
 import { requireBaseUrl } from '../../settings/base-url.ts';
 import { formatDuration } from '../../settings/duration.ts';
@@ -73,13 +73,12 @@ export async function checkService(
   const { io } = invocation;
   const settings = { ...invocation.settings, retries: 0, maxWaitMs: 0, verbose: 0 };
   const trace = new HttpTrace({ ...invocation, settings }, { keepsBodies: true });
-  const request = { operation: operations.quota, path, query: {} };
   const outcomes = successes(new URL(baseUrl), environmentProxy(io.env, baseUrl)?.variable);
   const findings = () => STEPS.map((name) => ({ name, ...outcomes[name] }));
   const clock = () => ({ name: 'clock', ...clockOutcome(trace, io.clock.now()) });
   try {
-    const { data } = await sendRequest(request, { ...invocation, settings }, { trace, key });
-    return [...findings(), clock(), { name: 'quota', ...quotaOutcome(data as QuotaData) }]; // parsed by the client
+    const { data } = await sendQuotaRequest({ ...invocation, settings }, { trace, key });
+    return [...findings(), clock(), { name: 'quota', ...quotaOutcome(data) }];
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const hasResponse = trace.lastResponse(path) !== undefined;

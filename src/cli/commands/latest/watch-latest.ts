@@ -1,12 +1,11 @@
-import type { PollSchedule, QuotaData, QuotaForecast } from '../../../client/index.ts';
-import { operations } from '../../../generated/operations.ts';
+import type { PollSchedule, QuotaForecast } from '../../../client/index.ts';
 import { tokens } from '../../../json-tokens.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { dataOf, prettyText, printResponse } from '../../output/print-json.ts';
 import { valuesTable } from '../../output/values-table.ts';
-import { type ServiceRequest, type ServiceResponse, sendRequest } from '../../request/send-request.ts';
+import { type OperationRequest, type ServiceResponse, sendQuotaRequest } from '../../request/send-request.ts';
 import { requireKey } from '../../settings/api-key.ts';
 import { requireBaseUrl } from '../../settings/base-url.ts';
 import { durationOption, formatDuration } from '../../settings/duration.ts';
@@ -16,17 +15,16 @@ import { LiveView, type WatchRequest, watch } from '../../watch/watch.ts';
 
 /** `latest --watch`: uses only so much of the month that enough is left until the reset. `quota` is free. */
 export async function watchLatest(
-  request: ServiceRequest,
+  request: OperationRequest,
   watching: WatchRequest,
   invocation: Invocation,
 ): Promise<number> {
   const { settings, io, options } = invocation;
   requireBaseUrl(settings);
   const key = await requireKey(settings, io); // once: stdin cannot be read again
-  const { quota: operation } = operations;
-  const { data, receivedAt } = await sendRequest({ operation, path: operation.path, query: {} }, invocation, { key });
+  const { data, receivedAt } = await sendQuotaRequest(invocation, { key });
   const { forecastQuota } = await import('../../../client/index.ts'); // already loaded for the request
-  const forecast = forecastQuota(data as QuotaData, receivedAt); // parsed with the schema by the client
+  const forecast = forecastQuota(data, receivedAt);
   const refused = options['force'] === true ? undefined : unsafeWatch(watching, forecast);
   if (refused !== undefined) throw refused;
   const view = new LiveView(invocation);

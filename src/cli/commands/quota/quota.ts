@@ -6,7 +6,7 @@ import { CliError, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { selectValue } from '../../json/select-value.ts';
 import { printJson, printRaw } from '../../output/print-json.ts';
-import { dryRun, type ServiceRequest, type ServiceResponse, sendRequest } from '../../request/send-request.ts';
+import { dryRun, type OperationRequest, type ServiceResponse, sendRequest } from '../../request/send-request.ts';
 import { requireKey } from '../../settings/api-key.ts';
 import { requireBaseUrl } from '../../settings/base-url.ts';
 import { grouped } from '../../terminal/text.ts';
@@ -52,7 +52,7 @@ async function runQuota(invocation: Invocation): Promise<number> {
   return exitCodes.ok;
 }
 
-async function watchQuota(request: ServiceRequest, watching: WatchRequest, invocation: Invocation): Promise<number> {
+async function watchQuota(request: OperationRequest, watching: WatchRequest, invocation: Invocation): Promise<number> {
   const { settings, io } = invocation;
   requireBaseUrl(settings);
   const key = await requireKey(settings, io); // once: stdin cannot be read again
