@@ -1,12 +1,13 @@
 import { stringValue } from '../../json-tokens.ts';
-import { visible } from '../../visible-text.ts';
+import { escapeUnits, visible } from '../../visible-text.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { leaves } from '../json/select-value.ts';
-import { escapeLoneSurrogates } from '../terminal/text.ts';
 
 /** A string without its quotes and escapes; any other JSON value unchanged. */
 export function scalarText(lexeme: string): string {
-  return lexeme.startsWith('"') ? escapeLoneSurrogates(stringValue(lexeme)) : lexeme;
+  if (!lexeme.startsWith('"')) return lexeme;
+  // Half a surrogate pair has no UTF-8 form, so it keeps its escape.
+  return stringValue(lexeme).replace(/\p{Cs}/gu, escapeUnits);
 }
 
 /** A selected value as one cell: a scalar as its text, an object or a list as compact JSON. */

@@ -7,7 +7,7 @@ import type { Io } from '../io.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { isLoopback } from '../settings/base-url.ts';
 import { durationOption, durationOptionAbove, formatDuration } from '../settings/duration.ts';
-import { commandLine, grouped, localTime, lowerFirst, withoutOptions } from '../terminal/text.ts';
+import { commandLine, grouped, localTime, lowerFirst } from '../terminal/text.ts';
 
 interface ErrorContext {
   readonly invocation: Invocation;
@@ -162,6 +162,15 @@ export function waitTooLong(
     status,
     requestId,
     retryAfterSeconds,
+  });
+}
+
+/** `argv` without the options of these names and their values; a name that starts with `--no-` has no value. */
+function withoutOptions(argv: readonly string[], names: readonly string[]): readonly string[] {
+  return argv.filter((arg, index) => {
+    const before = argv[index - 1] ?? '';
+    const isValue = names.includes(before) && !before.startsWith('--no-');
+    return !isValue && !names.some((name) => arg === name || arg.startsWith(`${name}=`));
   });
 }
 

@@ -1,10 +1,10 @@
-import { lstat } from 'node:fs/promises';
+import { chmod, lstat } from 'node:fs/promises';
 import { isJsonObject, type JsonObject } from '../../json-object.ts';
 import { storageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
 import { memberOf } from './config-file.ts';
 import { configFolder, pathIn } from './folders.ts';
-import { readJsonFile, tighten, updateJsonFile } from './json-file.ts';
+import { readJsonFile, updateJsonFile } from './json-file.ts';
 
 /** A key in credentials.json. It is sent to its own origin and to no other. */
 export interface Credential {
@@ -25,6 +25,14 @@ export async function readCredential(env: Io['env'], profile: string): Promise<C
   const secret = memberOf(entry, 'api_key');
   if (typeof origin !== 'string' || typeof secret !== 'string') return undefined;
   return { origin, secret, path, wasReadable };
+}
+
+/** Removes the rights of other users; returns whether they could read the file. */
+async function tighten(path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (!stats?.isFile() || (stats.mode & 0o077) === 0) return false;
+  await chmod(path, 0o600).catch(() => undefined); // the file of another user stays as it is
+  return true;
 }
 
 /** The profiles that have a stored key. */

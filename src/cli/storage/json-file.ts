@@ -1,5 +1,4 @@
 import { readFileSync, statSync } from 'node:fs';
-import { chmod, lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
 import { isJsonObject, type JsonObject } from '../../json-object.ts';
@@ -85,14 +84,6 @@ async function lockFile(path: string, clock: Clock): Promise<() => Promise<void>
       await clock.sleep(LOOK_EVERY_MS);
     }
   }
-}
-
-/** Removes the rights of other users; returns whether they could read the file. */
-export async function tighten(path: string): Promise<boolean> {
-  const stats = await lstat(path).catch(() => undefined);
-  if (!stats?.isFile() || (stats.mode & 0o077) === 0) return false;
-  await chmod(path, 0o600).catch(() => undefined); // the file of another user stays as it is
-  return true;
 }
 
 function parse(bytes: Buffer, path: string): JsonObject {

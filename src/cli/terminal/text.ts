@@ -1,13 +1,8 @@
-import { escapeUnits, visible } from '../../visible-text.ts';
+import { visible } from '../../visible-text.ts';
 
 /** `text` as the second half of a sentence; an abbreviation such as `HTTP` stays. */
 export function lowerFirst(text: string): string {
   return /^[A-Z][a-z ]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
-}
-
-/** Half a surrogate pair has no UTF-8 form, so it keeps its escape. */
-export function escapeLoneSurrogates(text: string): string {
-  return text.replace(/\p{Cs}/gu, escapeUnits);
 }
 
 /** A value as a line of JSON. Control characters are escaped, which does not change the value. */
@@ -55,15 +50,6 @@ export function grouped(count: string | number): string {
 /** A command line for a POSIX shell. */
 export function commandLine(argv: readonly string[]): string {
   return ['fxrates', ...argv].map(quoteForShell).join(' ');
-}
-
-/** `argv` without the options of these names and their values; a name that starts with `--no-` has no value. */
-export function withoutOptions(argv: readonly string[], names: readonly string[]): readonly string[] {
-  return argv.filter((arg, index) => {
-    const before = argv[index - 1] ?? '';
-    const isValue = names.includes(before) && !before.startsWith('--no-');
-    return !isValue && !names.some((name) => arg === name || arg.startsWith(`${name}=`));
-  });
 }
 
 /** `text` as one word of a POSIX shell. */
