@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { SteadyTime, steadyTime } from '../../src/client/clock.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { realClock, SteadyTime, steadyTime } from '../../src/client/clock.ts';
 import { VirtualClock } from '../helpers/limits-clock.ts';
 
 /** A wall clock that can be set, and a monotonic clock that started at 5 000. */
@@ -67,4 +67,18 @@ test('there is one for each clock', () => {
 
   expect(steadyTime(clock)).toBe(steadyTime(clock));
   expect(steadyTime(new VirtualClock())).not.toBe(steadyTime(clock));
+});
+
+test('if a test fakes setTimeout but not performance, as node:test does, the monotonic clock follows the timers', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const time = new SteadyTime(realClock);
+  const start = time.now();
+
+  const sleeps = Promise.all([realClock.sleep(60_000), realClock.sleep(90_000)]);
+  await vi.advanceTimersByTimeAsync(90_000);
+  await sleeps;
+
+  expect(time.now() - start).toBeGreaterThanOrEqual(90_000);
+  expect(time.now() - start).toBeLessThan(150_000);
 });

@@ -1,6 +1,10 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { FxRates } from '../../../src/client/index.ts';
 import { createMockServer, type MockServerOptions } from '../../../src/mock-server/index.ts';
+import { deferred } from '../../helpers/deferred.ts';
+import { startRawServer } from '../../helpers/raw-server.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
+import { errorOf } from '../../helpers/test-client.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -45,4 +49,24 @@ test('a virtual clock needs no fake timers, and works with them', async () => {
   const { meta } = await slowCall('virtual').call;
 
   expect(meta.attempts.map(({ status }) => status)).toEqual([503, 200]);
+});
+
+test('without the mock, fake timers of setTimeout alone end the waits of a client', async () => {
+  const server = await startRawServer({
+    onRequest: ({ socket, index }) => {
+      if (index === 0) socket.write('HTTP/1.1 429 Limited\r\nretry-after: 30\r\ncontent-length: 0\r\n\r\n');
+    },
+  });
+  onTestFinished(() => server.close());
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const waiting = deferred<unknown>();
+  const fx = new FxRates({ baseUrl: server.url, apiKey: API_KEY, maxRetries: 0, onWait: waiting.resolve });
+
+  const error = errorOf(fx.latest());
+  await waiting.promise;
+  await vi.advanceTimersByTimeAsync(40_000);
+  await server.arrived(1);
+  await vi.advanceTimersByTimeAsync(10_000);
+
+  expect(await error).toMatchObject({ kind: 'timeout', limitMs: 10_000 });
 });
