@@ -174,7 +174,7 @@ function requireResponse(value: unknown): void {
   const { status, headers, body, bodyUsed } = (value ?? {}) as Partial<Response>; // checked below
   if (bodyUsed)
     throw new ConfigError('fetch: expected a Response whose body nothing has read; return a new one each time');
-  const hasBody = body === null || body === undefined || Symbol.asyncIterator in Object(body);
+  const hasBody = body === null || Symbol.asyncIterator in Object(body);
   const hasHeaders = typeof headers?.get === 'function' && Symbol.iterator in headers;
   if (Number.isInteger(status) && hasHeaders && hasBody) return;
   const expected = 'a Response (status, headers with get(), and a body that is a stream or null)';

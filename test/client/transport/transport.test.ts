@@ -66,6 +66,7 @@ test.each([
   ['parsed JSON', { success: true, data: {} }, 'got an object'],
   ['headers that are a plain object', { status: 200, headers: {}, body: null }, 'got an object'],
   ['a body that is a string', { status: 200, headers: new Headers(), body: '{}' }, 'got an object'],
+  ['an object without a body', { status: 200, headers: new Headers() }, 'got an object'],
   ['a response that was read', used, 'whose body nothing has read'],
 ])('a fetch that returns %s is a wrong option', async (_, returned, got) => {
   let calls = 0;
