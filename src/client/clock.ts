@@ -13,7 +13,7 @@ export interface Clock {
 
 /** Node fires a longer timer after 1 ms, which would turn a long wait into a busy loop. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** If a timer fires earlier than this, a test has faked it but not `performance`, as with node:test. */
+/** A timer that fires this much too early was faked by a test that does not fake `performance`, as with node:test. */
 const FAKED_BY_MS = 50;
 
 /** Milliseconds by which fake timers are ahead of `performance`. */
@@ -39,7 +39,7 @@ export const realClock: Clock = {
       // biome-ignore lint/plugin: this is the real clock
       const timer = setTimeout(() => {
         signal?.removeEventListener('abort', stop);
-        skipTo(endsAt);
+        skipTo(endsAt, delayMs);
         resolve();
       }, delayMs);
       signal?.addEventListener('abort', stop, { once: true });
@@ -51,9 +51,10 @@ function monotonicNow(): number {
   return performance.now() + skippedMs;
 }
 
-function skipTo(endsAt: number): void {
+/** A timer cannot be early by more than its delay: then `performance` was set back. */
+function skipTo(endsAt: number, delayMs: number): void {
   const earlyMs = endsAt - monotonicNow();
-  if (earlyMs > FAKED_BY_MS) skippedMs += earlyMs;
+  if (earlyMs > FAKED_BY_MS && earlyMs <= delayMs) skippedMs += earlyMs;
 }
 
 /**

@@ -143,9 +143,9 @@ export class MockServer extends MockScope implements AsyncDisposable {
 
   /**
    * Restores a snapshot of this or another mock, or of a space, and clears the journal. The key of an open space stays in the
-   * space: if the mock has one key, this key gets the plan and the usage of the key of the space.
-   * @throws MockServerError with code `invalid_snapshot`, for a snapshot that is damaged or of another version, and for one with
-   * a key of an open space if the mock or the snapshot does not have exactly one key; then nothing changes.
+   * space: if mock and snapshot have one key with the same id and account, the key of the mock gets its plan and usage.
+   * @throws MockServerError with code `invalid_snapshot`, if the snapshot is damaged or of another version, or has a key of an
+   * open space that the key of the mock cannot replace. Nothing changes then.
    */
   override restore(snapshot: Snapshot): void {
     const checked = checkedSnapshot(snapshot, this.#parts.context.behaviour);

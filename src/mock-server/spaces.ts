@@ -15,7 +15,7 @@ import { checkedId, checkOptionNames, freeName, MockServerError, unknownId } fro
 import { hashOf } from './service/keys.ts';
 import { randomFromSeed } from './service/random.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
-import { restoredState, type Snapshot, snapshotForSpace, snapshotOfSpace } from './service/snapshot.ts';
+import { restoredState, type Snapshot, snapshotForSpace, withKeyOfMock } from './service/snapshot.ts';
 import { restoreSnapshot } from './state/restore-snapshot.ts';
 import { checkedSnapshot } from './state/snapshot-shape.ts';
 
@@ -194,7 +194,7 @@ export class Spaces {
     const hasKeyOf = ({ parts }: { readonly parts: MockParts }) =>
       snapshot.keys.some(({ hash }) => parts.context.state.keysByHash.has(hash));
     const owner = Array.from(this.#live.values()).find(hasKeyOf);
-    return owner === undefined ? snapshot : snapshotOfSpace(snapshot, owner.space.name, state);
+    return owner === undefined ? snapshot : withKeyOfMock(snapshot, owner.space.name, state);
   }
 
   /** Refuses an action that would disturb the tests in open spaces. */

@@ -82,3 +82,21 @@ test('if a test fakes setTimeout but not performance, as node:test does, the mon
   expect(time.now() - start).toBeGreaterThanOrEqual(90_000);
   expect(time.now() - start).toBeLessThan(150_000);
 });
+
+test('a timer that ends after performance was set back moves no clock', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const now = vi.spyOn(performance, 'now').mockReturnValue(1e9);
+  onTestFinished(() => {
+    now.mockRestore();
+    vi.useRealTimers();
+  });
+  const before = realClock.monotonicNow?.();
+
+  const sleep = realClock.sleep(60_000);
+  now.mockReturnValue(0);
+  await vi.advanceTimersByTimeAsync(60_000);
+  await sleep;
+  now.mockReturnValue(1e9);
+
+  expect(realClock.monotonicNow?.()).toBe(before);
+});

@@ -95,7 +95,7 @@ const DERIVED = {
   'panel/browser/journal-entries.ts': ['LEFT_OUT'],
   'panel/browser/schema-form.ts': ['description'],
   'panel/panel-files.ts': ['bundled'],
-  'rates/invented-latest.ts': ['#responses', 'latest', 'snapshots'],
+  'rates/invented-latest.ts': ['#responses', 'lastUsed', 'snapshots'],
   'rates/latest-responder.ts': ['interval'],
   'service/quota.ts': ['lastMonth'],
   'spaces.ts': ['#partsByHash'],

@@ -106,7 +106,7 @@ export async function sendRequest(
   }
 }
 
-/** The quota of the key, with one call, which is free. @throws CliError in the user's words */
+/** Sends one `quota` request, which is free. @throws CliError in the user's words */
 export async function sendQuotaRequest(
   invocation: Invocation,
   options: ClientOverrides,

@@ -8,7 +8,7 @@ import { FxRatesError, NetworkError } from './errors.ts';
 export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseUrl: string): FxRatesError {
   if (error instanceof FxRatesError) return error;
   const cause = withoutKey(error, key);
-  // `fetch` has the failure of the system, of undici or of a proxy in a deeper cause, and no reason in its own message.
+  // The message of a `fetch` error has no reason: the failure of the system, of undici or of a proxy is a deeper cause.
   const errors = causesOf(error);
   const code = key.redact(errors.map(codeOf).find((found) => found !== undefined) ?? '') || undefined;
   const ofProxy = errors.find(({ name }) => name === PROXY_FAILURE)?.message;

@@ -24,7 +24,7 @@ import type { TlsOptions } from './tls-server.ts';
 
 /** A server on a port. */
 export interface ListeningServer extends AsyncDisposable {
-  /** `http://127.0.0.1:41234`; with `tls`, `https://` and the name in `host`. */
+  /** `http://127.0.0.1:41234`. With `tls`, it begins with `https://`, and a name in `host` replaces the address. */
   readonly url: string;
   readonly port: number;
   /** Finishes the responses in progress, then closes every connection. */

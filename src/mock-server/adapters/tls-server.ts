@@ -16,6 +16,8 @@ export interface TlsOptions {
 export function createTlsServer(tls: TlsOptions, options: ServerOptions, listener: RequestListener): Server {
   const { cert, key } = checkedTls(tls);
   const server = createServer({ ...options, handshakeTimeout: options.headersTimeout, cert, key }, listener);
+  // After a failed or late handshake, no response can be sent.
+  server.prependListener('tlsClientError', (_, socket) => socket.destroy());
   const connections = new Map<string, Socket>();
   const nameOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
   server.on('connection', (connection: Socket) => {
@@ -25,13 +27,13 @@ export function createTlsServer(tls: TlsOptions, options: ServerOptions, listene
   });
   server.on('secureConnection', (socket: TLSSocket) => {
     const connection = connections.get(nameOf(socket));
-    // Node.js resets TCP connections only: the one below TLS.
+    // Only TCP sockets can be reset, so this resets the one below TLS.
     socket.resetAndDestroy = () => {
       connection?.resetAndDestroy();
       return socket;
     };
   });
-  // Those of node:https do not include connections whose handshake is incomplete.
+  // node:https would leave connections open whose handshake is incomplete.
   server.closeAllConnections = () => {
     for (const connection of connections.values()) connection.destroy();
   };
@@ -45,7 +47,7 @@ const EXPECTED = {
 
 /** Throws `MockServerError` for a certificate or a key that cannot be used. A key is never shown. */
 function checkedTls(tls: TlsOptions): { readonly cert: string; readonly key: string } {
-  if (typeof tls !== 'object' || tls === null) throw invalidOption('tls', tls, '{ cert, key }, both as PEM');
+  if (typeof tls !== 'object' || tls === null) throw invalidOption('tls', '…', '{ cert, key }, both as PEM');
   const known = Object.keys(EXPECTED);
   const unknown = Object.keys(tls).find((name) => !known.includes(name));
   if (unknown !== undefined) throw unknownName(unknown, { what: 'a field of tls', known }, 'tls.');
@@ -59,7 +61,8 @@ function pemOf(tls: TlsOptions, field: keyof TlsOptions): string {
   const given: unknown = tls[field];
   const pem = given instanceof Uint8Array ? Buffer.from(given).toString() : given;
   if (typeof pem === 'string' && pem !== '') return pem;
-  throw invalidOption(`tls.${field}`, pem, EXPECTED[field]);
+  const isAbsent = given === undefined || pem === '';
+  throw invalidOption(`tls.${field}`, isAbsent ? pem : '…', EXPECTED[field]);
 }
 
 function checkField(field: keyof TlsOptions, given: SecureContextOptions): void {

@@ -180,6 +180,6 @@ export const journalFilter = requestFilter.omit({ query: true, headers: true, bo
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
     .optional()
-    .describe('Whether the path is unknown, to the service and to stubs.'),
+    .describe('Whether neither the service nor a stub has this path.'),
   after: z.coerce.number().int().min(0).optional().describe('Selects only requests with a larger number.'),
 });

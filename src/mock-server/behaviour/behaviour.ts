@@ -81,8 +81,8 @@ export class Behaviour {
     this.#apply(changedSettings(this.#settings, options, { unsafe: this.#unsafe }));
   }
 
-  /** The values of a snapshot, with the default of each switch that it lacks. Throws for a value that is not possible here. */
-  checked(values: SwitchValues): BehaviourValues {
+  /** The values of a snapshot, with the default of each switch that it lacks. Throws for a value that this mock rejects. */
+  checkedValues(values: SwitchValues): BehaviourValues {
     return valuesOf(changedSettings(DEFAULT_SETTINGS, values, { unsafe: this.#unsafe }));
   }
 

@@ -21,8 +21,8 @@ import {
 import { messagePage } from './signed-out-pages.ts';
 
 /**
- * The emulated service and its dashboard at one address: the dashboard has the paths from `/dashboard` on. Its requests are
- * neither counted nor recorded, because the limits of the service apply to its API only.
+ * The emulated service, with its dashboard at `/dashboard` and below. Requests to the dashboard are neither counted nor
+ * recorded, because the limits of the service apply to its API only.
  */
 export function withDashboard(service: ServiceHandler, context: ServiceContext): ServiceHandler {
   const dashboard = { context, sessions: new Sessions(), newKeys: new NewKeys() };

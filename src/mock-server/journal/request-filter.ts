@@ -20,7 +20,7 @@ export interface RequestFilter extends RequestPattern {
   readonly fault?: string | undefined;
   /** Id of the stub that the request received. Ids are not checked, because the stub may have been removed. */
   readonly stub?: string | undefined;
-  /** Whether the path is unknown, to the service and to stubs. */
+  /** Whether neither the service nor a stub has this path. */
   readonly isUnknownRoute?: boolean | undefined;
   /** Selects only requests with a larger `number`. */
   readonly after?: number | undefined;
@@ -37,7 +37,7 @@ export const requestFilter = z.strictObject({
   stub: text.optional().describe('Id of the stub that the request received. Ids are not checked.'),
   isUnknownRoute: expected('true or false', (error) => z.boolean(error))
     .optional()
-    .describe('Whether the path is unknown, to the service and to stubs.'),
+    .describe('Whether neither the service nor a stub has this path.'),
   after: expected('the number of a request', (error) => z.int(error).min(0, error))
     .optional()
     .describe('Selects only requests with a larger number.'),

@@ -83,8 +83,8 @@ const LONGEST_CACHED = 500;
 /** All mocks share a snapshot and its responses, because the rates depend only on seed and time. */
 export function inventedSnapshot(seed: number, at: number): InventedSnapshot {
   // Most requests use the snapshot of the request before them.
-  if (latest?.at !== at || latest.seed !== seed) latest = snapshots.get(`${seed} ${at}`) ?? newSnapshot(seed, at);
-  return latest;
+  if (lastUsed?.at !== at || lastUsed.seed !== seed) lastUsed = snapshots.get(`${seed} ${at}`) ?? newSnapshot(seed, at);
+  return lastUsed;
 }
 
 function newSnapshot(seed: number, at: number): InventedSnapshot {
@@ -94,7 +94,7 @@ function newSnapshot(seed: number, at: number): InventedSnapshot {
   return snapshot;
 }
 
-let latest: InventedSnapshot | undefined;
+let lastUsed: InventedSnapshot | undefined;
 const snapshots = new Map<string, InventedSnapshot>();
 const MOST_SNAPSHOTS = 16;
 
@@ -159,7 +159,8 @@ function mix(first: number, second: number): number {
 
 /**
  * The currencies of ISO 4217 as of 2025, funds and metals included, each with the units that one US dollar was worth
- * at about that time: the centre of the random walk of its rate. They are listed here, because `Intl` differs between versions of Node.js. They are not market data.
+ * at about that time, the centre of the random walk of its rate. They are listed here, because `Intl` differs between
+ * versions of Node.js. They are not market data.
  */
 // biome-ignore format: a table, five to a line
 const UNITS_PER_USD = {

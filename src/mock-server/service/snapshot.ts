@@ -125,7 +125,7 @@ export function restoredState(snapshot: Snapshot): ServiceState {
 export function snapshotForSpace(snapshot: Snapshot, { keyId, state }: OwnKey): Snapshot {
   const own = state.keys.get(keyId);
   if (own === undefined || snapshot.keys.some(({ hash }) => hash === own.hash)) return snapshot;
-  const adopted = withOwnKey(snapshot, state, own);
+  const adopted = withKey(snapshot, state, own);
   if (adopted !== undefined) return adopted;
   const ids = snapshot.keys.map(({ id }) => id).join(', ') || 'no key';
   throw new MockServerError(
@@ -135,21 +135,20 @@ export function snapshotForSpace(snapshot: Snapshot, { keyId, state }: OwnKey): 
 }
 
 /**
- * The snapshot of the open space `space` for its mock. A key cannot belong to both: the only key of the mock gets the plan and
- * usage of the key of the space.
+ * The snapshot of the open space `space` for its mock, with the key of the mock. A key cannot belong to both.
  */
-export function snapshotOfSpace(snapshot: Snapshot, space: string, state: ServiceState): Snapshot {
+export function withKeyOfMock(snapshot: Snapshot, space: string, state: ServiceState): Snapshot {
   const [own, ...others] = state.keys.values();
-  const adopted = own === undefined || others.length > 0 ? undefined : withOwnKey(snapshot, state, own);
+  const adopted = own === undefined || others.length > 0 ? undefined : withKey(snapshot, state, own);
   if (adopted !== undefined) return adopted;
   throw new MockServerError(
-    `The snapshot has a key of the open space ${space}, and the mock has no single key to replace it; close the space, or restore the snapshot in a space.`,
+    `The snapshot has a key of the open space ${space}. The mock can restore it only if both have one key, with the same id and account; close the space, or restore the snapshot in a space.`,
     { code: 'invalid_snapshot' },
   );
 }
 
 /** The snapshot with `own` in place of its only key; `undefined` if it has several, or one with another id. */
-function withOwnKey(snapshot: Snapshot, { random }: ServiceState, own: KeyRecord): Snapshot | undefined {
+function withKey(snapshot: Snapshot, { random }: ServiceState, own: KeyRecord): Snapshot | undefined {
   const [key, ...others] = snapshot.keys;
   if (key?.id !== own.id || key.accountId !== own.account.id || others.length > 0) return undefined;
   const { hash, prefix, lastFour } = own;

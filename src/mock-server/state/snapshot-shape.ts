@@ -60,7 +60,7 @@ function damaged({ issues: [issue] }: z.ZodError): MockServerError {
 
 function checkedSwitches(values: Snapshot['behaviour'], behaviour: Behaviour): Snapshot['behaviour'] {
   try {
-    return behaviour.checked(values);
+    return behaviour.checkedValues(values);
   } catch (error) {
     if (!(error instanceof MockServerError)) throw error;
     throw invalid(`snapshot.${error.message}`, error.field);

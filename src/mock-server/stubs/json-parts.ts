@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../json-object.ts';
 import { members } from '../../json-tokens.ts';
 
 /**
@@ -25,7 +26,7 @@ export class JsonText {
 
 /** A stub that was sent as JSON, with `data` and `body` of each response as `JsonText`. */
 export function withDigits<Stub>(stub: Stub, json: string): Stub {
-  if (typeof stub !== 'object' || stub === null || Array.isArray(stub)) return stub;
+  if (!isJsonObject(stub)) return stub;
   const exact: { data?: unknown; body?: unknown; responses?: unknown } = {};
   for (const { name, text } of jsonParts(json)) {
     if (name === 'responses' && text.startsWith('[')) {

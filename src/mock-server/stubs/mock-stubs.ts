@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isJsonObject } from '../../json-object.ts';
 import { type Delay, delaySchema } from '../delay.ts';
 import { headerRecord } from '../faults/fault-kinds.ts';
 import { readHeaders } from '../http/mock-message.ts';
@@ -188,9 +189,7 @@ export const stubOptions = z
 
 /** The stub that the options describe. Throws `MockServerError` with code `invalid_option`. */
 function stubFrom(options: StubOptions, nextId: string): StubRecord {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw invalidOption('stub', options, 'an object');
-  }
+  if (!isJsonObject(options)) throw invalidOption('stub', options, 'an object');
   const { match, ...rest } = options;
   const given = { ...rest, ...(match === undefined ? {} : { match: plainPattern(match) }) };
   const checked = checkedInput(stubOptions, withoutUndefined(given), { place: '', what: 'a field of a stub' });

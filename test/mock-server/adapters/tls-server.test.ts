@@ -1,8 +1,11 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
 import { Agent, request } from 'undici';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { FxRates } from '../../../src/client/index.ts';
+import { createTlsServer } from '../../../src/mock-server/adapters/tls-server.ts';
 import { createMockServer, type TlsOptions } from '../../../src/mock-server/index.ts';
 import { selfSigned } from '../../helpers/self-signed.ts';
 
@@ -61,12 +64,14 @@ test.each([
 
 test('a reset of one connection leaves the others open', async () => {
   await using mock = await served();
-  const kept = await mock.send('/api/v1/latest');
+  const kept = connectTls({ port: mock.server.port, host: 'localhost', ca: tls.cert });
+  await once(kept, 'secureConnect');
   mock.mock.faults.add({ kind: 'reset', times: 1 });
 
   await expect(mock.send('/api/v1/latest')).rejects.toMatchObject({ code: 'ECONNRESET' });
 
-  expect(await kept.body.json()).toMatchObject({ success: true });
+  kept.write('GET /__fxrates/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  expect(await text(kept)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test('closes while a client has not finished the handshake', async () => {
@@ -79,6 +84,19 @@ test('closes while a client has not finished the handshake', async () => {
   await mock.server.close();
 
   await closed;
+});
+
+test('closes a connection without a handshake after the time limit', async () => {
+  const server = createTlsServer(tls, { headersTimeout: 20 }, () => undefined).listen(0, '127.0.0.1');
+  server.on('clientError', (_, socket) => socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n'));
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  onTestFinished(() => {
+    socket.destroy();
+    server.close();
+  });
+
+  await once(socket, 'close');
 });
 
 test('http on the port of an https server gets no response', async () => {
@@ -104,7 +122,8 @@ test('the certificate and the key may be bytes', async () => {
 const SHAPE = 'the private key of the certificate as PEM, without a passphrase';
 
 test.each<[string, unknown, string]>([
-  ['not an object', 'cert.pem', 'tls is "cert.pem"; expected { cert, key }, both as PEM.'],
+  ['not an object', tls.key, 'tls is "…"; expected { cert, key }, both as PEM.'],
+  ['a list of keys', { ...tls, key: [tls.key] }, `tls.key is "…"; expected ${SHAPE}.`],
   [
     'a misspelt field',
     { ...tls, crt: '' },

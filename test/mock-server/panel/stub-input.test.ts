@@ -19,6 +19,7 @@ test.each<StubOptions>([
   { status: 503, delayMs: { min: 1, max: 2 } },
   { body: 'down', headers: { 'set-cookie': ['a=1', 'b=2'], 'x-tag': 'x' } },
   { body: '{"success":true,"data":1},{}' },
+  { body: '{"success":true,"data":1 }' },
   { body: '' },
   { status: 404, body: '' },
   { status: 204 },

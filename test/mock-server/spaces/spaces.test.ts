@@ -262,12 +262,18 @@ test('a mock that restores the snapshot of an open space keeps its own key, with
   expect([mock.journal.list().length, space.journal.list().length]).toEqual([1, 1]);
 });
 
-test.each([0, 2])(
-  'a mock with %i keys rejects the snapshot of an open space, and accepts it afterwards',
-  async (keys) => {
+test.each<[string, (mock: MockServer) => void, number]>([
+  ['no key', () => undefined, 1],
+  ['two keys', (mock) => [mock.createKey(), mock.createKey()], 1],
+  ['the key of its second account', (mock) => [mock.accounts.create(), mock.createKey()], 1],
+  ['one key, if the space has two', (mock) => mock.createKey(), 2],
+])(
+  'a mock with %s rejects the snapshot of an open space, and accepts it afterwards',
+  async (_, prepare, keysOfSpace) => {
     await using mock = createMockServer({ clock: CLOCK });
-    for (let key = 0; key < keys; key += 1) mock.createKey();
+    prepare(mock);
     const space = mock.space({ name: 'invoices' });
+    for (let key = 1; key < keysOfSpace; key += 1) space.createKey();
     const before = mock.snapshot();
 
     const message = expect.stringContaining('The snapshot has a key of the open space invoices');

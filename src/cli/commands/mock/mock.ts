@@ -42,7 +42,7 @@ export const mockCommand: CommandSpec = {
     { command: 'fxrates mock -- npm test', comment: 'exits with the exit code of npm test' },
     {
       command: 'fxrates mock --behaviour rateWindow=token-bucket',
-      comment: 'a switch; repeatable; TAB shows them all',
+      comment: 'one switch; TAB shows them all',
     },
     {
       command: 'fxrates mock --allow-remote',
@@ -56,7 +56,7 @@ export const mockCommand: CommandSpec = {
 
 /** Files and switches are valid too, so any text is accepted. */
 function behaviourOption(): Option {
-  const text = 'a file, documented, lenient, hostile or switch=value';
+  const text = 'preset, file or switch=value (repeatable)';
   const option = repeatableOption('--behaviour <file>', text);
   option.argChoices = [...PRESETS];
   return option;

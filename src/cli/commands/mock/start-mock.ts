@@ -33,7 +33,7 @@ export interface MockOptions {
   readonly journalSize?: number;
   /** Presets, paths of files and `switch=value`. */
   readonly behaviour?: readonly string[];
-  /** The path of a file, as are the key, `setup` and `replay`. */
+  /** Path of a file, as are `tlsKey`, `setup` and `replay`. */
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly setup?: string;
@@ -164,7 +164,7 @@ function cannotUse(error: unknown, state: string | undefined): CliError | undefi
   return new CliError(error.message.replace(/\.$/, ''), { code: 'file', exitCode: exitCodes.usage, cause: error });
 }
 
-/** The file that the mock has rejected. */
+/** The error for the certificate or key file that the mock has rejected; `undefined` for another error. */
 function cannotUseTls(error: unknown, { tlsCert = '', tlsKey = '' }: TlsPaths): CliError | undefined {
   const [, field, what = ''] = /^tls\.(cert|key) .*?; (.*)\.$/.exec(error instanceof Error ? error.message : '') ?? [];
   return field === undefined ? undefined : unusable(field === 'cert' ? tlsCert : tlsKey, what, error);

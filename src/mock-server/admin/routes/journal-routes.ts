@@ -58,7 +58,7 @@ export const journalRoutes = [
     summary: 'List the newest requests, each with the reason for its response; `after` returns only later ones',
     query: listQuery,
     response: list,
-    run: ({ query: { spaces, ...filter }, ...target }) => listRequests(journalsOf(target, spaces), filter),
+    run: ({ query: { spaces, ...filter }, ...target }) => listRequests(journalsOf(target, spaces === 'true'), filter),
   }),
   route('GET /requests/{number}', {
     id: 'getRequest',
@@ -147,9 +147,9 @@ function listRequests(journals: readonly Journal[], { limit, ...filter }: Reques
   return { entries, total: found.length, dropped: journals.reduce((sum, { dropped }) => sum + dropped, 0) };
 }
 
-/** The journal, also those of open spaces if the parameter `spaces` says so. */
-function journalsOf({ journal, spaces }: Pick<AdminTarget, 'journal' | 'spaces'>, also: string | undefined) {
-  return also === 'true' ? [journal, ...(spaces?.journals ?? [])] : [journal];
+/** The journal, and with `includesSpaces` those of open spaces. */
+function journalsOf({ journal, spaces }: Pick<AdminTarget, 'journal' | 'spaces'>, includesSpaces: boolean) {
+  return includesSpaces ? [journal, ...(spaces?.journals ?? [])] : [journal];
 }
 
 function matcherFor(journals: readonly Journal[], filter: RequestFilter): (entry: JournalEntry) => boolean {
@@ -160,7 +160,7 @@ function matcherFor(journals: readonly Journal[], filter: RequestFilter): (entry
 /** Sends the journal entries that match as server-sent events until the client disconnects. */
 export function streamEvents({ journal, spaces: all, query, signal, outgoing }: EventsCall) {
   const { after = lastEventId(outgoing.req.headers['last-event-id']), spaces, ...filter } = query;
-  const matches = matcherFor(journalsOf({ journal, spaces: all }, spaces), filter);
+  const matches = matcherFor(journalsOf({ journal, spaces: all }, spaces === 'true'), filter);
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
   outgoing.flushHeaders();
   if (outgoing.req.method === 'HEAD') return void outgoing.end();

@@ -19,7 +19,7 @@ export function matchingEntries(entries: readonly JournalEntry[], query: PanelQu
   );
 }
 
-/** The value of the filter for the operation of an entry: `other` for a path that only a stub or a handler has. */
+/** The value of the filter for the operation of an entry: `other` if it has none, and its path does not count as unknown. */
 export function operationFilterOf({ operation, isUnknownRoute }: JournalEntry): string {
   return operation ?? (isUnknownRoute ? 'unknown' : 'other');
 }

@@ -54,7 +54,7 @@ interface FieldGroupProps extends FieldsProps {
   readonly isEdited: boolean;
 }
 
-/** Fields that are shown on demand, and when one of them has an error. */
+/** Fields that are shown on demand, if one of them has an error, and if the edited settings fill one. */
 export function FieldGroup({ title, isEdited, ...shown }: FieldGroupProps) {
   const { input, fields, prefix = '', isChecked } = shown;
   const group = useRef<HTMLDetailsElement>(null);

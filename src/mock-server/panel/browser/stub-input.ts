@@ -33,7 +33,7 @@ function errorIn(body: string): object {
 /** The JSON text in a success envelope as the mock writes it: parsed numbers would lose digits. */
 function dataIn({ body }: ShownResponse): string | undefined {
   const [, data] = /^\{"success":true,"data":(.*)\}$/s.exec(body) ?? [];
-  return data !== undefined && isJson(data) ? data : undefined;
+  return data !== undefined && data === data.trim() && isJson(data) ? data : undefined;
 }
 
 function isJson(text: string): boolean {
