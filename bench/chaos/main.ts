@@ -27,17 +27,16 @@ const calls = Number(values.calls);
 const seed = Number(values.seed);
 
 const mock = chaosMock();
-const handlesBefore = process.getActiveResourcesInfo().sort().join();
 // The first calls load and compile all code. Memory that grows later is a leak.
 const warmUp = await new ChaosRun({ seed: seed + 1, calls: WARM_UP_CALLS, faults: CHAOS_FAULTS, mock }).play();
+const handlesBefore = await openHandles();
 const mebibytesBefore = memoryInUse() / 2 ** 20;
 const startedAt = performance.now();
 const run = new ChaosRun({ seed, calls, faults: CHAOS_FAULTS, mock });
 const report = await run.play();
 const seconds = (performance.now() - startedAt) / 1000;
 const mebibytesAfter = memoryInUse() / 2 ** 20;
-await setTimeout(100); // the mock's clock checks for sleeping calls once more
-const handlesAfter = process.getActiveResourcesInfo().sort().join();
+const handlesAfter = await openHandles();
 
 // Measured while the client exists, so that memory it keeps per call is included.
 const kibibytesPerKey = ((mebibytesAfter - mebibytesBefore) * 1024) / run.keys;
@@ -59,6 +58,11 @@ process.stdout.write(`${values.json ? JSON.stringify(facts, undefined, 2) : line
 const figures = { 'KiB per key': kibibytesPerKey, problems: problems.length, ...endings };
 reportChanges({ bench: 'chaos', node: process.version, figures, isRecorded: values.record });
 process.exitCode = problems.length === 0 ? 0 : 1;
+
+async function openHandles(): Promise<string> {
+  await setTimeout(100); // the mock's clock checks for sleeping calls once more
+  return process.getActiveResourcesInfo().sort().join();
+}
 
 function byCount([, a]: readonly [string, number], [, b]: readonly [string, number]): number {
   return b - a;
