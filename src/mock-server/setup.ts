@@ -1,5 +1,5 @@
 import type { PlanName } from '../generated/service.ts';
-import { isJsonObject } from '../json-object.ts';
+import { isJson, isJsonObject } from '../json-object.ts';
 import type { MockBehaviour } from './behaviour/behaviour.ts';
 import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
 import type { PresetName } from './behaviour/switch.ts';
@@ -8,7 +8,7 @@ import type { MockFaults } from './faults/mock-faults.ts';
 import { checkOptionNames, invalidOption, within } from './mock-server-error.ts';
 import type { Replay } from './rates/replay.ts';
 import type { CreatedKey, Keys, SetUsage } from './service/keys.ts';
-import { isJson, jsonParts, unquoted, withDigits } from './stubs/json-parts.ts';
+import { jsonParts, unquoted, withDigits } from './stubs/json-parts.ts';
 import type { LatestData, MockLatest } from './stubs/mock-latest.ts';
 import type { MockStubs, StubOptions } from './stubs/mock-stubs.ts';
 import type { LatestFunction } from './stubs/stub-record.ts';

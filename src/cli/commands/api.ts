@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { operations } from '../../generated/operations.ts';
+import { isJson } from '../../json-object.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -66,7 +67,7 @@ async function printReceived(response: TracedResponse, invocation: Invocation): 
   const body = Buffer.concat(response.body);
   if (options['include']) await printRaw(head(response), invocation);
   const isAsItCame = (settings.output === 'auto' || settings.output === 'raw') && settings.get.length === 0;
-  if (isAsItCame || !isJson(body)) await printRaw(body, invocation);
+  if (isAsItCame || !isJson(body.toString())) await printRaw(body, invocation);
   else await printJson(body.toString().trim(), invocation);
 }
 
@@ -96,13 +97,4 @@ function checkedPath(path: string): string {
   throw usageError(`'${path}' is not a path of the service`, "without host, '..', '#' and white space", [
     'e.g. fxrates api /api/v1/latest base=USD',
   ]);
-}
-
-function isJson(body: Buffer): boolean {
-  try {
-    JSON.parse(body.toString());
-    return true;
-  } catch {
-    return false; // printed unchanged
-  }
 }

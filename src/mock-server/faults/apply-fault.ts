@@ -1,3 +1,4 @@
+import { isJson } from '../../json-object.ts';
 import { type Delivery, type InterruptibleWait, type MockResponse, readHeaders } from '../http/mock-message.ts';
 import type { HandledRequest } from '../http/service-handler.ts';
 import {
@@ -7,7 +8,6 @@ import {
   STATUSES_WITHOUT_BODY,
   writeResponse,
 } from '../http/service-response.ts';
-import { isJson } from '../stubs/json-parts.ts';
 import type { FaultKind, StruckSettings } from './fault-kinds.ts';
 
 /** What applying a fault needs beside the response. */

@@ -1,9 +1,10 @@
+import { isJson } from '../../json-object.ts';
 import { successResponse, withoutTags } from '../http/service-response.ts';
 import { checkOptionNames, invalidOption } from '../mock-server-error.ts';
 import { isAsync } from '../rates/latest-responder.ts';
 import { parseReplay, type Replay } from '../rates/replay.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import { isJson, jsonOf, jsonParts, unquoted } from './json-parts.ts';
+import { jsonOf, jsonParts, unquoted } from './json-parts.ts';
 import { type LatestFunction, latestStubId, type SentResponse, type StubSource, withStub } from './stub-record.ts';
 
 /**

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isJsonObject } from '../../json-object.ts';
+import { isJson, isJsonObject } from '../../json-object.ts';
 import { type Delay, delaySchema } from '../delay.ts';
 import { headerRecord } from '../faults/fault-kinds.ts';
 import { readHeaders } from '../http/mock-message.ts';
@@ -14,7 +14,7 @@ import { AN_OBJECT, checkedInput, expected } from '../matching/checked-input.ts'
 import { plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, unknownId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
-import { isJson, JsonText, jsonOf } from './json-parts.ts';
+import { JsonText, jsonOf } from './json-parts.ts';
 import { type SentResponse, type StubRecord, withStub } from './stub-record.ts';
 
 /** Adds and removes stubs: responses that the test defines. */

@@ -1,3 +1,4 @@
+import { isJson } from '../../../json-object.ts';
 import type { Stub } from '../../stubs/mock-stubs.ts';
 import { type FieldSchemas, type FormInput, inputOf } from './form-input.ts';
 
@@ -34,13 +35,4 @@ function errorIn(body: string): object {
 function dataIn({ body }: ShownResponse): string | undefined {
   const [, data] = /^\{"success":true,"data":(.*)\}$/s.exec(body) ?? [];
   return data !== undefined && data === data.trim() && isJson(data) ? data : undefined;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
