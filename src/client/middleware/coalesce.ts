@@ -4,7 +4,7 @@ import { type CallDeadline, withDeadline } from '../deadline.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { shareError, withCallId } from '../errors/caller-error.ts';
 import { AbortError } from '../errors/errors.ts';
-import type { Lifetime, OpenCall } from '../lifetime.ts';
+import { CallReference, type Lifetime } from '../lifetime.ts';
 import { parseJson } from '../parse-response.ts';
 import {
   type ApiRequest,
@@ -30,18 +30,12 @@ export interface CallResponse {
   readonly ageMs: number;
 }
 
-interface SharedCall extends OpenCall {
+interface SharedCall {
   readonly cancellation: Cancellation;
   readonly log: AttemptLog;
-  response: Promise<ApiResponse> | undefined;
+  readonly response: Promise<ApiResponse>;
   callers: number;
   deadlineAt: number;
-}
-
-/** A call with its response. The call itself contains the response only while it is in flight. */
-interface JoinedCall {
-  readonly call: SharedCall;
-  readonly response: Promise<ApiResponse>;
 }
 
 interface CoalesceParts {
@@ -55,38 +49,38 @@ interface CoalesceParts {
  * with the last caller. Calls with different settings (retries, ages) do not share a request.
  */
 export function coalesce({ timers, lifetime, now }: CoalesceParts) {
-  const calls = new Map<string, SharedCall>();
+  const calls = new Map<string, CallReference<SharedCall>>();
 
   /** Other callers can join the call if it has a `key`. */
-  const start = (caller: Caller, next: Handler<ApiRequest>, key?: string): JoinedCall => {
-    const { call, response } = createCall(caller, next);
+  const start = (caller: Caller, next: Handler<ApiRequest>, key?: string): SharedCall => {
+    const call = createCall(caller, next);
+    const reference = new CallReference(call);
     const finish = () => {
-      // V8 retains replaced tables of a Map or Set, with their contents, until a full garbage collection.
-      call.response = undefined;
-      lifetime.calls.delete(call);
-      if (key !== undefined && calls.get(key) === call) calls.delete(key);
+      reference.call = undefined;
+      lifetime.calls.delete(reference);
+      if (key !== undefined && calls.get(key) === reference) calls.delete(key);
     };
-    response.then(finish, finish);
+    call.response.then(finish, finish);
     call.cancellation.addEventListener('abort', finish);
-    if (key !== undefined) calls.set(key, call);
-    lifetime.calls.add(call);
-    return { call, response };
+    if (key !== undefined) calls.set(key, reference);
+    lifetime.calls.add(reference);
+    return call;
   };
 
-  const join = (caller: Caller, next: Handler<ApiRequest>): JoinedCall => {
+  const join = (caller: Caller, next: Handler<ApiRequest>): SharedCall => {
     if (caller.signal?.aborted) throw new AbortError({ cause: caller.signal.reason });
     if (!caller.settings.coalesce) return start(caller, next);
     const key = callKey(caller);
-    const call = calls.get(key);
-    if (call?.response === undefined) return start(caller, next, key);
+    const call = calls.get(key)?.call;
+    if (call === undefined) return start(caller, next, key);
     // If the call in flight waits beyond the caller's deadline, a separate call rejects immediately, with the reason.
-    return call.log.isSlotAfter(caller.deadlineAt) ? start(caller, next) : { call, response: call.response };
+    return call.log.isSlotAfter(caller.deadlineAt) ? start(caller, next) : call;
   };
 
   return (next: Handler<ApiRequest>) =>
     async (caller: Caller): Promise<CallResponse> => {
-      const { call, response: pending } = join(caller, next);
-      const { log } = call;
+      const call = join(caller, next);
+      const { log, response: pending } = call;
       const isOwn = call.callers === 0;
       if (!isOwn) pending.catch(shareError);
       const leave = addCaller(call, caller);
@@ -132,15 +126,13 @@ function callKey({ endpoint, settings }: Caller): string {
   return `${target} ${timeoutMs} ${maxRetries} ${onLimit} ${useReserve} ${priority} ${maxAgeMs} ${shown}`;
 }
 
-function createCall({ endpoint, settings, deadlineAt }: Caller, next: Handler<ApiRequest>): JoinedCall {
+function createCall({ endpoint, settings, deadlineAt }: Caller, next: Handler<ApiRequest>): SharedCall {
   const cancellation = new Cancellation();
   const log = new AttemptLog();
-  const call: SharedCall = { cancellation, log, response: undefined, callers: 0, deadlineAt };
   const send = async () => {
     await undefined; // a caller that aborts in the same tick sends nothing
     return await next({ endpoint, settings, signal: cancellation, deadlineAt: () => call.deadlineAt, log });
   };
-  const response = send();
-  call.response = response;
-  return { call, response };
+  const call: SharedCall = { cancellation, log, response: send(), callers: 0, deadlineAt };
+  return call;
 }
