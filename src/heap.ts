@@ -52,7 +52,7 @@ export class Heap<Entry> {
   }
 
   /** Returns whether the entry was still there. */
-  remove(node: HeapNode<Entry>): boolean {
+  remove(node: HeapNode<unknown>): boolean {
     const { index } = node;
     if (index < 0) return false;
     node.index = -1;

@@ -99,10 +99,14 @@ export interface BatchParts<Query> {
   readonly onProgress: BatchOptions['onProgress'];
 }
 
-interface Entry<Query, Value> {
+/** Without its result: V8 retains replaced tables of a Set, with their contents, until a full garbage collection. */
+interface Entry<Query> {
   readonly query: Query;
-  /** `undefined` while the call is in flight. */
-  item?: BatchItem<Query, Value>;
+}
+
+interface Ended<Query, Value> {
+  readonly entry: Entry<Query>;
+  readonly item: BatchItem<Query, Value>;
 }
 
 /**
@@ -114,8 +118,9 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   readonly #source: Iterator<Query> | AsyncIterator<Query>;
   readonly #total: number | undefined;
   /** Queries whose result has not been read, in their order. */
-  readonly #entries = new Set<Entry<Query, Value>>();
-  readonly #ended: Entry<Query, Value>[] = [];
+  readonly #entries = new Set<Entry<Query>>();
+  /** In the order in which the calls ended. */
+  readonly #ended: Ended<Query, Value>[] = [];
   readonly #stop = new AbortController();
   /** Resolves when the requested query of the source has arrived. */
   #reading: Promise<void> | undefined;
@@ -190,11 +195,11 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   async #next(): Promise<BatchItem<Query, Value> | undefined> {
     for (;;) {
       this.#readMore();
-      const entry = this.#ended.shift();
-      if (entry?.item !== undefined) {
-        this.#entries.delete(entry);
+      const ended = this.#ended.shift();
+      if (ended !== undefined) {
+        this.#entries.delete(ended.entry);
         this.#delivered += 1;
-        return entry.item;
+        return ended.item;
       }
       if (this.#isOver()) return undefined;
       await new Promise<void>((resolve) => {
@@ -241,7 +246,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   }
 
   /** `left()` includes a query that arrives after the end. */
-  #start(entry: Entry<Query, Value>): void {
+  #start(entry: Entry<Query>): void {
     this.#entries.add(entry);
     const { query } = entry;
     if (this.#stop.signal.aborted) return;
@@ -256,9 +261,8 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     );
   }
 
-  #end(entry: Entry<Query, Value>, item: BatchItem<Query, Value>): void {
-    entry.item = item;
-    this.#ended.push(entry);
+  #end(entry: Entry<Query>, item: BatchItem<Query, Value>): void {
+    this.#ended.push({ entry, item });
     this.#done += 1;
     this.#failed += item.error === undefined ? 0 : 1;
     const { onProgress } = this.#parts;

@@ -119,37 +119,46 @@ export function abortErrorOf({ reason }: AbortSignal): AbortError {
   return reason instanceof AbortError ? reason : new AbortError({ cause: reason });
 }
 
-type Callback = () => void;
+/** A callback of a signal; `undefined` when it is cancelled, because V8 can retain what was removed from a Set. */
+class Listener {
+  callback: (() => void) | undefined;
 
-const callbacksOf = new WeakMap<AbortSignal, Set<Callback>>();
+  constructor(callback: () => void) {
+    this.callback = callback;
+  }
+}
+
+const listenersOf = new WeakMap<AbortSignal, Set<Listener>>();
 
 /**
- * Calls back once when `signal` aborts. Returns a function that cancels it. All callbacks of a signal share one listener:
- * a signal for a hundred calls is common, and Node warns of a leak from eleven listeners on.
+ * Calls back once when `signal` aborts. Returns a function that cancels it. All callbacks of a signal share one event
+ * listener: a signal for a hundred calls is common, and Node warns of a leak from eleven listeners on.
  */
-export function onAbort(signal: AbortSignal, callback: Callback): () => void {
-  const callbacks = callbacksOf.get(signal) ?? listenTo(signal);
-  callbacks.add(callback);
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const listeners = listenersOf.get(signal) ?? listenTo(signal);
+  const listener = new Listener(callback);
+  listeners.add(listener);
   return () => {
-    if (callbacks.delete(callback) && callbacks.size === 0) forget(signal);
+    listener.callback = undefined;
+    if (listeners.delete(listener) && listeners.size === 0) forget(signal);
   };
 }
 
 const callAll = ({ target }: Event) => {
   const signal = target as AbortSignal; // the only event target with this listener
-  const callbacks = callbacksOf.get(signal) ?? [];
+  const listeners = listenersOf.get(signal) ?? [];
   forget(signal);
-  for (const callback of callbacks) callback();
+  for (const { callback } of listeners) callback?.();
 };
 
-function listenTo(signal: AbortSignal): Set<Callback> {
-  const callbacks = new Set<Callback>();
-  callbacksOf.set(signal, callbacks);
+function listenTo(signal: AbortSignal): Set<Listener> {
+  const listeners = new Set<Listener>();
+  listenersOf.set(signal, listeners);
   signal.addEventListener('abort', callAll);
-  return callbacks;
+  return listeners;
 }
 
 function forget(signal: AbortSignal): void {
-  callbacksOf.delete(signal);
+  listenersOf.delete(signal);
   signal.removeEventListener('abort', callAll);
 }

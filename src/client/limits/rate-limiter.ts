@@ -105,6 +105,7 @@ export class RateLimiter {
         failures: retryOf?.failures ?? 0,
         waits,
         deadlineAt,
+        nodes: undefined,
         grant: (permit) => {
           signal?.removeEventListener('abort', onAbort);
           resolve(permit);

@@ -31,6 +31,8 @@ export interface QueuedCall {
   readonly waits: boolean;
   /** Infinity for none. Called again when the deadline has passed, because that of a shared call can grow. */
   readonly deadlineAt: () => number;
+  /** Set by the queue while it contains the call. */
+  nodes?: Nodes | undefined;
 }
 
 interface Deadline<Call> {
@@ -38,10 +40,11 @@ interface Deadline<Call> {
   readonly at: number;
 }
 
-interface Nodes<Call> {
-  readonly order: HeapNode<Call>;
+/** The places of a call in the heaps of the queue. */
+interface Nodes {
+  readonly order: HeapNode<unknown>;
   /** `undefined` for a call without a deadline. */
-  readonly deadline: HeapNode<Deadline<Call>> | undefined;
+  readonly deadline: HeapNode<unknown> | undefined;
 }
 
 type Place = Pick<QueuedCall, 'priority' | 'ticket'>;
@@ -52,7 +55,6 @@ const RANKS: Readonly<Record<Priority, number>> = { high: 0, normal: 1, low: 2 }
 export class RequestQueue<Call extends QueuedCall> {
   readonly #order = new Heap<Call>(isServedBefore);
   readonly #deadlines = new Heap<Deadline<Call>>((a, b) => a.at < b.at);
-  readonly #nodesOf = new Map<Call, Nodes<Call>>();
   readonly #notWaiting = new Set<Call>();
   readonly #sizes: Record<Priority, number> = { high: 0, normal: 0, low: 0 };
 
@@ -80,16 +82,16 @@ export class RequestQueue<Call extends QueuedCall> {
   }
 
   add(call: Call): void {
-    this.#nodesOf.set(call, { order: this.#order.push(call), deadline: this.#addDeadline(call) });
+    call.nodes = { order: this.#order.push(call), deadline: this.#addDeadline(call) };
     this.#sizes[call.priority] += 1;
     if (!call.waits) this.#notWaiting.add(call);
   }
 
   /** Removes a call from any position. O(log n). Returns whether the queue contained it. */
   remove(call: Call): boolean {
-    const nodes = this.#nodesOf.get(call);
+    const { nodes } = call;
     if (nodes === undefined) return false;
-    this.#nodesOf.delete(call);
+    call.nodes = undefined;
     this.#order.remove(nodes.order);
     if (nodes.deadline) this.#deadlines.remove(nodes.deadline);
     this.#sizes[call.priority] -= 1;
