@@ -6,8 +6,8 @@ export interface HeapNode<Entry> {
 
 /**
  * A binary heap whose entries can be removed from the middle: push, pop and remove take O(log n), peek O(1). The index is
- * a field of the node and not in a Map: V8 keeps what a Map has outgrown until the next full collection, with every
- * timeout of every call that was in it.
+ * a field of the node and not in a Map, because V8 retains replaced tables of a Map, with their contents, until a full
+ * garbage collection.
  */
 export class Heap<Entry> {
   readonly #nodes: HeapNode<Entry>[] = [];

@@ -99,7 +99,7 @@ export interface BatchParts<Query> {
   readonly onProgress: BatchOptions['onProgress'];
 }
 
-/** Without its result: V8 retains replaced tables of a Set, with their contents, until a full garbage collection. */
+/** Without its result, which a Set could retain (see `Reference`). */
 interface Entry<Query> {
   readonly query: Query;
 }

@@ -1,4 +1,5 @@
 import { AbortError } from './errors/errors.ts';
+import { Reference } from './reference.ts';
 
 /** The part of `AbortSignal` that the client listens to. */
 export interface CancelSignal {
@@ -119,27 +120,20 @@ export function abortErrorOf({ reason }: AbortSignal): AbortError {
   return reason instanceof AbortError ? reason : new AbortError({ cause: reason });
 }
 
-/** A callback of a signal; `undefined` when it is cancelled, because V8 can retain what was removed from a Set. */
-class Listener {
-  callback: (() => void) | undefined;
+type Callback = () => void;
 
-  constructor(callback: () => void) {
-    this.callback = callback;
-  }
-}
-
-const listenersOf = new WeakMap<AbortSignal, Set<Listener>>();
+const listenersOf = new WeakMap<AbortSignal, Set<Reference<Callback>>>();
 
 /**
  * Calls back once when `signal` aborts. Returns a function that cancels it. All callbacks of a signal share one event
  * listener: a signal for a hundred calls is common, and Node warns of a leak from eleven listeners on.
  */
-export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+export function onAbort(signal: AbortSignal, callback: Callback): () => void {
   const listeners = listenersOf.get(signal) ?? listenTo(signal);
-  const listener = new Listener(callback);
+  const listener = new Reference(callback);
   listeners.add(listener);
   return () => {
-    listener.callback = undefined;
+    listener.value = undefined;
     if (listeners.delete(listener) && listeners.size === 0) forget(signal);
   };
 }
@@ -148,11 +142,11 @@ const callAll = ({ target }: Event) => {
   const signal = target as AbortSignal; // the only event target with this listener
   const listeners = listenersOf.get(signal) ?? [];
   forget(signal);
-  for (const { callback } of listeners) callback?.();
+  for (const { value: callback } of listeners) callback?.();
 };
 
-function listenTo(signal: AbortSignal): Set<Listener> {
-  const listeners = new Set<Listener>();
+function listenTo(signal: AbortSignal): Set<Reference<Callback>> {
+  const listeners = new Set<Reference<Callback>>();
   listenersOf.set(signal, listeners);
   signal.addEventListener('abort', callAll);
   return listeners;

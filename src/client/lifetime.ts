@@ -1,22 +1,11 @@
 import type { Cancellation } from './cancellation.ts';
 import { AbortError, ConfigError } from './errors/errors.ts';
+import type { Reference } from './reference.ts';
 
-interface Call {
+/** A call in flight. */
+interface OpenCall {
   readonly cancellation: Cancellation;
   readonly response: Promise<unknown>;
-}
-
-/**
- * Refers to a call in flight; `call` is `undefined` when it has ended. V8 retains replaced tables of a Map or Set, with
- * their contents, until a full garbage collection, so a Map or Set of calls would retain their responses. A class, because
- * V8 may place object literals that survive a few collections in the same memory.
- */
-export class CallReference<OpenCall extends Call = Call> {
-  call: OpenCall | undefined;
-
-  constructor(call: OpenCall) {
-    this.call = call;
-  }
 }
 
 /** The part of a key's state that determines when the state is released. */
@@ -33,7 +22,7 @@ export interface RetainedState {
 
 /** The calls and key states of a client, and of clients that `withOptions` created from it, until it is closed. */
 export class Lifetime {
-  readonly calls = new Set<CallReference>();
+  readonly calls = new Set<Reference<OpenCall>>();
   /** Texts of the warnings that were given. */
   readonly warned = new Set<string>();
   readonly #entries = new Set<RetainedState>();
@@ -68,7 +57,7 @@ export class Lifetime {
 
   async #close(): Promise<void> {
     const error = new AbortError({ message: 'The call was aborted because its client was closed (close())' });
-    const calls = [...this.calls].flatMap(({ call }) => call ?? []); // copied before a batch or a poll aborts its calls
+    const calls = [...this.calls].flatMap(({ value }) => value ?? []); // copied before a batch or a poll aborts its calls
     const responses = calls.map(({ response }) => response);
     this.#closing.abort(error);
     for (const { cancellation } of calls) cancellation.cancel(error);

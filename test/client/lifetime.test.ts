@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Cancellation } from '../../src/client/cancellation.ts';
-import { CallReference, Lifetime, type RetainedState } from '../../src/client/lifetime.ts';
+import { Lifetime, type RetainedState } from '../../src/client/lifetime.ts';
+import { Reference } from '../../src/client/reference.ts';
 import { deferred } from '../helpers/deferred.ts';
 import { quiet } from '../helpers/fake-clock.ts';
 
@@ -62,7 +63,7 @@ test('close resolves when all calls have ended, and a failed call does not rejec
   const lifetime = new Lifetime();
   const cancellation = new Cancellation();
   const { promise, reject } = deferred<void>();
-  lifetime.calls.add(new CallReference({ cancellation, response: promise }));
+  lifetime.calls.add(new Reference({ cancellation, response: promise }));
   const state = heldState();
   lifetime.retain(state);
   let isClosed = false;

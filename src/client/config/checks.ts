@@ -58,7 +58,7 @@ export function requireFunction<Fn>(option: string, value: Fn): Fn {
   return typeof value === 'function' ? value : refuse(option, value, 'a function');
 }
 
-/** The fields with a value other than `undefined`. */
+/** The fields with a value other than `undefined`; the object itself if these are all. */
 export function definedOf<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } {

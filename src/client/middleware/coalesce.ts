@@ -4,8 +4,9 @@ import { type CallDeadline, withDeadline } from '../deadline.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { shareError, withCallId } from '../errors/caller-error.ts';
 import { AbortError } from '../errors/errors.ts';
-import { CallReference, type Lifetime } from '../lifetime.ts';
+import type { Lifetime } from '../lifetime.ts';
 import { parseJson } from '../parse-response.ts';
+import { Reference } from '../reference.ts';
 import {
   type ApiRequest,
   type ApiResponse,
@@ -49,14 +50,14 @@ interface CoalesceParts {
  * with the last caller. Calls with different settings (retries, ages) do not share a request.
  */
 export function coalesce({ timers, lifetime, now }: CoalesceParts) {
-  const calls = new Map<string, CallReference<SharedCall>>();
+  const calls = new Map<string, Reference<SharedCall>>();
 
   /** Other callers can join the call if it has a `key`. */
   const start = (caller: Caller, next: Handler<ApiRequest>, key?: string): SharedCall => {
     const call = createCall(caller, next);
-    const reference = new CallReference(call);
+    const reference = new Reference(call);
     const finish = () => {
-      reference.call = undefined;
+      reference.value = undefined;
       lifetime.calls.delete(reference);
       if (key !== undefined && calls.get(key) === reference) calls.delete(key);
     };
@@ -71,7 +72,7 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
     if (caller.signal?.aborted) throw new AbortError({ cause: caller.signal.reason });
     if (!caller.settings.coalesce) return start(caller, next);
     const key = callKey(caller);
-    const call = calls.get(key)?.call;
+    const call = calls.get(key)?.value;
     if (call === undefined) return start(caller, next, key);
     // If the call in flight waits beyond the caller's deadline, a separate call rejects immediately, with the reason.
     return call.log.isSlotAfter(caller.deadlineAt) ? start(caller, next) : call;

@@ -224,10 +224,10 @@ test('the reference to a call is empty when the call has ended', async () => {
 
   const ended = send({ endpoint, settings, signal: undefined, deadlineMs, deadlineAt: deadlineMs });
   const [reference] = lifetime.calls;
-  expect(reference?.call).toBeDefined();
+  expect(reference?.value).toBeDefined();
   await ended;
 
-  expect(reference?.call).toBeUndefined();
+  expect(reference?.value).toBeUndefined();
   expect(lifetime.calls.size).toBe(0);
 });
 
