@@ -129,5 +129,5 @@ function runtimeChecks(run: string): readonly ConsumerCheck[] {
 export const MSW_RUN_CHECK: ConsumerCheck = { name: 'beside msw', line: 'node --no-warnings with-msw.mjs' };
 export const MSW_COMPILE_CHECK: ConsumerCheck = {
   name: 'TypeScript beside msw',
-  line: `${TSC_7} --skipLibCheck --module nodenext with-msw.mts`,
+  line: `${TSC_7} --declaration --skipLibCheck --module nodenext with-msw.mts exported.mts`,
 };

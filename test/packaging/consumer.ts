@@ -28,7 +28,7 @@ export function writePrograms(folder: string): void {
   for (const name of readdirSync(PROGRAMS)) cpSync(join(PROGRAMS, name), join(folder, name));
   cpSync(join(PROGRAMS, 'program.mjs'), join(folder, 'program.mts'));
   cpSync(join(PROGRAMS, 'program.mjs'), join(folder, 'program.cts'));
-  cpSync(join(PROGRAMS, 'with-msw.mjs'), join(folder, 'with-msw.mts'));
+  for (const name of ['with-msw', 'exported']) cpSync(join(PROGRAMS, `${name}.mjs`), join(folder, `${name}.mts`));
 }
 
 /** What `npm run test:node -- 22 --msw 3` has installed beside the project. */

@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'msw';
+import type { HttpHandler } from 'msw';
 import type { MockServer } from '../mock-server.ts';
 
 /**
@@ -6,6 +6,6 @@ import type { MockServer } from '../mock-server.ts';
  * @throws MockServerError with code `msw_missing`, if msw is not installed.
  * @example setupServer(...mockHandlers(mock), http.get('https://other.test/', () => HttpResponse.text('other')))
  */
-export function mockHandlers({ handlers }: Pick<MockServer, 'handlers'>): RequestHandler[] {
+export function mockHandlers({ handlers }: Pick<MockServer, 'handlers'>): HttpHandler[] {
   return handlers;
 }

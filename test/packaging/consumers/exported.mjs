@@ -1,0 +1,25 @@
+/** Compiled only, as TypeScript (`.mts`). The compiler must be able to write the types of the exports into declarations. */
+import { FxRates } from 'fxrates';
+import { fileStore } from 'fxrates/file-store';
+import { createMockServer, interceptUndici } from 'fxrates/mock-server';
+import { mockHandlers } from 'fxrates/msw';
+import { setupServer } from 'msw/node';
+
+export const fx = new FxRates();
+export const call = fx.latest({ base: 'EUR' });
+export const withMeta = call.withMeta();
+export const other = fx.withOptions({ numbers: 'string' });
+export const batch = fx.batch([{ base: 'EUR' }]);
+export const poll = fx.poll({ base: 'EUR' });
+export const limits = fx.limits();
+export const estimate = fx.quotaEstimate();
+export const store = fileStore();
+
+export const mock = createMockServer();
+export const created = mock.createKey();
+export const entries = mock.journal.list();
+export const stub = mock.stubs.add({ status: 404 });
+export const fault = mock.faults.add({ kind: 'hang' });
+export const serving = mock.serve();
+export const handlers = mockHandlers(mock);
+export const intercepted = interceptUndici(setupServer(...handlers));
