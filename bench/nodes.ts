@@ -7,7 +7,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installNode } from '../scripts/install-package.ts';
 import { median } from './median.ts';
@@ -22,6 +22,8 @@ const BENCHES = {
   queue: ['bench/queue/main.ts', '--calls', '20000'],
   limits: ['bench/limits/main.ts', '--only', 'fxrates'],
   chaos: ['bench/chaos/main.ts', '--calls', '20000'],
+  prism: ['bench/contract/prism.ts'],
+  peers: ['bench/contract/peers.ts'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 type Bench = keyof typeof BENCHES;
 
@@ -59,7 +61,8 @@ function figuresOf(bench: Bench, node: string): NamedFigures {
   try {
     const args = ['--import', 'tsx', ...BENCHES[bench]];
     const { status, stderr } = spawnSync(node, args, {
-      env: { ...process.env, FXRATES_BENCH_FIGURES: file },
+      // Commands of npm packages run on the first Node.js of the path.
+      env: { ...process.env, FXRATES_BENCH_FIGURES: file, PATH: `${dirname(node)}:${process.env['PATH']}` },
       encoding: 'utf8',
       stdio: ['ignore', 'ignore', 'pipe'],
     });

@@ -2,7 +2,7 @@
  * Reads openapi.yaml with other tools. Spectral lints it and the document of the admin API. Four generators write
  * clients from it, which must compile in strict mode and call both operations of the mock over HTTP. Exits with 1 if
  * any step fails.
- * `npm ci --prefix bench --ignore-scripts && npm run bench:contract`; `--json`.
+ * `npm ci --prefix bench --ignore-scripts && npm run bench:contract`; `--json`, `--record`.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -11,6 +11,7 @@ import { parseArgs, promisify } from 'node:util';
 import { build } from 'esbuild';
 import { adminRoutes, openApi } from '../../src/mock-server/admin/routes.ts';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+import { reportChanges } from '../recorded.ts';
 
 const run = promisify(execFile);
 const BENCH = join(import.meta.dirname, '..');
@@ -81,16 +82,20 @@ interface Result {
   readonly keyInUrl: boolean;
 }
 
+const { values } = parseArgs({
+  options: { json: { type: 'boolean', default: false }, record: { type: 'boolean', default: false } },
+});
 await mkdir(join(BENCH, 'node_modules/.cache'), { recursive: true });
 const folder = await mkdtemp(join(BENCH, 'node_modules/.cache/contract-'));
 try {
   const lint = await lintBoth();
   const results: Result[] = [];
   for (const peer of PEERS) results.push(await tryPeer(peer));
-  const isGood = results.every(({ typeErrors, ...rest }) => typeErrors.length === 0 && isAsMeant(rest));
-  const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
+  const good = results.filter(({ typeErrors, ...rest }) => typeErrors.length === 0 && isAsMeant(rest));
+  const figures = { generatedClientsThatWork: good.length, problemsReportedBySpectral: lint.length };
+  reportChanges({ bench: 'peers', node: process.version, figures, isRecorded: values.record });
   process.stdout.write(`${values.json ? JSON.stringify({ lint, results }, undefined, 2) : asText(lint, results)}\n`);
-  process.exitCode = isGood && lint.length === 0 ? 0 : 1;
+  process.exitCode = good.length === PEERS.length && lint.length === 0 ? 0 : 1;
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

@@ -1,7 +1,7 @@
 /**
  * Sends the black-box requests of the adapters' suite to the mock through Prism's validation proxy. Prism reads
  * openapi.yaml itself and shares no code with this project. Exits with 1 if any response violates the document.
- * `npm ci --prefix bench && npm run bench:contract`; `--json`.
+ * `npm ci --prefix bench && npm run bench:contract`; `--json`, `--record`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { request } from 'node:http';
@@ -12,6 +12,7 @@ import { createMockServer, type MockServer } from '../../src/mock-server/index.t
 import type { PlainRequest, PlainResponse } from '../../test/helpers/mock-adapters.ts';
 import { story } from '../../test/helpers/mock-story.ts';
 import { freePort } from '../free-port.ts';
+import { reportChanges } from '../recorded.ts';
 
 interface Violation {
   /** Place and description of the problem, such as `['response', 'body', …]`. */
@@ -63,7 +64,10 @@ const counts = {
   violatingRequestsAccepted: accepted.length,
   violationsOfInvalidResponse: invalid.flatMap(({ violations }) => violations).length,
 };
-const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: { json: { type: 'boolean', default: false }, record: { type: 'boolean', default: false } },
+});
+reportChanges({ bench: 'prism', node: process.version, figures: counts, isRecorded: values.record });
 process.stdout.write(`${values.json ? JSON.stringify({ ...counts, wrong }, undefined, 2) : asText()}\n`);
 process.exitCode = violating.length + accepted.length === 0 && counts.violationsOfInvalidResponse > 0 ? 0 : 1;
 
