@@ -5,7 +5,7 @@ import { SWITCH_NAMES } from '../../src/mock-server/behaviour/switches.ts';
 import { faultMatch } from '../../src/mock-server/faults/fault-kinds.ts';
 import { requestFilter } from '../../src/mock-server/journal/request-filter.ts';
 import { requestPatternShape } from '../../src/mock-server/matching/request-pattern.ts';
-import { stubOptions } from '../../src/mock-server/stubs/mock-stubs.ts';
+import { stubInput } from '../../src/mock-server/stubs/mock-stubs.ts';
 import { fieldOf, type JsonSchema, type Property, propertiesOf, typeOf } from './json-schema.ts';
 import { anchorOf, blocks } from './write-declarations.ts';
 
@@ -21,8 +21,8 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
   Audit: shapes.audit,
   Problem: shapes.problem,
   Stub: adminRoutes.find(({ id }) => id === 'addStub')?.response ?? z.never(),
-  StubOptions: stubOptions,
-  StubResponse: stubOptions.shape.responses.unwrap().element,
+  StubOptions: stubInput,
+  StubResponse: stubInput.shape.responses.unwrap().element,
   RequestPattern: z.strictObject(requestPatternShape),
   RequestFilter: requestFilter,
   FaultMatch: faultMatch,

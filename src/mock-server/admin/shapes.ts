@@ -80,6 +80,9 @@ export const clockState = z.object({
   iso: dateTime,
 });
 
+/** Headers of a response. */
+export const headers = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
+
 export const journalEntry = z.object({
   number: z.number().int(),
   space: z.string().optional().describe('Name of the space.'),
@@ -107,10 +110,7 @@ export const journalEntry = z.object({
   switches: z.array(z.string()).describe('Switches that the response depends on.'),
   faults: z.array(z.string()).describe('Ids of the faults that struck the request.'),
   stub: z.string().optional().describe('Id of the stub that the request received.'),
-  responseHeaders: z
-    .record(z.string(), z.union([z.string(), z.array(z.string())]))
-    .optional()
-    .describe('Names in lower case, an array for `set-cookie`. Keys are masked.'),
+  responseHeaders: headers.optional().describe('Names in lower case, an array for `set-cookie`. Keys are masked.'),
   responseBody: z.string().optional().describe('The first 16,384 characters of the response body, as sent.'),
 });
 

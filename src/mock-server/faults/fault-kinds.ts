@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ADAPTER_NAMES, type AdapterName } from '../adapters/active-adapters.ts';
 import { delaySchema } from '../delay.ts';
-import { AN_OBJECT, expected, recordOf } from '../matching/checked-input.ts';
+import { ADDED_FIELD, AN_OBJECT, expected, recordOf } from '../matching/checked-input.ts';
 import { type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 
 const whole = (least: number, what: string) =>
@@ -111,7 +111,7 @@ function kind<const Name extends string, Settings extends z.ZodRawShape>(
 ) {
   const effect = z.strictObject({ kind: z.literal(name), ...settings });
   const options: z.ZodObject = z.strictObject({ kind: z.literal(name), ...conditions.shape, ...settings });
-  return { ...rules, effect, options: options.meta({ examples: [{ kind: name, ...example }] }) };
+  return { ...rules, effect, options, example: { kind: name, ...example } };
 }
 
 /** msw delivers complete responses only: a truncated body would arrive as a shorter complete one. */
@@ -250,9 +250,16 @@ export const FAULT_KINDS = Object.keys(faultKinds) as readonly FaultKind[];
 
 /** All kinds as one schema, with `more` in each: the admin API and snapshots are described by it. */
 export function faultUnion(more: z.ZodRawShape = {}) {
-  const [first, ...others] = Object.values(faultKinds).map(({ options }) =>
-    Object.keys(more).length === 0 ? options : options.extend(more),
-  );
+  return unionOf(({ options }) => options.extend(more));
+}
+
+const added = { addedAt: ADDED_FIELD, matched: ADDED_FIELD, struck: ADDED_FIELD };
+
+/** A fault as JSON has it, new or read. */
+export const faultInput = unionOf(({ options, example }) => options.extend(added).meta({ examples: [example] }));
+
+function unionOf(schemaOf: (definition: (typeof faultKinds)[FaultKind]) => z.ZodObject) {
+  const [first, ...others] = Object.values(faultKinds).map(schemaOf);
   if (first === undefined) throw new Error('There are no kinds of faults.');
   return z.discriminatedUnion('kind', [first, ...others]);
 }

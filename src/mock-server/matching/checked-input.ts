@@ -33,6 +33,9 @@ export const AN_OBJECT = {
   error: ({ code }: { readonly code?: string }) => (code === 'invalid_type' ? 'an object' : undefined),
 };
 
+/** A field that the mock adds. It is ignored in an input, so that a value that was read can be added again. */
+export const ADDED_FIELD = z.unknown().optional().describe('Ignored.').meta({ readOnly: true });
+
 interface InputDescription {
   /** Begins the name of a field in messages, `filter.`; empty for none. */
   readonly place: string;

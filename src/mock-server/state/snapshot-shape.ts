@@ -11,8 +11,8 @@ import type { Snapshot } from '../service/snapshot.ts';
 
 export const planName = z.enum(Object.keys(plans) as [PlanName, ...PlanName[]]).describe('Name of the plan.');
 
-/** A response of a stub, in its description and in a snapshot. */
-export const sentResponse = z.strictObject({
+/** A response of a stub. */
+const stubbedResponse = z.strictObject({
   status: z.number().int(),
   headers: z.record(z.string(), z.string()),
   cookies: z.array(z.string()).optional().describe('Value of each `set-cookie` header.'),
@@ -159,8 +159,8 @@ function responseShapes() {
       times: WHOLE.nullable(),
       priority: WHOLE.default(0),
       source: z.union([
-        z.strictObject({ kind: z.literal('responses'), responses: z.array(sentResponse).min(1) }),
-        z.strictObject({ kind: z.literal('replay'), recorded: z.record(z.string(), sentResponse) }),
+        z.strictObject({ kind: z.literal('responses'), responses: z.array(stubbedResponse).min(1) }),
+        z.strictObject({ kind: z.literal('replay'), recorded: z.record(z.string(), stubbedResponse) }),
       ]),
       served: COUNT,
     }),

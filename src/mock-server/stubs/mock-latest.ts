@@ -5,7 +5,7 @@ import { isAsync } from '../rates/latest-responder.ts';
 import { parseReplay, type Replay } from '../rates/replay.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { jsonOf, jsonParts, unquoted } from './json-parts.ts';
-import { type LatestFunction, latestStubId, type SentResponse, type StubSource, withStub } from './stub-record.ts';
+import { type LatestFunction, latestStubId, type StubbedResponse, type StubSource, withStub } from './stub-record.ts';
 
 /**
  * The `data` of `latest`: an object, an array with one element per request (the last one repeats), a function of the
@@ -108,7 +108,7 @@ function elements(json: string): readonly string[] {
   return jsonParts(json).map(({ text }) => unquoted(text));
 }
 
-function responseOf(text: string, index: number | undefined): SentResponse {
+function responseOf(text: string, index: number | undefined): StubbedResponse {
   const json = text.trim();
   const place = index === undefined ? 'latest' : `latest[${index}]`;
   if (!json.startsWith('{') || !isJson(json)) throw invalidOption(place, json, 'an object');
@@ -116,7 +116,7 @@ function responseOf(text: string, index: number | undefined): SentResponse {
   return { status, headers, body: withoutTags(`{"success":true,"data":${json}}`), code: null };
 }
 
-function responsesOf(recording: Replay): readonly (readonly [string, SentResponse])[] {
+function responsesOf(recording: Replay): readonly (readonly [string, StubbedResponse])[] {
   return Array.from(parseReplay(recording), ([query, { status, headers, body, code = null }]) => [
     query,
     { status, headers, body, code },

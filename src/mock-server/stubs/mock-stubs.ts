@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isJson, isJsonObject } from '../../json-object.ts';
 import { type Delay, delaySchema } from '../delay.ts';
 import { headerRecord } from '../faults/fault-kinds.ts';
-import { readHeaders } from '../http/mock-message.ts';
+import { headersWithCookies, readHeaders } from '../http/mock-message.ts';
 import {
   codeOfStatus,
   errorResponse,
@@ -10,12 +10,12 @@ import {
   STATUSES_WITHOUT_BODY,
   withoutTags,
 } from '../http/service-response.ts';
-import { AN_OBJECT, checkedInput, expected } from '../matching/checked-input.ts';
+import { ADDED_FIELD, AN_OBJECT, checkedInput, expected } from '../matching/checked-input.ts';
 import { plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, unknownId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { JsonText, jsonOf } from './json-parts.ts';
-import { type SentResponse, type StubRecord, withStub } from './stub-record.ts';
+import { type SentResponse, type StubbedResponse, type StubRecord, withStub } from './stub-record.ts';
 
 /** Adds and removes stubs: responses that the test defines. */
 export interface MockStubs {
@@ -42,7 +42,7 @@ export interface MockStubs {
   clear(): void;
 }
 
-/** A stub that was added. */
+/** A stub that was added. `add()` accepts it again if it is of kind `responses`. */
 export interface Stub {
   /** Id of the stub, for example `stub_1`. */
   readonly id: string;
@@ -93,8 +93,13 @@ function nextId({ lastStub, stubs }: ServiceState): string {
 }
 
 function toStub({ id, match, times, priority, served, source }: StubRecord): Stub {
-  const responses = source.kind === 'responses' ? source.responses : [];
+  const responses = source.kind === 'responses' ? source.responses.map(toSentResponse) : [];
   return structuredClone({ id, match, times: times ?? undefined, priority, served, kind: source.kind, responses });
+}
+
+function toSentResponse({ status, headers, cookies, body, delayMs }: StubbedResponse): SentResponse {
+  const delay = delayMs === undefined ? {} : { delayMs };
+  return { status, headers: headersWithCookies({ headers, cookies }), body, ...delay };
 }
 
 /** A response of a stub. Set at most one of `data`, `error` and `body`. */
@@ -173,32 +178,37 @@ const response = {
   body: z.unknown().optional().describe('The complete body: a string is sent unchanged, any other value as JSON.'),
 };
 
-/** A stub as JSON has it. */
-export const stubOptions = z
-  .strictObject({
-    id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),
-    match: z.strictObject(requestPatternShape, AN_OBJECT).optional(),
-    ...response,
-    responses: expected('an array of responses with status, headers, data, error or body', (error) =>
-      z.array(z.strictObject(response, AN_OBJECT), error).min(1, error),
-    ).optional(),
-    times: expected('a whole number of requests from 1', (error) => z.int(error).min(1, error)).optional(),
-    priority: expected('a whole number; the stub with the highest one applies', (error) => z.int(error)).optional(),
-  })
+const stubOptions = z.strictObject({
+  id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),
+  match: z.strictObject(requestPatternShape, AN_OBJECT).optional(),
+  ...response,
+  responses: expected('an array of responses with status, headers, data, error or body', (error) =>
+    z.array(z.strictObject(response, AN_OBJECT), error).min(1, error),
+  ).optional(),
+  times: expected('a whole number of requests from 1', (error) => z.int(error).min(1, error)).optional(),
+  priority: expected('a whole number; the stub with the highest one applies', (error) => z.int(error)).optional(),
+});
+
+/** A stub as JSON has it, new or read. */
+export const stubInput = stubOptions
+  .extend({ kind: ADDED_FIELD, served: ADDED_FIELD })
   .meta({ examples: [{ match: { operation: 'latest' }, data: { base: 'EUR', rates: { USD: 1.1 } } }] });
 
 /** The stub that the options describe. Throws `MockServerError` with code `invalid_option`. */
 function stubFrom(options: StubOptions, nextId: string): StubRecord {
   if (!isJsonObject(options)) throw invalidOption('stub', options, 'an object');
-  const { match, ...rest } = options;
+  const { match, kind, served: _, ...rest } = options as StubOptions & Partial<Stub>; // may be one that was read
+  if (kind !== undefined && kind !== 'responses') {
+    throw invalidOption('kind', kind, "'responses', because the others are added with mock.latest");
+  }
   const given = { ...rest, ...(match === undefined ? {} : { match: plainPattern(match) }) };
   const checked = checkedInput(stubOptions, withoutUndefined(given), { place: '', what: 'a field of a stub' });
   const { id = nextId, responses, times = null, priority = 0, match: pattern = {}, ...single } = checked;
   if (responses !== undefined && Object.keys(single).length > 0) {
     throw invalidOption('responses', responses, `either responses or ${Object.keys(single).join(', ')}, not both`);
   }
-  const sent = responses?.map((one, index) => within(`responses[${index}]`, () => sentResponse(one)));
-  const source = { kind: 'responses', responses: sent ?? [sentResponse(single)] } as const;
+  const sent = responses?.map((one, index) => within(`responses[${index}]`, () => stubbedResponse(one)));
+  const source = { kind: 'responses', responses: sent ?? [stubbedResponse(single)] } as const;
   return { id, match: pattern, times, priority, source, served: 0 };
 }
 
@@ -206,7 +216,7 @@ function withoutUndefined(given: object): object {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-function sentResponse(given: StubResponse): SentResponse {
+function stubbedResponse(given: StubResponse): StubbedResponse {
   const { status = given.error === undefined ? 200 : 400, headers = {}, delayMs } = given;
   const content = contentOf(given, status);
   const own = readHeaders(headers);
@@ -214,7 +224,7 @@ function sentResponse(given: StubResponse): SentResponse {
   return { status, ...delay, ...content, ...own, headers: { ...content.headers, ...own.headers } };
 }
 
-function contentOf(given: StubResponse, status: number): Pick<SentResponse, 'body' | 'code'> & Partial<SentResponse> {
+function contentOf(given: StubResponse, status: number): Content & Partial<StubbedResponse> {
   const { data, error, body } = given;
   if ([data, error, body].filter((value) => value !== undefined).length > 1) {
     throw invalidOption('stub', given, 'at most one of data, error and body');
@@ -224,13 +234,21 @@ function contentOf(given: StubResponse, status: number): Pick<SentResponse, 'bod
   throw invalidOption('stub', given, `no data, error or body, because a response with status ${status} has none`);
 }
 
-function wholeBody(body: unknown) {
-  if (body === '') return { body, code: null };
-  if (typeof body === 'string') return { body, code: null, ...(isJson(body) ? {} : { headers: PLAIN_TEXT }) };
-  return { body: textOf('body', body), code: null };
+type Content = Pick<StubbedResponse, 'body' | 'code'>;
+
+function wholeBody(given: unknown) {
+  const body = typeof given === 'string' ? given : textOf('body', given);
+  return { body, code: codeIn(body), ...(body === '' || isJson(body) ? {} : { headers: PLAIN_TEXT }) };
 }
 
-function envelopeOf(given: StubResponse, status: number): Pick<SentResponse, 'body' | 'code'> {
+/** `error.code` of an error envelope, which the journal shows. */
+function codeIn(body: string): string | null {
+  if (!isJson(body)) return null;
+  const code: unknown = JSON.parse(body)?.error?.code;
+  return typeof code === 'string' ? code : null;
+}
+
+function envelopeOf(given: StubResponse, status: number): Content {
   const { data, error } = given;
   if (data !== undefined) return { body: withoutTags(`{"success":true,"data":${textOf('data', data)}}`), code: null };
   if (error === undefined && status < 300) throw invalidOption('stub', given, 'data, error or body');

@@ -25,24 +25,30 @@ export interface LatestContext {
 export interface SentResponse {
   /** HTTP status. */
   readonly status: number;
-  /** Headers by name in lower case, without `set-cookie`. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Value of each `set-cookie` header. */
-  readonly cookies?: readonly string[] | undefined;
+  /** Headers by name in lower case; an array for `set-cookie`. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** The complete body. */
   readonly body: string;
   /** Delay of the response by the mock's clock; `undefined` for none. */
   readonly delayMs?: Delay | undefined;
-  /** `error.code` of the response; `null` if it has none. */
+}
+
+/** A response of a stub as the mock keeps it. */
+export interface StubbedResponse extends Omit<SentResponse, 'headers'> {
+  /** Without `set-cookie`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Value of each `set-cookie` header. */
+  readonly cookies?: readonly string[] | undefined;
+  /** `error.code` of the response, for the journal; `null` if it has none. */
   readonly code: string | null;
 }
 
 /** Where the responses of a stub come from. */
 export type StubSource =
   /** One per request; the last one stays. */
-  | { readonly kind: 'responses'; readonly responses: readonly SentResponse[] }
+  | { readonly kind: 'responses'; readonly responses: readonly StubbedResponse[] }
   /** By query, as recorded. */
-  | { readonly kind: 'replay'; readonly recorded: Readonly<Record<string, SentResponse>> }
+  | { readonly kind: 'replay'; readonly recorded: Readonly<Record<string, StubbedResponse>> }
   /** Not in a snapshot. */
   | { readonly kind: 'function'; readonly latest: LatestFunction };
 
@@ -126,7 +132,7 @@ export function stubResponse(
   return { ...toServiceResponse(response), delayMs, why, stub: id };
 }
 
-function recordedIn(recorded: Readonly<Record<string, SentResponse>>): RecordedResponses {
+function recordedIn(recorded: Readonly<Record<string, StubbedResponse>>): RecordedResponses {
   return {
     get(query) {
       const response = Object.hasOwn(recorded, query) ? recorded[query] : undefined;
@@ -136,6 +142,6 @@ function recordedIn(recorded: Readonly<Record<string, SentResponse>>): RecordedR
   };
 }
 
-function toServiceResponse({ code, delayMs: _, ...response }: SentResponse): ServiceResponse {
+function toServiceResponse({ code, delayMs: _, ...response }: StubbedResponse): ServiceResponse {
   return { ...response, code: code ?? undefined, why: 'served' };
 }

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { createMockServer, type FaultOptions, type MockServer } from '../../../src/mock-server/index.ts';
+import {
+  connectMockServer,
+  createMockServer,
+  type FaultOptions,
+  type MockServer,
+} from '../../../src/mock-server/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 
 test.each<[unknown, RegExp]>([
@@ -151,4 +156,20 @@ test.each([
   const { headers } = await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
 
   expect(headers.get('content-type')).toBe(type);
+});
+
+test.each<FaultOptions>([
+  { kind: 'status', status: 503, headers: { 'x-tag': 'a' }, times: 2, match: { query: { base: /^eur$/i } } },
+  { kind: 'latency', latencyMs: { min: 1, max: 2 }, strikes: 'before', forMs: 1000, nth: [1, 2] },
+])('a fault that was read can be added again, in process and over HTTP: $kind', async (options) => {
+  const setting = { seed: 1, clock: { mode: 'virtual', autoAdvance: false } } as const;
+  await using mock = createMockServer(setting);
+  const remote = connectMockServer((await mock.serve()).adminUrl);
+  const added = mock.faults.add(options);
+
+  expect(createMockServer(setting).faults.add(added)).toEqual(added);
+  expect(createMockServer({ ...setting, setup: { faults: [added] } }).faults.list()).toEqual([added]);
+  const [read] = await remote.faults.list();
+  mock.faults.clear();
+  expect(await remote.faults.add(read!)).toEqual(added);
 });

@@ -91,7 +91,7 @@ test('a header of a stub can have several values, in process, over HTTP and afte
     expect([headers.get('x-tag'), headers.get('link')]).toEqual(['one, two', '<a>']);
   }
   expect(raw).toMatchObject({ 'set-cookie': ['a=1; Path=/', 'b=2'], 'x-tag': 'one, two', link: '<a>' });
-  expect(mock.stubs.list()[0]?.responses).toMatchObject([{ cookies: ['a=1; Path=/', 'b=2'] }]);
+  expect(mock.stubs.list()[0]?.responses).toMatchObject([{ headers: { 'set-cookie': ['a=1; Path=/', 'b=2'] } }]);
 });
 
 test('values of a header in several spellings are joined', async () => {
@@ -400,5 +400,47 @@ test('the delay of a stub and that of a fault add up', async () => {
 test.each([-1, '5', Number.NaN])('a delayMs of %j is refused', (delayMs) => {
   expect(() => createMockServer().stubs.add({ data: 1, delayMs: delayMs as number })).toThrow(
     /^delayMs is .*; expected milliseconds from 0, /,
+  );
+});
+
+test.each<StubOptions>([
+  { match: { query: { base: /^eur$/i }, headers: { 'x-tag': 'a' } }, data: { rate: 1 }, times: 3, priority: 2 },
+  { status: 422, error: { code: 'unknown_currency' } },
+  { body: 'down', headers: { 'set-cookie': ['a=1', 'b=2'], 'x-tag': ['one', 'two'] }, delayMs: { min: 1, max: 2 } },
+  { responses: [{ status: 503 }, { status: 204 }, { body: '' }] },
+])('a stub that was read can be added again: %j', async (options) => {
+  await using mock = createMockServer({ seed: 1 });
+  const remote = connectMockServer((await mock.serve()).adminUrl);
+  const added = mock.stubs.add({ id: 'x', ...options });
+
+  expect(createMockServer().stubs.add(added)).toEqual(added);
+  expect(await remote.stubs.add(await remote.stubs.get('x'))).toEqual(added);
+  expect(createMockServer({ setup: { stubs: [added] } }).stubs.list()).toEqual([added]);
+});
+
+test('a stub that was read starts with no requests', async () => {
+  const { mock, send } = asked();
+  const { id } = mock.stubs.add({ match: EUR, data: {}, times: 2 });
+  await send('/api/v1/latest?base=EUR');
+
+  expect(mock.stubs.add(mock.stubs.get(id)).served).toBe(0);
+});
+
+test('the journal shows the error code of an envelope in the body of a stub', async () => {
+  const { mock, send } = asked();
+  mock.stubs.add({ match: EUR, status: 422, body: { success: false, error: { code: 'unknown_currency' } } });
+  mock.stubs.add({ match: { query: { base: 'USD' } }, status: 422, body: { error: { code: 7 } } });
+  await send('/api/v1/latest?base=EUR');
+  await send('/api/v1/latest?base=USD');
+
+  expect(mock.journal.list().map(({ code }) => code)).toEqual(['unknown_currency', undefined]);
+});
+
+test('the function or the recording of a stub that was read cannot be added as a stub', () => {
+  const { mock } = asked();
+  mock.latest.set(() => ({}));
+
+  expect(() => mock.stubs.add(mock.stubs.get('latest'))).toThrow(
+    `kind is "function"; expected 'responses', because the others are added with mock.latest.`,
   );
 });

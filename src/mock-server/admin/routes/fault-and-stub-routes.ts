@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { isJsonObject } from '../../../json-object.ts';
-import { type FaultOptions, faultUnion } from '../../faults/fault-kinds.ts';
-import { sentResponse } from '../../state/snapshot-shape.ts';
+import { delaySchema } from '../../delay.ts';
+import { type FaultOptions, faultInput, faultUnion } from '../../faults/fault-kinds.ts';
 import { withDigits } from '../../stubs/json-parts.ts';
 import type { LatestData } from '../../stubs/mock-latest.ts';
-import { type StubOptions, stubOptions } from '../../stubs/mock-stubs.ts';
+import { type StubOptions, stubInput } from '../../stubs/mock-stubs.ts';
 import { MAX_BODY_BYTES, route } from '../route.ts';
-import { latestData, recording } from '../shapes.ts';
+import { headers, latestData, recording } from '../shapes.ts';
 
 const fault = faultUnion({
   id: z.string(),
@@ -27,7 +27,7 @@ export const faultRoutes = [
     id: 'addFault',
     tag: 'faults',
     summary: 'Add a fault; rejected if an adapter in use cannot reproduce it',
-    body: faultUnion() as unknown as z.ZodType<FaultOptions, FaultOptions>,
+    body: faultInput as unknown as z.ZodType<FaultOptions, FaultOptions>,
     // The mock's own error messages are more precise than those of the schema.
     checksBody: true,
     response: fault,
@@ -61,10 +61,17 @@ const stub = z.object({
   times: z.number().int().optional().describe('Maximum number of requests that receive it.'),
   priority: z.number().int(),
   kind: z.enum(['responses', 'replay', 'function']),
-  responses: z.array(sentResponse),
+  responses: z.array(
+    z.object({
+      status: z.number().int(),
+      headers: headers.describe('Names in lower case, an array for `set-cookie`.'),
+      body: z.string(),
+      delayMs: delaySchema.optional(),
+    }),
+  ),
 });
 
-const body = stubOptions as unknown as z.ZodType<StubOptions, StubOptions>;
+const body = stubInput as unknown as z.ZodType<StubOptions, StubOptions>;
 /** The mock's own error messages are more precise than those of the schema. */
 const checksBody = true;
 const query = z.strictObject({ base: z.string().optional().describe('Only requests for this base.') });

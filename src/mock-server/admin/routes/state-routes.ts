@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { faultUnion } from '../../faults/fault-kinds.ts';
+import { faultInput } from '../../faults/fault-kinds.ts';
 import type { Setup } from '../../setup.ts';
 import { snapshotShape } from '../../state/snapshot-shape.ts';
-import { stubOptions } from '../../stubs/mock-stubs.ts';
+import { stubInput } from '../../stubs/mock-stubs.ts';
 import { type AdminTarget, MAX_BODY_BYTES, route } from '../route.ts';
 import { clockState, createdKey, keyUsed, latestData, moment, newKey, presetOrChanges, recording } from '../shapes.ts';
 
@@ -22,8 +22,8 @@ const setupShape = {
   behaviour: presetOrChanges.optional(),
   latest: latestData.optional().describe('The `data` of `latest`; an array has one element per request.'),
   replay: recording.optional().describe('Responses of `latest` by query.'),
-  stubs: z.array(stubOptions).optional(),
-  faults: z.array(faultUnion()).optional(),
+  stubs: z.array(stubInput).optional(),
+  faults: z.array(faultInput).optional(),
   $schema: z.string().optional().describe('Ignored by the mock. Editors read it.'),
 } satisfies Record<keyof Setup, z.ZodType>;
 

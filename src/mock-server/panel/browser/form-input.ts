@@ -7,6 +7,7 @@ export interface FieldSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly description?: string;
+  readonly readOnly?: boolean;
   readonly properties?: FieldSchemas;
   /** Whether it has a large field although its type needs none. */
   readonly isLong?: boolean;

@@ -71,7 +71,8 @@ export function FieldGroup({ title, isEdited, ...shown }: FieldGroupProps) {
 
 /** An input for each field. */
 export function Fields({ form, prefix = '', fields, required = [], input, change, isChecked }: FieldsProps) {
-  return Object.entries(fields).map(([name, field]) => {
+  const writable = Object.entries(fields).filter(([, { readOnly }]) => readOnly !== true);
+  return writable.map(([name, field]) => {
     const path = prefix + name;
     return html`<${Field} key=${path} id=${`${form}-${path.replace('.', '-')}`} name=${name} field=${field} isRequired=${required.includes(name)}
       value=${input[path] ?? ''} isChecked=${isChecked} change=${(value: string) => change({ ...input, [path]: value })} />`;

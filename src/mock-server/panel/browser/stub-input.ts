@@ -15,20 +15,19 @@ export function stubInput({ match, times, priority, responses }: Stub, fields: F
   return data === undefined ? input : { ...input, body: '', data };
 }
 
-function responseSettings({ status, headers, cookies, body, delayMs, code }: ShownResponse): object {
-  const all = cookies === undefined ? headers : { ...headers, 'set-cookie': cookies };
-  return {
-    status,
-    headers: Object.keys(all).length === 0 ? undefined : all,
-    delayMs,
-    ...(code === null ? { body } : { error: errorIn(body) }),
-  };
+function responseSettings(response: ShownResponse): object {
+  const { status, headers, body, delayMs } = response;
+  const error = errorIn(response);
+  const content = error === undefined ? { body } : { error };
+  return { status, headers: Object.keys(headers).length === 0 ? undefined : headers, delayMs, ...content };
 }
 
-/** The journal has the code of an error envelope, but not of any other body. */
-function errorIn(body: string): object {
-  const { code, message } = JSON.parse(body).error;
-  return { code, message };
+/** The error of an envelope as the mock writes it; `undefined` for any other body. */
+function errorIn({ status, body }: ShownResponse): object | undefined {
+  const parsed = isJson(body) ? JSON.parse(body) : undefined;
+  const { code, message } = parsed?.error ?? {};
+  const isEnvelope = JSON.stringify(parsed) === JSON.stringify({ success: false, error: { code, message, status } });
+  return isEnvelope ? { code, message } : undefined;
 }
 
 /** The JSON text in a success envelope as the mock writes it: parsed numbers would lose digits. */
