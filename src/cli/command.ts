@@ -1,5 +1,6 @@
 import type { Option } from 'commander';
 import type { Io } from './io.ts';
+import type { OutputFormat } from './settings/global-options.ts';
 import type { CliSettings } from './settings/settings.ts';
 import type { Screen } from './terminal/screen.ts';
 
@@ -22,6 +23,8 @@ export interface CommandSpec {
   readonly sendsRequest?: boolean;
   /** Whether the output is data, from which --get selects values. */
   readonly printsData?: boolean;
+  /** The values of --output that it has; by default all. */
+  readonly formats?: readonly OutputFormat[];
   /** Shared options that do not apply to it, with the reason and the command to use instead. */
   readonly refused?: Readonly<Record<string, { readonly why?: string; readonly instead?: string }>>;
   /** Its subcommands; a command without `run` only shows its help. */

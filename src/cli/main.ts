@@ -160,4 +160,9 @@ function rejectInapplicableOptions(spec: CommandSpec, command: Command): void {
     const { why = REASONS[long] ?? 'it sends nothing', instead = `See: ${path} --help` } = spec.refused?.[long] ?? {};
     throw usageError(`'${path}' has no ${long}`, why, [instead]);
   }
+  const { formats } = spec;
+  const { output } = command.optsWithGlobals<GlobalOptions>();
+  const isTyped = command.getOptionValueSourceWithGlobals('output') === 'cli';
+  if (formats === undefined || output === undefined || !isTyped || formats.includes(output)) return;
+  throw usageError(`'${path}' has no --output ${output}`, `valid formats: ${formats.join(', ')}`);
 }

@@ -33,7 +33,6 @@ test.each([
     ['--curl', line, 'send a request'],
   ]),
   ...PRINT_NO_DATA.map((line) => ['--get plan', line, 'it prints no data']),
-  ['--get plan', 'batch latest -', 'it prints a JSON line for each query'],
 ])('%s %s is rejected before the command runs', async (option, line, why) => {
   const env = { HOME: folder };
   const stdin = `fx_live_${'5700ed'.repeat(8)}\n`;

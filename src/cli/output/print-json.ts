@@ -101,7 +101,8 @@ function shown(text: string, { isTTY }: StreamStyle): string {
   return isTTY ? visible(text) : text;
 }
 
-function requireValue(json: string, { text, path }: GetPath): string {
+/** What a path of `--get` selects. @throws CliError that names the nearest value */
+export function requireValue(json: string, { text, path }: GetPath): string {
   const value = selectValue(json, path);
   if (value !== undefined) return value;
   throw new CliError(`the response has no '${text}'`, {

@@ -9,7 +9,7 @@ export const OUTPUT_FORMATS = {
   table: 'the table also in a pipe, for people: its layout may change',
   json: 'the JSON of "data": unchanged in a pipe, indented on a terminal',
   compact: 'the same JSON without white space',
-  csv: 'for spreadsheets: the header name,value, then one row per value, quoted as in RFC 4180; with --get one column per path; with --watch the time comes first',
+  csv: 'for spreadsheets: the header name,value, then one row per value, quoted as in RFC 4180; with --get one column per path; with --watch the time comes first, with batch the parameters',
   tsv: 'one line per value: dotted path, tab, value; tab, line break and backslash as \\t, \\n, \\\\',
   raw: 'the whole response body, byte for byte',
 } as const;

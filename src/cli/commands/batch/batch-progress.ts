@@ -92,6 +92,13 @@ export class ProgressView {
     this.#movedAt = this.#invocation.io.clock.now();
   }
 
+  /** Prints the failure of a query to stderr. */
+  async printFailure(text: string): Promise<void> {
+    await this.#erase();
+    await this.#invocation.screen.error(text);
+    this.#movedAt = this.#invocation.io.clock.now();
+  }
+
   /** Ends the view with a summary. */
   async end({ done, failed, cached }: BatchCounts): Promise<void> {
     this.#stop.abort();

@@ -6,9 +6,7 @@ import { visible } from '../../../visible-text.ts';
 import { openCache, parseCacheAge } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, cannotWrite, usageError, writeReason } from '../../errors/cli-error.ts';
-import { errorFacts } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { compactJson } from '../../json/pretty-json.ts';
 import { dataOf } from '../../output/print-json.ts';
 import { namedQuery, parameterOption, parseParameters } from '../../parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
@@ -18,6 +16,7 @@ import { rememberCurrencies } from '../../storage/seen-currencies.ts';
 import { commandLine, grouped } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';
+import { BATCH_FORMATS, type ResultFormat, resultFormat } from './result-format.ts';
 
 const ALL: readonly Operation[] = Object.values(operations);
 const WITH_QUERY = ALL.filter(({ query }) => query !== 'none');
@@ -27,7 +26,7 @@ export const batchCommand: CommandSpec = {
   name: 'batch',
   summary: 'many queries, as fast as the limit per minute allows',
   description:
-    'Calls an operation once for each query in a file (- is stdin), and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. The exit code is 0 if all queries succeeded, and 1 if a query failed.',
+    'Calls an operation once for each query in a file (- is stdin), and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. With -o csv it prints a table. The exit code is 0 if all queries succeeded, and 1 if a query failed.',
   argument: { syntax: '<operation> [file]', description: `${NAMES.join(', ')}, and a file of queries`, choices: NAMES },
   options: () => [
     repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
@@ -39,6 +38,7 @@ export const batchCommand: CommandSpec = {
   examples: [
     { command: 'fxrates batch latest queries.txt', comment: 'lines such as: base=USD symbols=EUR,GBP' },
     { command: 'fxrates batch latest --each base=USD,EUR,GBP', comment: 'three queries' },
+    { command: 'fxrates batch latest --each base=USD,EUR -o csv --get rates.GBP', comment: 'a table of two rows' },
     { command: 'fxrates batch latest queries.txt --failed-out failed.txt', comment: '' },
     { command: 'fxrates batch latest failed.txt', comment: 'the failed queries again' },
     { command: 'fxrates batch latest queries.txt --cache 1h', comment: 'no second request for a query within an hour' },
@@ -48,16 +48,8 @@ export const batchCommand: CommandSpec = {
     'Queries wait for the limit per minute as long as necessary. --max-wait limits a single Retry-After and has no effect below 75s. With --no-wait, queries fail instead of waiting.',
   ],
   usesConnectionSettings: true,
-  refused: {
-    '--output': {
-      why: 'it prints a JSON line for each query',
-      instead: "CSV:  fxrates batch … | jq -r '[.query.base, .data.rates.EUR] | @csv'",
-    },
-    '--get': {
-      why: 'it prints a JSON line for each query',
-      instead: "One value of each:  fxrates batch … | jq '.data.rates.EUR'",
-    },
-  },
+  printsData: true,
+  formats: BATCH_FORMATS,
   run: runBatch,
 };
 
@@ -71,11 +63,12 @@ async function runBatch(invocation: Invocation): Promise<number> {
     });
   }
   const { settings } = invocation;
+  const format = resultFormat(queries, invocation);
   const maxWaitMs = settings.maxWaitMs === 0 ? 0 : Math.max(settings.maxWaitMs, LONGEST_RETRY_AFTER_MS);
   const batchInvocation = { ...invocation, settings: { ...settings, maxWaitMs } };
   const progress = new ProgressView(batchInvocation, queries.length);
-  const counts = { failed: new Set<Query>(), printed: new Set<Query>(), cached: 0 };
-  const run: BatchRun = { invocation: batchInvocation, operation, queries, progress, ...counts };
+  const counts = { failed: new Set<Query>(), printed: new Set<Query>(), cached: 0, hasSuccess: false };
+  const run: BatchRun = { invocation: batchInvocation, operation, queries, format, progress, ...counts };
   try {
     const client = await openClient(batchInvocation, { reporter: progress.reporter, cache: cacheOf(invocation) });
     progress.start();
@@ -126,18 +119,20 @@ interface BatchRun {
   readonly invocation: Invocation;
   readonly operation: Operation;
   readonly queries: readonly Query[];
+  readonly format: ResultFormat;
   readonly progress: ProgressView;
   readonly failed: Set<Query>;
   /** Queries whose line was written: only these are done. */
   readonly printed: Set<Query>;
   /** Cached responses, from --cache. */
   cached: number;
+  hasSuccess: boolean;
 }
 
 type Item = BatchItem<Query, unknown>;
 
 async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
-  const { invocation, operation, queries, progress, failed } = run;
+  const { invocation, operation, queries, progress } = run;
   const { io, settings } = invocation;
   const lines = new ResultPrinter(run);
   const left = new Set(queries);
@@ -149,8 +144,7 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
   });
   const record = async (query: Query, item: Item) => {
     left.delete(query);
-    if (item.error !== undefined) failed.add(query);
-    await lines.add(query, lineOf(query, item, client));
+    await lines.add(query, await textOf(query, item, { run, client }));
   };
   let lastBody: string | undefined;
   try {
@@ -170,13 +164,34 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
   }
 }
 
-/** The line of a query. Its numbers are exactly as received. */
-function lineOf(query: Query, { error, meta }: Item, client: OpenClient): string {
-  const asked = JSON.stringify(query);
-  if (error === undefined) return `{"query":${asked},"data":${compactJson(dataOf(meta.rawBody))}}\n`;
-  const failure = client.explained(error);
-  const facts = failure instanceof CliError ? errorFacts(failure) : { code: error.kind, message: error.message };
-  return `{"query":${asked},"error":${JSON.stringify(facts)}}\n`;
+/** What is printed for a query. Prints its failure to stderr if the format has no line for it. */
+async function textOf(query: Query, item: Item, { run, client }: InBatch): Promise<string> {
+  const { format, failed, progress } = run;
+  try {
+    if (item.error !== undefined) throw client.explained(item.error);
+    const lines = format.success(query, dataOf(item.meta.rawBody));
+    run.hasSuccess = true;
+    return lines;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    // A wrong path of --get: further requests would use quota for nothing.
+    if (item.error === undefined && !run.hasSuccess) throw error;
+    failed.add(query);
+    const line = format.failure(query, error);
+    if (line === undefined) await progress.printFailure(`fxrates: ${queryText(query)}: ${visible(error.message)}\n`);
+    return line ?? '';
+  }
+}
+
+interface InBatch {
+  readonly run: BatchRun;
+  readonly client: OpenClient;
+}
+
+/** Such as `base=USD symbols=EUR`. */
+function queryText(query: Query): string {
+  const words = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => `${name}=${one}`));
+  return words.length === 0 ? 'the query without parameters' : visible(words.join(' '));
 }
 
 /** Prints lines as they arrive or, with `--ordered`, each after those of earlier queries. */
@@ -214,7 +229,8 @@ class ResultPrinter {
   }
 
   async #print(query: Query, line: string): Promise<void> {
-    await this.#run.progress.print(line);
+    const { progress, format } = this.#run;
+    if (line !== '') await progress.print(format.takeHeader() + line);
     this.#run.printed.add(query);
   }
 }

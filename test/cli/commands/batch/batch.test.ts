@@ -76,14 +76,78 @@ test('--cache serves a second batch without requests, and reports that', async (
 });
 
 test.each([
-  ['-o csv', "CSV:  fxrates batch … | jq -r '[.query.base, .data.rates.EUR] | @csv'"],
-  ['--get rates.EUR', "One value of each:  fxrates batch … | jq '.data.rates.EUR'"],
+  ['-o table', "'fxrates batch' has no --output table — valid formats: auto, json, compact, csv"],
+  ['--get rates.EUR', "One value of each as JSON:  fxrates batch … | jq '.data.rates.EUR'"],
 ])('rejects %s and names the alternative', async (option, instead) => {
   const { code, stderr, requests } = await batch(`latest ${option} --each base=USD`);
 
   expect({ code, requests }).toEqual({ code: 2, requests: [] });
-  expect(stderr).toContain('it prints a JSON line for each query');
   expect(stderr).toContain(instead);
+});
+
+test.each([
+  ['FXRATES_OUTPUT', 'table', '{"query":'],
+  ['FXRATES_OUTPUT', 'csv', 'n,name,value\n1,n,1\n'],
+])('with %s=%s prints what a batch can', async (name, value, start) => {
+  const { code, stdout } = await batch('latest --each n=1', { env: { [name]: value } });
+
+  expect([code, stdout.slice(0, start.length)]).toEqual([0, start]);
+});
+
+const RATES = ({ url }: SentRequest) => {
+  const base = new URL(url).searchParams.get('base');
+  return base === 'XXX'
+    ? failure(404)
+    : { body: `{"success":true,"data":{"of":"${base}","rates":{"EUR":1.10,"GBP":2}}}` };
+};
+
+test.each<readonly [options: string, rows: string]>([
+  [
+    '',
+    'base,name,value\nUSD,of,USD\nUSD,rates.EUR,1.10\nUSD,rates.GBP,2\nCHF,of,CHF\nCHF,rates.EUR,1.10\nCHF,rates.GBP,2\n',
+  ],
+  ['--get rates.EUR', 'base,rates.EUR\nUSD,1.10\nCHF,1.10\n'],
+  ['--get of --get rates.GBP', 'base,of,rates.GBP\nUSD,USD,2\nCHF,CHF,2\n'],
+  ['--get rates', 'base,name,value\nUSD,EUR,1.10\nUSD,GBP,2\nCHF,EUR,1.10\nCHF,GBP,2\n'],
+])('-o csv %s prints one table, with the failures on stderr', async (options, rows) => {
+  const line = `latest -o csv ${options} --ordered --each base=XXX,USD,CHF`;
+
+  const { code, stdout, stderr } = await batch(line.split(/ +/), { replies: RATES });
+
+  expect([code, stdout]).toEqual([1, rows]);
+  expect(stderr).toMatch(/^fxrates: base=XXX: the service refused .*\(HTTP 404.*\)\n/);
+  expect(stderr).toMatch(/2 succeeded, 1 failed, 0 refused\n$/);
+});
+
+test('-o csv has a column for each parameter of any query', async () => {
+  const stdin = 'base=USD\n{"symbols":["EUR","GBP"],"note":"a,b"}\n';
+
+  const { stdout } = await batch('latest - -o csv --get rates.EUR', { stdin, replies: RATES });
+
+  expect(stdout).toBe('base,symbols,note,rates.EUR\nUSD,,,1.10\n,EUR GBP,"a,b",1.10\n');
+});
+
+test('a path of --get that the first response lacks stops the batch, before it uses more quota', async () => {
+  const path = join(folder, 'without-value.txt');
+  const line = `latest -o csv --get rates.eur --each n=${Array.from({ length: 100 }, (_, n) => n).join()}`;
+
+  const { code, stdout, stderr, requests } = await batch([...line.split(' '), '--failed-out', path], {
+    replies: RATES,
+  });
+
+  expect([code, stdout]).toEqual([10, '']);
+  expect(requests.length).toBeLessThan(40);
+  expect(stderr).toContain("fxrates: the response has no 'rates.eur'\n\n  Did you mean rates.EUR?\n");
+  expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(101);
+});
+
+test('a later response without the value of --get is a failure of its query', async () => {
+  const replies = ({ url }: SentRequest) => success(url.includes('n=2') ? {} : { EUR: 1 });
+
+  const { code, stdout, stderr } = await batch('latest -o csv --get EUR --ordered --each n=1,2,3', { replies });
+
+  expect([code, stdout]).toEqual([1, 'n,EUR\n1,1\n3,1\n']);
+  expect(stderr).toContain("fxrates: n=2: the response has no 'EUR'\n");
 });
 
 test('makes a query for each value of --each, with the parameters of -p', async () => {
@@ -201,7 +265,7 @@ test.each([
   ['latest - --key-stdin', /--key-stdin and - cannot be used together/],
   [`latest ${join(folder, 'none.txt')}`, /cannot read the queries in .*none\.txt — the file does not exist/],
   [`latest - --failed-out ${join(folder, 'none', 'x')}`, /cannot write .*none\/x — its folder does not exist/],
-  ['latest - --get rates', /has no --get/],
+  ['latest - --get rates', /--get selects values of a batch only with -o csv/],
 ])('refuses %s', async (line, message) => {
   const { code, stderr, requests } = await batch(line, { stdin: 'n=1' });
 
