@@ -103,8 +103,8 @@ export class MockScope {
   /**
    * Creates keys, changes switches, and adds responses and faults in one step: a setup, or JSON text of one, in which numbers
    * keep their digits. If a part is invalid, nothing changes. `reset()` removes them; it keeps the option `setup`.
-   * @throws MockServerError with code `invalid_option`, which names the part, for example `stubs[2].status`; `fault_exists`,
-   * or `fault_not_possible`, as `mock.faults.add()`.
+   * @throws MockServerError with code `invalid_option`, which names the part, for example `stubs[2].status`;
+   * `fault_not_possible`, as `mock.faults.add()`.
    * @example const { keys } = mock.setUp({ keys: [{ plan: 'developer' }], latest: { base: 'EUR', rates: { USD: 1.1 } } })
    */
   setUp(setup: Setup | string): SetupResult {

@@ -98,9 +98,8 @@ export function applySetup(given: Setup | string, target: SetupTarget): SetupRes
   const keys = addAll('keys', setup.keys, (key) => createSetupKey(key, target));
   if (latest !== undefined) target.latest.set(latest);
   if (replay !== undefined) target.latest.replay(replay);
-  const ids = new Set<string>();
-  addAll('stubs', stubs, (stub) => addStub(stub, target, ids));
-  addAll('faults', faults, (fault) => target.faults.add(fault));
+  addAll('stubs', stubs, withNewId('stub', target.stubs.add));
+  addAll('faults', faults, withNewId('fault', target.faults.add));
   return { keys };
 }
 
@@ -143,11 +142,14 @@ function addAll<Entry, Added>(
   return entries.map((entry, index) => within(`${field}[${index}]`, () => add(entry)));
 }
 
-/** Adds a stub. Within one setup, a second stub of the same id would silently replace the first. */
-function addStub(stub: StubOptions, target: SetupTarget, ids: Set<string>): void {
-  const { id } = target.stubs.add(stub);
-  if (ids.has(id)) throw invalidOption('id', id, 'an id that no other stub of the setup has');
-  ids.add(id);
+/** `add` for one setup: a second stub or fault of the same id would silently replace the first. */
+function withNewId<Entry>(what: string, add: (entry: Entry) => { readonly id: string }): (entry: Entry) => void {
+  const ids = new Set<string>();
+  return (entry) => {
+    const { id } = add(entry);
+    if (ids.has(id)) throw invalidOption('id', id, `an id that no other ${what} of the setup has`);
+    ids.add(id);
+  };
 }
 
 export function createSetupKey(key: SetupKey, target: SetupTarget): CreatedKey {

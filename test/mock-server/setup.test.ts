@@ -131,7 +131,7 @@ test.each<[string | object, string]>([
         { kind: 'hang', id: 'a' },
       ],
     },
-    'faults[1]: Fault a already exists;',
+    'faults[1].id is "a"; expected an id that no other fault of the setup has.',
   ],
   [{ keys: [{ plan: 'gold' }] }, 'keys[0].plan is "gold"; expected one of free, developer, unlimited.'],
   [{ keys: [{ usage: { month: -1 } }] }, 'keys[0].usage.month is -1; expected a whole number from 0.'],

@@ -55,7 +55,8 @@ export interface FaultConditions extends Immutable<Omit<z.input<typeof condition
 
 const conditions = z.strictObject({
   /**
-   * Id of the fault: up to 64 letters, digits, `_`, `.` and `-`.
+   * Id of the fault: up to 64 letters, digits, `_`, `.` and `-`. Replaces an existing fault with this id; the requests that
+   * it blocks end without a response.
    * @default 'fault_1', 'fault_2', …
    */
   id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),

@@ -3,7 +3,7 @@ import type { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { STATUSES_WITHOUT_BODY } from '../http/service-response.ts';
 import { checkedInput } from '../matching/checked-input.ts';
 import { plainPattern } from '../matching/request-pattern.ts';
-import { freeName, invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
+import { freeName, invalidOption, unknownId } from '../mock-server-error.ts';
 import type { ResponseDelays } from '../response-delays.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { FAULT_KINDS, type Fault, type FaultOptions, type FaultRecord, faultKinds } from './fault-kinds.ts';
@@ -14,8 +14,8 @@ export interface MockFaults {
   /**
    * Adds a fault that applies from the next request on. If several faults match a request, all strike it, in the order in
    * which they were added.
-   * @throws MockServerError with code `invalid_option`; `fault_exists`, for an id in use; `fault_not_possible`, if an adapter
-   * in use cannot reproduce the fault.
+   * @throws MockServerError with code `invalid_option`; `fault_not_possible`, if an adapter in use cannot reproduce the
+   * fault.
    * @example mock.faults.add({ kind: 'status', status: 503, times: 2 })
    */
   add(fault: FaultOptions): Fault;
@@ -53,13 +53,11 @@ export function createMockFaults({ context, adapters, delays }: FaultsContext): 
     add(options) {
       const { state } = context;
       const settings = checkedFault(options, state);
-      if (current().some((fault) => fault.settings.id === settings.id)) {
-        const text = `Fault ${settings.id} already exists; remove it first, or choose another id.`;
-        throw new MockServerError(text, { code: 'fault_exists' });
-      }
       checkAdapterSupport(settings, adapters.inUse);
       const fault = { settings, addedAt: context.now(), matched: 0, struck: 0, matchedByKey: new Map() };
-      state.faults = [...current(), fault];
+      const others = current().filter((other) => other.settings.id !== settings.id);
+      delays.endHangsOf(settings.id);
+      state.faults = [...others, fault];
       state.lastFault += 1;
       return toFault(fault);
     },

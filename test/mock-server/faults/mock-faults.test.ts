@@ -41,7 +41,6 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'hang', probability: Number.NaN }, /^probability is NaN/],
   [{ kind: 'hang', forMs: 0 }, /^forMs is 0/],
   [{ kind: 'hang', id: 'a b' }, /^id is "a b"/],
-  [{ kind: 'hang', id: 'taken' }, /^Fault taken already exists/],
   [{ kind: 'hang', match: { operation: 'lates' } }, /^match.operation is "lates"; expected one of latest, quota/],
   [{ kind: 'hang', match: { keyId: 'key_9' } }, /^match.keyId is "key_9"; expected the id of a key of this mock/],
   [{ kind: 'hang', match: { path: 'latest' } }, /^match.path is "latest"; expected a path such as/],
@@ -49,7 +48,7 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'hang', match: { url: '/' } }, /^match.url is not a field of match; valid names: operation/],
 ])('refuses %j and says why', (options, message) => {
   const mock = createMockServer();
-  mock.faults.add({ kind: 'hang', id: 'taken' });
+  mock.faults.add({ kind: 'hang' });
 
   expect(() => mock.faults.add(options as FaultOptions)).toThrow(message);
   expect(mock.faults.list()).toHaveLength(1);
@@ -172,4 +171,50 @@ test.each<FaultOptions>([
   const [read] = await remote.faults.list();
   mock.faults.clear();
   expect(await remote.faults.add(read!)).toEqual(added);
+});
+
+test('a fault with the id of another one replaces it, starts again and strikes last', async () => {
+  const mock = createMockServer();
+  const { key } = mock.createKey();
+  const ask = () => mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: key } });
+  mock.faults.add({ id: 'a', kind: 'status', status: 500 });
+  mock.faults.add({ id: 'b', kind: 'status', status: 502 });
+  expect((await ask()).status).toBe(502);
+
+  mock.faults.add({ id: 'a', kind: 'status', status: 503, times: 1 });
+
+  expect(mock.faults.list()).toMatchObject([
+    { id: 'b', struck: 1 },
+    { id: 'a', status: 503, struck: 0 },
+  ]);
+  expect((await ask()).status).toBe(503);
+});
+
+test('the requests that a replaced fault blocks end without a response', async () => {
+  const mock = createMockServer();
+  const { key } = mock.createKey();
+  mock.faults.add({ id: 'a', kind: 'hang' });
+  const blocked = mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: key } });
+  await quiet();
+
+  mock.faults.add({ id: 'a', kind: 'status', status: 503 });
+
+  await expect(blocked).rejects.toThrow();
+});
+
+test('PUT /faults/{faultId} adds and replaces; a refused fault changes nothing', async () => {
+  await using mock = createMockServer();
+  const { adminUrl } = await mock.serve();
+  const { origin, hash } = new URL(adminUrl);
+  const put = async (body: object) => {
+    const headers = { authorization: `Bearer ${hash.slice('#token='.length)}`, 'content-type': 'application/json' };
+    const options = { method: 'PUT', headers, body: JSON.stringify(body) };
+    const response = await fetch(`${origin}/__fxrates/faults/mine`, options);
+    return [response.status, await response.json()];
+  };
+
+  expect(await put({ kind: 'hang', times: 1 })).toMatchObject([200, { id: 'mine', kind: 'hang' }]);
+  expect(await put({ id: 'other', kind: 'hang', times: 2 })).toMatchObject([200, { id: 'mine', times: 2 }]);
+  expect(await put({ kind: 'hang', times: 0 })).toMatchObject([400, { error: { field: 'times' } }]);
+  expect(mock.faults.list()).toMatchObject([{ id: 'mine', times: 2 }]);
 });

@@ -15,6 +15,15 @@ const fault = faultUnion({
   struck: z.number().int().describe('Number of requests that it struck.'),
 });
 
+const faultBody = faultInput as unknown as z.ZodType<FaultOptions, FaultOptions>;
+/** The mock's own error messages are more precise than those of the schema. */
+const checksBody = true;
+
+/** The stub or fault with the id of the path. The mock refuses another value than an object. */
+function withId<Options extends StubOptions | FaultOptions>(options: Options, id: string): Options {
+  return isJsonObject(options) ? { ...options, id } : options;
+}
+
 export const faultRoutes = [
   route('GET /faults', {
     id: 'listFaults',
@@ -27,9 +36,8 @@ export const faultRoutes = [
     id: 'addFault',
     tag: 'faults',
     summary: 'Add a fault; rejected if an adapter in use cannot reproduce it',
-    body: faultInput as unknown as z.ZodType<FaultOptions, FaultOptions>,
-    // The mock's own error messages are more precise than those of the schema.
-    checksBody: true,
+    body: faultBody,
+    checksBody,
     response: fault,
     run: ({ mock, body }) => mock.faults.add(body),
   }),
@@ -39,6 +47,15 @@ export const faultRoutes = [
     summary: 'Read a fault that has not expired',
     response: fault,
     run: ({ mock, path }) => mock.faults.get(path.faultId),
+  }),
+  route('PUT /faults/{faultId}', {
+    id: 'putFault',
+    tag: 'faults',
+    summary: 'Add or replace the fault with this id',
+    body: faultBody,
+    checksBody,
+    response: fault,
+    run: ({ mock, body, path }) => mock.faults.add(withId(body, path.faultId)),
   }),
   route('DELETE /faults/{faultId}', {
     id: 'removeFault',
@@ -72,15 +89,8 @@ const stub = z.object({
 });
 
 const body = stubInput as unknown as z.ZodType<StubOptions, StubOptions>;
-/** The mock's own error messages are more precise than those of the schema. */
-const checksBody = true;
 const query = z.strictObject({ base: z.string().optional().describe('Only requests for this base.') });
 const maxBodyBytes = MAX_BODY_BYTES.responses;
-
-/** The stub with the id of the path. The mock refuses another value than an object. */
-function withId(stub: StubOptions, id: string): StubOptions {
-  return isJsonObject(stub) ? { ...stub, id } : stub;
-}
 
 export const stubRoutes = [
   route('GET /stubs', {

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import { callAdmin } from './admin-api.ts';
 import {
   type FieldSchema,
   type FieldSchemas,
@@ -21,10 +20,10 @@ export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
   const { oneOf: schemas = [] } = useBodySchema<{ readonly oneOf: readonly FaultSchema[] }>('/faults') ?? {};
   const [edited, setEdited] = useState<ShownFault>();
   const save = async (settings: JsonFields) => {
-    if (edited === undefined) return (await act('POST', '/faults', jsonObject(settings))) !== undefined;
-    const isReplaced = await replaceFault(act, edited, settings);
-    if (isReplaced) setEdited(undefined);
-    return isReplaced;
+    const [method, path] = edited === undefined ? ['POST', '/faults'] : ['PUT', pathOf(edited)];
+    const isSaved = (await act(method, path, jsonObject(settings))) !== undefined;
+    if (isSaved) setEdited(undefined);
+    return isSaved;
   };
   const problem = formError('/faults', refusal);
   return html`<section class="card" aria-labelledby="faults">
@@ -42,13 +41,8 @@ export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
   </section>`;
 }
 
-/** Restores the old fault if the mock refuses the new one. */
-async function replaceFault(act: SectionProps['act'], old: ShownFault, settings: JsonFields): Promise<boolean> {
-  await act('DELETE', `/faults/${old.id}`);
-  const changed = jsonObject({ id: JSON.stringify(old.id), ...settings });
-  if ((await act('POST', '/faults', changed)) !== undefined) return true;
-  await callAdmin('POST', '/faults', settingsOf(old));
-  return false;
+function pathOf({ id }: ShownFault): string {
+  return `/faults/${encodeURIComponent(id)}`;
 }
 
 /** The settings of a fault, without the fields that the mock adds. */
@@ -68,7 +62,7 @@ function FaultRow({ fault, act, edit }: FaultRowProps) {
       ${Object.keys(settings).length > 0 && html`<p class="hint break mono">${JSON.stringify(settings).slice(1, -1).replaceAll('"', '').replaceAll(',', ', ')}</p>`}</div>
     <div class="row">
       <button type="button" onClick=${() => edit(fault)}>Edit<span class="hidden"> ${id}</span></button>
-      <button type="button" class="danger" onClick=${() => act('DELETE', `/faults/${id}`)}>Remove<span class="hidden"> ${id}</span></button>
+      <button type="button" class="danger" onClick=${() => act('DELETE', pathOf(fault))}>Remove<span class="hidden"> ${id}</span></button>
     </div>
   </li>`;
 }
@@ -102,7 +96,8 @@ function FaultForm({ schemas, edited, problem, save, cancel }: FaultFormProps) {
   const [input, setInput] = useState<FormInput>(schema === undefined ? {} : begin(schema, edited));
   const [isChecked, setChecked] = useState(false);
   if (schema === undefined) return null;
-  const { kind: _, match, ...fields } = schema.properties;
+  const { kind: _, match, id, ...rest } = schema.properties;
+  const fields: FieldSchemas = id === undefined || edited !== undefined ? rest : { id, ...rest };
   const isCondition = (name: string) => CONDITIONS.includes(name);
   const choose = (value: string) => {
     setKind(value);
