@@ -5,6 +5,7 @@ import { errorResponse, type ServiceResponse, successResponse } from '../http/se
 import { show } from '../mock-server-error.ts';
 import { redactKeys } from '../redact-keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
+import { jsonOf } from '../stubs/json-parts.ts';
 import type { LatestContext, LatestFunction } from '../stubs/stub-record.ts';
 import { type InventedSnapshot, inventedSnapshot, readRequestedRates } from './invented-latest.ts';
 import { parseReplay, type Replay, recordedResponseTo } from './replay.ts';
@@ -60,13 +61,17 @@ function responseOfFunction(
 ): ServiceResponse {
   try {
     const data: unknown = latest(queryOf(target), { at, keyId: key.id, plan: key.account.plan, invented });
-    if (typeof data === 'object' && data !== null && !('then' in data)) return successResponse(data);
+    if (typeof data === 'object' && data !== null && !('then' in data)) {
+      return jsonOf(data) === undefined ? failedFunction(NOT_JSON) : successResponse(data);
+    }
     const given = data instanceof Promise ? 'a promise' : show(data);
     return failedFunction(`returned ${given}; expected an object, returned synchronously`);
   } catch (error) {
     return failedFunction(`threw ${error}`);
   }
 }
+
+const NOT_JSON = 'returned a value that JSON cannot represent: it has a cycle, a bigint, NaN or Infinity';
 
 /** The response shows the reason, because the function of the test caused the failure. */
 function failedFunction(what: string): ServiceResponse {

@@ -44,6 +44,8 @@ test.each([
   [() => undefined, 'returned undefined; expected an object'],
   [() => Promise.resolve({}), 'returned a promise; expected an object'],
   [() => 'rates', 'returned "rates"'],
+  [() => ({ rates: { USD: Number.NaN } }), 'returned a value that JSON cannot represent'],
+  [() => ({ n: 1n }), 'returned a value that JSON cannot represent'],
   [
     () => {
       throw new RangeError(`no fx_live_${'0'.repeat(48)}`);
