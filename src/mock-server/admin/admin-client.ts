@@ -1,5 +1,6 @@
+import { isJson } from '../../json-object.ts';
 import { plainPattern } from '../matching/request-pattern.ts';
-import { MockServerError } from '../mock-server-error.ts';
+import { invalidOption, MockServerError, notFound } from '../mock-server-error.ts';
 import type { PathParameters } from './route.ts';
 import type { adminRoutes } from './routes.ts';
 
@@ -27,26 +28,39 @@ export function createAdminCall(url: string, token: string): CallAdmin {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const call = async (route: Name, { path = {}, query = {}, body }: AnyInput = {}): Promise<unknown> => {
     const [method = '', template = ''] = route.split(' ');
-    const place = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
+    const place = template.replace(/\{(\w+)\}/g, (_, name: string) => pathSegment(path[name] ?? ''));
     // A string is JSON already. Its numbers keep their digits.
-    const text = typeof body === 'string' ? body : JSON.stringify(body, withPatterns);
+    const text = typeof body === 'string' ? body : JSON.stringify(body, sendable);
     const sent = body === undefined ? {} : { body: text };
     const response = await fetch(`${url}${place}${searchOf(query)}`, { method, headers, ...sent });
     const content = await response.text();
-    if (!response.ok) throw refusalOf(response.status, content, new URL(url).origin);
+    if (!response.ok || (content !== '' && !isJson(content)))
+      throw refusalOf(response.status, content, new URL(url).origin);
     return content === '' ? undefined : JSON.parse(content, withDates);
   };
   // The server has checked the output of the route.
   return call as CallAdmin;
 }
 
+/** A URL cannot have `.` and `..` as a segment; no id is one of them. */
+function pathSegment(id: string): string {
+  if (id === '.' || id === '..') throw notFound(`There is nothing with the id '${id}'.`);
+  return encodeURIComponent(id);
+}
+
 interface AnyInput extends Sent<unknown, Readonly<Record<string, unknown>>> {
   readonly path?: Readonly<Record<string, string>>;
 }
 
-/** JSON has no regular expressions. */
-function withPatterns(_name: string, value: unknown): unknown {
-  return value instanceof RegExp ? plainPattern(value) : value;
+/** JSON has no regular expressions. Refuses values that JSON would lose. */
+function sendable(name: string, value: unknown): unknown {
+  if (value instanceof RegExp) return plainPattern(value);
+  const isLost =
+    ['function', 'bigint'].includes(typeof value) ||
+    ArrayBuffer.isView(value) ||
+    (typeof value === 'number' && !Number.isFinite(value));
+  if (isLost) throw invalidOption(name || 'argument', value, 'a value that JSON can represent');
+  return value;
 }
 
 /** JSON has no dates. In the mock, the names of dates end in `At`, such as `createdAt`. */

@@ -104,6 +104,9 @@ type Where = AdminTarget & { readonly path: Readonly<Record<string, string>> };
 async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }: AdminExchange): Promise<void> {
   const query = parsed(route.query, queryOf(incoming.url ?? ''), 'query');
   const { value: json, text } = await readJsonBody(incoming, route.maxBodyBytes ?? MAX_BODY_BYTES.default);
+  if (route.needsBody && text === '') {
+    throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });
+  }
   const body = route.checksBody ? json : parsed(route.body, json, 'body');
   const disconnected = new AbortController();
   outgoing.once('close', () => disconnected.abort());
@@ -129,15 +132,15 @@ function refuseAll(value: unknown, place: string): unknown {
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
   if (isEmpty) return {};
   const field = typeof value === 'object' && value !== null ? Object.keys(value)[0] : undefined;
-  throw new Problem(`This route accepts no ${place}.`, { status: 400, code: 'unknown_field', field });
+  throw new Problem(`This route accepts no ${place}.`, { status: 400, code: 'invalid_option', field });
 }
 
 function invalid(issue: z.core.$ZodIssue | undefined, place: string, schema: z.ZodType): Problem {
   const path = issue?.path.map(String) ?? [];
   if (issue?.code === 'unrecognized_keys') {
     const { message } = unknownField(issue, schema, { place: '', what: `a field of the ${place}` });
-    return new Problem(message, { status: 400, code: 'unknown_field', field: [...path, issue.keys[0]].join('.') });
+    return new Problem(message, { status: 400, code: 'invalid_option', field: [...path, issue.keys[0]].join('.') });
   }
   const field = path.length === 0 ? place : path.join('.');
-  return new Problem(`${field}: ${issue?.message ?? 'not valid'}.`, { status: 400, code: 'invalid_field', field });
+  return new Problem(`${field}: ${issue?.message ?? 'not valid'}.`, { status: 400, code: 'invalid_option', field });
 }

@@ -53,6 +53,8 @@ interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query 
   readonly body?: Body;
   /** If set, `run` checks the body, with its own error messages. The schema only describes it. */
   readonly checksBody?: boolean;
+  /** Whether a request without a body is refused before `run`. */
+  readonly needsBody?: boolean;
   /** Default: `MAX_BODY_BYTES.default`. */
   readonly maxBodyBytes?: number;
   /** Without it, the route accepts no query. */

@@ -76,7 +76,8 @@ export function openApi(routes: readonly AdminRoute[]) {
 }
 
 function operation(route: AdminRoute) {
-  const { id, tag, summary, body, maxBodyBytes = MAX_BODY_BYTES.default, isOpen = false } = route;
+  const { id, tag, summary, body, needsBody, maxBodyBytes = MAX_BODY_BYTES.default, isOpen = false } = route;
+  const required = needsBody || body?.safeParse({}).success === false;
   const size = body === undefined ? '' : ` The body has at most ${maxBodyBytes / MAX_BODY_BYTES.default} MiB.`;
   return {
     operationId: id,
@@ -85,7 +86,7 @@ function operation(route: AdminRoute) {
     description: `${summary}. ${isOpen ? 'Needs no token.' : 'Needs the admin token.'}${size}`,
     ...(isOpen ? { security: [] } : {}),
     ...parametersOf(route),
-    ...(body === undefined ? {} : { requestBody: { content: json(schemaOf(body, 'input')) } }),
+    ...(body === undefined ? {} : { requestBody: { required, content: json(schemaOf(body, 'input')) } }),
     responses: { ...successResponses(route), '4XX': { description: 'Refused.', content: json(PROBLEM) } },
   };
 }

@@ -58,10 +58,13 @@ export const keyUsage = z.object({
 });
 
 /** Usage to set. */
-export const keyUsed = z.strictObject({
-  month: count.min(0).optional().describe('Number of requests in the current quota period.'),
-  minute: count.min(0).optional().describe('Number of requests, at most the limit of the plan.'),
-});
+export const keyUsed = z
+  .strictObject({
+    month: count.min(0).optional().describe('Number of requests in the current quota period.'),
+    minute: count.min(0).optional().describe('Number of requests, at most the limit of the plan.'),
+  })
+  .refine(({ month, minute }) => month !== undefined || minute !== undefined, { error: 'set month, minute or both' })
+  .meta({ minProperties: 1 });
 
 export const mail = z.object({
   id: z.string(),

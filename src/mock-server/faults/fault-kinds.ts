@@ -59,7 +59,9 @@ const conditions = z.strictObject({
    * it blocks end without a response.
    * @default 'fault_1', 'fault_2', …
    */
-  id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),
+  id: expected('letters, digits, _ . and -', (error) =>
+    z.string(error).regex(/^(?!\.{1,2}$)[\w.-]{1,64}$/, error),
+  ).optional(),
   match: faultMatch.describe('Requests to strike; by default all requests of the emulated API.').optional(),
   /**
    * Position of the request to strike among the matching ones, from 1, or several positions.

@@ -179,7 +179,9 @@ const response = {
 };
 
 const stubOptions = z.strictObject({
-  id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),
+  id: expected('letters, digits, _ . and -', (error) =>
+    z.string(error).regex(/^(?!\.{1,2}$)[\w.-]{1,64}$/, error),
+  ).optional(),
   match: z.strictObject(requestPatternShape, AN_OBJECT).optional(),
   ...response,
   responses: expected('an array of responses with status, headers, data, error or body', (error) =>

@@ -1,5 +1,14 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { connectMockServer, createMockServer, type MockServerOptions } from '../../../src/mock-server/index.ts';
+import {
+  connectMockServer,
+  createMockServer,
+  type MockServer,
+  type MockServerOptions,
+  type RemoteMockServer,
+} from '../../../src/mock-server/index.ts';
 import { Visitor } from '../../helpers/browser-visitor.ts';
 
 /** A mock, and a connection to it as from another process. */
@@ -207,4 +216,59 @@ test('rejects an invalid URL and a missing token', async () => {
     status: 401,
   });
   expect(await connectMockServer(it.server.url, it.server.adminToken).clock.now()).toBe(it.mock.clock.now());
+});
+
+test.each<readonly [string, (scope: MockServer | RemoteMockServer) => unknown]>([
+  ['a time', ({ clock }) => clock.advance(-1)],
+  ['usage', ({ keys }) => keys.setUsage('key_1', { month: -1 })],
+  ['a switch', ({ behaviour }) => behaviour.set({ zz: 1 } as never)],
+  ['a count', ({ journal }) => journal.waitFor({}, { count: 0 })],
+  ['a name', ({ snapshots }) => snapshots.save('a b')],
+  ['a plan', (scope) => scope.createKey({ plan: 'gold' as never })],
+  ['an option', (scope) => scope.reset({ zz: 1 } as never)],
+  ['a query', ({ keys }) => keys.list({ account: 'x' } as never)],
+  ['a base', ({ latest }) => latest.set({}, { bse: 'EUR' } as never)],
+  ['a filter', ({ journal }) => journal.list({ zz: 1 } as never)],
+])('%s that is wrong has the same code in this and in another process', async (_, use) => {
+  await using it = await connected();
+  it.mock.createKey();
+
+  for (const scope of [it.mock, it.remote]) {
+    await expect((async () => use(scope))()).rejects.toMatchObject({ code: 'invalid_option' });
+  }
+});
+
+test.each<readonly [string, (remote: RemoteMockServer) => unknown]>([
+  ['bytes', ({ stubs }) => stubs.add({ body: new Uint8Array([1]) })],
+  ['NaN', ({ latest }) => latest.set({ rates: { USD: Number.NaN } })],
+  ['a bigint', ({ stubs }) => stubs.add({ data: { a: 1n } })],
+  ['a function', (remote) => remote.setUp({ latest: (() => ({})) as never })],
+])('%s, which JSON would lose, is refused before it is sent', async (_, use) => {
+  await using it = await connected();
+
+  await expect((async () => use(it.remote))()).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringContaining('expected a value that JSON can represent'),
+  });
+  expect(it.mock.stubs.list()).toEqual([]);
+});
+
+test('an id that a URL cannot have is not found', async () => {
+  await using it = await connected();
+
+  await expect(it.remote.keys.limits('..')).rejects.toMatchObject({ code: 'not_found' });
+  await expect(it.remote.stubs.add({ id: '..', data: 1 })).rejects.toMatchObject({
+    code: 'invalid_option',
+    field: 'id',
+  });
+});
+
+test('a server that responds with something else than JSON is not a mock', async () => {
+  const server = createServer((_request, response) => response.end('<html>')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const remote = connectMockServer(`http://127.0.0.1:${port}/__fxrates/#token=${'a'.repeat(32)}`);
+
+  await expect(remote.createKey()).rejects.toMatchObject({ code: 'no_mock_server' });
+  server.close();
 });

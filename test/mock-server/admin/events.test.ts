@@ -83,8 +83,8 @@ test('streams only the requests that match the filter, also those of the journal
 });
 
 test.each([
-  ['operatoin=quota', 'unknown_field', 'operatoin is not a field of the query; did you mean operation?'],
-  ['isUnknownRoute=yes', 'invalid_field', 'isUnknownRoute: '],
+  ['operatoin=quota', 'invalid_option', 'operatoin is not a field of the query; did you mean operation?'],
+  ['isUnknownRoute=yes', 'invalid_option', 'isUnknownRoute: '],
   ['keyId=key_9', 'invalid_option', 'filter.keyId is "key_9"; expected the id of a key of this mock'],
 ])('a stream with ?%s is refused', async (query, code, message) => {
   await using mock = createMockServer();

@@ -138,7 +138,7 @@ test('refuses a body that is too large, is not JSON, or has another content type
   expect(await post(`{"advanceMs":1,"x":"${'x'.repeat(1024 * 1024)}"}`)).toMatchObject({ status: 413 });
   expect(await post('{')).toMatchObject({ status: 400, code: 'invalid_json' });
   expect(await post('advanceMs=1', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
-  expect(await post('[]')).toMatchObject({ status: 400, code: 'invalid_field' });
+  expect(await post('[]')).toMatchObject({ status: 400, code: 'invalid_option' });
 });
 
 test('lists the limits of the newest active keys', async () => {
@@ -276,7 +276,7 @@ test.each([
     body: JSON.stringify(body),
   });
 
-  expect([sent.status, sent.code]).toEqual([400, 'unknown_field']);
+  expect([sent.status, sent.code]).toEqual([400, 'invalid_option']);
   expect(JSON.parse(sent.text).error.message.slice(0, message.length)).toBe(message);
 });
 

@@ -88,6 +88,36 @@ test('has an example of every kind of fault, which the mock accepts', async () =
   expect(mock.faults.list()).toHaveLength(FAULT_KINDS.length);
 });
 
+interface WithBody {
+  readonly requestBody: { readonly required: boolean };
+}
+
+/** Without the route that compares the number of requests with one by default. */
+function routesWithBody() {
+  const routes = Object.entries(openApi(adminRoutes).paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...(operation as WithBody) })),
+  );
+  return routes.filter(({ path, requestBody }) => requestBody !== undefined && path !== '/requests/verify');
+}
+
+test('says which bodies are required: exactly the routes that refuse a request without one', async () => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const { url, adminToken } = await mock.serve();
+  const { id: keyId } = mock.createKey();
+  const accountId = mock.accounts.list()[0]?.id ?? '';
+  const ids: Readonly<Record<string, string>> = { keyId, accountId, stubId: 'x', faultId: 'x', snapshotId: 'x' };
+  const differ: string[] = [];
+  for (const { method, path, requestBody } of routesWithBody()) {
+    const target = `${url}/__fxrates${path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? '')}`;
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const sent = fetch(target, { method: method.toUpperCase(), headers, signal: AbortSignal.timeout(500) });
+    const { status } = await sent.catch(() => ({ status: 200 })); // it waits for a request
+    if ((status === 400) !== requestBody.required) differ.push(`${method} ${path}: ${status}`);
+  }
+
+  expect(differ).toEqual([]);
+});
+
 interface Content {
   readonly content: Readonly<Record<'application/json', { readonly schema: object }>>;
 }

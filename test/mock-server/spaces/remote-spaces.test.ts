@@ -126,5 +126,5 @@ test('one list has the requests of the mock and of all its spaces, in the order 
   expect(spacesOf(await list('spaces=true'))).toEqual(['two', undefined, 'one', 'two']);
   expect(await list('spaces=true&limit=1&operation=latest')).toMatchObject({ entries: [{ space: 'two' }], total: 4 });
   expect(spacesOf(await list(''))).toEqual([undefined]);
-  expect(await list('spaces=true&after=1')).toMatchObject({ error: { code: 'invalid_field' } });
+  expect(await list('spaces=true&after=1')).toMatchObject({ error: { code: 'invalid_option' } });
 });

@@ -136,7 +136,7 @@ function listRequests(journals: readonly Journal[], { limit, ...filter }: Reques
     // Each space counts its requests by itself.
     throw new Problem(
       'after and spaces cannot be combined, because each space numbers its requests separately; omit one.',
-      { status: 400, code: 'invalid_field' },
+      { status: 400, code: 'invalid_option', field: 'after' },
     );
   }
   const matches = matcherFor(journals, filter);

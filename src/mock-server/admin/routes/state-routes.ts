@@ -44,6 +44,7 @@ export const stateRoutes = [
     body: snapshotShape(),
     // The mock checks it, as in process.
     checksBody: true,
+    needsBody: true,
     maxBodyBytes: MAX_BODY_BYTES.state,
     run: ({ mock, body }) => mock.restore(body),
   }),
@@ -67,6 +68,7 @@ export const stateRoutes = [
     body: z.strictObject(setupShape) as unknown as z.ZodType<Setup | string, Setup | string>,
     // The mock itself names the wrong part of a stub or a fault.
     checksBody: true,
+    needsBody: true,
     maxBodyBytes: MAX_BODY_BYTES.responses,
     response: z.object({ keys: z.array(createdKey) }),
     run: ({ mock, text }) => mock.setUp(text),
@@ -114,7 +116,8 @@ const step = z
   })
   .refine((step) => Object.values(step).filter((value) => value !== undefined).length === 1, {
     error: 'set exactly one of advanceMs, advanceTo and frozen',
-  });
+  })
+  .meta({ minProperties: 1, maxProperties: 1 });
 
 export const clockRoutes = [
   route('GET /clock', {
