@@ -46,7 +46,10 @@ export class MockServer extends MockScope implements AsyncDisposable {
     this.#spaces = spaces;
     this.#handleRequest = handleRequest;
     const owner = { mock: this, state: parts.context.state };
+    // The mock may be served, so every fault is possible. Another adapter refuses those that it cannot reproduce.
+    const closeAdapter = parts.adapters.open('socket');
     this.#setupKeys = within('setup', () => parts.initialSetup.apply(options.setup ?? {}, owner));
+    closeAdapter();
   }
 
   /** The keys that the option `setup` has created, in its order. `reset()` creates the same keys again. */

@@ -165,9 +165,22 @@ test.each<[unknown, string, string]>([
   [{ stubs: [{ status: 99 }] }, 'setup.stubs[0].status is 99; expected', 'setup.stubs[0].status'],
   [{ behaviour: 'strict' }, 'setup.behaviour is "strict"; expected a preset', 'setup.behaviour'],
   [{ stub: [] }, 'setup.stub is not a field of a setup; did you mean stubs?', 'setup.stub'],
-  [{ faults: [{ kind: 'garbage' }] }, 'setup: faults[0]: A garbage fault is not possible', 'setup'],
 ])('the option setup %j is refused', (setup, message, field) => {
   expect(() => createMockServer({ setup: setup as Setup })).toThrow(
     expect.objectContaining({ message: expect.stringContaining(message), field }),
   );
+});
+
+test('a setup can have faults that only a socket can reproduce; other adapters refuse them', async () => {
+  await using mock = createMockServer({ setup: { keys: [{}], faults: [{ kind: 'garbage', times: 1 }] } });
+  const { url } = await mock.serve();
+  const key = mock.setupKeys[0]?.key ?? '';
+  const ask = () => fetch(`${url}/api/v1/quota`, { headers: { authorization: key } });
+
+  await expect(ask()).rejects.toThrow();
+  expect((await ask()).status).toBe(200);
+  mock.reset();
+  await expect(ask()).rejects.toThrow();
+  mock.reset();
+  expect(() => mock.listen()).toThrow(expect.objectContaining({ code: 'fault_not_possible' }));
 });

@@ -224,9 +224,11 @@ async function runBesideMock(
   }
 }
 
-/** The variables that the client and `connectMockServer` read. */
-function environmentOf({ url, key, adminUrl }: RunningMock): Readonly<Record<string, string>> {
-  return { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl };
+/** The variables that the client and `connectMockServer` read, and all keys of a setup. */
+function environmentOf({ url, key, keys, adminUrl }: RunningMock): Readonly<Record<string, string>> {
+  const all = keys.map((one) => one.key).join(' ');
+  const ofSetup = keys.length > 1 ? { FXRATES_MOCK_KEYS: all } : {};
+  return { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl, ...ofSetup };
 }
 
 /** Makes Node.js trust the certificate of the mock, if the environment does not name another file. */

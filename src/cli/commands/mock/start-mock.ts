@@ -92,7 +92,9 @@ export async function startMock(
   const snapshot = mock.snapshot();
   const main = isKnown(first, snapshot) ? first : printedKey(mock.createKey({ plan: first.plan }), mock);
   const keys = [main, ...others.filter((other) => isKnown(other, snapshot))];
-  const warnings = isResumed ? overriddenByStateFile(state, snapshot, { now, frozen, seed, setup }) : [];
+  const warnings = isResumed
+    ? overriddenByStateFile(state, snapshot, { now, frozen, seed, setup, replay: paths.replay })
+    : [];
   for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) await screen.warn(warning);
   const certificate = paths.tlsCert && resolve(paths.tlsCert);
   return { ...listening, server: mock, key: main.key, plan: main.plan, keys, certificate };
@@ -125,14 +127,16 @@ function printedKey({ id, key, accountId }: CreatedKey, { accounts, keys }: Mock
 function overriddenByStateFile(
   path: string,
   snapshot: Snapshot,
-  given: { readonly [Name in 'now' | 'frozen' | 'seed' | 'setup']: MockOptions[Name] | undefined },
+  given: { readonly [Name in 'now' | 'frozen' | 'seed' | 'setup' | 'replay']: MockOptions[Name] | undefined },
 ): readonly string[] {
-  const { now, frozen = false, seed, setup } = given;
+  const { now, frozen = false, seed, setup, replay } = given;
+  const hasLatest = snapshot.stubs?.some(({ id }) => id === 'latest') ?? false;
   const ignored = [
     ...(now === undefined ? [] : [`--now ${now} (it continues at ${new Date(snapshot.now).toISOString()})`]),
     ...(frozen && !snapshot.frozen ? ['--frozen (its clock runs)'] : []),
     ...(seed === undefined || seed === snapshot.seed ? [] : [`--seed ${seed} (it has seed ${snapshot.seed})`]),
     ...(setup === undefined ? [] : [`--setup ${setup}`]),
+    ...(replay !== undefined && hasLatest ? [`--replay ${replay} (it has responses of latest)`] : []),
   ];
   return ignored.map((what) => `${path} exists, which overrides ${what}; move it away to start with an empty state`);
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { expect, test } from 'vitest';
+import type { Io } from '../../../../src/cli/io.ts';
 import { main } from '../../../../src/cli/main.ts';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
@@ -176,6 +177,22 @@ test('--setup prints every key, the first as that of the mock; the same file has
   expect(ready.plan).toBe('developer');
   expect(stderr).toContain(`export FXRATES_API_KEY=${ready.key}`);
   expect(stderr).toContain(`key_2, revoked, plan free:  ${ready.keys[1].key}`);
+});
+
+test('a command beside a mock with --setup receives every key', async () => {
+  const ready = JSON.parse((await started(['--setup', SETUP, '--json'])).stdout);
+  const environments: Record<string, string | undefined>[] = [];
+  const spawn: Io['spawn'] = (_command, env) => {
+    environments.push(env);
+    return { exited: Promise.resolve({ code: 0, signal: null }), kill: () => undefined };
+  };
+
+  await main(['mock', '--setup', SETUP, '--', 'npm', 'test'], new FakeIo({ spawn }));
+  await main(['mock', '--', 'npm', 'test'], new FakeIo({ spawn }));
+
+  const keys = ready.keys.map(({ key }: { key: string }) => key);
+  expect(environments[0]).toMatchObject({ FXRATES_API_KEY: keys[0], FXRATES_MOCK_KEYS: keys.join(' ') });
+  expect(environments[1]).not.toHaveProperty('FXRATES_MOCK_KEYS');
 });
 
 test('a reset over HTTP restores --setup', async () => {

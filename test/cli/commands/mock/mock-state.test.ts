@@ -81,6 +81,16 @@ test('a file that exists overrides --now and --seed, and a warning says so', asy
   expect((await warnings(['--state', state, '--setup', setup])).join()).toContain(`overrides --setup ${setup};`);
   const [time, seed] = await warnings(['--state', state, '--seed', '8', '--now', '2026-02-01']);
 
+  const replay = join(mkdtempSync(join(tmpdir(), 'fxrates-cli-replay-')), 'rates.json');
+  writeFileSync(replay, '{ "*": { "USD": 1 } }');
+  expect(await warnings(['--state', state, '--replay', replay])).toEqual([]);
+  const withLatest = newState();
+  writeFileSync(setup, '{ "latest": { "USD": 2 } }');
+  await warnings(['--state', withLatest, '--setup', setup]);
+  expect((await warnings(['--state', withLatest, '--replay', replay])).join()).toContain(
+    `overrides --replay ${replay} (`,
+  );
+
   expect(time).toContain(`${state} exists, which overrides --now 2026-02-01 (it continues at 2026-01-31T23:59:`);
   expect(seed).toContain(
     `${state} exists, which overrides --seed 8 (it has seed 7); move it away to start with an empty state`,
