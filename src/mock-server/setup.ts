@@ -98,7 +98,11 @@ export function applySetup(given: Setup | string, target: SetupTarget): SetupRes
   const keys = addAll('keys', setup.keys, (key) => createSetupKey(key, target));
   if (latest !== undefined) target.latest.set(latest);
   if (replay !== undefined) target.latest.replay(replay);
-  addAll('stubs', stubs, withNewId('stub', target.stubs.add));
+  addAll(
+    'stubs',
+    stubs,
+    withNewId('stub', target.stubs.add, latest === undefined && replay === undefined ? [] : ['latest']),
+  );
   addAll('faults', faults, withNewId('fault', target.faults.add));
   return { keys };
 }
@@ -143,8 +147,12 @@ function addAll<Entry, Added>(
 }
 
 /** `add` for one setup: a second stub or fault of the same id would silently replace the first. */
-function withNewId<Entry>(what: string, add: (entry: Entry) => { readonly id: string }): (entry: Entry) => void {
-  const ids = new Set<string>();
+function withNewId<Entry>(
+  what: string,
+  add: (entry: Entry) => { readonly id: string },
+  taken: readonly string[] = [],
+): (entry: Entry) => void {
+  const ids = new Set(taken);
   return (entry) => {
     const { id } = add(entry);
     if (ids.has(id)) throw invalidOption('id', id, `an id that no other ${what} of the setup has`);

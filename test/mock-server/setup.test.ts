@@ -117,6 +117,7 @@ test.each<[string | object, string]>([
     },
     'stubs[2].id is "a"; expected an id that no other stub of the setup has.',
   ],
+  [{ latest: {}, stubs: [{ id: 'latest', data: 2 }] }, 'stubs[0].id is "latest"; expected an id that no other stub'],
   [{ stubs: [{ data: 1 }, { id: 'stub_1', data: 2 }] }, 'stubs[1].id is "stub_1"; expected an id that no other stub'],
   [{ faults: [{ kind: 'hang' }, { kind: 'explode' }] }, 'faults[1].kind is "explode"; expected one of latency, hang,'],
   [{ faults: [null] }, 'faults[0] is null; expected an object with a kind.'],

@@ -92,7 +92,11 @@ function checkedFault(given: FaultOptions, state: ServiceState): FaultRecord['se
 }
 
 function checkBody(options: FaultOptions): void {
-  if (options.kind !== 'status' || (options.body ?? '') === '' || !STATUSES_WITHOUT_BODY.has(options.status)) return;
+  if (options.kind !== 'status') return;
+  if (options.body !== undefined && options.code !== undefined) {
+    throw invalidOption('code', options.code, 'either code or body, because the code is part of the body');
+  }
+  if ((options.body ?? '') === '' || !STATUSES_WITHOUT_BODY.has(options.status)) return;
   throw invalidOption('body', options.body, `no body, because a response with status ${options.status} has none`);
 }
 

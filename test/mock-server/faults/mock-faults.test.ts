@@ -23,6 +23,7 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'status', status: 500, headers: { Trailer: 'x-a' } }, /^headers is/],
   [{ kind: 'status', status: 204, body: 'x' }, /^body is "x"; expected no body, because a response with status 204 /],
   [{ kind: 'status', status: 500, headers: JSON.parse('{"__proto__":"x"}') }, /^headers is .* other than __proto__/],
+  [{ kind: 'status', status: 503, code: 'x', body: '{}' }, /^code is "x"; expected either code or body/],
   [{ kind: 'truncate', afterBytes: 1.5 }, /^afterBytes is 1.5; expected a whole number of bytes from 0/],
   [
     { kind: 'truncate', afterBytes: 1, strikes: 'before' },
@@ -214,7 +215,8 @@ test('PUT /faults/{faultId} adds and replaces; a refused fault changes nothing',
   };
 
   expect(await put({ kind: 'hang', times: 1 })).toMatchObject([200, { id: 'mine', kind: 'hang' }]);
-  expect(await put({ id: 'other', kind: 'hang', times: 2 })).toMatchObject([200, { id: 'mine', times: 2 }]);
+  expect(await put({ id: 'mine', kind: 'hang', times: 2 })).toMatchObject([200, { id: 'mine', times: 2 }]);
+  expect(await put({ id: 'other', kind: 'hang' })).toMatchObject([400, { error: { field: 'id' } }]);
   expect(await put({ kind: 'hang', times: 0 })).toMatchObject([400, { error: { field: 'times' } }]);
   expect(mock.faults.list()).toMatchObject([{ id: 'mine', times: 2 }]);
 });

@@ -72,6 +72,19 @@ test('the command for curl has the key from the environment, and its words quote
   expect([bearer, inQuery, post].join()).not.toContain(key);
 });
 
+test('in the command for curl, only a masked key becomes the key from the environment', async () => {
+  const mock = createMockServer();
+  const { key } = mock.createKey();
+  const target = `${mock.baseUrl}/api/v1/latest?note=wait…&all=…&own=${key}&api_key=short`;
+  await mock.fetch(target, { method: 'HEAD', headers: { authorization: 'Basic abc' } });
+
+  const command = curlCommand(mock.journal.list()[0]!, ORIGIN);
+
+  expect(command).toContain(`note=wait…&all=…&own='"$FXRATES_API_KEY"'&api_key='"$FXRATES_API_KEY"`);
+  expect(command).toContain(`-H 'authorization: Basic '"$FXRATES_API_KEY"`);
+  expect(command).toContain('--head');
+});
+
 test('encodes a target as in a URL', () => {
   expect(targetOf({ path: '/x', query: { a: ['1', '2'], 'b c': 'é&' } })).toBe('/x?a=1&a=2&b%20c=%C3%A9%26');
 });

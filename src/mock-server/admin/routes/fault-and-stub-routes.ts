@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { isJsonObject } from '../../../json-object.ts';
 import { delaySchema } from '../../delay.ts';
 import { type FaultOptions, faultInput, faultUnion } from '../../faults/fault-kinds.ts';
+import { invalidOption } from '../../mock-server-error.ts';
 import { withDigits } from '../../stubs/json-parts.ts';
 import type { LatestData } from '../../stubs/mock-latest.ts';
 import { type StubOptions, stubInput } from '../../stubs/mock-stubs.ts';
@@ -21,7 +22,10 @@ const checksBody = true;
 
 /** The stub or fault with the id of the path. The mock refuses another value than an object. */
 function withId<Options extends StubOptions | FaultOptions>(options: Options, id: string): Options {
-  return isJsonObject(options) ? { ...options, id } : options;
+  if (!isJsonObject(options)) return options;
+  if (options.id !== undefined && options.id !== id)
+    throw invalidOption('id', options.id, 'the id of the path, or none');
+  return { ...options, id };
 }
 
 export const faultRoutes = [

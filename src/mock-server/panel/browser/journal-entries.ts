@@ -57,14 +57,14 @@ function encode(text: string): string {
 export function curlCommand(entry: JournalEntry, origin: string): string {
   const { method, headers, body } = entry;
   const lines = Object.entries(headers).flatMap(([name, value]) =>
-    LEFT_OUT.has(name) ? [] : [`-H ${quoted(`${name}: ${value}`)}`],
+    LEFT_OUT.has(name) ? [] : [`-H ${quoted(`${name}: ${value}`, MASKED.inHeader)}`],
   );
   const parts = [
-    ...(method === 'GET' ? [] : [`-X ${method}`]),
+    ...(method === 'GET' ? [] : [method === 'HEAD' ? '--head' : `-X ${method}`]), // with -X HEAD, curl waits for a body
     ...lines,
-    ...(body === undefined ? [] : [`--data-raw ${quoted(body)}`]),
+    ...(body === undefined ? [] : [`--data-raw ${quoted(body, MASKED.anywhere)}`]),
   ];
-  return [`curl ${quoted(origin + targetOf(entry))}`, ...parts].join(' \\\n  ');
+  return [`curl ${quoted(origin + targetOf(entry), MASKED.inUrl)}`, ...parts].join(' \\\n  ');
 }
 
 /** curl sets these by itself. */
@@ -77,11 +77,18 @@ const LEFT_OUT = new Set([
   'keep-alive',
 ]);
 
-/** For a POSIX shell. A masked key becomes a variable outside the quotes. */
-function quoted(text: string): string {
+/** For a POSIX shell. A masked key becomes a variable outside the quotes; any other `…` stays. */
+function quoted(text: string, masked: RegExp): string {
   const safe = `'${text.replaceAll("'", `'\\''`)}'`;
-  return safe.replace(/(?:[A-Za-z0-9]{1,16}_live_)?…/g, `'"$FXRATES_API_KEY"'`).replace(/''$/, '');
+  return safe.replace(masked, `'"$FXRATES_API_KEY"'`).replace(/''$/, '');
 }
+
+/** A key of another form is masked as `…` alone: in parameters for keys, and in headers, which have no other `…`. */
+const MASKED = {
+  anywhere: /[A-Za-z0-9]{1,16}_live_…/g,
+  inHeader: /(?:[A-Za-z0-9]{1,16}_live_)?…/g,
+  inUrl: /[A-Za-z0-9]{1,16}_live_…|(?<=[?&](?:api[_-]?key|access_token)=)…/gi,
+};
 
 /** The last two minutes, second by second. */
 export interface PerSecond {
