@@ -29,7 +29,7 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
   rejectedCountsTowardRate: {
     mock: {
       false: 'A refused request uses none of the per-minute limit.',
-      true: 'A refused request counts like an accepted one, so that early retries prolong the wait.',
+      true: 'A refused request counts like an accepted one, so that early retries prolong the wait in a sliding window or a bucket.',
     },
     client: 'The client waits for Retry-After before it retries. A client that retries early can stay refused.',
   },
@@ -65,7 +65,10 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
     client: 'If Retry-After was too short, the client retries once more.',
   },
   retryAfterMin: {
-    mock: { 1: 'Sends at least one unit of the last digit.', 0: 'Sends 0 if the wait is rounded down to 0.' },
+    mock: {
+      1: 'Never sends 0: the shortest wait is one second, or one unit of the last digit that is sent.',
+      0: 'Sends 0 if the wait is rounded down to 0.',
+    },
     client: 'The client ignores a Retry-After of 0 and determines the wait itself.',
   },
   retryAfterValue: {
@@ -105,7 +108,8 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
   quotaRetryAfter: {
     mock: {
       absent: 'Sends no Retry-After.',
-      'until-reset': 'Sends the time until the quota resets, which can be weeks.',
+      'until-reset':
+        'Sends the time until the quota resets, which can be weeks; `retryAfterValue` applies to it as well.',
     },
     client: 'The client does not wait for the reset: the call rejects with `QuotaExhaustedError`.',
   },
@@ -153,7 +157,11 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
     client: 'None: the client sends exactly one credential.',
   },
   wwwAuthenticate: {
-    mock: { bearer: 'Sends `WWW-Authenticate: Bearer` with every 401.', absent: 'Does not send the header.' },
+    mock: {
+      bearer:
+        'Sends `WWW-Authenticate: Bearer realm="fxrates"` with every 401 of the service, not with those of stubs and faults.',
+      absent: 'Does not send the header.',
+    },
     client: 'None.',
   },
   revocationDelayMs: {
@@ -167,7 +175,7 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
     mock: {
       1: 'Allows one active key.',
       2: 'Allows two active keys.',
-      3: 'Allows three active keys. Any whole number is allowed.',
+      3: 'Allows three active keys. Any whole number from 1 is allowed.',
       null: 'Allows any number of active keys.',
     },
     client: NO_EFFECT,
@@ -209,7 +217,7 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
   methodNotAllowed: {
     mock: {
       '405 method_not_allowed': 'Sends 405 with the header `Allow`.',
-      '404 not_found': 'Sends 404, as for an unknown path.',
+      '404 not_found': 'Sends 404 before the key is checked, with the body for an unknown path.',
     },
     client: 'None: the client sends GET only.',
   },
@@ -231,7 +239,7 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
     mock: {
       '400 invalid_parameter': REFUSED,
       '422 invalid_parameter': REFUSED,
-      ignored: 'Ignores the parameter.',
+      ignored: 'Ignores the unknown currencies; if none is left, sends all.',
     },
     client: 'A refusal rejects with `RequestError`. If ignored, the response may be for another base than requested.',
   },

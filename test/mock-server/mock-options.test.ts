@@ -32,11 +32,14 @@ test.each([
     'clock.at is not a field of clock; valid names: mode, now, autoAdvance, frozen.',
   ],
   [{ clock: { mode: 'virtual', autoAdvance: 1 } }, 'clock.autoAdvance is 1; expected true or false.'],
-  [{ clock: { mode: 'virtual', now: 'noon' } }, 'clock.now is "noon"; expected a Date, ISO 8601 text with a time zone'],
+  [
+    { clock: { mode: 'virtual', now: 'noon' } },
+    'clock.now is "noon"; expected a Date, an ISO 8601 date or time with a zone',
+  ],
   [{ clock: { mode: 'virtual', now: '2026-02-01T00:00:00' } }, 'clock.now is "2026-02-01T00:00:00"'],
   [
     { clock: { mode: 'virtual', now: '2026-02-30T00:00:00Z' } },
-    'clock.now is "2026-02-30T00:00:00Z"; expected a Date, ISO 8601 text with a time zone',
+    'clock.now is "2026-02-30T00:00:00Z"; expected a Date, an ISO 8601 date or time with a zone',
   ],
   [{ clock: { mode: 'real', now: new Date(Number.NaN) } }, 'clock.now is null'],
   [{ clock: { mode: 'real', now: -1 } }, 'clock.now is -1'],

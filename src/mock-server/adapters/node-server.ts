@@ -27,7 +27,7 @@ export interface ListeningServer extends AsyncDisposable {
   /** `http://127.0.0.1:41234`. With `tls`, it begins with `https://`, and a name in `host` replaces the address. */
   readonly url: string;
   readonly port: number;
-  /** Finishes the responses in progress, then closes every connection. */
+  /** Closes every connection. Responses that are delayed or being sent are cut off. */
   close(): Promise<void>;
 }
 

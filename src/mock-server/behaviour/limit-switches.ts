@@ -29,7 +29,7 @@ export const rateSwitches = {
     notObserved: NEEDS_LIMIT,
     why: 'The documentation says that quota "can be rate-limited like any other request".',
   }),
-  /** Headers about the per-minute limit in every response. Default: 'none'. */
+  /** Headers about the per-minute limit, in each response after the check of that limit. Default: 'none'. */
   rateHeaders: enumSwitch(['none', 'x-ratelimit', 'ietf-draft'], {
     lenient: 'x-ratelimit',
     hostile: 'none',

@@ -9,7 +9,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** A point in time: a Date, ISO 8601 text with a time zone, or milliseconds since the Unix epoch. */
+/** A point in time: a Date, an ISO 8601 date or time with a zone, or milliseconds since the Unix epoch. */
 export type Instant = Date | string | number;
 
 /** The clock of a mock. It never moves backwards, except through `mock.restore()` and `mock.reset()`. */
@@ -81,7 +81,7 @@ export interface DrivenClock extends Clock {
 export function parseInstant(option: string, instant: Instant): number {
   const ms = millisecondsOf(instant);
   if (ms >= 0 && ms <= LATEST_MS) return ms;
-  throw invalidOption(option, instant, 'a Date, ISO 8601 text with a time zone, or milliseconds since 1970');
+  throw invalidOption(option, instant, 'a Date, an ISO 8601 date or time with a zone, or milliseconds since 1970');
 }
 
 /** The end of the year 9999: later ones have no ISO 8601 form with four digits. */

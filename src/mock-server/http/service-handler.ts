@@ -154,6 +154,11 @@ function operationOf(route: RouteMatch): Operation | undefined {
   return route.kind === 'unknown' ? undefined : route.operation;
 }
 
+/** The operation whose limits apply. A stub for another method, such as POST, is part of none. */
+function meteredOperation({ route, request }: RoutedRequest): Operation | undefined {
+  return route.kind === 'operation' || request.method === 'HEAD' ? operationOf(route) : undefined;
+}
+
 /** Second step: authenticates the request. */
 function respondToCaller(routed: RoutedRequest): DecidedResponse {
   const { context, request, target, at } = routed;
@@ -174,9 +179,9 @@ function respondToKey(
   key: KeyRecord,
   keyTransport: JournalEntry['keyTransport'],
 ): DecidedResponse {
-  const { at, route } = routed;
+  const { at } = routed;
   const { behaviour } = routed.context;
-  const operation = operationOf(route);
+  const operation = meteredOperation(routed);
   const leftMs = key.retryAt - at;
   const decision = decide(
     {

@@ -444,3 +444,15 @@ test('the function or the recording of a stub that was read cannot be added as a
     `kind is "function"; expected 'responses', because the others are added with mock.latest.`,
   );
 });
+
+test.each(['POST', 'DELETE', 'OPTIONS'])(
+  'a stub for %s of an operation counts toward the minute alone',
+  async (method) => {
+    const { mock, keyId, send } = asked();
+    mock.stubs.add({ match: { path: '/api/v1/latest', method }, data: {} });
+
+    expect((await send('/api/v1/latest', { method })).status).toBe(200);
+    const { minute, month } = mock.keys.limits(keyId);
+    expect([minute.used, month.used]).toEqual([1, 0]);
+  },
+);

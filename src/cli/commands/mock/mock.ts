@@ -50,7 +50,7 @@ export const mockCommand: CommandSpec = {
     },
     { command: 'fxrates mock --port 0 --json', comment: 'one line with url, key, plan, pid and more' },
   ],
-  notes: ['The key works with this mock only. Ctrl-C stops the server.'],
+  notes: ['The key is not valid at the service. Ctrl-C stops the server.'],
   run: runMock,
 };
 

@@ -55,7 +55,8 @@ export const journalRoutes = [
   route('GET /requests', {
     id: 'listRequests',
     tag,
-    summary: 'List the newest requests, each with the reason for its response; `after` returns only later ones',
+    summary:
+      'List the newest requests, each with the reason for its response; with `after`, the oldest ones after that number',
     query: listQuery,
     response: list,
     run: ({ query: { spaces, ...filter }, ...target }) => listRequests(journalsOf(target, spaces === 'true'), filter),
@@ -70,7 +71,7 @@ export const journalRoutes = [
   route('POST /requests/find', {
     id: 'findRequests',
     tag,
-    summary: 'Find the newest requests that match a pattern with query, headers and body',
+    summary: 'Find the newest requests that match a pattern; with `after`, the oldest ones after that number',
     body: find as unknown as z.ZodType<RequestFilter & ListLimit, RequestFilter & Optional<ListLimit>>,
     response: list,
     run: ({ journal, body }) => listRequests([journal], body),
