@@ -68,7 +68,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const parent = parents.get(options);
     this.#options = options;
     this.#settings = resolveOptions(options);
-    this.#lifetime = parent?.lifetime ?? new Lifetime();
+    this.#lifetime = new Lifetime(parent?.lifetime);
     this.#events = new ClientEvents(options, this.#lifetime.warned);
     this.#timers = new Timers(this.#settings.clock);
     if (this.#settings.auth === 'query') {
@@ -128,7 +128,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const { operation, options, signal: own, ...settings } = resolveBatch(queries, given, this.#settings);
     return new Batch(queries, {
       ...settings,
-      signals: [this.#lifetime.signal, ...(own ? [own] : [])],
+      signals: [...this.#lifetime.signals, ...(own ? [own] : [])],
       time: this.#settings.time,
       limiter: () => this.#stateInUse()?.limiter,
       send: (query, signal) => this.request(operation, query, { ...options, signal }),
@@ -155,9 +155,13 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     this.#lifetime.requireOpen();
     const { operation, options, signal, ...settings } = resolvePoll(given, this.#settings);
     const { clock, time } = this.#settings;
-    const closing = this.#lifetime.signal;
     return createPoll({
-      ...{ ...settings, clock, time, signal: signal ? AbortSignal.any([signal, closing]) : closing },
+      ...{
+        ...settings,
+        clock,
+        time,
+        signal: AbortSignal.any([...this.#lifetime.signals, ...(signal ? [signal] : [])]),
+      },
       estimate: () => this.quotaEstimate(),
       fetchQuota: () => this.request<QuotaData>('quota', undefined, { priority: 'high', signal, numbers: 'number' }),
       call: () => this.request(operation, query, options).withMeta(),
@@ -166,7 +170,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 
   /**
    * Creates a client with other options that shares the key, the limit, the quota estimate and the cache of this one, and is
-   * closed with it. It is cheap enough to call per request.
+   * closed with it, but can be closed alone. It is cheap enough to call per request.
    *
    * @example fx.withOptions({ deadlineMs: 2_000, onLimit: 'throw' })
    * @throws {ConfigError} if an option is wrong
@@ -180,7 +184,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 
   /**
    * Ends all calls, batches and polls of this client, and of clients created from it, with `AbortError`. Resolves when all
-   * have ended. Later calls reject with `ConfigError`. Other clients of the key are not affected.
+   * have ended. Later calls reject with `ConfigError`. Other clients of the key, and the client from which `withOptions()`
+   * created this one, are not affected.
    */
   close(): Promise<void> {
     return this.#lifetime.close();

@@ -20,26 +20,45 @@ export interface RetainedState {
   readonly stored: () => Promise<void>;
 }
 
-/** The calls and key states of a client, and of clients that `withOptions` created from it, until it is closed. */
+/** The calls of a client and of clients that `withOptions` created from it, and their key states, until it is closed. */
 export class Lifetime {
-  readonly calls = new Set<Reference<OpenCall>>();
-  /** Texts of the warnings that were given. */
-  readonly warned = new Set<string>();
+  /** Texts of the warnings that were given, also by the clients created from it. */
+  readonly warned: Set<string>;
+  /** That of the client from which this one was created. */
+  readonly #parent: Lifetime | undefined;
+  readonly #calls = new Set<Reference<OpenCall>>();
   readonly #entries = new Set<RetainedState>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
 
-  /** Aborts when the client is closed; the reason is the error of the calls that this ends. */
-  get signal(): AbortSignal {
-    return this.#closing.signal;
+  constructor(parent?: Lifetime) {
+    this.#parent = parent;
+    this.warned = parent?.warned ?? new Set();
+  }
+
+  /** One of them aborts when the client is closed; the reason is the error of the loop that this ends. */
+  get signals(): readonly AbortSignal[] {
+    return [...(this.#parent?.signals ?? []), this.#closing.signal];
+  }
+
+  addCall(call: Reference<OpenCall>): void {
+    this.#calls.add(call);
+    this.#parent?.addCall(call);
+  }
+
+  removeCall(call: Reference<OpenCall>): void {
+    this.#calls.delete(call);
+    this.#parent?.removeCall(call);
   }
 
   requireOpen(): void {
+    this.#parent?.requireOpen();
     if (this.#closed !== undefined) throw new ConfigError('The client is closed (close()); create a new one');
   }
 
-  /** Prevents the removal of a key's state while this client is open. */
+  /** Prevents the removal of a key's state while this client, or the one from which it was created, is open. */
   retain(entry: RetainedState): void {
+    if (this.#parent !== undefined) return this.#parent.retain(entry);
     if (this.#entries.has(entry)) return;
     for (const old of this.#entries) if (old.isForgotten) this.#entries.delete(old);
     this.#entries.add(entry);
@@ -56,11 +75,11 @@ export class Lifetime {
   }
 
   async #close(): Promise<void> {
-    const error = new AbortError({ message: 'The call was aborted because its client was closed (close())' });
-    const calls = [...this.calls].flatMap(({ value }) => value ?? []); // copied before a batch or a poll aborts its calls
+    const errorOf = () => new AbortError({ message: 'The call was aborted because its client was closed (close())' });
+    const calls = [...this.#calls].flatMap(({ value }) => value ?? []); // copied before a batch or a poll aborts its calls
     const responses = calls.map(({ response }) => response);
-    this.#closing.abort(error);
-    for (const { cancellation } of calls) cancellation.cancel(error);
+    this.#closing.abort(errorOf());
+    for (const { cancellation } of calls) cancellation.cancel(errorOf()); // each error has the ID of its call
     await Promise.allSettled(responses);
     const entries = [...this.#entries];
     this.#entries.clear();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FxRates, type LimitStore } from '../../src/client/index.ts';
+import { FxRates, type FxRatesError, type LimitStore } from '../../src/client/index.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { fakeFetch } from '../helpers/fake-fetch.ts';
 import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
@@ -225,12 +225,34 @@ test('withOptions warns of options of the limit that its client has set already'
   expect(warnings).toEqual([expect.stringContaining('rateLimit.perMinute: 10')]);
 });
 
-test('closing a client closes the clients made from it, and vice versa', async () => {
+test('closing a client closes the clients made from it, and theirs', async () => {
   const { fx } = testClient('never');
-  const ended = errorsOf([fx.latest({ n: 1 }), fx.withOptions({ maxRetries: 0 }).latest({ n: 2 })]);
+  const inner = fx.withOptions({ maxRetries: 0 }).withOptions({ timeoutMs: 5_000 });
+  const ended = errorsOf([fx.latest({ n: 1 }), inner.latest({ n: 2 })]);
   await quiet();
 
-  await fx.withOptions({}).close();
+  await fx.close();
 
-  for (const error of await ended) expect(error).toMatchObject(CLOSED);
+  const errors = (await ended) as FxRatesError[];
+  for (const error of errors) expect(error).toMatchObject(CLOSED);
+  expect(new Set(errors.map(({ callId }) => callId)).size).toBe(2);
+  await expect(inner.quota()).rejects.toThrow('The client is closed');
+  expect(() => inner.poll()).toThrow('The client is closed');
+});
+
+test('a client made by withOptions() can be closed alone', async () => {
+  const { fx } = testClient('never');
+  const [one, other] = [fx.withOptions({}), fx.withOptions({})];
+  const ended = errorsOf([one.latest({ n: 1 })]);
+  const loop = (async () => {
+    for await (const _ of one.batch([{ n: 2 }]));
+  })();
+  const open = [fx.latest({ n: 3 }), other.latest({ n: 4 })].map((call) => Promise.race([call, quiet()]));
+
+  await Promise.all([one.close(), expect(loop).rejects.toMatchObject(CLOSED)]);
+
+  expect(await ended).toMatchObject([CLOSED]);
+  await expect(one.latest()).rejects.toThrow('The client is closed');
+  expect(await Promise.all(open)).toEqual([undefined, undefined]);
+  await fx.close();
 });

@@ -58,13 +58,13 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
     const reference = new Reference(call);
     const finish = () => {
       reference.value = undefined;
-      lifetime.calls.delete(reference);
+      lifetime.removeCall(reference);
       if (key !== undefined && calls.get(key) === reference) calls.delete(key);
     };
     call.response.then(finish, finish);
     call.cancellation.addEventListener('abort', finish);
     if (key !== undefined) calls.set(key, reference);
-    lifetime.calls.add(reference);
+    lifetime.addCall(reference);
     return call;
   };
 

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { resolveCall } from '../../../src/client/config/call-settings.ts';
 import { resolveOptions } from '../../../src/client/config/settings.ts';
 import { operationEndpoint } from '../../../src/client/endpoints.ts';
@@ -216,6 +216,7 @@ test('a client keeps no call in memory that has ended', async () => {
 
 test('the reference to a call is empty when the call has ended', async () => {
   const lifetime = new Lifetime();
+  const [added, removed] = [vi.spyOn(lifetime, 'addCall'), vi.spyOn(lifetime, 'removeCall')];
   const timers = new Timers(new FakeClock());
   const response = { status: 200, headers: new WebHeaders(new Headers()), rawBody: '', data: {} };
   const { settings, deadlineMs } = resolveCall({}, resolveOptions({}));
@@ -223,12 +224,12 @@ test('the reference to a call is empty when the call has ended', async () => {
   const send = coalesce({ timers, lifetime, now: () => 0 })(async () => response);
 
   const ended = send({ endpoint, settings, signal: undefined, deadlineMs, deadlineAt: deadlineMs });
-  const [reference] = lifetime.calls;
+  const [reference] = added.mock.calls[0] ?? [];
   expect(reference?.value).toBeDefined();
   await ended;
 
   expect(reference?.value).toBeUndefined();
-  expect(lifetime.calls.size).toBe(0);
+  expect(removed.mock.calls).toEqual([[reference]]);
 });
 
 test('a signal of many calls has no listeners afterwards', async () => {
