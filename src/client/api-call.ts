@@ -1,7 +1,7 @@
 import type { Attempt } from './attempt.ts';
 import { namesOf } from './config/checks.ts';
 import { errorForCaller } from './errors/caller-error.ts';
-import { ResponseError } from './errors/errors.ts';
+import { type ErrorDetails, ResponseError } from './errors/errors.ts';
 import type { NumbersOption } from './numbers.ts';
 import type { SchemaIssue, StandardSchema } from './standard-schema.ts';
 
@@ -160,17 +160,17 @@ export function createApiCall<Data>(result: Promise<CallResult<Data>>): ApiCall<
   return Object.assign(data, { withMeta });
 }
 
-/** The output of the caller's own schema for `data`. @throws ResponseError with the schema's issues. */
+/** The output of the caller's own schema for `data`. @throws ResponseError with the schema's issues and `details()` */
 export async function checkPayload(
   schema: StandardSchema,
   data: unknown,
-  { endpoint, status }: { readonly endpoint: string; readonly status: number },
+  { endpoint, details }: { readonly endpoint: string; readonly details: () => ErrorDetails },
 ): Promise<unknown> {
   const result = await schema['~standard'].validate(data);
   if (result.issues === undefined) return result.value;
   const [first] = result.issues;
   throw new ResponseError(`The data of ${endpoint} does not match the schema: ${first && describe(first)}`, {
-    status,
+    ...details(),
     issues: result.issues,
   });
 }

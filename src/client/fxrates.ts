@@ -10,7 +10,6 @@ import {
   createApiCall,
   type SchemaCallOptions,
 } from './api-call.ts';
-import { requestIdOf } from './attempt.ts';
 import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
 import { isTraced, traceCall } from './call-trace.ts';
 import { resolveBatch, resolveCall, resolvePoll } from './config/call-settings.ts';
@@ -26,12 +25,14 @@ import {
   pathEndpoint,
   type QueryOperation,
 } from './endpoints.ts';
+import { withCallId } from './errors/caller-error.ts';
 import { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
 import { Lifetime } from './lifetime.ts';
-import type { Caller, CallResponse } from './middleware/coalesce.ts';
+import { type Caller, type CallResponse, metaOf } from './middleware/coalesce.ts';
 import { type Numbers, type NumbersOption, parseData, type WithNumbers } from './numbers.ts';
 import type { AnyOptions, FxRatesOptions } from './options.ts';
+import { payloadContext } from './parse-response.ts';
 import { createPoll, type Poll, type PollOptions } from './poll.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
@@ -256,28 +257,24 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 
   /** Converts the numbers and checks the data with the caller's schema. Without a schema, the result is no promise. */
   #finish<Data>(
-    { response, log, source, ageMs }: CallResponse,
+    received: CallResponse,
     { caller, startedAt, numbers, schema }: FinishingCall,
   ): CallResult<Data> | Promise<CallResult<Data>> {
     const { time } = this.#settings;
-    const { status, rawBody } = response;
+    const { response, log } = received;
+    const key = this.#connection?.keys.known();
     // Parsed from the text, because callers with another option `numbers` and the cache share the response.
-    const received = numbers === 'number' ? response.data : parseData(rawBody, numbers);
+    const parsed = numbers === 'number' ? response.data : parseData(response.rawBody, numbers);
     const resultOf = (data: unknown): CallResult<Data> => {
       const durationMs = time.now() - startedAt;
-      return {
-        data: data as Data, // the schema of the operation or of the caller has checked it
-        meta: () => {
-          const headers = response.headers.toHeaders();
-          const ids = { requestId: requestIdOf(headers), callId: log.callId };
-          return { status, headers, rawBody, source, ageMs, attempts: log.attempts, ...ids, durationMs };
-        },
-      };
+      // The schema of the operation or of the caller has checked the data.
+      return { data: data as Data, meta: () => metaOf(received, durationMs) };
     };
-    if (schema === undefined) return resultOf(received);
-    const context = { endpoint: this.#redact(caller.endpoint.name), status };
+    if (schema === undefined) return resultOf(parsed);
+    const context = payloadContext(response, { endpoint: caller.endpoint.name, key, log });
+    const checked = checkPayload(schema, parsed, context);
     const waiting = { timers: this.#timers, nowMs: time.now(), attempts: log.attempts };
-    return withDeadline(checkPayload(schema, received, context), caller, waiting).then(resultOf);
+    return withDeadline(checked, caller, waiting).then(resultOf, (error) => Promise.reject(withCallId(error, log)));
   }
 
   /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */

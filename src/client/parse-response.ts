@@ -7,6 +7,7 @@ import {
   ResponseError,
   ServerError,
 } from './errors/errors.ts';
+import type { ApiKey } from './keys/api-key.ts';
 import type { ApiResponse, KeyedRequest, ParsedEnvelope } from './request.ts';
 import type { TransportResponse } from './transport/transport.ts';
 
@@ -117,6 +118,21 @@ function detailsOf({ status, headers }: TransportResponse, { key, log }: KeyedRe
   return { status, headers: headersWithoutKey(headers, key), attempts: log.attempts };
 }
 
+interface PayloadCall extends Pick<KeyedRequest, 'log'> {
+  readonly endpoint: string;
+  readonly key: ApiKey | undefined;
+}
+
+/** For the error of data that does not match the caller's schema: the endpoint, and details that are created on demand. */
+export function payloadContext({ status, headers, rawBody }: ApiResponse, { endpoint, key, log }: PayloadCall) {
+  if (key === undefined) return { endpoint, details: () => ({ status }) };
+  const details = (): ErrorDetails & Pick<ResponseError, 'bodyExcerpt'> => {
+    const shown = { headers: headersWithoutKey(headers, key), bodyExcerpt: excerptOf(rawBody, { key }) };
+    return { status, attempts: log.attempts, ...shown };
+  };
+  return { endpoint: key.redact(endpoint), details };
+}
+
 /** A copy of the headers with the key masked. */
 export function headersWithoutKey(headers: TransportResponse['headers'], key: KeyedRequest['key']): Headers {
   const shown = new Headers();
@@ -139,7 +155,7 @@ function shortened(text: string): string {
   return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
 }
 
-function excerptOf(text: string, { key }: KeyedRequest): string {
+function excerptOf(text: string, { key }: Pick<KeyedRequest, 'key'>): string {
   return key.redact(text).slice(0, EXCERPT_LENGTH);
 }
 

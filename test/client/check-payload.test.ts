@@ -5,7 +5,7 @@ import type { StandardSchema } from '../../src/client/index.ts';
 import { API_KEY, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
 
-const context = { endpoint: 'latest', status: 200 };
+const context = { endpoint: 'latest', details: () => ({ status: 200 }) };
 
 /** A schema of no library. */
 function schema(validate: (value: unknown) => unknown): StandardSchema {
@@ -103,4 +103,21 @@ test('an error that a schema throws is passed on unchanged', async () => {
   });
 
   await expect(checkPayload(broken, {}, context)).rejects.toThrow(RangeError);
+});
+
+test('the error of a schema has the response and the call', async () => {
+  const callIds: string[] = [];
+  const body = `{"success":true,"data":{"a":"${API_KEY}"}}`;
+  const { fx } = testClient(
+    { body, headers: { 'x-request-id': 'r1' } },
+    { onRequest: ({ callId }) => callIds.push(callId) },
+  );
+
+  const error = await errorOf(fx.latest({}, { schema: z.object({ b: z.number() }) }));
+
+  expect(error).toMatchObject({ kind: 'response', status: 200, requestId: 'r1', callId: callIds[0] });
+  expect(error).toMatchObject({
+    attempts: [{ status: 200, reason: 'first' }],
+    bodyExcerpt: '{"success":true,"data":{"a":"fx_live_…cdef"}}',
+  });
 });

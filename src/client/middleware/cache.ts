@@ -35,7 +35,8 @@ export function cache({ maxAgeMs: option, staleIfLimitedMs, ...parts }: CachePar
       responses.write(request, response, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
       return response;
     } catch (error) {
-      if (isLimit(error) && isYounger(cached, staleIfLimitedMs)) return fromCache(cached, 'stale');
+      const mayBeStale = isLimit(error) && request.settings.maxAgeMs !== 0; // 0 asks for the current state
+      if (mayBeStale && isYounger(cached, staleIfLimitedMs)) return fromCache(cached, 'stale');
       throw error;
     }
   };

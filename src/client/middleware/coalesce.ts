@@ -1,4 +1,5 @@
 import type { ResponseMeta } from '../api-call.ts';
+import { requestIdOf } from '../attempt.ts';
 import { Cancellation } from '../cancellation.ts';
 import { type CallDeadline, withDeadline } from '../deadline.ts';
 import { sortedTarget } from '../endpoints.ts';
@@ -29,6 +30,13 @@ export interface CallResponse {
   readonly log: AttemptLog;
   readonly source: ResponseMeta['source'];
   readonly ageMs: number;
+}
+
+export function metaOf({ response, log, source, ageMs }: CallResponse, durationMs: number): ResponseMeta {
+  const { status, rawBody } = response;
+  const headers = response.headers.toHeaders();
+  const ids = { requestId: requestIdOf(headers), callId: log.callId };
+  return { status, headers, rawBody, source, ageMs, attempts: log.attempts, ...ids, durationMs };
 }
 
 interface SharedCall {

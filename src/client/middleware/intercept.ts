@@ -57,6 +57,8 @@ interface InterceptParts {
   readonly transmit: (url: string, headers: Headers) => Promise<TransportResponse>;
 }
 
+const NO_REQUEST = 'middleware: next() was called without a request; pass the one of the middleware: next(request)';
+
 /** Sends one attempt through the middleware, the first of the list outermost. */
 export async function intercept(parts: InterceptParts): Promise<TransportResponse> {
   const { middleware, request, attempt, url, headers, maxBytes, transmit } = parts;
@@ -66,6 +68,7 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
   const send = async (outgoing: MiddlewareRequest): Promise<Response> => {
     if (hasSent) throw new ConfigError(SENT_TWICE);
     hasSent = true;
+    if (typeof outgoing?.url !== 'string') throw new ConfigError(NO_REQUEST);
     const response = await transmit(checkUrl(outgoing.url, url), new Headers(outgoing.headers));
     const shown = responseOf(response, headersWithoutKey(response.headers, request.key));
     received.set(shown, response);

@@ -244,6 +244,20 @@ test.each(limits)('returns a stale response, marked as such, instead of the erro
   expect(await limited()).toMatchObject({ source: 'stale', ageMs: 30_000, data: { n: 1 } });
 });
 
+test('with maxAgeMs: 0, a call and a poll reject instead of returning a stale response', async () => {
+  const { fx, clock } = cached([success(), rateLimited('30')], {
+    onLimit: 'throw',
+    keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
+  });
+  await fx.latest();
+  await clock.advance(30_000);
+
+  expect(await errorOf(fx.latest({}, { maxAgeMs: 0 }))).toMatchObject({ kind: 'rate_limited' });
+  const poll = fx.poll({}, { every: 1_000, onLimit: 'throw' })[Symbol.asyncIterator]();
+  expect(await errorOf(poll.next())).toMatchObject({ kind: 'rate_limited' });
+  await fx.close();
+});
+
 test('a stale response has the attempts that were made for a fresh one', async () => {
   const { fx, clock, metaOf } = cached([success(), rateLimited('30')], {
     onLimit: 'throw',

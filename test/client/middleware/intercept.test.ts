@@ -288,3 +288,14 @@ test('a middleware that does not call next() leaves it to later middleware', asy
   expect(await fx.latest()).toEqual({ EUR: 1 });
   expect(fetch.requests).toHaveLength(0);
 });
+
+test('a next() without the request is a ConfigError with the next step', async () => {
+  const forgets: Middleware = (_request, next) => (next as () => Promise<Response>)();
+  const { fx, fetch } = testClient(success(), { middleware: [forgets] });
+
+  expect(await errorOf(fx.latest())).toMatchObject({
+    kind: 'config',
+    message: expect.stringContaining('pass the one of the middleware: next(request)'),
+  });
+  expect(fetch.requests).toEqual([]);
+});
