@@ -10,7 +10,7 @@ import type { KeyLimits } from './state/key-limits.ts';
  * `asyncEnd` has all of them. If the call fails, `error` is published before `asyncEnd`. No field contains the full key.
  */
 export interface CallTrace {
-  /** The operation, such as `latest`; for `get()`, the path. */
+  /** The operation, such as `latest`; for `get()` with another path, the path. */
   readonly operation: string;
   /** Path and query, without the key. */
   readonly target: string;

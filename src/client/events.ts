@@ -19,7 +19,7 @@ export interface KeyEvent {
 
 /** The fields of every event about one call. */
 export interface CallEvent extends KeyEvent {
-  /** The operation, such as `latest`; for `get()`, the path. */
+  /** The operation, such as `latest`; for `get()` with another path, the path. */
   readonly operation: string;
   /**
    * Path and query as sent, without the key.

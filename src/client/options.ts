@@ -89,7 +89,8 @@ export interface QuotaGuardOptions {
    */
   readonly reserve: number;
   /**
-   * Called once per quota period, when only the reserve is left.
+   * Called once per quota period by each client with this option, when only the reserve is left. A client of `withOptions()` is
+   * one of its own.
    *
    * @default undefined
    * @example ({ remaining }) => console.warn(`${remaining} requests left`)
@@ -173,8 +174,8 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    */
   readonly onLimit?: 'wait' | 'throw' | undefined;
   /**
-   * Longest Retry-After to wait for, in milliseconds. A longer one rejects immediately with `RateLimitError`, and no
-   * request is sent until it has elapsed, for at most one day.
+   * Longest Retry-After to wait for, in milliseconds. A longer one of a 429 rejects immediately with `RateLimitError`,
+   * and one of a 503 with `ServerError`. No request is sent until it has elapsed, for at most one day.
    *
    * @default 75_000
    */

@@ -49,7 +49,7 @@ export abstract class FxRatesError extends Error {
   readonly requestId: string | undefined;
   /** ID of the call, also in its events; `undefined` if the call was not made, as with a wrong option. */
   readonly callId: string | undefined;
-  /** The attempts of the call, including the failed one; empty if nothing was sent. */
+  /** The attempts of the call that ended, including the failed one. An attempt that was aborted is not among them. */
   readonly attempts: readonly Attempt[];
   readonly [BRAND] = true;
 
@@ -265,7 +265,7 @@ export class AbortError extends FxRatesError {
 export class ResponseError extends FxRatesError {
   override readonly name = 'ResponseError';
   readonly kind = 'response';
-  /** The issues that a schema found; empty if no schema was applied. */
+  /** The issues that the schema of the contract or of the caller found; otherwise empty. */
   readonly issues: readonly SchemaIssue[];
   /** The first 200 characters of the body, without the key; `undefined` if the body was not read. */
   readonly bodyExcerpt: string | undefined;

@@ -13,7 +13,7 @@ export interface MiddlewareRequest {
   readonly method: 'GET';
   /** Request headers. They can be changed in place, except those that the client or the transport sets (`authorization`, …). */
   readonly headers: Headers;
-  /** The operation, such as `latest`; for `get()`, the path. */
+  /** The operation, such as `latest`; for `get()` with another path, the path. */
   readonly operation: string;
   /** Number of the attempt; 1 for the first. */
   readonly attempt: number;

@@ -5,7 +5,7 @@ import { remainingOf } from './quota-ledger.ts';
 export interface QuotaForecast {
   /** Requests left; `undefined` if the plan has no numeric limit. */
   readonly remaining: number | undefined;
-  /** Assumed start of the period: one calendar month before `resetsAt`. The service does not document its length. */
+  /** Assumed start of the period: one calendar month before `resetsAt`, or now if that is earlier. The service does not document its length. */
   readonly periodStart: Date;
   /** Time at which the quota resets. */
   readonly resetsAt: Date;

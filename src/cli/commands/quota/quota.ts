@@ -17,7 +17,7 @@ import { type QuotaFields, quotaTable, readFields, remainingOf, withFields } fro
 const { quota } = operations;
 const ownOptions = () => [
   new Option('--fail-at <share>', 'exit with 8 at this usage or more: 80% or 800').argParser(parseFailAt),
-  new Option('--no-forecast', 'print only the fields of the service'),
+  new Option('--no-forecast', 'omit the forecast'),
   ...watchOptions({ text: 'repeat, from 10s (default: 1m)', shortestMs: 10_000 }),
 ];
 
