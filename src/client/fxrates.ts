@@ -170,8 +170,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   /**
-   * Creates a client with other options that shares the key, the limit, the quota estimate and the cache of this one, and is
-   * closed with it, but can be closed alone. It is cheap enough to call per request.
+   * Creates a client with other options that shares the key, the limit, the quota estimate and the cache of this one. It is
+   * closed with this one, or alone. It is cheap enough to call per request.
    *
    * @example fx.withOptions({ deadlineMs: 2_000, onLimit: 'throw' })
    * @throws {ConfigError} if an option is wrong
