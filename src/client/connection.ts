@@ -49,7 +49,7 @@ export function connect({ options, settings: open, events, timers, lifetime, key
   const proxy = options.proxy === 'env' ? environmentProxy(process.env, baseUrl) : undefined;
   const settings = { ...open, baseUrl, ...(proxy && { transport: proxyTransport(proxy) }) };
   const apiKey = givenKey(options);
-  if (apiKey === undefined) throw new ConfigError('apiKey: missing; pass apiKey or set FXRATES_API_KEY');
+  if (apiKey === undefined) throw missingKey(options);
   const states = new KeyStates(settings, lifetime);
   const warn = (key: ApiKey) => {
     if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
@@ -68,6 +68,15 @@ export function connect({ options, settings: open, events, timers, lifetime, key
 /** An empty text counts as missing, because build steps set such variables. */
 function givenKey({ apiKey = process.env['FXRATES_API_KEY'] }: AnyOptions): ApiKeyOption | undefined {
   return apiKey === '' ? undefined : apiKey;
+}
+
+function missingKey({ apiKey }: AnyOptions): ConfigError {
+  const isEmpty = apiKey === '';
+  return new ConfigError(
+    isEmpty
+      ? 'apiKey: is empty; pass a key, or omit apiKey to use FXRATES_API_KEY'
+      : 'apiKey: missing; pass apiKey or set FXRATES_API_KEY',
+  );
 }
 
 function unusualKey({ masked }: ApiKey): string {

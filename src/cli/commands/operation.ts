@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import type { Operation } from '../../generated/operations.ts';
 import { fetchOrCache, parseCacheAge } from '../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printResponse } from '../output/print-json.ts';
 import { namedQuery, parameterOption, parameterOptions, typedParameters } from '../parameters.ts';
@@ -62,7 +63,10 @@ export function operationRequest(
   makeOptions: MakeOptions,
 ): OperationRequest {
   const typed = typedParameters(invocation);
-  const { options } = invocation;
+  const { options, settings } = invocation;
+  if (options['shape'] === true && settings.get.length > 0) {
+    throw usageError('--shape and --get cannot be used together', '--shape prints no values');
+  }
   const named = parameterOptions(operation, ownOptions(operation, makeOptions));
   const query = operation.query === 'named' ? namedQuery(operation, typed, { options, named }) : typed;
   return { operation, query };

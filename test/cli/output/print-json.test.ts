@@ -16,6 +16,14 @@ const DATA = {
   'a.b': {},
 };
 
+test('--shape and --get are refused together, before anything is sent', async () => {
+  expect(await runCli('latest --shape --get rates')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--shape and --get cannot be used together'),
+    requests: [],
+  });
+});
+
 test('--shape -o tsv prints paths and types, one per line, and no value', async () => {
   const { stdout } = await runCli('latest --shape -o tsv', { replies: success(DATA) });
 

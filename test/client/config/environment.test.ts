@@ -43,7 +43,7 @@ test.each([
   ['base URL', { apiKey: API_KEY }, NO_BASE_URL],
   ['base URL, but an empty one', { baseUrl: '', apiKey: API_KEY }, NO_BASE_URL],
   ['key', { baseUrl: BASE_URL }, NO_KEY],
-  ['key, but an empty one', { baseUrl: BASE_URL, apiKey: '' }, NO_KEY],
+  ['key, but an empty one', { baseUrl: BASE_URL, apiKey: '' }, 'apiKey: is empty; pass a key, or omit apiKey'],
 ])('without a %s the constructor succeeds, and each call rejects', async (_, options, message) => {
   const fetch = fakeFetch({});
 

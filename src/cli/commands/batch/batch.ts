@@ -109,7 +109,7 @@ async function queriesOf(operation: Operation, invocation: Invocation): Promise<
   if (path === '-' && settings.keyStdin)
     throw usageError('--key-stdin and - cannot be used together', 'both read stdin');
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io);
-  const whole = queries.map((query) => ({ ...shared, ...query }));
+  const whole = queries.map((query) => ({ ...query, ...shared, ...query })); // its own parameters are the first columns
   return operation.query === 'named'
     ? whole.map((query) => namedQuery(operation, query, { options: {}, named: [] }))
     : whole;

@@ -122,7 +122,11 @@ function parseFailAt(text: string): FailAt {
   if (whole === undefined || (fraction !== '' && percent === undefined)) {
     throw usageError(`--fail-at expects a share of the limit or a number of requests, got '${text}'`, 'e.g. 80%, 800');
   }
-  return { text, amount: BigInt(whole + fraction), scale: 10n ** BigInt(fraction.length), isPercent: percent === '%' };
+  const isPercent = percent === '%';
+  if (isPercent && Number(`${whole}.${fraction}`) > 100) {
+    throw usageError(`--fail-at expects at most 100%, got '${text}'`, 'the usage never exceeds the limit');
+  }
+  return { text, amount: BigInt(whole + fraction), scale: 10n ** BigInt(fraction.length), isPercent };
 }
 
 /** The error for a quota whose usage has reached `--fail-at`. A share of an unlimited quota is never reached. */

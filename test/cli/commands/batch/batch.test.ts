@@ -119,6 +119,14 @@ test.each<readonly [options: string, rows: string]>([
   expect(stderr).toMatch(/2 succeeded, 1 failed, 0 refused\n$/);
 });
 
+test('-o csv has the parameters of -p after those of the query, whose values take precedence', async () => {
+  const line = 'latest -o csv --get rates.EUR -p symbols=EUR,GBP -p base=CHF --each base=USD,EUR --ordered';
+
+  const { stdout } = await batch(line, { replies: RATES });
+
+  expect(stdout).toBe('base,symbols,rates.EUR\nUSD,"EUR,GBP",1.10\nEUR,"EUR,GBP",1.10\n');
+});
+
 test('-o csv has a column for each parameter of any query', async () => {
   const stdin = 'base=USD\n{"symbols":["EUR","GBP"],"note":"a,b"}\n';
 

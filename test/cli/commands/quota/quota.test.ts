@@ -171,6 +171,14 @@ test.each([
   else expect(JSON.parse(stderr).error).toMatchObject({ code: 'fail_at', exit_code: 8 });
 });
 
+test('--fail-at above 100% is refused, because it is never reached', async () => {
+  expect(await runCli('quota --fail-at 100.1%')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--fail-at expects at most 100%, got '100.1%'"),
+    requests: [],
+  });
+});
+
 test.each(['', 'eighty', '80 %', '-1', '1.5', '%'])(
   "--fail-at '%s' is refused before anything is sent",
   async (text) => {
