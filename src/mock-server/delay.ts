@@ -21,8 +21,8 @@ export const delaySchema = expected(
     z.union(
       [
         z.number().min(0, error),
-        z.strictObject({ min: z.int().min(0, error), max: z.int() }).refine(({ min, max }) => min <= max, error),
-        z.strictObject({ median: z.number().min(0, error), sigma: z.number().min(0, error) }),
+        z.strictObject({ min: z.int().min(0, error), max: z.int() }, error).refine(({ min, max }) => min <= max, error),
+        z.strictObject({ median: z.number().min(0, error), sigma: z.number().min(0, error) }, error),
       ],
       error,
     ),

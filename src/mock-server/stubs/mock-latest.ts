@@ -94,14 +94,15 @@ const EXPECTED = 'an object, an array of objects, a function from the query to a
 /** The `data` of each response as JSON. */
 function textsOf(data: unknown): readonly string[] {
   if (typeof data === 'string') return data.trimStart().startsWith('[') && isJson(data) ? elements(data) : [data];
-  const values: readonly unknown[] = Array.isArray(data) ? data : [data];
-  return values.map((value) => (typeof value === 'string' ? value : textOf(value)));
+  if (!Array.isArray(data)) return [textOf(data, 'latest')];
+  return data.map((value, index) => (typeof value === 'string' ? value : textOf(value, `latest[${index}]`)));
 }
 
-function textOf(value: unknown): string {
+function textOf(value: unknown, place: string): string {
+  if (typeof value !== 'object') throw invalidOption(place, value, place === 'latest' ? EXPECTED : 'an object');
   const json = jsonOf(value);
-  if (json !== undefined || typeof value !== 'object') return json ?? '';
-  throw invalidOption('latest', value, 'a value that JSON can represent');
+  if (json === undefined) throw invalidOption(place, value, 'a value that JSON can represent');
+  return json;
 }
 
 function elements(json: string): readonly string[] {

@@ -118,10 +118,10 @@ test('the option latest accepts an object and copies it', async () => {
 });
 
 test.each<[unknown, string]>([
-  [5, 'latest is "5"; expected an object.'],
-  [undefined, 'latest is ""; expected an object.'],
+  [5, 'latest is 5; expected an object, an array of objects, a function'],
+  [undefined, 'latest is undefined; expected an object, an array'],
   [[], 'latest is []; expected an object, an array of objects, '],
-  [[{}, 5], 'latest[1] is "5"; expected an object.'],
+  [[{}, 5], 'latest[1] is 5; expected an object.'],
   ['nonsense', 'latest is "nonsense"; expected an object.'],
   [{ rates: { USD: Number.NaN } }, 'latest is {"rates":{"USD":"NaN"}}; expected a value that JSON can represent.'],
 ])('the data %j is refused', (data, message) => {
