@@ -98,12 +98,9 @@ export function applySetup(given: Setup | string, target: SetupTarget): SetupRes
   const keys = addAll('keys', setup.keys, (key) => createSetupKey(key, target));
   if (latest !== undefined) target.latest.set(latest);
   if (replay !== undefined) target.latest.replay(replay);
-  addAll(
-    'stubs',
-    stubs,
-    withNewId('stub', target.stubs.add, latest === undefined && replay === undefined ? [] : ['latest']),
-  );
-  addAll('faults', faults, withNewId('fault', target.faults.add));
+  const taken = latest === undefined && replay === undefined ? [] : ['latest'];
+  addOnce('stubs', stubs, { add: target.stubs.add, taken });
+  addOnce('faults', faults, { add: target.faults.add });
   return { keys };
 }
 
@@ -146,18 +143,24 @@ function addAll<Entry, Added>(
   return entries.map((entry, index) => within(`${field}[${index}]`, () => add(entry)));
 }
 
-/** `add` for one setup: a second stub or fault of the same id would silently replace the first. */
-function withNewId<Entry>(
-  what: string,
-  add: (entry: Entry) => { readonly id: string },
-  taken: readonly string[] = [],
-): (entry: Entry) => void {
+interface AddOnce<Entry> {
+  readonly add: (entry: Entry) => { readonly id: string };
+  /** Ids that other parts of the setup have used. */
+  readonly taken?: readonly string[];
+}
+
+/** Within one setup, a second stub or fault of the same id would silently replace the first. */
+function addOnce<Entry>(
+  field: 'stubs' | 'faults',
+  entries: readonly Entry[] | undefined,
+  { add, taken = [] }: AddOnce<Entry>,
+): void {
   const ids = new Set(taken);
-  return (entry) => {
+  addAll(field, entries, (entry) => {
     const { id } = add(entry);
-    if (ids.has(id)) throw invalidOption('id', id, `an id that no other ${what} of the setup has`);
+    if (ids.has(id)) throw invalidOption('id', id, `an id of its own among the ${field} of the setup`);
     ids.add(id);
-  };
+  });
 }
 
 export function createSetupKey(key: SetupKey, target: SetupTarget): CreatedKey {

@@ -115,10 +115,16 @@ test.each<[string | object, string]>([
         { id: 'a', data: 3 },
       ],
     },
-    'stubs[2].id is "a"; expected an id that no other stub of the setup has.',
+    'stubs[2].id is "a"; expected an id of its own among the stubs of the setup.',
   ],
-  [{ latest: {}, stubs: [{ id: 'latest', data: 2 }] }, 'stubs[0].id is "latest"; expected an id that no other stub'],
-  [{ stubs: [{ data: 1 }, { id: 'stub_1', data: 2 }] }, 'stubs[1].id is "stub_1"; expected an id that no other stub'],
+  [
+    { latest: {}, stubs: [{ id: 'latest', data: 2 }] },
+    'stubs[0].id is "latest"; expected an id of its own among the stubs',
+  ],
+  [
+    { stubs: [{ data: 1 }, { id: 'stub_1', data: 2 }] },
+    'stubs[1].id is "stub_1"; expected an id of its own among the stubs',
+  ],
   [{ faults: [{ kind: 'hang' }, { kind: 'explode' }] }, 'faults[1].kind is "explode"; expected one of latency, hang,'],
   [{ faults: [null] }, 'faults[0] is null; expected an object with a kind.'],
   [
@@ -132,7 +138,7 @@ test.each<[string | object, string]>([
         { kind: 'hang', id: 'a' },
       ],
     },
-    'faults[1].id is "a"; expected an id that no other fault of the setup has.',
+    'faults[1].id is "a"; expected an id of its own among the faults of the setup.',
   ],
   [{ keys: [{ plan: 'gold' }] }, 'keys[0].plan is "gold"; expected one of free, developer, unlimited.'],
   [{ keys: [{ usage: { month: -1 } }] }, 'keys[0].usage.month is -1; expected a whole number from 0.'],

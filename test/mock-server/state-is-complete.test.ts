@@ -121,6 +121,7 @@ const OF_THE_MOMENT = {
   'response-delays.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
   'service/keys.ts': ['lastHashed'],
+  'setup.ts': ['ids'],
   'mock-server.ts': ['#servers', '#stopListening', '#closeMsw'],
   'panel/browser/use-mock.ts': ['fresh', 'isLoading'],
   'probe/probe-report.ts': ['observed', 'reasons', 'contradictions'],

@@ -102,7 +102,7 @@ function shown(text: string, { isTTY }: StreamStyle): string {
 }
 
 /** What a path of `--get` selects. @throws CliError that names the nearest value */
-export function requireValue(json: string, { text, path }: GetPath): string {
+function requireValue(json: string, { text, path }: GetPath): string {
   const value = selectValue(json, path);
   if (value !== undefined) return value;
   throw new CliError(`the response has no '${text}'`, {
