@@ -82,3 +82,32 @@ test('close resolves when all calls have ended, and a failed call does not rejec
 
   expect(state.forgotten()).toBe(1);
 });
+
+test('a derived lifetime retains states through its parent: to close it alone releases none', async () => {
+  const parent = new Lifetime();
+  const child = new Lifetime(parent);
+  const state = heldState();
+  child.retain(state);
+
+  await child.close();
+  expect([state.clients, state.forgotten()]).toEqual([1, 0]);
+  await parent.close();
+
+  expect([state.clients, state.forgotten()]).toEqual([0, 1]);
+});
+
+test('calls of a derived lifetime are also those of its parent, until they are removed', async () => {
+  const parent = new Lifetime();
+  const child = new Lifetime(parent);
+  const [ended, open] = [new Cancellation(), new Cancellation()];
+  const never = new Promise(() => undefined);
+  const removed = new Reference({ cancellation: ended, response: never });
+  child.addCall(removed);
+  child.removeCall(removed);
+  child.addCall(new Reference({ cancellation: open, response: Promise.resolve() }));
+
+  await parent.close(); // would wait for the removed call as well
+  await child.close();
+
+  expect([ended.aborted, open.aborted]).toEqual([false, true]);
+});
