@@ -168,8 +168,8 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
 
   /**
    * Returns the queries whose result the loop has not received, for another batch: those of aborted calls and of results
-   * that were not read, then those not started yet. Queries whose calls failed are not included. After them, the iteration throws an error of the queries' iterator that the loop
-   * has not thrown.
+   * that were not read, then those not started yet. Queries whose calls failed are not included. After them, the iteration
+   * throws an error of the queries' iterator that the loop has not thrown.
    *
    * @example fx.batch(batch.left())
    * @throws {ConfigError} during the loop over the batch

@@ -157,12 +157,10 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const { operation, options, signal, ...settings } = resolvePoll(given, this.#settings);
     const { clock, time } = this.#settings;
     return createPoll({
-      ...{
-        ...settings,
-        clock,
-        time,
-        signal: AbortSignal.any([...this.#lifetime.signals, ...(signal ? [signal] : [])]),
-      },
+      ...settings,
+      clock,
+      time,
+      signal: AbortSignal.any([...this.#lifetime.signals, ...(signal ? [signal] : [])]),
       estimate: () => this.quotaEstimate(),
       fetchQuota: () => this.request<QuotaData>('quota', undefined, { priority: 'high', signal, numbers: 'number' }),
       call: () => this.request(operation, query, options).withMeta(),

@@ -128,7 +128,10 @@ export interface RemoteBehaviour {
 
 /** The journal of a mock in another process. */
 export interface RemoteJournal extends Remote<Pick<MockJournal, 'waitFor' | 'clear'>> {
-  /** Returns the newest `limit` requests, oldest first; with `after`, the oldest ones after that number. The default and the maximum of `limit` are 1000. */
+  /**
+   * Returns the newest `limit` requests, oldest first; with `after`, the oldest ones after that number. The default and the
+   * maximum of `limit` are 1000.
+   */
   list(filter?: RequestFilter & { readonly limit?: number | undefined }): Promise<readonly JournalEntry[]>;
   /** Returns the number of older requests that were dropped. */
   dropped(): Promise<number>;

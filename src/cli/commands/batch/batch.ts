@@ -126,6 +126,7 @@ interface BatchRun {
   readonly printed: Set<Query>;
   /** Cached responses, from --cache. */
   cached: number;
+  /** Whether a response had all that is printed of it. */
   hasSuccess: boolean;
 }
 
