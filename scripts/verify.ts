@@ -2,8 +2,7 @@
  * `npm test`: all checks that must pass before a change is merged. Continues after a failure, so that one run reports
  * all of them. The last line counts each test, and each other step as one.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,25 +23,25 @@ const ATTW_IGNORED = ['cjs-resolves-to-esm', 'false-cjs'];
 
 type Step = readonly [name: string, command: readonly string[]];
 
-/** First: the tests and the checks of the package use its output. */
-const BUILD: Step = ['build (tsup)', ['tsup', '--silent']];
-/** Run one after the other, beside the tests, which wait for programs and browsers now and then. */
-const CHECKS: readonly Step[] = [
+/** Both lists run in parallel: the first needs only the sources, the second builds and checks the package. */
+const SOURCE_STEPS: readonly Step[] = [
   ['generated code is up to date', ['tsx', 'scripts/generate.ts', '--check']],
   ['contract is clean (redocly)', ['redocly', 'lint', 'openapi.yaml']],
   ['format, lint and import rules (biome)', ['biome', 'check', '--error-on-warnings', '.']],
   ['types (tsc)', [TSC_7]],
   ['types of the control panel (tsc)', [TSC_7, '-p', 'src/mock-server/panel/browser']],
   ['English of documents and help (prose)', ['tsx', 'scripts/lint-prose.ts']],
+];
+const PACKAGE_STEPS: readonly Step[] = [
+  ['build (tsup)', ['tsup', '--silent']],
   ['package types (attw)', ['attw', '--pack', '.', '--no-emoji', '--ignore-rules', ...ATTW_IGNORED]],
   ['no dead files, exports or dependencies (knip)', ['knip']],
 ];
 
 const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
-const built = await runStep(BUILD);
-const [checked, tested] = await Promise.all([runSteps(CHECKS), runTests()]);
-const counts = [built, ...checked, tested];
+const checked = await Promise.all([SOURCE_STEPS, PACKAGE_STEPS].map(runSteps));
+const counts = [...checked.flat(), runTests()];
 const total = counts.reduce((sum, { passed, failed, skipped }) => ({
   passed: sum.passed + passed,
   failed: sum.failed + failed,
@@ -73,12 +72,14 @@ async function runStep([name, [tool = '', ...rest]]: Step): Promise<Count> {
 }
 
 /** Runs the tests, prints their output, and reads the counts from vitest's report. */
-async function runTests(): Promise<Count> {
+function runTests(): Count {
   const folder = mkdtempSync(join(tmpdir(), 'fxrates-verify-'));
   const report = join(folder, 'report.json');
-  const args = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const child = spawn(binary('vitest'), args, { stdio: ['ignore', 'inherit', 'inherit'], env: environment });
-  const [status] = await once(child, 'close');
+  const { status } = spawnSync(
+    binary('vitest'),
+    ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+    { stdio: ['ignore', 'inherit', 'inherit'], env: environment },
+  );
   try {
     const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(readFileSync(report, 'utf8'));
     // A failure that no test has, such as an unhandled rejection, counts as one.
