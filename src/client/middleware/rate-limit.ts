@@ -25,6 +25,9 @@ interface RefusedAttempt {
   readonly reading: RetryAfterReading | undefined;
 }
 
+/** Others that share the key can cause a few refusals. */
+const MOST_LOOKUP_ATTEMPTS = 4;
+
 /** Sent by a proxy in front of the service: the request was not counted. */
 const NOT_COUNTED_STATUSES: readonly number[] = [502, 503];
 
@@ -70,7 +73,11 @@ async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiRespo
     };
     const outcome = await attempt(permit, send, queue);
     if ('rawBody' in outcome) return outcome;
-    if (request.settings.onLimit === 'throw') throw refusedByPolicy(outcome, request, { state, time });
+    // At the head of the queue, a `quota()` that is always refused would block all calls.
+    const isLookupOver = request.endpoint.purpose === 'limit' && request.log.attempts.length >= MOST_LOOKUP_ATTEMPTS;
+    if (request.settings.onLimit === 'throw' || isLookupOver) {
+      throw refusedByPolicy(outcome, request, { state, time });
+    }
     refusal = outcome;
     request.log.nextAttemptBecause('rate_limited');
   }

@@ -1,7 +1,7 @@
 import type { QuotaData } from '../../generated/types.ts';
 import { type Cancellation, type CancelSignal, SharedWork } from '../cancellation.ts';
 import type { Clock, SteadyTime } from '../clock.ts';
-import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
+import { FxRatesError, QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import { isExhausted } from './quota-ledger.ts';
 
 /** Shorter than the time until the reset: a change of plan can restore the quota, and one refused call a minute detects it. */
@@ -81,7 +81,7 @@ export class QuotaCheck {
   }
 }
 
-/** Minimum interval: the limit seldom changes. */
+/** Minimum interval: the limit seldom changes. It doubles each time that the rate limit refuses the call. */
 const MIN_INTERVAL_MS = 60_000;
 
 /**
@@ -91,6 +91,7 @@ const MIN_INTERVAL_MS = 60_000;
 export class LimitLookup {
   readonly #time: SteadyTime;
   #startedAt = Number.NEGATIVE_INFINITY;
+  #intervalMs = MIN_INTERVAL_MS;
   #isRefused = false;
   #fetch: (() => Promise<unknown>) | undefined;
 
@@ -106,10 +107,11 @@ export class LimitLookup {
   /** Called by the limiter if it does not know the limit. */
   readonly start = (): void => {
     const fetch = this.#fetch;
-    if (fetch === undefined || this.#isRefused || this.#time.now() - this.#startedAt < MIN_INTERVAL_MS) return;
+    if (fetch === undefined || this.#isRefused || this.#time.now() - this.#startedAt < this.#intervalMs) return;
     this.#startedAt = this.#time.now();
     fetch().catch((error: unknown) => {
       this.#isRefused = isRefusal(error);
+      if (error instanceof RateLimitError) this.#intervalMs *= 2;
     });
   };
 }

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { Cancellation } from '../../../src/client/cancellation.ts';
 import { SteadyTime } from '../../../src/client/clock.ts';
-import { NetworkError, type QuotaData, QuotaExhaustedError, RequestError } from '../../../src/client/index.ts';
+import {
+  NetworkError,
+  type QuotaData,
+  QuotaExhaustedError,
+  RateLimitError,
+  RequestError,
+} from '../../../src/client/index.ts';
 import { ExhaustedLatch, LimitLookup, QuotaCheck } from '../../../src/client/quota/quota-check.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
@@ -193,6 +199,23 @@ test('calls quota() for the limit once a minute, and not before there is a call'
   }
 
   expect(counts).toEqual([1, 1, 1, 2]);
+});
+
+test('calls quota() for the limit half as often each time that the rate limit refuses it', async () => {
+  const { clock, lookup, fetch, asked } = setUpLookup(() =>
+    Promise.reject(new RateLimitError('no', { status: 429, reason: 'policy' })),
+  );
+  lookup.fetch = fetch;
+  const counts: number[] = [];
+
+  for (const ms of [0, 119_999, 1, 239_999, 1]) {
+    await clock.advance(ms);
+    lookup.start();
+    await quiet();
+    counts.push(asked());
+  }
+
+  expect(counts).toEqual([1, 1, 2, 2, 3]);
 });
 
 const withStatus = (status: number) => new RequestError('no', { status });
