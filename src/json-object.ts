@@ -5,12 +5,15 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a text is JSON. */
-export function isJson(text: string): boolean {
+/** The value of a JSON text; `undefined` if it is not JSON. */
+export function parseJson(text: string, revive?: (name: string, value: unknown) => unknown): unknown {
   try {
-    JSON.parse(text);
-    return true;
+    return JSON.parse(text, revive);
   } catch {
-    return false;
+    return undefined; // no JSON text has this value
   }
+}
+
+export function isJson(text: string): boolean {
+  return parseJson(text) !== undefined;
 }

@@ -39,6 +39,7 @@ async function runCommandLine(argv: readonly string[], io: Io, screen: Screen): 
     write: (text) => pages.push(text),
     run: async (run, spec, command) => {
       rejectInapplicableOptions(spec, command);
+      rejectOtherFormats(spec, command);
       const stored = await settingsFor(spec, command, io.env);
       const { settings } = stored;
       const ownScreen = new Screen(io, settings, screen.secrets);
@@ -160,9 +161,13 @@ function rejectInapplicableOptions(spec: CommandSpec, command: Command): void {
     const { why = REASONS[long] ?? 'it sends nothing', instead = `See: ${path} --help` } = spec.refused?.[long] ?? {};
     throw usageError(`'${path}' has no ${long}`, why, [instead]);
   }
-  const { formats } = spec;
+}
+
+/** Refuses a typed output format that the command does not have. @throws CliError */
+function rejectOtherFormats({ formats }: CommandSpec, command: Command): void {
   const { output } = command.optsWithGlobals<GlobalOptions>();
   const isTyped = command.getOptionValueSourceWithGlobals('output') === 'cli';
   if (formats === undefined || output === undefined || !isTyped || formats.includes(output)) return;
+  const path = ['fxrates', ...pathOf(command)].join(' ');
   throw usageError(`'${path}' has no --output ${output}`, `valid formats: ${formats.join(', ')}`);
 }

@@ -71,9 +71,8 @@ function givenKey({ apiKey = process.env['FXRATES_API_KEY'] }: AnyOptions): ApiK
 }
 
 function missingKey({ apiKey }: AnyOptions): ConfigError {
-  const isEmpty = apiKey === '';
   return new ConfigError(
-    isEmpty
+    apiKey === ''
       ? 'apiKey: is empty; pass a key, or omit apiKey to use FXRATES_API_KEY'
       : 'apiKey: missing; pass apiKey or set FXRATES_API_KEY',
   );

@@ -1,3 +1,4 @@
+import { parseJson } from '../json-object.ts';
 import {
   AuthenticationError,
   type ErrorDetails,
@@ -161,13 +162,4 @@ function excerptOf(text: string, { key }: Pick<KeyedRequest, 'key'>): string {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
-}
-
-/** The value of a JSON text; `undefined` if it is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // the caller handles `undefined`
-  }
 }

@@ -33,8 +33,8 @@ export interface MockServerOptions {
    */
   readonly behaviour?: PresetName | BehaviourOptions | undefined;
   /**
-   * Reaction to a response that depends on an undocumented switch that you did not set: none (`'ignore'`), a
-   * process warning that names the switches (`'warn'`), or the response 501 `assumption` (`'error'`).
+   * Reaction to a response that depends on an undocumented switch that you did not set: none (`'ignore'`), a process
+   * warning that names the switches (`'warn'`), or the response 501 `assumption` (`'error'`).
    *
    * @default 'ignore'
    */

@@ -137,7 +137,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
     return this.#spaces.open(options);
   }
 
-  /** Creates another mock with the same options and a copy of the state, without `latest` functions. The two share nothing. */
+  /** Creates another mock with the same options and a copy of the state, except functions. The two mocks share nothing. */
   fork(): MockServer {
     const copy = new MockServer(this.#options);
     copy.restore(this.snapshot());

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { parseJson } from '../../json-object.ts';
 import { abortable, Cancellation, type CancelSignal } from '../cancellation.ts';
 import type { CacheSettings } from '../config/limit-settings.ts';
 import { sortedTarget } from '../endpoints.ts';
@@ -7,7 +8,6 @@ import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import type { ClientEvents } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { CacheStore } from '../options.ts';
-import { parseJson } from '../parse-response.ts';
 import { granularityMs, type RefreshQuota } from '../quota/quota-ledger.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';

@@ -1,3 +1,4 @@
+import { parseJson } from '../../json-object.ts';
 import type { ResponseMeta } from '../api-call.ts';
 import { requestIdOf } from '../attempt.ts';
 import { Cancellation } from '../cancellation.ts';
@@ -6,7 +7,6 @@ import { sortedTarget } from '../endpoints.ts';
 import { shareError, withCallId } from '../errors/caller-error.ts';
 import { AbortError } from '../errors/errors.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { parseJson } from '../parse-response.ts';
 import { Reference } from '../reference.ts';
 import {
   type ApiRequest,

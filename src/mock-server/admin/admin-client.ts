@@ -1,4 +1,4 @@
-import { isJson } from '../../json-object.ts';
+import { parseJson } from '../../json-object.ts';
 import { plainPattern } from '../matching/request-pattern.ts';
 import { invalidOption, MockServerError, notFound } from '../mock-server-error.ts';
 import type { PathParameters } from './route.ts';
@@ -34,9 +34,10 @@ export function createAdminCall(url: string, token: string): CallAdmin {
     const sent = body === undefined ? {} : { body: text };
     const response = await fetch(`${url}${place}${searchOf(query)}`, { method, headers, ...sent });
     const content = await response.text();
-    if (!response.ok || (content !== '' && !isJson(content)))
-      throw refusalOf(response.status, content, new URL(url).origin);
-    return content === '' ? undefined : JSON.parse(content, withDates);
+    const value = parseJson(content, withDates);
+    const isResult = response.ok && (content === '' || value !== undefined);
+    if (!isResult) throw refusalOf(response.status, value, new URL(url).origin);
+    return value;
   };
   // The server has checked the output of the route.
   return call as CallAdmin;
@@ -74,8 +75,8 @@ function searchOf(query: Readonly<Record<string, unknown>>): string {
   return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)])))}`;
 }
 
-function refusalOf(status: number, text: string, origin: string): MockServerError {
-  const { code, message, field } = problemIn(text) ?? {
+function refusalOf(status: number, content: unknown, origin: string): MockServerError {
+  const { code, message, field } = problemIn(content) ?? {
     code: 'no_mock_server',
     field: undefined,
     message: `The server at ${origin} is not an fxrates mock server (status ${status}); start one with fxrates mock.`,
@@ -89,12 +90,9 @@ interface ProblemText {
   readonly field?: string | undefined;
 }
 
-function problemIn(text: string): ProblemText | undefined {
-  try {
-    const { error } = JSON.parse(text);
-    return typeof error?.code === 'string' && typeof error.message === 'string' ? error : undefined;
-  } catch {
-    // Not JSON, so the response is not from a mock.
-    return undefined;
-  }
+/** `undefined` if the response is not from a mock. */
+function problemIn(content: unknown): ProblemText | undefined {
+  const { error } = Object(content) as { readonly error?: Partial<ProblemText> | null };
+  const isProblem = typeof error?.code === 'string' && typeof error.message === 'string';
+  return isProblem ? (error as ProblemText) : undefined;
 }

@@ -7,7 +7,7 @@ import { servePanel } from '../panel/serve-panel.ts';
 import { findRoute } from '../web/find-route.ts';
 import { requireToken } from './gate.ts';
 import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
-import { ADMIN_ROOT, type AdminRoute, type AdminTarget, MAX_BODY_BYTES } from './route.ts';
+import { ADMIN_ROOT, type AdminRoute, type AdminTarget, MAX_BODY_BYTES, needsBody } from './route.ts';
 import { spacesOf } from './routes/space-routes.ts';
 import { adminRoutes } from './routes.ts';
 
@@ -104,7 +104,7 @@ type Where = AdminTarget & { readonly path: Readonly<Record<string, string>> };
 async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }: AdminExchange): Promise<void> {
   const query = parsed(route.query, queryOf(incoming.url ?? ''), 'query');
   const { value: json, text } = await readJsonBody(incoming, route.maxBodyBytes ?? MAX_BODY_BYTES.default);
-  if (route.needsBody && text === '') {
+  if (needsBody(route) && text === '') {
     throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });
   }
   const body = route.checksBody ? json : parsed(route.body, json, 'body');

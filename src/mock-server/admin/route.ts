@@ -53,8 +53,8 @@ interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query 
   readonly body?: Body;
   /** If set, `run` checks the body, with its own error messages. The schema only describes it. */
   readonly checksBody?: boolean;
-  /** Whether a request without a body is refused before `run`. */
-  readonly needsBody?: boolean;
+  /** Whether a body that `run` checks may be absent. */
+  readonly isBodyOptional?: boolean;
   /** Default: `MAX_BODY_BYTES.default`. */
   readonly maxBodyBytes?: number;
   /** Without it, the route accepts no query. */
@@ -104,4 +104,9 @@ export function route<
 ): TypedRoute<Name, z.input<Body>, z.input<Query>, Awaited<Result>> {
   const [method, path] = name.split(' ');
   return { ...definition, method, path } as unknown as TypedRoute<Name, z.input<Body>, z.input<Query>, Awaited<Result>>;
+}
+
+/** Whether a request without a body is refused before `run`. A schema itself refuses `{}`, which stands for no body. */
+export function needsBody({ checksBody = false, isBodyOptional = false }: AdminRoute): boolean {
+  return checksBody && !isBodyOptional;
 }

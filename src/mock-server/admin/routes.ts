@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ADMIN_TAGS, type AdminRoute, MAX_BODY_BYTES, route } from './route.ts';
+import { ADMIN_TAGS, type AdminRoute, MAX_BODY_BYTES, needsBody, route } from './route.ts';
 import { accountRoutes, keyRoutes, outboxRoutes } from './routes/account-routes.ts';
 import { behaviourRoutes } from './routes/behaviour-routes.ts';
 import { faultRoutes, stubRoutes } from './routes/fault-and-stub-routes.ts';
@@ -76,8 +76,8 @@ export function openApi(routes: readonly AdminRoute[]) {
 }
 
 function operation(route: AdminRoute) {
-  const { id, tag, summary, body, needsBody, maxBodyBytes = MAX_BODY_BYTES.default, isOpen = false } = route;
-  const required = needsBody || body?.safeParse({}).success === false;
+  const { id, tag, summary, body, maxBodyBytes = MAX_BODY_BYTES.default, isOpen = false } = route;
+  const required = needsBody(route) || body?.safeParse({}).success === false;
   const size = body === undefined ? '' : ` The body has at most ${maxBodyBytes / MAX_BODY_BYTES.default} MiB.`;
   return {
     operationId: id,

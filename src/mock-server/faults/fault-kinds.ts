@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ADAPTER_NAMES, type AdapterName } from '../adapters/active-adapters.ts';
 import { delaySchema } from '../delay.ts';
-import { ADDED_FIELD, AN_OBJECT, expected, recordOf } from '../matching/checked-input.ts';
+import { ADDED_FIELD, AN_OBJECT, expected, idSchema, recordOf } from '../matching/checked-input.ts';
 import { type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 
 const whole = (least: number, what: string) =>
@@ -59,9 +59,7 @@ const conditions = z.strictObject({
    * it blocks end without a response.
    * @default 'fault_1', 'fault_2', …
    */
-  id: expected('letters, digits, _ . and -', (error) =>
-    z.string(error).regex(/^(?!\.{1,2}$)[\w.-]{1,64}$/, error),
-  ).optional(),
+  id: idSchema.optional(),
   match: faultMatch.describe('Requests to strike; by default all requests of the emulated API.').optional(),
   /**
    * Position of the request to strike among the matching ones, from 1, or several positions.

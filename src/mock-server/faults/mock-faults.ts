@@ -78,7 +78,8 @@ export function createMockFaults({ context, adapters, delays }: FaultsContext): 
 /** A copy of the settings with their defaults, without what `toFault` added. Throws for an invalid one. */
 function checkedFault(given: FaultOptions, state: ServiceState): FaultRecord['settings'] {
   if (!isJsonObject(given)) throw invalidOption('fault', given, 'an object with a kind');
-  const { addedAt: _, matched: __, struck: ___, ...options } = given as FaultOptions & Partial<Fault>; // may be one that was read
+  const read = given as FaultOptions & Partial<Fault>; // may be one that was read
+  const { addedAt: _, matched: __, struck: ___, ...options } = read;
   const { kind, match, strikes = 'after' } = options;
   if (!FAULT_KINDS.includes(kind)) throw invalidOption('kind', kind, `one of ${FAULT_KINDS.join(', ')}`);
   const what = `a setting of a ${kind} fault`;

@@ -24,6 +24,11 @@ export function successResponse(data: unknown): ServiceResponse {
   return envelopeResponse({ success: true, data });
 }
 
+/** The same for a payload as JSON text, whose numbers keep their digits. */
+export function successResponseOfJson(data: string): ServiceResponse {
+  return { ...successResponse({}), body: withoutTags(`{"success":true,"data":${data}}`) };
+}
+
 /** A response with a complete success envelope, such as an example of openapi.yaml. */
 export function envelopeResponse(envelope: unknown): ServiceResponse {
   return { status: 200, headers: NO_HEADERS, body: toJson(envelope), code: undefined, why: 'served' };

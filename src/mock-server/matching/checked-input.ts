@@ -33,6 +33,11 @@ export const AN_OBJECT = {
   error: ({ code }: { readonly code?: string }) => (code === 'invalid_type' ? 'an object' : undefined),
 };
 
+/** The id of a stub or a fault. A URL cannot have `.` and `..` as a segment. */
+export const idSchema = expected('letters, digits, _ . and -', (error) =>
+  z.string(error).regex(/^(?!\.{1,2}$)[\w.-]{1,64}$/, error),
+);
+
 /** A field that the mock adds. It is ignored in an input, so that a value that was read can be added again. */
 export const ADDED_FIELD = z.unknown().optional().describe('Ignored.').meta({ readOnly: true });
 

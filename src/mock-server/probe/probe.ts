@@ -20,8 +20,8 @@ export interface ProbeOptions {
   /** A valid API key. The probe sends it to the base URL only, in each documented form. */
   readonly apiKey: string;
   /**
-   * Maximum number of requests to send. 14 requests observe everything that does not require
-   * a refusal of the limit or the quota, or changes in the dashboard.
+   * Maximum number of requests to send. 14 requests observe everything that requires neither a refusal of
+   * the limit or the quota nor changes in the dashboard.
    * @default 14
    */
   readonly maxRequests?: number | undefined;

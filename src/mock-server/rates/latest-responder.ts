@@ -1,7 +1,7 @@
 import { badParameter } from '../http/error-responses.ts';
 import { queryOf } from '../http/record-request.ts';
 import type { AdmittedRequest, Responder } from '../http/responders.ts';
-import { errorResponse, type ServiceResponse, successResponse } from '../http/service-response.ts';
+import { errorResponse, type ServiceResponse, successResponseOfJson } from '../http/service-response.ts';
 import { show } from '../mock-server-error.ts';
 import { redactKeys } from '../redact-keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
@@ -62,7 +62,8 @@ function responseOfFunction(
   try {
     const data: unknown = latest(queryOf(target), { at, keyId: key.id, plan: key.account.plan, invented });
     if (typeof data === 'object' && data !== null && !('then' in data)) {
-      return jsonOf(data) === undefined ? failedFunction(NOT_JSON) : successResponse(data);
+      const json = jsonOf(data);
+      return json === undefined ? failedFunction(NOT_JSON) : successResponseOfJson(json);
     }
     const given = data instanceof Promise ? 'a promise' : show(data);
     return failedFunction(`returned ${given}; expected an object, returned synchronously`);

@@ -1,5 +1,11 @@
 import { isJsonObject, type JsonObject } from '../../json-object.ts';
-import { errorResponse, type ServiceResponse, successResponse, withoutTags } from '../http/service-response.ts';
+import {
+  errorResponse,
+  type ServiceResponse,
+  successResponse,
+  successResponseOfJson,
+  withoutTags,
+} from '../http/service-response.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import { jsonParts, unquoted } from '../stubs/json-parts.ts';
 
@@ -52,7 +58,7 @@ function parseRecorded(option: string, recorded: unknown): ServiceResponse {
   const recording = readRecording(recorded);
   if (recording === undefined) throw invalidOption(option, recorded, 'an envelope, or the data of one');
   const { json, value } = recording;
-  if (!isEnvelope(value)) return { ...successResponse({}), body: withoutTags(`{"success":true,"data":${json}}`) };
+  if (!isEnvelope(value)) return successResponseOfJson(json);
   const body = withoutTags(json);
   if (value['success'] === true) return { ...successResponse({}), body };
   const { code, message, status } = isJsonObject(value['error']) ? value['error'] : {};

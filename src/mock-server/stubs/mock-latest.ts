@@ -1,5 +1,5 @@
 import { isJson } from '../../json-object.ts';
-import { successResponse, withoutTags } from '../http/service-response.ts';
+import { successResponseOfJson } from '../http/service-response.ts';
 import { checkOptionNames, invalidOption } from '../mock-server-error.ts';
 import { isAsync } from '../rates/latest-responder.ts';
 import { parseReplay, type Replay } from '../rates/replay.ts';
@@ -113,8 +113,8 @@ function responseOf(text: string, index: number | undefined): StubbedResponse {
   const json = text.trim();
   const place = index === undefined ? 'latest' : `latest[${index}]`;
   if (!json.startsWith('{') || !isJson(json)) throw invalidOption(place, json, 'an object');
-  const { status, headers } = successResponse({});
-  return { status, headers, body: withoutTags(`{"success":true,"data":${json}}`), code: null };
+  const { status, headers, body } = successResponseOfJson(json);
+  return { status, headers, body, code: null };
 }
 
 function responsesOf(recording: Replay): readonly (readonly [string, StubbedResponse])[] {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isJson, isJsonObject } from '../../json-object.ts';
+import { isJsonObject, parseJson } from '../../json-object.ts';
 import { type Delay, delaySchema } from '../delay.ts';
 import { headerRecord } from '../faults/fault-kinds.ts';
 import { headersWithCookies, readHeaders } from '../http/mock-message.ts';
@@ -8,9 +8,9 @@ import {
   errorResponse,
   reasonPhrase,
   STATUSES_WITHOUT_BODY,
-  withoutTags,
+  successResponseOfJson,
 } from '../http/service-response.ts';
-import { ADDED_FIELD, AN_OBJECT, checkedInput, expected } from '../matching/checked-input.ts';
+import { ADDED_FIELD, AN_OBJECT, checkedInput, expected, idSchema } from '../matching/checked-input.ts';
 import { plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, unknownId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
@@ -179,9 +179,7 @@ const response = {
 };
 
 const stubOptions = z.strictObject({
-  id: expected('letters, digits, _ . and -', (error) =>
-    z.string(error).regex(/^(?!\.{1,2}$)[\w.-]{1,64}$/, error),
-  ).optional(),
+  id: idSchema.optional(),
   match: z.strictObject(requestPatternShape, AN_OBJECT).optional(),
   ...response,
   responses: expected('an array of responses with status, headers, data, error or body', (error) =>
@@ -240,19 +238,20 @@ type Content = Pick<StubbedResponse, 'body' | 'code'>;
 
 function wholeBody(given: unknown) {
   const body = typeof given === 'string' ? given : textOf('body', given);
-  return { body, code: codeIn(body), ...(body === '' || isJson(body) ? {} : { headers: PLAIN_TEXT }) };
+  const value = parseJson(body);
+  return { body, code: codeIn(value), ...(body === '' || value !== undefined ? {} : { headers: PLAIN_TEXT }) };
 }
 
 /** `error.code` of an error envelope, which the journal shows. */
-function codeIn(body: string): string | null {
-  if (!isJson(body)) return null;
-  const code: unknown = JSON.parse(body)?.error?.code;
+function codeIn(envelope: unknown): string | null {
+  const { error } = Object(envelope) as { readonly error?: unknown };
+  const { code } = Object(error) as { readonly code?: unknown };
   return typeof code === 'string' ? code : null;
 }
 
 function envelopeOf(given: StubResponse, status: number): Content {
   const { data, error } = given;
-  if (data !== undefined) return { body: withoutTags(`{"success":true,"data":${textOf('data', data)}}`), code: null };
+  if (data !== undefined) return { body: successResponseOfJson(textOf('data', data)).body, code: null };
   if (error === undefined && status < 300) throw invalidOption('stub', given, 'data, error or body');
   // A redirect is complete with its Location header.
   if (error === undefined && status < 400) return { body: '', code: null };

@@ -6,7 +6,7 @@ import { differences, type MatchedRequest, matchesPattern, type RequestPattern }
 import type { InventedData } from '../rates/invented-latest.ts';
 import { type RecordedResponses, recordedResponseTo } from '../rates/replay.ts';
 
-/** Returns the `data` of `latest` for a request within both limits. An async function is refused; a promise causes a 500. */
+/** Returns the `data` of `latest` for a request within both limits. It must not be async; a promise causes a 500. */
 export type LatestFunction = (query: URLSearchParams, context: LatestContext) => object;
 
 /** The request for which a `latest` function returns data. */

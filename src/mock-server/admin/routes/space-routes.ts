@@ -39,6 +39,7 @@ export const spaceRoutes = [
     body: opening as unknown as z.ZodType<SpaceOptions, SpaceOptions>,
     // The mock's own error messages name the wrong part of clock and behaviour, which are unions.
     checksBody: true,
+    isBodyOptional: true,
     response: space,
     run(call) {
       const { name, key, keyId, accountId } = spacesOf(call).open(call.body);

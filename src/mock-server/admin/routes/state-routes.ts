@@ -44,7 +44,6 @@ export const stateRoutes = [
     body: snapshotShape(),
     // The mock checks it, as in process.
     checksBody: true,
-    needsBody: true,
     maxBodyBytes: MAX_BODY_BYTES.state,
     run: ({ mock, body }) => mock.restore(body),
   }),
@@ -68,7 +67,6 @@ export const stateRoutes = [
     body: z.strictObject(setupShape) as unknown as z.ZodType<Setup | string, Setup | string>,
     // The mock itself names the wrong part of a stub or a fault.
     checksBody: true,
-    needsBody: true,
     maxBodyBytes: MAX_BODY_BYTES.responses,
     response: z.object({ keys: z.array(createdKey) }),
     run: ({ mock, text }) => mock.setUp(text),

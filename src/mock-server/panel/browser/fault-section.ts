@@ -5,26 +5,19 @@ import {
   type FormInput,
   inputOf,
   isValid,
-  type JsonFields,
   jsonObject,
   settingsIn,
 } from './form-input.ts';
 import { html, Select } from './html.ts';
 import { formError, type MockView, type SectionProps } from './mock-view.ts';
-import { FieldGroup, Fields, useBodySchema } from './schema-form.ts';
+import { entryPath, FieldGroup, Fields, useBodySchema, useEditedEntry } from './schema-form.ts';
 
 type ShownFault = MockView['faults'][number];
 
 /** The faults, with a form to add and edit them. */
 export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
   const { oneOf: schemas = [] } = useBodySchema<{ readonly oneOf: readonly FaultSchema[] }>('/faults') ?? {};
-  const [edited, setEdited] = useState<ShownFault>();
-  const save = async (settings: JsonFields) => {
-    const [method, path] = edited === undefined ? ['POST', '/faults'] : ['PUT', pathOf(edited)];
-    const isSaved = (await act(method, path, jsonObject(settings))) !== undefined;
-    if (isSaved) setEdited(undefined);
-    return isSaved;
-  };
+  const { edited, setEdited, save } = useEditedEntry<ShownFault>('/faults', act);
   const problem = formError('/faults', refusal);
   return html`<section class="card" aria-labelledby="faults">
     <div class="row between">
@@ -39,10 +32,6 @@ export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
     <ul class="plain">${faults.map((fault) => html`<${FaultRow} key=${fault.id} fault=${fault} act=${act} edit=${setEdited} />`)}</ul>
     ${faults.length === 0 && html`<p class="empty">No faults.</p>`}
   </section>`;
-}
-
-function pathOf({ id }: ShownFault): string {
-  return `/faults/${encodeURIComponent(id)}`;
 }
 
 /** The settings of a fault, without the fields that the mock adds. */
@@ -62,7 +51,7 @@ function FaultRow({ fault, act, edit }: FaultRowProps) {
       ${Object.keys(settings).length > 0 && html`<p class="hint break mono">${JSON.stringify(settings).slice(1, -1).replaceAll('"', '').replaceAll(',', ', ')}</p>`}</div>
     <div class="row">
       <button type="button" onClick=${() => edit(fault)}>Edit<span class="hidden"> ${id}</span></button>
-      <button type="button" class="danger" onClick=${() => act('DELETE', pathOf(fault))}>Remove<span class="hidden"> ${id}</span></button>
+      <button type="button" class="danger" onClick=${() => act('DELETE', entryPath('/faults', fault))}>Remove<span class="hidden"> ${id}</span></button>
     </div>
   </li>`;
 }
@@ -83,7 +72,7 @@ interface FaultFormProps {
   readonly edited: (Pick<ShownFault, 'kind'> & { readonly id?: string }) | undefined;
   readonly problem: string | undefined;
   /** Returns whether the mock accepted it. */
-  readonly save: (settings: JsonFields) => Promise<boolean>;
+  readonly save: (fault: string) => Promise<boolean>;
   readonly cancel: () => void;
 }
 
@@ -109,7 +98,7 @@ function FaultForm({ schemas, edited, problem, save, cancel }: FaultFormProps) {
     const { kind: _, ...others } = schema.properties;
     setChecked(true);
     if (!isValid(input, others)) return;
-    const isSaved = await save({ kind: JSON.stringify(kind), ...settingsIn(input, others) });
+    const isSaved = await save(jsonObject({ kind: JSON.stringify(kind), ...settingsIn(input, others) }));
     if (!isSaved || edited !== undefined) return;
     setInput(begin(schema, undefined));
     setChecked(false);

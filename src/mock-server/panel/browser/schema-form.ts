@@ -10,6 +10,7 @@ import {
   isValid,
 } from './form-input.ts';
 import { html, Select, withValue } from './html.ts';
+import type { SectionProps } from './mock-view.ts';
 
 /** The schema of the body of `POST <path>`. Without it, there is no form. */
 export function useBodySchema<Schema>(path: string): Schema | undefined {
@@ -33,6 +34,27 @@ interface ApiDescription {
 
 interface RequestBody {
   readonly content: Readonly<Record<'application/json', { readonly schema: unknown }>>;
+}
+
+type Collection = '/faults' | '/stubs';
+
+/** The entry that the form edits; `undefined` for a new one. `save` adds or replaces it, and returns whether the mock accepted it. */
+export function useEditedEntry<Entry extends { readonly id: string }>(
+  collection: Collection,
+  act: SectionProps['act'],
+) {
+  const [edited, setEdited] = useState<Entry>();
+  const save = async (body: string) => {
+    const [method, path] = edited === undefined ? ['POST', collection] : ['PUT', entryPath(collection, edited)];
+    const isSaved = (await act(method, path, body)) !== undefined;
+    if (isSaved) setEdited(undefined);
+    return isSaved;
+  };
+  return { edited, setEdited, save };
+}
+
+export function entryPath(collection: Collection, { id }: { readonly id: string }): string {
+  return `${collection}/${encodeURIComponent(id)}`;
 }
 
 interface FieldsProps {

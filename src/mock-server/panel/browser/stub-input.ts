@@ -1,4 +1,4 @@
-import { isJson } from '../../../json-object.ts';
+import { isJson, parseJson } from '../../../json-object.ts';
 import type { Stub } from '../../stubs/mock-stubs.ts';
 import { type FieldSchemas, type FormInput, inputOf } from './form-input.ts';
 
@@ -22,9 +22,11 @@ function responseSettings(response: ShownResponse): object {
   return { status, headers: Object.keys(headers).length === 0 ? undefined : headers, delayMs, ...content };
 }
 
+type Envelope = { readonly error?: { readonly code?: unknown; readonly message?: unknown } } | null | undefined;
+
 /** The error of an envelope as the mock writes it; `undefined` for any other body. */
 function errorIn({ status, body }: ShownResponse): object | undefined {
-  const parsed = isJson(body) ? JSON.parse(body) : undefined;
+  const parsed = parseJson(body) as Envelope;
   const { code, message } = parsed?.error ?? {};
   const isEnvelope = JSON.stringify(parsed) === JSON.stringify({ success: false, error: { code, message, status } });
   return isEnvelope ? { code, message } : undefined;

@@ -10,19 +10,13 @@ import {
 } from './form-input.ts';
 import { html } from './html.ts';
 import { formError, type MockView, type SectionProps } from './mock-view.ts';
-import { FieldGroup, Fields, useBodySchema } from './schema-form.ts';
+import { entryPath, FieldGroup, Fields, useBodySchema, useEditedEntry } from './schema-form.ts';
 import { stubInput } from './stub-input.ts';
 
 /** The stubs, with a form to add and edit them. */
 export function StubSection({ view: { stubs }, refusal, act }: SectionProps) {
   const schema = useBodySchema<StubSchema>('/stubs');
-  const [edited, setEdited] = useState<ShownStub>();
-  const save = async (stub: string) => {
-    const [method, path] = edited === undefined ? ['POST', '/stubs'] : ['PUT', pathOf(edited)];
-    const isSaved = (await act(method, path, stub)) !== undefined;
-    if (isSaved) setEdited(undefined);
-    return isSaved;
-  };
+  const { edited, setEdited, save } = useEditedEntry<ShownStub>('/stubs', act);
   return html`<section class="card" aria-labelledby="stubs">
     <div class="row between">
       <h2 id="stubs">Stubs</h2>
@@ -83,10 +77,6 @@ function StubForm({ schema: { properties: described, examples }, edited, problem
 
 type ShownStub = MockView['stubs'][number];
 
-function pathOf({ id }: ShownStub): string {
-  return `/stubs/${encodeURIComponent(id)}`;
-}
-
 interface StubRowProps extends Pick<SectionProps, 'act'> {
   readonly stub: ShownStub;
   readonly edit: (stub: ShownStub) => void;
@@ -100,7 +90,7 @@ function StubRow({ stub, act, edit }: StubRowProps) {
       ${stub.responses[0] !== undefined && html`<p class="hint break mono">${shortened(stub.responses[0].body)}</p>`}</div>
     <div class="row">
       ${stub.kind === 'responses' && html`<button type="button" onClick=${() => edit(stub)}>Edit<span class="hidden"> ${id}</span></button>`}
-      <button type="button" class="danger" onClick=${() => act('DELETE', pathOf(stub))}>Remove<span class="hidden"> ${id}</span></button>
+      <button type="button" class="danger" onClick=${() => act('DELETE', entryPath('/stubs', stub))}>Remove<span class="hidden"> ${id}</span></button>
     </div>
   </li>`;
 }
