@@ -153,8 +153,8 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
       await record(item.query, item);
       lastBody = item.meta?.rawBody ?? lastBody;
       run.cached += Number(item.meta?.source === 'cache');
-      if (item.error?.kind !== 'authentication') continue;
-      for (const query of [...left]) await record(query, { ...item, query }); // no query can succeed with this key
+      if (!isKeyRefused(item)) continue;
+      for (const query of [...left]) await record(query, { ...item, query });
       break;
     }
   } catch (error) {
@@ -163,6 +163,11 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
     if (lastBody !== undefined) await rememberCurrencies(lastBody, io.env);
     await lines.flush();
   }
+}
+
+/** Whether no query can succeed with this key. A status of 403 can be of one query: a parameter that the plan lacks. */
+function isKeyRefused({ error }: Item): boolean {
+  return error?.kind === 'authentication' && error.status !== 403;
 }
 
 /** What is printed for a query. Prints its failure to stderr if the format has no line for it. */

@@ -309,6 +309,14 @@ test('with a rejected key, every query fails, without a request for each', async
   expect(requests.length).toBeLessThan(300);
 });
 
+test('a query that answers 403 fails alone', async () => {
+  const { code, stdout } = await batch('latest -', { stdin: lines(100), replies: [failure(403), echo] });
+
+  expect(code).toBe(1);
+  expect(parsed(stdout).filter(({ error }) => error?.code === 'authentication')).toHaveLength(1);
+  expect(parsed(stdout)).toHaveLength(100);
+});
+
 test('with a used-up monthly quota, every query fails, without a request for each', async () => {
   const options = { replies: failure(429, { code: 'quota_exceeded' }), quota: success(exhaustedQuota()) };
 
