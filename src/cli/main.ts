@@ -151,7 +151,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Refuses a typed global option that has no effect on the command. @throws CliError */
 function rejectInapplicableOptions(spec: CommandSpec, command: Command): void {
-  const path = ['fxrates', ...pathOf(command)].join(' ');
+  const path = fullNameOf(command);
   const useful = new Set(usefulOptions(command, spec).map(({ long }) => long));
   for (const option of globalOptionsOf(command)) {
     const { long = '' } = option;
@@ -163,11 +163,16 @@ function rejectInapplicableOptions(spec: CommandSpec, command: Command): void {
   }
 }
 
+/** Such as `fxrates auth status`. */
+function fullNameOf(command: Command): string {
+  return ['fxrates', ...pathOf(command)].join(' ');
+}
+
 /** Refuses a typed output format that the command does not have. @throws CliError */
 function rejectOtherFormats({ formats }: CommandSpec, command: Command): void {
   const { output } = command.optsWithGlobals<GlobalOptions>();
   const isTyped = command.getOptionValueSourceWithGlobals('output') === 'cli';
   if (formats === undefined || output === undefined || !isTyped || formats.includes(output)) return;
-  const path = ['fxrates', ...pathOf(command)].join(' ');
+  const path = fullNameOf(command);
   throw usageError(`'${path}' has no --output ${output}`, `valid formats: ${formats.join(', ')}`);
 }

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { BatchItem, CacheOptions } from '../../../client/index.ts';
+import type { AnyFxRatesError, BatchItem, CacheOptions } from '../../../client/index.ts';
 import { type Operation, operations } from '../../../generated/operations.ts';
 import { checkWritable, replaceFile } from '../../../replace-file.ts';
 import { visible } from '../../../visible-text.ts';
@@ -67,7 +67,13 @@ async function runBatch(invocation: Invocation): Promise<number> {
   const maxWaitMs = settings.maxWaitMs === 0 ? 0 : Math.max(settings.maxWaitMs, LONGEST_RETRY_AFTER_MS);
   const batchInvocation = { ...invocation, settings: { ...settings, maxWaitMs } };
   const progress = new ProgressView(batchInvocation, queries.length);
-  const counts = { failed: new Set<Query>(), printed: new Set<Query>(), cached: 0, hasSuccess: false };
+  const counts = {
+    failed: new Set<Query>(),
+    printed: new Set<Query>(),
+    cached: 0,
+    hasSuccess: false,
+    hasCheckedKey: false,
+  };
   const run: BatchRun = { invocation: batchInvocation, operation, queries, format, progress, ...counts };
   try {
     const client = await openClient(batchInvocation, { reporter: progress.reporter, cache: cacheOf(invocation) });
@@ -128,6 +134,8 @@ interface BatchRun {
   cached: number;
   /** Whether a response had all that is printed of it. */
   hasSuccess: boolean;
+  /** Whether `quota()` was called after a 403. */
+  hasCheckedKey: boolean;
 }
 
 type Item = BatchItem<Query, unknown>;
@@ -153,7 +161,7 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
       await record(item.query, item);
       lastBody = item.meta?.rawBody ?? lastBody;
       run.cached += Number(item.meta?.source === 'cache');
-      if (!isKeyRefused(item)) continue;
+      if (!(await isKeyRefused(item, { run, client }))) continue;
       for (const query of [...left]) await record(query, { ...item, query });
       break;
     }
@@ -165,9 +173,21 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
   }
 }
 
-/** Whether no query can succeed with this key. A status of 403 can be of one query: a parameter that the plan lacks. */
-function isKeyRefused({ error }: Item): boolean {
-  return error?.kind === 'authentication' && error.status !== 403;
+/**
+ * Whether no query can succeed with this key. The service does not document the status of a revoked key, and a 403 can be
+ * about one query. So after the first 403, `quota()`, which is free, tells which of the two it is.
+ */
+async function isKeyRefused({ error }: Item, { run, client }: InBatch): Promise<boolean> {
+  if (error?.kind !== 'authentication') return false;
+  if (error.status !== 403) return true;
+  if (run.hasCheckedKey) return false;
+  run.hasCheckedKey = true;
+  const { signal } = run.progress.reporter;
+  const failure: Partial<AnyFxRatesError> | undefined = await client.fx.quota({ signal, priority: 'high' }).then(
+    () => undefined,
+    (cause: AnyFxRatesError) => cause,
+  );
+  return failure?.kind === 'authentication';
 }
 
 /** What is printed for a query. Prints its failure to stderr if the format has no line for it. */

@@ -38,7 +38,10 @@ interface RequestBody {
 
 type Collection = '/faults' | '/stubs';
 
-/** The entry that the form edits; `undefined` for a new one. `save` adds or replaces it, and returns whether the mock accepted it. */
+/**
+ * The entry that the form edits; `undefined` for a new one. `save` adds or replaces it, and returns whether the mock
+ * accepted it.
+ */
 export function useEditedEntry<Entry extends { readonly id: string }>(
   collection: Collection,
   act: SectionProps['act'],

@@ -317,6 +317,28 @@ test('a query that answers 403 fails alone', async () => {
   expect(parsed(stdout)).toHaveLength(100);
 });
 
+test('with a key that is rejected with 403, every query fails, without a request for each', async () => {
+  const { stdout, requests } = await batch('latest -', {
+    stdin: lines(1000),
+    replies: failure(403),
+    quota: failure(403),
+  });
+
+  const results = parsed(stdout);
+  expect(new Set(results.map(({ query }) => query.n)).size).toBe(1000);
+  expect(results.every(({ error }) => error.code === 'authentication')).toBe(true);
+  expect(requests.length).toBeLessThan(300);
+});
+
+test('several queries that answer 403 fail alone, and quota is called once for them', async () => {
+  const stdin = lines(20).replaceAll(/n=(\d*[05])$/gm, 'fail=403 n=$1');
+
+  const { stdout, requests } = await batch('latest -', { stdin });
+
+  expect(parsed(stdout).filter(({ error }) => error !== undefined)).toHaveLength(4);
+  expect(requests.filter(({ url }) => url.endsWith('/quota')).length).toBeLessThanOrEqual(2); // the client's look-up, and this
+});
+
 test('with a used-up monthly quota, every query fails, without a request for each', async () => {
   const options = { replies: failure(429, { code: 'quota_exceeded' }), quota: success(exhaustedQuota()) };
 
