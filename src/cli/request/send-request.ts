@@ -170,7 +170,7 @@ async function registerSecret({ secret, warning }: KeyInUse, { screen }: Invocat
 }
 
 /** Calls the client's own method of the operation, which knows the schema of its response. */
-function callClient(client: FxRates, request: ServiceRequest, options: CallOptions): ApiCall<unknown> {
+export function callClient(client: FxRates, request: ServiceRequest, options: CallOptions): ApiCall<unknown> {
   const { query } = request;
   if ('path' in request) return client.get(request.path, { ...options, query });
   const { operation } = request;

@@ -10,7 +10,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import { dataOf } from '../../output/print-json.ts';
 import { namedQuery, parameterOption, parseParameters } from '../../parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
-import { type OpenClient, openClient, type Query } from '../../request/send-request.ts';
+import { callClient, type OpenClient, openClient, type Query } from '../../request/send-request.ts';
 import { repeatableOption } from '../../settings/option-types.ts';
 import { rememberCurrencies } from '../../storage/seen-currencies.ts';
 import { commandLine, grouped } from '../../terminal/text.ts';
@@ -183,7 +183,8 @@ async function isKeyRefused({ error }: Item, { run, client }: InBatch): Promise<
   if (run.hasCheckedKey) return false;
   run.hasCheckedKey = true;
   const { signal } = run.progress.reporter;
-  const failure: Partial<AnyFxRatesError> | undefined = await client.fx.quota({ signal, priority: 'high' }).then(
+  const quota = callClient(client.fx, { operation: operations.quota, query: {} }, { signal, priority: 'high' });
+  const failure: Partial<AnyFxRatesError> | undefined = await quota.then(
     () => undefined,
     (cause: AnyFxRatesError) => cause,
   );
