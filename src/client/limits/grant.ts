@@ -110,8 +110,8 @@ export function slotAt(
 ): number {
   const { probe, phase, window, configured } = state;
   const opensAt = Math.max(now, closedUntil(state));
-  // Before the window is known, a slot can become free at any time.
-  if (phase !== 'known') return opensAt;
+  // Before the window is known, a request beyond the limit can be accepted at any time; but without probes, none is sent.
+  if (phase === 'learning' || (phase === 'unknown' && mayProbe)) return opensAt;
   const knownSlotAt = (place: number) =>
     Math.max(opensAt, nextSlotAt(advanceWindow(window, now), state, now, place) ?? opensAt);
   const isBelow = isBelowConfigured(state);

@@ -133,6 +133,33 @@ test('a lost response counts as accepted, a request that was never sent does not
   expect((await third).sentAt).toBe(start + 60_000);
 });
 
+test.each([
+  ['a deadline before it', { deadlineAt: (start: number) => start + 59_999 }, 'deadline'],
+  ['the policy not to wait', { wait: false }, 'policy'],
+] as const)(
+  'without probes, the next slot is known before the kind of window is: %s ends a call',
+  async (_, given, reason) => {
+    const { clock, start, limiter } = setUp({ perMinute: 2, probe: false });
+    const options = 'wait' in given ? given : { deadlineAt: () => given.deadlineAt(start) };
+    for (let call = 0; call < 2; call += 1) (await limiter.acquire()).ok();
+
+    await expect(limiter.acquire(options)).rejects.toMatchObject({ reason, retryAt: start + 60_000 });
+
+    expect(limiter.limits().nextSlotAt).toEqual(new Date(start + 60_000));
+    expect(clock.now()).toBe(start);
+  },
+);
+
+test('without probes, a call that does not wait is rejected when the requests in flight have used the limit', async () => {
+  const { start, limiter } = setUp({ perMinute: 2, probe: false });
+  const inFlight = [await limiter.acquire(), await limiter.acquire()];
+  const third = limiter.acquire({ wait: false });
+
+  for (const permit of inFlight) permit.ok();
+
+  await expect(third).rejects.toMatchObject({ reason: 'policy', retryAt: start + 60_000 });
+});
+
 test('a refused call is retried before the waiting calls', async () => {
   const { clock, limiter } = setUp({ maxConcurrent: 1 });
   const served: string[] = [];
