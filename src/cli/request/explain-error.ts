@@ -120,7 +120,7 @@ function excerpt(body: string | undefined): string | undefined {
   return `the body starts with: ${line.length > 80 ? `${line.slice(0, 80)}…` : line}`;
 }
 
-/** Longest jitter that the client adds to each wait; `--max-wait` does not count it. */
+/** Longest jitter that the client adds to a wait; `--max-wait` allows it once. */
 export const JITTER_MS = 1_100;
 
 interface LimitedWait {

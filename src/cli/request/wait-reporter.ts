@@ -30,7 +30,10 @@ export class WaitReporter {
   readonly #invocation: Invocation;
   readonly #endsLongWaits: boolean;
   readonly #tooLong = new AbortController();
-  #limitWaitsMs = 0;
+  /** Milliseconds of the waits for the limit that have ended. */
+  #waitedMs = 0;
+  /** When the current wait for the limit began. */
+  #waitsSince: number | undefined;
   #waits = 0;
   #countdown: AbortController | undefined;
 
@@ -55,6 +58,8 @@ export class WaitReporter {
 
   /** The next request is sent, or the call has ended. */
   end(): void {
+    if (this.#waitsSince !== undefined) this.#waitedMs += this.#now() - this.#waitsSince;
+    this.#waitsSince = undefined;
     if (this.#countdown === undefined) return;
     this.#countdown.abort();
     this.#countdown = undefined;
@@ -62,13 +67,21 @@ export class WaitReporter {
   }
 
   #onLimit(waitMs: number, unit: UnitEstimate | undefined): void {
-    this.#limitWaitsMs += waitMs;
+    this.end();
+    const sumMs = this.#waitedMs + waitMs;
     const { maxWaitMs } = this.#invocation.settings;
-    if (this.#endsLongWaits && this.#limitWaitsMs > maxWaitMs + (this.#waits + 1) * JITTER_MS) {
-      this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs: this.#limitWaitsMs, unit }));
+    if (this.#endsLongWaits && sumMs > maxWaitMs + JITTER_MS) {
+      this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs, unit }));
     } else {
       this.#begin({ reason: 'rate_limited', cause: 'rate limited', waitMs });
+      this.#waitsSince = this.#now();
     }
+  }
+
+  /** Unaffected when the system clock is set. */
+  #now(): number {
+    const { clock } = this.#invocation.io;
+    return clock.monotonicNow?.() ?? clock.now();
   }
 
   #begin(wait: ReportedWait): void {

@@ -1,6 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
+import type { Invocation } from '../../../src/cli/command.ts';
 import { main } from '../../../src/cli/main.ts';
+import { WaitReporter } from '../../../src/cli/request/wait-reporter.ts';
+import type { WaitEvent } from '../../../src/client/index.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
@@ -125,6 +128,35 @@ test('--max-wait bounds the sum of all waits', async () => {
   expect(clock.now() - startedAt).toBeLessThan(64_000);
   expect(stderr).toContain(', with the earlier waits longer than --max-wait ');
   expect(stderr).toContain('fxrates latest --max-wait 77s');
+});
+
+test('--max-wait allows the jitter of one wait, not of each', async () => {
+  const clock = new FakeClock();
+  const startedAt = clock.now();
+
+  const { code, requests } = await runCli('latest --max-wait 3s', { replies: rateLimited('2'), clock });
+
+  expect(code).toBe(7);
+  expect(requests.length).toBeLessThanOrEqual(3);
+  expect(clock.now() - startedAt).toBeLessThanOrEqual(4_100);
+});
+
+test('a wait that becomes longer counts once', async () => {
+  const clock = new FakeClock();
+  const screen = { isJson: false, info: async () => undefined, err: { canRedraw: false } };
+  const io = { clock, interrupts: new AbortController() };
+  const settings = { maxWaitMs: 10_000, quiet: 0, verbose: 0 };
+  const reporter = new WaitReporter({ io, screen, settings, argv: [] } as unknown as Invocation);
+  const wait = (waitMs: number) => reporter.hooks.onWait?.({ waitMs } as WaitEvent);
+
+  wait(6_000);
+  await clock.advance(1_000);
+  wait(8_000);
+  expect(reporter.signal.aborted).toBe(false);
+
+  await clock.advance(8_000);
+  wait(3_000);
+  expect(reporter.signal.reason).toMatchObject({ details: { why: expect.stringContaining('with the earlier waits') } });
 });
 
 test('--max-wait inf waits for hours', async () => {
