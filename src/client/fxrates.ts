@@ -30,7 +30,7 @@ import { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
 import { Lifetime } from './lifetime.ts';
 import { type Caller, type CallResponse, metaOf } from './middleware/coalesce.ts';
-import { type Numbers, type NumbersOption, parseData, type WithNumbers } from './numbers.ts';
+import { type InlineParser, type Numbers, type NumbersOption, parseData, type WithNumbers } from './numbers.ts';
 import type { AnyOptions, FxRatesOptions } from './options.ts';
 import { payloadContext } from './parse-response.ts';
 import { createPoll, type Poll, type PollOptions } from './poll.ts';
@@ -64,7 +64,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    *
    * @throws {ConfigError} if an option is wrong
    */
-  constructor(options: FxRatesOptions<ClientNumbers> = {}) {
+  constructor(options: FxRatesOptions<ClientNumbers | InlineParser> = {}) {
     super();
     const parent = parents.get(options);
     this.#options = options;
@@ -122,7 +122,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     Chosen extends Numbers | undefined = undefined,
   >(
     queries: BatchQueries<Query>,
-    options?: BatchOptions<Id> & NumbersOption<Chosen>,
+    options?: BatchOptions<Id> & NumbersOption<Chosen | InlineParser>,
   ): Batch<Query, WithNumbers<OperationData<Id>, Chosen, ClientNumbers>>;
   batch(queries: BatchQueries<object>, given: BatchOptions = {}): Batch<object, unknown> {
     this.#lifetime.requireOpen();
@@ -150,7 +150,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   ): Poll<SchemaOutput<Schema>>;
   poll<Id extends OperationId = 'latest', Chosen extends Numbers | undefined = undefined>(
     query?: OperationQuery<Id> | undefined,
-    options?: PollOptions<Id> & NumbersOption<Chosen>,
+    options?: PollOptions<Id> & NumbersOption<Chosen | InlineParser>,
   ): Poll<WithNumbers<OperationData<Id>, Chosen, ClientNumbers>>;
   poll(query?: object, given: PollOptions = {}): Poll<unknown> {
     this.#lifetime.requireOpen();
@@ -174,7 +174,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    * @example fx.withOptions({ deadlineMs: 2_000, onLimit: 'throw' })
    * @throws {ConfigError} if an option is wrong
    */
-  withOptions<Chosen extends Numbers = ClientNumbers>(options: FxRatesOptions<Chosen>): FxRates<Chosen> {
+  withOptions<Chosen extends Numbers = ClientNumbers>(options: FxRatesOptions<Chosen | InlineParser>): FxRates<Chosen> {
     const merged = inheritedOptions(options, { options: this.#options, cache: this.#settings.cache });
     const keys = options.apiKey === undefined ? this.#connection?.keys : undefined;
     parents.set(merged, { lifetime: this.#lifetime, keys });

@@ -13,6 +13,16 @@ export type NumberParser<Value = unknown> = (text: string, path: readonly (strin
 /** Type of the numbers in the data: `'number'`, `'string'` (with all digits), or the result of a function. */
 export type Numbers = 'number' | 'string' | NumberParser;
 
+/**
+ * Gives `text` and `path` their types in `numbers: (text, path) => …`. The optional property distinguishes it from
+ * `NumberParser`, so that the compiler still infers the result type of the function.
+ */
+export interface InlineParser extends NumberParser {
+  readonly [inline]?: never;
+}
+
+declare const inline: unique symbol;
+
 /** The option `numbers` of a client or a call. */
 export interface NumbersOption<Chosen extends Numbers | undefined = Numbers | undefined> {
   /**

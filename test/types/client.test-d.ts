@@ -247,6 +247,24 @@ for await (const quota of fx.poll(undefined, { operation: 'quota', numbers: 'str
 }
 for await (const quota of exact.poll(undefined, { operation: 'quota' })) expectTypeOf(quota.monthly_used).toBeString();
 expectTypeOf(fx.batch([{ base: 'EUR' }], { numbers: 'string' })).toEqualTypeOf<Batch<{ base: string }, LatestData>>();
+const toBigInt = (text: string) => BigInt(text);
+const parsed = new FxRates({ numbers: (text) => BigInt(text) });
+expectTypeOf((await parsed.quota()).monthly_used).toEqualTypeOf<bigint>();
+expectTypeOf((await new FxRates({ numbers: toBigInt }).quota()).monthly_used).toEqualTypeOf<bigint>();
+expectTypeOf((await exact.withOptions({ numbers: (text) => BigInt(text) }).quota()).monthly_used) //
+  .toEqualTypeOf<bigint>();
+for await (const quota of fx.poll(undefined, { operation: 'quota', numbers: (text) => BigInt(text) })) {
+  expectTypeOf(quota.monthly_used).toEqualTypeOf<bigint>();
+}
+fx.batch([{ base: 'EUR' }], {
+  numbers: (text, path) => {
+    expectTypeOf(path[0]).toEqualTypeOf<string | number | undefined>();
+    return text;
+  },
+});
+// @ts-expect-error: the default type of options does not change with their values
+const untyped: FxRatesOptions = { numbers: toBigInt };
+void untyped;
 // @ts-expect-error: a client with other numbers gives other types
 expectTypeOf(exact).toExtend<FxRates>();
 // @ts-expect-error: not a form
