@@ -270,7 +270,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     };
     if (schema === undefined) return resultOf(parsed);
     const context = payloadContext(response, { endpoint: caller.endpoint.name, key, log });
-    const checked = checkPayload(schema, parsed, context);
+    const checked = this.#lifetime.untilClosed(checkPayload(schema, parsed, context));
     const waiting = { timers: this.#timers, nowMs: time.now(), attempts: log.attempts };
     return withDeadline(checked, caller, waiting).then(resultOf, (error) => Promise.reject(withCallId(error, log)));
   }

@@ -1,6 +1,6 @@
-import type { Cancellation } from './cancellation.ts';
+import { Cancellation } from './cancellation.ts';
 import { AbortError, ConfigError } from './errors/errors.ts';
-import type { Reference } from './reference.ts';
+import { Reference } from './reference.ts';
 
 /** A call in flight. */
 interface OpenCall {
@@ -49,6 +49,23 @@ export class Lifetime {
   removeCall(call: Reference<OpenCall>): void {
     this.#calls.delete(call);
     this.#parent?.removeCall(call);
+  }
+
+  /** Gives the result of `work`, or rejects when the client is closed. */
+  untilClosed<T>(work: Promise<T>): Promise<T> {
+    const cancellation = new Cancellation();
+    const response = new Promise<T>((resolve, reject) => {
+      cancellation.addEventListener('abort', () => reject(cancellation.reason));
+      work.then(resolve, reject);
+    });
+    const call = new Reference({ cancellation, response });
+    this.addCall(call);
+    const closed = this.signals.find(({ aborted }) => aborted);
+    if (closed !== undefined) cancellation.cancel(closed.reason);
+    return response.finally(() => {
+      call.value = undefined;
+      this.removeCall(call);
+    });
   }
 
   requireOpen(): void {

@@ -111,3 +111,25 @@ test('calls of a derived lifetime are also those of its parent, until they are r
 
   expect([ended.aborted, open.aborted]).toEqual([false, true]);
 });
+
+test('ends work that begins after close, also that of a client created from it', async () => {
+  const parent = new Lifetime();
+  const child = new Lifetime(parent);
+  await parent.close();
+
+  for (const lifetime of [parent, child]) {
+    const never = lifetime.untilClosed(new Promise(() => undefined));
+    await expect(never).rejects.toMatchObject({ message: expect.stringContaining('close()') });
+    const failing = lifetime.untilClosed(Promise.reject(new Error('wrong data')));
+    await expect(failing).rejects.toMatchObject({ kind: 'aborted' });
+  }
+});
+
+test('gives the result of work that ends, and does not wait for it any more', async () => {
+  const lifetime = new Lifetime();
+
+  expect(await lifetime.untilClosed(Promise.resolve(7))).toBe(7);
+  await expect(lifetime.untilClosed(Promise.reject(new Error('wrong data')))).rejects.toThrow('wrong data');
+
+  await lifetime.close();
+});
