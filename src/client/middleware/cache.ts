@@ -24,15 +24,17 @@ export function cache({ maxAgeMs: option, staleIfLimitedMs, ...parts }: CachePar
   const responses = new ResponseCache(parts);
   // Read for each call, because the snapshot interval of the plan can change.
   const usualAgeMs = option === 'snapshot' ? snapshotAge(parts) : async () => option;
+  const snapshotMsOf = (usualMs: number) => (option === 'snapshot' ? usualMs : undefined);
 
   const cachedOrSent = async (request: KeyedRequest, next: Handler): Promise<ApiResponse> => {
-    const usualMs = await usualAgeMs(request);
-    const { maxAgeMs = usualMs } = request.settings;
     const cached = await responses.read(request);
+    const usualMs = await usualAgeMs(request, cached);
+    const { maxAgeMs = usualMs } = request.settings;
     if (isYounger(cached, maxAgeMs)) return fromCache(cached, 'cache');
     try {
       const response = await next(request);
-      responses.write(request, response, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
+      const stored = { ...response, snapshotMs: snapshotMsOf(usualMs) };
+      responses.write(request, stored, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
       return response;
     } catch (error) {
       const mayBeStale = isLimit(error) && request.settings.maxAgeMs !== 0; // 0 asks for the current state
@@ -49,6 +51,8 @@ export function cache({ maxAgeMs: option, staleIfLimitedMs, ...parts }: CachePar
 interface CachedResponse {
   readonly response: ApiResponse;
   readonly ageMs: () => number;
+  /** As in `CacheEntry`. */
+  readonly snapshotMs?: number | undefined;
 }
 
 /** Checked now, because the call may have waited since the entry was read. */
@@ -64,7 +68,7 @@ function isLimit(error: unknown): boolean {
   return error instanceof RateLimitError || error instanceof QuotaExhaustedError;
 }
 
-/** Maximum age of the record for the snapshot interval: plans seldom change. */
+/** For this time, the snapshot interval of a plan is used without asking again: plans seldom change. */
 const PLAN_MS = 3_600_000;
 
 interface SnapshotAgeParts {
@@ -74,14 +78,18 @@ interface SnapshotAgeParts {
 }
 
 /**
- * Maximum age of a response: the snapshot interval of the plan, from the last quota record or from `quota()`. If
- * `quota()` fails or the interval cannot be parsed: 0, so nothing is stored.
+ * Maximum age of a response: the snapshot interval of the plan, from the last quota record, the stored response or
+ * `quota()`. If `quota()` fails and no response is stored, or the interval cannot be parsed: 0, so nothing is stored.
  */
 function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
-  return async (request: KeyedRequest): Promise<number> => {
+  return async (request: KeyedRequest, cached: CachedResponse | undefined): Promise<number> => {
+    const { snapshotMs = 0 } = cached ?? {};
+    const { ledger } = states.of(request.key);
+    // Another process stored it. Without this, each process would call quota() before its first call.
+    if (!ledger.isUpToDate(PLAN_MS) && isYounger(cached, Math.min(snapshotMs, PLAN_MS))) return snapshotMs;
     await refreshQuota(request, PLAN_MS);
-    const quota = states.of(request.key).ledger.estimate()?.quota;
-    if (quota === undefined) return 0;
+    const quota = ledger.estimate()?.quota;
+    if (quota === undefined) return snapshotMs;
     const ageMs = granularityMs(quota.snapshot_granularity);
     if (ageMs !== undefined) return ageMs;
     events.warnOnce(
@@ -97,6 +105,8 @@ const STORE_TIMEOUT_MS = 500;
 const STORE_PAUSE_MS = 10_000;
 /** Characters of a SHA-256 that distinguish the keys of one store. */
 const HASH_LENGTH = 16;
+
+type StoredResponse = ApiResponse & Pick<CacheEntry, 'snapshotMs'>;
 
 interface ResponseCacheParts {
   readonly store: CacheStore;
@@ -122,24 +132,24 @@ class ResponseCache {
     const stored = await this.#withTimeout(async () => store.get(this.#nameOf(request)), request.signal);
     const entry = decodeEntry(stored);
     if (entry === undefined || entry.storedAtMs > now() + CLOCK_SKEW_MS) return undefined;
-    const { status, rawBody, headers, storedAtMs } = entry;
+    const { status, rawBody, headers, storedAtMs, snapshotMs } = entry;
     const parsed = request.endpoint.parse(parseJson(rawBody));
     if (parsed.issues !== undefined) return undefined;
     const response = { status, rawBody, headers: new WebHeaders(headers), data: parsed.data };
-    return { response, ageMs: () => Math.max(0, now() - storedAtMs) };
+    return { response, ageMs: () => Math.max(0, now() - storedAtMs), snapshotMs };
   }
 
   /** Does not wait for the store. */
-  write(request: KeyedRequest, response: ApiResponse, ttlMs: number): void {
+  write(request: KeyedRequest, response: StoredResponse, ttlMs: number): void {
     if (ttlMs === 0) return; // for a store, 0 means no expiry
     void this.#withTimeout(async () => this.#put(request, response, ttlMs), new Cancellation());
   }
 
-  #put(request: KeyedRequest, { status, headers, rawBody }: ApiResponse, ttlMs: number): unknown {
+  #put(request: KeyedRequest, { status, headers, rawBody, snapshotMs }: StoredResponse, ttlMs: number): unknown {
     const { store, now } = this.#parts;
     const shown = headers.toHeaders();
     if (repeatsKey(request.key, [rawBody, ...[...shown].flat()])) return undefined;
-    const entry = encodeEntry({ storedAtMs: now(), status, headers: shown, rawBody });
+    const entry = encodeEntry({ storedAtMs: now(), snapshotMs, status, headers: shown, rawBody });
     return store.set(this.#nameOf(request), entry, Math.ceil(ttlMs));
   }
 
@@ -193,6 +203,8 @@ function repeatsKey(key: ApiKey, texts: readonly string[]): boolean {
 export interface CacheEntry {
   /** Epoch milliseconds at which the response arrived. */
   readonly storedAtMs: number;
+  /** Milliseconds between the snapshots of the plan; only with `cache: 'snapshot'`. */
+  readonly snapshotMs?: number | undefined;
   readonly status: number;
   readonly headers: Headers;
   readonly rawBody: string;
@@ -203,6 +215,7 @@ const VERSION = 1;
 const storedEntry = z.object({
   version: z.literal(VERSION),
   storedAtMs: z.number(),
+  snapshotMs: z.optional(z.number()),
   status: z.int(),
   headers: z.array(z.tuple([z.string(), z.string()])),
 });
@@ -217,8 +230,9 @@ export function decodeEntry(stored: unknown): CacheEntry | undefined {
   try {
     const text = String(stored);
     const lineEnd = text.indexOf('\n');
-    const { storedAtMs, status, headers } = storedEntry.parse(JSON.parse(text.slice(0, Math.max(0, lineEnd))));
-    return { storedAtMs, status, headers: new Headers(headers), rawBody: text.slice(lineEnd + 1) };
+    const entry = storedEntry.parse(JSON.parse(text.slice(0, Math.max(0, lineEnd))));
+    const { storedAtMs, snapshotMs, status, headers } = entry;
+    return { storedAtMs, snapshotMs, status, headers: new Headers(headers), rawBody: text.slice(lineEnd + 1) };
   } catch {
     return undefined; // another program wrote it
   }

@@ -15,6 +15,7 @@ test('an entry is decoded exactly as it was encoded', () => {
     .map((pairs) => new Headers(pairs));
   const entries = fc.record({
     storedAtMs: fc.integer({ min: 0, max: 4e12 }),
+    snapshotMs: fc.option(fc.nat(), { nil: undefined }),
     status: fc.integer({ min: 200, max: 299 }),
     headers,
     rawBody: fc.string({ unit: 'binary' }),

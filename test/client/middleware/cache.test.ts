@@ -355,6 +355,64 @@ test("'snapshot' applies the interval of a new plan", async () => {
   expect(await metaOf()).toMatchObject({ source: 'network' });
 });
 
+/** Clients of different processes that share a store: each begins without a quota record. */
+function processes(quota: Reply = success(quotaRecord({ snapshot_granularity: '5min' }))) {
+  const { fx: first, store, clock } = cached(counting(), { quota, keep: { maxAgeMs: 'snapshot' } });
+  const start = async (replies: Reply = counting(), ofStart = quota) => {
+    const { fetch, fx } = cached(replies, { clock, quota: ofStart, cache: { maxAgeMs: 'snapshot', store } });
+    return {
+      paths: () => fetch.requests.map(({ url }) => new URL(url).pathname.split('/').at(-1)),
+      sourceOf: async () => {
+        const { meta } = await clock.run(fx.latest().withMeta());
+        await fx.close();
+        return meta.source;
+      },
+    };
+  };
+  const begin = async () => {
+    await clock.run(first.latest());
+    await first.close();
+  };
+  return { begin, start, clock };
+}
+
+test("'snapshot' in the next process uses a stored response without calling quota()", async () => {
+  const { begin, start, clock } = processes();
+  await begin();
+  await clock.advance(299_999);
+  const second = await start();
+
+  expect(await second.sourceOf()).toBe('cache');
+  expect(second.paths()).toEqual([]);
+
+  await clock.advance(1);
+  const third = await start();
+  expect(await third.sourceOf()).toBe('network');
+  expect(third.paths()).toEqual(['quota', 'latest']);
+});
+
+test("'snapshot' in the next process calls quota() after an hour, because the plan may be another", async () => {
+  const { begin, start, clock } = processes(success(quotaRecord({ snapshot_granularity: '24h' })));
+  await begin();
+  await clock.advance(3_600_000);
+
+  const second = await start(counting(), success(quotaRecord({ snapshot_granularity: '5min' })));
+
+  expect(await second.sourceOf()).toBe('network');
+  expect(second.paths()).toEqual(['quota', 'latest']);
+});
+
+test("'snapshot' in the next process uses the stored interval if quota() fails", async () => {
+  const { begin, start, clock } = processes(success(quotaRecord({ snapshot_granularity: '24h' })));
+  await begin();
+  await clock.advance(3_600_000);
+
+  const second = await start(counting(), failure(500));
+
+  expect(await second.sourceOf()).toBe('cache');
+  expect(second.paths()).toEqual(['quota']);
+});
+
 test('an interval that cannot be parsed caches nothing and warns once', async () => {
   const { metaOf, warnings } = cached(counting(), {
     cache: 'snapshot',
