@@ -174,7 +174,9 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    * @example fx.withOptions({ deadlineMs: 2_000, onLimit: 'throw' })
    * @throws {ConfigError} if an option is wrong
    */
-  withOptions<Chosen extends Numbers = ClientNumbers>(options: FxRatesOptions<Chosen | InlineParser>): FxRates<Chosen> {
+  withOptions<Chosen extends Numbers = ClientNumbers>(
+    options: FxRatesOptions<Chosen | InlineParser> = {},
+  ): FxRates<Chosen> {
     const merged = inheritedOptions(options, { options: this.#options, cache: this.#settings.cache });
     const keys = options.apiKey === undefined ? this.#connection?.keys : undefined;
     parents.set(merged, { lifetime: this.#lifetime, keys });

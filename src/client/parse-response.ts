@@ -61,7 +61,9 @@ function failureOf(status: number, { response, request, body, basePath }: Failur
     });
   }
   if (status === 401 || status === 403) {
-    return new AuthenticationError(`The service refused the key ${request.key.masked}${suffix}`, details);
+    const { masked } = request.key;
+    const what = status === 401 ? `refused the key ${masked}` : `does not allow this request with the key ${masked}`;
+    return new AuthenticationError(`The service ${what}${suffix}`, details);
   }
   if (status >= 500) return new ServerError(`The service failed${suffix}`, details);
   const target = shortened(request.key.redact(basePath + request.endpoint.target));

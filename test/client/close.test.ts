@@ -27,6 +27,16 @@ test('ends calls in the queue, in flight and between retries with a clear error,
   expect(inFlight.fetch.requests.every(({ signal }) => signal.aborted)).toBe(true);
 });
 
+test('a client from withOptions() without options is closed alone', async () => {
+  const { fx } = testClient(success());
+  const child = fx.withOptions();
+
+  await child.close();
+
+  expect(await errorOf(child.latest())).toMatchObject({ kind: 'config' });
+  await fx.latest();
+});
+
 test('ends a call whose schema does not finish', async () => {
   const { fx } = testClient(success());
   let isChecking = false;

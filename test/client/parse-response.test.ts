@@ -23,6 +23,16 @@ test('a success returns its data and, with withMeta(), the rest of the response'
   expect(meta.attempts).toEqual([{ status: 200, code: undefined, waitedMs: 0, reason: 'first' }]);
 });
 
+test.each([
+  [401, /^The service refused the key fx_live_…cdef\b/],
+  [403, /^The service does not allow this request with the key fx_live_…cdef\b/],
+])('the message of a %i says whether the key or the request is refused', async (status, message) => {
+  expect(await errorFor(failure(status))).toMatchObject({
+    kind: 'authentication',
+    message: expect.stringMatching(message),
+  });
+});
+
 test('neither message nor code of the service can control the terminal or forge a line of a log', async () => {
   const body = { success: false, error: { code: 'x\u001b]0;a\u0007', message: 'no\u001b[2J\nINFO \u202eforged' } };
   const lines: string[] = [];

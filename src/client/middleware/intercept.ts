@@ -98,6 +98,8 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
 
 /** @throws ConfigError for another host, which must not receive the key */
 function checkUrl(url: string, original: string): string {
+  if (!URL.canParse(url))
+    throw new ConfigError(`middleware: next() was called with '${url}', which is not an absolute URL`);
   const { origin, search, href, hash } = new URL(url);
   if (origin !== new URL(original).origin) {
     throw new ConfigError(

@@ -42,13 +42,22 @@ export function limitedError({ reason, request, nowMs, retryAtMs, unit, refused 
   });
 }
 
-/** The error of a call that was not sent because the service is down until after the call's deadline. */
+interface UnavailableCall {
+  readonly request: KeyedRequest;
+  readonly waitMs: number;
+  /** Milliseconds until the deadline of the call. */
+  readonly leftMs: number;
+}
+
+/** The error of a call that was not sent because it may not wait until the service is expected to work again. */
 export function unavailableError(
   { cause }: LimitError,
-  { request, waitMs }: { readonly request: KeyedRequest; readonly waitMs: number },
+  { request, waitMs, leftMs }: UnavailableCall,
 ): ServerError | NetworkError {
   const { code, status, headers } = cause instanceof FxRatesError ? cause : {};
-  const message = `The service is down (${status ?? code ?? 'no response'}); the next attempt is in ${seconds(waitMs)} s, which is too late for this call`;
+  const allowed = request.settings.onLimit === 'throw' ? 'policy' : 'max_retry_after';
+  const why = WHY[waitMs > leftMs ? 'deadline' : allowed];
+  const message = `The service is down (${status ?? code ?? 'no response'}); the next attempt is in ${seconds(waitMs)} s, ${why}`;
   const Unavailable = status === undefined ? NetworkError : ServerError;
   return new Unavailable(message, { code, status, headers, attempts: request.log.attempts, cause });
 }

@@ -100,8 +100,11 @@ async function waitForSlot(
   } catch (error) {
     if (!LimitError.is(error)) throw error;
     const { reason, retryAt } = error;
-    const nowMs = time.toEpoch(time.now());
-    if (reason === 'unavailable') throw unavailableError(error, { request, waitMs: retryAt - nowMs });
+    const now = time.now();
+    const nowMs = time.toEpoch(now);
+    if (reason === 'unavailable') {
+      throw unavailableError(error, { request, waitMs: retryAt - nowMs, leftMs: request.deadlineAt() - now });
+    }
     const unit = unitTracker.estimate;
     throw limitedError({ reason, retryAtMs: retryAt, nowMs, request, unit, refused: refusal?.error });
   } finally {

@@ -97,6 +97,11 @@ test.each([
     (request: MiddlewareRequest) => ({ ...request, url: `${request.url}?API_key=x` }),
     /^middleware: 'api_key' cannot be set/,
   ],
+  [
+    'a relative URL',
+    (request: MiddlewareRequest) => ({ ...request, url: '/api/v1/latest' }),
+    /^middleware: next\(\) was called with '\/api\/v1\/latest', which is not an absolute URL/,
+  ],
 ])('a middleware cannot send the request to or with %s', async (_, change, message) => {
   const { fx, fetch } = testClient(success(), { middleware: [(request, next) => next(change(request))] });
 

@@ -22,10 +22,26 @@ test('while the service is down, a call with a short deadline rejects with the l
   expect(error).toBeInstanceOf(ServerError);
   expect(error).toMatchObject({ status: 503, code: 'maintenance', requestId: 'r1', attempts: [], cause: failed });
   expect((error as Error).message).toBe(
-    'The service is down (503); the next attempt is in 30 s, which is too late for this call',
+    'The service is down (503); the next attempt is in 30 s, which is after the deadline of the call (deadlineMs)',
   );
   expect(fetch.requests).toHaveLength(1);
 });
+
+test.each([
+  [{ onLimit: 'throw' }, '30', "in 30 s, and onLimit is 'throw'"],
+  [{ deadlineMs: false, maxRetryAfterMs: 5_000 }, '6', 'in 6 s, which is longer than maxRetryAfterMs'],
+] as const)(
+  'while the service is down, the error of a call with %j says why it does not wait',
+  async (options, retryAfter, why) => {
+    const down = failure(503, { headers: { 'retry-after': retryAfter } });
+    const { fx } = testClient(down, { maxRetries: 0, ...options });
+    await errorOf(fx.latest({ call: 1 }));
+
+    const error = await errorOf(fx.latest({ call: 2 }));
+
+    expect((error as Error).message).toBe(`The service is down (503); the next attempt is ${why}`);
+  },
+);
 
 test.each([
   ['a code', Object.assign(new Error('reset'), { code: 'ECONNRESET' }), 'ECONNRESET'],
@@ -39,7 +55,7 @@ test.each([
   expect(error).toBeInstanceOf(NetworkError);
   expect(error).toMatchObject({ status: undefined, attempts: [], cause: { kind: 'network' } });
   expect((error as Error).message).toMatch(
-    new RegExp(`^The service is down \\(${why}\\); the next attempt is in 0\\.\\d s, which is too late for this call$`),
+    new RegExp(`^The service is down \\(${why}\\); the next attempt is in 0\\.\\d s, which is after the deadline `),
   );
   expect(fetch.requests).toHaveLength(3);
   expect(await clock.left()).toBe(0);
