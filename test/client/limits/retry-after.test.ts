@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   observeServerDate,
+  parseHttpDate,
   parseRetryAfter,
   type RetryAfterUnit,
   retryAfterMs,
@@ -30,6 +31,11 @@ test.each([
   ['1.5, 1', 1_500],
   ['1, 2.55', 2_550],
   ['Tue, 14 Nov 2023 22:13:50 GMT', 30_000],
+  ['Tuesday, 14-Nov-23 22:13:50 GMT', 30_000],
+  ['Tue Nov 14 22:13:50 2023', 30_000],
+  ['Tuesday, 14-Nov-95 22:13:50 GMT', undefined],
+  ['Tuesday, 14-Foo-23 22:13:50 GMT', undefined],
+  ['Foo Nov 14 22:13:50 2023', undefined],
   ['1700000030', 30_000],
   ['1700000030000', 30_000],
   // In the past, by the server's own clock.
@@ -59,6 +65,24 @@ test('only a plain integer has the other unit', () => {
   expect(retryAfterMs(parseRetryAfter('1500'), milliseconds)).toBe(1_500);
   expect(retryAfterMs(parseRetryAfter('1.5'), milliseconds)).toBe(1_500);
   expect(retryAfterMs(parseRetryAfter('Tue, 14 Nov 2023 22:13:21 GMT'), milliseconds)).toBe(1_000);
+});
+
+const twoDigits = (value: number) => `${value}`.padStart(2, '0');
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+test('reads the same time from each form of an HTTP date', () => {
+  const between = { min: new Date('1970-01-01'), max: new Date('2069-12-31T23:59:59Z'), noInvalidDate: true };
+  fc.assert(
+    fc.property(fc.date(between), (date) => {
+      const epochMs = Math.floor(date.getTime() / 1000) * 1000;
+      const imfFixdate = date.toUTCString();
+      const [, day = '', month = '', year = '', time = ''] = imfFixdate.split(' ');
+      const rfc850 = `${WEEKDAYS[date.getUTCDay()]}, ${day}-${month}-${twoDigits(date.getUTCFullYear() % 100)} ${time} GMT`;
+      const asctime = `${imfFixdate.slice(0, 3)} ${month} ${day.replace(/^0/, ' ')} ${time} ${year}`;
+
+      expect([imfFixdate, rfc850, asctime].map(parseHttpDate)).toEqual([epochMs, epochMs, epochMs]);
+    }),
+  );
 });
 
 test('a date in a response without `Date` is compared with the estimated server clock', () => {
