@@ -50,7 +50,8 @@ export interface CallOptions {
    */
   readonly priority?: 'high' | 'normal' | 'low' | undefined;
   /**
-   * Whether the call shares the request of an identical call in flight. `false` sends its own request.
+   * Whether the call shares the request of an identical call in flight: one with the same path, query, `headers`, `timeoutMs`,
+   * `maxRetries`, `onLimit`, `useReserve`, `priority` and `maxAgeMs`. `false` sends its own request.
    *
    * @default true
    */
