@@ -356,8 +356,11 @@ test("'snapshot' applies the interval of a new plan", async () => {
 });
 
 /** Clients of different processes that share a store: each begins without a quota record. */
-function processes(quota: Reply = success(quotaRecord({ snapshot_granularity: '5min' }))) {
-  const { fx: first, store, clock } = cached(counting(), { quota, keep: { maxAgeMs: 'snapshot' } });
+function processes(
+  quota: Reply = success(quotaRecord({ snapshot_granularity: '5min' })),
+  maxAgeMs: 'snapshot' | number = 'snapshot',
+) {
+  const { fx: first, store, clock } = cached(counting(), { quota, keep: { maxAgeMs } });
   const start = async (replies: Reply = counting(), ofStart = quota) => {
     const { fetch, fx } = cached(replies, { clock, quota: ofStart, cache: { maxAgeMs: 'snapshot', store } });
     return {
@@ -411,6 +414,17 @@ test("'snapshot' in the next process uses the stored interval if quota() fails",
 
   expect(await second.sourceOf()).toBe('cache');
   expect(second.paths()).toEqual(['quota']);
+});
+
+test("'snapshot' in the next process does not take another maximum age for the interval", async () => {
+  const { begin, start, clock } = processes(success(quotaRecord({ snapshot_granularity: '1min' })), 3_600_000);
+  await begin();
+  await clock.advance(60_000);
+
+  const second = await start();
+
+  expect(await second.sourceOf()).toBe('network');
+  expect(second.paths()).toEqual(['quota', 'latest']);
 });
 
 test('an interval that cannot be parsed caches nothing and warns once', async () => {
