@@ -259,10 +259,12 @@ function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly 
     : [`${proxy.variable} names the proxy ${proxy.host}. To bypass it:  export NO_PROXY=${url.hostname}`];
 }
 
-/** A message of the client without the names of its options that no command has. */
+/** A message of the client with the options of the command line instead of the client's own. */
 export function withoutAdvice(message: string): string {
   return message
     .replace(/; [^;]*\bset retryAfterUnit\b.*$/, '')
-    .replace(' (maxResponseBytes)', '')
+    .replace(/ \((?:maxResponseBytes|deadlineMs)\)/, '')
+    .replace('longer than maxRetryAfterMs', 'longer than --max-wait')
+    .replace("and onLimit is 'throw'", 'and waiting is off (--no-wait)')
     .replace(/^apiKey: /, 'the key ');
 }

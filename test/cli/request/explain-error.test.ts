@@ -102,6 +102,32 @@ test('a body that is too long is reported without the option of the client', asy
   expect(stderr).toContain('fxrates: the body is longer than 10485760 bytes (HTTP 200)');
 });
 
+test.each([
+  ["and onLimit is 'throw'", 'and waiting is off (--no-wait)'],
+  ['which is longer than maxRetryAfterMs', 'which is longer than --max-wait'],
+  ['which is after the deadline of the call (deadlineMs)', 'which is after the deadline of the call'],
+])('a call that is not sent while the service is down: %s', (words, shown) => {
+  const fact = 'The service is down (503); the next attempt is in 30 s, ';
+
+  expect(withoutAdvice(fact + words)).toBe(fact + shown);
+});
+
+test('no message of a batch names an option of the client', async () => {
+  const down = failure(503, { headers: { 'retry-after': '300' } });
+  const queries = `--each n=${Array.from({ length: 20 }, (_, n) => n).join()}`;
+
+  const refused = await runCli('batch latest --each n=1,2', { replies: rateLimited('30000') });
+  const unavailable = await runCli(`batch latest ${queries}`, { replies: down });
+
+  expect(refused.stderr).toContain('so it is tried as milliseconds\n');
+  expect(unavailable.stdout).toContain(
+    'the service is down (503); the next attempt is in 300 s, which is longer than --max-wait',
+  );
+  for (const { stdout, stderr } of [refused, unavailable]) {
+    expect(stdout + stderr).not.toMatch(/retryAfterUnit|maxRetryAfterMs|deadlineMs|onLimit/);
+  }
+});
+
 test('other messages are unchanged', () => {
   const message = 'cache: the store failed (EACCES); requests are sent to the service';
 
