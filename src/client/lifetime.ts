@@ -1,4 +1,4 @@
-import { Cancellation } from './cancellation.ts';
+import { abortable, Cancellation } from './cancellation.ts';
 import { AbortError, ConfigError } from './errors/errors.ts';
 import { Reference } from './reference.ts';
 
@@ -46,7 +46,9 @@ export class Lifetime {
     this.#parent?.addCall(call);
   }
 
+  /** Empties the reference, because the set may retain it. */
   removeCall(call: Reference<OpenCall>): void {
+    call.value = undefined;
     this.#calls.delete(call);
     this.#parent?.removeCall(call);
   }
@@ -54,18 +56,12 @@ export class Lifetime {
   /** Gives the result of `work`, or rejects when the client is closed. */
   untilClosed<T>(work: Promise<T>): Promise<T> {
     const cancellation = new Cancellation();
-    const response = new Promise<T>((resolve, reject) => {
-      cancellation.addEventListener('abort', () => reject(cancellation.reason));
-      work.then(resolve, reject);
-    });
+    const response = abortable(work, cancellation);
     const call = new Reference({ cancellation, response });
     this.addCall(call);
     const closed = this.signals.find(({ aborted }) => aborted);
     if (closed !== undefined) cancellation.cancel(closed.reason);
-    return response.finally(() => {
-      call.value = undefined;
-      this.removeCall(call);
-    });
+    return response.finally(() => this.removeCall(call));
   }
 
   requireOpen(): void {

@@ -19,7 +19,7 @@ import type { CliSettings } from '../settings/settings.ts';
 import { sharedLimit } from '../storage/shared-limit.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 import { type Connection, openConnection } from './connection.ts';
-import { explainClientError } from './explain-error.ts';
+import { explainClientError, withoutAdvice } from './explain-error.ts';
 import { HttpTrace } from './http-trace.ts';
 import { WaitReporter } from './wait-reporter.ts';
 
@@ -149,18 +149,20 @@ function serviceResponse({ data, meta }: ClientResult, key: KeyInUse, { clock }:
   return { ...meta, data, receivedAt: Number.isNaN(at) ? clock.now() : at, key };
 }
 
-/** With `-v` only, warns of a store that cannot be used: containers often have a read-only home folder. */
+/**
+ * The limit that commands share, and the client's warnings without its own options. A store that cannot be used causes a
+ * warning with `-v` only: containers often have a read-only home folder.
+ */
 async function sharingOf(
   { io, settings }: Invocation,
   { hooks }: CallReporter,
   offline: Connection | undefined,
 ): Promise<FxRatesOptions> {
   const shared = offline ? undefined : await sharedLimit(io, settings); // without a request no slot is needed
-  if (shared === undefined) return {};
   const warn = (message: string) => {
-    if (settings.verbose > 0 || !shared.isAbout(message)) hooks.logger?.warn(message);
+    if (settings.verbose > 0 || !shared?.isAbout(message)) hooks.logger?.warn(withoutAdvice(message));
   };
-  return { rateLimit: { store: shared.store }, logger: { warn } };
+  return { rateLimit: shared && { store: shared.store }, logger: { warn } };
 }
 
 /** Masks the key in all output from here on. */

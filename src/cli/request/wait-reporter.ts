@@ -3,7 +3,7 @@ import { visible } from '../../visible-text.ts';
 import type { Invocation } from '../command.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { jsonLine } from '../terminal/text.ts';
-import { JITTER_MS, waitTooLong, withoutAdvice } from './explain-error.ts';
+import { JITTER_MS, waitTooLong } from './explain-error.ts';
 
 /** A wait of the client, for the countdown and for the JSON event. */
 interface ReportedWait {
@@ -46,7 +46,7 @@ export class WaitReporter {
       onWait: ({ waitMs, retryAfterUnit }) => this.#onLimit(waitMs, retryAfterUnit),
       onRetry: ({ kind, code, status, waitMs }) =>
         this.#begin({ reason: kind, cause: visible(`the attempt failed (${status ?? code ?? kind})`), waitMs }),
-      logger: { warn: (message) => void invocation.screen.warn(withoutAdvice(message)) },
+      logger: { warn: (message) => void invocation.screen.warn(message) },
     };
   }
 

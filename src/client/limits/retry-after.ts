@@ -58,18 +58,18 @@ const IMF_FIXDATE =
 /** The obsolete forms, which a client must accept (RFC 9110 §5.6.7): that of RFC 850 and that of `asctime()`. */
 const RFC_850 = /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (\d{2})-([A-Z][a-z]{2})-(\d{2}) (\d{2}:\d{2}:\d{2}) GMT$/;
 const ASCTIME = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ([A-Z][a-z]{2}) ([ \d]\d) (\d{2}:\d{2}:\d{2}) (\d{4})$/;
-/** Smaller years of two digits are in the 21st century. */
+/** Lower two-digit years are in the 21st century. */
 const CENTURY_FROM = 70;
 
 /** Milliseconds since the Unix epoch of an HTTP date (RFC 9110 §5.6.7); `undefined` for other text. */
 export function parseHttpDate(text: string | null | undefined): number | undefined {
   if (!text) return undefined;
-  const epochMs = Date.parse(IMF_FIXDATE.test(text) ? text : withoutObsoleteForm(text));
+  const epochMs = Date.parse(IMF_FIXDATE.test(text) ? text : normalizedDate(text));
   return Number.isNaN(epochMs) ? undefined : epochMs;
 }
 
-/** An obsolete date as `14 Nov 2023 22:13:50 GMT`; empty for other text. */
-function withoutObsoleteForm(text: string): string {
+/** A date in an obsolete form as `14 Nov 2023 22:13:50 GMT`; empty for other text. */
+function normalizedDate(text: string): string {
   const rfc850 = RFC_850.exec(text);
   if (rfc850 !== null) {
     const [, day, month, year, time] = rfc850;

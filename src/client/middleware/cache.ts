@@ -48,11 +48,9 @@ export function cache({ maxAgeMs: option, staleIfLimitedMs, ...parts }: CachePar
       request.endpoint.consumesQuota ? cachedOrSent(request, next) : next(request);
 }
 
-interface CachedResponse {
+interface CachedResponse extends Pick<CacheEntry, 'snapshotMs'> {
   readonly response: ApiResponse;
   readonly ageMs: () => number;
-  /** As in `CacheEntry`. */
-  readonly snapshotMs?: number | undefined;
 }
 
 /** Checked now, because the call may have waited since the entry was read. */

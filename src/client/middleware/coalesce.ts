@@ -65,7 +65,6 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
     const call = createCall(caller, next);
     const reference = new Reference(call);
     const finish = () => {
-      reference.value = undefined;
       lifetime.removeCall(reference);
       if (key !== undefined && calls.get(key) === reference) calls.delete(key);
     };

@@ -2,7 +2,6 @@ import type { BatchProgress } from '../../../client/index.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { withoutAdvice } from '../../request/explain-error.ts';
 import type { CallReporter } from '../../request/send-request.ts';
 import { canRedraw, ERASE_LINE } from '../../request/wait-reporter.ts';
 import { formatDuration } from '../../settings/duration.ts';
@@ -62,7 +61,7 @@ export class ProgressView {
           this.#waitsUntil = until.getTime();
           this.#progress = { ...this.#progress, waiting };
         },
-        logger: { warn: (message) => void this.#erase().then(() => screen.warn(withoutAdvice(message))) },
+        logger: { warn: (message) => void this.#erase().then(() => screen.warn(message)) },
       },
       signal: AbortSignal.any([io.interrupts.signal, this.#stall.signal]),
       end: () => undefined,

@@ -175,7 +175,7 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
 
 /**
  * Whether no query can succeed with this key. The service does not document the status of a revoked key, and a 403 can be
- * about one query. So after the first 403, `quota()`, which is free, tells which of the two it is.
+ * about one query. A call of `quota()`, which is free, distinguishes them; it is made after the first 403.
  */
 async function isKeyRefused({ error }: Item, { run, client }: InBatch): Promise<boolean> {
   if (error?.kind !== 'authentication') return false;
@@ -184,7 +184,7 @@ async function isKeyRefused({ error }: Item, { run, client }: InBatch): Promise<
   run.hasCheckedKey = true;
   const { signal } = run.progress.reporter;
   const quota = callClient(client.fx, { operation: operations.quota, query: {} }, { signal, priority: 'high' });
-  const failure: Partial<AnyFxRatesError> | undefined = await quota.then(
+  const failure = await quota.then(
     () => undefined,
     (cause: AnyFxRatesError) => cause,
   );

@@ -309,7 +309,7 @@ test('with a rejected key, every query fails, without a request for each', async
   expect(requests.length).toBeLessThan(300);
 });
 
-test('a query that answers 403 fails alone', async () => {
+test('a query that is answered with 403 fails alone', async () => {
   const { code, stdout } = await batch('latest -', { stdin: lines(100), replies: [failure(403), echo] });
 
   expect(code).toBe(1);
@@ -330,7 +330,7 @@ test('with a key that is rejected with 403, every query fails, without a request
   expect(requests.length).toBeLessThan(300);
 });
 
-test('several queries that answer 403 fail alone, and quota is called once for them', async () => {
+test('several queries that are answered with 403 fail alone, and quota is called once for them', async () => {
   const stdin = lines(20).replaceAll(/n=(\d*[05])$/gm, 'fail=403 n=$1');
 
   const { stdout, requests } = await batch('latest -', { stdin });
