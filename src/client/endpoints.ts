@@ -41,8 +41,10 @@ export function operationEndpoint(id: OperationId, parameters: object = {}): End
   requirePlainObject(parameters);
   const values = definedOf(parameters as Readonly<Record<string, unknown>>);
   refuseKeyParameters(values);
-  const checked = parseSchema(querySchemas[id], values);
-  if (!checked.success) {
+  // Parameters that the contract does not name are checked when the target is built.
+  const isUnnamed = operation.query === 'free-form' && operation.parameters.length === 0;
+  const checked = isUnnamed ? undefined : parseSchema(querySchemas[id], values);
+  if (checked?.success === false) {
     // Its error names the value; that of a free-form schema does not.
     if (operation.query === 'free-form') buildOperationTarget(operation, values);
     const [issue] = checked.error.issues;

@@ -59,6 +59,7 @@ interface CoalesceParts {
  */
 export function coalesce({ timers, lifetime, now }: CoalesceParts) {
   const calls = new Map<string, Reference<SharedCall>>();
+  const textOf = createSettingsText();
 
   /** Other callers can join the call if it has a `key`. */
   const start = (caller: Caller, next: Handler<ApiRequest>, key?: string): SharedCall => {
@@ -78,7 +79,7 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
   const join = (caller: Caller, next: Handler<ApiRequest>): SharedCall => {
     if (caller.signal?.aborted) throw new AbortError({ cause: caller.signal.reason });
     if (!caller.settings.coalesce) return start(caller, next);
-    const key = callKey(caller);
+    const key = `${sortedTarget(caller.endpoint.target)} ${textOf(caller.settings)}`;
     const call = calls.get(key)?.value;
     if (call === undefined) return start(caller, next, key);
     // If the call in flight waits beyond the caller's deadline, a separate call rejects immediately, with the reason.
@@ -127,11 +128,26 @@ function shared(response: ApiResponse, log: AttemptLog, { parse }: Endpoint): Ca
   return { response: { ...response, data: parsed.data }, log, source, ageMs };
 }
 
-function callKey({ endpoint, settings }: Caller): string {
-  const { timeoutMs, maxRetries, onLimit, useReserve, priority, maxAgeMs, headers } = settings;
-  const shown = Object.keys(headers).length === 0 ? '' : JSON.stringify(Object.entries(headers).sort());
-  const target = sortedTarget(endpoint.target);
-  return `${target} ${timeoutMs} ${maxRetries} ${onLimit} ${useReserve} ${priority} ${maxAgeMs} ${shown}`;
+/** The settings that calls must have in common to share a request. */
+const SHARING_SETTINGS = [
+  'timeoutMs',
+  'maxRetries',
+  'onLimit',
+  'useReserve',
+  'priority',
+  'maxAgeMs',
+  'headers',
+] as const;
+
+/** Returns equal texts for equal settings. Most calls have the settings of the last one, whose text is reused. */
+function createSettingsText(): (settings: CallSettings) => string {
+  let last: { readonly settings: CallSettings; readonly text: string } | undefined;
+  return (settings) => {
+    if (last && SHARING_SETTINGS.every((name) => settings[name] === last?.settings[name])) return last.text;
+    const headers = Object.entries(settings.headers).sort();
+    last = { settings, text: JSON.stringify({ ...settings, headers }, [...SHARING_SETTINGS]) };
+    return last.text;
+  };
 }
 
 function createCall({ endpoint, settings, deadlineAt }: Caller, next: Handler<ApiRequest>): SharedCall {

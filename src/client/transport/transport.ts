@@ -117,6 +117,14 @@ export class BodyReader {
   }
 }
 
+/** Field by field, because spreads would take a fifth of the client's own time of a call. */
+export function withBody(
+  { status, headers }: Pick<TransportResponse, 'status' | 'headers'>,
+  { text, problem }: ReadBody,
+): TransportResponse {
+  return { status, headers, text, problem };
+}
+
 function problemOf(problem: string): ReadBody {
   return { text: '', problem };
 }
@@ -183,8 +191,8 @@ function requireResponse(value: unknown): void {
 
 /** Reads a `Response` to its end, or until its body is longer than `maxBytes`. */
 export async function readResponse(response: Response, maxBytes: number): Promise<TransportResponse> {
-  const headers = new WebHeaders(response.headers);
-  return { status: response.status, headers, ...(await readBody(response, maxBytes)) };
+  const head = { status: response.status, headers: new WebHeaders(response.headers) };
+  return withBody(head, await readBody(response, maxBytes));
 }
 
 async function readBody(response: Response, maxBytes: number): Promise<ReadBody> {

@@ -6,6 +6,7 @@ import {
   type Transport,
   type TransportRequest,
   type TransportResponse,
+  withBody,
 } from './transport.ts';
 
 /** Sends through the dispatcher that `dispatcherOf` returns for each request. */
@@ -94,10 +95,10 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onComplete(): void {
     this.#stopListening();
-    const response = { status: this.#status, headers: new UndiciHeaders(this.#headers) };
-    const encoding = response.headers.get('content-encoding')?.toLowerCase() ?? '';
-    if (encoding === '' || encoding === 'identity') this.#settle.resolve({ ...response, ...this.#body.end() });
-    else this.#settle.resolve(this.#body.endEncoded(encoding).then((body) => ({ ...response, ...body })));
+    const head = { status: this.#status, headers: new UndiciHeaders(this.#headers) };
+    const encoding = head.headers.get('content-encoding')?.toLowerCase() ?? '';
+    if (encoding === '' || encoding === 'identity') this.#settle.resolve(withBody(head, this.#body.end()));
+    else this.#settle.resolve(this.#body.endEncoded(encoding).then((body) => withBody(head, body)));
   }
 
   onError(error: Error): void {

@@ -92,6 +92,7 @@ test.each<[string, LatestParameters, LatestParameters]>([
   ['another number of retries', [{}, {}], [{}, { maxRetries: 0 }]],
   ['another policy for limits', [{}, {}], [{}, { onLimit: 'throw' }]],
   ['another priority', [{}, {}], [{}, { priority: 'high' }]],
+  ['another age', [{}, {}], [{}, { maxAgeMs: 5_000 }]],
   ['another header', [{}, {}], [{}, { headers: { 'accept-language': 'de' } }]],
   [
     'another value of a header',
@@ -99,9 +100,9 @@ test.each<[string, LatestParameters, LatestParameters]>([
     [{}, { headers: { 'accept-language': 'de' } }],
   ],
 ])('calls with %s do not mix', async (_, first, second) => {
-  const { fx, fetch } = testClient(success());
+  const { fx, fetch } = testClient(success(), { cache: { maxAgeMs: 1_000 } });
 
-  await Promise.all([fx.latest(...first), fx.latest(...second)]);
+  await Promise.all([fx.latest(...first), fx.latest(...second), fx.latest(...first), fx.latest(...second)]);
 
   expect(fetch.requests).toHaveLength(2);
 });
@@ -438,4 +439,16 @@ test('coalesce: false sends a request of its own', async () => {
   await Promise.all([fx.latest(), fx.latest(), fx.latest({}, { coalesce: false }), fx.latest({}, { coalesce: false })]);
 
   expect(fetch.requests).toHaveLength(3);
+});
+
+test('calls share a request if their headers are the same in another order', async () => {
+  const { fx, fetch } = testClient(success());
+
+  await Promise.all([
+    fx.latest({}, { headers: { 'x-a': '1', 'x-b': '2' } }),
+    fx.latest({}, { headers: { 'x-b': '2', 'x-a': '1' } }),
+    fx.latest({}, { headers: { 'x-a': '2', 'x-b': '2' } }),
+  ]);
+
+  expect(fetch.requests).toHaveLength(2);
 });
