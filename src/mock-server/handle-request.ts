@@ -6,7 +6,7 @@ import { type AdapterHandler, withFaults } from './faults/with-faults.ts';
 import { internalError } from './http/error-responses.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
 import type { MockRequest, MockResponse } from './http/mock-message.ts';
-import { recordResponseBody, recordResponseHeaders } from './http/record-request.ts';
+import { recordResponse } from './http/record-request.ts';
 import { withCorsHeaders } from './http/response-headers.ts';
 import type { HandledRequest, ServiceHandler } from './http/service-handler.ts';
 import { dateHeader, errorResponse, type ServiceResponse, writeResponse } from './http/service-response.ts';
@@ -65,8 +65,9 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
 function addEntry(journal: Journal, entry: NewJournalEntry, response: MockResponse | undefined): void {
   // With status 0, the client receives nothing.
   if (response !== undefined && entry.status !== 0) {
-    entry.responseHeaders = recordResponseHeaders(response);
-    entry.responseBody = recordResponseBody(response);
+    const { headers, body } = recordResponse(response);
+    entry.responseHeaders = headers;
+    entry.responseBody = body;
   }
   journal.add(entry);
 }

@@ -104,9 +104,34 @@ export function recordBody(body: MockRequest['body']): string | undefined {
   return bodyText(Buffer.from(body).toString());
 }
 
-/** The headers of a response without the keys in them. Most contain none, so the entry of the journal shares them. */
-export function recordResponseHeaders(response: MockResponse): RecordedValues {
-  const headers = headersWithCookies(response);
+/** A response as the journal shows it: without the keys in it. */
+interface RecordedResponse {
+  readonly headers: RecordedValues;
+  readonly body: string | undefined;
+}
+
+/** Successive responses with the same headers and body, which is most of them, share one record. */
+export function recordResponse(response: MockResponse): RecordedResponse {
+  const { headers, cookies, body, delivery } = response;
+  if (cookies !== undefined || delivery !== undefined) return newResponseRecord(response);
+  if (headers !== lastResponse.headers || body !== lastResponse.body) {
+    lastResponse = { headers, body, record: newResponseRecord(response) };
+  }
+  return lastResponse.record;
+}
+
+let lastResponse: Pick<MockResponse, 'headers' | 'body'> & { readonly record: RecordedResponse } = {
+  headers: {},
+  body: '',
+  record: { headers: {}, body: undefined },
+};
+
+function newResponseRecord(response: MockResponse): RecordedResponse {
+  return { headers: recordedHeaders(headersWithCookies(response)), body: recordedBody(response) };
+}
+
+/** Most headers contain no key, so the entry of the journal shares them with the response. */
+function recordedHeaders(headers: RecordedValues): RecordedValues {
   for (const name in headers) {
     if (masked(headers[name] ?? '') !== headers[name]) return Object.fromEntries(maskedEntries(headers));
   }
@@ -122,7 +147,7 @@ function masked(value: string | readonly string[]): string | readonly string[] {
 }
 
 /** The part of a response body that is sent, as `recordBody` records it. */
-export function recordResponseBody({ body, delivery }: MockResponse): string | undefined {
+function recordedBody({ body, delivery }: MockResponse): string | undefined {
   if (delivery !== undefined && delivery.bodyBytes !== Number.POSITIVE_INFINITY) {
     return recordBody(Buffer.from(body).subarray(0, delivery.bodyBytes));
   }

@@ -89,19 +89,26 @@ export function writeResponse(response: ServiceResponse, method: string, date: s
     const length = STATUSES_WITHOUT_BODY.has(status) ? {} : { 'content-length': '0' };
     return { status, headers: { ...length, date, ...headers }, cookies, body };
   }
-  return {
-    status,
-    headers: {
-      'content-type': 'application/json',
-      'content-length': String(encodeBody(body).byteLength),
-      date,
-      ...headers,
-    },
-    cookies,
-    // HEAD: the headers of a GET, without the body (RFC 9110 §9.3.2).
-    body: method === 'HEAD' ? '' : body,
-  };
+  // HEAD: the headers of a GET, without the body (RFC 9110 §9.3.2).
+  return { status, headers: headersOfBody(body, headers, date), cookies, body: method === 'HEAD' ? '' : body };
 }
+
+/** Successive responses with the same body share the headers, because the journal has thousands of them. */
+function headersOfBody(body: string, given: ServiceResponse['headers'], date: string): MockResponse['headers'] {
+  const isLast = body === lastHeaders.body && given === lastHeaders.given && date === lastHeaders.all['date'];
+  if (!isLast) {
+    const length = String(encodeBody(body).byteLength);
+    const all = { 'content-type': 'application/json', 'content-length': length, date, ...given };
+    lastHeaders = { body, given, all: Object.freeze(all) };
+  }
+  return lastHeaders.all;
+}
+
+let lastHeaders: { readonly body: string; readonly given: object; readonly all: MockResponse['headers'] } = {
+  body: '',
+  given: {},
+  all: {},
+};
 
 /** The bytes of a body. The last ones are cached, because `content-length` needs them first, and most requests repeat. */
 export function encodeBody(body: string): Buffer {
