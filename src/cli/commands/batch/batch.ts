@@ -6,7 +6,7 @@ import { visible } from '../../../visible-text.ts';
 import { openCache, parseCacheAge } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, cannotWrite, usageError, writeReason } from '../../errors/cli-error.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { dataOf } from '../../output/print-json.ts';
 import { namedQuery, parameterOption, parseParameters } from '../../parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
@@ -26,7 +26,7 @@ export const batchCommand: CommandSpec = {
   name: 'batch',
   summary: 'many queries, as fast as the limit per minute allows',
   description:
-    'Calls an operation once for each query in a file (- is stdin), and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. With -o csv it prints a table. The exit code is 0 if all queries succeeded, and 1 if a query failed.',
+    'Calls an operation once for each query in a file (- is stdin), and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. With -o csv it prints a table. The exit code is 0 if all queries succeeded, and 1 if a query failed. It is 4 if the service refuses the key, and 8 if the monthly quota is used up.',
   argument: { syntax: '<operation> [file]', description: `${NAMES.join(', ')}, and a file of queries`, choices: NAMES },
   options: () => [
     repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
@@ -74,7 +74,8 @@ async function runBatch(invocation: Invocation): Promise<number> {
     hasSuccess: false,
     hasCheckedKey: false,
   };
-  const run: BatchRun = { invocation: batchInvocation, operation, queries, format, progress, ...counts };
+  const failureCode = exitCodes.failure;
+  const run: BatchRun = { invocation: batchInvocation, operation, queries, format, progress, failureCode, ...counts };
   try {
     const client = await openClient(batchInvocation, { reporter: progress.reporter, cache: cacheOf(invocation) });
     progress.start();
@@ -84,7 +85,7 @@ async function runBatch(invocation: Invocation): Promise<number> {
     await progress.end({ done: run.printed.size, failed: failed.length, cached: run.cached });
     if (failedOut !== undefined) await writeFailed(failedOut, run);
   }
-  return run.failed.size === 0 ? exitCodes.ok : exitCodes.failure;
+  return run.failed.size === 0 ? exitCodes.ok : run.failureCode;
 }
 
 function cacheOf({ options, io }: Invocation): CacheOptions | undefined {
@@ -136,6 +137,8 @@ interface BatchRun {
   hasSuccess: boolean;
   /** Whether `quota()` was called after a 403. */
   hasCheckedKey: boolean;
+  /** The exit code if a query failed. */
+  failureCode: ExitCode;
 }
 
 type Item = BatchItem<Query, unknown>;
@@ -161,7 +164,8 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
       await record(item.query, item);
       lastBody = item.meta?.rawBody ?? lastBody;
       run.cached += Number(item.meta?.source === 'cache');
-      if (!(await isKeyRefused(item, { run, client }))) continue;
+      run.failureCode = await failureCodeAfter(item, { run, client });
+      if (run.failureCode !== exitCodes.authentication) continue;
       for (const query of [...left]) await record(query, { ...item, query });
       break;
     }
@@ -171,6 +175,12 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
     if (lastBody !== undefined) await rememberCurrencies(lastBody, io.env);
     await lines.flush();
   }
+}
+
+/** The exit code if a query failed, after the failure of `item`: a used-up quota and a refused key fail all later queries. */
+async function failureCodeAfter(item: Item, batch: InBatch): Promise<ExitCode> {
+  if (item.error?.kind === 'quota_exhausted') return exitCodes.quota;
+  return (await isKeyRefused(item, batch)) ? exitCodes.authentication : batch.run.failureCode;
 }
 
 /**

@@ -302,7 +302,7 @@ test('a batch without queries succeeds', async () => {
 test('with a rejected key, every query fails, without a request for each', async () => {
   const { code, stdout, requests } = await batch('latest -', { stdin: lines(1000), replies: failure(401) });
 
-  expect(code).toBe(1);
+  expect(code).toBe(4);
   const results = parsed(stdout);
   expect(new Set(results.map(({ query }) => query.n)).size).toBe(1000);
   expect(results.every(({ error }) => error.code === 'authentication')).toBe(true);
@@ -318,12 +318,13 @@ test('a query that is answered with 403 fails alone', async () => {
 });
 
 test('with a key that is rejected with 403, every query fails, without a request for each', async () => {
-  const { stdout, requests } = await batch('latest -', {
+  const { code, stdout, requests } = await batch('latest -', {
     stdin: lines(1000),
     replies: failure(403),
     quota: failure(403),
   });
 
+  expect(code).toBe(4);
   const results = parsed(stdout);
   expect(new Set(results.map(({ query }) => query.n)).size).toBe(1000);
   expect(results.every(({ error }) => error.code === 'authentication')).toBe(true);
@@ -344,7 +345,7 @@ test('with a used-up monthly quota, every query fails, without a request for eac
 
   const { code, stdout, requests } = await batch('latest -', { stdin: lines(1000), ...options });
 
-  expect(code).toBe(1);
+  expect(code).toBe(8);
   expect(parsed(stdout).map(({ error }) => error.code)).toEqual(Array(1000).fill('quota_exhausted'));
   expect(requests.length).toBeLessThan(300);
 });
