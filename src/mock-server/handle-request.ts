@@ -57,7 +57,26 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
 
   return (request, source) => {
     const handled = handle(request, source);
-    return handled instanceof Promise ? handled.then((late) => finish(late, source)) : finish(handled, source);
+    if (!(handled instanceof Promise)) return finish(handled, source);
+    const failed = (error: unknown) => {
+      // A fault that the adapter cannot reproduce. msw would send a response of its own, with a stack.
+      if (source.adapter === 'msw') return outsideService(request, internalError(error), options);
+      throw error;
+    };
+    return handled.catch(failed).then((late) => finish(late, source));
+  };
+}
+
+/** The response to a request that does not reach the emulated service, and its entry. */
+function outsideService(
+  request: MockRequest,
+  refusal: ServiceResponse,
+  { clock, identify }: RequestHandlerOptions,
+): HandledRequest {
+  const { status, code, why } = refusal;
+  return {
+    response: writeResponse(refusal, request.method, dateHeader(clock.now())),
+    entry: newJournalEntry({ ...identify(request), status, code, why }),
   };
 }
 
@@ -87,15 +106,8 @@ function noteNoResponse(entry: NewJournalEntry | undefined, reason: string): voi
 }
 
 /** The handlers of `mock.use()` before the emulated service. */
-function withOverrides({ handler, overrides, clock, identify }: RequestHandlerOptions): AdapterHandler {
-  /** For a request that does not reach the emulated service. */
-  function outside(request: MockRequest, refusal: ServiceResponse): HandledRequest {
-    const { status, code, why } = refusal;
-    return {
-      response: writeResponse(refusal, request.method, dateHeader(clock.now())),
-      entry: newJournalEntry({ ...identify(request), status, code, why }),
-    };
-  }
+function withOverrides(options: RequestHandlerOptions): AdapterHandler {
+  const { handler, overrides, clock, identify } = options;
 
   async function overridden(request: MockRequest): Promise<HandledRequest> {
     const release = clock.hold();
@@ -105,7 +117,7 @@ function withOverrides({ handler, overrides, clock, identify }: RequestHandlerOp
       const why = 'the response is that of a handler of mock.use()';
       return { response, entry: newJournalEntry({ ...identify(request), status: response?.status ?? 0, why }) };
     } catch (error) {
-      return outside(request, internalError(error));
+      return outsideService(request, internalError(error), options);
     } finally {
       release();
     }
@@ -113,7 +125,7 @@ function withOverrides({ handler, overrides, clock, identify }: RequestHandlerOp
 
   return (request) => {
     if (request.body !== undefined && request.body.byteLength > MAX_REQUEST_BODY_BYTES)
-      return outside(request, TOO_LARGE);
+      return outsideService(request, TOO_LARGE, options);
     return overrides.isEmpty ? handler(request) : overridden(request);
   };
 }

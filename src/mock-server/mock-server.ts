@@ -1,6 +1,12 @@
 import type { Dispatcher } from 'undici';
 import type { AdapterName } from './adapters/active-adapters.ts';
-import { checkedStrategy, createMswHandlers, type InterceptionOptions, intercept } from './adapters/interception.ts';
+import {
+  checkedStrategy,
+  createMswHandlers,
+  type InterceptionOptions,
+  intercept,
+  requireSameStrategy,
+} from './adapters/interception.ts';
 import { load } from './adapters/load-packages.ts';
 import { createDispatcher } from './adapters/undici-dispatcher.ts';
 import { checkAdapterSupport } from './faults/select-faults.ts';
@@ -89,17 +95,20 @@ export class MockServer extends MockScope implements AsyncDisposable {
    * defines what happens to requests to other origins, as in msw: `'bypass'` (default), `'warn'`, `'error'` or a function.
    * Requests with a separate `Agent`, `Pool` or `Client` of undici are not intercepted, only those of the global dispatcher.
    * @throws MockServerError with code `invalid_option`; `origin_in_use`, if another mock listens at the same base URL;
-   * `strategy_in_use`, if another mock listens with another `onUnhandledRequest`; `msw_in_use`, if another server of msw
+   * `strategy_in_use`, if this or another mock listens with another `onUnhandledRequest`; `msw_in_use`, if another server of msw
    * listens in this process; `fault_not_possible`, if msw or undici cannot reproduce a fault; `msw_missing`, if msw is not
    * installed.
    * @example mock.listen({ onUnhandledRequest: 'error' })
    */
   listen(options: InterceptionOptions = {}): void {
     const onUnhandledRequest = checkedStrategy(options);
-    if (this.#stopListening !== undefined) return;
+    if (this.#stopListening !== undefined) {
+      if (onUnhandledRequest !== undefined) requireSameStrategy(onUnhandledRequest);
+      return;
+    }
     const { sockets, adapters } = this.#parts;
     this.#checkFaults('msw', 'undici');
-    const stop = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest);
+    const stop = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest ?? 'bypass');
     const releaseSockets = sockets.expect();
     const closeAdapters = adapters.open('msw', 'undici');
     this.#stopListening = () => {

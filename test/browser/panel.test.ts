@@ -64,7 +64,6 @@ browserTest('adds faults, shows whom they struck, and removes them', async () =>
 
   await page.getByLabel('Kind of fault').selectOption('status');
   await page.getByLabel('status required').fill('503');
-  await page.getByText('How often').click();
   await page.getByRole('form', { name: 'New fault' }).getByLabel('id', { exact: true }).fill('down');
   await page.getByLabel('probability', { exact: true }).fill('1');
   const card = page.getByRole('region', { name: 'Faults' });
@@ -377,4 +376,16 @@ browserTest('axe finds what is wrong with a page, so that its silence means some
   );
   const findings = (await axeFindings(browser.page)).join('\n');
   for (const rule of ['label', 'image-alt', 'color-contrast', 'html-has-lang']) expect(findings).toContain(`${rule}: `);
+});
+
+browserTest('works in a browser whose language is no valid language tag', async () => {
+  const { adminUrl, close } = await serving();
+  await using browser = await openBrowser();
+  const { page } = browser;
+  await page.addInitScript("Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })");
+
+  expect(await openPanel(page, adminUrl)).toEqual([]);
+
+  await page.getByRole('heading', { name: 'Requests per second' }).waitFor();
+  await close();
 });

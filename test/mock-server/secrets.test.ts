@@ -38,6 +38,20 @@ function formsOf(key: string): string[] {
   ];
 }
 
+test('the error of a handler is recorded without the key in it', async () => {
+  const mock = createMockServer();
+  const { key } = mock.createKey();
+  mock.use(
+    http.get('*/api/v1/latest', ({ request }) => {
+      throw new Error(`for ${request.headers.get('authorization')}`);
+    }),
+  );
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
+
+  expect(mock.journal.list()[0]?.why).toBe('Error: for Bearer fx_live_…');
+});
+
 test.each(mockAdapters)('shows, logs and stores no key: $name', async ({ open }) => {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
   const { id, key, accountId } = mock.createKey();

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { freePort } from '../../bench/free-port.ts';
 import { connectMockServer, createMockServer } from '../../src/mock-server/index.ts';
 import { hasBundle, Running } from '../helpers/cli-bundle.ts';
+import { until } from '../helpers/until.ts';
 import { installOffline, pack } from './consumer.ts';
 
 const page = readFileSync(new URL('../../docs/mock-server.md', import.meta.url), 'utf8');
@@ -25,7 +26,8 @@ const { mock: mockService, tests: testService } = compose.services;
 const gitlab = parse(block('yaml', '# .gitlab-ci.yml')).test;
 const CI = [
   { name: 'GitHub Actions', script: String(parse(block('yaml', '# .github'))[0].run), variables: {} },
-  { name: 'GitLab', script: gitlab.script.join('\n'), variables: gitlab.variables },
+  // GitLab ends the container of a job, and with it the mock.
+  { name: 'GitLab', script: [...gitlab.script, 'kill $!'].join('\n'), variables: gitlab.variables },
 ];
 
 let folder: string;
@@ -71,12 +73,12 @@ describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, wi
   });
 
   test.each(CI)(
-    'the steps for $name wait for the mock and run tests with its key',
+    'the steps for $name wait for the mock, run tests with its key, and stop it',
     async ({ script, variables }) => {
       const port = String(await freePort());
       // Replaces the packages and the tests of a reader.
-      const lines = `${script}\nkill $!`
-        .replace('npx fxrates mock', `fxrates mock --port ${port}`)
+      const lines = script
+        .replace(/\S+(?: fxrates|\/fxrates) mock/, `node_modules/.bin/fxrates mock --port ${port}`)
         .replace('npm ci', 'true')
         .replace('npm test', 'fxrates latest base=EUR --get base && echo "$FXRATES_MOCK_ADMIN_TOKEN"');
       const atPort = (text: string) => text.replaceAll('4010', port);
@@ -88,6 +90,12 @@ describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, wi
 
       expect({ code, stdout }).toEqual({ code: 0, stdout: 'EUR\nknown-to-tests-alone\n' });
       expect(readFileSync(join(folder, 'mock.log'), 'utf8')).toContain('GET /api/v1/latest');
+      await until(() =>
+        fetch(`http://127.0.0.1:${port}`).then(
+          () => false,
+          () => true,
+        ),
+      );
     },
     60_000,
   );

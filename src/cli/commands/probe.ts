@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { ProxyFailure } from '../../environment-proxy.ts';
 import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
 import { checkWritable, replaceFile } from '../../replace-file.ts';
@@ -17,7 +16,7 @@ import {
 } from '../request/explain-error.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import { parsedOption, wholeNumber } from '../settings/option-types.ts';
+import { fileOption, parsedOption, wholeNumber } from '../settings/option-types.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 
 export const probeCommand: CommandSpec = {
@@ -28,7 +27,7 @@ export const probeCommand: CommandSpec = {
   argument: { syntax: '[base-url]', description: 'base URL of the service (default: as for other commands)' },
   options: () => [
     parsedOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
-    new Option('--out <file>', 'write the JSON to this file'),
+    fileOption('--out <file>', 'write the JSON to this file'),
   ],
   examples: [
     { command: 'fxrates probe https://api.example.test --out behaviour.json', comment: '' },

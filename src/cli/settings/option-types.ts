@@ -17,6 +17,14 @@ export function choiceOption(flags: string, description: string, choices: readon
   return option;
 }
 
+/** An option that accepts the path of a file. An empty text is that of a shell variable that is not set. */
+export function fileOption(flags: string, description: string): Option {
+  return parsedOption(flags, description, (text, label) => {
+    if (text === '') throw usageError(`${label} expects the path of a file, got ''`);
+    return text;
+  });
+}
+
 /** An option that may be typed several times: its value is the list of all texts. */
 export function repeatableOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text: string, texts: readonly string[] = []) => [...texts, text]);

@@ -57,8 +57,11 @@ const optionsShape = z.strictObject({
   onUnhandledFrame: z.enum(STRATEGIES, "'bypass', 'warn' or 'error'; a function as onUnhandledRequest").optional(),
 } satisfies Record<keyof InterceptionOptions, z.ZodType>);
 
-/** The strategy for requests that no mock handles. Throws for an unknown option: requests would be sent unnoticed. */
-export function checkedStrategy(options: InterceptionOptions): OnUnhandledRequest {
+/**
+ * The strategy for requests that no mock handles; `undefined` for the default. Throws for an unknown option: requests would
+ * be sent unnoticed.
+ */
+export function checkedStrategy(options: InterceptionOptions): OnUnhandledRequest | undefined {
   const description = { place: '', what: 'an option of listen()' };
   const { onUnhandledRequest, onUnhandledFrame } = checkedInput(optionsShape, options, description);
   if (onUnhandledRequest !== undefined && onUnhandledFrame !== undefined) {
@@ -68,7 +71,16 @@ export function checkedStrategy(options: InterceptionOptions): OnUnhandledReques
       'either onUnhandledRequest or onUnhandledFrame, not both',
     );
   }
-  return onUnhandledRequest ?? onUnhandledFrame ?? 'bypass';
+  return onUnhandledRequest ?? onUnhandledFrame;
+}
+
+/** Throws for another strategy than that of the mocks that listen: it would have no effect. */
+export function requireSameStrategy(strategy: OnUnhandledRequest): void {
+  if (interception === undefined || interception.onUnhandledRequest === strategy) return;
+  throw new MockServerError(
+    'A mock in this process listens with another onUnhandledRequest; pass the same value to each listen(), or close() it first.',
+    { code: 'strategy_in_use' },
+  );
 }
 
 /** Sends the requests of this process to `origin` to the mock. Returns a function that ends this. Requires msw. */
@@ -82,13 +94,8 @@ export function intercept(
       code: 'origin_in_use',
     });
   }
+  requireSameStrategy(onUnhandledRequest);
   interception ??= interceptProcess(onUnhandledRequest);
-  if (interception.onUnhandledRequest !== onUnhandledRequest) {
-    throw new MockServerError(
-      'Another mock in this process listens with another onUnhandledRequest; pass the same value to each listen().',
-      { code: 'strategy_in_use' },
-    );
-  }
   listening.set(origin, handleRequest);
   interception.update();
   return () => {

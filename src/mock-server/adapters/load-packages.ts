@@ -16,6 +16,7 @@ const require = createRequire(import.meta.url);
 /** `require`, because getters and `listen()` cannot wait; Node 20.19 and later require ES modules too. */
 export function load<Name extends keyof Packages>(name: Name): Packages[Name] {
   try {
+    if (NODE_VERSION < 22 && (name === 'msw' || name === 'msw/node')) refuseMsw3();
     return require(name);
   } catch (cause) {
     if (!isMissing(cause)) throw cause;
@@ -27,8 +28,17 @@ export function mswMajorVersion(): number {
   return Number.parseInt(load('msw/package.json').version, 10);
 }
 
+const NODE_VERSION = Number.parseInt(process.versions.node, 10);
+
 /** msw 3 needs Node 22. */
-const INSTALL_MSW = Number.parseInt(process.versions.node, 10) < 22 ? 'npm i -D msw@2' : 'npm i -D msw';
+const INSTALL_MSW = NODE_VERSION < 22 ? 'npm i -D msw@2' : 'npm i -D msw';
+
+/** On Node 20, msw 3 loads, and fails at its first use with a TypeError. */
+function refuseMsw3(): void {
+  if (mswMajorVersion() < 3) return;
+  const text = `msw 3 requires Node.js 22, and this is Node.js ${process.versions.node}; run ${INSTALL_MSW}.`;
+  throw new MockServerError(text, { code: 'msw_missing' });
+}
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'msw';
 import { type MockRequest, type MockResponse, splitHeaders } from '../http/mock-message.ts';
+import { invalidOption } from '../mock-server-error.ts';
 import { isPassthrough, load } from './load-packages.ts';
 import { toRequest } from './web-messages.ts';
 
@@ -17,6 +18,10 @@ export class Overrides {
   }
 
   add(handlers: readonly MswHandler[]): void {
+    for (const handler of handlers as readonly (Partial<RequestHandler> | null | undefined)[]) {
+      if (typeof handler?.run === 'function') continue;
+      throw invalidOption('handler', handler, 'a request handler of msw, such as http.get()');
+    }
     // msw itself runs the handlers, so their type does not matter here.
     this.#handlers = [...(handlers as readonly RequestHandler[]), ...this.#handlers];
   }

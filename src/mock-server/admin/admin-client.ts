@@ -32,7 +32,9 @@ export function createAdminCall(url: string, token: string): CallAdmin {
     // A string is JSON already. Its numbers keep their digits.
     const text = typeof body === 'string' ? body : JSON.stringify(body, sendable);
     const sent = body === undefined ? {} : { body: text };
-    const response = await fetch(`${url}${place}${searchOf(query)}`, { method, headers, ...sent });
+    const response = await fetch(`${url}${place}${searchOf(query)}`, { method, headers, ...sent }).catch((cause) => {
+      throw noServer(new URL(url).origin, cause);
+    });
     const content = await response.text();
     const value = parseJson(content, withDates);
     const isResult = response.ok && (content === '' || value !== undefined);
@@ -73,6 +75,14 @@ function searchOf(query: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   if (given.length === 0) return '';
   return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)])))}`;
+}
+
+/** The error of a connection that failed. */
+function noServer(origin: string, error: unknown): MockServerError {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } }; // of fetch
+  const reason = typeof cause?.code === 'string' ? ` (${cause.code})` : '';
+  const text = `There is no server at ${origin}${reason}; start one with fxrates mock.`;
+  return new MockServerError(text, { code: 'no_mock_server', cause: error });
 }
 
 function refusalOf(status: number, content: unknown, origin: string): MockServerError {

@@ -117,7 +117,12 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
 }
 
 function queryOf(url: string): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(parseTarget(url).query));
+  const parameters = [...new URLSearchParams(parseTarget(url).query)];
+  const query = Object.fromEntries(parameters);
+  const repeated = parameters.find(([name], place) => parameters.findIndex((other) => other[0] === name) !== place);
+  if (repeated === undefined) return query;
+  const [field] = repeated;
+  throw new Problem(`${field} is set more than once; set it once.`, { status: 400, code: 'invalid_option', field });
 }
 
 function parsed(schema: z.ZodType | undefined, value: unknown, place: 'query' | 'body'): unknown {

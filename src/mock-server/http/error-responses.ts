@@ -1,6 +1,6 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
-import { thrownText } from '../mock-server-error.ts';
+import { MockServerError, thrownText } from '../mock-server-error.ts';
 import type { Authentication } from '../service/authenticate.ts';
 import type { Decision, RateUse } from '../service/decide.ts';
 import { retryAfter } from './response-headers.ts';
@@ -70,12 +70,12 @@ export function optionsResponse(behaviour: Behaviour): ServiceResponse {
   return { status: 204, headers: allowed(behaviour), body: '', code: undefined, why: 'OPTIONS' };
 }
 
-/** Does not contain the error, which is in the journal. */
+/** Contains only errors of the mock itself; others are in the journal. */
 export function internalError(error: unknown): ServiceResponse {
   return errorResponse({
     status: 500,
     code: 'internal_error',
-    message: 'The mock server failed to process the request.',
+    message: error instanceof MockServerError ? error.message : 'The mock server failed to process the request.',
     why: thrownText(error),
   });
 }

@@ -68,7 +68,7 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
       body: recordBody(request.body),
       hasKeyInUrl: target.recorded.hasKeyInUrl,
       operation: operationOf(route)?.id,
-      isUnknownRoute: route.kind === 'unknown' && response.stub === undefined,
+      isUnknownRoute: route.kind === 'unknown' && stub === undefined,
       keyId: decided.keyId,
       keyTransport: decided.keyTransport,
       status: response.status,

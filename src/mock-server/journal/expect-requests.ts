@@ -96,19 +96,19 @@ interface Selection {
   readonly matching: readonly JournalEntry[];
   /** All entries, also those outside the filter, oldest first. */
   readonly all: readonly JournalEntry[];
-  /** How many the journal has forgotten. */
-  readonly dropped: number;
+  /** Number of the last request that the journal has dropped. */
+  readonly lastDropped: number;
 }
 
-function select({ entries, dropped }: Journal, filter: RequestFilter): Selection {
-  return { filter, matching: entries.filter(createMatcher(filter)), all: entries, dropped };
+function select({ entries, lastDropped }: Journal, filter: RequestFilter): Selection {
+  return { filter, matching: entries.filter(createMatcher(filter)), all: entries, lastDropped };
 }
 
 /** A journal that has dropped requests cannot prove a maximum. */
-function refuseForgotten({ dropped, filter }: Selection): void {
-  if (dropped <= (filter.after ?? 0)) return;
+function refuseForgotten({ lastDropped, filter }: Selection): void {
+  if (lastDropped <= (filter.after ?? 0)) return;
   throw unexpected(
-    `The journal has dropped the first ${dropped} requests, so the number is unknown; pass a larger journalSize to createMockServer().`,
+    `The journal has dropped the requests up to number ${lastDropped}, so the number is unknown; set a larger journalSize (fxrates mock: --journal-size).`,
   );
 }
 
@@ -131,9 +131,9 @@ function checkSentWith(selection: Selection, pattern: RequestFilter): void {
   const { matching, filter } = selection;
   if (matching.some(createMatcher(pattern))) return;
   refuseForgotten(selection);
-  const closest = closestLines({ ...selection, all: matching }, pattern);
+  const closest = matching.length === 0 ? closestLines(selection, filter) : closestLines({ all: matching }, pattern);
   throw unexpected(
-    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter)}. ${closest}${receivedText(selection)}`,
+    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter, matching.length)}. ${closest}${receivedText(selection)}`,
   );
 }
 

@@ -85,7 +85,7 @@ export const requestPatternShape = {
   path: expected("a path such as /api/v1/latest or /api/*; a query is matched with query: { base: 'EUR' }", (error) =>
     z
       .string(error)
-      .regex(/^[/*][^?]*$/, error)
+      .regex(/^[/*][^?#]*$/, error)
       .overwrite((path) => path.replace(ENCODED_IN_PATHS, (text) => encodeURIComponent(Buffer.from(text).toString()))),
   ).optional(),
   // ANY is not a method, so it would never match.

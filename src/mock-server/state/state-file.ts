@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../utf8-text.ts';
@@ -20,7 +21,7 @@ const STATE_VERSION = 1;
  * cannot be read, is damaged, or is of another version. The message names the file and the next step.
  */
 export async function readStateFile(path: string): Promise<SavedState | undefined> {
-  const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
+  const bytes = await readWithoutWaiting(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;
     throw unusable(path, `cannot be read (${cause.code}); fix the cause, or use another file`, cause);
   });
@@ -30,6 +31,11 @@ export async function readStateFile(path: string): Promise<SavedState | undefine
   const { savedAt, snapshot } = parse(path, text);
   if (typeof savedAt !== 'number') throw damaged(path, 'savedAt must be a number');
   return { savedAt, snapshot: checked(path, snapshot) };
+}
+
+/** Reads a file. A pipe without a writer is empty; by default, reading it would never end. */
+export function readWithoutWaiting(path: string): Promise<Buffer> {
+  return readFile(path, { flag: constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) }); // Windows has no O_NONBLOCK
 }
 
 /** Replaces the file in one step. The temporary file has a fixed name, because the lock allows only one writer. */

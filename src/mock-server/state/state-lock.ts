@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, realpath, rename, stat, unlink, utimes } from 'node:fs/promises';
+import { readlinkSync } from 'node:fs';
+import { open, realpath, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { pause, repeat } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
 import { MockServerError } from '../mock-server-error.ts';
-import { unwritable } from './state-file.ts';
+import { readWithoutWaiting, unwritable } from './state-file.ts';
 
 /** The right of one server to write a state file. */
 export interface StateLock {
@@ -16,6 +17,7 @@ export interface StateLock {
 
 interface Owner {
   readonly pid: number;
+  /** The machine or container in which `pid` is valid. */
   readonly host: string;
   readonly id: string;
 }
@@ -32,7 +34,7 @@ const held = new Set<string>();
 export async function lockState(path: string, { wait = pause } = {}): Promise<StateLock> {
   // The real path, so that a link to the file is the same state.
   const lockPath = `${await realpath(path).catch(() => resolve(path))}.lock`;
-  const owner = { pid: process.pid, host: hostname(), id: randomBytes(8).toString('hex') };
+  const owner = { pid: process.pid, host: pidHost, id: randomBytes(8).toString('hex') };
   held.add(owner.id);
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
     if (await create(path, lockPath, owner)) return holdLock(lockPath, owner.id);
@@ -43,6 +45,17 @@ export async function lockState(path: string, { wait = pause } = {}): Promise<St
   held.delete(owner.id);
   const text = `The state file ${path} is in use by another server; stop that server, or use another file.`;
   throw new MockServerError(text, { code: 'state_in_use' });
+}
+
+/** Containers can have the same host name, but not the same namespace of pids (pid_namespaces(7)). */
+export const pidHost = `${hostname()} ${pidNamespace()}`.trim();
+
+function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return ''; // not Linux: no containers with their own pids
+  }
 }
 
 const MOST_ATTEMPTS = 3;
@@ -61,11 +74,13 @@ async function create(path: string, lockPath: string, owner: Owner): Promise<boo
   }
 }
 
-/** Whether the owner is running: on this machine by its pid. On another machine, or if the pid is reused, a running
- * owner updates the time of the lock. */
+/**
+ * Whether the owner is running: on this machine by its pid. On another machine or in another container, or if the pid is
+ * reused, a running owner updates the time of the lock.
+ */
 async function isAlive(lockPath: string, owner: Owner | undefined, wait: Wait): Promise<boolean> {
   if (owner !== undefined && held.has(owner.id)) return true;
-  if (owner?.host === hostname() && (owner.pid === process.pid || !isRunning(owner.pid))) return false;
+  if (owner?.host === pidHost && (owner.pid === process.pid || !isRunning(owner.pid))) return false;
   const before = await touchedAt(lockPath);
   await wait(OBSERVED_MS);
   return before !== (await touchedAt(lockPath));
@@ -108,7 +123,7 @@ function isRunning(pid: number): boolean {
 
 async function readOwner(lockPath: string): Promise<Owner | undefined> {
   try {
-    return JSON.parse(await readFile(lockPath, 'utf8'));
+    return JSON.parse(String(await readWithoutWaiting(lockPath)));
   } catch {
     // Removed, or not written yet.
     return undefined;

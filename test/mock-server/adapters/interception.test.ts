@@ -153,6 +153,20 @@ test('two mocks listen at their own addresses, and can close in any order', asyn
   expect(globals()).toEqual(before);
 });
 
+test('another strategy than that in use is refused, also for the same mock', async () => {
+  await using one = createMockServer();
+  await using two = createMockServer({ baseUrl: 'https://two.test' });
+  one.listen({ onUnhandledRequest: 'warn' });
+
+  one.listen();
+  one.listen({ onUnhandledRequest: 'warn' });
+  for (const mock of [one, two]) {
+    expect(() => mock.listen({ onUnhandledRequest: 'error' })).toThrow(
+      expect.objectContaining({ code: 'strategy_in_use' }),
+    );
+  }
+});
+
 test('two mocks at one address are refused', async () => {
   await using one = createMockServer();
   one.listen();

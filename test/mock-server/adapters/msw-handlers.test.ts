@@ -28,3 +28,23 @@ test('reading the handlers has no effect; from their first request until close()
   mock.faults.add({ kind: 'reset' });
   expect(mock.faults.list()).toHaveLength(1);
 });
+
+test('a fault that msw cannot reproduce is an error in the response and in the journal', async () => {
+  const mock = createMockServer({ baseUrl: 'https://impossible.test' });
+  const { key } = mock.createKey();
+  mock.faults.add({ kind: 'reset' });
+  const server = setupServer(...mockHandlers(mock));
+  server.listen();
+  onTestFinished(() => server.close());
+
+  const response = await fetch('https://impossible.test/api/v1/quota', { headers: { authorization: key } });
+
+  expect(response.status).toBe(500);
+  const message = expect.stringMatching(/^A reset fault is not possible through msw /);
+  expect(await response.json()).toEqual({ success: false, error: { code: 'internal_error', message, status: 500 } });
+  expect(mock.journal.list()).toMatchObject([{ status: 500, why: expect.stringContaining('A reset fault') }]);
+});
+
+test.each([{}, undefined, () => undefined])('use(%j) is refused, because it is no handler', (handler) => {
+  expect(() => createMockServer().use(handler as never)).toThrow('a request handler of msw, such as http.get()');
+});

@@ -263,6 +263,17 @@ test('an id that a URL cannot have is not found', async () => {
   });
 });
 
+test('a server that does not run is named, with the reason', async () => {
+  const server = await createMockServer().serve();
+  const remote = connectMockServer(server.adminUrl);
+  await server.close();
+
+  await expect(remote.createKey()).rejects.toMatchObject({
+    code: 'no_mock_server',
+    message: `There is no server at ${server.url} (ECONNREFUSED); start one with fxrates mock.`,
+  });
+});
+
 test('a server that responds with something else than JSON is not a mock', async () => {
   const server = createServer((_request, response) => response.end('<html>')).listen(0, '127.0.0.1');
   await once(server, 'listening');

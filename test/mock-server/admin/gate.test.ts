@@ -242,6 +242,11 @@ test.each([
   ['DELETE', '/requests', { all: true }, 'all'],
   ['PUT', '/state', { version: 1 }, 'now'],
   ['POST', '/snapshots', { id: '../etc' }, 'id'],
+  ['POST', '/requests/verify', { filter: { query: { base: 'EUR' } } }, 'body'],
+  ['PUT', '/latest?base=EUR&base=USD', { base: 'EUR' }, 'base'],
+  ['POST', '/stubs', { match: { path: '/dashboard' }, data: {} }, 'match.path'],
+  ['POST', '/stubs', { match: { path: '/__fxrates/*' }, data: {} }, 'match.path'],
+  ['POST', '/stubs', { match: { path: '/a#b' }, data: {} }, 'match.path'],
 ])('refuses %s %s with %j and names the field', async (method, path, body, field) => {
   await using mock = createMockServer();
   const server = await mock.serve();

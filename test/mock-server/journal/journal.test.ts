@@ -128,13 +128,13 @@ test('a listener receives every request, also after clear(), and on request thos
 
   expect(own).toEqual([
     [1, undefined],
-    [1, undefined],
+    [2, undefined],
   ]);
   expect(all).toEqual([
     [1, undefined],
     [1, 'invoices'],
-    [1, undefined],
     [2, undefined],
+    [3, undefined],
   ]);
 });
 
@@ -260,4 +260,30 @@ test('a request that waits when the mock is closed has status 0', async () => {
   expect([await overHttp, await inProcess]).toEqual([expect.any(TypeError), expect.any(TypeError)]);
   const entry = { status: 0, why: expect.stringMatching(/; the mock was closed before the response$/) };
   expect(mock.journal.list()).toMatchObject([entry, entry]);
+});
+
+test('numbers continue after clear(), and restart after reset()', async () => {
+  const mock = createMockServer({ journalSize: 3 });
+  const send = async (times: number) => {
+    for (let sent = 0; sent < times; sent += 1) await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+  };
+  const numbers = () => mock.journal.list().map(({ number }) => number);
+  await send(2);
+
+  mock.journal.clear();
+  await send(2);
+  expect(numbers()).toEqual([3, 4]);
+  expect(mock.journal.dropped).toBe(0);
+  expect(() => mock.expectRequests().toHaveCount(2)).not.toThrow();
+  expect(mock.journal.list({ after: 2 })).toHaveLength(2);
+
+  await send(2);
+  expect(numbers()).toEqual([4, 5, 6]);
+  expect(mock.journal.dropped).toBe(1);
+  expect(() => mock.expectRequests().atMost(9)).toThrow('dropped the requests up to number 3');
+  expect(() => mock.expectRequests({ after: 3 }).toHaveCount(3)).not.toThrow();
+
+  mock.reset();
+  await send(1);
+  expect(numbers()).toEqual([1]);
 });

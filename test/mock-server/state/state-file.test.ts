@@ -1,4 +1,4 @@
-import { fork, spawnSync } from 'node:child_process';
+import { execFileSync, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -18,7 +18,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
 import { readStateFile } from '../../../src/mock-server/state/state-file.ts';
-import { lockState } from '../../../src/mock-server/state/state-lock.ts';
+import { lockState, pidHost } from '../../../src/mock-server/state/state-lock.ts';
 import { until } from '../../helpers/until.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'fxrates-state-'));
@@ -267,11 +267,11 @@ const lockOf = (state: string, owner: object) => writeFileSync(`${state}.lock`, 
 test('replaces the lock of a dead process immediately', async () => {
   const state = join(newFolder(), 'state.json');
   const { pid } = spawnSync(process.execPath, ['-e', '0']);
-  lockOf(state, { pid, host: hostname(), id: 'dead' });
+  lockOf(state, { pid, host: pidHost, id: 'dead' });
   const wait = () => Promise.reject(new Error('waited'));
 
   await (await lockState(state, { wait })).release();
-  lockOf(state, { pid: process.pid, host: hostname(), id: 'of an earlier container, with the same pid' });
+  lockOf(state, { pid: process.pid, host: pidHost, id: 'of an earlier container, with the same pid' });
   await (await lockState(state, { wait })).release();
 
   expect(existsSync(`${state}.lock`)).toBe(false);
@@ -284,7 +284,7 @@ test('if several servers find the lock of a dead process, one replaces it', asyn
   const wait = () => until(() => readdirSync(folder).every((name) => statOf(join(folder, name)) !== 0));
   for (let round = 0; round < 20; round += 1) {
     const state = join(folder, `${round}.json`);
-    lockOf(state, { pid, host: hostname(), id: '0123456789abcdef' });
+    lockOf(state, { pid, host: pidHost, id: '0123456789abcdef' });
 
     // Each slightly later than the previous one, so that one checks the lock while another replaces it.
     const starts = await Promise.allSettled(
@@ -304,6 +304,30 @@ test('if several servers find the lock of a dead process, one replaces it', asyn
 
 /** The size of a file; `undefined` if it does not exist. */
 const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size;
+
+test('a container with the same host name does not replace the lock of a running server', async () => {
+  const state = join(newFolder(), 'state.json');
+  const { pid } = spawnSync(process.execPath, ['-e', '0']);
+  for (const ofOther of [pid, process.pid]) {
+    lockOf(state, { pid: ofOther, host: `${hostname()} pid:[1]`, id: 'theirs' });
+    utimesSync(`${state}.lock`, 1, 1);
+
+    const locking = lockState(state, { wait: async () => utimesSync(`${state}.lock`, 2, 2) });
+
+    await expect(locking).rejects.toMatchObject({ code: 'state_in_use' });
+  }
+});
+
+test.skipIf(process.platform === 'win32')('a pipe is refused as a state file, and replaced as a lock', async () => {
+  const folder = newFolder();
+  const [pipe, state] = [join(folder, 'pipe'), join(folder, 'state.json')];
+  execFileSync('mkfifo', [pipe, `${state}.lock`]);
+
+  await expect(createMockServer().serve({ state: pipe })).rejects.toMatchObject({ code: 'state_unusable' });
+  await (await lockState(state, { wait: async () => undefined })).release();
+
+  expect(readdirSync(folder)).toEqual(['pipe']);
+});
 
 test('the lock of another machine is valid as long as it is touched', async () => {
   const state = join(newFolder(), 'state.json');

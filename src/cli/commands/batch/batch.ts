@@ -11,7 +11,7 @@ import { dataOf } from '../../output/print-json.ts';
 import { namedQuery, parameterOption, parseParameters } from '../../parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { callClient, type OpenClient, openClient, type Query } from '../../request/send-request.ts';
-import { repeatableOption } from '../../settings/option-types.ts';
+import { fileOption, repeatableOption } from '../../settings/option-types.ts';
 import { rememberCurrencies } from '../../storage/seen-currencies.ts';
 import { commandLine, grouped } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
@@ -33,7 +33,7 @@ export const batchCommand: CommandSpec = {
     parameterOption(),
     new Option('--cache <age>', 'use cached responses up to this age: 10m, snapshot').argParser(parseCacheAge),
     new Option('--ordered', 'print the responses in the order of the queries'),
-    new Option('--failed-out <file>', 'write failed and unsent queries to a file'),
+    fileOption('--failed-out <file>', 'write failed and unsent queries to a file'),
   ],
   examples: [
     { command: 'fxrates batch latest queries.txt', comment: 'lines such as: base=USD symbols=EUR,GBP' },

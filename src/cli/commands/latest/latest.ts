@@ -10,6 +10,7 @@ import { jsonFault } from '../../json/json-fault.ts';
 import { memberNames, selectValue } from '../../json/select-value.ts';
 import { printResponse } from '../../output/print-json.ts';
 import type { Query } from '../../request/send-request.ts';
+import { fileOption } from '../../settings/option-types.ts';
 import { watchOptions, watchRequest } from '../../watch/watch.ts';
 import { operationCommand, operationRequest, responseOptions } from '../operation.ts';
 import { watchLatest } from './watch-latest.ts';
@@ -19,7 +20,7 @@ const ownOptions = () => [
   ...responseOptions(latest),
   ...watchOptions({ text: 'repeat; default: as often as the quota allows', shortestMs: 1000 }),
   new Option('--force', 'with --watch: continue even if that exhausts the quota'),
-  new Option('--fixture-out <file>', 'append the response to a file for mock --replay'),
+  fileOption('--fixture-out <file>', 'append the response to a file for mock --replay'),
 ];
 const generated = operationCommand(latest, ownOptions);
 

@@ -11,7 +11,7 @@ import { CliError, usageError } from '../../errors/cli-error.ts';
 import { errorFacts } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Io } from '../../io.ts';
-import { choiceOption, parsedOption, repeatableOption, wholeNumber } from '../../settings/option-types.ts';
+import { choiceOption, fileOption, parsedOption, repeatableOption, wholeNumber } from '../../settings/option-types.ts';
 import { jsonLine, quoteForShell } from '../../terminal/text.ts';
 import { type MockOptions, PRESETS, type RunningMock, startMock } from './start-mock.ts';
 
@@ -25,17 +25,17 @@ export const mockCommand: CommandSpec = {
     new Option('--port <port>', '0: any free port (default: 4010; 0 with a command)').argParser(parsePort),
     new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
     new Option('--allow-remote', 'accept other machines (default host: 0.0.0.0)'),
-    new Option('--tls-cert <file>', 'serve https with this certificate (PEM)'),
-    new Option('--tls-key <file>', 'private key of the certificate (PEM)'),
+    fileOption('--tls-cert <file>', 'serve https with this certificate (PEM)'),
+    fileOption('--tls-key <file>', 'private key of the certificate (PEM)'),
     choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES),
     parsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
     new Option('--now <time>', 'start time of the clock, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
     new Option('--frozen', 'freeze the clock; POST /__fxrates/clock moves it'),
     behaviourOption(),
-    new Option('--setup <file>', 'start with the keys, stubs and faults of a file'),
-    new Option('--replay <file>', 'respond to latest with recorded responses'),
+    fileOption('--setup <file>', 'start with the keys, stubs and faults of a file'),
+    fileOption('--replay <file>', 'respond to latest with recorded responses'),
     parsedOption('--journal-size <n>', 'requests that the journal keeps (default: 1000)', wholeNumber(0, 1_000_000)),
-    new Option('--state <file>', 'persist the state; resume if the file exists'),
+    fileOption('--state <file>', 'persist the state; resume if the file exists'),
   ],
   examples: [
     { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },
@@ -224,11 +224,10 @@ async function runBesideMock(
   }
 }
 
-/** The variables that the client and `connectMockServer` read, and all keys of a setup. */
+/** The variables that the client and `connectMockServer` read, and all keys of the mock. */
 function environmentOf({ url, key, keys, adminUrl }: RunningMock): Readonly<Record<string, string>> {
   const all = keys.map((one) => one.key).join(' ');
-  const ofSetup = keys.length > 1 ? { FXRATES_MOCK_KEYS: all } : {};
-  return { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl, ...ofSetup };
+  return { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl, FXRATES_MOCK_KEYS: all };
 }
 
 /** Makes Node.js trust the certificate of the mock, if the environment does not name another file. */

@@ -31,14 +31,19 @@ const wait = requestFilter.extend({
 });
 
 const count = z.number().int().min(0).optional();
-const claim = z.strictObject({
-  filter: requestFilter.optional().describe('Requests to check; by default all.'),
-  count: count.describe('Exact number of requests.'),
-  atLeast: count.describe('Minimum number of requests.'),
-  atMost: count.describe('Maximum number of requests.'),
-  sentWith: requestFilter.optional().describe('At least one of the requests also matches this pattern.'),
-  inOrder: z.array(requestFilter).min(1).optional().describe('The patterns match requests in this order.'),
-});
+const claim = z
+  .strictObject({
+    filter: requestFilter.optional().describe('Requests to check; by default all.'),
+    count: count.describe('Exact number of requests.'),
+    atLeast: count.describe('Minimum number of requests.'),
+    atMost: count.describe('Maximum number of requests.'),
+    sentWith: requestFilter.optional().describe('At least one of the requests also matches this pattern.'),
+    inOrder: z.array(requestFilter).min(1).optional().describe('The patterns match requests in this order.'),
+  })
+  // Without a condition, the verification would always succeed.
+  .refine(({ filter: _, ...conditions }) => Object.values(conditions).some((condition) => condition !== undefined), {
+    error: 'nothing to verify; set count, atLeast, atMost, sentWith or inOrder',
+  });
 
 type ListLimit = Pick<z.output<typeof listQuery>, 'limit'>;
 type VerifyBody = Claim & { readonly filter?: RequestFilter | undefined };

@@ -1,3 +1,4 @@
+import './valid-language.ts';
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
 import { keepToken, takeToken } from './admin-api.ts';

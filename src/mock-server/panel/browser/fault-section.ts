@@ -110,7 +110,7 @@ function FaultForm({ schemas, edited, problem, save, cancel }: FaultFormProps) {
       <${Select} id="fault-kind" disabled=${edited !== undefined} chosen=${kind} choose=${choose}
         options=${schemas.map(({ properties }) => [properties.kind.const, properties.kind.const])} /></div>
     <${Fields} ...${shared} fields=${pick(fields, (name) => !isCondition(name))} required=${schema.required} />
-    <${FieldGroup} title="How often" isEdited=${isEdited} ...${shared} fields=${pick(fields, isCondition)} />
+    <${FieldGroup} title="How often" isEdited=${true} ...${shared} fields=${pick(fields, isCondition)} />
     <${FieldGroup} title="Which requests" isEdited=${isEdited} ...${shared} prefix="match." fields=${match.properties} />
     ${problem !== undefined && html`<p class="note bad break" role="alert">${problem}</p>`}
     <div class="row"><button class="main">${edited === undefined ? 'Add fault' : 'Save fault'}</button>
