@@ -1,6 +1,6 @@
 import type { HintForm } from './hints.ts';
 import type { Scenario } from './scenario.ts';
-import { bucket, counter, DEFAULTS, firstHit, fixed, leaky, log, none, per } from './specs.ts';
+import { atOnce, bucket, counter, DEFAULTS, firstHit, fixed, leaky, log, none, per } from './specs.ts';
 
 /** Hints that cost little time if the client waits as long as they say. */
 const USABLE_HINTS: readonly HintForm[] = [
@@ -127,6 +127,21 @@ const twoLimits: readonly Scenario[] = [
     server: log(60, { second: per(10_000, 8), hint: 'up10' }),
     job: { calls: 100 },
     goals: { refusedPer100: 12 },
+  },
+  // Retry-After is a whole second, five times the time in which the server has room again.
+  {
+    name: 'at most 5 requests at once, 200 ms each',
+    server: log(3_000, atOnce(5, 200)),
+    job: { calls: 400 },
+    goals: { refusedPer100: 10, ratio: 4 },
+  },
+  {
+    name: 'at most 5 requests at once, 4 processes, store 2 ms',
+    server: log(3_000, atOnce(5, 200)),
+    job: { calls: 400 },
+    processes: 4,
+    store: { latency: [1, 4] },
+    goals: { refusedPer100: 12, ratio: 4 },
   },
 ];
 

@@ -13,6 +13,8 @@ export interface ServerSpec extends WindowOptions {
   readonly nodes?: number;
   /** Time for which each refused request blocks the key, from that request on. Default: 0. */
   readonly blockMs?: number;
+  /** Time that the server takes for each accepted request. Default: 0. */
+  readonly processingMs?: number;
   /** Delay until an accepted request is counted. Default: 0. */
   readonly lagMs?: number;
   /** Whether 429s are an HTML page without an envelope. Default: false. */
@@ -86,7 +88,7 @@ export class WildServer {
 
   /** Counts a request to that node; returns the delay of its response. */
   accept(now: number, node: number): number {
-    const delayMs = this.#spec.kind === 'leaky' ? this.#windowsMs(now, node) : 0;
+    const delayMs = this.#spec.kind === 'leaky' ? this.#windowsMs(now, node) : (this.#spec.processingMs ?? 0);
     for (const window of this.#nodes[node] ?? []) window.accept(now);
     this.accepted += 1;
     return delayMs;

@@ -16,6 +16,12 @@ export const bucket = (limit: number, burst: number, more: More = {}): ServerSpe
 /** A second limit in a sliding window. */
 export const per = (windowMs: number, limit: number): WindowOptions => ({ kind: 'sliding-log', limit, windowMs });
 
+/** A limit of requests that are processed at once, each for this time. */
+export const atOnce = (calls: number, processingMs: number): More => ({
+  second: per(processingMs, calls),
+  processingMs,
+});
+
 /** An outage with 503. */
 export const unavailable = (fromMs: number, untilMs: number, retryAfter?: Outage['retryAfter']): More => ({
   outages: [{ fromMs, untilMs, kind: 503, ...(retryAfter === undefined ? {} : { retryAfter }) }],

@@ -228,6 +228,11 @@ export function closeGate(gate: Gate, until: number): Gate {
   return { ...gate, opensAt, staleBefore: opensAt, wasClosed: true, accepted: 0 };
 }
 
+/** Counts an accepted request that was sent before the last refusal. */
+export function reducePressure(gate: Gate): Gate {
+  return { ...gate, pressure: Math.max(0, gate.pressure - 1) };
+}
+
 export function acceptBehindGate(gate: Gate): Gate {
   const { opensAt, staleBefore, wasClosed, accepted, pressure } = gate;
   // Written out for speed, as in copyState.

@@ -233,7 +233,9 @@ export class RateLimiter {
     const tooLong = this.#tooLongWait(now);
     for (let call = tooLong && this.#queue.shift(); call; call = this.#queue.shift()) call.reject(tooLong);
     const slotAt = this.#slotAt(now, 0);
-    for (let call = this.#queue.shiftDueBefore(slotAt); call; call = this.#queue.shiftDueBefore(slotAt)) {
+    // A call whose response would be late must not use a slot that another waiting call can use.
+    const neededBy = () => slotAt + (this.#queue.size > 1 ? this.#inFlight.roundTripMs : 0);
+    for (let call = this.#queue.shiftDueBefore(neededBy()); call; call = this.#queue.shiftDueBefore(neededBy())) {
       call.reject(this.#limitError('deadline', slotAt));
     }
     if (slotAt <= now) return;

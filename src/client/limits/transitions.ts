@@ -9,6 +9,7 @@ import {
   isStale,
   OPEN_GATE,
   recordRefusal,
+  reducePressure,
   stayClosedUntil,
 } from './grant.ts';
 import { refuseKnown } from './known-window.ts';
@@ -119,6 +120,7 @@ export function accepted(before: LimiterState, result: RequestResult): LimiterSt
   log(ended, result);
   ended.unit = weighAcceptance(ended.unit, sentAt);
   if (isStale(ended.gate, sentAt)) {
+    ended.gate = reducePressure(ended.gate);
     if (ended.countsLateResponses) ended.limit = Math.min(ended.configured, ended.limit + 1);
     return ended;
   }

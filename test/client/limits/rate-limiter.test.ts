@@ -190,6 +190,32 @@ test('rejects a call immediately if the gate opens after its deadline', async ()
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
 });
 
+test('a call whose response would be late leaves its slot to another waiting call', async () => {
+  const { clock, start, limiter } = setUp({ perMinute: 1, probe: false });
+  const first = await limiter.acquire();
+  await clock.advance(200);
+  first.ok();
+  const slotAt = start + 60_200;
+  const late = limiter.acquire({ deadlineAt: () => slotAt + 199 });
+  const other = limiter.acquire();
+
+  await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: slotAt });
+  await clock.advance(60_000);
+  expect((await other).sentAt).toBe(slotAt);
+});
+
+test('the only waiting call is sent even if its response will be late', async () => {
+  const { clock, start, limiter } = setUp({ perMinute: 1, probe: false });
+  const first = await limiter.acquire();
+  await clock.advance(200);
+  first.ok();
+
+  const permit = limiter.acquire({ deadlineAt: () => start + 60_201 });
+  await clock.advance(60_000);
+
+  expect((await permit).sentAt).toBe(start + 60_200);
+});
+
 test('a deadline at the very time of the slot allows the call', async () => {
   const { clock, start, limiter } = setUp();
   (await limiter.acquire()).limited({ retryAfter: '30' });

@@ -47,6 +47,17 @@ test('only the first of many simultaneous refusals is evidence', () => {
   expect(run.ask(30_100)).toMatchObject({ count: 1 });
 });
 
+test('an accepted request that was sent before the last refusal offsets a refusal', () => {
+  const run = new LimiterRun(30);
+  run.ask(0, 3);
+  run.refuse(0, { retryAfter: '1' });
+  expect(run.state.gate.pressure).toBe(1);
+
+  run.accept(0);
+
+  expect(run.state.gate.pressure).toBe(0);
+});
+
 test('the gate stays closed for the longest wait of all responses', () => {
   const run = new LimiterRun();
   run.ask(0);

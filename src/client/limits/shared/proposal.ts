@@ -31,6 +31,8 @@ export interface ProposalParts {
   readonly wanted: number;
   /** Number of its waiting calls, including those that it cannot send yet. */
   readonly queued: number;
+  /** The end of the longest Retry-After of this process, which the store may have lost. */
+  readonly refusedUntil: number;
   /** The store's time. */
   readonly now: number;
 }
@@ -70,6 +72,7 @@ export function propose(parts: ProposalParts): Proposal {
   for (const report of [...dead.reports, ...reports.map((report) => respondedBetween(report, since, now))]) {
     limit = applyReport(limit, report, settings);
   }
+  limit = { ...limit, gate: stayClosedUntil(limit.gate, parts.refusedUntil) };
   const contenders = contendersOf(leases, id, now);
   const share = fairShare(limit, contenders.length + 1, now);
   const granted = grant(limit, { now, wanted: Math.min(wanted, share), mayProbe: settings.probe });

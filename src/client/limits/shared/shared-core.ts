@@ -59,6 +59,8 @@ export class SharedCore extends LimiterCore {
   #aloneUntil: number | undefined;
   /** Number of processes that each learn a part of the limit alone in an outage; otherwise 1. */
   #learners = 1;
+  /** The end of the longest Retry-After of this process, in its own time. A store that fails over can lose a refusal. */
+  #refusedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(options: SharedCoreOptions) {
     super(options.settings);
@@ -103,6 +105,8 @@ export class SharedCore extends LimiterCore {
     const isLimit = inStoreTime.kind === 'configured';
     const own = isLimit ? { ...inStoreTime, perMinute: shareOfLimit(inStoreTime.perMinute, learners) } : inStoreTime;
     const reading = super.report(own);
+    const { waitMs = 0 } = reading ?? {};
+    if (waitMs <= this.settings.maxRetryAfterMs) this.#refusedUntil = Math.max(this.#refusedUntil, report.now + waitMs);
     this.state = takeTurns(this.state, { now: own.now, waitMs: reading?.waitMs }, learners);
     return reading;
   }
@@ -186,6 +190,7 @@ export class SharedCore extends LimiterCore {
       reports: this.#reports.map((report) => shiftReport(report, aheadMs)),
       wanted: this.#wanted,
       queued: this.#queued,
+      refusedUntil: this.#refusedUntil + aheadMs,
       now: this.#exchange.now(),
     });
   }

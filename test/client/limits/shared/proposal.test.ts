@@ -25,6 +25,7 @@ function parts(given: Partial<ProposalParts> = {}): ProposalParts {
     reports: [],
     wanted: 0,
     queued: 0,
+    refusedUntil: Number.NEGATIVE_INFINITY,
     now: NOW,
     ...given,
   };

@@ -65,6 +65,31 @@ test('two processes together send as many calls as the limit allows, and the res
   expect([atOnce, before, granted.flat().length]).toEqual([4, 4, 6]);
 });
 
+test('a process waits for its own Retry-After, even if the store has lost the refusal', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  let losesWrites = false;
+  const link: LimitStore = {
+    exchange: async (name, known, offer) =>
+      offer && losesWrites
+        ? { isWritten: true, version: offer.version, state: '', nowMs: clock.now() }
+        : store.exchange(name, known, offer),
+  };
+  const limiter = startProcess({ link });
+  const [first] = [ask(limiter, 1)];
+  await clock.advance(10);
+  losesWrites = true;
+  first[0]?.limited({ retryAfter: '30' });
+  await clock.advance(10);
+  losesWrites = false;
+
+  const granted = ask(limiter, 1);
+  await clock.advance(29_900);
+  const early = granted.length;
+  await clock.advance(2_000);
+
+  expect([early, granted.length]).toEqual([0, 1]);
+});
+
 test('a refusal of one process delays the other', async () => {
   const { clock, startProcess } = setUp({ perMinute: 100 });
   const [one, other] = [startProcess(), startProcess()];
