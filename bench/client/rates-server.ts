@@ -11,6 +11,8 @@ const body = Buffer.from(JSON.stringify({ success: true, data: { base: 'USD', da
 const server = createServer((_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
 });
+// Longer than the turns of the other contenders: a request over a connection that is just being closed would fail.
+server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
   process.send?.(typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : '');
