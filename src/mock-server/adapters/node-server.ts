@@ -14,7 +14,6 @@ import type { Admin } from '../admin/admin.ts';
 import { nextTurn } from '../clock/event-loop.ts';
 import { type HandleRequest, MAX_REQUEST_BODY_BYTES } from '../handle-request.ts';
 import { headersWithCookies, type MockRequest, type MockResponse } from '../http/mock-message.ts';
-import { encodeBody } from '../http/service-response.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { SERVER_CLOSED } from '../response-delays.ts';
 import { readBody } from '../web/read-body.ts';
@@ -209,8 +208,8 @@ function sendResponse(response: MockResponse | undefined, outgoing: ServerRespon
   outgoing.sendDate = false;
   if (response.status === 413) outgoing.shouldKeepAlive = false;
   const { status, body } = response;
-  // As bytes, because node:http would copy a text twice: after the head, and to the socket.
-  outgoing.writeHead(status, headersWithCookies(response)).end(typeof body === 'string' ? encodeBody(body) : body);
+  // node:http sends a text together with the head, in one write to the socket.
+  outgoing.writeHead(status, headersWithCookies(response)).end(body);
 }
 
 function hasBody(headers: IncomingMessage['headers']): boolean {
