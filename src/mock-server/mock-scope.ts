@@ -178,6 +178,6 @@ export class MockScope {
     Object.assign(context.state, firstState(), keepKeys ? resetKeyUse(context.state, clock.now()) : {});
     context.behaviour.reset();
     overrides.clear();
-    journal.restart();
+    journal.clear();
   }
 }

@@ -58,7 +58,7 @@ export function createExpectation<Result>(check: (claim: Claim) => Result) {
  * The claim with its patterns as JSON has them. Throws for an argument that is missing or invalid: an expectation
  * without it would always hold.
  */
-export function checkedClaim(claim: Claim, keys: Pick<FilterPlace, 'knowsKey'> = {}): Claim {
+export function checkedClaim(claim: Claim, keys: Omit<FilterPlace, 'place'> = {}): Claim {
   for (const name of ['count', 'atLeast', 'atMost'] as const) {
     const count = claim[name];
     if (name in claim && !(Number.isSafeInteger(count) && Number(count) >= 0)) {
@@ -78,7 +78,8 @@ export function checkedClaim(claim: Claim, keys: Pick<FilterPlace, 'knowsKey'> =
 
 /** Throws if the requests that `filter` selects contradict the claim. Returns their number. */
 export function verifyRequests(journal: Journal, filter: RequestFilter, claim: Claim): number {
-  const keys = { knowsKey: journal.knowsKey };
+  const { knowsKey, last } = journal;
+  const keys = { knowsKey, last };
   const selection = select(journal, checkedFilter(filter, keys));
   const { matching } = selection;
   const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = checkedClaim(claim, keys);
@@ -96,19 +97,19 @@ interface Selection {
   readonly matching: readonly JournalEntry[];
   /** All entries, also those outside the filter, oldest first. */
   readonly all: readonly JournalEntry[];
-  /** Number of the last request that the journal has dropped. */
-  readonly lastDropped: number;
+  /** How many the journal has forgotten. */
+  readonly dropped: number;
 }
 
-function select({ entries, lastDropped }: Journal, filter: RequestFilter): Selection {
-  return { filter, matching: entries.filter(createMatcher(filter)), all: entries, lastDropped };
+function select({ entries, dropped }: Journal, filter: RequestFilter): Selection {
+  return { filter, matching: entries.filter(createMatcher(filter)), all: entries, dropped };
 }
 
 /** A journal that has dropped requests cannot prove a maximum. */
-function refuseForgotten({ lastDropped, filter }: Selection): void {
-  if (lastDropped <= (filter.after ?? 0)) return;
+function refuseForgotten({ dropped, filter }: Selection): void {
+  if (dropped <= (filter.after ?? 0)) return;
   throw unexpected(
-    `The journal has dropped the requests up to number ${lastDropped}, so the number is unknown; set a larger journalSize (fxrates mock: --journal-size).`,
+    `The journal has dropped the first ${dropped} requests, so the number is unknown; set a larger journalSize (fxrates mock: --journal-size).`,
   );
 }
 

@@ -111,11 +111,9 @@ export class Journal {
   readonly #size: number;
   readonly #space: JournalOfSpace | undefined;
   readonly knowsKey: JournalOptions['knowsKey'];
-  /** A ring: the nth entry since `clear()` is at (n - 1) % size. */
+  /** A ring: entry number n is at (n - 1) % size. */
   #ring: JournalEntry[] = [];
   #last = 0;
-  /** Number of the last request before `clear()`. */
-  #cleared = 0;
   readonly #listeners = new Set<(entry: JournalEntry) => void>();
   readonly #spaceListeners = new Set<(entry: JournalEntry) => void>();
 
@@ -127,33 +125,28 @@ export class Journal {
 
   /** Oldest first. */
   get entries(): readonly JournalEntry[] {
-    if (this.#size === 0 || this.#count <= this.#size) return this.#ring.slice();
-    const oldest = this.#count % this.#size;
+    if (this.#size === 0 || this.#last <= this.#size) return this.#ring.slice();
+    const oldest = this.#last % this.#size;
     return [...this.#ring.slice(oldest), ...this.#ring.slice(0, oldest)];
   }
 
   /** Number of older entries that were dropped. */
   get dropped(): number {
-    return Math.max(0, this.#count - this.#size);
+    return Math.max(0, this.#last - this.#size);
   }
 
-  /** Number of the last request that was dropped; 0 for none. */
-  get lastDropped(): number {
-    return this.dropped === 0 ? 0 : this.#cleared + this.dropped;
-  }
-
-  /** Requests since `clear()`. */
-  get #count(): number {
-    return this.#last - this.#cleared;
+  /** Number of the last request; 0 for none. */
+  get last(): number {
+    return this.#last;
   }
 
   /** Sets fields of the given entry and stores it: a copy takes ten times as long. */
   add(entry: NewJournalEntry): void {
-    if (this.#size > 0) this.#ring[this.#count % this.#size] = entry;
-    this.#last += 1;
-    entry.number = this.#last;
+    entry.number = this.#last + 1;
     entry.space = this.#space?.name;
     entry.why = redactKeys(entry.why); // can contain the error of a handler of the test
+    if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
+    this.#last += 1;
     for (const listener of this.#listeners) notify(listener, entry);
     this.#space?.mock.notifyOfSpace(entry);
   }
@@ -173,17 +166,9 @@ export class Journal {
     };
   }
 
-  /** Removes all entries. Numbers continue, so that a reader who knows the last number misses no request. */
   clear(): void {
     this.#ring = [];
-    this.#cleared = this.#last;
-  }
-
-  /** Removes all entries; the next request has the number 1. */
-  restart(): void {
-    this.#ring = [];
     this.#last = 0;
-    this.#cleared = 0;
   }
 }
 

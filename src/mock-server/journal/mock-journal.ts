@@ -32,9 +32,7 @@ export interface MockJournal {
 export function createMockJournal(journal: Journal): MockJournal {
   return {
     list: (filter) =>
-      filter === undefined
-        ? journal.entries
-        : journal.entries.filter(createMatcher(checkedFilter(filter, { knowsKey: journal.knowsKey }))),
+      filter === undefined ? journal.entries : journal.entries.filter(createMatcher(checkedFilter(filter, journal))),
     get dropped() {
       return journal.dropped;
     },
@@ -88,7 +86,7 @@ export async function waitForRequests(
   journal: Journal,
   { filter: given, count = 1, timeoutMs = 10_000, signal }: JournalWait,
 ): Promise<readonly JournalEntry[]> {
-  const filter = checkedFilter(given, { knowsKey: journal.knowsKey });
+  const filter = checkedFilter(given, journal);
   const matches = createMatcher(filter);
   const found = journal.entries.filter(matches);
   const enough = new AbortController();

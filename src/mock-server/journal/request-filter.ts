@@ -48,14 +48,20 @@ export interface FilterPlace {
   readonly place?: string;
   /** Whether the journal's mock has, or had, a key with this id. Default: any id is accepted. */
   readonly knowsKey?: ((keyId: string) => boolean) | undefined;
+  /** Number of the last request. Default: any number is accepted. */
+  readonly last?: number;
 }
 
 /** The filter with each RegExp as JSON has it. Throws for a wrong field: a typo must not pass for "no such request". */
 export function checkedFilter(
   filter: RequestFilter | undefined,
-  { place = 'filter.', knowsKey = () => true }: FilterPlace = {},
+  { place = 'filter.', knowsKey = () => true, last = Number.POSITIVE_INFINITY }: FilterPlace = {},
 ): RequestFilter {
   const checked = checkedInput(requestFilter, plainPattern(filter), { place, what: 'a field of the filter' });
+  if (checked.after !== undefined && checked.after > last) {
+    const expected = `at most ${last}, the number of the last request; clear() restarts the numbers`;
+    throw invalidOption(`${place}after`, checked.after, expected);
+  }
   // Ids of faults and stubs are not checked: they may have been removed.
   if (checked.keyId === undefined || knowsKey(checked.keyId)) return checked;
   throw invalidOption(`${place}keyId`, checked.keyId, 'the id of a key of this mock, such as key_1');

@@ -9,5 +9,5 @@ export function restoreSnapshot({ context, journal, clock }: MockParts, snapshot
   if (snapshot.frozen) clock.freeze();
   clock.set(snapshot.now);
   if (!snapshot.frozen) clock.resume();
-  journal.restart();
+  journal.clear();
 }

@@ -56,6 +56,7 @@ test('starts after the last entry that was read', async () => {
 test.each([
   ['', '2', 3],
   ['?after=1', '2', 2],
+  ['', '9', 1], // a number from before clear()
 ])('a browser that reconnects to /events%s with Last-Event-ID %s receives the requests from %d on', async (...row) => {
   const [query, id, first] = row;
   await using mock = createMockServer();

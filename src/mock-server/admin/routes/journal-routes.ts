@@ -160,7 +160,9 @@ function journalsOf({ journal, spaces }: Pick<AdminTarget, 'journal' | 'spaces'>
 
 function matcherFor(journals: readonly Journal[], filter: RequestFilter): (entry: JournalEntry) => boolean {
   const knowsKey = (id: string) => journals.some((journal) => journal.knowsKey?.(id));
-  return createMatcher(checkedFilter(filter, { knowsKey }));
+  // Each journal has its own numbers.
+  const last = Math.max(...journals.map((journal) => journal.last));
+  return createMatcher(checkedFilter(filter, { knowsKey, last }));
 }
 
 /** Sends the journal entries that match as server-sent events until the client disconnects. */
@@ -178,7 +180,10 @@ export function streamEvents({ journal, spaces: all, query, signal, outgoing }: 
     // Closed if the listener does not read, because the mock would have to store the missed entries.
     if (outgoing.writableLength > MOST_UNREAD_BYTES) outgoing.destroy();
   };
-  if (after !== undefined) for (const entry of journal.entries) if (entry.number > after) send(entry);
+  if (after !== undefined) {
+    // With a number from before `clear()`, all entries are new.
+    for (const entry of journal.entries) if (entry.number > after || after > journal.last) send(entry);
+  }
   const stop = journal.subscribe(send, { spaces: spaces === 'true' });
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });
