@@ -83,6 +83,7 @@ const SOURCES: Readonly<Record<string, readonly Source[]>> = {
     ...setUp('bucket of 1 at 5 per second', '1', '100'),
     time('bucket of 1 at 5 per second, 60 ms one way', 2),
     time('bucket of 1 at 5 per second', 1),
+    time('at most 5 requests at once, 200 ms each', 1),
     ...['8', '12', '19', '20', '30', '5', '200', '155'].map((figure) => ({
       figure,
       source: 'measured with a command of the section',
