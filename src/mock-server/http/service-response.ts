@@ -111,7 +111,7 @@ let lastHeaders: { readonly body: string; readonly given: object; readonly all: 
 };
 
 /** The bytes of a body. The last ones are cached, because `content-length` needs them first, and most requests repeat. */
-function encodeBody(body: string): Buffer {
+export function encodeBody(body: string): Buffer {
   if (body !== lastEncoded.body) lastEncoded = { body, bytes: Buffer.from(body) };
   return lastEncoded.bytes;
 }
