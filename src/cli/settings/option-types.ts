@@ -17,7 +17,7 @@ export function choiceOption(flags: string, description: string, choices: readon
   return option;
 }
 
-/** An option that accepts the path of a file. An empty text is that of a shell variable that is not set. */
+/** An option that accepts the path of a file. An empty path usually comes from a shell variable that is not set. */
 export function fileOption(flags: string, description: string): Option {
   return parsedOption(flags, description, (text, label) => {
     if (text === '') throw usageError(`${label} expects the path of a file, got ''`);

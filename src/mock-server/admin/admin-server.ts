@@ -5,9 +5,10 @@ import { unknownField } from '../matching/checked-input.ts';
 import { MockServerError, show, thrownText } from '../mock-server-error.ts';
 import { servePanel } from '../panel/serve-panel.ts';
 import { findRoute } from '../web/find-route.ts';
+import { ADMIN_ROOT } from '../web/own-pages.ts';
 import { requireToken } from './gate.ts';
 import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
-import { ADMIN_ROOT, type AdminRoute, type AdminTarget, MAX_BODY_BYTES, needsBody } from './route.ts';
+import { type AdminRoute, type AdminTarget, MAX_BODY_BYTES, needsBody } from './route.ts';
 import { spacesOf } from './routes/space-routes.ts';
 import { adminRoutes } from './routes.ts';
 
@@ -117,11 +118,9 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
 }
 
 function queryOf(url: string): Record<string, string> {
-  const parameters = [...new URLSearchParams(parseTarget(url).query)];
-  const query = Object.fromEntries(parameters);
-  const repeated = parameters.find(([name], place) => parameters.findIndex((other) => other[0] === name) !== place);
-  if (repeated === undefined) return query;
-  const [field] = repeated;
+  const parameters = new URLSearchParams(parseTarget(url).query);
+  const field = [...parameters.keys()].find((name) => parameters.getAll(name).length > 1);
+  if (field === undefined) return Object.fromEntries(parameters);
   throw new Problem(`${field} is set more than once; set it once.`, { status: 400, code: 'invalid_option', field });
 }
 

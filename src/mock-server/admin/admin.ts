@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { isDashboardPath } from '../dashboard/dashboard.ts';
 import { parseTarget } from '../http/router.ts';
 import { serveIndexPage, wantsIndexPage } from '../panel/serve-panel.ts';
+import { ADMIN_ROOT, isAdminPath, isDashboardPath } from '../web/own-pages.ts';
 import type { AdminServerOptions, HandleAdmin } from './admin-server.ts';
 import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
 import { type Problem, sendProblem } from './problem.ts';
-import { ADMIN_ROOT } from './route.ts';
 
 /** Handles requests for the dashboard's host check, the control panel and the admin API. Returns whether it responded. */
 export type Admin = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
@@ -42,10 +41,6 @@ export function createAdmin({ target, token, ...names }: AdminServerOptions & Ow
 const OWN = /__fxrates|dashboard/;
 
 const HEALTH = `${ADMIN_ROOT}/health`;
-
-function isAdminPath(path: string): boolean {
-  return path === ADMIN_ROOT || path.startsWith(`${ADMIN_ROOT}/`);
-}
 
 function isRefused(outgoing: ServerResponse, refusal: Problem | undefined): boolean {
   if (refusal !== undefined) sendProblem(outgoing, refusal);

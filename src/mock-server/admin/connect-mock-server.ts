@@ -19,8 +19,8 @@ import type { Snapshots } from '../state/snapshots.ts';
 import type { LatestData, LatestOptions } from '../stubs/mock-latest.ts';
 import type { MockStubs } from '../stubs/mock-stubs.ts';
 import type { LatestFunction } from '../stubs/stub-record.ts';
+import { ADMIN_ROOT } from '../web/own-pages.ts';
 import { type CallAdmin, createAdminCall } from './admin-client.ts';
-import { ADMIN_ROOT } from './route.ts';
 
 /** A mock server in another process. It has the methods of a mock; they return promises. */
 export interface RemoteMockServer extends RemoteScope {

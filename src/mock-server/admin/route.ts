@@ -4,9 +4,6 @@ import type { Journal } from '../journal/journal.ts';
 import type { MockScope } from '../mock-scope.ts';
 import type { Spaces } from '../spaces.ts';
 
-/** Path of the control panel and the admin API. The service has no path below it. */
-export const ADMIN_ROOT = '/__fxrates';
-
 /** The tags of the routes, with their descriptions in openapi.json. */
 export const ADMIN_TAGS = {
   health: 'Readiness, and the description of the API.',

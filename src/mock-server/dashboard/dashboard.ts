@@ -5,6 +5,7 @@ import { dateHeader } from '../http/service-response.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { findRoute } from '../web/find-route.ts';
 import { html } from '../web/html.ts';
+import { isDashboardPath } from '../web/own-pages.ts';
 import { isSameSecret, PAGE_HEADERS } from '../web/page-security.ts';
 import { DASHBOARD_STYLE } from '../web/styles.ts';
 import * as actions from './actions.ts';
@@ -125,11 +126,6 @@ function signedIn(handle: (request: AccountRequest) => MockResponse): (request: 
     const { account } = request.session;
     return account === undefined ? redirect('/dashboard') : handle({ ...request, account });
   };
-}
-
-/** Whether a path belongs to the emulated dashboard. */
-export function isDashboardPath(path: string): boolean {
-  return /^\/dashboard(?:\/|$)/.test(path);
 }
 
 function styleSheet(style: string, method: string): MockResponse {

@@ -1,5 +1,4 @@
 import type { RequestSource } from '../adapters/active-adapters.ts';
-import { isDashboardPath } from '../dashboard/dashboard.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
 import type { InterruptibleWait, MockRequest } from '../http/mock-message.ts';
 import { isPreflight } from '../http/response-headers.ts';
@@ -8,6 +7,7 @@ import { dateHeader } from '../http/service-response.ts';
 import { newJournalEntry } from '../journal/journal.ts';
 import type { ResponseDelays } from '../response-delays.ts';
 import type { ServiceContext } from '../service/service-state.ts';
+import { isDashboardPath } from '../web/own-pages.ts';
 import { applyFaults } from './apply-fault.ts';
 import type { StruckSettings } from './fault-kinds.ts';
 import { selectFaults } from './select-faults.ts';

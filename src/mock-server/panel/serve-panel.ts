@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { operations } from '../../generated/operations.ts';
-import { ADMIN_ROOT } from '../admin/route.ts';
 import { html, htmlPage } from '../web/html.ts';
+import { ADMIN_ROOT } from '../web/own-pages.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 
 /** Sends the pages and files of the control panel, which contain no secrets. Returns whether the request was for one. */

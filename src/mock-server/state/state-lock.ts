@@ -34,7 +34,7 @@ const held = new Set<string>();
 export async function lockState(path: string, { wait = pause } = {}): Promise<StateLock> {
   // The real path, so that a link to the file is the same state.
   const lockPath = `${await realpath(path).catch(() => resolve(path))}.lock`;
-  const owner = { pid: process.pid, host: pidHost, id: randomBytes(8).toString('hex') };
+  const owner = { pid: process.pid, host: pidHost(), id: randomBytes(8).toString('hex') };
   held.add(owner.id);
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
     if (await create(path, lockPath, owner)) return holdLock(lockPath, owner.id);
@@ -48,13 +48,11 @@ export async function lockState(path: string, { wait = pause } = {}): Promise<St
 }
 
 /** Containers can have the same host name, but not the same namespace of pids (pid_namespaces(7)). */
-export const pidHost = `${hostname()} ${pidNamespace()}`.trim();
-
-function pidNamespace(): string {
+export function pidHost(): string {
   try {
-    return readlinkSync('/proc/self/ns/pid');
+    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
   } catch {
-    return ''; // not Linux: no containers with their own pids
+    return hostname(); // not Linux: no containers with their own pids
   }
 }
 
@@ -80,7 +78,7 @@ async function create(path: string, lockPath: string, owner: Owner): Promise<boo
  */
 async function isAlive(lockPath: string, owner: Owner | undefined, wait: Wait): Promise<boolean> {
   if (owner !== undefined && held.has(owner.id)) return true;
-  if (owner?.host === pidHost && (owner.pid === process.pid || !isRunning(owner.pid))) return false;
+  if (owner?.host === pidHost() && (owner.pid === process.pid || !isRunning(owner.pid))) return false;
   const before = await touchedAt(lockPath);
   await wait(OBSERVED_MS);
   return before !== (await touchedAt(lockPath));

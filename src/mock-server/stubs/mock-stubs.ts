@@ -14,6 +14,7 @@ import { ADDED_FIELD, AN_OBJECT, checkedInput, expected, idSchema } from '../mat
 import { plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, unknownId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
+import { isAdminPath, isDashboardPath } from '../web/own-pages.ts';
 import { JsonText, jsonOf } from './json-parts.ts';
 import { type SentResponse, type StubbedResponse, type StubRecord, withStub } from './stub-record.ts';
 
@@ -207,20 +208,14 @@ function stubFrom(options: StubOptions, nextId: string): StubRecord {
   if (responses !== undefined && Object.keys(single).length > 0) {
     throw invalidOption('responses', responses, `either responses or ${Object.keys(single).join(', ')}, not both`);
   }
-  if (OWN_PAGES.test(pattern.path ?? '')) {
-    throw invalidOption(
-      'match.path',
-      pattern.path,
-      'a path of the emulated API, because the mock serves its pages there',
-    );
+  const { path = '' } = pattern;
+  if (isAdminPath(path) || isDashboardPath(path)) {
+    throw invalidOption('match.path', path, 'a path of the emulated API, because the mock serves its pages there');
   }
   const sent = responses?.map((one, index) => within(`responses[${index}]`, () => stubbedResponse(one)));
   const source = { kind: 'responses', responses: sent ?? [stubbedResponse(single)] } as const;
   return { id, match: pattern, times, priority, source, served: 0 };
 }
-
-/** Dashboard, control panel and admin API. */
-const OWN_PAGES = /^\/(?:__fxrates|dashboard)(?:\/|$)/;
 
 function withoutUndefined(given: object): object {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

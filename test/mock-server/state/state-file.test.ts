@@ -267,11 +267,11 @@ const lockOf = (state: string, owner: object) => writeFileSync(`${state}.lock`, 
 test('replaces the lock of a dead process immediately', async () => {
   const state = join(newFolder(), 'state.json');
   const { pid } = spawnSync(process.execPath, ['-e', '0']);
-  lockOf(state, { pid, host: pidHost, id: 'dead' });
+  lockOf(state, { pid, host: pidHost(), id: 'dead' });
   const wait = () => Promise.reject(new Error('waited'));
 
   await (await lockState(state, { wait })).release();
-  lockOf(state, { pid: process.pid, host: pidHost, id: 'of an earlier container, with the same pid' });
+  lockOf(state, { pid: process.pid, host: pidHost(), id: 'of an earlier container, with the same pid' });
   await (await lockState(state, { wait })).release();
 
   expect(existsSync(`${state}.lock`)).toBe(false);
@@ -284,7 +284,7 @@ test('if several servers find the lock of a dead process, one replaces it', asyn
   const wait = () => until(() => readdirSync(folder).every((name) => statOf(join(folder, name)) !== 0));
   for (let round = 0; round < 20; round += 1) {
     const state = join(folder, `${round}.json`);
-    lockOf(state, { pid, host: pidHost, id: '0123456789abcdef' });
+    lockOf(state, { pid, host: pidHost(), id: '0123456789abcdef' });
 
     // Each slightly later than the previous one, so that one checks the lock while another replaces it.
     const starts = await Promise.allSettled(

@@ -104,14 +104,13 @@ function FaultForm({ schemas, edited, problem, save, cancel }: FaultFormProps) {
     setChecked(false);
   };
   const shared = { form: 'fault', input, isChecked, change: setInput };
-  const isEdited = edited !== undefined;
   return html`<form class="form" aria-label=${edited === undefined ? 'New fault' : `Fault ${edited.id}`} onSubmit=${submit}>
     <div class="field"><label for="fault-kind">Kind of fault</label>
       <${Select} id="fault-kind" disabled=${edited !== undefined} chosen=${kind} choose=${choose}
         options=${schemas.map(({ properties }) => [properties.kind.const, properties.kind.const])} /></div>
     <${Fields} ...${shared} fields=${pick(fields, (name) => !isCondition(name))} required=${schema.required} />
-    <${FieldGroup} title="How often" isEdited=${true} ...${shared} fields=${pick(fields, isCondition)} />
-    <${FieldGroup} title="Which requests" isEdited=${isEdited} ...${shared} prefix="match." fields=${match.properties} />
+    <${FieldGroup} title="How often" opensIfFilled=${true} ...${shared} fields=${pick(fields, isCondition)} />
+    <${FieldGroup} title="Which requests" opensIfFilled=${edited !== undefined} ...${shared} prefix="match." fields=${match.properties} />
     ${problem !== undefined && html`<p class="note bad break" role="alert">${problem}</p>`}
     <div class="row"><button class="main">${edited === undefined ? 'Add fault' : 'Save fault'}</button>
       ${edited !== undefined && html`<button type="button" onClick=${cancel}>Cancel</button>`}</div>

@@ -75,12 +75,12 @@ interface FieldsProps {
 
 interface FieldGroupProps extends FieldsProps {
   readonly title: string;
-  /** Whether the form shows existing settings, so that a group with some of them is open. */
-  readonly isEdited: boolean;
+  /** Whether the group is open at first if one of its fields has a value. */
+  readonly opensIfFilled: boolean;
 }
 
-/** Fields that are shown on demand, if one of them has an error, and if the edited settings fill one. */
-export function FieldGroup({ title, isEdited, ...shown }: FieldGroupProps) {
+/** Fields that are shown on demand, if one of them has an error, and with `opensIfFilled` if one has a value. */
+export function FieldGroup({ title, opensIfFilled, ...shown }: FieldGroupProps) {
   const { input, fields, prefix = '', isChecked } = shown;
   const group = useRef<HTMLDetailsElement>(null);
   const hasError = isChecked && !isValid(input, fields, prefix);
@@ -89,7 +89,7 @@ export function FieldGroup({ title, isEdited, ...shown }: FieldGroupProps) {
   }, [hasError]);
   useEffect(() => {
     const isFilled = Object.keys(fields).some((name) => (input[prefix + name] ?? '') !== '');
-    if (isEdited && isFilled && group.current !== null) group.current.open = true;
+    if (opensIfFilled && isFilled && group.current !== null) group.current.open = true;
   }, []);
   return html`<details class="group" ref=${group}><summary>${title}</summary><div class="form"><${Fields} ...${shown} /></div></details>`;
 }

@@ -66,9 +66,9 @@ function StubForm({ schema: { properties: described, examples }, edited, problem
   const shared = { form: 'stub', input, isChecked, change: setInput };
   return html`<form class="form" aria-label=${edited === undefined ? 'New stub' : `Stub ${edited.id}`} onSubmit=${submit}>
     <${Fields} ...${shared} fields=${{ status, data }} />
-    <${FieldGroup} title="Which requests" isEdited=${edited !== undefined} ...${shared} prefix="match." fields=${match.properties} />
-    <${FieldGroup} title="An error instead of data" isEdited=${edited !== undefined} ...${shared} prefix="error." fields=${error.properties} />
-    <${FieldGroup} title="More settings" isEdited=${edited !== undefined} ...${shared} fields=${others} />
+    <${FieldGroup} title="Which requests" opensIfFilled=${edited !== undefined} ...${shared} prefix="match." fields=${match.properties} />
+    <${FieldGroup} title="An error instead of data" opensIfFilled=${edited !== undefined} ...${shared} prefix="error." fields=${error.properties} />
+    <${FieldGroup} title="More settings" opensIfFilled=${edited !== undefined} ...${shared} fields=${others} />
     ${problem !== undefined && html`<p class="note bad break" role="alert">${problem}</p>`}
     <div class="row"><button class="main">${edited === undefined ? 'Add stub' : 'Save stub'}</button>
       ${edited !== undefined && html`<button type="button" onClick=${cancel}>Cancel</button>`}</div>
