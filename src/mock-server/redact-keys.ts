@@ -1,15 +1,21 @@
 /** Removes the digits of API keys, for texts that can contain a key by mistake, such as a path or an option. */
 export function redactKeys(text: string): string {
-  return looksLikeKey(text) ? text.replace(KEY_DIGITS, '_live_…') : text;
-}
-
-/** Whether the text can contain a key, also a URL-encoded one. */
-function looksLikeKey(text: string): boolean {
   // The expression alone takes longer than the journal entry of a long body.
-  return text.includes('_live_') || (text.includes('%') && /%5flive|live%5f/i.test(text));
+  if (!looksLikeKey(text)) return text;
+  return (text.includes('%') ? decoded(text) : text).replace(KEY_DIGITS, '_live_…');
 }
 
-const KEY_DIGITS = /(?:_|%5f)live(?:_|%5f)[0-9a-f]+/gi;
+/** Whether the text can contain a key, also a percent-encoded one. */
+function looksLikeKey(text: string): boolean {
+  return text.includes('_live_') || (text.includes('%') && decoded(text).includes('_live_'));
+}
+
+const KEY_DIGITS = /_live_[0-9a-f]+/gi;
+
+/** The text with its percent-encoded characters of ASCII decoded. */
+function decoded(text: string): string {
+  return text.replace(/%([0-7][0-9a-f])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+}
 
 /** The values of the documented parameter. Its name can be percent-encoded, as in `api%5Fkey`. */
 export function keysInQuery(query: string): readonly string[] {

@@ -35,7 +35,13 @@ function formsOf(key: string): string[] {
     digits.slice(0, 12),
     Buffer.from(key).toString('base64').slice(0, 40),
     Buffer.from(digits).toString('hex'),
+    escaped(digits),
   ];
+}
+
+/** Each character percent-encoded. */
+function escaped(text: string): string {
+  return Buffer.from(text).toString('hex').replace(/../g, '%$&');
 }
 
 test('the error of a handler is recorded without the key in it', async () => {
@@ -63,6 +69,8 @@ test.each(mockAdapters)('shows, logs and stores no key: $name', async ({ open })
     '/nothing',
     `/api/v1/latest/${key}`,
     `/api/v1/latest/${key.replaceAll('_', '%5F')}`,
+    `/api/v1/latest/${escaped(key)}`,
+    `/api/v1/latest/${key.slice(0, 8)}${escaped(key.slice(8))}`,
     `/api/v1/latest?base=${key}`,
   ]) {
     for (const headers of [
