@@ -70,6 +70,9 @@ const listPattern = expected('text, an array, { "matches": a regular expression 
   z.union([plain, z.array(plain), regularExpression, absence], error).refine(hasNoKey, MASKED),
 );
 
+/** A token (RFC 9110 §5.6.2): another name would never match. */
+const headerName = z.string().regex(/^[!#$%&'*+.^`|~\w-]+$/);
+
 /**
  * What a URL encodes in its path, half a surrogate pair as U+FFFD, so that requests have it encoded
  * (https://url.spec.whatwg.org/#path-percent-encode-set).
@@ -96,7 +99,7 @@ export const requestPatternShape = {
       .refine((method) => method !== 'ANY', error),
   ).optional(),
   query: recordOf('an object of parameters', listPattern).optional(),
-  headers: recordOf('an object of headers', valuePattern).optional(),
+  headers: recordOf('an object of headers with valid names', valuePattern, headerName).optional(),
   body: valuePattern.optional(),
 };
 

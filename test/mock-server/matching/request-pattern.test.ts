@@ -59,6 +59,10 @@ test.each<[object, string]>([
   ],
   [{ query: PROTO }, 'filter.query is {"__proto__":"x"}; expected names other than __proto__.'],
   [{ headers: PROTO }, 'filter.headers is {"__proto__":"x"}; expected names other than __proto__.'],
+  [
+    { headers: { 'x trace': 'a' } },
+    'filter.headers is {"x trace":"a"}; expected an object of headers with valid names.',
+  ],
   [{ headers: { accept: ['a'] } }, 'filter.headers is {"accept":["a"]}; expected text, { "matches": '],
   [{ status: 'ok' }, 'filter.status is "ok"; expected an HTTP status, or 0 for no response.'],
   [
