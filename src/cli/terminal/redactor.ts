@@ -37,7 +37,7 @@ export class Redactor {
 
   #withoutSecrets(text: string): string {
     let redacted = text;
-    for (const [form, mask] of this.#masks) redacted = redacted.replaceAll(form, mask);
+    for (const [form, mask] of this.#masks) redacted = redacted.replaceAll(form, () => mask);
     return redacted;
   }
 }

@@ -87,3 +87,10 @@ test('bytes without a key are unchanged, valid UTF-8 or not', () => {
   expect(secrets.redactBytes(bytes)).toBe(bytes);
   expect(Buffer.from(secrets.redactBytes(Buffer.from(`=${KEY}=`))).toString()).toBe('=fx_live_…9c2d=');
 });
+
+test('masks a key whose last characters are a pattern of replacements', () => {
+  const redactor = new Redactor();
+  redactor.protect('my-team-secret-0123456789$&');
+
+  expect(redactor.redact('the key my-team-secret-0123456789$& is wrong')).toBe('the key …89$& is wrong');
+});
