@@ -64,9 +64,12 @@ export class Lifetime {
     return response.finally(() => this.removeCall(call));
   }
 
+  get isClosed(): boolean {
+    return this.#closed !== undefined || this.#parent?.isClosed === true;
+  }
+
   requireOpen(): void {
-    this.#parent?.requireOpen();
-    if (this.#closed !== undefined) throw new ConfigError('The client is closed (close()); create a new one');
+    if (this.isClosed) throw new ConfigError('The client is closed (close()); create a new one');
   }
 
   /** Prevents the removal of a key's state while this client, or the one from which it was created, is open. */

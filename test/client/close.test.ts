@@ -282,3 +282,19 @@ test('a client made by withOptions() can be closed alone', async () => {
   expect(await Promise.all(open)).toEqual([undefined, undefined]);
   await fx.close();
 });
+
+test.each([
+  ['limits()', (fx: FxRates) => fx.limits()],
+  ['quotaEstimate()', (fx: FxRates) => fx.quotaEstimate()],
+  ['withOptions()', (fx: FxRates) => fx.withOptions().limits()],
+])('after close(), %s does not affect the next client of the key', async (_, read) => {
+  const { fx, clock, fetch } = testClient(success(), { rateLimit: { perMinute: 30 } });
+  await fx.latest();
+  await fx.close();
+
+  read(fx);
+
+  const next = new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, rateLimit: { perMinute: 300 } });
+  expect(next.limits()?.perMinute).toBe(300);
+  expect(fx.limits()?.perMinute).toBe(30);
+});

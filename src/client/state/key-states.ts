@@ -27,7 +27,9 @@ export class KeyStates {
 
   of(key: ApiKey): KeyState {
     const latest = this.#latest;
-    const entry = latest?.key === key && !latest.entry.isForgotten ? latest.entry : this.#find(key);
+    // A closed client keeps the last state, although another client may have created a new one.
+    const isCurrent = latest?.key === key && (!latest.entry.isForgotten || this.#lifetime.isClosed);
+    const entry = isCurrent ? latest.entry : this.#find(key);
     entry.usedAt = this.#settings.clock.now();
     return entry.state;
   }
@@ -36,10 +38,12 @@ export class KeyStates {
     const { clock } = this.#settings;
     const name = stateName(key.hash, this.#settings);
     const create = () => new KeyState(key, this.#settings);
-    const entry = registryUnder(clock).find(name, clock.now(), create);
+    // A closed client would never release a state of the registry.
+    const { isClosed } = this.#lifetime;
+    const entry = (isClosed ? new StateRegistry() : registryUnder(clock)).find(name, clock.now(), create);
     const { rateLimit } = this.#settings;
     if (rateLimit !== false && rateLimit.store) entry.state.limiter?.shared?.offerStore(rateLimit.store);
-    this.#lifetime.retain(entry);
+    if (!isClosed) this.#lifetime.retain(entry);
     this.#latest = { key, entry };
     return entry;
   }
