@@ -386,3 +386,17 @@ test('at most a hundred snapshots are stored; an existing one can still be repla
   expect(() => mock.snapshots.save()).toThrow(expect.objectContaining({ code: 'too_many_snapshots' }));
   expect(mock.snapshots.save('snapshot_7')).toBe('snapshot_7');
 });
+
+test('restore() ends the requests that a fault blocks', async () => {
+  const mock = createMockServer();
+  const { key } = mock.createKey();
+  const clean = mock.snapshot();
+  mock.faults.add({ kind: 'hang' });
+  const blocked = mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
+  const ended = expect(blocked).rejects.toThrow('fetch failed');
+  await mock.journal.waitFor();
+
+  mock.restore(clean);
+
+  await ended;
+});
