@@ -33,7 +33,9 @@ export function valuesTable(
     if (name === undefined) return undefined; // a lone value
     const parent = path.slice(0, -1).join('.');
     const value = toValue(name, lexeme, { palette: style.palette, paintNumber });
-    groups.set(parent, [...(groups.get(parent) ?? []), value]);
+    const group = groups.get(parent) ?? [];
+    group.push(value);
+    groups.set(parent, group);
     if (groups.size > MOST_GROUPS) return undefined;
   }
   const blocks = [...groups].filter(([, values]) => values.length > 0);
@@ -61,7 +63,7 @@ function isNumeric(text: string): boolean {
 }
 
 function list(values: readonly Value[], { columns, palette }: StreamStyle): string[] {
-  const width = Math.max(...values.map(({ name }) => name.length)) + 2;
+  const width = values.reduce((widest, { name }) => Math.max(widest, name.length), 0) + 2;
   return values.flatMap(({ name, text, painted }) => {
     const head = palette.heading(name.padEnd(width));
     const [first = '', ...rest] = wrap(text, Math.max(columns - width, 20));
@@ -96,7 +98,7 @@ function layoutOf(values: readonly Value[], width: number): { readonly height: n
 }
 
 function columnOf(values: readonly Value[]): Column {
-  const widest = (lengths: readonly number[]) => Math.max(0, ...lengths);
+  const widest = (lengths: readonly number[]) => lengths.reduce((most, length) => Math.max(most, length), 0);
   return {
     values,
     nameWidth: widest(values.map(({ name }) => name.length)),

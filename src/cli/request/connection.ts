@@ -87,15 +87,15 @@ class HttpHeaders implements Pick<Headers, 'get' | 'has'>, Iterable<readonly [st
   }
 }
 
-const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & AsyncIterable<Uint8Array>>> = {
-  gzip: () => createGunzip(),
-  'x-gzip': () => createGunzip(),
-  deflate: () => createInflate(),
-  br: () => createBrotliDecompress(),
-};
+const DECODERS = new Map<string, () => NodeJS.ReadWriteStream & AsyncIterable<Uint8Array>>([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  ['deflate', () => createInflate()],
+  ['br', () => createBrotliDecompress()],
+]);
 
 function decompressed(message: IncomingMessage): AsyncIterable<Uint8Array> {
-  const decoder = DECODERS[message.headers['content-encoding']?.toLowerCase() ?? '']?.();
+  const decoder = DECODERS.get(message.headers['content-encoding']?.toLowerCase() ?? '')?.();
   if (decoder === undefined) return message;
   // The reader of the decoder gets an error of either stream.
   return pipeline(message, decoder, () => undefined);

@@ -62,3 +62,11 @@ test('no line is wider than the screen, and no value is missing', () => {
     ),
   );
 });
+
+test('a table can have more values than a function call has arguments', () => {
+  const values = Array.from({ length: 130_000 }, (_, place) => [`note${place}`, 'a text']);
+  const numbers = Array.from({ length: 130_000 }, (_, place) => [`n${place}`, place]);
+
+  expect(valuesTable(JSON.stringify(Object.fromEntries(values)), style(80))).toContain('note129999  a text');
+  expect(valuesTable(JSON.stringify(Object.fromEntries(numbers)), style(80))).toContain('n129999  129999');
+});

@@ -54,6 +54,12 @@ test.each([
   expect(await response.text()).toBe('{"rates":1}');
 });
 
+test.each(['constructor', '__proto__'])('gives the body as it is if the encoding is "%s"', async (encoding) => {
+  const response = await get((_, response) => void response.setHeader('content-encoding', encoding).end('{}'));
+
+  expect(await response.text()).toBe('{}');
+});
+
 test('does not follow a redirect', async () => {
   const response = await get((_, response) => void response.writeHead(302, { location: '/other' }).end());
 
