@@ -17,3 +17,11 @@ export function parseJson(text: string, revive?: (name: string, value: unknown) 
 export function isJson(text: string): boolean {
   return parseJson(text) !== undefined;
 }
+
+/** The fields with a value other than `undefined`; the object itself if these are all. */
+export function definedOf<Fields extends object>(
+  fields: Fields,
+): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } {
+  if (!Object.values(fields).includes(undefined)) return fields as never; // most calls; a copy is slow
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

@@ -50,10 +50,11 @@ function patternOf(path: string) {
   return { pattern: new RegExp(`^${source}$`), names, fixedLength: fixed.join('').length };
 }
 
-function decoded(text: string): string {
+/** Text that is not percent-encoded is returned unchanged. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // not percent-encoded; the schema of the parameter decides
+    return text;
   }
 }

@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import type { Operation, Parameter } from '../generated/operations.ts';
 import { apiKeyPattern } from '../generated/service.ts';
+import { decoded } from '../operation-path.ts';
 import { parseParameterText, splitList } from '../parameter-text.ts';
 import type { Invocation } from './command.ts';
 import { usageError } from './errors/cli-error.ts';
@@ -97,14 +98,6 @@ function plainName(name: string): string {
   return decoded(name)
     .toLowerCase()
     .replace(/[-_\s]/g, '');
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // not percent-encoded; sent as it is
-  }
 }
 
 /** A parameter of the contract and the option that sets it. */

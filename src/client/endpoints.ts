@@ -1,10 +1,11 @@
 import type { OperationMethods } from '../generated/operation-methods.ts';
 import { type Operation, type OperationId, operations, type Parameter } from '../generated/operations.ts';
 import { querySchemas, responseSchemas } from '../generated/schemas.ts';
+import { definedOf, isJsonObject } from '../json-object.ts';
 import { createOperationFinder, fillPath } from '../operation-path.ts';
 import { parseSchema } from '../parse-schema.ts';
 import { CALL_OPTION_NAMES, type CallOptions } from './api-call.ts';
-import { definedOf, describeValue, refuse } from './config/checks.ts';
+import { describeValue, refuse } from './config/checks.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { Endpoint, ParsedEnvelope } from './request.ts';
 
@@ -82,9 +83,7 @@ function parseWith(id: OperationId, body: unknown): ParsedEnvelope {
 }
 
 function parseEnvelope(body: unknown): ParsedEnvelope {
-  const isEnvelope =
-    typeof body === 'object' && body !== null && 'success' in body && body.success === true && 'data' in body;
-  if (isEnvelope) return { data: body.data };
+  if (isJsonObject(body) && body['success'] === true && 'data' in body) return { data: body['data'] };
   return { issues: [{ message: 'expected { "success": true, "data": … }', path: [] }] };
 }
 

@@ -1,4 +1,4 @@
-import { parseJson } from '../json-object.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../json-object.ts';
 import {
   AuthenticationError,
   type ErrorDetails,
@@ -33,8 +33,8 @@ export function parseResponse(response: TransportResponse, request: KeyedRequest
 
 /** The status in an error envelope of a success response; without one, the status of the response. */
 function statusOfFailure(body: unknown, cameWith: number): number | undefined {
-  if (!isRecord(body) || body['success'] !== false) return undefined;
-  const claimed = isRecord(body['error']) ? body['error']['status'] : undefined;
+  if (!isJsonObject(body) || body['success'] !== false) return undefined;
+  const claimed = isJsonObject(body['error']) ? body['error']['status'] : undefined;
   return typeof claimed === 'number' && claimed >= 400 && claimed <= 599 ? claimed : cameWith;
 }
 
@@ -46,7 +46,7 @@ interface Failure {
 }
 
 function failureOf(status: number, { response, request, body, basePath }: Failure): FxRatesError {
-  const envelope = isRecord(body) && isRecord(body['error']) ? body['error'] : {};
+  const envelope = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : {};
   const said = textIn(envelope, 'message', request);
   const code = textIn(envelope, 'code', request)?.slice(0, LONGEST_CODE);
   const details = { ...detailsOf(response, request), status, code };
@@ -71,7 +71,7 @@ function failureOf(status: number, { response, request, body, basePath }: Failur
 }
 
 /** The start of a text of the envelope, without the key. */
-function textIn(envelope: Record<string, unknown>, name: string, request: KeyedRequest): string | undefined {
+function textIn(envelope: JsonObject, name: string, request: KeyedRequest): string | undefined {
   const text = envelope[name];
   return typeof text === 'string' ? excerptOf(text, request) : undefined;
 }
@@ -160,8 +160,4 @@ function shortened(text: string): string {
 
 function excerptOf(text: string, { key }: Pick<KeyedRequest, 'key'>): string {
   return key.redact(text).slice(0, EXCERPT_LENGTH);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

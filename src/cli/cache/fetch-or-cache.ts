@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CacheStore, Clock } from '../../client/index.ts';
+import type { CacheOptions, CacheStore, Clock } from '../../client/index.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
@@ -26,13 +26,16 @@ export function parseCacheAge(text: string): number | 'snapshot' {
 
 /** Sends the request, or with `--cache` and `--offline` uses a stored response and reports its age on stderr. */
 export async function fetchOrCache(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
-  const { options, io } = invocation;
-  const age = options['cache'] as number | 'snapshot' | undefined; // as parseCacheAge made it
-  if (options['offline'] === true) return readOffline(request, invocation);
-  if (age === undefined) return sendRequest(request, invocation);
-  const response = await sendRequest(request, invocation, { cache: { maxAgeMs: age, store: openCache(io) } });
+  if (invocation.options['offline'] === true) return readOffline(request, invocation);
+  const response = await sendRequest(request, invocation, { cache: cacheOf(invocation) });
   await reportAge(response, invocation);
   return response;
+}
+
+/** The cache of `--cache`; `undefined` without this option. */
+export function cacheOf({ options, io }: Invocation): CacheOptions | undefined {
+  const age = options['cache'] as number | 'snapshot' | undefined; // as parseCacheAge made it
+  return age === undefined ? undefined : { maxAgeMs: age, store: openCache(io) };
 }
 
 /** The next step if the folder of the cache cannot be used. */

@@ -204,7 +204,7 @@ interface SentRequest {
 }
 
 /** Instead of the key, which a dry run does not read. */
-const NO_KEY = 'redacted';
+const NO_KEY = '[redacted]';
 
 /** Prints the request that the client would send, as JSON or as a curl command. Nothing is sent. */
 export async function dryRun(request: ServiceRequest, { settings, screen }: Invocation): Promise<number> {
@@ -219,7 +219,7 @@ async function capture(request: ServiceRequest, baseUrl: string, allowInsecureHt
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
   let sent: SentRequest | undefined;
   const fetch: FetchLike = async (url, { method, headers }) => {
-    sent = { method, url, headers: { ...headers, authorization: 'Bearer [redacted]' } };
+    sent = { method, url, headers };
     throw new Error('a dry run sends nothing');
   };
   const logger = { warn: () => undefined };

@@ -58,14 +58,6 @@ export function requireFunction<Fn>(option: string, value: Fn): Fn {
   return typeof value === 'function' ? value : refuse(option, value, 'a function');
 }
 
-/** The fields with a value other than `undefined`; the object itself if these are all. */
-export function definedOf<Fields extends object>(
-  fields: Fields,
-): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } {
-  if (!Object.values(fields).includes(undefined)) return fields as never; // most calls; a copy is slow
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
-}
-
 /** The names of a type's fields. The compiler rejects missing and unknown names. */
 export function namesOf<Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] {
   return Object.keys(names) as Name[]; // the keys of the record

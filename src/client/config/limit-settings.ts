@@ -1,8 +1,8 @@
+import { definedOf } from '../../json-object.ts';
 import { DEFAULT_LIMITER_SETTINGS, type LimiterSettings } from '../limits/limiter-core.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { CacheOptions, CacheStore, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import {
-  definedOf,
   namesOf,
   refuse,
   requireBoolean,

@@ -1,4 +1,5 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
+import { definedOf } from '../../json-object.ts';
 import { apiPathIn } from '../../operation-path.ts';
 import { type Clock, realClock, type SteadyTime, steadyTime } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
@@ -12,7 +13,6 @@ import { defaultTransport } from '../transport/default-transport.ts';
 import { fetchTransport, type Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
 import {
-  definedOf,
   namesOf,
   refuse,
   requireBoolean,

@@ -83,8 +83,8 @@ export const clockState = z.object({
   iso: dateTime,
 });
 
-/** Headers of a response. */
-export const headers = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
+/** Parameters, or headers of a response. */
+export const valuesByName = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
 
 export const journalEntry = z.object({
   number: z.number().int(),
@@ -92,9 +92,7 @@ export const journalEntry = z.object({
   at: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
   method: z.string(),
   path: z.string(),
-  query: z
-    .record(z.string(), z.union([z.string(), z.array(z.string())]))
-    .describe('Parameters by name, an array for a repeated one. Keys are masked.'),
+  query: valuesByName.describe('Parameters by name, an array for a repeated one. Keys are masked.'),
   headers: z.record(z.string(), z.string()).describe('Names in lower case. Keys are masked.'),
   body: z.string().optional().describe('The first 16,384 characters.'),
   operation: z.string().optional().describe('Id of the operation at the path.'),
@@ -113,7 +111,7 @@ export const journalEntry = z.object({
   switches: z.array(z.string()).describe('Switches that the response depends on.'),
   faults: z.array(z.string()).describe('Ids of the faults that struck the request.'),
   stub: z.string().optional().describe('Id of the stub that the request received.'),
-  responseHeaders: headers.optional().describe('Names in lower case, an array for `set-cookie`. Keys are masked.'),
+  responseHeaders: valuesByName.optional().describe('Names in lower case, an array for `set-cookie`. Keys are masked.'),
   responseBody: z.string().optional().describe('The first 16,384 characters of the response body, as sent.'),
 });
 

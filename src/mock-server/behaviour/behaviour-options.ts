@@ -1,3 +1,4 @@
+import { definedOf } from '../../json-object.ts';
 import { invalidOption, MockServerError, show, unknownName } from '../mock-server-error.ts';
 import { PRESET_NAMES, type PresetName, type Provenance, type Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
@@ -50,7 +51,7 @@ export function changedSettings(
 ): SwitchSettings {
   checkKind(options);
   const { preset, about: _, ...given } = typeof options === 'string' ? { preset: options } : options;
-  const chosen = Object.entries({ ...(preset === undefined ? {} : presetValues(preset)), ...defined(given) });
+  const chosen = Object.entries({ ...(preset === undefined ? {} : presetValues(preset)), ...definedOf(given) });
   if (preset === undefined && chosen.length === 0) return current;
   const changed = new Map(preset === undefined ? current : DEFAULT_SETTINGS);
   for (const [name, wanted] of chosen) {
@@ -73,10 +74,6 @@ export function presetValues(preset: unknown): SwitchValues {
     return Object.fromEntries(undocumented.map((name) => [name, switches[name][preset]]));
   }
   throw invalidOption('behaviour.preset', preset, `one of ${PRESET_NAMES.join(', ')}`);
-}
-
-function defined(given: object): object {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 function readSetting(name: SwitchName, wanted: unknown, unsafe: boolean): SwitchSetting {

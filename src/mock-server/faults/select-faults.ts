@@ -62,7 +62,7 @@ interface FaultCandidate {
 /** Counts the request if the fault is for it, and returns whether the fault strikes. */
 function countMatch(fault: FaultRecord, candidate: FaultCandidate, { seed }: Pick<ServiceState, 'seed'>): boolean {
   const { id, nth, times, probability = 1 } = fault.settings;
-  if (hasExpired(fault, candidate.at) || !isFor(fault, candidate)) return false;
+  if (!isFor(fault, candidate)) return false;
   const key = candidate.request.keyId ?? '';
   const ofKey = (fault.matchedByKey.get(key) ?? 0) + 1;
   fault.matchedByKey.set(key, ofKey);

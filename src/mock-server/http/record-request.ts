@@ -133,13 +133,10 @@ function newResponseRecord(response: MockResponse): RecordedResponse {
 /** Most headers contain no key, so the entry of the journal shares them with the response. */
 function recordedHeaders(headers: RecordedValues): RecordedValues {
   for (const name in headers) {
-    if (masked(headers[name] ?? '') !== headers[name]) return Object.fromEntries(maskedEntries(headers));
+    if (masked(headers[name] ?? '') === headers[name]) continue;
+    return Object.fromEntries(Object.entries(headers).map(([shown, value]) => [shown, masked(value)]));
   }
   return headers;
-}
-
-function maskedEntries(headers: RecordedValues) {
-  return Object.entries(headers).map(([name, value]) => [name, masked(value)] as const);
 }
 
 function masked(value: string | readonly string[]): string | readonly string[] {

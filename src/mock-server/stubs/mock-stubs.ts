@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isJsonObject, parseJson } from '../../json-object.ts';
+import { definedOf, isJsonObject, parseJson } from '../../json-object.ts';
 import { type Delay, delaySchema } from '../delay.ts';
 import { headerRecord } from '../faults/fault-kinds.ts';
 import { headersWithCookies, readHeaders } from '../http/mock-message.ts';
@@ -202,8 +202,8 @@ function stubFrom(options: StubOptions, nextId: string): StubRecord {
   if (kind !== undefined && kind !== 'responses') {
     throw invalidOption('kind', kind, "'responses', because the others are added with mock.latest");
   }
-  const given = { ...rest, ...(match === undefined ? {} : { match: plainPattern(match) }) };
-  const checked = checkedInput(stubOptions, withoutUndefined(given), { place: '', what: 'a field of a stub' });
+  const given = definedOf({ ...rest, match: plainPattern(match) });
+  const checked = checkedInput(stubOptions, given, { place: '', what: 'a field of a stub' });
   const { id = nextId, responses, times = null, priority = 0, match: pattern = {}, ...single } = checked;
   if (responses !== undefined && Object.keys(single).length > 0) {
     throw invalidOption('responses', responses, `either responses or ${Object.keys(single).join(', ')}, not both`);
@@ -215,10 +215,6 @@ function stubFrom(options: StubOptions, nextId: string): StubRecord {
   const sent = responses?.map((one, index) => within(`responses[${index}]`, () => stubbedResponse(one)));
   const source = { kind: 'responses', responses: sent ?? [stubbedResponse(single)] } as const;
   return { id, match: pattern, times, priority, source, served: 0 };
-}
-
-function withoutUndefined(given: object): object {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 function stubbedResponse(given: StubResponse): StubbedResponse {

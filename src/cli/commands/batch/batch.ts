@@ -1,9 +1,9 @@
 import { Option } from 'commander';
-import type { AnyFxRatesError, BatchItem, CacheOptions } from '../../../client/index.ts';
+import type { AnyFxRatesError, BatchItem } from '../../../client/index.ts';
 import { type Operation, operations } from '../../../generated/operations.ts';
 import { checkWritable, replaceFile } from '../../../replace-file.ts';
 import { visible } from '../../../visible-text.ts';
-import { openCache, parseCacheAge } from '../../cache/fetch-or-cache.ts';
+import { cacheOf, parseCacheAge } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, cannotWrite, usageError, writeReason } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
@@ -18,8 +18,7 @@ import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';
 import { BATCH_FORMATS, type ResultFormat, resultFormat } from './result-format.ts';
 
-const ALL: readonly Operation[] = Object.values(operations);
-const WITH_QUERY = ALL.filter(({ query }) => query !== 'none');
+const WITH_QUERY = Object.values<Operation>(operations).filter(({ query }) => query !== 'none');
 const NAMES = WITH_QUERY.map(({ id }) => id);
 
 export const batchCommand: CommandSpec = {
@@ -67,15 +66,19 @@ async function runBatch(invocation: Invocation): Promise<number> {
   const maxWaitMs = settings.maxWaitMs === 0 ? 0 : Math.max(settings.maxWaitMs, LONGEST_RETRY_AFTER_MS);
   const batchInvocation = { ...invocation, settings: { ...settings, maxWaitMs } };
   const progress = new ProgressView(batchInvocation, queries.length);
-  const counts = {
-    failed: new Set<Query>(),
-    printed: new Set<Query>(),
+  const run: BatchRun = {
+    invocation: batchInvocation,
+    operation,
+    queries,
+    format,
+    progress,
+    failed: new Set(),
+    printed: new Set(),
     cached: 0,
     hasSuccess: false,
     hasCheckedKey: false,
+    failureCode: exitCodes.failure,
   };
-  const failureCode = exitCodes.failure;
-  const run: BatchRun = { invocation: batchInvocation, operation, queries, format, progress, failureCode, ...counts };
   try {
     const client = await openClient(batchInvocation, { reporter: progress.reporter, cache: cacheOf(invocation) });
     progress.start();
@@ -86,11 +89,6 @@ async function runBatch(invocation: Invocation): Promise<number> {
     if (failedOut !== undefined) await writeFailed(failedOut, run);
   }
   return run.failed.size === 0 ? exitCodes.ok : run.failureCode;
-}
-
-function cacheOf({ options, io }: Invocation): CacheOptions | undefined {
-  const age = options['cache'] as number | 'snapshot' | undefined; // as parseCacheAge made it
-  return age === undefined ? undefined : { maxAgeMs: age, store: openCache(io) };
 }
 
 function operationOf({ args: [name = ''] }: Invocation): Operation {

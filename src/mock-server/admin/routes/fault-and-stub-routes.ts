@@ -7,7 +7,7 @@ import { withDigits } from '../../stubs/json-parts.ts';
 import type { LatestData } from '../../stubs/mock-latest.ts';
 import { type StubOptions, stubInput } from '../../stubs/mock-stubs.ts';
 import { MAX_BODY_BYTES, route } from '../route.ts';
-import { headers, latestData, recording } from '../shapes.ts';
+import { latestData, recording, valuesByName } from '../shapes.ts';
 
 const fault = faultUnion({
   id: z.string(),
@@ -85,7 +85,7 @@ const stub = z.object({
   responses: z.array(
     z.object({
       status: z.number().int(),
-      headers: headers.describe('Names in lower case, an array for `set-cookie`.'),
+      headers: valuesByName.describe('Names in lower case, an array for `set-cookie`.'),
       body: z.string(),
       delayMs: delaySchema.optional(),
     }),
