@@ -1,14 +1,21 @@
 import type { Stats } from 'node:fs';
-import { appendFile, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { appendFile, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 
 interface ReplaceOptions {
   /** Only the owner can read the file. Default: an existing file keeps its mode, a new one has that of the umask. */
   readonly isPrivate?: boolean;
   /** Do not wait for the disk: the text may be lost in a power failure. */
   readonly isDisposable?: boolean;
-  /** End of the name of the unfinished file. Default: one for each process. */
+  /** End of the name of the unfinished file. Default: one for each write. */
   readonly suffix?: string;
+}
+
+let writes = 0;
+
+function uniqueSuffix(): string {
+  writes += 1;
+  return `${process.pid}.${writes}.tmp`;
 }
 
 /** Names of files that the process has open: with `> file`, `/dev/stdout` is that file, and its text must stay. */
@@ -21,11 +28,11 @@ const OPEN_FILE = /^\/dev\/(fd\/\d+|stdout|stderr)$/;
 export async function replaceFile(
   path: string,
   text: string,
-  { isPrivate = false, isDisposable = false, suffix = `${process.pid}.tmp` }: ReplaceOptions = {},
+  { isPrivate = false, isDisposable = false, suffix = uniqueSuffix() }: ReplaceOptions = {},
 ): Promise<void> {
   const stats = await statIfThere(path);
   if (stats !== undefined && (!stats.isFile() || OPEN_FILE.test(path))) return await appendFile(path, text);
-  const target = await realpath(path).catch(() => path);
+  const target = await targetOf(path);
   const temporary = `${target}.${suffix}`;
   try {
     await rm(temporary, { force: true }); // left behind by a killed process
@@ -59,7 +66,21 @@ export async function checkWritable(path: string): Promise<void> {
   if (stats?.isFIFO()) return; // opening and closing it would end the input of its reader
   const file = await open(path, 'a'); // an existing file keeps its text
   await file.close();
-  if (stats === undefined) await rm(path);
+  if (stats === undefined) await rm(await targetOf(path));
+}
+
+/** The file that a symbolic link leads to. It need not exist. */
+async function targetOf(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const link = (error as NodeJS.ErrnoException).code === 'ENOENT' ? await linkAt(path) : undefined;
+    return link === undefined ? path : await targetOf(resolve(dirname(path), link));
+  }
+}
+
+async function linkAt(path: string): Promise<string | undefined> {
+  return readlink(path).catch(() => undefined);
 }
 
 /** Creates the folder and its parents. Node.js' own `recursive` never returns for a path below `/proc`. */

@@ -116,3 +116,28 @@ test('a folder is created with its parents, and may exist already', async () => 
 test.runIf(process.platform === 'linux')('a folder that the system does not make is an error', async () => {
   await expect(makeFolder('/proc/fxrates/cache')).rejects.toMatchObject({ code: 'ENOENT' });
 });
+
+test.skipIf(process.platform === 'win32')(
+  'the missing file behind a symbolic link is created, and the link stays',
+  async () => {
+    const [target, link] = [join(folder, 'target.json'), join(folder, 'link.json')];
+    await symlink('target.json', link);
+
+    await checkWritable(link);
+    const checked = await readdir(folder);
+    await replaceFile(link, 'new');
+
+    expect(checked).toEqual(['link.json']);
+    expect(await readlink(link)).toBe('target.json');
+    expect(await readFile(target, 'utf8')).toBe('new');
+  },
+);
+
+test('a file can be written several times at once', async () => {
+  const path = join(folder, 'file.json');
+
+  await Promise.all(Array.from({ length: 20 }, (_, place) => replaceFile(path, `text ${place}`)));
+
+  expect(await readFile(path, 'utf8')).toMatch(/^text \d+$/);
+  expect(await readdir(folder)).toEqual(['file.json']);
+});

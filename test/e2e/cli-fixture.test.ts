@@ -40,7 +40,7 @@ describe.skipIf(!hasBundle || process.platform === 'win32')('the built command',
     stop.abort();
 
     expect(signal).toBe('SIGKILL');
-    expect(await readdir(folder)).toEqual(['responses.json', `responses.json.${running.pid}.tmp`]);
+    expect(await readdir(folder)).toEqual(['responses.json', `responses.json.${running.pid}.1.tmp`]);
     expect((await readFile(file, 'utf8')) === RECORDED).toBe(true);
   });
 });
