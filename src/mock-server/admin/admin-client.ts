@@ -36,7 +36,7 @@ export function createAdminCall(url: string, token: string): CallAdmin {
       throw noServer(new URL(url).origin, cause);
     });
     const content = await response.text();
-    const value = parseJson(content, withDates);
+    const value = parseJson(content, HAS_DATES.test(template) ? withDates : undefined);
     const isResult = response.ok && (content === '' || value !== undefined);
     if (!isResult) throw refusalOf(response.status, value, new URL(url).origin);
     return value;
@@ -66,7 +66,10 @@ function sendable(name: string, value: unknown): unknown {
   return value;
 }
 
-/** JSON has no dates. In the mock, the names of dates end in `At`, such as `createdAt`. */
+/** Other results have no dates, but can have names of the user, such as those of parameters. */
+const HAS_DATES = /^\/(?:accounts|keys|outbox)\b/;
+
+/** JSON has no dates. In these results, the names of dates end in `At`, such as `createdAt`. */
 function withDates(name: string, value: unknown): unknown {
   return typeof value === 'string' && name.endsWith('At') ? new Date(value) : value;
 }

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../json-object.ts';
 import type { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { STATUSES_WITHOUT_BODY } from '../http/service-response.ts';
 import { checkedInput } from '../matching/checked-input.ts';
-import { plainPattern } from '../matching/request-pattern.ts';
+import { checkKeyId, plainPattern } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, unknownId } from '../mock-server-error.ts';
 import type { ResponseDelays } from '../response-delays.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
@@ -86,9 +86,7 @@ function checkedFault(given: FaultOptions, state: ServiceState): FaultRecord['se
   const data = checkedInput(faultKinds[kind].options, plainPattern(options), { place: '', what });
   checkBody(options);
   checkStrikes(options);
-  if (match?.keyId !== undefined && !state.keys.has(match.keyId)) {
-    throw invalidOption('match.keyId', match.keyId, 'the id of a key of this mock, such as key_1');
-  }
+  checkKeyId(state, match);
   return { ...data, id: options.id ?? nextId(state), strikes } as FaultRecord['settings'];
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import type { RecordedRequest } from '../http/record-request.ts';
+import { invalidOption } from '../mock-server-error.ts';
 import { redactKeys } from '../redact-keys.ts';
 import { expected, recordOf } from './checked-input.ts';
 
@@ -102,6 +103,16 @@ export const requestPatternShape = {
   headers: recordOf('an object of headers with valid names', valuePattern, headerName).optional(),
   body: valuePattern.optional(),
 };
+
+/** Throws `MockServerError` with code `invalid_option` if the mock has no key with the id in the pattern. */
+export function checkKeyId(
+  { keys }: { readonly keys: ReadonlyMap<string, unknown> },
+  { keyId }: RequestPattern = {},
+): void {
+  if (keyId !== undefined && !keys.has(keyId)) {
+    throw invalidOption('match.keyId', keyId, 'the id of a key of this mock, such as key_1');
+  }
+}
 
 /** The pattern with each RegExp written as JSON has it, `{ matches, flags }`; a copy. */
 export function plainPattern<Value>(value: Value): Value {

@@ -38,13 +38,23 @@ export function withDigits<Stub>(stub: Stub, json: string): Stub {
   return { ...stub, ...exact };
 }
 
-/** A value as JSON; `undefined` if it is cyclic, or has a bigint, NaN or Infinity, which JSON cannot represent. */
+/**
+ * A value as JSON; `undefined` if JSON cannot represent it: it is cyclic, binary, or an object without content for JSON,
+ * such as a Map or a promise, or it has a bigint, NaN or Infinity.
+ */
 export function jsonOf(value: unknown): string | undefined {
+  if (ArrayBuffer.isView(value)) return undefined;
   try {
-    return JSON.stringify(value, finite);
+    const json = JSON.stringify(value, finite);
+    return json === '{}' && !isPlain(value) ? undefined : json;
   } catch {
     return undefined;
   }
+}
+
+function isPlain(value: unknown): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** JSON.stringify would write null. */

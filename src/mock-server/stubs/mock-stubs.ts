@@ -11,7 +11,7 @@ import {
   successResponseOfJson,
 } from '../http/service-response.ts';
 import { ADDED_FIELD, AN_OBJECT, checkedInput, expected, idSchema } from '../matching/checked-input.ts';
-import { plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
+import { checkKeyId, plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, unknownId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { isAdminPath, isDashboardPath } from '../web/own-pages.ts';
@@ -73,6 +73,7 @@ export function createMockStubs(context: ServiceContext): MockStubs {
     add(options) {
       const { state } = context;
       const stub = stubFrom(options, nextId(state));
+      checkKeyId(state, stub.match);
       state.stubs = withStub(current(), stub);
       state.lastStub += 1;
       return toStub(stub);
@@ -263,15 +264,8 @@ function envelopeOf(given: StubResponse, status: number): Content {
 function textOf(field: string, value: unknown): string {
   if (value instanceof JsonText) return value.text;
   const json = jsonOf(value);
-  // Of a Buffer, a Blob, a Map or a promise, JSON has none of the content.
-  const isLost = json === undefined || ArrayBuffer.isView(value) || (json === '{}' && !isPlain(value));
-  if (isLost) throw invalidOption(field, value, 'a string or a value that JSON can represent');
+  if (json === undefined) throw invalidOption(field, value, 'a string or a value that JSON can represent');
   return json;
-}
-
-function isPlain(value: unknown): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };

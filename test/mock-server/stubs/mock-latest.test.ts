@@ -198,3 +198,10 @@ test('another process sets stubs and the data of latest with the same methods', 
   await remote.stubs.clear();
   expect(await remote.stubs.list()).toEqual([]);
 });
+
+test.each([[new Map([['base', 'EUR']])], [Promise.resolve({ base: 'EUR' })], [Buffer.from('{}')]])(
+  'latest.set() refuses an object whose content JSON loses: %s',
+  (data) => {
+    expect(() => createMockServer().latest.set(data as never)).toThrow('expected a value that JSON can represent');
+  },
+);

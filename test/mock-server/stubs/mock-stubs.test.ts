@@ -456,3 +456,9 @@ test.each(['POST', 'DELETE', 'OPTIONS'])(
     expect([minute.used, month.used]).toEqual([1, 0]);
   },
 );
+
+test('a stub for a key that the mock does not have is refused', () => {
+  const { stubs } = createMockServer();
+
+  expect(() => stubs.add({ match: { keyId: 'key_99' }, data: {} })).toThrow('match.keyId is "key_99"; expected the id');
+});
