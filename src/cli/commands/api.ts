@@ -82,7 +82,7 @@ function requestOf({ args, options }: Invocation): PathRequest {
   const search = target.slice(path.length + 1);
   if (/^[a-z]+:\/\//i.test(target)) {
     throw usageError(`'${target}' is a URL`, 'api expects a path; set the host with --base-url', [
-      `fxrates api ${new URL(target).pathname}`,
+      `fxrates api ${URL.canParse(target) ? new URL(target).pathname : '/api/v1/latest'}`,
     ]);
   }
   const inPath = [...new URLSearchParams(search)];

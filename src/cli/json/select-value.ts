@@ -22,6 +22,12 @@ export function selectValue(text: string, path: JsonPath): string | undefined {
   return range && text.slice(range.start, range.end);
 }
 
+/** The source text of each member of an object or list, by name. The last of equal names counts, as in JSON.parse. */
+export function memberTexts(text: string): ReadonlyMap<string, string> {
+  const all = members(text, valueRange(text, 0)?.start ?? 0);
+  return new Map(Array.from(all, ({ name, range }) => [name, text.slice(range.start, range.end)]));
+}
+
 /** The first names of the object or list at `path`; none for any other value. */
 export function memberNames(text: string, path: JsonPath, limit: number): readonly string[] {
   const value = selectValue(text, path);

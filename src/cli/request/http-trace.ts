@@ -29,7 +29,8 @@ export class HttpTrace {
 
   /** The last response to a request for `path`. */
   lastResponse(path: string): TracedResponse | undefined {
-    for (const [pathname, response] of this.#responses) if (pathname.endsWith(path)) return response;
+    const encoded = new URL(path, 'http://localhost').pathname;
+    for (const [pathname, response] of this.#responses) if (pathname.endsWith(encoded)) return response;
     return undefined;
   }
 

@@ -30,7 +30,7 @@ export async function readCredential(env: Io['env'], profile: string): Promise<C
 /** Removes the rights of other users; returns whether they could read the file. */
 async function tighten(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined);
-  if (!stats?.isFile() || (stats.mode & 0o077) === 0) return false;
+  if (process.platform === 'win32' || !stats?.isFile() || (stats.mode & 0o077) === 0) return false; // Windows has no modes
   await chmod(path, 0o600).catch(() => undefined); // the file of another user stays as it is
   return true;
 }

@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import type { InputType, ZlibOptions } from 'node:zlib';
 
 type Decompress = (bytes: InputType, options: ZlibOptions, done: (error: Error | null, bytes: Buffer) => void) => void;
@@ -21,7 +22,7 @@ export async function decompress(bytes: Uint8Array, encoding: string, maxBytes: 
   const run = await decompressorOf(encoding);
   if (run === undefined) return { problem: `The client cannot decode the content encoding '${encoding}'` };
   return new Promise((resolve) => {
-    run(bytes, { maxOutputLength: maxBytes }, (error, decompressed) => {
+    run(bytes, { maxOutputLength: Math.min(maxBytes, constants.MAX_LENGTH) }, (error, decompressed) => {
       if (error === null) resolve({ bytes: decompressed });
       else resolve({ problem: isCode(error, 'ERR_BUFFER_TOO_LARGE') ? tooLong(maxBytes) : notDecodable(error) });
     });

@@ -131,3 +131,14 @@ test('--curl encodes a quote in the path, which would end the argument', async (
 
   expect(stdout).toContain(" 'https://api.example.test/it%27s'\n");
 });
+
+test.each(['/api/v1/café', '/api/v1/a"b'])('prints the body of a path that a URL encodes: %s', async (path) => {
+  expect((await runCli(['api', path], { replies: { body: '{"a":1}' } })).stdout).toBe('{"a":1}');
+});
+
+test('a URL without a host is refused like every URL', async () => {
+  const { code, stderr } = await runCli(['api', 'http://']);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain("'http://' is a URL");
+});

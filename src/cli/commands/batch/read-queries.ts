@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isJsonObject } from '../../../json-object.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted } from '../../io.ts';
-import { selectValue } from '../../json/select-value.ts';
+import { memberTexts } from '../../json/select-value.ts';
 import { scalarText } from '../../output/delimited-text.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parameters.ts';
 import type { Query } from '../../request/send-request.ts';
@@ -88,19 +88,24 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
 /** Also a line that a batch printed: `{ "query": { … }, "error": … }`. Numbers stay as they are written. */
 function queryOfJson(json: string): Query {
   const value = parseJson(json);
-  if (isJsonObject(value['query'])) return queryOfJson(selectValue(json, ['query']) ?? '{}');
-  const textAt = (path: readonly string[]) => scalarText(selectValue(json, path) ?? '');
+  const textOf = memberTexts(json);
+  if (isJsonObject(value['query'])) return queryOfJson(textOf.get('query') ?? '{}');
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
       const items = Array.isArray(member) ? member : [member];
       if (!items.every(isScalar)) {
         throw usageError(`'${name}' expects a string, a number, true, false or a list of them`);
       }
-      const texts = items.map((_, index) => textAt(Array.isArray(member) ? [name, String(index)] : [name]));
-      for (const text of texts) checkParameter(name, text);
+      const texts = textsIn(textOf.get(name) ?? '');
+      for (const item of texts) checkParameter(name, item);
       return [name, Array.isArray(member) ? texts : (texts[0] ?? '')];
     }),
   );
+}
+
+/** The scalar, or the scalars of the list. */
+function textsIn(json: string): readonly string[] {
+  return (json.startsWith('[') ? [...memberTexts(json).values()] : [json]).map(scalarText);
 }
 
 function parseJson(json: string): Readonly<Record<string, unknown>> {

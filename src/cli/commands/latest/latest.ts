@@ -7,7 +7,7 @@ import type { CommandSpec, Invocation } from '../../command.ts';
 import { cannotWrite, fileError, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { jsonFault } from '../../json/json-fault.ts';
-import { memberNames, selectValue } from '../../json/select-value.ts';
+import { memberTexts, selectValue } from '../../json/select-value.ts';
 import { printResponse } from '../../output/print-json.ts';
 import type { Query } from '../../request/send-request.ts';
 import { fileOption } from '../../settings/option-types.ts';
@@ -89,8 +89,7 @@ async function readFixture(path: string): Promise<Fixture> {
       'pass a new path, or a file that --fixture-out has written',
     );
   }
-  const queries = memberNames(json, [], Number.POSITIVE_INFINITY);
-  return { path, responses: new Map(queries.map((query) => [query, selectValue(json, [query]) ?? 'null'])) };
+  return { path, responses: memberTexts(json) };
 }
 
 /** Adds a response with its digits unchanged, in place of an earlier one to the same query; masks keys in it. */
