@@ -1,4 +1,5 @@
 import type { FetchLike } from '../../client/index.ts';
+import { maskKey } from '../../mask-key.ts';
 import { visible } from '../../visible-text.ts';
 import type { Invocation } from '../command.ts';
 
@@ -49,7 +50,11 @@ export class HttpTrace {
 
   async #showRequest(url: string, headers: Readonly<Record<string, string>>): Promise<void> {
     await this.#show(1, `> GET ${url}`);
-    for (const [name, value] of Object.entries(headers)) await this.#show(2, `> ${name}: ${value}`);
+    for (const [name, value] of Object.entries(headers)) {
+      // Also a key that is too short to be masked wherever it appears.
+      const shown = name === 'authorization' ? value.replace(/\S+$/, (key) => maskKey(key)) : value;
+      await this.#show(2, `> ${name}: ${shown}`);
+    }
   }
 
   async #showResponse({ status, statusText, headers }: Response, durationMs: number): Promise<void> {

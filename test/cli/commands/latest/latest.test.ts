@@ -178,3 +178,10 @@ test('-q leaves stderr empty, -v shows the request, -vv headers and body', async
   expect(stderr).toContain('> authorization: Bearer fx_live_…cdef\n');
   expect(stderr).toContain('"EUR":1.10');
 });
+
+test('-vv does not show a key that is too short to be masked elsewhere', async () => {
+  const { stderr } = await runCli('latest -vv', { replies, env: { FXRATES_API_KEY: 'abcdefg' } });
+
+  expect(stderr).toContain('> authorization: Bearer …\n');
+  expect(stderr).not.toContain('abcdefg');
+});
