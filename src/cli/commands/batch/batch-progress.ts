@@ -1,4 +1,5 @@
 import type { BatchProgress } from '../../../client/index.ts';
+import { visible } from '../../../visible-text.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -87,7 +88,7 @@ export class ProgressView {
     const { screen } = this.#invocation;
     if (screen.out.isTTY) await this.#erase();
     this.#isPrinting = true;
-    await screen.print(line);
+    await screen.print(screen.out.isTTY ? visible(line) : line);
     this.#isPrinting = false;
     this.#movedAt = this.#invocation.io.clock.now();
   }

@@ -52,6 +52,9 @@ export function queriesOfEach(specs: readonly string[]): readonly Query[] {
       if (at < 1 || values.includes('')) {
         throw usageError(`--each expects name=value,value, got '${spec}'`, 'e.g. --each base=USD,EUR,GBP');
       }
+      if (queries.some((query) => Object.hasOwn(query, name))) {
+        throw usageError(`--each sets '${name}' twice`, `list all values in one option: --each ${name}=A,B`);
+      }
       return queries.flatMap((query) =>
         values.map((value) => ({ ...query, ...parseParameters([`${name}=${value}`]) })),
       );

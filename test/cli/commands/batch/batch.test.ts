@@ -581,3 +581,16 @@ test('on a terminal the bar is erased before each line of data', async () => {
   }
   expect(order.filter((written) => written.startsWith('stdout'))).toHaveLength(2);
 });
+
+test('-o csv escapes control characters on a terminal', async () => {
+  const replies = { body: '{"success":true,"data":{"base":"\\u001b]0;x\\u0007"}}' };
+
+  expect((await batch('latest -o csv --each n=1', { replies, tty: ['stdout'] })).stdout).not.toContain('\u001b');
+});
+
+test('--each with the same name twice is refused', async () => {
+  const { code, stderr, requests } = await batch('latest --each base=USD,EUR --each base=GBP');
+
+  expect([code, requests]).toEqual([2, []]);
+  expect(stderr).toContain("--each sets 'base' twice");
+});
