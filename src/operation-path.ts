@@ -34,7 +34,7 @@ export function createOperationFinder<Found extends Pick<Operation, 'path'>>(ope
       if (match === null) continue;
       return {
         operation,
-        parameters: Object.fromEntries(names.map((name, at) => [name, decoded(match[at + 1] ?? '')])),
+        parameters: Object.fromEntries(names.map((name, at) => [name, decodedComponent(match[at + 1] ?? '')])),
       };
     }
     return undefined;
@@ -50,8 +50,8 @@ function patternOf(path: string) {
   return { pattern: new RegExp(`^${source}$`), names, fixedLength: fixed.join('').length };
 }
 
-/** Text that is not percent-encoded is returned unchanged. */
-export function decoded(text: string): string {
+/** Text with an invalid escape is returned unchanged. */
+export function decodedComponent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

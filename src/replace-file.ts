@@ -74,13 +74,10 @@ async function targetOf(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    const link = (error as NodeJS.ErrnoException).code === 'ENOENT' ? await linkAt(path) : undefined;
-    return link === undefined ? path : await targetOf(resolve(dirname(path), link));
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return path; // such as links that form a cycle
+    const link = await readlink(path).catch(() => undefined);
+    return link === undefined ? path : targetOf(resolve(dirname(path), link));
   }
-}
-
-async function linkAt(path: string): Promise<string | undefined> {
-  return readlink(path).catch(() => undefined);
 }
 
 /** Creates the folder and its parents. Node.js' own `recursive` never returns for a path below `/proc`. */

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { Operation, Parameter } from '../generated/operations.ts';
 import { apiKeyPattern } from '../generated/service.ts';
-import { decoded } from '../operation-path.ts';
+import { decodedComponent } from '../operation-path.ts';
 import { parseParameterText, splitList } from '../parameter-text.ts';
 import type { Invocation } from './command.ts';
 import { usageError } from './errors/cli-error.ts';
@@ -95,7 +95,7 @@ function parseParameter(text: string): readonly [name: string, value: string] {
 
 /** `API_KEY`, `api-key` and `api%5Fkey` are the same name. */
 function plainName(name: string): string {
-  return decoded(name)
+  return decodedComponent(name)
     .toLowerCase()
     .replace(/[-_\s]/g, '');
 }

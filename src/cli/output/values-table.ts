@@ -63,7 +63,7 @@ function isNumeric(text: string): boolean {
 }
 
 function list(values: readonly Value[], { columns, palette }: StreamStyle): string[] {
-  const width = values.reduce((widest, { name }) => Math.max(widest, name.length), 0) + 2;
+  const width = widest(values.map(({ name }) => name.length)) + 2;
   return values.flatMap(({ name, text, painted }) => {
     const head = palette.heading(name.padEnd(width));
     const [first = '', ...rest] = wrap(text, Math.max(columns - width, 20));
@@ -98,13 +98,17 @@ function layoutOf(values: readonly Value[], width: number): { readonly height: n
 }
 
 function columnOf(values: readonly Value[]): Column {
-  const widest = (lengths: readonly number[]) => lengths.reduce((most, length) => Math.max(most, length), 0);
   return {
     values,
     nameWidth: widest(values.map(({ name }) => name.length)),
     wholeWidth: widest(values.map(({ text }) => wholeLength(text))),
     fractionWidth: widest(values.map(({ text }) => text.length - wholeLength(text))),
   };
+}
+
+/** Math.max(...lengths) fails for more values than a call can have arguments. */
+function widest(lengths: readonly number[]): number {
+  return lengths.reduce((most, length) => Math.max(most, length), 0);
 }
 
 function widthOf({ nameWidth, wholeWidth, fractionWidth }: Column): number {

@@ -51,7 +51,7 @@ export class HttpTrace {
   async #showRequest(url: string, headers: Readonly<Record<string, string>>): Promise<void> {
     await this.#show(1, `> GET ${url}`);
     for (const [name, value] of Object.entries(headers)) {
-      // Also a key that is too short to be masked wherever it appears.
+      // The redactor does not mask a key of fewer than 8 characters, because it could mask parts of words.
       const shown = name === 'authorization' ? value.replace(/\S+$/, (key) => maskKey(key)) : value;
       await this.#show(2, `> ${name}: ${shown}`);
     }

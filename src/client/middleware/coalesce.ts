@@ -139,7 +139,7 @@ const SHARING_SETTINGS = [
   'headers',
 ] as const;
 
-/** Creates a function that returns the same text for equal settings. Most calls have those of the last one: it is reused. */
+/** Creates a function that returns equal texts for equal settings. Most calls reuse the text of the last one. */
 function createSettingsText(): (settings: CallSettings) => string {
   let last: { readonly settings: CallSettings; readonly text: string } | undefined;
   return (settings) => {

@@ -38,12 +38,12 @@ export class KeyStates {
     const { clock } = this.#settings;
     const name = stateName(key.hash, this.#settings);
     const create = () => new KeyState(key, this.#settings);
-    // A closed client would never release a state of the registry.
-    const { isClosed } = this.#lifetime;
-    const entry = (isClosed ? new StateRegistry() : registryUnder(clock)).find(name, clock.now(), create);
+    // The state of a closed client must not affect other clients.
+    const registry = this.#lifetime.isClosed ? new StateRegistry() : registryUnder(clock);
+    const entry = registry.find(name, clock.now(), create);
     const { rateLimit } = this.#settings;
     if (rateLimit !== false && rateLimit.store) entry.state.limiter?.shared?.offerStore(rateLimit.store);
-    if (!isClosed) this.#lifetime.retain(entry);
+    this.#lifetime.retain(entry);
     this.#latest = { key, entry };
     return entry;
   }

@@ -86,7 +86,7 @@ function checkedFault(given: FaultOptions, state: ServiceState): FaultRecord['se
   const data = checkedInput(faultKinds[kind].options, plainPattern(options), { place: '', what });
   checkBody(options);
   checkStrikes(options);
-  checkKeyId(state, match);
+  checkKeyId(match ?? {}, { place: 'match.', knowsKey: (id) => state.keys.has(id) });
   return { ...data, id: options.id ?? nextId(state), strikes } as FaultRecord['settings'];
 }
 

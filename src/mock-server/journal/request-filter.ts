@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { checkedInput, expected } from '../matching/checked-input.ts';
 import {
+  checkKeyId,
   type Difference,
   differences,
   plainPattern,
@@ -63,8 +64,8 @@ export function checkedFilter(
     throw invalidOption(`${place}after`, checked.after, expected);
   }
   // Ids of faults and stubs are not checked: they may have been removed.
-  if (checked.keyId === undefined || knowsKey(checked.keyId)) return checked;
-  throw invalidOption(`${place}keyId`, checked.keyId, 'the id of a key of this mock, such as key_1');
+  checkKeyId(checked, { place, knowsKey });
+  return checked;
 }
 
 /** Whether an entry is meant; of a filter that `checkedFilter` has returned. */

@@ -104,14 +104,13 @@ export const requestPatternShape = {
   body: valuePattern.optional(),
 };
 
-/** Throws `MockServerError` with code `invalid_option` if the mock has no key with the id in the pattern. */
+/** Throws `MockServerError` with code `invalid_option` for the id of an unknown key. `place` begins the name of the field. */
 export function checkKeyId(
-  { keys }: { readonly keys: ReadonlyMap<string, unknown> },
-  { keyId }: RequestPattern = {},
+  { keyId }: RequestPattern,
+  { place, knowsKey }: { readonly place: string; readonly knowsKey: (keyId: string) => boolean },
 ): void {
-  if (keyId !== undefined && !keys.has(keyId)) {
-    throw invalidOption('match.keyId', keyId, 'the id of a key of this mock, such as key_1');
-  }
+  if (keyId === undefined || knowsKey(keyId)) return;
+  throw invalidOption(`${place}keyId`, keyId, 'the id of a key of this mock, such as key_1');
 }
 
 /** The pattern with each RegExp written as JSON has it, `{ matches, flags }`; a copy. */

@@ -73,7 +73,7 @@ export function createMockStubs(context: ServiceContext): MockStubs {
     add(options) {
       const { state } = context;
       const stub = stubFrom(options, nextId(state));
-      checkKeyId(state, stub.match);
+      checkKeyId(stub.match, { place: 'match.', knowsKey: (id) => state.keys.has(id) });
       state.stubs = withStub(current(), stub);
       state.lastStub += 1;
       return toStub(stub);
