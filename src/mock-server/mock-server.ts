@@ -175,7 +175,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
     this.#parts.initialSetup.restoreKeys({ mock: this, state: this.#parts.context.state }, options);
   }
 
-  /** Stops all interception immediately, and closes all spaces and servers of the mock. */
+  /** Stops all interception immediately, closes all spaces and servers of the mock, and ends the waits for requests. */
   async close(): Promise<void> {
     // Before the first `await`, so that another mock can listen at the same address right after the call.
     this.#stopListening?.();
@@ -184,6 +184,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
     this.#closeMsw = undefined;
     await this.#spaces.closeAll();
     this.#parts.delays.endAll();
+    this.#parts.journal.close();
     await Promise.all(Array.from(this.#servers, (server) => server.close()));
   }
 

@@ -145,6 +145,7 @@ export class Spaces {
     const isOpen = () => this.#live.get(name)?.parts === parts;
     const end = () => {
       parts.delays.endAll();
+      parts.journal.close();
       if (isOpen()) this.#live.delete(name);
       for (const [hash, found] of this.#partsByHash) if (found === parts) this.#partsByHash.delete(hash);
     };

@@ -139,7 +139,7 @@ const LEFT_OUT = {
   'dashboard/dashboard-request.ts': ['#secrets'],
   // The option `setup`.
   'initial-setup.ts': ['#added', '#keys'],
-  'journal/journal.ts': ['#ring', '#last', '#listeners', '#spaceListeners'],
+  'journal/journal.ts': ['#ring', '#last', '#listeners', '#spaceListeners', '#closeListeners'],
   'spaces.ts': ['#live', 'first'],
   'state/snapshots.ts': ['kept'],
 };

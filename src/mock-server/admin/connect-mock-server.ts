@@ -6,7 +6,7 @@ import type { MockClock } from '../clock/clock.ts';
 import type { MockFaults } from '../faults/mock-faults.ts';
 import { checkedClaim, createExpectation, type RequestExpectation } from '../journal/expect-requests.ts';
 import type { JournalEntry } from '../journal/journal.ts';
-import type { MockJournal } from '../journal/mock-journal.ts';
+import type { MockJournal, WaitOptions } from '../journal/mock-journal.ts';
 import type { RequestFilter } from '../journal/request-filter.ts';
 import type { MockScope } from '../mock-scope.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
@@ -127,7 +127,9 @@ export interface RemoteBehaviour {
 }
 
 /** The journal of a mock in another process. */
-export interface RemoteJournal extends Remote<Pick<MockJournal, 'waitFor' | 'clear'>> {
+export interface RemoteJournal extends Remote<Pick<MockJournal, 'clear'>> {
+  /** Waits for requests, as `mock.journal.waitFor()` does. `timeoutMs` is at most 240,000. */
+  waitFor(filter?: RequestFilter, options?: WaitOptions): Promise<readonly JournalEntry[]>;
   /**
    * Returns the newest `limit` requests, oldest first; with `after`, the oldest ones after that number. The default and the
    * maximum of `limit` are 1000.

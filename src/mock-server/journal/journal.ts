@@ -116,6 +116,7 @@ export class Journal {
   #last = 0;
   readonly #listeners = new Set<(entry: JournalEntry) => void>();
   readonly #spaceListeners = new Set<(entry: JournalEntry) => void>();
+  readonly #closeListeners = new Set<() => void>();
 
   constructor(size: number, { space, knowsKey }: JournalOptions = {}) {
     this.#size = size;
@@ -156,14 +157,27 @@ export class Journal {
     for (const listener of this.#spaceListeners) notify(listener, entry);
   }
 
-  /** Calls `listener` for each new entry; with `spaces`, also for those of spaces. Returns a function that cancels it. */
-  subscribe(listener: (entry: JournalEntry) => void, { spaces = false } = {}): () => void {
+  /**
+   * Calls `listener` for each new entry; with `spaces`, also for those of spaces. Calls `onClose` when the mock or the space
+   * is closed. Returns a function that cancels it.
+   */
+  subscribe(
+    listener: (entry: JournalEntry) => void,
+    { spaces = false, onClose }: { readonly spaces?: boolean; readonly onClose?: () => void } = {},
+  ): () => void {
     this.#listeners.add(listener);
     if (spaces) this.#spaceListeners.add(listener);
+    if (onClose !== undefined) this.#closeListeners.add(onClose);
     return () => {
       this.#listeners.delete(listener);
       this.#spaceListeners.delete(listener);
+      if (onClose !== undefined) this.#closeListeners.delete(onClose);
     };
+  }
+
+  /** Ends the waits for requests. A mock that is closed can still be called in process, so entries stay. */
+  close(): void {
+    for (const end of this.#closeListeners) end();
   }
 
   clear(): void {

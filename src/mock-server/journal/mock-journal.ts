@@ -16,7 +16,8 @@ export interface MockJournal {
   readonly dropped: number;
   /**
    * Waits until enough requests match, and resolves to the matching requests.
-   * @throws MockServerError with code `wait_timeout`, after `timeoutMs`; `invalid_option`, for an invalid filter or option.
+   * @throws MockServerError with code `wait_timeout`, after `timeoutMs`; `mock_closed`, when the mock or the space is closed;
+   * `invalid_option`, for an invalid filter or option.
    * @example await mock.journal.waitFor({ operation: 'latest' }, { count: 2, timeoutMs: 5_000 })
    */
   waitFor(filter?: RequestFilter, options?: WaitOptions): Promise<readonly JournalEntry[]>;
@@ -81,7 +82,7 @@ interface JournalWait extends WaitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Resolves with the matching entries as soon as there are `count`; rejects with code `wait_timeout`. */
+/** Resolves with the matching entries as soon as there are `count`; rejects with code `wait_timeout` or `mock_closed`. */
 export async function waitForRequests(
   journal: Journal,
   { filter: given, count = 1, timeoutMs = 10_000, signal }: JournalWait,
@@ -89,22 +90,27 @@ export async function waitForRequests(
   const filter = checkedFilter(given, journal);
   const matches = createMatcher(filter);
   const found = journal.entries.filter(matches);
-  const enough = new AbortController();
-  const stop = journal.subscribe((entry) => {
+  const end = new AbortController();
+  const listener = (entry: JournalEntry) => {
     if (matches(entry)) found.push(entry);
-    if (found.length >= count) enough.abort();
-  });
-  const ends = AbortSignal.any([enough.signal, ...(signal === undefined ? [] : [signal])]);
+    if (found.length >= count) end.abort();
+  };
+  const stop = journal.subscribe(listener, { onClose: () => end.abort(CLOSED) });
+  const ends = AbortSignal.any([end.signal, ...(signal === undefined ? [] : [signal])]);
   // The caller waits in real time, perhaps in another process. Not AbortSignal.timeout: that lets the process end.
   if (found.length < count) await pause(timeoutMs, ends);
   stop();
   if (found.length >= count) return found;
+  const isClosed = end.signal.reason === CLOSED;
+  const problem = isClosed ? 'before the mock or the space was closed' : `within ${timeoutMs} ms`;
   const journalEntries = { all: journal.entries };
   throw new MockServerError(
-    `${found.length} of ${count} requests arrived within ${timeoutMs} ms. ${closestLines(journalEntries, filter)}${receivedText(journalEntries)}`,
-    { code: 'wait_timeout', status: 408 },
+    `${found.length} of ${count} requests arrived ${problem}. ${closestLines(journalEntries, filter)}${receivedText(journalEntries)}`,
+    isClosed ? { code: 'mock_closed', status: 410 } : { code: 'wait_timeout', status: 408 },
   );
 }
+
+const CLOSED = Symbol('the mock or the space was closed');
 
 /** Requests in the journal that a well-behaved client does not send. */
 export interface Audit {

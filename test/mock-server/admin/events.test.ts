@@ -12,14 +12,14 @@ async function listen({ url, adminToken }: RunningServer, query = '', more: Read
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   const next = async (): Promise<JournalEntry> => {
-    for (;;) {
-      const [, event, rest] = /^(.*?)\n\n(.*)$/s.exec(text) ?? [];
-      if (event !== undefined && rest !== undefined) {
-        text = rest;
-        return JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '');
-      }
-      text += (await reader.read()).value ?? '';
+    while (!text.includes('\n\n')) {
+      const { value, done } = await reader.read();
+      if (done) throw new Error('The stream has ended.');
+      text += value;
     }
+    const [event = ''] = text.split('\n\n', 1);
+    text = text.slice(event.length + 2);
+    return JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '');
   };
   return { response, next, end: () => end.abort() };
 }
@@ -128,9 +128,40 @@ test('requests of spaces have no event id, because their numbers are those of th
   await reader.cancel();
 });
 
+test('a number of a request that the journal does not have is refused, as in a list', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+
+  const response = await fetch(`${server.url}/__fxrates/events?after=99`, {
+    headers: { authorization: `Bearer ${server.adminToken}` },
+  });
+
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining('filter.after is 99') } });
+});
+
+test('the stream of a space ends when the space is closed, and a new one can follow the next space', async () => {
+  await using mock = createMockServer();
+  const { url, adminToken } = await mock.serve();
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const read = () => fetch(`${url}/__fxrates/spaces/one/events?after=0`, { headers });
+  const space = mock.space({ name: 'one' });
+  const first = await read();
+
+  await space.close();
+
+  expect(await first.text()).toBe('');
+  mock.space({ name: 'one' });
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: space.key } });
+  const reader = (await read()).body!.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await reader.read()).value).toMatch(/^id: 1\nevent: request/);
+  await reader.cancel();
+});
+
 /** Calls the route with a journal that counts its listeners. */
 function stream(method: string) {
-  const state = { listeners: 0, hasEnded: false };
+  const state = { listeners: 0, hasEnded: false, written: '', beatMs: 0 };
   const disconnected = new AbortController();
   const subscribe = () => {
     state.listeners += 1;
@@ -141,24 +172,44 @@ function stream(method: string) {
   const end = () => {
     state.hasEnded = true;
   };
+  const write = (text: string) => {
+    state.written += text;
+  };
+  /** As if the interval had passed once. */
+  const every = (ms: number, beat: () => void) => {
+    state.beatMs = ms;
+    beat();
+    return () => {
+      state.beatMs = 0;
+    };
+  };
   const nothing = () => undefined;
-  const outgoing = { req: { method, headers: {} }, writeHead: nothing, flushHeaders: nothing, end };
+  const outgoing = { req: { method, headers: {} }, writeHead: nothing, flushHeaders: nothing, write, end };
   const call = { journal: { entries: [], subscribe }, query: {}, signal: disconnected.signal, outgoing };
-  streamEvents(call as unknown as Parameters<typeof streamEvents>[0]);
+  streamEvents(call as unknown as Parameters<typeof streamEvents>[0], every);
   return { state, disconnect: () => disconnected.abort() };
 }
 
 test('stops listening to the journal when the client disconnects', () => {
   const { state, disconnect } = stream('GET');
-  expect(state).toEqual({ listeners: 1, hasEnded: false });
+  expect(state).toMatchObject({ listeners: 1, hasEnded: false });
 
   disconnect();
 
   expect(state.listeners).toBe(0);
 });
 
+test('a comment every 15 s shows that the connection is alive, until the client disconnects', () => {
+  const { state, disconnect } = stream('GET');
+  expect(state).toMatchObject({ written: ':\n\n', beatMs: 15_000 });
+
+  disconnect();
+
+  expect(state.beatMs).toBe(0);
+});
+
 test('ends the response to HEAD, so that the connection can be used again', () => {
-  expect(stream('HEAD').state).toEqual({ listeners: 0, hasEnded: true });
+  expect(stream('HEAD').state).toMatchObject({ listeners: 0, hasEnded: true });
 });
 
 test('does not prevent a server from closing', async () => {
@@ -166,5 +217,5 @@ test('does not prevent a server from closing', async () => {
   const server = await mock.serve();
   const events = await listen(server);
   await mock.close();
-  await expect(events.next()).rejects.toThrow();
+  await expect(events.next()).rejects.toThrow('The stream has ended.');
 });

@@ -124,6 +124,23 @@ test('rejects after timeoutMs with a list of all received requests', async () =>
   });
 });
 
+test.each(['mock', 'space'] as const)(
+  'a wait ends when its %s is closed, so that the process can end',
+  async (kind) => {
+    const mock = createMockServer();
+    const scope = kind === 'mock' ? mock : mock.space({ name: 'one' });
+    const waiting = expect(scope.journal.waitFor({}, { timeoutMs: 600_000 })).rejects.toMatchObject({
+      code: 'mock_closed',
+      message: expect.stringMatching(/^0 of 1 requests arrived before the mock or the space was closed\./),
+    });
+
+    await scope.close();
+
+    await waiting;
+    await mock.close();
+  },
+);
+
 test.each([
   ['count', 0, 'count is 0; expected a whole number from 1.'],
   ['count', -1, 'count is -1; expected a whole number from 1.'],

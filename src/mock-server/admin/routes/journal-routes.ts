@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { repeat } from '../../clock/event-loop.ts';
 import { type Claim, verifyRequests } from '../../journal/expect-requests.ts';
 import type { Journal, JournalEntry } from '../../journal/journal.ts';
 import { auditOf, waitForRequests } from '../../journal/mock-journal.ts';
@@ -27,7 +28,13 @@ const listQuery = journalFilter.extend({
 const find = requestFilter.extend({ limit: listQuery.shape.limit });
 const wait = requestFilter.extend({
   count: z.number().int().min(1).default(1).describe('Number of requests to wait for.'),
-  timeoutMs: z.number().int().min(0).max(600_000).default(10_000).describe('Milliseconds, in real time.'),
+  timeoutMs: z
+    .number()
+    .int()
+    .min(0)
+    .max(240_000)
+    .default(10_000)
+    .describe('Milliseconds, in real time. HTTP clients give up after some minutes: `fetch` of Node.js after 300,000.'),
 });
 
 const count = z.number().int().min(0).optional();
@@ -92,7 +99,7 @@ export const journalRoutes = [
   route('POST /requests/wait', {
     id: 'waitForRequests',
     tag,
-    summary: 'Wait until `count` requests match; 408 after `timeoutMs`',
+    summary: 'Wait until `count` requests match; 408 after `timeoutMs`, 410 when the mock or the space is closed',
     body: wait as unknown as z.ZodType<RequestFilter & Waiting, RequestFilter & Optional<Waiting>>,
     response: list,
     async run({ journal, body: { count, timeoutMs, ...filter }, signal }) {
@@ -125,7 +132,7 @@ export const journalRoutes = [
       spaces: alsoSpaces.describe('Includes new requests of spaces.'),
     }),
     isStream: true,
-    run: streamEvents,
+    run: (call) => streamEvents(call),
   }),
 ];
 
@@ -166,8 +173,9 @@ function matcherFor(journals: readonly Journal[], filter: RequestFilter): (entry
 }
 
 /** Sends the journal entries that match as server-sent events until the client disconnects. */
-export function streamEvents({ journal, spaces: all, query, signal, outgoing }: EventsCall) {
-  const { after = lastEventId(outgoing.req.headers['last-event-id']), spaces, ...filter } = query;
+export function streamEvents({ journal, spaces: all, query, signal, outgoing }: EventsCall, every = repeat) {
+  const { spaces, after, ...filter } = query;
+  checkedFilter({ after }, journal);
   const matches = matcherFor(journalsOf({ journal, spaces: all }, spaces === 'true'), filter);
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
   outgoing.flushHeaders();
@@ -180,14 +188,27 @@ export function streamEvents({ journal, spaces: all, query, signal, outgoing }: 
     // Closed if the listener does not read, because the mock would have to store the missed entries.
     if (outgoing.writableLength > MOST_UNREAD_BYTES) outgoing.destroy();
   };
-  if (after !== undefined) {
+  const known = after ?? lastEventId(outgoing.req.headers['last-event-id']);
+  if (known !== undefined) {
     // With a number from before `clear()`, all entries are new.
-    for (const entry of journal.entries) if (entry.number > after || after > journal.last) send(entry);
+    for (const entry of journal.entries) if (entry.number > known || known > journal.last) send(entry);
   }
-  const stop = journal.subscribe(send, { spaces: spaces === 'true' });
-  if (signal.aborted) stop();
-  else signal.addEventListener('abort', stop, { once: true });
+  const unsubscribe = journal.subscribe(send, { spaces: spaces === 'true', onClose: () => void outgoing.end() });
+  // A comment, so that proxies and clients do not take a stream without requests for a broken connection.
+  const stopBeats = every(BEAT_MS, () => void outgoing.write(':\n\n'));
+  onAbort(signal, () => {
+    unsubscribe();
+    stopBeats();
+  });
 }
+
+function onAbort(signal: AbortSignal, act: () => void): void {
+  if (signal.aborted) act();
+  else signal.addEventListener('abort', act, { once: true });
+}
+
+/** WHATWG HTML §9.2.7: a comment about every 15 seconds. */
+const BEAT_MS = 15_000;
 
 type EventsCall = AdminCall<unknown, RequestFilter & { readonly spaces?: string | undefined }, unknown>;
 

@@ -64,6 +64,10 @@ export async function followJournal(
   for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {
     const events = (text + read.value).split('\n\n');
     text = events.pop() ?? '';
-    for (const event of events) onEntry(JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? 'null'));
+    for (const event of events) {
+      const [, entry] = /^data: (.*)$/m.exec(event) ?? [];
+      // A comment shows that the connection is alive.
+      if (entry !== undefined) onEntry(JSON.parse(entry));
+    }
   }
 }
