@@ -13,7 +13,7 @@ import { quotaResponder, type Responder } from './http/responders.ts';
 import { createRouter } from './http/router.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import { InitialSetup } from './initial-setup.ts';
-import { Journal, type JournalOfSpace } from './journal/journal.ts';
+import { Journal, type JournalOfSpace, type PatternOf } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
 import { within } from './mock-server-error.ts';
 import { createLatestResponder } from './rates/latest-responder.ts';
@@ -73,7 +73,12 @@ export function assembleParts(
 ): MockParts {
   const { behaviour, clock, firstState } = own;
   const context = { state: firstState(), behaviour, now: () => clock.now() };
-  const journal = new Journal(options.journalSize, { space, knowsKey: (id) => context.state.keys.has(id) });
+  const knowsKey = (id: string) => context.state.keys.has(id);
+  const patternOf: PatternOf = (kind, id) =>
+    kind === 'stub'
+      ? context.state.stubs.find((stub) => stub.id === id)?.match
+      : context.state.faults.find(({ settings }) => settings.id === id)?.settings.match;
+  const journal = new Journal(options.journalSize, { space, knowsKey, patternOf });
   const overrides = new Overrides(options.baseUrl);
   const delays = new ResponseDelays(clock);
   const identify = createIdentify(context, findRoute);

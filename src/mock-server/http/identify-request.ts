@@ -4,7 +4,7 @@ import { keysInQuery } from '../redact-keys.ts';
 import { hashOf } from '../service/keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import type { MockRequest } from './mock-message.ts';
-import { type RecordedRequest, readTarget, recordRequest } from './record-request.ts';
+import { describeRequest, type RecordedRequest, readTarget } from './record-request.ts';
 import type { FindRoute } from './router.ts';
 
 /** The properties of a request that do not depend on a decision of the service. */
@@ -20,7 +20,7 @@ export function createIdentify(context: ServiceContext, findRoute: FindRoute) {
     const credential = presentedCredential(request, target.query, context.behaviour);
     const key = credential.kind === 'key' ? context.state.keysByHash.get(hashOf(credential.key)) : undefined;
     return {
-      ...recordRequest(request),
+      ...describeRequest(request),
       at: context.now(),
       operation: found.kind === 'unknown' ? undefined : found.operation.id,
       keyId: key?.id,

@@ -21,9 +21,9 @@ export interface RecordedRequest {
 /** Values by name; an array for several values of a name. */
 export type RecordedValues = Readonly<Record<string, string | readonly string[]>>;
 
-/** Describes a request without its secrets, so that the result can be shown, logged and saved. */
-export function recordRequest({ method, target, headers, body }: MockRequest): RecordedRequest {
-  return { method, ...readTarget(target).recorded, headers: recordHeaders(headers), body: recordBody(body) };
+/** Describes a request without its secrets. Unlike the journal, it has the complete body, for patterns. */
+export function describeRequest({ method, target, headers, body }: MockRequest): RecordedRequest {
+  return { method, ...readTarget(target).recorded, headers: recordHeaders(headers), body: completeText(body) };
 }
 
 /** The path and the query of a target, and their form in the journal. */
@@ -58,13 +58,18 @@ const LONGEST_KEPT = 500;
 function recordedQuery(query: string): RecordedValues {
   const values = new Map<string, string | readonly string[]>();
   for (const [name, value] of new URLSearchParams(query)) {
-    const shown = SECRET_PARAMETER.test(name) ? maskedKey(value) : redactKeys(value);
+    const shown = recordedParameter(name, value);
     const shownName = redactKeys(name);
     const earlier = values.get(shownName);
     values.set(shownName, earlier === undefined ? shown : [earlier, shown].flat());
   }
   // Several entries of the journal share it.
   return Object.freeze(Object.fromEntries(values));
+}
+
+/** A parameter without the key in it. */
+export function recordedParameter(name: string, value: string): string {
+  return SECRET_PARAMETER.test(name) ? maskedKey(value) : redactKeys(value);
 }
 
 /** Headers without the keys in them. Successive requests with the same headers share one record. */
@@ -78,7 +83,7 @@ let lastRecord = newRecord({});
 
 function newRecord(headers: MockRequest['headers']) {
   const shown = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, withoutKey(name, value)] as const],
+    value === undefined ? [] : [[name, recordedHeader(name, value)] as const],
   );
   return { headers: Object.freeze(Object.fromEntries(shown)), size: shown.length };
 }
@@ -88,20 +93,25 @@ function isLastRecord(headers: MockRequest['headers']): boolean {
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined) continue;
-    if (withoutKey(name, value) !== lastRecord.headers[name]) return false;
+    if (recordedHeader(name, value) !== lastRecord.headers[name]) return false;
     size += 1;
   }
   return size === lastRecord.size;
 }
 
-function withoutKey(name: string, value: string): string {
+/** A header without the key in it. `name` is in lower case. */
+export function recordedHeader(name: string, value: string): string {
   return SECRET_HEADERS.has(name) ? maskedCredential(value) : redactKeys(value);
 }
 
-/** The body as text, without the keys in it. */
+/** The beginning of the body as text, without the keys in it. */
 export function recordBody(body: MockRequest['body']): string | undefined {
-  if (body === undefined || body.byteLength === 0) return undefined;
-  return bodyText(Buffer.from(body).toString());
+  const text = completeText(body);
+  return text && shortened(text);
+}
+
+function completeText(body: MockRequest['body']): string | undefined {
+  return body === undefined || body.byteLength === 0 ? undefined : redactKeys(Buffer.from(body).toString());
 }
 
 /** A response as the journal shows it: without the keys in it. */
@@ -148,19 +158,19 @@ function recordedBody({ body, delivery }: MockResponse): string | undefined {
   if (delivery !== undefined && delivery.bodyBytes !== Number.POSITIVE_INFINITY) {
     return recordBody(Buffer.from(body).subarray(0, delivery.bodyBytes));
   }
-  return typeof body === 'string' ? bodyText(body) : recordBody(body);
+  if (typeof body !== 'string') return recordBody(body);
+  return body === '' ? undefined : shortened(redactKeys(body));
 }
 
-/** Most bodies are not copied: entries of the journal share them with the response. */
-function bodyText(body: string): string | undefined {
-  if (body === '') return undefined;
-  const text = redactKeys(body);
+/** The part of a body that the journal keeps. Most bodies are not copied: entries share them with the response. */
+export function shortened(text: string): string {
   if (text.length <= MOST_BODY_CHARACTERS) return text;
   // A copy: a slice would keep the whole body in memory.
   return Buffer.from(text.slice(0, MOST_BODY_CHARACTERS)).toString();
 }
 
-const MOST_BODY_CHARACTERS = 16_384;
+/** How many characters of a body the journal keeps. */
+export const MOST_BODY_CHARACTERS = 16_384;
 
 const SECRET_PARAMETER = /^(?:api[_-]?key|access_token)$/i;
 const SECRET_HEADERS = new Set([

@@ -1,7 +1,7 @@
 import { nearMisses } from '../matching/near-misses.ts';
 import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
 import { keyText, statusText, valuePairs } from './entry-text.ts';
-import type { Journal, JournalEntry } from './journal.ts';
+import type { Journal, JournalEntry, PatternOf } from './journal.ts';
 import {
   checkedFilter,
   createMatcher,
@@ -99,10 +99,11 @@ interface Selection {
   readonly all: readonly JournalEntry[];
   /** How many the journal has forgotten. */
   readonly dropped: number;
+  readonly patternOf: PatternOf;
 }
 
-function select({ entries, dropped }: Journal, filter: RequestFilter): Selection {
-  return { filter, matching: entries.filter(createMatcher(filter)), all: entries, dropped };
+function select({ entries, dropped, patternOf }: Journal, filter: RequestFilter): Selection {
+  return { filter, matching: entries.filter(createMatcher(filter)), all: entries, dropped, patternOf };
 }
 
 /** A journal that has dropped requests cannot prove a maximum. */
@@ -132,7 +133,8 @@ function checkSentWith(selection: Selection, pattern: RequestFilter): void {
   const { matching, filter } = selection;
   if (matching.some(createMatcher(pattern))) return;
   refuseForgotten(selection);
-  const closest = matching.length === 0 ? closestLines(selection, filter) : closestLines({ all: matching }, pattern);
+  const closest =
+    matching.length === 0 ? closestLines(selection, filter) : closestLines({ ...selection, all: matching }, pattern);
   throw unexpected(
     `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter, matching.length)}. ${closest}${receivedText(selection)}`,
   );
@@ -181,13 +183,28 @@ function unexpected(message: string): MockServerError {
 }
 
 /** The requests that nearly match, and the fields that differ; empty if none is close. */
-export function closestLines({ all }: Pick<Selection, 'all'>, filter: RequestFilter): string {
-  const { after: _, ...pattern } = filter;
-  const close = nearMisses(all, (entry) => ({ pattern, differences: filterDifferences(filter, entry) }));
+export function closestLines({ all, patternOf }: Pick<Selection, 'all' | 'patternOf'>, filter: RequestFilter): string {
+  const pattern = withPatterns(filter, patternOf);
+  const close = nearMisses(all, (entry) => {
+    const differences = [...filterDifferences(pattern, entry)];
+    // A request that the stub or the fault is for, but that did not receive it, such as a 429.
+    return { pattern, differences: differences.length === 0 ? filterDifferences(filter, entry) : differences };
+  });
   const lines = close.map(
     ({ candidate: entry, text }) => `  #${entry.number} ${entry.method} ${targetOf(entry)} ${text}\n`,
   );
   return lines.length === 0 ? '' : `Closest:\n${lines.join('')}`;
+}
+
+/** The filter with the patterns of its stub and its fault: the field that differs says more than the id. */
+function withPatterns({ after: _, ...filter }: RequestFilter, patternOf: PatternOf): RequestFilter {
+  const { stub, fault, ...others } = filter;
+  const ofStub = stub === undefined ? undefined : patternOf('stub', stub);
+  const ofFault = fault === undefined ? undefined : patternOf('fault', fault);
+  if (ofStub === undefined && ofFault === undefined) return filter;
+  const query = { ...ofStub?.query, ...ofFault?.query, ...others.query };
+  const headers = { ...ofStub?.headers, ...ofFault?.headers, ...others.headers };
+  return { ...ofStub, ...ofFault, ...others, query, headers };
 }
 
 /** Requests as lines of text; of many the newest. */

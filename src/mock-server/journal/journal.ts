@@ -1,5 +1,6 @@
 import type { SwitchName } from '../behaviour/switches.ts';
-import type { RecordedRequest, RecordedValues } from '../http/record-request.ts';
+import { type RecordedRequest, type RecordedValues, shortened } from '../http/record-request.ts';
+import type { RequestPattern } from '../matching/request-pattern.ts';
 import { redactKeys } from '../redact-keys.ts';
 import type { RateUse } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
@@ -68,7 +69,7 @@ type LateField = 'number' | 'space' | 'status' | 'code' | 'why' | 'responseHeade
 export function newJournalEntry(
   known: Pick<JournalEntry, 'at' | 'method' | 'path' | 'status'> & Partial<NewJournalEntry>,
 ): NewJournalEntry {
-  return { ...NOTHING_KNOWN, ...known };
+  return { ...NOTHING_KNOWN, ...known, body: known.body && shortened(known.body) };
 }
 
 const NOTHING_KNOWN = {
@@ -104,13 +105,19 @@ interface JournalOptions {
   readonly space?: JournalOfSpace | undefined;
   /** Whether the mock has a key with this id. Default: any id is known. */
   readonly knowsKey?: ((keyId: string) => boolean) | undefined;
+  /** Returns the pattern of a stub or a fault; `undefined` if it does not exist any more. */
+  readonly patternOf?: PatternOf | undefined;
 }
+
+/** Returns the requests that a stub or a fault is for. */
+export type PatternOf = (kind: 'stub' | 'fault', id: string) => RequestPattern | undefined;
 
 /** The newest requests. Older ones are dropped, so that memory use is bounded. */
 export class Journal {
   readonly #size: number;
   readonly #space: JournalOfSpace | undefined;
   readonly knowsKey: JournalOptions['knowsKey'];
+  readonly patternOf: PatternOf;
   /** A ring: entry number n is at (n - 1) % size. */
   #ring: JournalEntry[] = [];
   #last = 0;
@@ -118,10 +125,11 @@ export class Journal {
   readonly #spaceListeners = new Set<(entry: JournalEntry) => void>();
   readonly #closeListeners = new Set<() => void>();
 
-  constructor(size: number, { space, knowsKey }: JournalOptions = {}) {
+  constructor(size: number, { space, knowsKey, patternOf = () => undefined }: JournalOptions = {}) {
     this.#size = size;
     this.#space = space;
     this.knowsKey = knowsKey;
+    this.patternOf = patternOf;
   }
 
   /** Oldest first. */

@@ -103,7 +103,7 @@ export async function waitForRequests(
   if (found.length >= count) return found;
   const isClosed = end.signal.reason === CLOSED;
   const problem = isClosed ? 'before the mock or the space was closed' : `within ${timeoutMs} ms`;
-  const journalEntries = { all: journal.entries };
+  const journalEntries = { all: journal.entries, patternOf: journal.patternOf };
   throw new MockServerError(
     `${found.length} of ${count} requests arrived ${problem}. ${closestLines(journalEntries, filter)}${receivedText(journalEntries)}`,
     isClosed ? { code: 'mock_closed', status: 410 } : { code: 'wait_timeout', status: 408 },

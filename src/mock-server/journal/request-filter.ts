@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MOST_BODY_CHARACTERS } from '../http/record-request.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
 import {
   checkKeyId,
@@ -32,6 +33,9 @@ const text = expected('text', (error) => z.string(error));
 /** A filter as JSON has it. */
 export const requestFilter = z.strictObject({
   ...requestPatternShape,
+  body: requestPatternShape.body.refine((body) => typeof body !== 'string' || body.length <= MOST_BODY_CHARACTERS, {
+    error: `at most ${MOST_BODY_CHARACTERS} characters, because the journal keeps no more; use a regular expression`,
+  }),
   status: expected('an HTTP status, or 0 for no response', (error) => z.int(error)).optional(),
   code: text.optional().describe('`error.code` of the response.'),
   fault: text.optional().describe('Id of a fault that struck the request. Ids are not checked.'),

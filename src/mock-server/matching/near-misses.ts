@@ -1,3 +1,4 @@
+import { editDistance } from '../../nearest-name.ts';
 import type { Difference, RequestPattern } from './request-pattern.ts';
 
 interface Comparison {
@@ -12,7 +13,10 @@ interface NearMiss<Candidate> {
   readonly text: string;
 }
 
-/** The candidates, requests or patterns, that nearly match: up to three, those with the fewest differences first. */
+/**
+ * The candidates, requests or patterns, that nearly match: up to three, the nearest first. Of those at the same distance the
+ * last one is first: it is the newest request, or the stub that would apply.
+ */
 export function nearMisses<Candidate>(
   candidates: readonly Candidate[],
   compare: (candidate: Candidate) => Comparison,
@@ -20,7 +24,8 @@ export function nearMisses<Candidate>(
   return candidates
     .map((candidate) => ({ candidate, ...compared(compare(candidate)) }))
     .filter(({ isClose }) => isClose)
-    .sort((one, other) => one.differences.length - other.differences.length)
+    .reverse()
+    .sort((one, other) => one.distance - other.distance)
     .slice(0, MOST_CLOSE)
     .map(({ candidate, differences }) => ({ candidate, text: `differs in ${differences.map(textOf).join('; ')}` }));
 }
@@ -33,7 +38,14 @@ function compared({ pattern, differences: found }: Comparison) {
   const hasMatch =
     differences.length < countFields(pattern) ||
     differences.every(({ field }) => /^(?:query|headers)\.|^body$/.test(field));
-  return { differences, isClose: differences.length > 0 && hasMatch };
+  const distance = differences.reduce((sum, difference) => sum + distanceOf(difference), 0);
+  return { differences, distance, isClose: differences.length > 0 && hasMatch };
+}
+
+/** From 0, for texts that differ in upper and lower case only, to 1, for a value that is absent. */
+function distanceOf({ actual, expected }: Difference): number {
+  if (actual === 'absent' || expected === 'absent') return 1;
+  return editDistance(actual.toLowerCase(), expected.toLowerCase()) / Math.max(actual.length, expected.length);
 }
 
 function textOf({ field, actual, expected }: Difference): string {

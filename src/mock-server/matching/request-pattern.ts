@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
-import type { RecordedRequest } from '../http/record-request.ts';
+import { type RecordedRequest, recordedHeader, recordedParameter } from '../http/record-request.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import { redactKeys } from '../redact-keys.ts';
 import { expected, recordOf } from './checked-input.ts';
@@ -21,13 +21,13 @@ export interface RequestPattern {
   readonly method?: string | undefined;
   /**
    * Parameters by name. Other parameters are allowed. A repeated parameter matches if one of its values matches; an array
-   * is compared with all values.
+   * is compared with all values. A number is compared as JavaScript writes it: 1.10 matches `1.1`.
    * @example { base: 'EUR', symbols: /USD/, date: { absent: true } }
    */
   readonly query?: Readonly<Record<string, ValuePattern | readonly Plain[]>> | undefined;
   /** Headers by case-insensitive name. Other headers are allowed. API keys are masked, as in the journal. */
   readonly headers?: Readonly<Record<string, ValuePattern>> | undefined;
-  /** The body as text. */
+  /** The complete body as text; in filters and expectations its first 16,384 characters, which the journal keeps. */
   readonly body?: ValuePattern | undefined;
 }
 
@@ -58,6 +58,20 @@ function hasNoKey(value: unknown): boolean {
 }
 
 const MASKED = { error: "no API key, because recorded requests have it masked; use keyId, such as 'key_1'" };
+
+const CREDENTIAL = {
+  error:
+    'no credential, because recorded requests have it masked (Bearer fx_live_…); use keyId, or a regular expression',
+};
+
+type Recorded = (name: string, value: string) => string;
+
+/** Whether a recorded request can have these values: another credential than the masked form would never match. */
+function canBeRecorded(values: Readonly<Record<string, unknown>>, recorded: Recorded): boolean {
+  return Object.entries(values).every(([name, wanted]) =>
+    [wanted].flat().every((value) => typeof value === 'object' || recorded(name, String(value)) === String(value)),
+  );
+}
 
 const regularExpression = z
   .strictObject({ matches: z.string(), flags: z.string().optional() })
@@ -99,8 +113,12 @@ export const requestPatternShape = {
       .regex(/^[A-Z]+$/, error)
       .refine((method) => method !== 'ANY', error),
   ).optional(),
-  query: recordOf('an object of parameters', listPattern).optional(),
-  headers: recordOf('an object of headers with valid names', valuePattern, headerName).optional(),
+  query: recordOf('an object of parameters', listPattern)
+    .refine((values) => canBeRecorded(values, recordedParameter), CREDENTIAL)
+    .optional(),
+  headers: recordOf('an object of headers with valid names', valuePattern, headerName)
+    .refine((values) => canBeRecorded(values, (name, value) => recordedHeader(name.toLowerCase(), value)), CREDENTIAL)
+    .optional(),
   body: valuePattern.optional(),
 };
 

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { recordRequest } from '../../../src/mock-server/http/record-request.ts';
+import { describeRequest, recordBody } from '../../../src/mock-server/http/record-request.ts';
 
 const KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
 const record = (target: string, more: { headers?: Record<string, string | undefined>; body?: Uint8Array } = {}) =>
-  recordRequest({ method: 'GET', target, headers: {}, ...more });
+  describeRequest({ method: 'GET', target, headers: {}, ...more });
 
 test.each([
   ['/x', {}],
@@ -35,11 +35,12 @@ test.each([
   expect(record('/x', { headers: { [name]: value } }).headers).toEqual({ [name]: shown });
 });
 
-test('a body is recorded as text without keys, and cut after 16,384 characters', () => {
+test('a body is text without keys, and the journal cuts it after 16,384 characters', () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
 
   expect(record('/x', { body: bytes(`{"key":"${KEY}"}`) }).body).toBe('{"key":"fx_live_…"}');
-  expect(record('/x', { body: bytes('x'.repeat(20_000)) }).body).toBe('x'.repeat(16_384));
+  expect(record('/x', { body: bytes('x'.repeat(20_000)) }).body).toBe('x'.repeat(20_000));
+  expect(recordBody(bytes('x'.repeat(20_000)))).toBe('x'.repeat(16_384));
   expect(record('/x', { body: bytes('') }).body).toBeUndefined();
 });
 

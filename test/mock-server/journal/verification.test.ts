@@ -124,9 +124,9 @@ const failing: [string, (expectation: (filter?: object) => RequestExpectation) =
     (expected) => expected(base('eur')).toHaveBeenSentWith({ operation: 'latest' }),
     [
       'Expected a request with {"operation":"latest"} among 0 requests that match {"query":{"base":"eur"}}. Closest:',
-      "  #1 GET /api/v1/quota differs in query.base: absent, expected 'eur'",
-      "  #2 GET /api/v1/latest?base=USD differs in query.base: 'USD', expected 'eur'",
       "  #3 GET /api/v1/latest?base=EUR differs in query.base: 'EUR', expected 'eur'",
+      "  #2 GET /api/v1/latest?base=USD differs in query.base: 'USD', expected 'eur'",
+      "  #1 GET /api/v1/quota differs in query.base: absent, expected 'eur'",
     ],
   ],
   [
@@ -220,4 +220,64 @@ test('rejects an expectation with an unknown field', async () => {
 
   expect(() => mock.expectRequests().toHaveBeenSentWith({ qery: {} } as never)).toThrow(/sentWith\.qery .* query\?/);
   expect(() => mock.expectRequests().inOrder({ operation: 'lates' })).toThrow(/^inOrder\[0\]\.operation is "lates"/);
+});
+
+/** A mock without requests, and a function that sends one with a key. */
+function prepared() {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  const { key } = mock.createKey();
+  return { mock, send: (target: string) => mock.fetch(mock.baseUrl + target, { headers: { authorization: key } }) };
+}
+
+/** The lines of the closest requests in the message of a failed expectation. */
+function closestOf(act: () => void): readonly string[] {
+  try {
+    act();
+  } catch (error) {
+    return (
+      /Closest:\n(.*)Received requests:/s
+        .exec((error as Error).message)?.[1]
+        ?.trimEnd()
+        .split('\n') ?? []
+    );
+  }
+  throw new Error('The expectation held.');
+}
+
+test('of many requests, the closest three are listed, and of equally close ones the newest', async () => {
+  const { mock, send } = prepared();
+  for (const base of ['USD', 'EUX', 'USD', 'EURO', 'USD']) await send(`/api/v1/latest?base=${base}`);
+  await send('/api/v1/latest');
+
+  const closest = closestOf(() => mock.expectRequests(base('EUR')).atLeast(1));
+
+  expect(closest.map((line) => line.split(' differs')[0])).toEqual([
+    '  #4 GET /api/v1/latest?base=EURO',
+    '  #2 GET /api/v1/latest?base=EUX',
+    '  #5 GET /api/v1/latest?base=USD',
+  ]);
+});
+
+test('an expectation about a stub or a fault shows which field of its pattern differs', async () => {
+  const { mock, send } = prepared();
+  mock.stubs.add({ id: 'euros', match: { ...latest, ...base('EUR') }, data: {} });
+  mock.faults.add({ kind: 'status', status: 500, match: { path: '/api/v1/latest', ...base('GBP'), via: 'socket' } });
+  await send('/api/v1/latest?base=EUX');
+
+  expect(closestOf(() => mock.expectRequests({ stub: 'euros' }).toHaveCount(1))).toEqual([
+    "  #1 GET /api/v1/latest?base=EUX differs in query.base: 'EUX', expected 'EUR'",
+  ]);
+  expect(closestOf(() => mock.expectRequests({ fault: 'fault_1' }).toHaveCount(1))).toEqual([
+    "  #1 GET /api/v1/latest?base=EUX differs in query.base: 'EUX', expected 'GBP'",
+  ]);
+});
+
+test('an expectation about a stub shows the requests that match it, but were refused', async () => {
+  const { mock, send } = prepared();
+  mock.stubs.add({ id: 'euros', match: base('EUR'), data: {} });
+  mock.keys.revoke('key_1');
+  await send('/api/v1/latest?base=EUR');
+
+  expect(closestOf(() => mock.expectRequests({ stub: 'euros' }).toHaveCount(1))).toEqual([]);
+  expect(() => mock.expectRequests({ stub: 'euros' }).toHaveCount(1)).toThrow(/#1 GET .*base=EUR 401, key_1: /);
 });

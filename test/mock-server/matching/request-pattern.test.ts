@@ -69,6 +69,19 @@ test.each<[object, string]>([
     { headers: { authorization: `Bearer fx_live_${'0'.repeat(48)}` } },
     'filter.headers is {"authorization":"Bearer fx_live_…"}; expected no API key, because recorded requests have it masked',
   ],
+  [
+    { headers: { Cookie: 'session=1' } },
+    'filter.headers is {"Cookie":"session=1"}; expected no credential, because recorded requests have it masked',
+  ],
+  [
+    { headers: { 'X-API-Key': 'abc' } },
+    'filter.headers is {"X-API-Key":"abc"}; expected no credential, because recorded requests have it masked',
+  ],
+  [
+    { query: { access_token: ['abc'] } },
+    'filter.query is {"access_token":["abc"]}; expected no credential, because recorded requests have it masked',
+  ],
+  [{ body: 'x'.repeat(16_385) }, 'expected at most 16384 characters, because the journal keeps no more; use a'],
 ])('the filter %j is refused: it could never match', async (filter, message) => {
   expect(() => newMock().journal.list(filter as RequestFilter)).toThrow(message);
 });
@@ -140,4 +153,31 @@ test.each([
   const response = await fetch(`${server.url}/__fxrates${route}`, { method: 'POST', headers, body });
 
   expect([response.status, await response.json()]).toMatchObject([400, { error: { field } }]);
+});
+
+test.each<[string, RequestFilter]>([
+  ['the masked form of the journal', { headers: { authorization: 'Bearer …', cookie: '…' }, query: { api_key: '…' } }],
+  ['a regular expression', { headers: { authorization: /^Bearer / } }],
+  ['the absence', { headers: { 'proxy-authorization': { absent: true } } }],
+])('a pattern can have %s of a credential', async (_, filter) => {
+  const mock = newMock();
+  const headers = { authorization: 'Bearer abc', cookie: 'a=1' };
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=abc`, { headers });
+
+  mock.expectRequests(filter).toHaveCount(1);
+});
+
+test('stubs and faults match the complete body, of which the journal keeps the beginning', async () => {
+  const mock = newMock();
+  const { key } = mock.createKey();
+  const body = `${'x'.repeat(20_000)}end`;
+  mock.stubs.add({ match: { method: 'POST', body }, data: 'stub' });
+  mock.faults.add({ kind: 'status', status: 503, times: 1, strikes: 'before', match: { body } });
+
+  const send = () =>
+    mock.fetch(`${mock.baseUrl}/api/v1/latest`, { method: 'POST', headers: { authorization: key }, body });
+
+  expect((await send()).status).toBe(503);
+  expect(await (await send()).json()).toEqual({ success: true, data: 'stub' });
+  expect(mock.journal.list().map((entry) => entry.body)).toEqual([body.slice(0, 16_384), body.slice(0, 16_384)]);
 });
