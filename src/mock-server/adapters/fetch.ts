@@ -1,5 +1,5 @@
 import type { HandleRequest } from '../handle-request.ts';
-import type { Delivery, MockRequest } from '../http/mock-message.ts';
+import type { Delivery, MockRequest, MockResponse } from '../http/mock-message.ts';
 import type { RequestSource } from './active-adapters.ts';
 import { brokenConnection, fromRequest, toResponse } from './web-messages.ts';
 
@@ -8,9 +8,7 @@ export type Fetch = typeof globalThis.fetch;
 
 /** `fetch` that calls the mock in process. Rejects for other origins, as for an unknown host. */
 export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetch {
-  return async (input, init) => {
-    const { url, signal, read } = isSimple(input, init) ? simpleCall(input, init) : anyCall(new Request(input, init));
-    signal?.throwIfAborted();
+  const send = async ({ url, signal, read }: FetchCall): Promise<MockResponse> => {
     if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
     const request = read();
     const source: RequestSource = { adapter: 'fetch', getSignal: () => signal };
@@ -20,10 +18,23 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetc
         : handleRequest(request, source);
     const received = await untilAborted(handled, signal);
     if (received === undefined) throw brokenFetch('close');
-    const { delivery } = received;
-    if (delivery?.sendsHead === false) throw brokenFetch(delivery.ending);
-    const response = toResponse(received, signal);
-    Object.defineProperty(response, 'url', { value: url.href });
+    if (received.delivery?.sendsHead === false) throw brokenFetch(received.delivery.ending);
+    return received;
+  };
+  return async (input, init) => {
+    let call = isSimple(input, init) ? simpleCall(input, init) : anyCall(new Request(input, init));
+    call.signal?.throwIfAborted();
+    let received = await send(call);
+    let redirects = 0;
+    for (let next = redirected(call, received); next !== undefined; next = redirected(call, received)) {
+      redirects += 1;
+      if (call.redirect === 'error') throw refusedRedirect('unexpected redirect');
+      if (redirects > MOST_REDIRECTS) throw refusedRedirect('redirect count exceeded');
+      call = next;
+      received = await send(call);
+    }
+    const response = toResponse(received, call.signal);
+    Object.defineProperties(response, { url: { value: call.url.href }, redirected: { value: redirects > 0 } });
     return response;
   };
 }
@@ -33,6 +44,7 @@ type FetchInput = Parameters<Fetch>[0];
 interface FetchCall {
   readonly url: URL;
   readonly signal: AbortSignal | undefined;
+  readonly redirect: Request['redirect'];
   readonly read: () => MockRequest | Promise<MockRequest>;
 }
 
@@ -42,11 +54,13 @@ function isSimple(input: FetchInput, init: RequestInit = {}): input is string | 
 }
 
 /** Most calls need no `Request`, which takes time to create. */
-function simpleCall(input: string | URL, { method = 'GET', headers, signal }: RequestInit = {}): FetchCall {
+function simpleCall(input: string | URL, init: RequestInit = {}): FetchCall {
+  const { method = 'GET', headers, signal, redirect = 'follow' } = init;
   const url = new URL(input);
   return {
     url,
     signal: signal ?? undefined,
+    redirect,
     read: () => ({
       method: method.toUpperCase(),
       target: url.pathname + url.search,
@@ -56,7 +70,35 @@ function simpleCall(input: string | URL, { method = 'GET', headers, signal }: Re
 }
 
 function anyCall(request: Request): FetchCall {
-  return { url: new URL(request.url), signal: request.signal, read: () => fromRequest(request) };
+  const { url, signal, redirect } = request;
+  // A copy, because a redirect can repeat the body.
+  return { url: new URL(url), signal, redirect, read: () => fromRequest(request.clone()) };
+}
+
+/** The call to the target of a redirect; `undefined` if the response is none, or is returned as it is. */
+function redirected(call: FetchCall, { status, headers: { location } }: MockResponse): FetchCall | undefined {
+  if (call.redirect === 'manual' || location === undefined || !REDIRECTS.includes(status)) return undefined;
+  const url = new URL(location, call.url);
+  const target = url.pathname + url.search;
+  const read = async (): Promise<MockRequest> => {
+    const { method, headers, body } = await call.read();
+    if (!becomesGet(status, method)) return { method, target, headers, ...(body && { body }) };
+    const { 'content-type': _, 'content-length': __, ...others } = headers;
+    return { method: 'GET', target, headers: others };
+  };
+  return { ...call, url, read };
+}
+
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+const MOST_REDIRECTS = 20;
+
+/** WHATWG Fetch, HTTP-redirect fetch, step 12. */
+function becomesGet(status: number, method: string): boolean {
+  return status === 303 ? method !== 'GET' && method !== 'HEAD' : status < 303 && method === 'POST';
+}
+
+function refusedRedirect(reason: string): TypeError {
+  return new TypeError('fetch failed', { cause: new Error(reason) });
 }
 
 async function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {

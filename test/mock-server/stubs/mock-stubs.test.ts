@@ -69,7 +69,7 @@ test.each<[string, StubOptions, { status: number; text: string; type?: string | 
   const { mock, send } = asked();
   mock.stubs.add(stub);
 
-  const response = await send('/api/v1/latest');
+  const response = await send('/api/v1/latest', { redirect: 'manual' });
 
   expect(response).toMatchObject(expected);
   if (type !== undefined) expect(response.headers.get('content-type')).toBe(type);
