@@ -51,7 +51,9 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
       return response;
     };
     if (waitMs === 0) return deliver();
-    const options = { faults: entry?.faults, onEndedEarly: (reason: string) => noteNoResponse(entry, reason) };
+    // A request that hangs has status 0, and ends with its fault.
+    const faults = entry?.status === 0 ? entry.faults : [];
+    const options = { faults, onEndedEarly: (reason: string) => noteNoResponse(entry, reason) };
     return delays.wait(waitMs, getSignal?.(), options).then((hasWaited) => (hasWaited ? deliver() : undefined));
   }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Clock } from './clock/clock.ts';
 
 interface DelayOptions {
-  /** Ids of the faults that make the request hang. */
+  /** Ids of the faults that make the request hang. The wait ends when one of them is removed. */
   readonly faults?: readonly string[] | undefined;
   /** Called with the reason when the wait ends early, before code that waits for the same signal continues. */
   readonly onEndedEarly?: ((reason: string) => void) | undefined;
@@ -24,7 +24,7 @@ export class ResponseDelays {
     this.#clock = clock;
   }
 
-  /** Infinity waits until a fault of `faults` is removed. Returns whether the whole time has passed. */
+  /** Waits, with infinity until it is ended. Returns whether the whole time has passed. */
   async wait(
     ms: number,
     signal: AbortSignal | undefined,
@@ -40,7 +40,7 @@ export class ResponseDelays {
       return false;
     }
     signal?.addEventListener('abort', stop, { once: true });
-    this.#waiting.set(end, ms === Number.POSITIVE_INFINITY ? faults : []);
+    this.#waiting.set(end, faults);
     try {
       await (ms === Number.POSITIVE_INFINITY ? once(end.signal, 'abort') : this.#clock.sleep(ms, end.signal));
       return !end.signal.aborted;

@@ -210,6 +210,23 @@ test.each(mockAdapters)('removing a fault ends the requests that it lets hang, t
   expect((await it.sendWithKey()).status).toBe(200);
 });
 
+test.each(mockAdapters)('a request that hangs ends when its fault expires, through $name', async (adapter) => {
+  await using it = await opened(adapter);
+  it.mock.faults.add({ kind: 'hang', forMs: 30_000, times: 1 });
+  const hanging = it.sendWithKey().then(
+    () => 'succeeded',
+    () => 'broken off',
+  );
+  await it.mock.journal.waitFor();
+
+  await it.mock.clock.advance(30_000);
+
+  expect(await hanging).toBe('broken off');
+  expect(it.mock.journal.list()).toMatchObject([
+    { status: 0, responseHeaders: undefined, why: expect.stringMatching(/fault_1: no response, .* after 30000 ms$/) },
+  ]);
+});
+
 test.each(mockAdapters)('closing the mock ends a hanging request, through $name', async (adapter) => {
   await using it = await opened(adapter);
   it.mock.faults.add({ kind: 'hang', times: 1 });

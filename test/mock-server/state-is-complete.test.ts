@@ -112,7 +112,7 @@ const OF_THE_MOMENT = {
   'adapters/undici-sink.ts': ['#isOver', '#isPaused', '#resumed', '#disconnected', '#timeout', 'abort', 'reason'],
   'behaviour/assumptions.ts': ['warned'],
   'behaviour/behaviour.ts': ['#used'],
-  'clock/real-clock.ts': ['#timer'],
+  'clock/real-clock.ts': ['#timer', '#target'],
   'clock/timer-queue.ts': ['#heap', '#added'],
   'clock/virtual-clock.ts': [
     ...['#isWatching', '#lastMove', '#moves'],

@@ -1,7 +1,7 @@
 /** Checked by `tsc` alone: the mock's types do not name msw's, and fit them all the same. */
 import { graphql, HttpResponse, http, type RequestHandler } from 'msw';
 import { setupServer } from 'msw/node';
-import { createMockServer } from '../../src/mock-server/index.ts';
+import { connectMockServer, createMockServer } from '../../src/mock-server/index.ts';
 
 const mock = createMockServer();
 
@@ -22,3 +22,15 @@ mock.use(
 mock.use(() => new Response());
 // @ts-expect-error: nor is an object without `run`
 mock.use({ info: {} });
+
+// Another process receives JSON, of any type, but no function.
+interface Rates {
+  readonly rates: object;
+}
+const rates: Rates = { rates: { USD: 1.1 } };
+const remote = connectMockServer('http://127.0.0.1:4010', 'a-token-of-16-chars');
+await remote.latest.set(rates, { base: 'EUR' });
+await remote.latest.set([{ rates: {} }, '{"rates":{}}']);
+await remote.latest.set('{"rates":{}}');
+// @ts-expect-error: a function cannot be sent
+await remote.latest.set(() => ({ rates: {} }));

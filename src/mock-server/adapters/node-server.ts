@@ -150,8 +150,7 @@ function receive(
   { handleRequest, closing }: Receiving,
 ): Promise<void> | undefined {
   const { method = 'GET', url = '/', headers, socket } = incoming;
-  // Node.js has joined them, except headers that may be repeated.
-  const head = { method, target: url, headers: headers as MockRequest['headers'] };
+  const head = { method, target: url, headers: joined(headers) };
   const getSignal = () => disconnectSignal(outgoing, closing);
   const source: RequestSource = { adapter: 'socket', getSignal };
   const sending = { outgoing, socket, getSignal };
@@ -165,6 +164,12 @@ function receive(
   if (response?.delivery !== undefined) return sendLater(Promise.resolve(response), sending);
   sendResponse(response, outgoing);
   return undefined;
+}
+
+/** Node.js has joined repeated headers, except `set-cookie`, which no correct request has. */
+function joined(headers: IncomingMessage['headers']): MockRequest['headers'] {
+  const { 'set-cookie': cookies } = headers;
+  return (cookies === undefined ? headers : { ...headers, 'set-cookie': cookies.join(', ') }) as MockRequest['headers'];
 }
 
 /** Aborts when the client disconnects or the server is closed. */

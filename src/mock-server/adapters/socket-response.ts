@@ -26,21 +26,13 @@ export async function deliverOverSocket(
   const { sendsHead, ending } = delivery;
   if (!sendsHead) return end(ending, socket);
   outgoing.sendDate = false;
-  outgoing.writeHead(response.status, headersFor(response, ending)).flushHeaders();
+  outgoing.writeHead(response.status, headersWithCookies(response)).flushHeaders();
   for await (const piece of piecesOf(response, delivery, signal)) await written((done) => outgoing.write(piece, done));
   if (ending === 'whole') return void outgoing.end();
   // The data must be sent before the connection is closed.
   await written((done) => socket.write('', done));
   if (ending === 'reset') await untilRead();
   end(ending, socket);
-}
-
-/** Without `content-length`, node:http sends chunks. */
-function headersFor(response: MockResponse, ending: Delivery['ending']): ReturnType<typeof headersWithCookies> {
-  const headers = headersWithCookies(response);
-  if (ending !== 'malformed-chunk') return headers;
-  const { 'content-length': _, ...others } = headers;
-  return others;
 }
 
 function end(ending: Delivery['ending'], socket: Socket): void {

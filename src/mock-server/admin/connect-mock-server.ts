@@ -109,7 +109,10 @@ export interface RemoteScope
 /** Sets the response of `latest` in another process. */
 export interface RemoteLatest {
   /** Sets the `data` of `latest`, as `mock.latest.set()` does. Does not accept functions. */
-  set(data: Exclude<LatestData, LatestFunction>, options?: LatestOptions): Promise<void>;
+  set<Data extends LatestData>(
+    data: Data extends LatestFunction ? never : Data,
+    options?: LatestOptions,
+  ): Promise<void>;
   /** Responds from a recording, as `mock.latest.replay()` does. */
   replay(recording: Replay): Promise<void>;
   /** Removes the responses of `set` and `replay`, all of them or those for one base. */

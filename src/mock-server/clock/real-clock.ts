@@ -13,6 +13,8 @@ export class RealClock implements DrivenClock {
   #frozenAt: number | undefined;
   #aheadMs = 0;
   #latest = 0;
+  /** The target of the last `advanceTo()`, which may not be reached yet. */
+  #target = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(startAt?: number, { frozen = false }: { readonly frozen?: boolean } = {}) {
@@ -56,7 +58,8 @@ export class RealClock implements DrivenClock {
   }
 
   async advanceTo(target: (now: number) => number): Promise<number> {
-    const at = target(this.now());
+    const at = target(Math.max(this.now(), this.#target));
+    this.#target = at;
     while (this.#timers.nextDueAt <= at) {
       this.#aheadMs += Math.max(0, this.#timers.nextDueAt - this.now());
       this.#timers.fireDue(this.now());
@@ -70,6 +73,7 @@ export class RealClock implements DrivenClock {
   set(at: number): void {
     this.#timers.shift(at - this.now());
     this.#latest = at;
+    this.#target = 0;
     this.#aheadMs = at - this.#source();
     this.#arm();
   }

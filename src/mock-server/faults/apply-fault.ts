@@ -47,7 +47,13 @@ interface Action<Kind extends FaultKind> {
 
 const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
   latency: { describe: ({ latencyMs }) => `${latencyMs} ms late` },
-  hang: { describe: () => 'never responds' },
+  hang: {
+    describe: ({ hangMs }) =>
+      hangMs === Number.POSITIVE_INFINITY
+        ? 'never responds'
+        : `no response, the connection broke off after ${hangMs} ms`,
+    apply: () => undefined,
+  },
   'network-error': { describe: () => 'the connection broke off', apply: () => undefined },
   status: {
     describe: ({ status }) => `responds with ${status}`,
@@ -73,8 +79,12 @@ const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
   },
   'malformed-chunk': {
     describe: ({ afterBytes = 0 }) => `malformed-chunk ${after(afterBytes)}`,
-    apply: (response, { afterBytes = 0 }, { wait }) =>
-      deliver(response, { bodyBytes: afterBytes, ending: 'malformed-chunk' }, wait),
+    apply(response, { afterBytes = 0 }, { wait }) {
+      const cut = deliver(response, { bodyBytes: afterBytes, ending: 'malformed-chunk' }, wait);
+      return cut === response
+        ? cut
+        : withHeader(withHeader(cut, 'content-length', undefined), 'transfer-encoding', 'chunked');
+    },
   },
   garbage: {
     describe: () => 'garbage',
@@ -117,7 +127,7 @@ function after(bytes: number): string {
 
 /** A latency in front of the service has passed by now. */
 function waitAfter(settings: StruckSettings): number {
-  if (settings.kind === 'hang') return Number.POSITIVE_INFINITY;
+  if (settings.kind === 'hang') return settings.hangMs;
   return settings.kind === 'latency' && settings.strikes === 'after' ? settings.latencyMs : 0;
 }
 

@@ -285,10 +285,11 @@ export type Fault = FaultOptions & {
   readonly struck: number;
 };
 
-/** The settings of a fault for one request that it strikes: its delay is drawn. */
+/** The settings of a fault for one request that it strikes: its delay is drawn, and the rest of its lifetime is known. */
 export type StruckSettings =
-  | Exclude<FaultRecord['settings'], { readonly kind: 'latency' }>
-  | (Extract<FaultRecord['settings'], { readonly kind: 'latency' }> & { readonly latencyMs: number });
+  | Exclude<FaultRecord['settings'], { readonly kind: 'latency' | 'hang' }>
+  | (Extract<FaultRecord['settings'], { readonly kind: 'latency' }> & { readonly latencyMs: number })
+  | (Extract<FaultRecord['settings'], { readonly kind: 'hang' }> & { readonly hangMs: number });
 
 /** A fault as the mock keeps it. */
 export interface FaultRecord {

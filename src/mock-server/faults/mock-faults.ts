@@ -27,7 +27,7 @@ export interface MockFaults {
    */
   get(id: string): Fault;
   /**
-   * Removes a fault. The requests that a `hang` fault blocks end without a response.
+   * Removes a fault. The requests that a `hang` fault blocks end without a response, also when the fault expires.
    * @throws MockServerError with code `not_found`.
    */
   remove(id: string): void;

@@ -40,10 +40,13 @@ function endsRequest({ settings }: FaultRecord): boolean {
 
 /** The draw depends on the requests of the same key only, like `probability`. */
 function drawnSettings(
-  { settings, matchedByKey }: FaultRecord,
-  { request: { keyId = '' } }: FaultCandidate,
+  { settings, matchedByKey, addedAt }: FaultRecord,
+  { request: { keyId = '' }, at }: FaultCandidate,
   { seed }: Pick<ServiceState, 'seed'>,
 ): StruckSettings {
+  if (settings.kind === 'hang') {
+    return { ...settings, hangMs: addedAt + (settings.forMs ?? Number.POSITIVE_INFINITY) - at };
+  }
   if (settings.kind !== 'latency') return settings;
   const { id, latencyMs } = settings;
   return { ...settings, latencyMs: drawDelayMs(latencyMs, seed, id, keyId, matchedByKey.get(keyId) ?? 0) };

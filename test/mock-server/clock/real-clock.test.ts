@@ -80,3 +80,25 @@ test('a sleep longer than the longest timer of Node lasts to its end', async () 
   controller.abort();
   await sleeping;
 });
+
+test('simultaneous calls of advance() move the clock by their sum', async () => {
+  const { clock } = createMockServer({ clock: { mode: 'real', now: '2026-01-15T00:00:00Z' } });
+  const start = clock.now();
+  const woken = clock.sleep(60_000);
+
+  const [first, second] = await Promise.all([clock.advance(3_600_000), clock.advance(3_600_000)]);
+  await woken;
+
+  expect(first - start).toBeGreaterThanOrEqual(3_600_000);
+  expect(second - start).toBeGreaterThanOrEqual(7_200_000);
+  expect(clock.now() - start).toBeGreaterThanOrEqual(7_200_000);
+});
+
+test('advance() after a reset starts from the new time', async () => {
+  const mock = createMockServer({ clock: { mode: 'real', now: '2026-01-15T00:00:00Z' } });
+  await mock.clock.advance(3_600_000);
+
+  mock.reset();
+
+  expect(new Date(await mock.clock.advance(60_000)).toISOString()).toMatch(/^2026-01-15T00:01:0/);
+});

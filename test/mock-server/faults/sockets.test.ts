@@ -78,6 +78,17 @@ test('sends the given number of bytes before a malformed chunk', async () => {
 
   expect(head).toMatch(/transfer-encoding: chunked/i);
   expect(body).toBe('9\r\n{"success\r\nthis is no chunk size\r\n');
+  const { responseHeaders } = it.mock.journal.list()[0]!;
+  expect(responseHeaders).toMatchObject({ 'transfer-encoding': 'chunked' });
+  expect(responseHeaders).not.toHaveProperty('content-length');
+});
+
+test('cookies of a request are one text, in which keys are masked', async () => {
+  await using it = await serving();
+
+  await request(`${it.url}/api/v1/quota`, { headers: { 'set-cookie': ['a=1', `b=${it.key}`] } });
+
+  expect(it.mock.journal.list()[0]?.headers['set-cookie']).toBe('a=1, b=fx_live_…');
 });
 
 test.each([
