@@ -22,7 +22,7 @@ import type { LatestFunction } from '../stubs/stub-record.ts';
 import { ADMIN_ROOT } from '../web/own-pages.ts';
 import { type CallAdmin, createAdminCall } from './admin-client.ts';
 
-/** A mock server in another process. It has the methods of a mock; they return promises. */
+/** A mock server in another process. It has the methods of a mock that need no function of this process, as promises. */
 export interface RemoteMockServer extends RemoteScope {
   /**
    * Opens a space, as `mock.space()` does.
