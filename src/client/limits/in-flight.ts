@@ -9,6 +9,13 @@ import {
 import type { LimiterState } from './limiter-state.ts';
 import type { Permit } from './permit.ts';
 
+interface RequestFailure {
+  /** Milliseconds that the Retry-After of the failure asks to wait. */
+  readonly hintMs: number | undefined;
+  readonly isTimeout?: boolean | undefined;
+  readonly error: unknown;
+}
+
 /**
  * The requests of this process in flight: limits their number, and derives the state of the service from their results.
  */
@@ -67,11 +74,14 @@ export class InFlight {
     this.#concurrency = concurrencyResponded(this.#concurrency, { now, sentAt, wasFull });
   }
 
-  /** `hintMs`: the wait that the Retry-After of the failure asks for. */
-  failed(permit: Permit, now: number, { hintMs, error }: { hintMs: number | undefined; error: unknown }): void {
+  failed(permit: Permit, now: number, { hintMs, isTimeout = false, error }: RequestFailure): void {
     const { sentAt } = permit;
     this.#permits.delete(permit);
-    this.health = serviceFailed(this.health, { now, sentAt, hintMs, random: this.#random });
+    // Others have succeeded since the call first failed, or usual round trips are longer than its timeout.
+    const isOwn =
+      permit.firstFailedAt < this.health.lastSuccessSentAt || (isTimeout && now - sentAt < this.roundTripMs);
+    permit.firstFailedAt = Math.min(permit.firstFailedAt, now);
+    this.health = serviceFailed(this.health, { now, sentAt, hintMs, isOwn, random: this.#random });
     this.#concurrency = concurrencyFailed(this.#concurrency, { now, sentAt, isOutage: this.health.isDown });
     this.lastFailure = error;
   }
@@ -112,6 +122,8 @@ export interface ServiceFailure {
   readonly sentAt: number;
   /** Milliseconds that the Retry-After of a 503 asks to wait. */
   readonly hintMs: number | undefined;
+  /** Whether the call itself is probably the cause, such as a query that always fails. */
+  readonly isOwn: boolean;
   readonly random: () => number;
 }
 
@@ -155,21 +167,30 @@ export function serviceResponded(health: ServiceHealth, sentAt: number): Service
 }
 
 export function serviceFailed(health: ServiceHealth, failure: ServiceFailure): ServiceHealth {
-  const { now, sentAt, hintMs } = failure;
-  if (health.isDown && sentAt <= health.staleBefore) {
-    return hintMs === undefined
-      ? health
-      : { ...health, retryAt: Math.max(health.retryAt, now + Math.min(hintMs, LONGEST_HINT_MS)) };
-  }
-  if (health.isDown)
+  return health.isDown ? failedWhileDown(health, failure) : failedWhileUp(health, failure);
+}
+
+function failedWhileDown(health: ServiceHealth, failure: ServiceFailure): ServiceHealth {
+  const { now, sentAt, hintMs, isOwn } = failure;
+  const isProbe = sentAt > health.staleBefore;
+  // The probe said nothing about the service, so another call is sent at once.
+  if (isProbe && isOwn && hintMs === undefined) return { ...health, isProbing: false };
+  if (isProbe) {
     return goDown({ ...health, backoffMs: Math.min(LONGEST_BACKOFF_MS, BACKOFF_FACTOR * health.backoffMs) }, failure);
+  }
+  if (hintMs === undefined) return health;
+  return { ...health, retryAt: Math.max(health.retryAt, now + Math.min(hintMs, LONGEST_HINT_MS)) };
+}
+
+function failedWhileUp(health: ServiceHealth, failure: ServiceFailure): ServiceHealth {
+  // One 503 with a Retry-After is enough.
+  if (failure.hintMs !== undefined) return goDown(health, failure);
+  if (failure.isOwn) return health;
   const failureRate = Math.min(HIGHEST_FAILURE_RATE, health.failureRate + RATE_WEIGHT * (1 - health.failureRate));
-  if (sentAt < health.lastSuccessSentAt && hintMs === undefined) return { ...health, failureRate };
+  if (failure.sentAt < health.lastSuccessSentAt) return { ...health, failureRate };
   const failuresInARow = health.failuresInARow + 1;
   const isOutage = failuresInARow >= FEWEST_FAILURES && health.failureRate ** failuresInARow <= UNLIKELY;
-  // One 503 with a Retry-After is enough.
-  if (isOutage || hintMs !== undefined) return goDown(health, failure);
-  return { ...health, failuresInARow, failureRate };
+  return isOutage ? goDown(health, failure) : { ...health, failuresInARow, failureRate };
 }
 
 function goDown(health: ServiceHealth, { now, hintMs, random }: ServiceFailure): ServiceHealth {

@@ -7,6 +7,8 @@ export type ResultHeaders = Pick<RequestResult, 'date' | 'retryAfter'>;
 export interface FailureDetails extends ResultHeaders {
   /** Whether the service may have counted the request. */
   readonly mayHaveCounted: boolean;
+  /** Whether the time of the attempt was up, which the caller sets. */
+  readonly isTimeout?: boolean | undefined;
   readonly error: unknown;
 }
 
@@ -20,7 +22,7 @@ export type OnEnd = (
   details: Partial<FailureDetails>,
 ) => RetryAfterReading | undefined;
 
-type PermitFields = Pick<Permit, 'sentAt' | 'isProbe' | 'ticket' | 'failures'>;
+type PermitFields = Pick<Permit, 'sentAt' | 'isProbe' | 'ticket'> & { readonly retryOf: Permit | undefined };
 
 /** Permits one request now. The first report about the request ends the permit; later ones are ignored. */
 export class Permit {
@@ -31,15 +33,18 @@ export class Permit {
   readonly ticket: number;
   /** Number of failed attempts of the call, including this one. */
   failures: number;
+  /** Time of the first of them; infinity for none. */
+  firstFailedAt: number;
   readonly #onEnd: OnEnd;
   #isOpen = true;
 
-  constructor(onEnd: OnEnd, { sentAt, isProbe, ticket, failures }: PermitFields) {
+  constructor(onEnd: OnEnd, { sentAt, isProbe, ticket, retryOf }: PermitFields) {
     this.#onEnd = onEnd;
     this.sentAt = sentAt;
     this.isProbe = isProbe;
     this.ticket = ticket;
-    this.failures = failures;
+    this.failures = retryOf?.failures ?? 0;
+    this.firstFailedAt = retryOf?.firstFailedAt ?? Number.POSITIVE_INFINITY;
   }
 
   /** The server responded, neither with a refusal for the rate nor with a failure. */
@@ -76,10 +81,10 @@ export class Permit {
 }
 
 /**
- * Why a call may not wait for its slot: the slot is after its deadline; Retry-After is longer than `maxRetryAfterMs`;
- * the call does not wait (`onLimit: 'throw'`); or the service failed and asked for a later time.
+ * Why a call may not wait: its time is after its deadline; Retry-After is longer than `maxRetryAfterMs`; or the call does
+ * not wait (`onLimit: 'throw'`).
  */
-export type LimitReason = 'deadline' | 'max_retry_after' | 'policy' | 'unavailable';
+export type LimitReason = 'deadline' | 'max_retry_after' | 'policy';
 
 const BRAND = Symbol.for('fxrates.limit-error');
 
@@ -87,8 +92,11 @@ const EXPLANATIONS: Record<LimitReason, string> = {
   deadline: 'is after the deadline of the call',
   max_retry_after: 'requires a longer wait than maxRetryAfterMs allows',
   policy: 'requires a wait, and the call does not wait',
-  unavailable: 'is available only after the service has recovered',
 };
+
+interface LimitErrorOptions extends ErrorOptions {
+  readonly isServiceDown?: boolean;
+}
 
 /**
  * The limiter rejected a call immediately, because waiting would not help. The client converts it into an error of its
@@ -100,11 +108,17 @@ export class LimitError extends Error {
   readonly reason: LimitReason;
   /** The earliest time, in milliseconds since the Unix epoch, at which the call could have been sent. */
   readonly retryAt: number;
+  /** Whether the service is down, and not the limit used up. `cause` is then its last failure. */
+  readonly isServiceDown: boolean;
 
-  constructor(reason: LimitReason, retryAt: number, options?: ErrorOptions) {
-    super(`The next free slot of the rate limit ${EXPLANATIONS[reason]}`, options);
+  constructor(reason: LimitReason, retryAt: number, { isServiceDown = false, ...options }: LimitErrorOptions = {}) {
+    const subject = isServiceDown
+      ? 'The next attempt at the service, which is down,'
+      : 'The next free slot of the limit';
+    super(`${subject} ${EXPLANATIONS[reason]}`, options);
     this.reason = reason;
     this.retryAt = retryAt;
+    this.isServiceDown = isServiceDown;
   }
 
   /** Also recognises the errors of another copy of the package in the same process. */

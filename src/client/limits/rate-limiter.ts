@@ -31,7 +31,7 @@ export interface RateLimiterOptions extends Partial<LimiterSettings> {
 /** Whether the slot of a waiting call is after a deadline. */
 export type SlotCheck = (deadlineAt: number) => boolean;
 
-interface Call extends QueuedCall {
+interface Call extends QueuedCall, Pick<AcquireOptions, 'retryOf'> {
   readonly grant: (permit: Permit) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -78,8 +78,7 @@ export class RateLimiter {
     if (this.#queue.size > 0 || this.#slotAt(now, 0) > now || deadlineAt() < now) return undefined;
     const { count, isProbe } = this.#core.grant(now, Math.min(1, this.#inFlight.room(now, this.#core.state)));
     if (count === 0) return undefined;
-    const { ticket = ++this.#lastTicket, failures = 0 } = retryOf ?? {};
-    return this.#permit({ sentAt: now, isProbe, ticket, failures });
+    return this.#permit({ sentAt: now, isProbe, ticket: retryOf?.ticket ?? ++this.#lastTicket, retryOf });
   }
 
   /**
@@ -103,6 +102,7 @@ export class RateLimiter {
         ticket: retryOf?.ticket ?? ++this.#lastTicket,
         priority,
         failures: retryOf?.failures ?? 0,
+        retryOf,
         waits,
         deadlineAt,
         nodes: undefined,
@@ -186,7 +186,7 @@ export class RateLimiter {
     return Math.max(now, at, this.#inFlight.health.retryAt);
   }
 
-  #permit(fields: Pick<Permit, 'sentAt' | 'isProbe' | 'ticket' | 'failures'>): Permit {
+  #permit(fields: ConstructorParameters<typeof Permit>[1]): Permit {
     const permit = new Permit(this.#end, fields);
     this.#inFlight.add(permit);
     return permit;
@@ -210,7 +210,7 @@ export class RateLimiter {
     const { count, isProbe, askAgainAt } = this.#core.grant(now, wanted);
     for (let served = 0; served < count; served += 1) {
       const call = isDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
-      call?.grant(this.#permit({ sentAt: now, isProbe, ticket: call.ticket, failures: call.failures }));
+      call?.grant(this.#permit({ sentAt: now, isProbe, ticket: call.ticket, retryOf: call.retryOf }));
     }
     if (!isDown && this.#core.asksForLimit(now, this.#queue.size)) this.#options.onLimitWanted?.();
     const wakeAt = wanted === 0 || isDown ? this.#inFlight.nextRoomAt(now) : askAgainAt;
@@ -250,16 +250,14 @@ export class RateLimiter {
     if (blockedUntil > now) return this.#limitError('max_retry_after', blockedUntil);
     const { retryAt } = this.#inFlight.health;
     const isTooLong = retryAt - now > this.#core.settings.maxRetryAfterMs;
-    return isTooLong ? this.#limitError('unavailable', retryAt) : undefined;
+    return isTooLong ? this.#limitError('max_retry_after', retryAt) : undefined;
   }
 
   #limitError(reason: LimitReason, retryAt: number): LimitError {
     const { health, lastFailure } = this.#inFlight;
-    const isForService = retryAt <= health.retryAt;
-    const retryAtEpoch = Math.ceil(this.#time.toEpoch(retryAt));
-    return isForService
-      ? new LimitError('unavailable', retryAtEpoch, { cause: lastFailure })
-      : new LimitError(reason, retryAtEpoch);
+    const isServiceDown = retryAt <= health.retryAt;
+    const cause = isServiceDown ? { cause: lastFailure } : {};
+    return new LimitError(reason, Math.ceil(this.#time.toEpoch(retryAt)), { isServiceDown, ...cause });
   }
 
   #wakeAt(now: number, at: number | undefined): void {
@@ -282,11 +280,11 @@ export class RateLimiter {
   readonly #end: OnEnd = (permit, end, details) => {
     const now = this.#time.now();
     const { sentAt, isProbe } = permit;
-    const { date, retryAfter, mayHaveCounted, error } = details;
+    const { date, retryAfter, mayHaveCounted, isTimeout, error } = details;
     if (end === 'failed') {
       const serverNowMs = this.#time.toEpoch(now);
       const hintMs = retryAfterMs(parseRetryAfter(retryAfter), { unit: this.retryAfterUnit, date, serverNowMs });
-      this.#inFlight.failed(permit, now, { hintMs, error });
+      this.#inFlight.failed(permit, now, { hintMs, isTimeout, error });
     } else if (end === 'accepted' || end === 'refused') this.#inFlight.responded(permit, now);
     else this.#inFlight.left(permit);
     const kind = end !== 'failed' ? end : mayHaveCounted ? 'lost' : 'unused';

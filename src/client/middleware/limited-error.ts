@@ -45,19 +45,16 @@ export function limitedError({ reason, request, nowMs, retryAtMs, unit, refused 
 interface UnavailableCall {
   readonly request: KeyedRequest;
   readonly waitMs: number;
-  /** Milliseconds until the deadline of the call. */
-  readonly leftMs: number;
 }
 
 /** The error of a call that was not sent because it may not wait until the service is expected to work again. */
 export function unavailableError(
-  { cause }: LimitError,
-  { request, waitMs, leftMs }: UnavailableCall,
+  { cause, reason }: LimitError,
+  { request, waitMs }: UnavailableCall,
 ): ServerError | NetworkError {
   const { code, status, headers } = cause instanceof FxRatesError ? cause : {};
-  const allowed = request.settings.onLimit === 'throw' ? 'policy' : 'max_retry_after';
-  const why = WHY[waitMs > leftMs ? 'deadline' : allowed];
-  const message = `The service is down (${status ?? code ?? 'no response'}); the next attempt is in ${seconds(waitMs)} s, ${why}`;
+  const failure = status ?? code ?? 'no response';
+  const message = `The service is down (${failure}); the next attempt is in ${seconds(waitMs)} s, ${WHY[reason]}`;
   const Unavailable = status === undefined ? NetworkError : ServerError;
   return new Unavailable(message, { code, status, headers, attempts: request.log.attempts, cause });
 }

@@ -99,12 +99,9 @@ async function waitForSlot(
     return await limiter.acquire(slot);
   } catch (error) {
     if (!LimitError.is(error)) throw error;
-    const { reason, retryAt } = error;
-    const now = time.now();
-    const nowMs = time.toEpoch(now);
-    if (reason === 'unavailable') {
-      throw unavailableError(error, { request, waitMs: retryAt - nowMs, leftMs: request.deadlineAt() - now });
-    }
+    const { reason, retryAt, isServiceDown } = error;
+    const nowMs = time.toEpoch(time.now());
+    if (isServiceDown) throw unavailableError(error, { request, waitMs: retryAt - nowMs });
     const unit = unitTracker.estimate;
     throw limitedError({ reason, retryAtMs: retryAt, nowMs, request, unit, refused: refusal?.error });
   } finally {
@@ -142,7 +139,7 @@ function reportFailure(permit: Permit, error: unknown): void {
     const { status, headers } = error;
     const mayHaveCounted = status === undefined ? !wasNeverSent(error) : !NOT_COUNTED_STATUSES.includes(status);
     const [retryAfter, date] = [headers?.get('retry-after'), headers?.get('date')];
-    permit.failed({ retryAfter, date, mayHaveCounted, error });
+    permit.failed({ retryAfter, date, mayHaveCounted, isTimeout: error instanceof TimeoutError, error });
   } else if (error.status !== undefined) permit.ok({ date: error.headers?.get('date') });
   else permit.unused();
 }

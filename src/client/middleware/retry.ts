@@ -31,12 +31,15 @@ async function sendWithRetries(request: KeyedRequest, next: Handler, options: Re
   const failures = { retries: 0, refusals: 0 };
   for (;;) {
     const sentAt = time.now();
+    const { length: attemptsBefore } = request.log.attempts;
     try {
       const response = await next(request);
       state.retryBudget.succeeded();
       state.unqueuedUnit = weighAcceptance(state.unqueuedUnit, sentAt);
       return response;
     } catch (error) {
+      // Not sent, because the service is down and the call may not wait: a retry would not be sent either.
+      if (request.log.attempts.length === attemptsBefore) throw error;
       await waitBeforeRetry(error, request, { state, sentAt, failures, ...options });
     }
   }

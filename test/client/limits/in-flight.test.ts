@@ -17,11 +17,16 @@ const MIDDLE = () => 0.5;
 interface Failing {
   readonly sentAt?: number;
   readonly hintMs?: number;
+  readonly isOwn?: boolean;
   readonly random?: () => number;
 }
 
-function fail(health: ServiceHealth, now: number, { sentAt = now - 100, hintMs, random = MIDDLE }: Failing = {}) {
-  return serviceFailed(health, { now, sentAt, hintMs, random });
+function fail(
+  health: ServiceHealth,
+  now: number,
+  { sentAt = now - 100, hintMs, isOwn = false, random = MIDDLE }: Failing = {},
+) {
+  return serviceFailed(health, { now, sentAt, hintMs, isOwn, random });
 }
 
 function response(health: ServiceHealth, times: number): ServiceHealth {
@@ -189,7 +194,7 @@ test('the abort of a call from before the outage does not allow a second probe',
 });
 
 function permitSentAt(sentAt: number): Permit {
-  return new Permit(() => undefined, { sentAt, isProbe: false, ticket: 0, failures: 0 });
+  return new Permit(() => undefined, { sentAt, isProbe: false, ticket: 0, retryOf: undefined });
 }
 
 /** Nothing in flight; after fast responses, at the time 0, up to twenty requests may be. */
@@ -233,4 +238,89 @@ test('checks for lost requests each second, and a service that is down at its ti
   inFlight.add(permitSentAt(2_700));
 
   expect(inFlight.nextRoomAt(2_750)).toBeUndefined();
+});
+
+test('the failure of a call itself is no sign of an outage, unless it has a Retry-After', () => {
+  let health = response(HEALTHY, 100);
+  for (let now = 1_000; now < 1_010; now += 1) health = fail(health, now, { isOwn: true });
+
+  expect(health).toEqual(response(HEALTHY, 100));
+  expect(fail(health, 2_000, { isOwn: true, hintMs: 1_000 }).isDown).toBe(true);
+});
+
+test('a probe that fails by itself is followed by another one at once', () => {
+  const health = failProbe(down(), { isOwn: true });
+
+  expect(health).toEqual(down());
+  expect(serviceRoom(health, health.retryAt + 100)).toBe(1);
+});
+
+/** A limiter whose service has responded to `others` requests. */
+function inUse(others: number): InFlight {
+  const inFlight = new InFlight({ maxConcurrent: 16, random: MIDDLE });
+  for (let sentAt = 0; sentAt < others; sentAt += 1) respond(inFlight, sentAt);
+  return inFlight;
+}
+
+function respond(inFlight: InFlight, sentAt: number): void {
+  const permit = permitSentAt(sentAt);
+  inFlight.add(permit);
+  inFlight.responded(permit, sentAt + 100);
+}
+
+/** Sends a request, of a new call or the retry of one, and lets it fail after `ms`. */
+function failRequest(inFlight: InFlight, { sentAt, ms = 10, isTimeout = false, retryOf }: FailingRequest): Permit {
+  const permit = new Permit(() => undefined, { sentAt, isProbe: false, ticket: 0, retryOf });
+  inFlight.add(permit);
+  inFlight.failed(permit, sentAt + ms, { hintMs: undefined, isTimeout, error: undefined });
+  return permit;
+}
+
+interface FailingRequest {
+  readonly sentAt: number;
+  readonly ms?: number;
+  readonly isTimeout?: boolean;
+  readonly retryOf?: Permit | undefined;
+}
+
+test('a call that fails again after others have succeeded does not take the service down', () => {
+  const inFlight = inUse(100);
+  let permits = [1_000, 1_001].map((sentAt) => failRequest(inFlight, { sentAt, ms: 5 }));
+  expect(inFlight.health.isDown).toBe(true);
+  respond(inFlight, 2_000); // the probe
+
+  for (const sentAt of [3_000, 4_000, 5_000]) {
+    permits = permits.map((retryOf) => failRequest(inFlight, { sentAt, retryOf }));
+  }
+
+  expect(inFlight.health).toMatchObject({ isDown: false, failuresInARow: 0 });
+});
+
+test('retries without a success in between take the service down', () => {
+  const inFlight = inUse(100);
+  const first = failRequest(inFlight, { sentAt: 1_000 });
+  expect(inFlight.health.isDown).toBe(false);
+
+  failRequest(inFlight, { sentAt: 2_000, retryOf: first });
+
+  expect(inFlight.health.isDown).toBe(true);
+});
+
+test.each([
+  ['shorter', 99, false],
+  ['as long as', 100, true],
+])('timeouts %s than the usual round trip of 100 ms: down is %$', (_, ms, isDown) => {
+  const inFlight = inUse(100);
+
+  for (const sentAt of [1_000, 2_000, 3_000]) failRequest(inFlight, { sentAt, ms, isTimeout: true });
+
+  expect(inFlight.health.isDown).toBe(isDown);
+});
+
+test('other failures than timeouts may be faster than a round trip', () => {
+  const inFlight = inUse(100);
+
+  for (const sentAt of [1_000, 2_000, 3_000]) failRequest(inFlight, { sentAt, ms: 1 });
+
+  expect(inFlight.health.isDown).toBe(true);
 });

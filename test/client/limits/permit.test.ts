@@ -5,12 +5,11 @@ test.each([
   ['deadline', 'is after the deadline of the call'],
   ['max_retry_after', 'requires a longer wait than maxRetryAfterMs allows'],
   ['policy', 'requires a wait, and the call does not wait'],
-  ['unavailable', 'is available only after the service has recovered'],
 ] as const)('says why a call may not wait (%s)', (reason, explanation) => {
   const cause = new Error('503');
   const error = new LimitError(reason, 1_700_000_000_000, { cause });
 
-  expect(error.message).toBe(`The next free slot of the rate limit ${explanation}`);
+  expect(error.message).toBe(`The next free slot of the limit ${explanation}`);
   expect(error).toMatchObject({ name: 'LimitError', reason, retryAt: 1_700_000_000_000, cause });
 });
 

@@ -98,7 +98,12 @@ test('if the service asks for a long wait, every call rejects for five minutes, 
   for (const error of [waiting.at(-1), late]) {
     const rejection = (await error) as LimitError;
     expect(LimitError.is(rejection)).toBe(true);
-    expect(rejection).toMatchObject({ reason: 'unavailable', retryAt: start + 300_000, cause: ERROR });
+    expect(rejection).toMatchObject({
+      reason: 'max_retry_after',
+      isServiceDown: true,
+      retryAt: start + 300_000,
+      cause: ERROR,
+    });
   }
 });
 
@@ -107,7 +112,12 @@ test('a call whose deadline is before the probe is rejected as unavailable', asy
 
   const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
 
-  await expect(late).rejects.toMatchObject({ reason: 'unavailable', retryAt: start + 30_000, cause: ERROR });
+  await expect(late).rejects.toMatchObject({
+    reason: 'deadline',
+    isServiceDown: true,
+    retryAt: start + 30_000,
+    cause: ERROR,
+  });
 });
 
 test('the limit, if it asks for a later time than the service, is the reason of a rejection', async () => {
@@ -118,7 +128,7 @@ test('the limit, if it asks for a later time than the service, is the reason of 
 
   const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
 
-  await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
+  await expect(late).rejects.toMatchObject({ reason: 'deadline', isServiceDown: false, retryAt: start + 30_000 });
   expect([29_999, 30_000].map((ms) => limiter.nextSlotCheck()(start + ms))).toEqual([true, false]);
 });
 
@@ -130,13 +140,13 @@ test('waits for a service that asks for the longest wait allowed, and rejects fo
   const longer = (await outage('75.001')).limiter;
 
   expect((await permit).sentAt).toBe(start + 75_000);
-  await expect(longer.acquire()).rejects.toMatchObject({ reason: 'unavailable' });
+  await expect(longer.acquire()).rejects.toMatchObject({ reason: 'max_retry_after', isServiceDown: true });
 });
 
 test('a call that does not wait is rejected as unavailable', async () => {
   const { limiter } = await outage('30');
 
-  await expect(limiter.acquire({ wait: false })).rejects.toMatchObject({ reason: 'unavailable' });
+  await expect(limiter.acquire({ wait: false })).rejects.toMatchObject({ reason: 'policy', isServiceDown: true });
 });
 
 test('a wait for the service is reported with its reason', async () => {

@@ -60,3 +60,29 @@ test.each([
   expect(fetch.requests).toHaveLength(3);
   expect(await clock.left()).toBe(0);
 });
+
+test.each([
+  ["onLimit: 'throw'", { onLimit: 'throw' }],
+  ['a deadline before the next attempt', { deadlineMs: 10_000 }],
+] as const)('while the service is down, a call with %s rejects at once, without retries', async (_, options) => {
+  const retries: unknown[] = [];
+  const down = failure(503, { headers: { 'retry-after': '30' } });
+  const { fx, clock } = testClient(down, { onRetry: (event) => retries.push(event) });
+  await errorOf(fx.latest({ call: 1 }, { maxRetries: 0 }));
+  const before = clock.now();
+
+  const error = await errorOf(fx.latest({ call: 2 }, options));
+
+  expect(error).toMatchObject({ kind: 'server', status: 503, attempts: [] });
+  expect([retries.length, clock.now() - before]).toEqual([0, 0]);
+});
+
+test('the error of a call that would be late by its round trip names the deadline', async () => {
+  const down = failure(503, { headers: { 'retry-after': '30' } });
+  const { fx } = testClient(down, { maxRetries: 0 });
+  await errorOf(fx.latest({ call: 1 }));
+
+  const error = await errorOf(fx.latest({ call: 2 }, { deadlineMs: 29_999 }));
+
+  expect((error as Error).message).toContain('which is after the deadline of the call');
+});
