@@ -24,16 +24,18 @@ interface SendOptions {
 }
 
 /** Values at the start of an attempt. */
-interface Start {
+interface Sending {
   readonly startedAt: number;
   readonly spentBefore: number;
+  /** Whether its request was sent: a middleware can end the attempt without `next()`. */
+  isSent: boolean;
 }
 
 /** One attempt within `timeoutMs`: authenticate, send, read, parse. It rejects with the client's errors only. */
 export function send({ settings, timers, events, states, userAgent }: SendOptions): Handler {
   const { time, middleware, maxResponseBytes: maxBytes, auth: form, transport } = settings;
   const basePath = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
-  const exchange = (request: KeyedRequest): Promise<TransportResponse> => {
+  const exchange = (request: KeyedRequest, sending: Sending): Promise<TransportResponse> => {
     const { key, endpoint, signal, log } = request;
     const { timeoutMs } = request.settings;
     const target = `${settings.baseUrl}${endpoint.target}`;
@@ -42,9 +44,9 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
       throw signal.aborted ? signal.reason : networkFailure(error, request, settings.baseUrl);
     };
     const transmit = (attempt: Cancellation, url: string, others: Readonly<Record<string, string>>) => {
-      const signed = authenticate(url, { key, form });
-      const headers = Object.assign(signed.headers, others);
-      return transport({ url: signed.url, headers, cancellation: attempt, maxBytes }).catch(failed);
+      sending.isSent = true;
+      const signed = authenticate(url, { key, form, others });
+      return transport({ url: signed.url, headers: signed.headers, cancellation: attempt, maxBytes }).catch(failed);
     };
     const errorOf = () => new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts: log.attempts });
     const limits = { ms: timeoutMs, signal, errorOf };
@@ -56,14 +58,14 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     }, limits);
   };
 
-  const report = (request: KeyedRequest, outcome: AttemptOutcome, { startedAt, spentBefore }: Start) => {
+  const report = (request: KeyedRequest, outcome: AttemptOutcome, { startedAt, spentBefore, isSent }: Sending) => {
     const { status, code } = resultOf(outcome);
     const { endpoint, key, log } = request;
     const state = states.of(key);
     log.recordAttempt(status, code);
     log.lastHeaders = headersOf(outcome);
     events.request(state, request, time.now() - startedAt);
-    if (endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spend();
+    if (isSent && endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spend();
     if ('rawBody' in outcome) state.ledger.releaseRequest(log); // the reserved request is used now
     if (endpoint.name === 'quota') reportQuota(state, endpoint, { outcome, spentBefore, events });
   };
@@ -71,20 +73,20 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
   return async (request) => {
     // The last caller may have aborted since the end of the wait.
     if (request.signal.aborted) throw request.signal.reason;
-    const start = { startedAt: time.now(), spentBefore: states.of(request.key).ledger.spent };
+    const sending = { startedAt: time.now(), spentBefore: states.of(request.key).ledger.spent, isSent: false };
     let outcome: AttemptOutcome;
     try {
-      outcome = parseResponse(await exchange(request), request, basePath);
+      outcome = parseResponse(await exchange(request, sending), request, basePath);
     } catch (error) {
       outcome = { error };
     }
-    report(request, outcome, start);
+    report(request, outcome, sending);
     if ('rawBody' in outcome) return outcome;
     throw outcome.error;
   };
 }
 
-interface QuotaOutcome extends Pick<Start, 'spentBefore'> {
+interface QuotaOutcome extends Pick<Sending, 'spentBefore'> {
   readonly outcome: AttemptOutcome;
   readonly events: ClientEvents;
 }
@@ -122,14 +124,21 @@ function mayHaveCounted(outcome: AttemptOutcome): boolean {
   return !(error instanceof FxRatesError && FREE_STATUSES.includes(error.status)) && !wasNeverSent(error);
 }
 
+interface Authentication {
+  readonly key: ApiKey;
+  readonly form: AuthForm;
+  /** The other headers of the request. */
+  readonly others: Readonly<Record<string, string>>;
+}
+
 /** URL and headers of a request with the key in the form of the option `auth` (docs/facts.md, Authentication). */
 function authenticate(
   url: string,
-  { key, form }: { readonly key: ApiKey; readonly form: AuthForm },
+  { key, form, others }: Authentication,
 ): { readonly url: string; readonly headers: Record<string, string> } {
   const secret = key.reveal();
-  if (form === 'bearer') return { url, headers: { authorization: `Bearer ${secret}` } };
-  if (form === 'header') return { url, headers: { authorization: secret } };
+  if (form === 'bearer') return { url, headers: { authorization: `Bearer ${secret}`, ...others } };
+  if (form === 'header') return { url, headers: { authorization: secret, ...others } };
   const separator = url.includes('?') ? '&' : '?';
-  return { url: `${url}${separator}api_key=${encodeURIComponent(secret)}`, headers: {} };
+  return { url: `${url}${separator}api_key=${encodeURIComponent(secret)}`, headers: { ...others } };
 }
