@@ -117,17 +117,12 @@ function quotaCaller(
   };
 }
 
-/** `quota()` is free. If it fails, the call continues with the known record, and the service decides. */
+/** `quota()` is free. If it fails, which `send` records, the call continues with the known record, and the service decides. */
 function quotaRefresher(states: KeyStates, fetchQuota: (request: KeyedRequest) => Promise<unknown>): RefreshQuota {
   return async (request, maxAgeMs) => {
-    const { ledger } = states.of(request.key);
-    if (ledger.isUpToDate(maxAgeMs)) return;
-    try {
-      await fetchQuota(request);
-    } catch (error) {
+    if (states.of(request.key).ledger.isUpToDate(maxAgeMs)) return;
+    await fetchQuota(request).catch(() => {
       if (request.signal.aborted) throw request.signal.reason;
-      // A limit is not a failure of `quota()`; the call itself waits for the same limit.
-      if (!(error instanceof RateLimitError)) ledger.fetchFailed();
-    }
+    });
   };
 }

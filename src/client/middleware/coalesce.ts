@@ -92,7 +92,7 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
       const { log, response: pending } = call;
       const isOwn = call.callers === 0;
       if (!isOwn) pending.catch(shareError);
-      const leave = addCaller(call, caller);
+      const leave = addCaller(call, caller, now);
       try {
         const response = await withDeadline(pending, caller, { timers, nowMs: now(), attempts: log.attempts, leave });
         return isOwn ? own(response, log) : shared(response, log, caller.endpoint);
@@ -103,12 +103,14 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
 }
 
 /** Returns a function for a caller that stops waiting; the last one aborts the request. */
-function addCaller(call: SharedCall, { deadlineAt }: Caller): () => void {
+function addCaller(call: SharedCall, { endpoint, deadlineAt }: Caller, now: () => number): () => void {
   call.callers += 1;
   call.deadlineAt = Math.max(call.deadlineAt, deadlineAt);
   return () => {
     call.callers -= 1;
-    if (call.callers === 0) call.cancellation.cancel(new AbortError());
+    // If every deadline is too short for `quota()`, the next call still gets its record. `timeoutMs` ends it.
+    const isForNext = endpoint.purpose === 'refresh' && now() >= call.deadlineAt;
+    if (call.callers === 0 && !isForNext) call.cancellation.cancel(new AbortError());
   };
 }
 

@@ -2,7 +2,7 @@ import type { QuotaData } from '../../generated/types.ts';
 import { abortable, type Cancellation } from '../cancellation.ts';
 import { resolveHeaders } from '../config/request-headers.ts';
 import type { ClientSettings } from '../config/settings.ts';
-import { AuthenticationError, FxRatesError, TimeoutError } from '../errors/errors.ts';
+import { AbortError, AuthenticationError, FxRatesError, RateLimitError, TimeoutError } from '../errors/errors.ts';
 import { networkFailure, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
@@ -96,9 +96,13 @@ function reportQuota(state: KeyState, { purpose }: Endpoint, { outcome, spentBef
     const quota = outcome.data as QuotaData; // the endpoint has parsed it
     state.sawQuota(quota, spentBefore);
     events.quota(state, { reason: purpose ?? 'call', quota });
-  } else if (outcome.error instanceof AuthenticationError) {
-    state.exhaustedLatch.keyRefused(); // `quota()` works with an exhausted quota, so this refusal is about the key
+    return;
   }
+  const { error } = outcome;
+  // `quota()` works with an exhausted quota, so this refusal is about the key.
+  if (error instanceof AuthenticationError) state.exhaustedLatch.keyRefused();
+  const isFailure = !(error instanceof RateLimitError || error instanceof AbortError); // after a 429, it is sent again
+  if (purpose === 'refresh' && isFailure) state.ledger.fetchFailed();
 }
 
 function headersOf(outcome: AttemptOutcome): ResponseHeaders | Headers | undefined {

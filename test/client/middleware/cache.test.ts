@@ -453,6 +453,22 @@ test('a failed quota() caches nothing and is called again after a minute', async
   expect(await metaOf()).toMatchObject({ source: 'cache' });
 });
 
+test("'snapshot' gets its interval from a quota() that takes longer than the deadline of its call", async () => {
+  let respond: (reply: Reply) => void = () => undefined;
+  const quota = new Promise<Reply>((resolve) => {
+    respond = resolve;
+  });
+  const { metaOf, fx, fetch, clock } = cached(counting(), { cache: 'snapshot', quota: () => quota });
+
+  expect(await clock.run(errorOf(fx.latest({}, { deadlineMs: 700 })))).toMatchObject({ scope: 'deadline' });
+  respond(success(quotaRecord()));
+  await quiet();
+
+  expect(await metaOf()).toMatchObject({ source: 'network' });
+  expect(await metaOf()).toMatchObject({ source: 'cache' });
+  expect(fetch.requests).toHaveLength(2); // quota() and latest()
+});
+
 const misbehaviours: [string, Misbehaviour][] = [
   ['throws', { throws: new Error('down') }],
   ['throws what is no error', { throws: 'down' }],

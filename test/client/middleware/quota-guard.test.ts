@@ -134,21 +134,48 @@ test('the abort of one caller does not end a quota() that other calls wait for',
   expect(quotaRequests(client)).toBe(1);
 });
 
-test('a deadline ends a call during quota(), and does not count as a failure of the service', async () => {
-  const client = guarded(success(), { quota: 'never' });
+test('a quota() that takes longer than the deadline of its call continues for the next call', async () => {
+  let respond: (reply: Reply) => void = () => undefined;
+  const quota = new Promise<Reply>((resolve) => {
+    respond = resolve;
+  });
+  const client = guarded(success(), { quota: () => quota });
   const { fx, clock } = client;
   const startedAt = clock.now();
 
-  const error = await clock.run(errorOf(fx.latest({}, { deadlineMs: 700 })));
-  await quiet();
-
-  expect(error).toMatchObject({ kind: 'timeout', scope: 'deadline', limitMs: 700 });
+  const late = await clock.run(errorOf(fx.latest({}, { deadlineMs: 700 })));
+  expect(late).toMatchObject({ kind: 'timeout', scope: 'deadline', limitMs: 700 });
   expect(clock.now() - startedAt).toBe(700);
-  expect(await clock.left()).toBe(0);
   const next = errorOf(fx.latest({}, { deadlineMs: 700 }));
   await quiet();
-  expect(quotaRequests(client)).toBe(2);
-  await clock.run(next);
+  respond(success(roomyQuota({ monthly_used: 990 })));
+
+  expect(await next).toMatchObject({ kind: 'quota_exhausted', local: true });
+  expect(quotaRequests(client)).toBe(1);
+  expect(await clock.left()).toBe(0);
+});
+
+test('a quota() that hangs ends calls at their deadline until its own timeout', async () => {
+  const client = guarded(success(), { quota: 'never', timeoutMs: 2000 });
+  const { fx, clock } = client;
+  const outcomes: unknown[] = [];
+
+  for (let call = 0; call < 3; call += 1) {
+    outcomes.push(await clock.run(fx.latest({}, { deadlineMs: 900 }).catch(({ scope }) => scope)));
+  }
+
+  expect(outcomes).toEqual(['deadline', 'deadline', success().body.data]);
+  expect(quotaRequests(client)).toBe(1);
+  expect(await clock.left()).toBe(0);
+});
+
+test('a quota() that waits for the limit ends with the deadline of its call', async () => {
+  const client = guarded(success(), { quota: rateLimited('2'), rateLimit: { maxConcurrent: 1 } });
+  const { fx, clock } = client;
+
+  await clock.run(errorOf(fx.latest({}, { deadlineMs: 3000 })));
+
+  expect(await clock.left()).toBe(0);
 });
 
 test('a call of a limited key with a short deadline rejects immediately, with and without the guard', async () => {
