@@ -204,7 +204,8 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    */
   readonly cache?: 'snapshot' | CacheOptions | undefined;
   /**
-   * Keeps a reserve of the monthly quota: calls reject with `QuotaExhaustedError` if only the reserve is left.
+   * Keeps a reserve of the monthly quota: calls reject with `QuotaExhaustedError` if only the reserve is left. If `quota()`
+   * fails and the quota is unknown, the client warns once and sends the calls.
    *
    * @default undefined
    * @example { reserve: 100 }

@@ -67,7 +67,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     events.request(state, request, time.now() - startedAt);
     if (isSent && endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spend();
     if ('rawBody' in outcome) state.ledger.releaseRequest(log); // the reserved request is used now
-    if (endpoint.name === 'quota') reportQuota(state, endpoint, { outcome, spentBefore, events });
+    if (endpoint.name === 'quota') reportQuota(state, endpoint, { outcome, spentBefore, events, settings });
   };
 
   return async (request) => {
@@ -89,9 +89,14 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
 interface QuotaOutcome extends Pick<Sending, 'spentBefore'> {
   readonly outcome: AttemptOutcome;
   readonly events: ClientEvents;
+  readonly settings: ClientSettings;
 }
 
-function reportQuota(state: KeyState, { purpose }: Endpoint, { outcome, spentBefore, events }: QuotaOutcome): void {
+function reportQuota(
+  state: KeyState,
+  { purpose }: Endpoint,
+  { outcome, spentBefore, events, settings }: QuotaOutcome,
+): void {
   if ('rawBody' in outcome) {
     const quota = outcome.data as QuotaData; // the endpoint has parsed it
     state.sawQuota(quota, spentBefore);
@@ -102,7 +107,20 @@ function reportQuota(state: KeyState, { purpose }: Endpoint, { outcome, spentBef
   // `quota()` works with an exhausted quota, so this refusal is about the key.
   if (error instanceof AuthenticationError) state.exhaustedLatch.keyRefused();
   const isFailure = !(error instanceof RateLimitError || error instanceof AbortError); // after a 429, it is sent again
-  if (purpose === 'refresh' && isFailure) state.ledger.fetchFailed();
+  if (purpose !== 'refresh' || !isFailure) return;
+  state.ledger.fetchFailed();
+  if (state.ledger.estimate() === undefined) events.warnOnce(unknownQuotaWarning(state.key, error, settings));
+}
+
+/** A warning about the options that have no effect without a quota record. */
+function unknownQuotaWarning(key: string, error: unknown, { quotaGuard, cache }: ClientSettings): string {
+  const { status, code, kind = 'error' } = FxRatesError.is(error) ? error : {};
+  const why = status !== undefined && status >= 400 ? status : (code ?? kind);
+  const effects = [
+    ...(quotaGuard ? ['quotaGuard rejects no call'] : []),
+    ...(cache?.maxAgeMs === 'snapshot' ? ["cache: 'snapshot' does not know its interval"] : []),
+  ];
+  return `quota() failed (${why}), so the quota of key ${key} is unknown; until it succeeds, ${effects.join(' and ')}`;
 }
 
 function headersOf(outcome: AttemptOutcome): ResponseHeaders | Headers | undefined {

@@ -75,6 +75,50 @@ test.each<[string, Reply]>([
   expect(quotaRequests(client)).toBe(2);
 });
 
+test.each<[string, Reply, FxRatesOptions, string]>([
+  [
+    'quotaGuard',
+    failure(503),
+    {},
+    '503), so the quota of key fx_live_…cdef is unknown; until it succeeds, quotaGuard rejects no call',
+  ],
+  [
+    "cache: 'snapshot'",
+    Object.assign(new Error('down'), { code: 'ECONNRESET' }),
+    { quotaGuard: undefined, cache: 'snapshot' },
+    "ECONNRESET), so the quota of key fx_live_…cdef is unknown; until it succeeds, cache: 'snapshot' does not know its interval",
+  ],
+  [
+    'both',
+    success({ monthly: 'a lot' }),
+    { cache: 'snapshot' },
+    "response), so the quota of key fx_live_…cdef is unknown; until it succeeds, quotaGuard rejects no call and cache: 'snapshot' does not know its interval",
+  ],
+])('the client warns once if %s has no effect, because quota() fails', async (_, quota, options, warning) => {
+  const warnings: string[] = [];
+  const logger = { warn: (message: string) => warnings.push(message) };
+  const { fx, clock } = guarded(success(), { quota, logger, ...options });
+
+  await clock.run(fx.latest());
+  await clock.advance(60_001);
+  await clock.run(fx.latest());
+
+  expect(warnings).toEqual([`quota() failed (${warning}`]);
+});
+
+test('a quota() that fails while a record is known causes no warning', async () => {
+  const responses = [success(roomyQuota())];
+  const warnings: string[] = [];
+  const logger = { warn: (message: string) => warnings.push(message) };
+  const { fx, clock } = guarded(success(), { quota: () => responses.shift() ?? failure(503), logger });
+  await fx.latest();
+
+  await clock.advance(300_001);
+  await fx.latest();
+
+  expect(warnings).toEqual([]);
+});
+
 test('a quota() that hangs delays calls by one timeout, then not for a minute', async () => {
   const client = guarded(success(), { quota: 'never', timeoutMs: 3000, rateLimit: { perMinute: 10_000 } });
   const { clock, fx } = client;
