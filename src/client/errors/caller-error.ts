@@ -8,10 +8,12 @@ export function shareError(error: unknown): void {
   if (error instanceof FxRatesError) deliveredErrors.add(error);
 }
 
-/** Sets the `callId` of `error`, and returns it. */
-export function withCallId(error: unknown, call: { readonly callId: string }): unknown {
-  if (error instanceof FxRatesError) Object.defineProperty(error, 'callId', { value: call.callId, enumerable: true });
-  return error;
+/** Sets the `callId` of `error` and returns it, or a copy if it is also the error of another call. */
+export function withCallId(error: unknown, { callId }: { readonly callId: string }): unknown {
+  if (!(error instanceof FxRatesError)) return error;
+  const isOfOtherCall = error.callId !== undefined && error.callId !== callId;
+  const own = isOfOtherCall ? copyOf(error) : error;
+  return Object.defineProperty(own, 'callId', { value: callId, enumerable: true });
 }
 
 /**

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ConfigError, RequestError } from '../../../src/client/index.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
@@ -194,4 +195,27 @@ test('an unusable key of the provider rejects with ConfigError, without a reques
 
   await expect(fx.latest()).rejects.toMatchObject({ kind: 'config', message: expect.stringContaining('white space') });
   expect(fetch.requests).toEqual([]);
+});
+
+test('calls that wait for the same unusable key receive errors with separate call IDs', async () => {
+  const { fx } = testClient(success(), { apiKey: async () => `${OLD}\n` });
+
+  const errors = (await Promise.all(differentCalls(fx, 3).map((call) => errorOf(call)))) as ConfigError[];
+
+  const ids = errors.map(({ callId }) => callId);
+  expect(new Set(ids).size).toBe(3);
+  expect(ids).not.toContain(undefined);
+  expect(errors).toMatchObject(Array(3).fill({ name: 'ConfigError', message: errors[0]?.message }));
+});
+
+test('an FxRatesError of the provider keeps the call ID of its own call', async () => {
+  const other = testClient(failure(404));
+  const { fx } = testClient(success(), { apiKey: () => other.fx.get('/key').then(String) });
+
+  const error = (await errorOf(fx.latest())) as RequestError;
+
+  const cause = error.cause as RequestError;
+  expect(error).toMatchObject({ kind: 'request', status: 404 });
+  expect(cause.callId).toEqual(expect.any(String));
+  expect(error.callId).not.toBe(cause.callId);
 });
