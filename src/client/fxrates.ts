@@ -154,16 +154,17 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   ): Poll<WithNumbers<OperationData<Id>, Chosen, ClientNumbers>>;
   poll(query?: object, given: PollOptions = {}): Poll<unknown> {
     this.#lifetime.requireOpen();
-    const { operation, options, signal, ...settings } = resolvePoll(given, this.#settings);
+    const { operation, options, ...settings } = resolvePoll(given, this.#settings);
     const { clock, time } = this.#settings;
     return createPoll({
       ...settings,
       clock,
       time,
-      signal: AbortSignal.any([...this.#lifetime.signals, ...(signal ? [signal] : [])]),
+      clientSignals: this.#lifetime.signals,
       estimate: () => this.quotaEstimate(),
-      fetchQuota: () => this.request<QuotaData>('quota', undefined, { priority: 'high', signal, numbers: 'number' }),
-      call: () => this.request(operation, query, options).withMeta(),
+      fetchQuota: (ended) =>
+        this.request<QuotaData>('quota', undefined, { priority: 'high', signal: ended, numbers: 'number' }),
+      call: (ended) => this.request(operation, query, { ...options, signal: ended }).withMeta(),
     });
   }
 

@@ -62,7 +62,10 @@ export interface PollItem<Data> {
   readonly next: PollSchedule;
 }
 
-/** An async iterable that repeats a call. Each iteration starts again with a call. */
+/**
+ * An async iterable that repeats a call. Each iteration starts again with a call. `return()` of an iterator ends a pending
+ * `next()` immediately.
+ */
 export interface Poll<Data> extends AsyncIterable<Data> {
   /** Iterates the same responses with their `meta` and the time of the next call. */
   withMeta(): AsyncIterable<PollItem<Data>>;
@@ -71,15 +74,17 @@ export interface Poll<Data> extends AsyncIterable<Data> {
 /** The parts of a client that a poll uses. */
 export interface PollParts {
   readonly every: 'quota' | 'snapshot' | number;
-  /** Signals that end the poll: that of its options, and that of the client. */
-  readonly signal: AbortSignal;
+  /** The signals of the client, which end the poll. */
+  readonly clientSignals: readonly AbortSignal[];
+  /** The signal of the options, which ends the poll and its calls. */
+  readonly signal: AbortSignal | undefined;
   readonly onError: PollOptions['onError'];
   /** Requests of the quota that are not spread. */
   readonly reserve: number;
   readonly clock: Clock;
   readonly time: SteadyTime;
-  readonly call: () => Promise<{ readonly data: unknown; readonly meta: ResponseMeta }>;
-  readonly fetchQuota: () => Promise<unknown>;
+  readonly call: (signal: AbortSignal) => Promise<{ readonly data: unknown; readonly meta: ResponseMeta }>;
+  readonly fetchQuota: (signal: AbortSignal) => Promise<unknown>;
   readonly estimate: () => QuotaEstimate | undefined;
 }
 
@@ -95,12 +100,9 @@ const QUOTA_REFRESH_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 export function createPoll<Data>(parts: PollParts): Poll<Data> {
-  const withMeta = () => new Rounds<Data>(parts).run();
   return {
-    withMeta,
-    async *[Symbol.asyncIterator]() {
-      for await (const { data } of withMeta()) yield data;
-    },
+    withMeta: () => new Rounds<Data>(parts).iterate((item) => item),
+    [Symbol.asyncIterator]: () => new Rounds<Data>(parts).iterate(({ data }) => data),
   };
 }
 
@@ -112,19 +114,40 @@ class Rounds<Data> {
   #interval: Interval | undefined;
   /** Time of `SteadyTime` at which the last call started. */
   #startedAt = 0;
+  readonly #stop = new AbortController();
+  /** Ends the calls. If the client is closed, it ends them itself. */
+  readonly #callSignal: AbortSignal;
+  readonly #signal: AbortSignal;
 
   constructor(parts: PollParts) {
+    const { signal, clientSignals } = parts;
     this.#parts = parts;
+    this.#callSignal = AbortSignal.any([this.#stop.signal, ...(signal ? [signal] : [])]);
+    this.#signal = AbortSignal.any([this.#callSignal, ...clientSignals]);
   }
 
-  async *run(): AsyncGenerator<PollItem<Data>, void, undefined> {
-    const { signal, time } = this.#parts;
-    for (;;) {
-      if (signal.aborted) throw abortErrorOf(signal);
-      this.#startedAt = time.now();
-      const item = await this.#call();
-      if (item !== undefined) yield item;
-      await this.#wait();
+  /** `return()` also ends a pending `next()`. The `return()` of a generator waits for it. */
+  iterate<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {
+    const items = this.#run(itemOf);
+    const end = items.return.bind(items);
+    const stopAndEnd = () => {
+      this.#stop.abort();
+      return end();
+    };
+    return Object.assign(items, { return: stopAndEnd });
+  }
+
+  async *#run<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {
+    try {
+      for (;;) {
+        if (this.#signal.aborted) throw abortErrorOf(this.#signal);
+        this.#startedAt = this.#parts.time.now();
+        const item = await this.#call();
+        if (item !== undefined) yield itemOf(item);
+        await this.#wait();
+      }
+    } catch (error) {
+      if (!this.#stop.signal.aborted) throw error;
     }
   }
 
@@ -133,7 +156,7 @@ class Rounds<Data> {
     const { call, onError } = this.#parts;
     try {
       await this.#updateQuota();
-      const { data, meta } = await call();
+      const { data, meta } = await call(this.#callSignal);
       return { data: data as Data, meta, next: this.#schedule() }; // the operation's data, or the output of the schema
     } catch (error) {
       const isTemporary = FxRatesError.is(error) && TEMPORARY_KINDS.includes(error.kind);
@@ -144,7 +167,8 @@ class Rounds<Data> {
   }
 
   async #wait(): Promise<void> {
-    const { clock, signal, time } = this.#parts;
+    const { clock, time } = this.#parts;
+    const signal = this.#signal;
     for (;;) {
       const { intervalMs, reason } = this.#schedule();
       const leftMs = this.#startedAt + intervalMs - time.now();
@@ -165,7 +189,7 @@ class Rounds<Data> {
     const ageMs = clock.now() - (estimate()?.asOf.getTime() ?? Number.NEGATIVE_INFINITY);
     if (ageMs >= 0 && ageMs < SHARED_KEY_MS) return;
     try {
-      await fetchQuota();
+      await fetchQuota(this.#callSignal);
     } catch (error) {
       const isAborted = FxRatesError.is(error) && error.kind === 'aborted';
       if (isAborted || this.#interval === undefined) throw error;

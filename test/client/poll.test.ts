@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { type AnyFxRatesError, FxRates, type PollItem, type PollSchedule } from '../../src/client/index.ts';
+import { type AnyFxRatesError, FxRates, type Poll, type PollItem, type PollSchedule } from '../../src/client/index.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
-import { FakeClock, quiet } from '../helpers/fake-clock.ts';
+import { FakeClock, quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
 import { exhaustedQuota, failure, quotaRecord, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
@@ -349,6 +349,29 @@ test('an abort during a call ends the poll, and an abort before the first call s
   const again = first(fx.poll({}, { every: 1_000, signal: stop.signal }), 1);
   expect(await errorOf(again)).toMatchObject({ kind: 'aborted' });
   expect(fetch.requests).toHaveLength(1);
+});
+
+test.each<[string, Reply, Reply, number]>([
+  ['during the wait', success(), rich, 2],
+  ['during a call', 'never', rich, 2],
+  ['while quota() is in flight', success(), 'never', 1],
+])('return() %s ends a pending next() at once, and leaves no timer', async (_, latest, quota, requests) => {
+  for (const itemsOf of [(poll: Poll<unknown>) => poll, (poll: Poll<unknown>) => poll.withMeta()]) {
+    const { fx, clock, fetch } = testClient(latest, { quota });
+    const iterator: AsyncIterator<unknown> = itemsOf(fx.poll())[Symbol.asyncIterator]();
+    if (requests === 2 && latest !== 'never') await iterator.next();
+    const pending = iterator.next();
+    await quiet();
+
+    const ended = iterator.return?.();
+
+    expect(await ticksUntilSettled(pending)).toBeLessThan(50);
+    expect(await pending).toEqual({ done: true, value: undefined });
+    expect(await ended).toEqual({ done: true, value: undefined });
+    expect(await iterator.next()).toEqual({ done: true, value: undefined });
+    expect(fetch.requests).toHaveLength(requests);
+    expect(await clock.left()).toBe(0);
+  }
 });
 
 test.each([
