@@ -16,7 +16,7 @@ interface LimitedCall {
 }
 
 const WHY: Record<RateLimitReason, string> = {
-  deadline: 'which is after the deadline of the call (deadlineMs)',
+  deadline: 'which is too late for the deadline of the call (deadlineMs)',
   max_retry_after: 'which is longer than maxRetryAfterMs',
   policy: "and onLimit is 'throw'",
   budget: 'and the retry budget of the key is used up',

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { NetworkError, ServerError } from '../../../src/client/index.ts';
-import { failure, rateLimited } from '../../helpers/service-replies.ts';
-import { errorOf, testClient } from '../../helpers/test-client.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
+import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
 test('a 429 without Retry-After that the call may not wait for has no retryAt', async () => {
   const { fx } = testClient(rateLimited(), { onLimit: 'throw' });
@@ -22,7 +23,7 @@ test('while the service is down, a call with a short deadline rejects with the l
   expect(error).toBeInstanceOf(ServerError);
   expect(error).toMatchObject({ status: 503, code: 'maintenance', requestId: 'r1', attempts: [], cause: failed });
   expect((error as Error).message).toBe(
-    'The service is down (503); the next attempt is in 30 s, which is after the deadline of the call (deadlineMs)',
+    'The service is down (503); the next attempt is in 30 s, which is too late for the deadline of the call (deadlineMs)',
   );
   expect(fetch.requests).toHaveLength(1);
 });
@@ -43,6 +44,23 @@ test.each([
   },
 );
 
+test('a waiting call whose response would be after its deadline names the deadline, not maxRetryAfterMs', async () => {
+  const slowly = (reply: Reply) => async (): Promise<Reply> => {
+    await clock.sleep(2_000);
+    return reply;
+  };
+  const { fx, clock } = testClient([slowly(success()), slowly(failure(500))], { maxRetries: 0 });
+  await clock.run(fx.latest());
+  await clock.run(Promise.allSettled(differentCalls(fx, 3))); // the service is down
+
+  const calls = differentCalls(fx, 2, { deadlineMs: 1_000 }).map((call) => errorOf(call));
+  const error = (await clock.run(Promise.race(calls))) as Error;
+
+  expect(error.message).toBe(
+    'The service is down (500); the next attempt is in 0.4 s, which is too late for the deadline of the call (deadlineMs)',
+  );
+});
+
 test.each([
   ['a code', Object.assign(new Error('reset'), { code: 'ECONNRESET' }), 'ECONNRESET'],
   ['no code', new Error('gone'), 'no response'],
@@ -55,7 +73,9 @@ test.each([
   expect(error).toBeInstanceOf(NetworkError);
   expect(error).toMatchObject({ status: undefined, attempts: [], cause: { kind: 'network' } });
   expect((error as Error).message).toMatch(
-    new RegExp(`^The service is down \\(${why}\\); the next attempt is in 0\\.\\d s, which is after the deadline `),
+    new RegExp(
+      `^The service is down \\(${why}\\); the next attempt is in 0\\.\\d s, which is too late for the deadline `,
+    ),
   );
   expect(fetch.requests).toHaveLength(3);
   expect(await clock.left()).toBe(0);
@@ -84,5 +104,5 @@ test('the error of a call that would be late by its round trip names the deadlin
 
   const error = await errorOf(fx.latest({ call: 2 }, { deadlineMs: 29_999 }));
 
-  expect((error as Error).message).toContain('which is after the deadline of the call');
+  expect((error as Error).message).toContain('which is too late for the deadline of the call');
 });

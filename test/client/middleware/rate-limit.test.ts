@@ -132,7 +132,9 @@ test('a call whose slot is after its deadline rejects immediately, the others wa
   const hasty = await errorOf(fx.latest({ call: 2 }, { deadlineMs: 10_000 }));
 
   expect(hasty).toMatchObject({ kind: 'rate_limited', reason: 'deadline', retryAfterMs: 29_000 });
-  expect(String(hasty)).toContain('the next slot is in 29 s, which is after the deadline of the call (deadlineMs)');
+  expect(String(hasty)).toContain(
+    'the next slot is in 29 s, which is too late for the deadline of the call (deadlineMs)',
+  );
   expect(clock.now() - startedAt).toBe(1000);
   await expect(clock.run(patient)).resolves.toEqual({ EUR: 1 });
 });
