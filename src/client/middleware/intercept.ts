@@ -68,6 +68,7 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
   const send = async (outgoing: MiddlewareRequest): Promise<Response> => {
     if (hasSent) throw new ConfigError(SENT_TWICE);
     hasSent = true;
+    if (attempt.aborted) throw attempt.reason; // the call has ended, so nothing may be sent
     if (typeof outgoing?.url !== 'string') throw new ConfigError(NO_REQUEST);
     const response = await transmit(checkUrl(outgoing.url, url), new Headers(outgoing.headers));
     const shown = responseOf(response, headersWithoutKey(response.headers, request.key));

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Middleware, MiddlewareRequest, RequestEvent } from '../../../src/client/index.ts';
+import type { FxRatesError, Middleware, MiddlewareRequest, RequestEvent } from '../../../src/client/index.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { errorOf, testClient } from '../../helpers/test-client.ts';
 
@@ -187,6 +188,29 @@ test('a middleware receives the errors of the client, and the call is retried', 
 
   expect(await clock.run(fx.latest())).toEqual({ EUR: 1 });
   expect(kinds).toEqual(['network']);
+});
+
+test('a next() after the end of the attempt sends nothing, and rejects with the reason', async () => {
+  const kinds: unknown[] = [];
+  const late: Middleware = async (request, next) => {
+    await clock.sleep(1_000);
+    return next(request).catch((error: FxRatesError) => {
+      kinds.push(error.kind);
+      throw error;
+    });
+  };
+  const { fx, clock, fetch } = testClient(success(), { middleware: [late], timeoutMs: 500, maxRetries: 0 });
+  const controller = new AbortController();
+  const aborted = errorOf(fx.latest({ call: 1 }, { signal: controller.signal }));
+  const timedOut = errorOf(fx.latest({ call: 2 }));
+  await quiet();
+
+  controller.abort();
+  await clock.advance(1_000);
+
+  expect([await aborted, await timedOut]).toMatchObject([{ kind: 'aborted' }, { kind: 'timeout' }]);
+  expect(kinds).toEqual(['aborted', 'timeout']);
+  expect(fetch.requests).toEqual([]);
 });
 
 test('the timeout of an attempt includes the middleware', async () => {
