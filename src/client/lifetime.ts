@@ -74,7 +74,7 @@ export class Lifetime {
 
   /** Prevents the removal of a key's state while this client, or the one from which it was created, is open. */
   retain(entry: RetainedState): void {
-    if (this.isClosed) return; // it would never be released
+    if (this.#closed !== undefined) return; // it would never be released
     if (this.#parent !== undefined) return this.#parent.retain(entry);
     if (this.#entries.has(entry)) return;
     for (const old of this.#entries) if (old.isForgotten) this.#entries.delete(old);
