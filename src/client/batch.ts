@@ -1,6 +1,6 @@
 import type { ApiCall, CallOptions, ResponseMeta } from './api-call.ts';
 import { callHook } from './call-hook.ts';
-import { abortErrorOf, onAbort } from './cancellation.ts';
+import { abortErrorOf, onAbort, onReturn } from './cancellation.ts';
 import type { SteadyTime } from './clock.ts';
 import type { QueryOperation } from './endpoints.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
@@ -148,7 +148,12 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
    * The loop throws `AbortError` after the results so far, if the signal aborts or the client is closed. An error that a
    * schema throws ends the loop in the same way. An error of the queries' iterator ends it after all earlier calls.
    */
-  async *[Symbol.asyncIterator](): AsyncGenerator<BatchItem<Query, Value>, void, undefined> {
+  [Symbol.asyncIterator](): AsyncGenerator<BatchItem<Query, Value>, void, undefined> {
+    const returned = new AbortController();
+    return onReturn(this.#run(returned.signal), () => returned.abort());
+  }
+
+  async *#run(returned: AbortSignal): AsyncGenerator<BatchItem<Query, Value>, void, undefined> {
     if (this.#phase !== 'new')
       throw new ConfigError('batch: already iterated; for the remaining queries, call fx.batch(batch.left())');
     this.#phase = 'running';
@@ -157,8 +162,9 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     const abort = (signal: AbortSignal) => this.#fail(abortErrorOf(signal));
     const listeners = signals.map((signal) => onAbort(signal, () => abort(signal)));
     for (const signal of signals) if (signal.aborted) abort(signal);
+    returned.addEventListener('abort', () => this.#wake());
     try {
-      for (let item = await this.#next(); item !== undefined; item = await this.#next()) yield item;
+      for (let item = await this.#next(returned); item !== undefined; item = await this.#next(returned)) yield item;
     } finally {
       for (const unlisten of listeners) unlisten();
       this.#phase = 'over';
@@ -191,8 +197,8 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     for (let next = await this.#source.next(); !next.done; next = await this.#source.next()) yield next.value;
   }
 
-  /** The next result; `undefined` after the last. */
-  async #next(): Promise<BatchItem<Query, Value> | undefined> {
+  /** The next result; `undefined` after the last, or after `return()`. */
+  async #next(returned: AbortSignal): Promise<BatchItem<Query, Value> | undefined> {
     for (;;) {
       this.#readMore();
       const ended = this.#ended.shift();
@@ -201,7 +207,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
         this.#delivered += 1;
         return ended.item;
       }
-      if (this.#isOver()) return undefined;
+      if (returned.aborted || this.#isOver()) return undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

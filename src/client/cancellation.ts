@@ -120,6 +120,19 @@ export function abortErrorOf({ reason }: AbortSignal): AbortError {
   return reason instanceof AbortError ? reason : new AbortError({ cause: reason });
 }
 
+/** Calls back when `items.return()` is called. The `return()` of a generator waits until a pending `next()` has ended. */
+export function onReturn<T>(
+  items: AsyncGenerator<T, void, undefined>,
+  callback: () => void,
+): AsyncGenerator<T, void, undefined> {
+  const end = items.return.bind(items);
+  const callAndEnd = () => {
+    callback();
+    return end();
+  };
+  return Object.assign(items, { return: callAndEnd });
+}
+
 type Callback = () => void;
 
 const listenersOf = new WeakMap<AbortSignal, Set<Reference<Callback>>>();

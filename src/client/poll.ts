@@ -1,6 +1,6 @@
 import type { OperationId } from '../generated/operations.ts';
 import type { CallOptions, ResponseMeta } from './api-call.ts';
-import { abortErrorOf } from './cancellation.ts';
+import { abortErrorOf, onReturn } from './cancellation.ts';
 import type { Clock, SteadyTime } from './clock.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
 import { granularityMs, type QuotaEstimate, SHARED_KEY_MS } from './quota/quota-ledger.ts';
@@ -126,15 +126,8 @@ class Rounds<Data> {
     this.#signal = AbortSignal.any([this.#callSignal, ...clientSignals]);
   }
 
-  /** `return()` also ends a pending `next()`. The `return()` of a generator waits for it. */
   iterate<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {
-    const items = this.#run(itemOf);
-    const end = items.return.bind(items);
-    const stopAndEnd = () => {
-      this.#stop.abort();
-      return end();
-    };
-    return Object.assign(items, { return: stopAndEnd });
+    return onReturn(this.#run(itemOf), () => this.#stop.abort());
   }
 
   async *#run<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { type BatchItem, type BatchProgress, FxRates } from '../../src/client/index.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
-import { quiet } from '../helpers/fake-clock.ts';
+import { quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
 import type { SentRequest } from '../helpers/fake-fetch.ts';
 import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
@@ -222,6 +222,23 @@ function slowSource() {
   }
   return { source: source(), give: (query: Numbered) => give(query) };
 }
+
+test('return() ends a pending next() at once; left() has the queries of aborted calls', async () => {
+  const { fx, clock, fetch } = testClient('never');
+  const batch = fx.batch(queries(3), { concurrency: 2 });
+  const iterator = batch[Symbol.asyncIterator]();
+  const pending = iterator.next();
+  await quiet();
+
+  const ended = iterator.return?.();
+
+  expect(await ticksUntilSettled(pending)).toBeLessThan(50);
+  expect([await pending, await ended]).toEqual(Array(2).fill({ done: true, value: undefined }));
+  await quiet();
+  expect(fetch.requests.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+  expect(await clock.left()).toBe(0);
+  expect(await listOf(batch.left())).toEqual(queries(3));
+});
 
 test('left() includes a query that the source returns after the end', async () => {
   const { fx } = testClient('never');
