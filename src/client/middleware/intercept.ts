@@ -94,7 +94,7 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
       'middleware: expected a Response as the result; return the response of next() or another one',
     );
   if (response.bodyUsed) throw new ConfigError(BODY_READ);
-  return received.get(response) ?? readResponse(response, maxBytes);
+  return received.get(response) ?? readResponse(response, { maxBytes, cancellation: attempt });
 }
 
 /** @throws ConfigError for another host, which must not receive the key */

@@ -160,7 +160,8 @@ export type FetchLike = (
 
 /** Sends through the `fetch` of the user: the built-in one, that of a mock server, an instrumented one. */
 export function fetchTransport(fetch: FetchLike): Transport {
-  const exchange = async ({ url, headers, cancellation, maxBytes }: TransportRequest): Promise<TransportResponse> => {
+  const exchange = async (request: TransportRequest): Promise<TransportResponse> => {
+    const { url, headers, cancellation } = request;
     const response = await fetch(url, {
       method: 'GET',
       headers: { ...headers },
@@ -168,7 +169,7 @@ export function fetchTransport(fetch: FetchLike): Transport {
       redirect: 'manual',
     });
     requireResponse(response);
-    return readResponse(response, maxBytes);
+    return readResponse(response, request);
   };
   return (request) => abortable(exchange(request), request.cancellation); // a `fetch` may ignore the signal
 }
@@ -189,16 +190,19 @@ function requireResponse(value: unknown): void {
   throw new ConfigError(`fetch: expected it to return ${expected}, got ${describeValue(value)}`);
 }
 
-/** Reads a `Response` to its end, or until its body is longer than `maxBytes`. */
-export async function readResponse(response: Response, maxBytes: number): Promise<TransportResponse> {
+type BodyLimits = Pick<TransportRequest, 'maxBytes' | 'cancellation'>;
+
+/** Reads a `Response` to its end, until its body is longer than `maxBytes`, or until the first chunk after a cancellation. */
+export async function readResponse(response: Response, limits: BodyLimits): Promise<TransportResponse> {
   const head = { status: response.status, headers: new WebHeaders(response.headers) };
-  return withBody(head, await readBody(response, maxBytes));
+  return withBody(head, await readBody(response, limits));
 }
 
-async function readBody(response: Response, maxBytes: number): Promise<ReadBody> {
+async function readBody(response: Response, { maxBytes, cancellation }: BodyLimits): Promise<ReadBody> {
   const body = new BodyReader(maxBytes);
   try {
-    for await (const chunk of response.body ?? []) if (!body.add(chunk)) break;
+    // A `fetch` that ignores the signal does not end the body.
+    for await (const chunk of response.body ?? []) if (!body.add(chunk) || cancellation.aborted) break;
   } catch (error) {
     if (isDataError(error)) return problemOf(notDecodable(error));
     throw error;

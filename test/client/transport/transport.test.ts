@@ -6,6 +6,7 @@ import {
   type TransportRequest,
   WebHeaders,
 } from '../../../src/client/transport/transport.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
 import { errorOf, testClient } from '../../helpers/test-client.ts';
 
@@ -92,6 +93,28 @@ test('a cancelled request rejects with the reason, although the fetch ignores it
   await expect(response).rejects.toThrow('enough');
 });
 
+test('the body of a cancelled request is read to its next chunk only, although the fetch ignores its signal', async () => {
+  let pulled = 0;
+  const endless = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        pulled += 1;
+        if (pulled === 3) cancellation.cancel(new Error('enough'));
+        controller.enqueue(new Uint8Array(1));
+        if (pulled === 100) controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const cancellation = new Cancellation();
+
+  const response = fetchTransport(async () => new Response(endless))(requestWith({ cancellation }));
+
+  await expect(response).rejects.toThrow('enough');
+  await quiet();
+  expect(pulled).toBe(3);
+});
+
 test('a body beyond the maximum is cancelled, not read to its end', async () => {
   let pulled = 0;
   let isCancelled = false;
@@ -109,14 +132,17 @@ test('a body beyond the maximum is cancelled, not read to its end', async () => 
     { highWaterMark: 0 },
   );
 
-  const response = await readResponse(new Response(long), 1000);
+  const response = await readResponse(new Response(long), requestWith());
 
   expect(response).toMatchObject({ text: '', problem: 'The body is longer than 1000 bytes (maxResponseBytes)' });
   expect({ pulled, isCancelled }).toEqual({ pulled: 3, isCancelled: true });
 });
 
 test('a response without a body has an empty text', async () => {
-  expect(await readResponse(new Response(null, { status: 204 }), 1000)).toMatchObject({ status: 204, text: '' });
+  expect(await readResponse(new Response(null, { status: 204 }), requestWith())).toMatchObject({
+    status: 204,
+    text: '',
+  });
 });
 
 test('the headers of a fetch are not copied', () => {
