@@ -246,11 +246,12 @@ export class RateLimiter {
 
   /** The error if a longer quota than that of the window is used up, or the service asked for a long pause. */
   #tooLongWait(now: number): LimitError | undefined {
-    const blockedUntil = this.#core.state.blockedUntil - this.#core.aheadMs;
-    if (blockedUntil > now) return this.#limitError('max_retry_after', blockedUntil);
+    const { state, aheadMs, settings } = this.#core;
+    const blockedUntil = state.blockedUntil - aheadMs;
+    // Another process, with a smaller maximum, may have stored a time that this one waits for.
+    if (blockedUntil - now > settings.maxRetryAfterMs) return this.#limitError('max_retry_after', blockedUntil);
     const { retryAt } = this.#inFlight.health;
-    const isTooLong = retryAt - now > this.#core.settings.maxRetryAfterMs;
-    return isTooLong ? this.#limitError('max_retry_after', retryAt) : undefined;
+    return retryAt - now > settings.maxRetryAfterMs ? this.#limitError('max_retry_after', retryAt) : undefined;
   }
 
   #limitError(reason: LimitReason, retryAt: number): LimitError {

@@ -30,6 +30,24 @@ test('a command knows about the refusal of another command without a request', a
   expect(readdirSync(limits())).toHaveLength(1);
 });
 
+test.each([
+  ['latest --no-wait', '59', 'latest', 59],
+  ['latest --max-wait 5s', '59', 'latest --max-wait 5m', 59],
+  ['doctor', '59', 'latest', 59],
+  ['latest', '120', 'latest --max-wait 5m', 120],
+])('after %s and Retry-After %s, %s waits %d s', async (line, retryAfter, next, seconds) => {
+  const first = await run(line, { replies: rateLimited(retryAfter), quota: rateLimited(retryAfter) });
+  const clock = new FakeClock(first.io.clock.now());
+  const startedAt = clock.now();
+
+  const second = await run(next, { clock });
+
+  expect([second.code, second.requests.length]).toEqual([0, 1]);
+  expect(second.stderr).toContain('rate limited, waiting');
+  expect(clock.now() - startedAt).toBeGreaterThanOrEqual(seconds * 1000);
+  expect(clock.now() - startedAt).toBeLessThan((seconds + 2) * 1000);
+});
+
 test('a Retry-After of a day from an earlier command can be ignored, as the error and doctor say', async () => {
   const first = await run('latest', { replies: rateLimited('86400') });
   const later = () => ({ clock: new FakeClock(first.io.clock.now()) });
