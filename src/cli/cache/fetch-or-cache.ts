@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CacheOptions, CacheStore, Clock } from '../../client/index.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
@@ -78,14 +78,18 @@ async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocat
   await screen.info(screen.isJson ? jsonLine(event) : `fxrates: cached response, ${formatDuration(ageMs)} old\n`);
 }
 
-/** Older responses are removed when the next one is stored. */
-const CACHED_FOR_MS = 30 * 86_400_000;
+const DAY_MS = 86_400_000;
+/** Older responses are removed, at most once a day: with thousands of files, to read their ages takes long. */
+const CACHED_FOR_MS = 30 * DAY_MS;
+/** The file with the time at which old responses were last removed. */
+const CLEANED_AT = 'cleaned-at';
 const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
 
 /** Responses in files that only their owner can read; the client decides which of them is young enough. */
 class FileCacheStore implements CacheStore {
   readonly #folder: string;
   readonly #clock: Clock;
+  #cleanUp: Promise<void> | undefined;
 
   constructor(folder: string, clock: Clock) {
     this.#folder = folder;
@@ -99,8 +103,18 @@ class FileCacheStore implements CacheStore {
   async set(name: string, value: string): Promise<void> {
     await makeFolder(this.#folder, 0o700);
     await replaceFile(this.#pathOf(name), value, { isPrivate: true, isDisposable: true });
-    const oldest = this.#clock.now() - CACHED_FOR_MS;
-    for (const entry of await this.entries()) if (entry.cachedAtMs < oldest) await rm(entry.path, { force: true });
+    // Not awaited, because the client limits the time of a write. If it fails, a later command tries again.
+    this.#cleanUp ??= this.#removeOld().catch(() => undefined);
+  }
+
+  async #removeOld(): Promise<void> {
+    const mark = join(this.#folder, CLEANED_AT);
+    const cleanedAtMs = Number(await readFile(mark, 'utf8').catch(ifMissing('')));
+    const now = this.#clock.now();
+    if (Math.abs(now - cleanedAtMs) < DAY_MS) return;
+    await writeFile(mark, String(now), { mode: 0o600 }); // first, so that parallel commands do not do it as well
+    const old = (await this.entries()).filter(({ cachedAtMs }) => cachedAtMs < now - CACHED_FOR_MS);
+    for (const { path } of old) await rm(path, { force: true });
   }
 
   /** All cached responses. */
@@ -118,6 +132,7 @@ class FileCacheStore implements CacheStore {
   async clear(): Promise<number> {
     const entries = await this.entries();
     await Promise.all(entries.map(({ path }) => rm(path, { force: true })));
+    await rm(join(this.#folder, CLEANED_AT), { force: true });
     return entries.length;
   }
 

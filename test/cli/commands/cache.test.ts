@@ -1,10 +1,11 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { until } from '../../helpers/until.ts';
 
 let home = '';
 const clock = new FakeClock();
@@ -27,14 +28,15 @@ async function run(line: string, options: FakeIoOptions = {}) {
 }
 
 async function settled(): Promise<void> {
-  for (let turn = 0; turn < 50; turn += 1) {
+  for (let turn = 0; turn < 200; turn += 1) {
     await quiet();
-    const names = await readdir(folder()).catch(() => []);
-    if (names.length > 0 && names.every((name) => name.endsWith('.json'))) return;
+    const names = await readdir(folder()).catch((): string[] => []);
+    if (names.includes('cleaned-at') && names.length > 1 && !names.some((name) => name.endsWith('.tmp'))) return;
   }
 }
 
 const folder = () => join(home, '.cache', 'fxrates');
+const entries = async () => (await readdir(folder())).filter((name) => name.endsWith('.json'));
 const rates = (rate: number) => success({ rates: { EUR: rate } });
 
 test('a response within the maximum age is reused byte for byte, with its age on stderr', async () => {
@@ -109,7 +111,7 @@ test.skipIf(process.platform === 'win32')(
   'only the owner can read cached responses, which do not contain the key',
   async () => {
     await run('latest --cache 10m', { replies: rates(1) });
-    const [name = ''] = await readdir(folder());
+    const [name = ''] = await entries();
 
     expect((await stat(folder())).mode & 0o777).toBe(0o700);
     expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o600);
@@ -128,7 +130,7 @@ test('a folder that cannot be written causes only a warning', async () => {
 
 test('cache info shows folder, number and age; cache clear removes only files of fxrates', async () => {
   await run('latest --cache 10m', { replies: rates(1) });
-  const [name = ''] = await readdir(folder());
+  const [name = ''] = await entries();
   const aged = (ms: number) => [new Date(clock.now()), new Date(clock.now() - ms)] as const;
   await utimes(join(folder(), name), ...aged(120_000));
   await writeFile(join(folder(), `${'0'.repeat(64)}.json`), '');
@@ -146,16 +148,22 @@ test('cache info shows folder, number and age; cache clear removes only files of
   expect(JSON.parse((await run('cache info --json')).stdout)).toMatchObject({ responses: 0, oldest_age_seconds: null });
 });
 
-test('responses older than thirty days are removed when the next one is stored', async () => {
+test('responses older than thirty days are removed when a later one is stored, at most once a day', async () => {
+  const hoursAgo = (hours: number) => clock.now() - hours * 3_600_000;
+  const old = `${'0'.repeat(64)}.json`;
+  await mkdir(folder(), { recursive: true });
+  await writeFile(join(folder(), old), '');
+  await utimes(join(folder(), old), hoursAgo(31 * 24) / 1000, hoursAgo(31 * 24) / 1000);
+
+  await writeFile(join(folder(), 'cleaned-at'), String(hoursAgo(23)));
   await run('latest --cache 10m', { replies: rates(1) });
-  const [old = ''] = await readdir(folder());
-  const past = new Date(clock.now() - 31 * 86_400_000);
-  await utimes(join(folder(), old), past, past);
-
+  const onSameDay = await entries();
+  await writeFile(join(folder(), 'cleaned-at'), String(hoursAgo(25)));
   await run('latest base=USD --cache 10m', { replies: rates(2) });
-  for (let turn = 0; turn < 100 && (await readdir(folder())).includes(old); turn += 1) await quiet();
+  await until(async () => !(await entries()).includes(old));
 
-  expect(await readdir(folder())).not.toContain(old);
+  expect(onSameDay).toContain(old);
+  expect(Number(await readFile(join(folder(), 'cleaned-at'), 'utf8'))).toBe(clock.now());
 });
 
 test.runIf(process.getuid?.() !== 0)('cache info reports a folder that cannot be read', async () => {

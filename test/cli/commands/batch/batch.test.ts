@@ -66,7 +66,7 @@ test('--cache serves a second batch without requests, and reports that', async (
   // The store is written after the responses are printed.
   await until(async () => {
     const names = await readdir(join(folder, 'fxrates')).catch(() => []);
-    return names.length === 2 && names.every((name) => name.endsWith('.json'));
+    return names.filter((name) => name.endsWith('.json')).length === 2;
   });
   const second = await batch('latest --cache 5m --each n=1,2,3', { env, horizonMs: 100 });
 
