@@ -3,12 +3,12 @@ import { operations } from '../../generated/operations.ts';
 import { isJson } from '../../json-object.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
+import { changedCommand } from '../errors/next-command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import { checkParameter, joinParameters, parameterOption, typedParameters } from '../parameters.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { dryRun, type PathRequest, sendRequest } from '../request/send-request.ts';
-import { commandLine } from '../terminal/text.ts';
 
 const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');
@@ -41,7 +41,7 @@ async function runApi(invocation: Invocation): Promise<number> {
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   const trace = new HttpTrace(invocation, { keepsBodies: true });
   try {
-    await sendRequest(request, invocation, { trace }).catch(withWholePath(request.path));
+    await sendRequest(request, invocation, { trace }).catch(withWholePath(request.path, invocation));
   } finally {
     // Also after a failure: the body often has the reason.
     const response = trace.lastResponse(request.path);
@@ -51,12 +51,12 @@ async function runApi(invocation: Invocation): Promise<number> {
 }
 
 /** Adds a hint with the complete path to a 404, if the typed path lacks the beginning. */
-function withWholePath(path: string): (error: unknown) => never {
+function withWholePath(path: string, { argv, args: [typed = ''] }: Invocation): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof CliError) || error.details.status !== 404 || path.split('/')[1] === FIRST_SEGMENT)
       throw error;
     const whole = PATHS.find((known) => known.endsWith(path)) ?? BASE_PATH + path;
-    const hint = `Paths begin with ${BASE_PATH}:  ${commandLine(['api', whole])}`;
+    const hint = `Paths begin with ${BASE_PATH}:  ${changedCommand(argv.with(argv.indexOf(typed), typed.replace(/^[^?]*/, whole)), {})}`;
     const { why: _, hints = [], ...details } = error.details; // the message has the reason
     throw new CliError(error.message, { ...details, hints: [...hints, hint], cause: error });
   };

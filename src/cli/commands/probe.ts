@@ -70,7 +70,7 @@ async function probe(invocation: Invocation): Promise<number> {
     .catch((cause: unknown) => {
       signal.throwIfAborted();
       const source = given === undefined ? (settings.baseUrl?.source ?? '') : 'the command line';
-      throw probeFailed(cause, { baseUrl, source, env: io.env, key });
+      throw probeFailed(cause, { baseUrl, source, env: io.env, key, argv: invocation.argv });
     })
     .finally(connection.close);
   const json = `${JSON.stringify(observed, undefined, 2)}\n`;
@@ -97,13 +97,18 @@ async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen
   for (const contradiction of about.contradictions) await screen.warn(`not as documented: ${contradiction}`);
 }
 
-function probeFailed(cause: unknown, context: NetworkContext & { readonly key: KeyInUse }): unknown {
+interface ProbeContext extends NetworkContext, Pick<Invocation, 'argv'> {
+  readonly key: KeyInUse;
+}
+
+function probeFailed(cause: unknown, context: ProbeContext): unknown {
   if (!(cause instanceof Error)) return cause;
   if (isRefusal(cause)) {
     const { status, message: why } = cause;
     const code = kindOf(status);
-    const { key, baseUrl } = context;
-    const hints = code === 'authentication' ? [`The key is from ${key.source}.`, ...refusedKeyHints(key)] : [];
+    const { key, baseUrl, argv } = context;
+    const keyHints = () => refusedKeyHints(key, [...argv, '--base-url', baseUrl]); // here the URL is an argument
+    const hints = code === 'authentication' ? [`The key is from ${key.source}.`, ...keyHints()] : [];
     return new CliError(`cannot probe ${baseUrl}`, {
       code,
       exitCode: EXIT_CODES_OF_KINDS[code],

@@ -2,6 +2,7 @@ import type { AnyFxRatesError, NetworkError, QuotaExhaustedError, UnitEstimate }
 import { environmentProxy } from '../../environment-proxy.ts';
 import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { changedCommand, relatedCommand } from '../errors/next-command.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
@@ -62,9 +63,12 @@ interface Explanation {
 function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: ErrorContext): Explanation {
   switch (error.kind) {
     case 'authentication':
-      return { why: `the key is from ${key.source}`, hints: refusedKeyHints(key) };
+      return { why: `the key is from ${key.source}`, hints: refusedKeyHints(key, invocation.argv) };
     case 'quota_exhausted':
-      return { ...quotaExplanation(error, invocation), hints: ['Not retried. See:  fxrates quota'] };
+      return {
+        ...quotaExplanation(error, invocation),
+        hints: [`Not retried. See:  ${relatedCommand(['quota'], invocation.argv)}`],
+      };
     case 'network':
       return explainNetworkError(error, {
         baseUrl,
@@ -107,10 +111,10 @@ function timeoutExplanation(scope: 'attempt' | 'deadline', { settings }: Invocat
 }
 
 /** The next steps if the service refuses the key. */
-export function refusedKeyHints({ source, shadowed }: KeyInUse): readonly string[] {
+export function refusedKeyHints({ source, shadowed }: KeyInUse, argv: readonly string[]): readonly string[] {
   const precedence =
     shadowed.length === 0 ? [] : [`The key from ${source} takes precedence over ${shadowed.join(' and ')}.`];
-  return [...precedence, 'Check the setup:  fxrates doctor'];
+  return [...precedence, `Check the setup:  ${relatedCommand(['doctor'], argv)}`];
 }
 
 /** The first 80 characters, on one line. */
@@ -148,29 +152,19 @@ export function waitTooLong(
   const when = waitMs === undefined ? 'the service sent no usable Retry-After' : `retry in ${formatDuration(waitMs)}`;
   const hasWaited = sumMs !== undefined && Math.round(sumMs) > Math.round(waitMs ?? 0);
   const enough = durationOptionAbove((sumMs ?? waitMs ?? 60_000) + JITTER_MS);
-  const waiting = withoutOptions(argv, ['--max-wait', '--no-wait']);
   // A batch waits as long as necessary, unless it must not wait.
-  const again = maxWaitMs === 0 && command === 'batch' ? waiting : [...waiting, '--max-wait', enough];
+  const add = maxWaitMs === 0 && command === 'batch' ? [] : ['--max-wait', enough];
   return new CliError('rate limited', {
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
     why: `${when}${doubtText(unit)}, ${limitText(maxWaitMs, hasWaited)}`,
     hints: [
-      `To wait:  ${commandLine(again)}`,
+      `To wait:  ${changedCommand(argv, { without: ['--max-wait=', '--no-wait'], add })}`,
       ...(isStored ? [`To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`] : []),
     ],
     status,
     requestId,
     retryAfterSeconds,
-  });
-}
-
-/** `argv` without the options of these names and their values; a name that starts with `--no-` has no value. */
-function withoutOptions(argv: readonly string[], names: readonly string[]): readonly string[] {
-  return argv.filter((arg, index) => {
-    const before = argv[index - 1] ?? '';
-    const isValue = names.includes(before) && !before.startsWith('--no-');
-    return !isValue && !names.some((name) => arg === name || arg.startsWith(`${name}=`));
   });
 }
 

@@ -67,6 +67,12 @@ test.each([
   expect(stderr).toContain(`\n\n${hint}`);
 });
 
+test('the command with the whole path has the typed parameters and options', async () => {
+  const { stderr } = await runCli('api -i latest?base=USD symbols=EUR -o compact', { replies: failure(404) });
+
+  expect(stderr).toContain(":  fxrates api -i '/api/v1/latest?base=USD' symbols=EUR -o compact\n");
+});
+
 test.each([
   ['/api/v1/nope', 404, 9],
   ['/api/v2/quota', 404, 9],

@@ -3,7 +3,16 @@ import { explainNetworkError, withoutAdvice } from '../../../src/cli/request/exp
 import { NetworkError } from '../../../src/client/index.ts';
 import { unitInWords } from '../../../src/client/state/key-limits.ts';
 import { runCli } from '../../helpers/cli-io.ts';
-import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { exhaustedQuota, failure, rateLimited, success } from '../../helpers/service-replies.ts';
+
+test.each([
+  ['latest -o csv --get rates.EUR --base-url https://other.test', 401, 'fxrates doctor --base-url https://other.test'],
+  ['latest --base-url=https://other.test -- base=USD', 402, 'fxrates quota --base-url=https://other.test'],
+])('after %s and a %d, the next step is %s', async (line, status, next) => {
+  const { stderr } = await runCli(line, { replies: failure(status), quota: success(exhaustedQuota()) });
+
+  expect(stderr).toContain(`${next}\n`);
+});
 
 const broken = (code: string) =>
   Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });

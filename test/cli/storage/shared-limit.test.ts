@@ -65,7 +65,7 @@ test('a Retry-After of a day from an earlier command can be ignored, as the erro
     ['name', 'skip'],
     ['connection', 'skip'],
     ['TLS', 'skip'],
-    ['response', 'warn', 'To send a request anyway:  FXRATES_SHARE_LIMIT=off fxrates doctor'],
+    ['response', 'warn', 'To send a request anyway:  FXRATES_SHARE_LIMIT=off fxrates doctor --json'],
   ]);
 });
 

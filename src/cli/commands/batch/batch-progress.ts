@@ -2,6 +2,7 @@ import type { BatchProgress } from '../../../client/index.ts';
 import { visible } from '../../../visible-text.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
+import { relatedCommand } from '../../errors/next-command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CallReporter } from '../../request/send-request.ts';
 import { canRedraw, ERASE_LINE } from '../../request/wait-reporter.ts';
@@ -127,7 +128,8 @@ export class ProgressView {
       await io.clock.sleep(this.#hasBar ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
       const stalledMs = this.#stalledMs();
-      if (stalledMs > this.#longestStallMs()) return this.#stall.abort(stalled(stalledMs, this.#refused));
+      if (stalledMs > this.#longestStallMs())
+        return this.#stall.abort(stalled(stalledMs, this.#refused, this.#invocation));
       if (this.#hasBar) await this.#draw();
       else await screen.info(this.#logLine());
     }
@@ -201,12 +203,12 @@ export class ProgressView {
   }
 }
 
-function stalled(ms: number, refused: number): CliError {
+function stalled(ms: number, refused: number, { argv }: Pick<Invocation, 'argv'>): CliError {
   return new CliError(`no query finished for ${formatDuration(ms)}`, {
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
     why: `the service refused ${grouped(refused)} requests`,
-    hints: ['See:  fxrates doctor'],
+    hints: [`See:  ${relatedCommand(['doctor'], argv)}`],
   });
 }
 

@@ -6,6 +6,7 @@ import { visible } from '../../../visible-text.ts';
 import { cacheOf, parseCacheAge } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, cannotWrite, usageError, writeReason } from '../../errors/cli-error.ts';
+import { changedCommand } from '../../errors/next-command.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { dataOf } from '../../output/print-json.ts';
 import { namedQuery, parameterOption, parseParameters } from '../../parameters.ts';
@@ -13,7 +14,7 @@ import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { callClient, type OpenClient, openClient, type Query } from '../../request/send-request.ts';
 import { fileOption, repeatableOption } from '../../settings/option-types.ts';
 import { rememberCurrencies } from '../../storage/seen-currencies.ts';
-import { commandLine, grouped } from '../../terminal/text.ts';
+import { grouped } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';
 import { BATCH_FORMATS, type ResultFormat, resultFormat } from './result-format.ts';
@@ -271,14 +272,19 @@ class ResultPrinter {
 }
 
 /** Writes the failed queries and, after an early end, those whose result was not printed. */
-async function writeFailed(path: string, { queries, failed, printed, ...run }: BatchRun): Promise<void> {
-  const { invocation, operation } = run;
+async function writeFailed(path: string, { queries, failed, printed, invocation }: BatchRun): Promise<void> {
   const again = queries.filter((query) => failed.has(query) || !printed.has(query));
   const lines = again.map((query) => `${JSON.stringify(query)}\n`);
   await replaceFile(path, lines.join('')).catch(cannotWrite(path));
   if (lines.length === 0) return;
   const count = `${grouped(lines.length)} ${lines.length === 1 ? 'query' : 'queries'}`;
-  const next = commandLine(['batch', operation.id, path]);
   const { screen } = invocation;
-  if (!screen.isJson) await screen.info(`fxrates: ${count} written to ${visible(path)}; again:  ${next}\n`);
+  if (!screen.isJson)
+    await screen.info(`fxrates: ${count} written to ${visible(path)}; again:  ${againWith(path, invocation)}\n`);
+}
+
+/** The typed command with `path` as its file of queries. */
+function againWith(path: string, { argv, args: [, file] }: Invocation): string {
+  if (file === undefined) return changedCommand(argv, { without: ['--each='], add: [path] });
+  return changedCommand(argv.with(argv.lastIndexOf(file), path), {});
 }

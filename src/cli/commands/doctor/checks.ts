@@ -7,6 +7,7 @@ import { apiKeyPattern } from '../../../generated/service.ts';
 import { maskKey } from '../../../mask-key.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
+import { relatedCommand } from '../../errors/next-command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Io } from '../../io.ts';
 import type { ReportRow } from '../../output/report.ts';
@@ -27,7 +28,7 @@ import {
 } from '../../storage/config-file.ts';
 import { credentialsPath } from '../../storage/credentials.ts';
 import { readJsonFile } from '../../storage/json-file.ts';
-import { grouped } from '../../terminal/text.ts';
+import { commandLine, grouped } from '../../terminal/text.ts';
 
 /** The result of one check. */
 export interface Finding extends Outcome {
@@ -78,11 +79,11 @@ export async function checkService(
   const clock = () => ({ name: 'clock', ...clockOutcome(trace, io.clock.now()) });
   try {
     const { data } = await sendQuotaRequest({ ...invocation, settings }, { trace, key });
-    return [...findings(), clock(), { name: 'quota', ...quotaOutcome(data) }];
+    return [...findings(), clock(), { name: 'quota', ...quotaOutcome(data, invocation) }];
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const hasResponse = trace.lastResponse(path) !== undefined;
-    Object.assign(outcomes, failureOutcomes(error, hasResponse));
+    Object.assign(outcomes, failureOutcomes(error, hasResponse, invocation));
     return hasResponse ? [...findings(), clock()] : findings();
   }
 }
@@ -103,7 +104,11 @@ function failedStep({ details: { causeCode = '' } }: CliError): Step {
 }
 
 /** The outcomes of the step that failed and of those that it leaves out. */
-function failureOutcomes(error: CliError, hasResponse: boolean): Partial<Record<Step, Outcome>> {
+function failureOutcomes(
+  error: CliError,
+  hasResponse: boolean,
+  { argv }: Pick<Invocation, 'argv'>,
+): Partial<Record<Step, Outcome>> {
   const { message, details } = error;
   if (details.exitCode !== exitCodes.rateLimited) {
     const step = hasResponse ? 'response' : failedStep(error);
@@ -111,9 +116,9 @@ function failureOutcomes(error: CliError, hasResponse: boolean): Partial<Record<
     return { ...Object.fromEntries(later), [step]: failed(error) };
   }
   // A used-up limit does not mean that the key is wrong.
-  if (hasResponse) return { response: warning(message, 'Try again later:  fxrates doctor') };
+  if (hasResponse) return { response: warning(message, `Try again later:  ${commandLine(argv)}`) };
   const unsent = skipped('nothing was sent');
-  const response = warning(message, 'To send a request anyway:  FXRATES_SHARE_LIMIT=off fxrates doctor');
+  const response = warning(message, `To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`);
   return { name: unsent, connection: unsent, TLS: unsent, response };
 }
 
@@ -131,10 +136,13 @@ function clockOutcome(trace: HttpTrace, now: number): Outcome {
 
 const ALMOST_USED_UP = 0.8;
 
-function quotaOutcome({ plan, monthly_used: used, monthly_limit: limit }: QuotaData): Outcome {
+function quotaOutcome(
+  { plan, monthly_used: used, monthly_limit: limit }: QuotaData,
+  { argv }: Pick<Invocation, 'argv'>,
+): Outcome {
   if (typeof limit !== 'number') return ok(`plan ${plan}, ${grouped(used)} used`);
   const text = `plan ${plan}, ${grouped(used)} of ${grouped(limit)} used`;
-  return used >= limit * ALMOST_USED_UP ? warning(text, 'fxrates quota') : ok(text);
+  return used >= limit * ALMOST_USED_UP ? warning(text, relatedCommand(['quota'], argv)) : ok(text);
 }
 
 export function checkBaseUrlSetting({ settings }: Invocation): Promise<Finding> {

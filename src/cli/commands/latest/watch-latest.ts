@@ -2,6 +2,7 @@ import type { PollSchedule, QuotaForecast } from '../../../client/index.ts';
 import { tokens } from '../../../json-tokens.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
+import { changedCommand, relatedCommand } from '../../errors/next-command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { dataOf, prettyText, printResponse } from '../../output/print-json.ts';
 import { valuesTable } from '../../output/values-table.ts';
@@ -25,7 +26,7 @@ export async function watchLatest(
   const { data, receivedAt } = await sendQuotaRequest(invocation, { key });
   const { forecastQuota } = await import('../../../client/index.ts'); // already loaded for the request
   const forecast = forecastQuota(data, receivedAt);
-  const refused = options['force'] === true ? undefined : unsafeWatch(watching, forecast);
+  const refused = options['force'] === true ? undefined : unsafeWatch(watching, forecast, invocation);
   if (refused !== undefined) throw refused;
   const view = new LiveView(invocation);
   const changes = new Changes(invocation.screen.out);
@@ -75,10 +76,14 @@ class Changes {
 }
 
 /** The error for a watch that would use up the month; `undefined` if it is safe or unknown. */
-function unsafeWatch({ intervalMs, count }: WatchRequest, forecast: QuotaForecast | undefined): CliError | undefined {
+function unsafeWatch(
+  { intervalMs, count }: WatchRequest,
+  forecast: QuotaForecast | undefined,
+  { argv }: Pick<Invocation, 'argv'>,
+): CliError | undefined {
   const { remaining, resetsAt, safeIntervalMs } = forecast ?? {};
   if (remaining === undefined || resetsAt === undefined) return undefined;
-  if (safeIntervalMs === undefined) return usedUp(resetsAt);
+  if (safeIntervalMs === undefined) return usedUp(resetsAt, argv);
   const isSafe = Number.isFinite(count) ? count <= remaining : intervalMs === undefined || intervalMs >= safeIntervalMs;
   if (isSafe) return undefined;
   const asked = Number.isFinite(count) ? `${grouped(count)} responses` : `--watch ${durationOption(intervalMs ?? 0)}`;
@@ -88,17 +93,17 @@ function unsafeWatch({ intervalMs, count }: WatchRequest, forecast: QuotaForecas
     why: `${grouped(remaining)} requests are left, enough for one every ${formatDuration(safeIntervalMs)}`,
     resetsAt: resetsAt.toISOString(),
     hints: [
-      'As often as the quota allows:  fxrates latest --watch',
-      'To continue anyway:  the same command with --force',
+      `As often as the quota allows:  ${changedCommand(argv, { without: ['--watch=', '--count='], add: ['--watch'] })}`,
+      `To continue anyway:  ${changedCommand(argv, { add: ['--force'] })}`,
     ],
   });
 }
 
-function usedUp(resetsAt: Date): CliError {
+function usedUp(resetsAt: Date, argv: readonly string[]): CliError {
   return new CliError('the monthly quota is used up', {
     code: 'quota_exhausted',
     exitCode: exitCodes.quota,
     resetsAt: resetsAt.toISOString(),
-    hints: ['See:  fxrates quota'],
+    hints: [`See:  ${relatedCommand(['quota'], argv)}`],
   });
 }

@@ -8,6 +8,7 @@ import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import { oneLine } from '../../../visible-text.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, usageError } from '../../errors/cli-error.ts';
+import { changedCommand } from '../../errors/next-command.ts';
 import { errorFacts } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Io } from '../../io.ts';
@@ -86,7 +87,7 @@ function runMock(invocation: Invocation): Promise<number> {
   const adminToken = invocation.io.env['FXRATES_MOCK_ADMIN_TOKEN'];
   const mock: MockOptions = {
     ...given,
-    host: checkedHost(host ?? (allowRemote ? '0.0.0.0' : '127.0.0.1'), allowRemote),
+    host: allowRemote ? (host ?? '0.0.0.0') : loopbackHost(host ?? '127.0.0.1', argv),
     allowRemote,
     adminToken: checkedToken(adminToken),
   };
@@ -101,10 +102,10 @@ function parsePort(text: string): number {
 
 type ParsedOptions = Omit<MockOptions, 'host' | 'allowRemote'> & Partial<Pick<MockOptions, 'host' | 'allowRemote'>>;
 
-function checkedHost(host: string, allowRemote: boolean): string {
-  if (allowRemote || LOOPBACK_ADDRESS.test(host)) return host;
+function loopbackHost(host: string, argv: readonly string[]): string {
+  if (LOOPBACK_ADDRESS.test(host)) return host;
   throw usageError(`--host expects a loopback address, got '${host}'`, '--allow-remote lets other machines connect', [
-    `fxrates mock --host ${host} --allow-remote`,
+    changedCommand(argv, { add: ['--allow-remote'] }),
   ]);
 }
 

@@ -210,13 +210,26 @@ test('--failed-out contains the failed queries, for the next batch', async () =>
 
   expect(first.code).toBe(1);
   expect(readFileSync(path, 'utf8')).toBe('{"fail":"404","x":"1.10"}\n{"fail":"500"}\n');
-  expect(first.stderr).toContain(`fxrates: 2 queries written to ${path}; again:  fxrates batch latest ${path}\n`);
+  expect(first.stderr).toContain(`fxrates: 2 queries written to ${path}; again:  fxrates batch latest ${path} `);
 
   const second = await batch(['latest', path, '--failed-out', path], { replies: success() });
 
   expect(second.code).toBe(0);
   expect(parsed(second.stdout).map(({ query }) => query)).toEqual([{ fail: '404', x: '1.10' }, { fail: '500' }]);
   expect(readFileSync(path, 'utf8')).toBe('');
+});
+
+test.each([
+  ['latest QUERIES -o csv --get n --failed-out FAILED', 'latest FAILED -o csv --get n --failed-out FAILED'],
+  ['latest --each fail=404,500 --profile work --failed-out=FAILED', 'latest --profile work --failed-out=FAILED FAILED'],
+])('after %s, the next step is %s', async (line, expected) => {
+  const paths = { QUERIES: fileOf('some.txt', 'fail=404\n'), FAILED: join(folder, 'again.txt') };
+  const typed = (text: string) => text.replace('QUERIES', paths.QUERIES).replaceAll('FAILED', paths.FAILED);
+  writeFileSync(join(folder, 'config.json'), '{"profiles":{"work":{}}}');
+
+  const { stderr } = await batch(typed(line), { env: { FXRATES_CONFIG_DIR: folder } });
+
+  expect(stderr).toContain(`; again:  fxrates batch ${typed(expected)}\n`);
 });
 
 test('accepts lines that a batch printed', async () => {

@@ -69,13 +69,14 @@ test.each([
     8,
     'fxrates: --watch 60s would use up the monthly quota — 258 requests are left, enough for one every 58 min',
   ],
-  ['--watch 1m --count 259', 8, 'fxrates: 259 responses would use up the monthly quota'],
+  ['base=USD -o csv --watch=1m --count 259', 8, 'fxrates: 259 responses would use up the monthly quota'],
 ])('%s is rejected before the first request if the quota would not last the month', async (line, exitCode, says) => {
   const { code, stdout, stderr, asked } = await watch(line, { quota: success(quotaRecord()) });
 
   expect({ code, stdout, asked }).toEqual({ code: exitCode, stdout: '', asked: [] });
   expect(stderr).toContain(says);
-  expect(stderr).toContain('To continue anyway:  the same command with --force');
+  expect(stderr).toContain(`As often as the quota allows:  fxrates latest ${line.replace(/--watch.*/, '--watch')}\n`);
+  expect(stderr).toContain(`To continue anyway:  fxrates latest ${line} --force\n`);
 });
 
 test.each(['--watch 1m --count 3', '--watch 1m --force --count 259'])('%s is accepted', async (line) => {

@@ -159,7 +159,7 @@ test('an address of another machine is refused', async () => {
   const { code, stderr } = await runCli('mock --port 0 --host 0.0.0.0');
 
   expect(code).toBe(2);
-  expect(stderr).toContain('fxrates mock --host 0.0.0.0 --allow-remote');
+  expect(stderr).toContain('fxrates mock --port 0 --host 0.0.0.0 --allow-remote');
 });
 
 test.each([[['mock', '--']], [['mock', '--', '']]])('the empty command of %j is refused', async (argv) => {
