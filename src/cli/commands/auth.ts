@@ -3,6 +3,7 @@ import type { QuotaData } from '../../client/index.ts';
 import { maskKey } from '../../mask-key.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
+import { changedCommand } from '../errors/next-command.ts';
 import { printError } from '../errors/print-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
@@ -31,7 +32,9 @@ export const authCommand: CommandSpec = {
         { command: 'fxrates auth login --base-url https://api.example.test', comment: '' },
         { command: 'fxrates auth login --key-stdin < key.txt', comment: '' },
       ],
-      notes: ['A key that the service refuses is not stored. The key is sent only to the origin of this base URL.'],
+      notes: [
+        'A key that the service refuses, or that cannot be checked, is not stored. The key is sent only to the origin of this base URL.',
+      ],
       usesConnectionSettings: true,
       createsProfile: true,
       run: login,
@@ -95,7 +98,7 @@ async function login(given: Invocation): Promise<number> {
   const baseUrl = requireBaseUrl(settings, { storeIt });
   const secret = await readKey(invocation);
   screen.secrets.protect(secret);
-  if (options['verify'] !== false) await refuseRejectedKey(secret, invocation);
+  if (options['verify'] !== false) await requireValidKey(secret, invocation);
   const { profile } = settings;
   const path = await storeCredential(io, profile, { origin: new URL(baseUrl).origin, secret });
   const configPath = await changeConfig(io, 'base_url', { value: baseUrl, profile });
@@ -150,16 +153,16 @@ async function readKey({ settings, screen, io }: Invocation): Promise<string> {
   return secret;
 }
 
-/** Throws if the service rejects the key. If the service cannot be reached, the key is stored with a warning. */
-async function refuseRejectedKey(secret: string, invocation: Invocation): Promise<void> {
+/** @throws CliError if the service rejects the key, or its response does not show whether the key is valid */
+async function requireValidKey(secret: string, invocation: Invocation): Promise<void> {
   const { failure } = await verifyKey({ secret, source: 'this login', shadowed: [] }, invocation);
   if (failure === undefined) return;
-  const { why: _, ...details } = failure.details;
-  if (details.exitCode === exitCodes.authentication) {
-    const hints = ['Store it anyway:  fxrates auth login --no-verify'];
-    throw new CliError('the service refuses this key; nothing is stored', { ...details, hints, cause: failure });
-  }
-  await invocation.screen.warn(`the key could not be checked: ${failure.message}`);
+  const { details, message } = failure;
+  const isRefused = details.exitCode === exitCodes.authentication;
+  const [what, why] = isRefused ? ['the service refuses this key'] : ['the key could not be checked', message];
+  const withoutCheck = changedCommand(invocation.argv, { add: ['--no-verify'] });
+  const hints = [...(isRefused ? [] : (details.hints ?? [])), `To store it without a check:  ${withoutCheck}`];
+  throw new CliError(`${what}; nothing is stored`, { ...details, why, hints, cause: failure });
 }
 
 /** Prints the key in use, its source and the response of the service; fails as a call with this key would. */
@@ -219,9 +222,11 @@ async function logout({ io, screen, settings: { profile } }: Invocation): Promis
 }
 
 /** Prints the key in full, the only command that does. */
-async function printToken({ io, screen, settings, options }: Invocation): Promise<number> {
+async function printToken({ io, screen, settings, options, argv }: Invocation): Promise<number> {
   if (screen.out.isTTY && options['show'] !== true) {
-    throw usageError('refusing to show the key on a terminal', undefined, ['To show it:  fxrates auth token --show']);
+    throw usageError('refusing to show the key on a terminal', undefined, [
+      `To show it:  ${changedCommand(argv, { add: ['--show'] })}`,
+    ]);
   }
   const { secret, warning } = await requireKey(settings, io);
   if (warning !== undefined) await screen.warn(warning);

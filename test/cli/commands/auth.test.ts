@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
-import { API_KEY, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 
 const STORED = `fx_live_${'5700ed'.repeat(8)}`;
 const ORIGIN = 'https://api.example.test';
@@ -92,12 +92,24 @@ test('a refused key is not stored', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a key that cannot be checked is stored, with a warning', async () => {
-  const { code, stderr } = await login({ replies: failure(404) });
+const refusedConnection = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
-  expect(code).toBe(0);
-  expect(stderr).toContain('the key could not be checked');
-  expect((await read('credentials.json')).keys.default.api_key).toBe(STORED);
+test.each([
+  ['connection refused', 6, refusedConnection, 'cannot reach api.example.test — connection refused'],
+  ['404', 9, failure(404), 'Some text.'],
+  ['503', 5, failure(503), 'the service failed'],
+  ['429', 7, rateLimited('30'), 'retry in 30 s'],
+  ['HTML', 10, { body: '<html>' }, 'the body starts with: <html>'],
+] as const)('a key that cannot be checked (%s) is not stored', async (_, exitCode, replies, why) => {
+  const { code, stderr } = await login({ replies, quota: replies }, '--retries 0 --no-wait');
+
+  expect(code).toBe(exitCode);
+  expect(stderr).toContain('fxrates: the key could not be checked; nothing is stored — ');
+  expect(stderr).toContain(why);
+  expect(stderr).toContain(
+    `  To store it without a check:  fxrates auth login --key-stdin --base-url ${ORIGIN} --retries 0 --no-wait --no-verify\n`,
+  );
+  expect(await readdir(folder)).toEqual([]);
 });
 
 test('--no-verify sends nothing', async () => {
