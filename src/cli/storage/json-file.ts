@@ -43,16 +43,13 @@ export async function updateJsonFile(
   if (path === undefined) throw noFolder();
   try {
     await makeFolder(dirname(path), 0o700);
-    const unlock = await lockFile(path, clock);
-    try {
+    await withFileLock(path, clock, async () => {
       const document = (await readJsonFile(path)) ?? {};
       const text = `${JSON.stringify({ version: VERSION, ...change(document) }, undefined, 2)}\n`;
       // The same name each time: the unfinished file of a killed process, which holds a key, is replaced.
       await replaceFile(path, text, { isPrivate: true, suffix: 'tmp' });
-      return path;
-    } finally {
-      await unlock();
-    }
+    });
+    return path;
   } catch (error) {
     if (error instanceof CliError) throw error;
     const cause = error as NodeJS.ErrnoException; // of node:fs
@@ -64,6 +61,12 @@ const LOOK_EVERY_MS = 20;
 /** A running process renews its lock twice in that time, so an older lock is that of a killed process. */
 const STALE_AFTER_MS = 5_000;
 const GIVE_UP_AFTER_MS = 15_000;
+
+/** Runs `change` while no other process with this lock changes the file. @throws Error if the lock stays taken */
+export async function withFileLock(path: string, clock: Clock, change: () => Promise<void>): Promise<void> {
+  const unlock = await lockFile(path, clock);
+  await change().finally(unlock);
+}
 
 /** Waits until no other process changes the file; returns a function that releases the lock. */
 async function lockFile(path: string, clock: Clock): Promise<() => Promise<void>> {
@@ -79,8 +82,7 @@ async function lockFile(path: string, clock: Clock): Promise<() => Promise<void>
       return () => release().catch(() => undefined); // another process has the lock since this one was suspended
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw error; // of proper-lockfile
-      if (clock.now() > giveUpAt)
-        throw storageError(`cannot write ${path}`, `another fxrates process has locked it: ${path}.lock`);
+      if (clock.now() > giveUpAt) throw new Error(`another fxrates process has locked it: ${path}.lock`);
       await clock.sleep(LOOK_EVERY_MS);
     }
   }

@@ -11,6 +11,7 @@ import { memberTexts, selectValue } from '../../json/select-value.ts';
 import { printResponse } from '../../output/print-json.ts';
 import type { Query } from '../../request/send-request.ts';
 import { fileOption } from '../../settings/option-types.ts';
+import { withFileLock } from '../../storage/json-file.ts';
 import { watchOptions, watchRequest } from '../../watch/watch.ts';
 import { operationCommand, operationRequest, responseOptions } from '../operation.ts';
 import { watchLatest } from './watch-latest.ts';
@@ -61,23 +62,19 @@ function refuseSingleResponseOptions({ options }: Invocation): void {
 async function record(path: string, invocation: Invocation): Promise<number> {
   const request = operationRequest(latest, invocation, ownOptions);
   // Both before a request uses quota.
-  const fixture = await readFixture(path);
+  await readFixture(path);
   await checkWritable(path).catch(cannotWrite(path));
   const response = await fetchOrCache(request, invocation);
   await printResponse(response, invocation); // first, because it has used quota
-  await saveFixture(fixture, { query: request.query, rawBody: response.rawBody }, invocation);
+  await saveFixture(path, { query: request.query, rawBody: response.rawBody }, invocation);
   return exitCodes.ok;
 }
 
-/** A file of recorded responses, `{ "base=EUR": <envelope>, … }`, which a mock server can send. */
-interface Fixture {
-  readonly path: string;
-  /** Texts of responses by query. */
-  readonly responses: ReadonlyMap<string, string>;
-}
-
-/** The existing recordings. @throws CliError for a file with other content */
-async function readFixture(path: string): Promise<Fixture> {
+/**
+ * The texts of the responses by query in a file of recorded responses, `{ "base=EUR": <envelope>, … }`, which a mock server
+ * can send. @throws CliError for a file with other content
+ */
+async function readFixture(path: string): Promise<ReadonlyMap<string, string>> {
   const text = await readFile(path, 'utf8').catch((cause) => {
     if (cause.code === 'ENOENT') return '{}';
     throw fileError(`cannot read ${path}`, cause);
@@ -89,18 +86,23 @@ async function readFixture(path: string): Promise<Fixture> {
       'pass a new path, or a file that --fixture-out has written',
     );
   }
-  return { path, responses: memberTexts(json) };
+  return memberTexts(json);
 }
 
 /** Adds a response with its digits unchanged, in place of an earlier one to the same query; masks keys in it. */
 async function saveFixture(
-  { path, responses }: Fixture,
+  path: string,
   { query, rawBody }: { readonly query: Query; readonly rawBody: string },
-  { screen }: Invocation,
+  { screen, io }: Invocation,
 ): Promise<void> {
-  const recorded = new Map([...responses, [queryText(query), screen.secrets.redact(rawBody.trim())]]);
-  const entries = [...recorded].map(([text, response]) => `  ${JSON.stringify(text)}: ${response}`);
-  await replaceFile(path, `{\n${entries.join(',\n')}\n}\n`).catch(cannotWrite(path));
+  const write = async () => {
+    // Again, because another command may have added a response since.
+    const recorded = new Map(await readFixture(path));
+    recorded.set(queryText(query), screen.secrets.redact(rawBody.trim()));
+    const entries = [...recorded].map(([text, response]) => `  ${JSON.stringify(text)}: ${response}`);
+    await replaceFile(path, `{\n${entries.join(',\n')}\n}\n`);
+  };
+  await withFileLock(path, io.clock, write).catch(cannotWrite(path));
   await screen.remark(`response added to ${path}`);
 }
 

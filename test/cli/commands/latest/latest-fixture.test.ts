@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -35,6 +36,18 @@ test('adds new queries, and replaces the response of a query with the same param
 
   expect(Object.keys(recorded)).toEqual(['base=USD&symbols=EUR', '']);
   expect(recorded['base=USD&symbols=EUR'].data).toEqual({ n: 3 });
+});
+
+test('adds to the responses that another command records at the same time', async () => {
+  const replies = () => {
+    writeFileSync(file, '{"base=EUR": {"success":true,"data":{}}}');
+    return success({ n: 2 });
+  };
+
+  await record('base=USD', { replies });
+
+  expect(Object.keys(JSON.parse(await readFile(file, 'utf8')))).toEqual(['base=EUR', 'base=USD']);
+  expect(await readdir(folder)).toEqual(['responses.json']);
 });
 
 test('a mock server responds from the file', async () => {
