@@ -63,9 +63,11 @@ export function resolveSettings(options: GlobalOptions, env: Io['env'], config: 
   };
 }
 
-function outputOf({ json, output }: GlobalOptions, sources: Sources): OutputFormat {
+function outputOf({ json, output, get }: GlobalOptions, sources: Sources): OutputFormat {
   if (json) return 'json';
-  return output ?? stored(sources, 'output') ?? 'auto';
+  if (output !== undefined) return output;
+  const preferred = stored(sources, 'output') ?? 'auto';
+  return preferred === 'raw' && get !== undefined ? 'auto' : preferred; // raw would ignore the typed --get
 }
 
 function maxWaitOf({ wait, maxWait }: GlobalOptions, sources: Sources): number {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runCli } from '../../helpers/cli-io.ts';
-import { rateLimited, success } from '../../helpers/service-replies.ts';
+import { quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 
 test.each([
   ['latest --timeout 30', '--timeout expects a duration'],
@@ -44,6 +44,17 @@ test('an option overrides its variable, and an empty variable counts as not set'
   expect((await runCli('latest', { env })).stdout).toBe('base\tUSD\nrates.EUR\t0.92\n');
   expect((await runCli('latest --json', { env })).stdout).toBe('{"base":"USD","rates":{"EUR":0.92}}\n');
 });
+
+test.each(['latest --get rates.EUR', 'quota --get plan'])(
+  '%s selects a value also with FXRATES_OUTPUT=raw',
+  async (line) => {
+    const quota = success(quotaRecord());
+
+    const { code, stdout } = await runCli(line, { quota, env: { FXRATES_OUTPUT: 'raw' } });
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: line.startsWith('latest') ? '0.92\n' : 'free\n' });
+  },
+);
 
 test('global options are accepted before and after the command', async () => {
   const before = await runCli('--base-url https://other.example.test -o compact latest');
