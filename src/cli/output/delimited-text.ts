@@ -29,11 +29,16 @@ export function tsvCell(text: string): string {
 /** One line per value: dotted path, tab, value. */
 export function tsvText(json: string, isTTY: boolean): string {
   const rows: string[] = [];
-  for (const { path, lexeme } of leaves(json)) {
+  for (const { path, lexeme } of valuesOf(json)) {
     const row = `${path.map(tsvCell).join('.')}\t${tsvCell(scalarText(lexeme))}`;
     rows.push(isTTY ? visible(row) : row);
   }
   return rows.join('\n');
+}
+
+/** None of an empty object or list. */
+function valuesOf(json: string) {
+  return [...leaves(json)].filter(({ path, lexeme }) => path.length > 0 || !isContainer(lexeme));
 }
 
 /** A CSV document. */
@@ -44,7 +49,7 @@ export interface CsvTable {
 
 /** One row per value: dotted path and value. */
 export function csvTable(json: string): CsvTable {
-  const rows = [...leaves(json)].map(({ path, lexeme }) => [path.join('.'), scalarText(lexeme)]);
+  const rows = valuesOf(json).map(({ path, lexeme }) => [path.join('.'), scalarText(lexeme)]);
   return { header: ['name', 'value'], rows };
 }
 

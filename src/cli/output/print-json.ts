@@ -26,11 +26,9 @@ import { valuesTable } from './values-table.ts';
  * no number is parsed and printed again.
  */
 export async function printJson(json: string, { settings, screen }: Invocation): Promise<void> {
-  const text =
-    settings.get.length > 0
-      ? selectedText(json, settings, screen.out)
-      : documentText(json, settings.output, screen.out);
-  await screen.print(`${text}\n`);
+  if (settings.get.length > 0) return screen.print(`${selectedText(json, settings, screen.out)}\n`);
+  const text = documentText(json, settings.output, screen.out);
+  await screen.print(text === '' ? '' : `${text}\n`); // an empty object has no line in TSV
 }
 
 /** Prints a whole body, byte for byte; only a terminal gets its control characters escaped and a line end. */

@@ -59,6 +59,8 @@ test('an empty list prints a note on stderr', async () => {
     stderr: `fxrates: nothing is set in ${path}\n`,
   });
   expect(await run('config list')).toMatchObject({ code: 0, stdout: '{}\n', stderr: '' });
+  expect(await run('config list -o csv')).toMatchObject({ code: 0, stdout: 'name,value\n', stderr: '' });
+  expect(await run('config list -o tsv')).toMatchObject({ code: 0, stdout: '', stderr: '' });
 });
 
 test('options override variables, variables profiles, profiles config.json', async () => {
