@@ -95,8 +95,15 @@ const DECODERS = new Map<string, () => NodeJS.ReadWriteStream & AsyncIterable<Ui
 ]);
 
 function decompressed(message: IncomingMessage): AsyncIterable<Uint8Array> {
-  const decoder = DECODERS.get(message.headers['content-encoding']?.toLowerCase() ?? '')?.();
-  if (decoder === undefined) return message;
+  const encoding = message.headers['content-encoding']?.toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return message;
+  const decoder = DECODERS.get(encoding)?.();
+  if (decoder === undefined) return message.destroy(unknownEncoding(encoding));
   // The reader of the decoder gets an error of either stream.
   return pipeline(message, decoder, () => undefined);
+}
+
+/** With the code of a decoder's error, so that the client reports the body and does not retry. */
+function unknownEncoding(encoding: string): Error {
+  return Object.assign(new Error(`unknown content encoding '${encoding}'`), { code: 'Z_DATA_ERROR' });
 }

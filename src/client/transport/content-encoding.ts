@@ -40,7 +40,7 @@ export function isDataError(error: unknown): boolean {
 
 export function notDecodable(error: unknown): string {
   const { message } = error instanceof Error && error.cause instanceof Error ? error.cause : (error as Error);
-  return `The body does not have the content encoding of its header (${message})`;
+  return `The body cannot be decoded: ${message}`;
 }
 
 function isCode(error: unknown, code: string): boolean {

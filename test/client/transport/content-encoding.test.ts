@@ -63,7 +63,7 @@ test.each(TRANSPORTS)(
     expect(error).toMatchObject({
       kind: 'response',
       status: 200,
-      message: 'The body does not have the content encoding of its header (incorrect header check) (HTTP 200)',
+      message: 'The body cannot be decoded: incorrect header check (HTTP 200)',
     });
   },
 );
