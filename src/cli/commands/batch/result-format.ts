@@ -50,7 +50,8 @@ class Csv implements ResultFormat {
   success(query: Query, json: string): string {
     const { header, rows } = selectedCsv(json, this.#get);
     this.#header ??= `${csvText([[...this.#names, ...header]])}\n`;
-    const asked = this.#names.map((name) => [query[name] ?? ''].flat().join(' '));
+    const values = new Map(Object.entries(query)); // a name such as constructor is in every object
+    const asked = this.#names.map((name) => [values.get(name) ?? ''].flat().join(' '));
     return rows.length === 0 ? '' : `${csvText(rows.map((row) => [...asked, ...row]))}\n`;
   }
 

@@ -127,6 +127,14 @@ test('-o csv has the parameters of -p after those of the query, whose values tak
   expect(stdout).toBe('base,symbols,rates.EUR\nUSD,"EUR,GBP",1.10\nEUR,"EUR,GBP",1.10\n');
 });
 
+test('-o csv has an empty cell for a parameter that the query does not have, such as constructor', async () => {
+  const stdin = 'constructor=1\nn=2\n';
+
+  const { stdout } = await batch('latest - -o csv --get n --ordered', { stdin, replies: success({ n: 3 }) });
+
+  expect(stdout).toBe('constructor,n,n\n1,,3\n,2,3\n');
+});
+
 test('-o csv has a column for each parameter of any query', async () => {
   const stdin = 'base=USD\n{"symbols":["EUR","GBP"],"note":"a,b"}\n';
 
