@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Option } from 'commander';
 import type { CacheOptions, CacheStore, Clock } from '../../client/index.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import type { Invocation } from '../command.ts';
@@ -13,8 +14,14 @@ import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { cacheFolder } from '../storage/folders.ts';
 import { jsonLine } from '../terminal/text.ts';
 
+export function cacheOption(description: string): Option {
+  const option = new Option('--cache <age>', description).argParser(parseCacheAge);
+  option.argChoices = ['snapshot']; // for completion; a time is valid too
+  return option;
+}
+
 /** `--cache 10m` or `--cache snapshot`. */
-export function parseCacheAge(text: string): number | 'snapshot' {
+function parseCacheAge(text: string): number | 'snapshot' {
   if (text === 'snapshot') return text;
   const maxAgeMs = parseDuration(text, '--cache');
   if (maxAgeMs > 0 && Number.isFinite(maxAgeMs)) return maxAgeMs;

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import type { Operation } from '../../generated/operations.ts';
-import { fetchOrCache, parseCacheAge } from '../cache/fetch-or-cache.ts';
+import { cacheOption, fetchOrCache } from '../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -102,7 +102,7 @@ export function responseOptions({ consumesQuota }: Operation): readonly Option[]
 /** For operations that use quota. */
 function cacheOptions(): Option[] {
   return [
-    new Option('--cache <age>', 'use a cached response up to this age: 10m, snapshot').argParser(parseCacheAge),
+    cacheOption('use a cached response up to this age: 10m, snapshot'),
     new Option('--offline', 'use a cached response of any age; send nothing').conflicts('cache'),
   ];
 }

@@ -3,7 +3,7 @@ import type { AnyFxRatesError, BatchItem } from '../../../client/index.ts';
 import { type Operation, operations } from '../../../generated/operations.ts';
 import { checkWritable, replaceFile } from '../../../replace-file.ts';
 import { visible } from '../../../visible-text.ts';
-import { cacheOf, parseCacheAge } from '../../cache/fetch-or-cache.ts';
+import { cacheOf, cacheOption } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, cannotWrite, usageError, writeReason } from '../../errors/cli-error.ts';
 import { changedCommand } from '../../errors/next-command.ts';
@@ -31,7 +31,7 @@ export const batchCommand: CommandSpec = {
   options: () => [
     repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
     parameterOption(),
-    new Option('--cache <age>', 'use cached responses up to this age: 10m, snapshot').argParser(parseCacheAge),
+    cacheOption('use cached responses up to this age: 10m, snapshot'),
     new Option('--ordered', 'print the responses in the order of the queries'),
     fileOption('--failed-out <file>', 'write failed and unsent queries to a file'),
   ],

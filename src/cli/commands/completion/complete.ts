@@ -69,8 +69,8 @@ function positionAfter(words: readonly string[], tree: CommandNode): Position {
 }
 
 function advanced(position: Position, word: string, tree: CommandNode): Position {
-  const { command, args, option, isAfterSeparator } = position;
-  if (option !== undefined) return { ...position, option: undefined };
+  const { command, args, isAfterSeparator } = position;
+  if (isValueOf(position.option, word)) return { ...position, option: undefined };
   if (isAfterSeparator) return { ...position, args: [...args, word] };
   if (word === '--') return { ...position, isAfterSeparator: true };
   if (word.startsWith('-') && word !== '-') return { ...position, option: optionAwaitingValue(word, command, tree) };
@@ -82,7 +82,12 @@ function advanced(position: Position, word: string, tree: CommandNode): Position
 function optionAwaitingValue(word: string, command: CommandNode, tree: CommandNode): OptionNode | undefined {
   const name = word.startsWith('--') ? word : `-${word.at(-1)}`;
   const option = findOption(name, command, tree);
-  return option?.value === undefined || option.isValueOptional ? undefined : option;
+  return option?.value === undefined ? undefined : option;
+}
+
+/** After `--watch`, whose value is optional, a word that starts with `-` is the next option. */
+function isValueOf(option: OptionNode | undefined, word: string): option is OptionNode {
+  return option !== undefined && !(option.isValueOptional && word.startsWith('-'));
 }
 
 function findOption(name: string, command: CommandNode, tree: CommandNode): OptionNode | undefined {
@@ -92,7 +97,7 @@ function findOption(name: string, command: CommandNode, tree: CommandNode): Opti
 function offersAt(position: Position, current: string, context: Context): Completion {
   const { command, args, option, isAfterSeparator } = position;
   if (isAfterSeparator && runsProgram(command)) return { candidates: [], directive: DIRECTIVES.commandLine };
-  if (option !== undefined) return valueOffers(option, current, context);
+  if (isValueOf(option, current)) return valueOffers(option, current, context);
   if (!current.startsWith('-') || isAfterSeparator) return argumentOffers(command, { args, current }, context);
   const [name = ''] = current.split('=', 1);
   if (name === current) return optionOffers(command, current);
@@ -167,6 +172,7 @@ function furtherOffers({ path }: CommandNode, { args, current }: Argument, conte
   const [name = ''] = args;
   if (path[0] === 'help') return argumentOffers(positionAfter(args, tree).command, { args: [], current }, context);
   if (path.join(' ') !== 'config set' || args.length > 1) return NOTHING;
+  if (name === 'share_limit') return { ...NOTHING, candidates: [{ word: 'on' }, { word: 'off' }] }; // it has no option
   const option = findOption(`--${name.replaceAll('_', '-')}`, tree, tree);
   return option === undefined ? NOTHING : valueOffers(option, current, context);
 }

@@ -44,7 +44,17 @@ test.each<[words: readonly string[], expected: readonly string[]]>([
   [['config', 'set', 'max'], ['max_wait']],
   [['config', 'set', 'max_wait', ''], []],
   [['config', 'set', 'color', 'n'], ['never']],
+  [
+    ['config', 'set', 'share_limit', 'o'],
+    ['on', 'off'],
+  ],
   [['config', 'set', 'nonsense', ''], []],
+  [['latest', '--cache', ''], ['snapshot']],
+  [['batch', 'latest', '--cache=s'], ['--cache=snapshot']],
+  [['latest', '--watch', ''], []],
+  [['latest', '--watch', '--cou'], ['--count']],
+  [['latest', '--watch', '-q', 'b'], ['base=']],
+  [['latest', '--watch', '5m', 'b'], ['base=']],
   [['completion', 'install', 'f'], ['fish']],
   [['help', 'exit'], ['exit-codes']],
   [
