@@ -35,7 +35,7 @@ export const quotaCommand: CommandSpec = {
   ],
   notes: [
     'In a pipe it prints JSON. The names are those of the service; monthly_remaining and forecast are added.',
-    "The forecast is an estimate from this month's average. It is not shown on the first day or below 20 requests.",
+    "The forecast is an estimate from this month's average. On the first day or below 20 requests, the table says that it is too early, and the JSON has the confidence low.",
     'The command works even if the monthly quota is used up. The per-minute limit applies.',
   ],
   run: runQuota,
