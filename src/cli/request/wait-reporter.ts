@@ -35,6 +35,7 @@ export class WaitReporter {
   /** When the current wait for the limit began. */
   #waitsSince: number | undefined;
   #waits = 0;
+  #isBehindOthers = false;
   #countdown: AbortController | undefined;
 
   /** `endsLongWaits: false`: for many calls, of which only those that wait longer than `--max-wait` fail. */
@@ -43,7 +44,8 @@ export class WaitReporter {
     this.#endsLongWaits = endsLongWaits;
     this.signal = AbortSignal.any([invocation.io.interrupts.signal, this.#tooLong.signal]);
     this.hooks = {
-      onWait: ({ waitMs, retryAfterUnit }) => this.#onLimit(waitMs, retryAfterUnit),
+      onWait: ({ waitMs, retryAfterUnit, limits }) =>
+        limits?.reason === 'in_flight' ? this.#onInFlight() : this.#onLimit(waitMs, retryAfterUnit),
       onRetry: ({ kind, code, status, waitMs }) =>
         this.#begin({ reason: kind, cause: visible(`the attempt failed (${status ?? code ?? kind})`), waitMs }),
       logger: { warn: (message) => void invocation.screen.warn(message) },
@@ -60,6 +62,7 @@ export class WaitReporter {
   end(): void {
     if (this.#waitsSince !== undefined) this.#waitedMs += this.#now() - this.#waitsSince;
     this.#waitsSince = undefined;
+    this.#isBehindOthers = false;
     if (this.#countdown === undefined) return;
     this.#countdown.abort();
     this.#countdown = undefined;
@@ -76,6 +79,16 @@ export class WaitReporter {
       this.#begin({ reason: 'rate_limited', cause: 'rate limited', waitMs });
       this.#waitsSince = this.#now();
     }
+  }
+
+  /** The client reports such a wait each second. It is not for the limit, so `--max-wait` does not count it. */
+  #onInFlight(): void {
+    if (this.#isBehindOthers) return;
+    this.end();
+    this.#isBehindOthers = true;
+    const { screen, io } = this.#invocation;
+    const event = { event: 'wait', reason: 'in_flight', at: new Date(io.clock.now()).toISOString() };
+    void screen.info(screen.isJson ? jsonLine(event) : 'fxrates: waiting for other requests of this key to end\n');
   }
 
   /** Unaffected when the system clock is set. */

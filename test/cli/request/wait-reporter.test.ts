@@ -165,6 +165,27 @@ test('a wait that becomes longer counts once', async () => {
   expect(reporter.signal.reason).toMatchObject({ details: { why: expect.stringContaining('with the earlier waits') } });
 });
 
+test.each([
+  [false, 'fxrates: waiting for other requests of this key to end\n'],
+  [true, '{"event":"wait","reason":"in_flight","at":"2026-01-21T14:20:00.000Z"}\n'],
+])('waits for requests in flight are reported once, and --no-wait allows them (--json: %s)', (isJson, expected) => {
+  let stderr = '';
+  const info = async (text: string) => {
+    stderr += text;
+  };
+  const io = { clock: new FakeClock(), interrupts: new AbortController() };
+  const settings = { maxWaitMs: 0, quiet: 0, verbose: 0 };
+  const screen = { isJson, info, err: { canRedraw: false } };
+  const reporter = new WaitReporter({ io, screen, settings, argv: [] } as unknown as Invocation);
+
+  for (let second = 0; second < 5; second += 1) {
+    reporter.hooks.onWait?.({ waitMs: 1000, limits: { reason: 'in_flight' } } as WaitEvent);
+  }
+
+  expect(stderr).toBe(expected);
+  expect(reporter.signal.aborted).toBe(false);
+});
+
 test('--max-wait inf waits for hours', async () => {
   const clock = new FakeClock();
 
