@@ -184,12 +184,14 @@ export function callClient(client: FxRates, request: ServiceRequest, options: Ca
 /** The deadline of a call: all attempts with their backoff, and `--max-wait` for the limit. */
 function limitsOf({ timeoutMs, retries, maxWaitMs, insecureHttp }: CliSettings): FxRatesOptions {
   const deadlineMs = maxWaitMs + (retries + 1) * (timeoutMs + LONGEST_BACKOFF_MS);
+  // With --no-wait, only a 503 is sent again after its Retry-After, if that is no longer than a backoff.
+  const maxRetryAfterMs = maxWaitMs === 0 ? LONGEST_BACKOFF_MS : maxWaitMs;
   return {
     timeoutMs,
     maxRetries: retries,
     allowInsecureHttp: insecureHttp,
     deadlineMs: Number.isFinite(deadlineMs) ? deadlineMs : false,
-    maxRetryAfterMs: Math.min(Math.max(maxWaitMs, 1), Number.MAX_SAFE_INTEGER),
+    maxRetryAfterMs: Math.min(maxRetryAfterMs, Number.MAX_SAFE_INTEGER),
     onLimit: maxWaitMs === 0 ? 'throw' : 'wait',
   };
 }

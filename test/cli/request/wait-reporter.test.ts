@@ -186,6 +186,20 @@ test.each([
   expect(reporter.signal.aborted).toBe(false);
 });
 
+test.each([
+  ['5', 0, 2],
+  ['9', 5, 1],
+])(
+  'with --no-wait, a 503 with Retry-After %s ends with the exit code %d after %d requests',
+  async (seconds, exitCode, count) => {
+    const unavailable = failure(503, { headers: { 'retry-after': seconds } });
+
+    const { code, requests } = await runCli('latest --no-wait', { replies: [unavailable, success()] });
+
+    expect([code, requests.length]).toEqual([exitCode, count]);
+  },
+);
+
 test('--max-wait inf waits for hours', async () => {
   const clock = new FakeClock();
 
