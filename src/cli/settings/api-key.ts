@@ -123,13 +123,13 @@ function unusableKey(what: string, why: string, cause?: unknown): CliError {
   return new CliError(what, { code: 'unusable_key', exitCode: exitCodes.config, why, cause });
 }
 
-function noKey({ baseUrl }: CliSettings): CliError {
+function noKey({ baseUrl, profile }: CliSettings): CliError {
   return new CliError(`no API key${baseUrl === undefined ? '' : ` for ${baseUrl.text}`}`, {
     code: 'no_key',
     exitCode: exitCodes.authentication,
     hints: [
       'Set it:      export FXRATES_API_KEY=…   or   --key-file /run/secrets/fxrates',
-      'Store it:    fxrates auth login',
+      `Store it:    fxrates auth login${profile === 'default' ? '' : ` --profile ${profile}`}`,
       'No account?  fxrates mock   (a local server, invented rates; it prints a key)',
     ],
   });

@@ -52,6 +52,14 @@ test('without a key, shows how to set one and exits with 4', async () => {
   expect(stderr).toContain('fxrates mock');
 });
 
+test('without a key in a profile, the next step stores one in that profile', async () => {
+  await writeFile(join(folder, 'config.json'), '{"profiles":{"work":{}}}');
+
+  const { stderr } = await runCli('quota --profile work', { env: { FXRATES_API_KEY: '', FXRATES_CONFIG_DIR: folder } });
+
+  expect(stderr).toContain('  Store it:    fxrates auth login --profile work\n');
+});
+
 test.each([
   ['', 'it is empty'],
   ['Bearer abcdefgh12345678', "it starts with 'Bearer '"],

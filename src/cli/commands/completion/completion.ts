@@ -4,6 +4,7 @@ import { Option } from 'commander';
 import { makeFolder, replaceFile } from '../../../replace-file.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { noFolder, storageError, systemReason, usageError } from '../../errors/cli-error.ts';
+import { changedCommand } from '../../errors/next-command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Io } from '../../io.ts';
 import { homeFolder, userFolder } from '../../storage/folders.ts';
@@ -138,11 +139,11 @@ function shellName(typed: string | undefined, variable: string | undefined): She
   throw usageError(what, `expected one of ${SHELLS.join(', ')}`, ['fxrates completion install bash']);
 }
 
-async function confirm(what: string, path: string, { options, settings, io, screen }: Invocation): Promise<void> {
+async function confirm(what: string, path: string, { options, settings, io, screen, argv }: Invocation): Promise<void> {
   if (options['yes'] === true) return;
   if (!io.stdin.isTTY || !settings.mayAsk) {
     throw usageError(`${what} ${path}`, 'writing it requires a confirmation, and prompts are disabled', [
-      'Without a prompt:  fxrates completion install --yes',
+      `Without a prompt:  ${changedCommand(argv, { add: ['--yes'] })}`,
     ]);
   }
   await screen.error(`${what}\n  ${path}\nWrite it? [y/N] `);

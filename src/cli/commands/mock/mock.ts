@@ -125,7 +125,7 @@ const DEFAULT_PORT = 4010;
 /** Serves until Ctrl-C or SIGTERM. When ready, it prints one line to stdout, for a program; the rest is on stderr. */
 async function serveMock(options: MockOptions, invocation: Invocation): Promise<number> {
   const { io, screen, settings } = invocation;
-  const mock = await startMock(options, { port: options.port ?? DEFAULT_PORT, screen });
+  const mock = await startMock(options, { port: options.port ?? DEFAULT_PORT, screen, argv: invocation.argv });
   try {
     await printUsage(mock, invocation);
     const { url, key, plan, adminUrl, dashboardUrl, keys } = mock;
@@ -205,7 +205,7 @@ async function runBesideMock(
   invocation: Invocation,
 ): Promise<number> {
   const { io, screen } = invocation;
-  const mock = await startMock(options, { port: options.port ?? 0, screen });
+  const mock = await startMock(options, { port: options.port ?? 0, screen, argv: invocation.argv });
   try {
     const { url, plan } = mock;
     await screen.info(

@@ -14,7 +14,9 @@ import type {
   Snapshot,
   TlsOptions,
 } from '../../../mock-server/index.ts';
+import type { Invocation } from '../../command.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
+import { changedCommand } from '../../errors/next-command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { jsonTextOf } from '../../json/json-fault.ts';
 import type { Screen } from '../../terminal/screen.ts';
@@ -62,7 +64,7 @@ interface PrintedKey {
   readonly state: 'active' | 'revoked';
 }
 
-interface StartOptions {
+interface StartOptions extends Pick<Invocation, 'argv'> {
   readonly port: number;
   readonly screen: Pick<Screen, 'warn'>;
 }
@@ -70,7 +72,7 @@ interface StartOptions {
 /** Starts a mock server, which no other command loads. Warns of options that the state file overrides. */
 export async function startMock(
   { host, allowRemote, adminToken, plan, seed, now, frozen, journalSize, state, setup, ...paths }: MockOptions,
-  { port, screen }: StartOptions,
+  { port, screen, argv }: StartOptions,
 ): Promise<RunningMock> {
   const [tls, behaviour, replay, setupText] = await Promise.all([
     readTls(paths),
@@ -85,7 +87,7 @@ export async function startMock(
   const [first = printedKey(mock.createKey({ plan }), mock), ...others] = created;
   const isResumed = state !== undefined && existsSync(state);
   const listening = await mock.serve({ port, host, allowRemote, tls, adminToken, state }).catch((cause: unknown) => {
-    throw cannotUse(cause, state) ?? cannotUseTls(cause, paths) ?? cannotListen(cause, { host, port });
+    throw cannotUse(cause, state) ?? cannotUseTls(cause, paths) ?? cannotListen(cause, { host, port, argv });
   });
   // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
@@ -174,8 +176,12 @@ function cannotUseTls(error: unknown, { tlsCert = '', tlsKey = '' }: TlsPaths): 
   return field === undefined ? undefined : unusable(field === 'cert' ? tlsCert : tlsKey, what, error);
 }
 
-function cannotListen(cause: unknown, { host, port }: { readonly host: string; readonly port: number }): unknown {
-  const freePort = 'Use a free port:  fxrates mock --port 0';
+interface ListenOptions extends Pick<StartOptions, 'port' | 'argv'> {
+  readonly host: string;
+}
+
+function cannotListen(cause: unknown, { host, port, argv }: ListenOptions): unknown {
+  const freePort = `Use a free port:  ${changedCommand(argv, { without: ['--port='], add: ['--port', '0'] })}`;
   const reasons: Readonly<Record<string, readonly [string, string]>> = {
     EADDRINUSE: [`port ${port} is in use`, freePort],
     EACCES: [`port ${port} is not allowed`, freePort],

@@ -69,7 +69,7 @@ test.each([
   const { code, stderr } = await install(line, { ...options, stdin: 'y\n' });
 
   expect(code).toBe(2);
-  expect(stderr).toContain('fxrates completion install --yes');
+  expect(stderr).toContain(`fxrates completion install ${line} --yes`);
   expect(await readdir(home)).toEqual([]);
 });
 

@@ -147,12 +147,14 @@ test('a port in use is an error with the next step', async () => {
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
 
-  const { code, stdout, stderr } = await runCli(`mock --port ${port}`);
+  const { code, stdout, stderr } = await runCli(`mock --port ${port} --plan developer -- npm test`);
   server.close();
 
   expect(code).toBe(1);
   expect(stdout).toBe('');
-  expect(stderr).toBe(`fxrates: port ${port} is in use\n\n  Use a free port:  fxrates mock --port 0\n`);
+  expect(stderr).toBe(
+    `fxrates: port ${port} is in use\n\n  Use a free port:  fxrates mock --plan developer --port 0 -- npm test\n`,
+  );
 });
 
 test('an address of another machine is refused', async () => {
