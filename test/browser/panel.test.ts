@@ -235,6 +235,9 @@ browserTest('shows a space in place of the mock, and says so when it has ended',
   await space.close();
 
   await page.getByRole('alert').getByText('Space "checkout" does not exist').waitFor();
+  mock.space({ name: 'checkout' });
+  await fetch(`${url}/api/v1/latest?again=1`, { headers: { authorization: space.key } });
+  await page.getByRole('button', { name: 'GET /api/v1/latest?again=1' }).waitFor();
   await page.getByLabel('Space').selectOption({ label: 'the mock itself' });
   await page.getByRole('button', { name: 'GET /api/v1/latest' }).waitFor();
   await close();

@@ -51,10 +51,17 @@ export function useMock(space: string) {
 function followMock(scope: string, load: () => Promise<void>, setEntries: Change): () => void {
   const end = new AbortController();
   const loadOnce = oneAtATime(load, end.signal);
+  // The stream ends with its space, and another space can have the name. `load` shows the errors.
+  const follow = () =>
+    followEntries(scope, setEntries, { signal: end.signal, onShown: loadOnce }).catch(() => undefined);
+  const followOnce = oneAtATime(follow, end.signal);
+  setEntries(() => []);
   loadOnce();
-  // The next request has the same error as the stream.
-  void followEntries(scope, setEntries, { signal: end.signal, onShown: loadOnce }).catch(() => undefined);
-  const stop = everySecond(loadOnce);
+  followOnce();
+  const stop = everySecond(() => {
+    loadOnce();
+    followOnce();
+  });
   return () => {
     end.abort();
     stop();
@@ -109,7 +116,6 @@ async function followEntries(scope: string, change: Change, { signal, onShown }:
     change((entries) => [...newest, ...since(newest, entries)].slice(0, MOST_ENTRIES));
     onShown();
   };
-  change(() => []);
   await followJournal(
     scope,
     (entry) => {
