@@ -20,6 +20,14 @@ const panelFiles: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/** The library loads the control panel from the file of the CLI, so that the package contains it once. */
+const sharedPanel: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'shared-panel',
+  setup(build) {
+    build.onResolve({ filter: /panel-files\.ts$/ }, () => ({ path: './cli/panel.cjs', external: true }));
+  },
+};
+
 /** Puts the texts of scripts and style sheets where their modules would read them from files. */
 const texts: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'texts',
@@ -179,7 +187,7 @@ export default defineConfig((cli) => [
     dts: false,
     splitting: true,
     clean: ['dist/*.js', 'dist/*.d.ts', 'dist/*.d.cts'],
-    esbuildPlugins: [panelFiles, texts],
+    esbuildPlugins: [sharedPanel, texts],
     plugins: [classNames],
   },
   {
