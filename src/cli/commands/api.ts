@@ -56,7 +56,8 @@ function withWholePath(path: string, { argv, args: [typed = ''] }: Invocation): 
     if (!(error instanceof CliError) || error.details.status !== 404 || path.split('/')[1] === FIRST_SEGMENT)
       throw error;
     const whole = PATHS.find((known) => known.endsWith(path)) ?? BASE_PATH + path;
-    const hint = `Paths begin with ${BASE_PATH}:  ${changedCommand(argv.with(argv.indexOf(typed), typed.replace(/^[^?]*/, whole)), {})}`;
+    const complete = typed.replace(/^[^?]*/, () => whole);
+    const hint = `Paths begin with ${BASE_PATH}:  ${changedCommand(argv.with(argv.indexOf(typed), complete), {})}`;
     const { why: _, hints = [], ...details } = error.details; // the message has the reason
     throw new CliError(error.message, { ...details, hints: [...hints, hint], cause: error });
   };
