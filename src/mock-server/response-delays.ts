@@ -24,7 +24,7 @@ export class ResponseDelays {
     this.#clock = clock;
   }
 
-  /** Waits, with infinity until it is ended. Returns whether the whole time has passed. */
+  /** Waits `ms` milliseconds; infinity waits until something ends the wait. Returns whether the whole time has passed. */
   async wait(
     ms: number,
     signal: AbortSignal | undefined,

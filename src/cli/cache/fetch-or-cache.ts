@@ -86,7 +86,7 @@ async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocat
 }
 
 const DAY_MS = 86_400_000;
-/** Older responses are removed, at most once a day: with thousands of files, to read their ages takes long. */
+/** Older responses are removed, at most once a day: reading the ages of thousands of files takes long. */
 const CACHED_FOR_MS = 30 * DAY_MS;
 /** The file with the time at which old responses were last removed. */
 const CLEANED_AT = 'cleaned-at';

@@ -1,7 +1,7 @@
 import { commandLine } from '../terminal/text.ts';
 
 interface Change {
-  /** Options to remove. The name of one with a value ends with `=`. */
+  /** Options to remove. The name of an option with a value ends with `=`. */
   readonly without?: readonly string[];
   /** Words to add. */
   readonly add?: readonly string[];

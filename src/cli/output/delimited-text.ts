@@ -36,7 +36,7 @@ export function tsvText(json: string, isTTY: boolean): string {
   return rows.join('\n');
 }
 
-/** None of an empty object or list. */
+/** The values of a document; none for an empty object or list. */
 function valuesOf(json: string) {
   return [...leaves(json)].filter(({ path, lexeme }) => path.length > 0 || !isContainer(lexeme));
 }

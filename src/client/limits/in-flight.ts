@@ -173,7 +173,7 @@ export function serviceFailed(health: ServiceHealth, failure: ServiceFailure): S
 function failedWhileDown(health: ServiceHealth, failure: ServiceFailure): ServiceHealth {
   const { now, sentAt, hintMs, isOwn } = failure;
   const isProbe = sentAt > health.staleBefore;
-  // The probe said nothing about the service, so another call is sent at once.
+  // The failure is about this call and not the service, so another call is the next probe, at once.
   if (isProbe && isOwn && hintMs === undefined) return { ...health, isProbing: false };
   if (isProbe) {
     return goDown({ ...health, backoffMs: Math.min(LONGEST_BACKOFF_MS, BACKOFF_FACTOR * health.backoffMs) }, failure);

@@ -22,7 +22,7 @@ export type OnEnd = (
   details: Partial<FailureDetails>,
 ) => RetryAfterReading | undefined;
 
-type PermitFields = Pick<Permit, 'sentAt' | 'isProbe' | 'ticket'> & { readonly retryOf: Permit | undefined };
+export type PermitFields = Pick<Permit, 'sentAt' | 'isProbe' | 'ticket'> & { readonly retryOf: Permit | undefined };
 
 /** Permits one request now. The first report about the request ends the permit; later ones are ignored. */
 export class Permit {
@@ -33,7 +33,7 @@ export class Permit {
   readonly ticket: number;
   /** Number of failed attempts of the call, including this one. */
   failures: number;
-  /** Time of the first of them; infinity for none. */
+  /** Time of the first failed attempt of the call; infinity for none. */
   firstFailedAt: number;
   readonly #onEnd: OnEnd;
   #isOpen = true;

@@ -4,7 +4,7 @@ import { InFlight } from './in-flight.ts';
 import { DEFAULT_LIMITER_SETTINGS, LimiterCore, type LimiterSettings } from './limiter-core.ts';
 import { closedUntil } from './limiter-state.ts';
 import { type LimiterEvent, LimiterHistory, type LimiterView, type LimiterWait, statusOf } from './limiter-view.ts';
-import { LimitError, type LimitReason, type OnEnd, Permit } from './permit.ts';
+import { LimitError, type LimitReason, type OnEnd, Permit, type PermitFields } from './permit.ts';
 import { type AcquireOptions, type QueuedCall, RequestQueue, WakeTimer } from './request-queue.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs, unitOf } from './retry-after.ts';
 import { SharedCore, type Sharing } from './shared/shared-core.ts';
@@ -186,7 +186,7 @@ export class RateLimiter {
     return Math.max(now, at, this.#inFlight.health.retryAt);
   }
 
-  #permit(fields: ConstructorParameters<typeof Permit>[1]): Permit {
+  #permit(fields: PermitFields): Permit {
     const permit = new Permit(this.#end, fields);
     this.#inFlight.add(permit);
     return permit;

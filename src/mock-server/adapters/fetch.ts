@@ -21,21 +21,21 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetc
     if (received.delivery?.sendsHead === false) throw brokenFetch(received.delivery.ending);
     return received;
   };
-  return async (input, init) => {
-    let call = isSimple(input, init) ? simpleCall(input, init) : anyCall(new Request(input, init));
-    call.signal?.throwIfAborted();
-    let received = await send(call);
-    let redirects = 0;
-    for (let next = redirected(call, received); next !== undefined; next = redirected(call, received)) {
-      redirects += 1;
-      if (call.redirect === 'error') throw refusedRedirect('unexpected redirect');
-      if (redirects > MOST_REDIRECTS) throw refusedRedirect('redirect count exceeded');
-      call = next;
-      received = await send(call);
+  const follow = async (call: FetchCall, redirects = 0): Promise<Response> => {
+    const received = await send(call);
+    const next = redirectedCall(call, received);
+    if (next === undefined) {
+      const properties = { url: { value: call.url.href }, redirected: { value: redirects > 0 } };
+      return Object.defineProperties(toResponse(received, call.signal), properties);
     }
-    const response = toResponse(received, call.signal);
-    Object.defineProperties(response, { url: { value: call.url.href }, redirected: { value: redirects > 0 } });
-    return response;
+    if (call.redirect === 'error') throw refusedRedirect('unexpected redirect');
+    if (redirects === MOST_REDIRECTS) throw refusedRedirect('redirect count exceeded');
+    return follow(next, redirects + 1);
+  };
+  return async (input, init) => {
+    const call = isSimple(input, init) ? simpleCall(input, init) : anyCall(new Request(input, init));
+    call.signal?.throwIfAborted();
+    return follow(call);
   };
 }
 
@@ -75,8 +75,8 @@ function anyCall(request: Request): FetchCall {
   return { url: new URL(url), signal, redirect, read: () => fromRequest(request.clone()) };
 }
 
-/** The call to the target of a redirect; `undefined` if the response is none, or is returned as it is. */
-function redirected(call: FetchCall, { status, headers: { location } }: MockResponse): FetchCall | undefined {
+/** The call to the target of a redirect; `undefined` if there is no redirect to follow. */
+function redirectedCall(call: FetchCall, { status, headers: { location } }: MockResponse): FetchCall | undefined {
   if (call.redirect === 'manual' || location === undefined || !REDIRECTS.includes(status)) return undefined;
   const url = new URL(location, call.url);
   const target = url.pathname + url.search;

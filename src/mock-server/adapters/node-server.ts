@@ -150,7 +150,7 @@ function receive(
   { handleRequest, closing }: Receiving,
 ): Promise<void> | undefined {
   const { method = 'GET', url = '/', headers, socket } = incoming;
-  const head = { method, target: url, headers: joined(headers) };
+  const head = { method, target: url, headers: withJoinedCookies(headers) };
   const getSignal = () => disconnectSignal(outgoing, closing);
   const source: RequestSource = { adapter: 'socket', getSignal };
   const sending = { outgoing, socket, getSignal };
@@ -167,7 +167,7 @@ function receive(
 }
 
 /** Node.js has joined repeated headers, except `set-cookie`, which no correct request has. */
-function joined(headers: IncomingMessage['headers']): MockRequest['headers'] {
+function withJoinedCookies(headers: IncomingMessage['headers']): MockRequest['headers'] {
   const { 'set-cookie': cookies } = headers;
   return (cookies === undefined ? headers : { ...headers, 'set-cookie': cookies.join(', ') }) as MockRequest['headers'];
 }

@@ -27,7 +27,7 @@ export interface MockFaults {
    */
   get(id: string): Fault;
   /**
-   * Removes a fault. The requests that a `hang` fault blocks end without a response, also when the fault expires.
+   * Removes a fault. When a `hang` fault is removed or expires, the requests that it blocks end without a response.
    * @throws MockServerError with code `not_found`.
    */
   remove(id: string): void;

@@ -196,7 +196,7 @@ export function closestLines({ all, patternOf }: Pick<Selection, 'all' | 'patter
   return lines.length === 0 ? '' : `Closest:\n${lines.join('')}`;
 }
 
-/** The filter with the patterns of its stub and its fault: the field that differs says more than the id. */
+/** The filter with the patterns of its stub and its fault, so that messages name the field that differs. */
 function withPatterns({ after: _, ...filter }: RequestFilter, patternOf: PatternOf): RequestFilter {
   const { stub, fault, ...others } = filter;
   const ofStub = stub === undefined ? undefined : patternOf('stub', stub);

@@ -183,7 +183,7 @@ export class Journal {
     };
   }
 
-  /** Ends the waits for requests. A mock that is closed can still be called in process, so entries stay. */
+  /** Ends waits and event streams. The entries stay, because a closed mock can still be called in process. */
   close(): void {
     for (const end of this.#closeListeners) end();
   }

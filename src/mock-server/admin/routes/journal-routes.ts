@@ -196,15 +196,11 @@ export function streamEvents({ journal, spaces: all, query, signal, outgoing }: 
   const unsubscribe = journal.subscribe(send, { spaces: spaces === 'true', onClose: () => void outgoing.end() });
   // A comment, so that proxies and clients do not take a stream without requests for a broken connection.
   const stopBeats = every(BEAT_MS, () => void outgoing.write(':\n\n'));
-  onAbort(signal, () => {
+  const stop = () => {
     unsubscribe();
     stopBeats();
-  });
-}
-
-function onAbort(signal: AbortSignal, act: () => void): void {
-  if (signal.aborted) act();
-  else signal.addEventListener('abort', act, { once: true });
+  };
+  signal.addEventListener('abort', stop, { once: true });
 }
 
 /** WHATWG HTML §9.2.7: a comment about every 15 seconds. */
