@@ -31,6 +31,7 @@ const SOURCE_STEPS: readonly Step[] = [
   ['types (tsc)', [TSC_7]],
   ['types of the control panel (tsc)', [TSC_7, '-p', 'src/mock-server/panel/browser']],
   ['English of documents and help (prose)', ['tsx', 'scripts/lint-prose.ts']],
+  ['docstrings of the API reference (typedoc)', ['typedoc', '--emit', 'none']],
 ];
 const PACKAGE_STEPS: readonly Step[] = [
   ['build (tsup)', ['tsup', '--silent']],

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const pages = [root, join(root, 'docs'), join(root, 'docs/reference')].flatMap((folder) =>
+const pages = [root, join(root, 'docs')].flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.md'))
     .map((name) => relative(root, join(folder, name))),

@@ -1,12 +1,12 @@
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readSwitchDocs } from '../../scripts/reference/mock-page.ts';
 import { switchEffects } from '../../scripts/switch-effects.ts';
 import { notShown } from '../../src/generated/service.ts';
 import type { Switch } from '../../src/mock-server/behaviour/switch.ts';
 import { SWITCH_GROUPS, SWITCH_NAMES, type SwitchName, switches } from '../../src/mock-server/behaviour/switches.ts';
 
-const meanings = readSwitchDocs(fileURLToPath(new URL('../..', import.meta.url)));
+const meanings = new Map(['limit-switches.ts', 'switches.ts'].flatMap((file) => commentsIn(file)));
 const code = (value: unknown) => `\`${value === null ? 'null' : value}\``;
 
 function valuesOf(name: SwitchName): readonly unknown[] {
@@ -23,7 +23,7 @@ function sectionOf(name: SwitchName): string {
   });
   return `### \`${name}\`
 
-${meanings.get(name)?.paragraphs.join(' ')}
+${meanings.get(name)?.text}
 
 ${id === undefined ? '**Documented.** The default is the documented behaviour.' : `**Not documented:** ${notShown[id]}`}
 
@@ -92,3 +92,27 @@ test('docs/switches.md describes every switch', async () => {
 test.each(SWITCH_NAMES)('%s has an effect for each of its values, and for no other', (name) => {
   expect(Object.keys(switchEffects[name].mock).sort()).toEqual(valuesOf(name).map(String).sort());
 });
+
+test('every switch has a comment that states its default', () => {
+  const stated = SWITCH_NAMES.map((name) => [name, meanings.get(name)?.byDefault]);
+  const defaults = SWITCH_NAMES.map((name) => {
+    const { default: value } = switches[name];
+    return [name, typeof value === 'string' ? `'${value}'` : String(value)];
+  });
+
+  expect(stated).toEqual(defaults);
+});
+
+interface Comment {
+  readonly text: string;
+  readonly byDefault: string | undefined;
+}
+
+/** The comment above each property of the object literals in a file of switches. */
+function commentsIn(file: string): readonly (readonly [name: string, comment: Comment])[] {
+  const source = readFileSync(join(import.meta.dirname, '../../src/mock-server/behaviour', file), 'utf8');
+  return Array.from(source.matchAll(/^ {2}\/\*\*[\s*]+(.*?)\s+\*\/\n {2}(\w+):/gms), ([, comment = '', name = '']) => {
+    const [text = '', byDefault] = comment.replace(/\s*\n\s*\*\s*/g, ' ').split(/\s*Default: (?=.*\.$)/);
+    return [name, { text, byDefault: byDefault?.replace(/\.$/, '') }];
+  });
+}

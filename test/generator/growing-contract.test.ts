@@ -16,9 +16,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 await cp(ROOT, root, { recursive: true, filter: (source) => !LEFT_OUT.test(basename(source)) });
 await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'), 'dir');
 await writeFile(join(root, 'openapi.yaml'), await specWith('three-operations.yaml'));
-// The steps of `npm run generate`, in order.
 await run('tsx', 'scripts/generate.ts');
-await run('tsx', 'scripts/reference.ts');
 
 /** The tests that read the contract. Run all others with `npm test` in such a copy. */
 const SUITES = [

@@ -108,16 +108,12 @@ describe.skipIf(!hasBundle)('the package', () => {
 });
 
 /**
- * The targets of the links of a page, or the documents that a docstring names. Pictures and the reference, which would
- * make the package too large, are in the repository only; the types, the help and openapi.json have the same sentences.
+ * The targets of the links of a page, or the documents that a docstring names. Pictures are in the repository only.
  */
 function documentsIn(path: string, text: string): string[] {
   if (/\.d\.c?ts$/.test(path)) return text.match(/[\w/-]+\.md\b/g) ?? [];
   const links = Array.from(text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g), ([, link = '']) => link);
-  return links
-    .filter((link) => !/^[a-z]+:|\.png$/.test(link))
-    .map((link) => join(dirname(path), link))
-    .filter((file) => !file.startsWith('docs/reference/'));
+  return links.filter((link) => !/^[a-z]+:|\.png$/.test(link)).map((link) => join(dirname(path), link));
 }
 
 /** All texts in a value of package.json. */

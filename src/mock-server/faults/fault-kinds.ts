@@ -35,7 +35,7 @@ export interface FaultMatch extends RequestPattern {
 
 const adapterNames = `some of ${ADAPTER_NAMES.join(', ')}`;
 
-export const faultMatch = z.strictObject(
+const faultMatch = z.strictObject(
   {
     ...requestPatternShape,
     status: expected('an HTTP status', (error) => z.int(error)).optional(),
