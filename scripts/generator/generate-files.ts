@@ -27,6 +27,6 @@ export function generateFiles(document: unknown): Map<string, string> {
 export function contractOf(document: unknown): Contract {
   return readDocument(document, (spec) => {
     const contract = readContract(spec);
-    return spec.isClean ? checkExamples(contract) : contract;
+    return spec.isClean ? checkExamples(contract, spec) : contract;
   });
 }

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Document, isCollection, isNode, LineCounter, parseDocument } from 'yaml';
+import { type Document, isCollection, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import { generateFiles } from './generate-files.ts';
 import { type Refusal, refusalText, SpecError } from './spec-node.ts';
 
@@ -59,13 +59,48 @@ async function generate(spec: string): Promise<Files> {
     throw new InputError(`${nameOf(spec)} has several YAML documents; pass one OpenAPI document with --spec FILE`);
   if (error !== undefined)
     throw new InputError(`${nameOf(spec)}: ${error.message.split('\n', 1)[0]?.replace(/:$/, '')}`);
+  const aliases = aliasProblems(document);
   try {
-    return format(generateFiles(document.toJS()), ROOT);
+    if (aliases.length > 0) throw new SpecError(aliases);
+    return format(generateFiles(plainValue(document)), ROOT);
   } catch (refused) {
     if (!(refused instanceof SpecError)) throw refused;
     const text = (refusal: Refusal) => `${nameOf(spec)}:${lineOf(refusal, document, lines)} ${refusalText(refusal)}`;
     throw new InputError(refused.refusals.map(text).join('\n'));
   }
+}
+
+/** Aliases that cannot be followed, with the place of each. */
+function aliasProblems(document: Document): Refusal[] {
+  const problems: Refusal[] = [];
+  visit(document, {
+    Alias(key, alias, parents) {
+      const path = pathOf(key, parents);
+      const target = alias.resolve(document);
+      if (target === undefined) problems.push({ path, problem: `no anchor &${alias.source} precedes this alias` });
+      else if (parents.includes(target)) problems.push({ path, problem: `*${alias.source} contains itself` });
+    },
+  });
+  return problems;
+}
+
+/** The parser follows 100 aliases, and multiplies those that nest, so that a few cannot make a billion values. */
+function plainValue(document: Document): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    throw new SpecError([{ path: [], problem: 'more than 100 YAML aliases; write a $ref instead' }]);
+  }
+}
+
+/** The keys that lead to a node that the parser visits. */
+function pathOf(key: number | 'key' | 'value' | null, parents: readonly unknown[]): string[] {
+  return parents.flatMap((node, index) => {
+    if (isPair(node)) return [String(isScalar(node.key) ? node.key.value : node.key)];
+    const next = parents[index + 1];
+    return isSeq(node) ? [String(next === undefined ? key : node.items.indexOf(next))] : [];
+  });
 }
 
 /** Formats files like `npm run fix`, in one run of the formatter. */

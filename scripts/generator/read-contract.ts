@@ -17,7 +17,9 @@ export function readContract(spec: SpecNode): Contract {
   spec.only('key', ...KEYS);
   spec.attempt(() => checkServers(spec));
   spec.attempt(() => checkSecurity(spec));
-  const components = spec.get('components').only('kind of component', ...COMPONENTS);
+  const components =
+    spec.attempt(() => spec.get('components').only('kind of component', ...COMPONENTS)) ??
+    spec.with('components', {}).get('components'); // so that the other problems are reported, too
   const schemas = readSchemas(components);
   refuseCircles(schemas, components);
   const reading = { schemas, examples: [], ids: new Set<string>(), givenIds: idsOf(spec) };
@@ -26,10 +28,14 @@ export function readContract(spec: SpecNode): Contract {
     schemas,
     operations,
     examples: reading.examples,
-    plans: spec.get('x-plans').value,
-    apiKeyPattern: spec.get('x-api-key').only('key', 'pattern', 'description').get('pattern').string(),
-    notShown: spec.get('x-not-shown').value,
+    plans: spec.attempt(() => spec.get('x-plans').value),
+    apiKeyPattern: spec.attempt(() => readKeyPattern(spec)) ?? '',
+    notShown: spec.attempt(() => spec.get('x-not-shown').value),
   };
+}
+
+function readKeyPattern(spec: SpecNode): string {
+  return spec.get('x-api-key').only('key', 'pattern', 'description').get('pattern').string();
 }
 
 function readVersion(spec: SpecNode): void {

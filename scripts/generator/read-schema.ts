@@ -33,8 +33,16 @@ function readNullable(node: SpecNode): Schema {
   const nullable = node.find('nullable');
   if (nullable === undefined) return readKeywords(node);
   if (!node.isOpenApi30) nullable.refuse("OpenAPI 3.1 has no 'nullable'; write type: [string, 'null']");
-  const schema = readKeywords(node.without('nullable'));
-  return nullable.boolean() ? anyOf([schema, { kind: 'null' }]) : schema;
+  const plain = node.without('nullable');
+  return nullable.boolean() ? anyOf([...nonNullSchemas(plain), { kind: 'null' }]) : readKeywords(plain);
+}
+
+/** OpenAPI 3.0 lists null in the enum of a nullable value, although `type` does not name it. */
+function nonNullSchemas(node: SpecNode): Schema[] {
+  const values = node.find('enum')?.value;
+  if (!Array.isArray(values) || !values.includes(null)) return [readKeywords(node)];
+  const others = values.filter((value) => value !== null);
+  return others.length === 0 ? [] : [readKeywords(node.with('enum', others))];
 }
 
 function readKeywords(node: SpecNode): Schema {
@@ -169,10 +177,10 @@ function isScalar(value: unknown): value is Scalar {
 }
 
 /** The first example of a scalar, for responses that are made from the schema. */
-function exampleOf(node: SpecNode): Scalar | undefined {
-  const examples = node.find('examples')?.value;
-  const [first] = Array.isArray(examples) ? examples : [node.find('example')?.value];
-  return isScalar(first) ? first : undefined;
+function exampleOf(node: SpecNode): SpecNode | undefined {
+  const examples = node.find('examples');
+  const first = Array.isArray(examples?.value) ? examples.items()[0] : node.find('example');
+  return isScalar(first?.value) ? first : undefined;
 }
 
 function readString(node: SpecNode): Schema {

@@ -1,3 +1,5 @@
+import type { SpecNode } from './spec-node.ts';
+
 /**
  * A schema of the document, reduced to what the generator implements. Types, zod schemas and samples are made from it.
  */
@@ -16,8 +18,8 @@ export type Schema = (
 ) & {
   readonly description?: string;
   readonly isDeprecated?: boolean;
-  /** An example of the value in the document. */
-  readonly example?: Scalar;
+  /** A scalar example of the value, at its place in the document. */
+  readonly example?: SpecNode;
 };
 
 export type Scalar = string | number | boolean | null;

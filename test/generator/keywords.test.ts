@@ -156,6 +156,8 @@ test.each([
 test.each([
   ['{ type: string, nullable: true }', '{ anyOf: [{ type: string }, { type: "null" }] }'],
   ['{ type: string, nullable: false }', '{ type: string }'],
+  ['{ type: string, nullable: true, enum: [a, null] }', '{ anyOf: [{ type: string, enum: [a] }, { type: "null" }] }'],
+  ['{ type: string, nullable: true, enum: [null] }', '{ type: "null" }'],
   ['{ type: integer, minimum: 1, exclusiveMinimum: true }', '{ type: integer, exclusiveMinimum: 1 }'],
   ['{ type: integer, maximum: 9, exclusiveMaximum: false }', '{ type: integer, maximum: 9 }'],
   ["{ $ref: '#/components/schemas/Other', minLength: 1 }", "{ $ref: '#/components/schemas/Other' }"],

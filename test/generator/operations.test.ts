@@ -249,7 +249,7 @@ test.each([
   [
     `${JSON_OK} examples one value data count`,
     'x',
-    '/examples/one/value: the example is no ClosedResponse: data.count',
+    '/examples/one/value: the example is not a valid ClosedResponse: data.count',
   ],
   [`${JSON_OK} schema`, CLOSED, '/schema: the response is not the envelope of the service'],
   [`${GET} responses 503 content application/json schema`, CLOSED, "every error is an 'ErrorResponse'"],
@@ -270,8 +270,46 @@ test('a response without an example needs a schema from which one can be made', 
   const change = ['components schemas Loop', loop, data, { $ref: '#/components/schemas/Loop' }];
 
   expect(() => contractOf(stressWith(...change, `${JSON_OK} examples`, undefined))).toThrow(
-    'no response can be generated from the schema (it has no end)',
+    'no response can be generated from the schema (no value of a usable size was found)',
   );
+});
+
+const FIELD = ['components schemas ClosedResponse properties data', `${JSON_OK} examples`] as const;
+
+function withoutExample(field: unknown): Record<string, unknown> {
+  const data = { type: 'object', required: ['field'], properties: { field } };
+  return stressWith(FIELD[0], data, FIELD[1], undefined);
+}
+
+test.each([
+  { type: 'string', pattern: '^(?=a)ab$' },
+  { type: 'string', pattern: '^(?!x)[a-c]+$' },
+  { type: 'string', pattern: '(?<=a)b' },
+  { type: 'string', pattern: '\\bword\\b' },
+  { type: 'string', pattern: '^(a)\\1$' },
+  { type: 'string', minLength: 1e9 },
+  { type: 'array', items: { type: 'string' }, minItems: 1e9 },
+])('a response without an example for %j needs one', (field) => {
+  expect(() => contractOf(withoutExample(field))).toThrow(
+    /#\/paths.*\/responses\/200: no response can be generated from the schema \(.*\); give an example$/,
+  );
+});
+
+test('a sample uses the example of a field whose pattern gives no text', () => {
+  const field = { type: 'string', pattern: '^(?=a)ab$', example: 'ab' };
+
+  expect(contractOf(withoutExample(field)).operations[0]?.sample).toMatchObject({
+    fields: { data: { fields: { field: { values: ['ab'] } } } },
+  });
+});
+
+test('an invalid example of a field is reported at its place, alone', () => {
+  const place = '#/components/schemas/ClosedResponse/properties/data/properties/field';
+
+  expect(() => contractOf(withoutExample({ type: 'string', example: 5 }))).toThrow(
+    new RegExp(`^${place}/example: the example does not match its schema: .*$`),
+  );
+  expect(() => contractOf(withoutExample({ type: 'integer', examples: ['x'] }))).toThrow(`${place}/examples/0: the`);
 });
 
 test('a response without an example has no more entries of a map than its schema allows', () => {
@@ -308,6 +346,17 @@ test('one run reports the problems of all parts of a document', () => {
     ].join('\n'),
   );
   expect(() => contractOf(document)).toThrow('/parameters/1/in: unknown place of a parameter "cookie"');
+});
+
+test('without components and extensions, the other problems are reported, too', () => {
+  const changes = ['components', undefined, 'x-plans', undefined, 'x-api-key', undefined, `${GET} requestBody`, {}];
+
+  const refused = () => contractOf(stressWith(...changes));
+
+  expect(refused).toThrow("#: 'components' is missing");
+  expect(refused).toThrow("#: 'x-plans' is missing");
+  expect(refused).toThrow("#: 'x-api-key' is missing");
+  expect(refused).toThrow("unknown key of an operation 'requestBody'");
 });
 
 function stressDocument() {
