@@ -243,6 +243,14 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
     },
     client: 'A refusal rejects with `RequestError`. If ignored, the response may be for another base than requested.',
   },
+  unknownParameters: {
+    mock: {
+      served: 'Ignores the parameter. The reason in the journal names it, with the nearest known one.',
+      '400': 'Refuses the request with 400 `invalid_parameter`, which names the parameter.',
+    },
+    client:
+      'If refused, a misspelt parameter rejects with `RequestError` instead of returning rates for another query.',
+  },
   cors: {
     mock: {
       absent: 'Sends no CORS headers.',

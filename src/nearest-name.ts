@@ -1,11 +1,20 @@
 /** The most similar name; `undefined` if none is similar. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
-  if (given.length > LONGEST_NAME) return undefined;
-  const [best] = known
+  return byDistance(given, known).find(({ name, distance }) => distance <= name.length / 3)?.name;
+}
+
+/** The `most` names that are the most similar, however different they are. */
+export function nearestNames(given: string, known: readonly string[], most: number): readonly string[] {
+  return byDistance(given, known)
+    .slice(0, most)
+    .map(({ name }) => name);
+}
+
+function byDistance(given: string, known: readonly string[]) {
+  if (given.length > LONGEST_NAME) return [];
+  return known
     .map((name) => ({ name, distance: editDistance(given.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= name.length / 3)
     .sort((one, other) => one.distance - other.distance);
-  return best?.name;
 }
 
 /** A longer name is not a typing mistake, and comparing it takes time. */

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json-object.ts';
-import { nearestName } from '../nearest-name.ts';
+import { nearestName, nearestNames } from '../nearest-name.ts';
 import { redactKeys } from './redact-keys.ts';
 
 /** Thrown for an invalid option, a failed expectation, a failed request to the admin API, and a refusal of the dashboard. */
@@ -150,9 +150,16 @@ export function checkOptionNames(options: unknown, unknown: Unknown): void {
   if (name !== undefined) throw unknownName(name, unknown);
 }
 
-/** The error for an unknown name: the nearest known name, and all known names. `place` ends with a dot. */
+/** The error for an unknown name: the nearest known name, and the known names. `place` ends with a dot. */
 export function unknownName(name: string, { what, known }: Unknown, place = ''): MockServerError {
   const nearest = nearestName(name, known);
-  const hint = nearest === undefined ? 'valid names:' : `did you mean ${nearest}? Valid names:`;
-  return new InvalidOptionError(place + name, `is not ${what}; ${hint} ${known.join(', ')}.`);
+  const hint = nearest === undefined ? '' : `did you mean ${nearest}? `;
+  const names = known.length > MOST_NAMES ? nearestNames(name, known, 3) : known;
+  const which = names.length < known.length ? `the nearest of ${known.length} names:` : 'valid names:';
+  const list = names.length === 0 ? `there are ${known.length} names` : `${which} ${names.join(', ')}`;
+  const text = hint === '' ? list : hint + list.charAt(0).toUpperCase() + list.slice(1);
+  return new InvalidOptionError(place + name, `is not ${what}; ${text}.`);
 }
+
+/** A longer list hides the name that was meant. */
+const MOST_NAMES = 16;

@@ -3,9 +3,8 @@ import type * as z from 'zod';
 import { parseTarget } from '../http/router.ts';
 import { unknownField } from '../matching/checked-input.ts';
 import { MockServerError, show, thrownText } from '../mock-server-error.ts';
-import { servePanel } from '../panel/serve-panel.ts';
+import { redirectToPanel, servePanel } from '../panel/serve-panel.ts';
 import { findRoute } from '../web/find-route.ts';
-import { ADMIN_ROOT } from '../web/own-pages.ts';
 import { requireToken } from './gate.ts';
 import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
 import { type AdminRoute, type AdminTarget, MAX_BODY_BYTES, needsBody } from './route.ts';
@@ -41,10 +40,10 @@ async function handleApi({ target, token }: AdminServerOptions, exchange: AdminE
   // node:http omits the body of a response to HEAD.
   const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? 'GET');
   const found = findRoute<AdminRoute>(adminRoutes, method, rest ?? exchange.path);
-  if (found.route?.isOpen !== true) {
-    const refusal = requireToken(incoming.headers, token);
-    if (refusal !== undefined) throw refusal;
-  }
+  // Without the token, known and unknown names of spaces get the same response.
+  const isOpen = found.route?.isOpen === true && space === undefined;
+  const refusal = isOpen ? undefined : requireToken(incoming.headers, token);
+  if (refusal !== undefined) throw refusal;
   if (found.route === undefined) throw noRoute(found.allowed, method, rest ?? exchange.path);
   await runRoute(
     found.route,
@@ -56,10 +55,6 @@ async function handleApi({ target, token }: AdminServerOptions, exchange: AdminE
 function spaceTarget(target: AdminTarget, name: string): AdminTarget {
   const { space, parts } = spacesOf(target).find(name);
   return { mock: space, journal: parts.journal, spaces: undefined };
-}
-
-function redirectToPanel(outgoing: ServerResponse): void {
-  outgoing.writeHead(308, { location: `${ADMIN_ROOT}/`, 'content-length': '0' }).end();
 }
 
 function noRoute(allowed: readonly string[], method: string, path: string): Problem {
@@ -119,7 +114,8 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
 
 function queryOf(url: string): Record<string, string> {
   const parameters = new URLSearchParams(parseTarget(url).query);
-  const field = [...parameters.keys()].find((name) => parameters.getAll(name).length > 1);
+  const seen = new Set<string>();
+  const field = Array.from(parameters.keys()).find((name) => seen.has(name) || !seen.add(name));
   if (field === undefined) return Object.fromEntries(parameters);
   throw new Problem(`${field} is set more than once; set it once.`, { status: 400, code: 'invalid_option', field });
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parseTarget } from '../http/router.ts';
-import { serveIndexPage, wantsIndexPage } from '../panel/serve-panel.ts';
+import { isBrowserAtRoot, redirectToPanel } from '../panel/serve-panel.ts';
 import { ADMIN_ROOT, isAdminPath, isDashboardPath } from '../web/own-pages.ts';
 import type { AdminServerOptions, HandleAdmin } from './admin-server.ts';
 import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
@@ -17,14 +17,14 @@ export function createAdmin({ target, token, ...names }: AdminServerOptions & Ow
     const needsNoName = path === HEALTH || hasToken(headers, token);
     return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers, names);
   };
-  const serveIndex = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (!wantsIndexPage(incoming)) return false;
-    if (!isRefused(outgoing, refuseForeignHost(incoming.headers, names))) serveIndexPage(incoming, outgoing);
+  const leadToPanel = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (!isBrowserAtRoot(incoming)) return false;
+    if (!isRefused(outgoing, refuseForeignHost(incoming.headers, names))) redirectToPanel(outgoing);
     return true;
   };
   return (incoming, outgoing) => {
     const { url = '', headers } = incoming;
-    if (url === '/') return serveIndex(incoming, outgoing);
+    if (url === '/') return leadToPanel(incoming, outgoing);
     if (!OWN.test(url)) return false;
     const { path } = parseTarget(url);
     // The request handler serves the dashboard, as without a socket; foreign host names are rejected here.

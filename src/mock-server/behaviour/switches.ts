@@ -170,6 +170,14 @@ const httpSwitches = {
     notObserved: NOT_REACHED,
     why: '400 is the usual status for an invalid parameter.',
   }),
+  /** Response to `latest` with a parameter that the invented rates do not know. Default: 'served'. */
+  unknownParameters: enumSwitch(['served', '400'], {
+    lenient: 'served',
+    hostile: '400',
+    notShown: 'latest-parameters',
+    notObserved: 'the documentation names no parameter of latest',
+    why: 'The parameters of latest are not documented. The journal names those that the mock does not know.',
+  }),
   /** Whether web pages of other origins can read responses. Default: 'absent'. */
   cors: enumSwitch(['absent', 'any-origin'], {
     lenient: 'any-origin',

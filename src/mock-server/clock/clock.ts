@@ -77,11 +77,18 @@ export interface DrivenClock extends Clock {
   hold(): () => void;
 }
 
-/** Milliseconds since the Unix epoch of a Date, ISO 8601 text or number; `option` names it in the error. */
-export function parseInstant(option: string, instant: Instant): number {
+/**
+ * Milliseconds since the Unix epoch of a Date, ISO 8601 text or number. The error names `option`, and other accepted values
+ * as `names`, which ends in a comma.
+ */
+export function parseInstant(option: string, instant: Instant, names = ''): number {
   const ms = millisecondsOf(instant);
   if (ms >= 0 && ms <= LATEST_MS) return ms;
-  throw invalidOption(option, instant, 'a Date, an ISO 8601 date or time with a zone, or milliseconds since 1970');
+  throw invalidOption(
+    option,
+    instant,
+    `${names}a Date, an ISO 8601 date or time with a zone, or milliseconds since 1970`,
+  );
 }
 
 /** The end of the year 9999: later ones have no ISO 8601 form with four digits. */

@@ -24,9 +24,9 @@ export function createMockClock(clock: DrivenClock, context: ServiceContext): Mo
       return await clock.advanceTo((now) => now + ms);
     },
     async advanceTo(moment) {
-      if (moment === 'quota-reset') return await clock.advanceTo(() => nextQuotaReset(context));
-      if (moment === 'next-window') return await clock.advanceTo(() => nextWindow(context));
-      const at = parseInstant('advanceTo', moment);
+      const next = moment === 'quota-reset' ? nextQuotaReset : moment === 'next-window' ? nextWindow : undefined;
+      if (next !== undefined) return await clock.advanceTo(() => checkedTarget(moment, next(context)));
+      const at = parseInstant('advanceTo', moment, "'quota-reset', 'next-window', ");
       if (at < clock.now()) {
         const now = new Date(clock.now()).toISOString();
         throw invalidOption('advanceTo', moment, `a moment not before ${now}; the clock cannot move backwards`);
@@ -34,6 +34,12 @@ export function createMockClock(clock: DrivenClock, context: ServiceContext): Mo
       return await clock.advanceTo(() => at);
     },
   };
+}
+
+/** Later times have no ISO 8601 form with four digits of the year. */
+function checkedTarget(moment: unknown, at: number): number {
+  if (at <= LATEST_MS) return at;
+  throw invalidOption('advanceTo', moment, 'a time up to the year 9999; mock.reset() restores the first time');
 }
 
 /** The next end of a quota period of any key; without keys, of a period that starts now. */

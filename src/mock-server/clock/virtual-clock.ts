@@ -66,7 +66,7 @@ export class VirtualClock implements DrivenClock {
         this.#moves -= 1;
         void this.#watch();
       });
-    this.#lastMove = move;
+    this.#lastMove = move.catch(() => undefined); // a target can be refused
     return move;
   }
 

@@ -56,15 +56,20 @@ const MOST_READINGS = 500;
 const LONGEST_KEPT = 500;
 
 function recordedQuery(query: string): RecordedValues {
-  const values = new Map<string, string | readonly string[]>();
+  const values = new Map<string, string[]>();
   for (const [name, value] of new URLSearchParams(query)) {
     const shown = recordedParameter(name, value);
     const shownName = redactKeys(name);
     const earlier = values.get(shownName);
-    values.set(shownName, earlier === undefined ? shown : [earlier, shown].flat());
+    if (earlier === undefined) values.set(shownName, [shown]);
+    else earlier.push(shown);
   }
+  const recorded = Array.from(values, ([name, [first = '', ...more]]) => [
+    name,
+    more.length === 0 ? first : [first, ...more],
+  ]);
   // Several entries of the journal share it.
-  return Object.freeze(Object.fromEntries(values));
+  return Object.freeze(Object.fromEntries(recorded));
 }
 
 /** A parameter without the key in it. */

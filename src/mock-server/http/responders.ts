@@ -98,15 +98,15 @@ function parameterProblem(request: AdmittedRequest): string | undefined {
 /** The parameters, converted to the types of the schema. A text that cannot be converted is unchanged, so the schema
  * rejects it. */
 function typedParameters({ operation, parameters, target }: AdmittedRequest): Record<string, unknown> {
-  const query = queryOf(target);
-  const names = [...Object.keys(parameters), ...new Set(query.keys())];
-  return Object.fromEntries(
-    names.map((name) => {
-      const inPath = parameters[name];
-      const known = operation.parameters.find((parameter) => parameter.name === name);
-      return [name, typed(inPath === undefined ? query.getAll(name) : [inPath], known)];
-    }),
-  );
+  const texts = new Map<string, string[]>();
+  for (const [name, text] of queryOf(target)) {
+    const earlier = texts.get(name);
+    if (earlier === undefined) texts.set(name, [text]);
+    else earlier.push(text);
+  }
+  for (const [name, text] of Object.entries(parameters)) texts.set(name, [text]);
+  const known = new Map(operation.parameters.map((parameter) => [parameter.name, parameter]));
+  return Object.fromEntries(Array.from(texts, ([name, values]) => [name, typed(values, known.get(name))]));
 }
 
 function typed(texts: readonly string[], parameter: Parameter | undefined): unknown {

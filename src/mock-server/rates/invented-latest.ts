@@ -9,7 +9,12 @@ interface RequestedRates {
   readonly symbols: readonly Currency[];
   /** Whether the request has unknown currencies, which are not in `symbols`. */
   readonly hasUnknown: boolean;
+  /** Names of other parameters, each once. */
+  readonly unknownParameters: readonly string[];
 }
+
+/** The parameters that the invented rates depend on. */
+export const KNOWN_PARAMETERS: readonly string[] = ['base', 'symbols'];
 
 export function readRequestedRates(query: URLSearchParams): RequestedRates {
   const base = upperCase(query.get('base') ?? 'USD');
@@ -19,6 +24,7 @@ export function readRequestedRates(query: URLSearchParams): RequestedRates {
     base: isCurrency(base) ? base : 'USD',
     symbols: symbols.filter(isCurrency),
     hasUnknown: ![base, ...symbols].every(isCurrency),
+    unknownParameters: Array.from(new Set(query.keys())).filter((name) => !KNOWN_PARAMETERS.includes(name)),
   };
 }
 

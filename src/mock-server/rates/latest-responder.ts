@@ -1,3 +1,4 @@
+import { nearestName } from '../../nearest-name.ts';
 import { badParameter } from '../http/error-responses.ts';
 import { queryOf } from '../http/record-request.ts';
 import type { AdmittedRequest, Responder } from '../http/responders.ts';
@@ -7,7 +8,7 @@ import { redactKeys } from '../redact-keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { jsonOf } from '../stubs/json-parts.ts';
 import type { LatestContext, LatestFunction } from '../stubs/stub-record.ts';
-import { type InventedSnapshot, inventedSnapshot, readRequestedRates } from './invented-latest.ts';
+import { type InventedSnapshot, inventedSnapshot, KNOWN_PARAMETERS, readRequestedRates } from './invented-latest.ts';
 import { parseReplay, type Replay, recordedResponseTo } from './replay.ts';
 
 /** The source of the data of `latest`; by default, it is invented. */
@@ -46,10 +47,29 @@ function inventedResponse(
   const known = snapshot.cachedResponse(queryText);
   if (known !== undefined) return known;
   const requested = readRequestedRates(queryOf(target));
-  if (!requested.hasUnknown) return snapshot.respond(requested, queryText);
-  // Not cached, because the response depends on the switch.
-  return badParameter(UNKNOWN_CURRENCY, behaviour) ?? snapshot.respond(requested, undefined);
+  const unknown =
+    requested.unknownParameters.length > 0 ? unknownParametersText(requested.unknownParameters) : undefined;
+  if (!requested.hasUnknown && unknown === undefined) return snapshot.respond(requested, queryText);
+  // Not cached, because these responses depend on switches.
+  if (unknown !== undefined && behaviour.use('unknownParameters') === '400') {
+    return errorResponse({ status: 400, code: 'invalid_parameter', message: unknown });
+  }
+  const refusal = requested.hasUnknown ? badParameter(UNKNOWN_CURRENCY, behaviour) : undefined;
+  const response = refusal ?? snapshot.respond(requested, undefined);
+  return unknown === undefined ? response : { ...response, why: `${response.why}; ${unknown}` };
 }
+
+/** A misspelt parameter causes a plausible wrong rate, so the reason names it. */
+function unknownParametersText(names: readonly string[]): string {
+  const first = names.slice(0, MOST_NAMED).map((name) => {
+    const nearest = nearestName(name, KNOWN_PARAMETERS);
+    return show(name) + (nearest === undefined ? '' : ` (did you mean ${nearest}?)`);
+  });
+  const others = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return `latest does not know the parameter${names.length === 1 ? '' : 's'} ${first.join(', ')}${others}`;
+}
+
+const MOST_NAMED = 3;
 
 const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';
 

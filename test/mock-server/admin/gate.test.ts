@@ -286,10 +286,7 @@ test.each([
 });
 
 test.each([
-  [
-    { behaviour: { rateWindw: 'x' } },
-    'behaviour.rateWindw is not a switch; did you mean rateWindow? Valid names: rateWindow, ',
-  ],
+  [{ behaviour: { rateWindw: 'x' } }, 'behaviour.rateWindw is not a switch; did you mean rateWindow? The nearest of '],
   [{ behaviour: 'lenent' }, 'behaviour is "lenent"; expected a preset (documented, lenient, hostile) or an object of '],
   [{ clock: { freeze: true } }, 'clock.freeze is not a field of clock; valid names: mode, now, autoAdvance, frozen.'],
   [{ clock: { frozen: true } }, "clock.mode is undefined; expected 'real', 'virtual' or { mode, now, "],
@@ -379,4 +376,19 @@ test('each server has its own token, in the fragment of its URL', async () => {
   expect(one.adminToken).not.toBe(two.adminToken);
   expect(one.adminUrl).toBe(`${one.url}/__fxrates/#token=${one.adminToken}`);
   expect(one.dashboardUrl).toBe(`${one.url}/dashboard`);
+});
+
+test('without the token, known and unknown names of spaces get the same response', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  mock.space({ name: 'known' });
+
+  const sent = await Promise.all(
+    ['known/health', 'unknown/health', 'known/keys', 'unknown/keys', 'unknown/nothing'].map((path) =>
+      send(server.url, `/__fxrates/spaces/${path}`, {}),
+    ),
+  );
+
+  expect(new Set(sent.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  expect(sent[0]?.status).toBe(401);
 });

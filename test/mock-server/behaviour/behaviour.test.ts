@@ -4,9 +4,9 @@ import { createMockServer } from '../../../src/mock-server/index.ts';
 /** Values that a user without types may pass. */
 const withBehaviour = (behaviour: object, more = {}) => createMockServer({ behaviour, ...more } as never);
 
-test('rejects an unknown switch with the list of switches', () => {
+test('rejects an unknown switch with the three nearest ones', () => {
   expect(() => withBehaviour({ rateWindows: 'sliding-log' })).toThrow(
-    /behaviour\.rateWindows is not a switch; did you mean rateWindow\? Valid names: rateWindow, /,
+    /behaviour\.rateWindows is not a switch; did you mean rateWindow\? The nearest of \d+ names: rateWindow, \w+, \w+\.$/,
   );
 });
 

@@ -189,6 +189,7 @@ const demonstrations: Readonly<Record<SwitchName, Demonstration>> = {
   headRequests: { tell: (core) => core.send(LATEST, { method: 'HEAD', key: core.createKey().key }).status },
   optionsRequests: { tell: (core) => core.send(LATEST, { method: 'OPTIONS' }).status },
   badParameter: { tell: (core) => core.send(`${LATEST}?base=XXX`, { key: core.createKey().key }).status },
+  unknownParameters: { tell: (core) => core.send(`${LATEST}?bse=EUR`, { key: core.createKey().key }).status },
   cors: {
     tell: (core) => {
       const headers = { origin: 'https://page.test', 'access-control-request-method': 'GET' };

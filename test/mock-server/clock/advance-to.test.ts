@@ -77,3 +77,14 @@ test('the Date header is the clock', async () => {
     'Sat, 31 Jan 2026 23:59:31 GMT',
   ]);
 });
+
+test.each(['quota-reset', 'next-window'] as const)('advanceTo(%s) never passes the year 9999', async (moment) => {
+  const mock = createMockServer({ clock: { ...clock, now: '9999-12-31T23:59:30Z' } });
+
+  await expect(mock.clock.advanceTo(moment)).rejects.toThrow(
+    `advanceTo is "${moment}"; expected a time up to the year 9999`,
+  );
+
+  expect(iso(mock.clock.now())).toBe('9999-12-31T23:59:30.000Z');
+  expect(iso(await mock.clock.advance(1000))).toBe('9999-12-31T23:59:31.000Z');
+});

@@ -103,7 +103,7 @@ test('advanceTo rejects a time in the past and an invalid time', async () => {
 
   await expect(clock.advanceTo(START - 1)).rejects.toThrow('a moment not before 2026-01-15T00:00:00.000Z');
   await expect(clock.advanceTo('tomorrow')).rejects.toThrow(
-    'advanceTo is "tomorrow"; expected a Date, an ISO 8601 date',
+    `advanceTo is "tomorrow"; expected 'quota-reset', 'next-window', a Date, an ISO 8601 date`,
   );
   await expect(clock.advanceTo('2026-02-01T00:00:00')).rejects.toThrow('time with a zone');
   expect(await clock.advanceTo('2026-02-01T00:00:00Z')).toBe(Date.UTC(2026, 1));

@@ -42,7 +42,19 @@ test.each([
 test('redirects the address without a slash to the panel', async () => {
   await using it = await serving();
   const { status, headers } = await it.get('');
-  expect([status, headers.get('location')]).toEqual([308, '/__fxrates/']);
+  expect([status, headers.get('location')]).toEqual([307, '/__fxrates/']);
+});
+
+test('leads a browser from / to the panel, without the token', async () => {
+  await using mock = createMockServer();
+  const { url, adminToken } = await mock.serve();
+  const open = (headers: Record<string, string>) => fetch(`${url}/`, { redirect: 'manual', headers });
+
+  const { status, headers } = await open({ accept: 'text/html,application/xhtml+xml' });
+
+  expect([status, headers.get('location')]).toEqual([307, '/__fxrates/']);
+  expect(JSON.stringify(Array.from(headers))).not.toContain(adminToken);
+  expect((await open({ accept: 'application/json' })).status).toBe(404);
 });
 
 test('the outbox is a page for a browser and a list for a request with the token', async () => {

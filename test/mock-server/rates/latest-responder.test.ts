@@ -41,3 +41,26 @@ test.each([
     expect(latest(query, { behaviour: { badParameter } }).status).toBe(status);
   }
 });
+
+test.each([
+  ['?bse=EUR', 'served; latest does not know the parameter "bse" (did you mean base?)'],
+  ['?base=EUR&symbol=USD&day=1', 'served; latest does not know the parameters "symbol" (did you mean symbols?), "day"'],
+  ['?a&b&c&d&d&e', 'served; latest does not know the parameters "a", "b", "c" and 2 more'],
+  ['?base=EUR&symbols=USD', 'served'],
+])('the reason for %s names parameters that latest does not know', (query, why) => {
+  const core = new MockCore();
+  const { status } = core.send(`/api/v1/latest${query}`, { key: core.createKey().key });
+
+  expect(status).toBe(200);
+  expect(core.journal.entries.at(-1)).toMatchObject({ why });
+  expect(core.journal.entries.at(-1)?.switches.includes('unknownParameters')).toBe(why !== 'served');
+});
+
+test('a key as the name of a parameter is masked in the reason and in the refusal', () => {
+  const core = new MockCore({ behaviour: { unknownParameters: '400' } });
+  const { key } = core.createKey();
+  const { status, text } = core.send(`/api/v1/latest?${key}=1`, { key });
+
+  expect(status).toBe(400);
+  expect(text + JSON.stringify(core.journal.entries)).not.toContain(key);
+});

@@ -88,7 +88,7 @@ interface EntryRowProps extends Pick<SectionProps, 'entries' | 'view'> {
 }
 
 function EntryRow({ entry, entries, view, isOpen, toggle }: EntryRowProps) {
-  const { number, at, method, status, why, earlyByMs } = entry;
+  const { number, at, method, status, why, earlyByMs, switches } = entry;
   const id = `request-${number}`;
   return html`<li class=${isOpen ? 'entry open' : 'entry'}>
     <button type="button" class="entry-head" aria-expanded=${isOpen} aria-controls=${isOpen ? id : undefined} onClick=${() => toggle(number)}>
@@ -96,6 +96,7 @@ function EntryRow({ entry, entries, view, isOpen, toggle }: EntryRowProps) {
       <span class="badge ${isServed(entry) ? 'good' : 'bad'}">${statusText(status)}</span>
       <span class="mono target"><b>${method}</b> ${targetOf(entry)}</span>
       <span class="soft who">${keyText(entry)}</span>
+      ${switches.includes('unknownParameters') && html`<span class="badge bad">unknown parameter</span>`}
       <span class="why soft">${why}${earlyByMs !== undefined && html`<strong>; ${earlyByMs} ms before Retry-After had passed</strong>`}</span>
     </button>
     ${isOpen && html`<div id=${id}><${EntryDetails} entry=${entry} before=${entryBefore(entry, entries)} switches=${view.switches} /></div>`}
