@@ -20,20 +20,25 @@ function byDistance(given: string, known: readonly string[]) {
 /** A longer name is not a typing mistake, and comparing it takes time. */
 const LONGEST_NAME = 100;
 
-/** Number of characters to insert, delete or change in `given` so that it equals `known` (Levenshtein). */
+/** Number of characters to insert, delete, change or swap with the next one in `given` so that it equals `known`. */
 export function editDistance(given: string, known: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: known.length + 1 }, (_, index) => index);
-  for (const character of given) row = nextRow(row, character, known);
+  for (let length = 1; length <= given.length; length += 1) {
+    [before, row] = [row, nextRow([before, row], given.slice(0, length), known)];
+  }
   return row.at(-1) ?? 0;
 }
 
-/** The distances of one more character of the given name to each prefix of `known`. */
-function nextRow(row: readonly number[], character: string, known: string): number[] {
-  const at = (index: number) => row[index] ?? 0;
-  const next = [at(0) + 1];
+/** The distances of `given` to each prefix of `known`, from those of `given` without its last two characters and without the last. */
+function nextRow([before, row]: readonly [number[], number[]], given: string, known: string): number[] {
+  const [previous, last] = [given.at(-2), given.at(-1)];
+  const next = [given.length];
   for (let column = 1; column <= known.length; column += 1) {
-    const change = at(column - 1) + (character === known[column - 1] ? 0 : 1);
-    next.push(Math.min(change, at(column) + 1, (next[column - 1] ?? 0) + 1));
+    const change = (row[column - 1] ?? 0) + (last === known[column - 1] ? 0 : 1);
+    const isSwapped = last === known[column - 2] && previous === known[column - 1];
+    const swap = isSwapped ? (before[column - 2] ?? given.length) + 1 : change;
+    next.push(Math.min(change, swap, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
   }
   return next;
 }

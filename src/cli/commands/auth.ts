@@ -173,7 +173,8 @@ async function status(invocation: Invocation): Promise<number> {
   screen.secrets.protect(key.secret);
   const check = options['verify'] === false ? undefined : await verifyKey(key, invocation);
   const rows = statusRows(key, check, invocation);
-  await printReport({ text: reportText(rows, screen.out), facts: statusFacts(key, check, invocation) }, invocation);
+  const text = reportText(rows, screen.help);
+  await printReport({ text, facts: statusFacts(key, check, invocation), isForLogs: true }, invocation);
   if (check?.failure !== undefined) throw check.failure;
   return exitCodes.ok;
 }

@@ -53,7 +53,7 @@ export const configCommand: CommandSpec = {
         { command: 'fxrates config set timeout 10s', comment: '' },
         { command: 'fxrates config set base_url http://127.0.0.1:4010 --profile mock', comment: '' },
       ],
-      run: ({ args: [name = '', value = ''], ...invocation }) => set(name, value, invocation),
+      run: ({ args: [name = '', value = ''], ...invocation }) => set(settingName(name), value, invocation),
     },
     {
       usesConfig: true,
@@ -62,7 +62,7 @@ export const configCommand: CommandSpec = {
       description: 'Removes a stored setting; its default applies again.',
       argument: nameArgument,
       examples: [{ command: 'fxrates config unset timeout', comment: '' }],
-      run: ({ args: [name = ''], ...invocation }) => change(name, undefined, invocation),
+      run: ({ args: [name = ''], ...invocation }) => change(settingName(name), undefined, invocation),
     },
     {
       name: 'path',
@@ -97,8 +97,8 @@ function entry(name: string, value: string | undefined): [string, string][] {
   return value === undefined ? [] : [[name, value]];
 }
 
-async function get({ args: [name = ''], io, settings, screen }: Invocation): Promise<number> {
-  checkName(name);
+async function get({ args: [typed = ''], io, settings, screen }: Invocation): Promise<number> {
+  const name = settingName(typed);
   const value = configValue(await readConfig(io.env), name, settings.profile);
   if (value === undefined) {
     throw new CliError(`${name} is not set`, { code: 'not_set', exitCode: exitCodes.failure });
@@ -107,18 +107,16 @@ async function get({ args: [name = ''], io, settings, screen }: Invocation): Pro
   return exitCodes.ok;
 }
 
-async function set(name: string, value: string, invocation: Omit<Invocation, 'args'>): Promise<number> {
-  checkName(name);
+async function set(name: SettingName, value: string, invocation: Omit<Invocation, 'args'>): Promise<number> {
   CONFIG_SETTINGS[name].parse(value, name);
   return change(name, value, invocation);
 }
 
 async function change(
-  name: string,
+  name: SettingName,
   value: string | undefined,
   { io, settings, screen }: Omit<Invocation, 'args'>,
 ): Promise<number> {
-  checkName(name);
   const { profile } = settings;
   const isOfProfile = name === 'base_url' || (settings.hasTypedProfile && name !== 'profile');
   const owner = isOfProfile ? ` of profile ${profile}` : '';
@@ -141,8 +139,10 @@ async function printPath({ io, screen }: Invocation): Promise<number> {
   return exitCodes.ok;
 }
 
-function checkName(name: string): asserts name is SettingName {
-  if (isSettingName(name)) return;
+/** The setting of that name, which may also be typed as in its option: `base-url`. */
+function settingName(typed: string): SettingName {
+  const name = typed.replaceAll('-', '_');
+  if (isSettingName(name)) return name;
   const hints = /key|token|secret/i.test(name) ? ['To store a key:  fxrates auth login'] : [settingHint(name)];
-  throw usageError(`unknown setting '${name}'`, undefined, hints);
+  throw usageError(`unknown setting '${typed}'`, undefined, hints);
 }

@@ -21,13 +21,21 @@ export interface ReportRow {
   readonly steps?: readonly string[];
 }
 
+interface Report {
+  readonly text: string;
+  readonly facts: object;
+  /** Text in a pipe, too, where the log of a CI job is. Default: JSON in a pipe, as of other commands. */
+  readonly isForLogs?: boolean;
+}
+
 /** Prints a report of fxrates itself: as text, or as data from which --get selects values. */
 export async function printReport(
-  { text, facts }: { readonly text: string; readonly facts: object },
+  { text, facts, isForLogs = false }: Report,
   invocation: Invocation,
 ): Promise<ExitCode> {
   const { settings, screen } = invocation;
-  if (screen.isForPeople && settings.get.length === 0) await screen.printText(text);
+  const isText = screen.isForPeople || (isForLogs && settings.output === 'auto');
+  if (isText && settings.get.length === 0) await screen.printText(text);
   else await printJson(JSON.stringify(facts), invocation);
   return exitCodes.ok;
 }

@@ -39,6 +39,16 @@ test('a setting can be read, listed and removed', async () => {
   });
 });
 
+test('a setting can be named as its option is', async () => {
+  await run('config set base-url http://127.0.0.1:4010');
+  await run('config set max-wait 5s');
+
+  expect((await run('config get base-url')).stdout).toBe('http://127.0.0.1:4010\n');
+  expect((await run('config get max_wait')).stdout).toBe('5s\n');
+  expect((await run('config unset base-url')).stderr).toContain('base_url of profile default removed');
+  expect((await run('config get base-rul')).stderr).toContain("unknown setting 'base-rul'\n\n  Did you mean base_url?");
+});
+
 test('the default profile is stored for all profiles, also with --profile', async () => {
   await run('config set base_url http://127.0.0.1:4010 --profile mock');
 
@@ -84,7 +94,8 @@ test.each([
   ['color', 'blue', 'color expects one of auto, always, never'],
   ['base_url', 'example.test', 'base_url expects an http or https URL'],
   ['nonsense', '1', "unknown setting 'nonsense'"],
-  ['base-url', 'x', 'Did you mean base_url?'],
+  ['base-url', 'x', 'base_url expects an http or https URL'],
+  ['base-rul', 'x', 'Did you mean base_url?'],
   ['api_key', 'x', 'fxrates auth login'],
 ])('config set %s %s is refused', async (name, value, message) => {
   const { code, stderr } = await run(`config set ${name} ${value}`);

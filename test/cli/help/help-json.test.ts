@@ -53,3 +53,21 @@ test('an unknown command is a usage error, also the names that every object inhe
 test('FXRATES_OUTPUT=json does not affect help', async () => {
   expect((await runCli('help', { env: { FXRATES_OUTPUT: 'json' } })).stdout).toContain('Usage:');
 });
+
+test.each([
+  ['help mcok', 'Did you mean fxrates help mock?'],
+  ['help exit-code', 'Did you mean fxrates help exit-codes?'],
+  ['help auth lgoin', 'Did you mean fxrates help auth login?'],
+  ['help nonsense', 'Commands: fxrates --help'],
+])('%s names the next step', async (line, hint) => {
+  const { code, stderr } = await runCli(line);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(hint);
+});
+
+test('help of mock has every form of --behaviour', async () => {
+  expect((await runCli('mock --help', { columns: 200 })).stdout).toMatch(
+    /--behaviour <\S+> +documented, lenient, hostile, switch=value, or a file/,
+  );
+});

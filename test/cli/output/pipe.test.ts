@@ -11,7 +11,15 @@ const replies = success(quotaRecord());
 
 test.each([
   ...['latest', 'latest --envelope', 'latest --shape', 'latest --get plan --get rates --json', 'quota', 'api /x'],
-  ...['quota --no-forecast', 'auth status', 'doctor', 'cache info', 'config list', 'version', 'latest --dry-run'],
+  ...[
+    'quota --no-forecast',
+    'auth status --json',
+    'doctor --json',
+    'cache info',
+    'config list',
+    'version',
+    'latest --dry-run',
+  ],
 ])('%s in a pipe is JSON', async (line) => {
   const options = { env, replies: line.includes('rates') ? success({ plan: 'free', rates: {} }) : replies };
 
@@ -33,3 +41,13 @@ test.each(['latest', 'quota', 'auth status', 'doctor', 'cache info', 'version'])
     expect(inPipe.stdout).toBe(plain.stdout);
   },
 );
+
+test.each(['auth status', 'doctor'])('%s is text in the log of a CI job, too', async (line) => {
+  const { stdout } = await runCli(line, { env: { ...env, CI: 'true' }, replies });
+
+  expect(stdout).toBe((await runCli(`${line} -o table`, { env, replies })).stdout);
+  expect(stdout).toMatch(/^(?:ok {4}base URL|Base URL) +https:/m);
+  expect(JSON.parse((await runCli(line, { env: { ...env, FXRATES_OUTPUT: 'json' }, replies })).stdout)).toBeTypeOf(
+    'object',
+  );
+});

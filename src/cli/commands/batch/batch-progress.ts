@@ -16,6 +16,8 @@ const MINUTE_MS = 60_000;
 /** A batch without any response for longer ends, unless --max-wait says otherwise. */
 const LONGEST_STALL_MS = 15 * MINUTE_MS;
 const WIDEST_BAR = 20;
+/** Failures of a batch with lines of data that are also named on stderr. */
+const MOST_NAMED = 3;
 /** Columns that the counts need; a narrower terminal gets no bar. */
 const WIDTH_OF_TEXT = 70;
 
@@ -94,11 +96,16 @@ export class ProgressView {
     this.#movedAt = this.#invocation.io.clock.now();
   }
 
-  /** Prints the failure of a query to stderr. */
-  async printFailure(text: string): Promise<void> {
+  /**
+   * Prints the failure of a query to stderr. If it also has a line of data, only the first failures are printed, and only
+   * if that line is not on the terminal.
+   */
+  async printFailure(text: string, { isPrinted, count }: { isPrinted: boolean; count: number }): Promise<void> {
+    const { screen, io } = this.#invocation;
+    if (isPrinted && (screen.out.isTTY || screen.isJson || count > MOST_NAMED)) return;
     await this.#erase();
-    await this.#invocation.screen.error(text);
-    this.#movedAt = this.#invocation.io.clock.now();
+    await (isPrinted ? screen.info(text) : screen.error(text));
+    this.#movedAt = io.clock.now();
   }
 
   /** Ends the view with a summary. */

@@ -21,13 +21,18 @@ import { BATCH_FORMATS, type ResultFormat, resultFormat } from './result-format.
 
 const WITH_QUERY = Object.values<Operation>(operations).filter(({ query }) => query !== 'none');
 const NAMES = WITH_QUERY.map(({ id }) => id);
+const DEFAULT_OPERATION = operations.latest;
 
 export const batchCommand: CommandSpec = {
   name: 'batch',
   summary: 'many queries, as fast as the limit per minute allows',
   description:
-    'Calls an operation once for each query in a file (- is stdin), and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. With -o csv it prints a table. The exit code is 0 if all queries succeeded, and 1 if a query failed. It is 4 if the service refuses the key, and 8 if the monthly quota is used up.',
-  argument: { syntax: '<operation> [file]', description: `${NAMES.join(', ')}, and a file of queries`, choices: NAMES },
+    'Calls an operation, by default latest, once for each query in a file or on stdin, and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. With -o csv it prints a table. The exit code is 0 if all queries succeeded, and 1 if a query failed. It is 4 if the service refuses the key, and 8 if the monthly quota is used up.',
+  argument: {
+    syntax: '[operation] [file]',
+    description: `${NAMES.join(', ')} (default: latest), and a file of queries (default: stdin, unless it is a terminal)`,
+    choices: NAMES,
+  },
   options: () => [
     repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
     parameterOption(),
@@ -36,12 +41,12 @@ export const batchCommand: CommandSpec = {
     fileOption('--failed-out <file>', 'write failed and unsent queries to a file'),
   ],
   examples: [
-    { command: 'fxrates batch latest queries.txt', comment: 'lines such as: base=USD symbols=EUR,GBP' },
-    { command: 'fxrates batch latest --each base=USD,EUR,GBP', comment: 'three queries' },
-    { command: 'fxrates batch latest --each base=USD,EUR -o csv --get rates.GBP', comment: 'a table of two rows' },
-    { command: 'fxrates batch latest queries.txt --failed-out failed.txt', comment: '' },
-    { command: 'fxrates batch latest failed.txt', comment: 'the failed queries again' },
-    { command: 'fxrates batch latest queries.txt --cache 1h', comment: 'no second request for a query within an hour' },
+    { command: 'fxrates batch queries.txt', comment: 'lines such as: base=USD symbols=EUR,GBP' },
+    { command: 'fxrates batch --each base=USD,EUR,GBP', comment: 'three queries' },
+    { command: 'fxrates batch --each base=USD,EUR -o csv --get rates.GBP', comment: 'a table of two rows' },
+    { command: 'fxrates batch queries.txt --failed-out failed.txt', comment: '' },
+    { command: 'fxrates batch failed.txt', comment: 'the failed queries again' },
+    { command: 'fxrates batch queries.txt --cache 1h', comment: 'no second request for a query within an hour' },
   ],
   notes: [
     'A line contains name=value words or a JSON object. Empty lines and lines that start with # are skipped. Invalid lines are reported before anything is sent.',
@@ -54,8 +59,9 @@ export const batchCommand: CommandSpec = {
 };
 
 async function runBatch(invocation: Invocation): Promise<number> {
-  const operation = operationOf(invocation);
-  const queries = await queriesOf(operation, invocation);
+  const source = sourceOf(invocation);
+  const { operation } = source;
+  const queries = await queriesOf(source, invocation);
   const failedOut = invocation.options['failedOut'] as string | undefined; // as commander leaves it
   if (failedOut !== undefined) {
     await checkWritable(failedOut).catch((cause) => {
@@ -92,7 +98,36 @@ async function runBatch(invocation: Invocation): Promise<number> {
   return run.failed.size === 0 ? exitCodes.ok : run.failureCode;
 }
 
-function operationOf({ args: [name = ''] }: Invocation): Operation {
+/** What `fxrates batch [operation] [file]` calls, and where the queries are. */
+interface QuerySource {
+  readonly operation: Operation;
+  /** A path, or `-` for stdin; `undefined` with `--each`. */
+  readonly path: string | undefined;
+  readonly each: readonly string[];
+}
+
+/** The first word is an operation, or else the file of queries of the default operation. */
+function sourceOf({ args, options, io, settings }: Invocation): QuerySource {
+  const each = (options['each'] ?? []) as readonly string[]; // as commander leaves them
+  const [first = ''] = args;
+  const isNamed = args.length > 1 || Object.hasOwn(operations, first);
+  const operation = isNamed ? operationOf(first) : DEFAULT_OPERATION;
+  const file = isNamed ? args[1] : args[0];
+  const readsStdin = file === '-' || (file === undefined && each.length === 0 && !io.stdin.isTTY);
+  if (readsStdin && settings.keyStdin) throw usageError('--key-stdin and - cannot be used together', 'both read stdin');
+  const path = readsStdin ? '-' : file;
+  if ((path === undefined) === (each.length === 0)) throw noQueries();
+  return { operation, path, each };
+}
+
+function noQueries(): CliError {
+  return usageError('batch expects a file of queries or --each', 'pass one of them', [
+    'fxrates batch queries.txt',
+    'fxrates batch --each base=USD,EUR',
+  ]);
+}
+
+function operationOf(name: string): Operation {
   const operation = WITH_QUERY.find(({ id }) => id === name);
   if (operation !== undefined) return operation;
   throw usageError(`batch expects an operation with a query, got '${name}'`, undefined, [
@@ -101,19 +136,11 @@ function operationOf({ args: [name = ''] }: Invocation): Operation {
 }
 
 /** Parameters typed with -p apply to all queries. Those of a query take precedence. */
-async function queriesOf(operation: Operation, invocation: Invocation): Promise<readonly Query[]> {
-  const { args, options, io, settings } = invocation;
-  const [, path] = args;
-  const each = (options['each'] ?? []) as readonly string[]; // as commander leaves them
+async function queriesOf(
+  { operation, path, each }: QuerySource,
+  { options, io }: Invocation,
+): Promise<readonly Query[]> {
   const shared = parseParameters((options['param'] ?? []) as readonly string[]);
-  if ((path === undefined) === (each.length === 0)) {
-    throw usageError('batch expects a file of queries or --each', 'pass one of them', [
-      'fxrates batch latest queries.txt',
-      'fxrates batch latest --each base=USD,EUR',
-    ]);
-  }
-  if (path === '-' && settings.keyStdin)
-    throw usageError('--key-stdin and - cannot be used together', 'both read stdin');
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io);
   const whole = queries.map((query) => ({ ...query, ...shared, ...query })); // its own parameters are the first columns
   return operation.query === 'named'
@@ -200,7 +227,7 @@ async function isKeyRefused({ error }: Item, { run, client }: InBatch): Promise<
   return failure?.kind === 'authentication';
 }
 
-/** What is printed for a query. Prints its failure to stderr if the format has no line for it. */
+/** What is printed for a query. Prints its failure to stderr, too. */
 async function textOf(query: Query, item: Item, { run, client }: InBatch): Promise<string> {
   const { format, failed, progress } = run;
   try {
@@ -213,9 +240,10 @@ async function textOf(query: Query, item: Item, { run, client }: InBatch): Promi
     // A wrong path of --get: further requests would use quota for nothing.
     if (item.error === undefined && !run.hasSuccess) throw error;
     failed.add(query);
-    const line = format.failure(query, error);
-    if (line === undefined) await progress.printFailure(`fxrates: ${queryText(query)}: ${visible(error.message)}\n`);
-    return line ?? '';
+    const line = format.failure(query, error) ?? '';
+    const text = `fxrates: ${queryText(query)}: ${visible(error.message)}\n`;
+    await progress.printFailure(text, { isPrinted: line !== '', count: failed.size });
+    return line;
   }
 }
 
@@ -284,7 +312,8 @@ async function writeFailed(path: string, { queries, failed, printed, invocation 
 }
 
 /** The typed command with `path` as its file of queries. */
-function againWith(path: string, { argv, args: [, file] }: Invocation): string {
+function againWith(path: string, { argv, args }: Invocation): string {
+  const file = args.findLast((word) => !Object.hasOwn(operations, word));
   if (file === undefined) return changedCommand(argv, { without: ['--each='], add: [path] });
   return changedCommand(argv.with(argv.lastIndexOf(file), path), {});
 }

@@ -6,6 +6,7 @@ import { memberTexts } from '../../json/select-value.ts';
 import { scalarText } from '../../output/delimited-text.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parameters.ts';
 import type { Query } from '../../request/send-request.ts';
+import { quoteForShell } from '../../terminal/text.ts';
 
 /** Lines that cannot be used are listed up to this number. */
 const MOST_FAULTS = 10;
@@ -19,21 +20,37 @@ export async function readQueries(
   { stdin, interrupts }: Pick<Io, 'stdin' | 'interrupts'>,
 ): Promise<readonly Query[]> {
   const text = await (path === '-' ? readStdin(stdin) : orInterrupted(readFileText(path), interrupts.signal));
-  const lines = text.split('\n').map((line, index) => ({ number: index + 1, content: line.trim() }));
+  const lines = text
+    .split('\n')
+    .map((line, index) => ({ number: index + 1, content: line.trim() }))
+    .filter(({ content }) => content !== '' && !content.startsWith('#'));
+  if (lines.length > 0 && lines.every(({ content }) => CODE.test(content))) throw bareCodes(path);
   const faults: string[] = [];
-  const queries = lines
-    .filter(({ content }) => content !== '' && !content.startsWith('#'))
-    .flatMap(({ number, content }) => {
-      try {
-        return [queryOf(content)];
-      } catch (error) {
-        if (!(error instanceof CliError)) throw error;
-        faults.push(`line ${number}: ${error.message}`);
-        return [];
-      }
-    });
+  const queries = lines.flatMap(({ number, content }) => {
+    try {
+      return [queryOf(content)];
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      faults.push(`line ${number}: ${error.message}`);
+      return [];
+    }
+  });
   if (faults.length > 0) throw unusableLines(faults, path);
   return queries;
+}
+
+/** A line that is only a code, such as `EUR`. */
+const CODE = /^[A-Za-z]{3}$/;
+
+function bareCodes(path: string): CliError {
+  const file = path === '-' ? '' : ` ${quoteForShell(path)}`;
+  return usageError(`${whereOf(path)} has only codes`, 'a query is written name=value; nothing was sent', [
+    `To send each as base:  sed 's/^/base=/'${file} | fxrates batch`,
+  ]);
+}
+
+function whereOf(path: string): string {
+  return path === '-' ? 'standard input' : path;
 }
 
 function queryOf(line: string): Query {
@@ -64,11 +81,10 @@ export function queriesOfEach(specs: readonly string[]): readonly Query[] {
 }
 
 function unusableLines(faults: readonly string[], path: string): CliError {
-  const where = path === '-' ? 'standard input' : path;
   const count = faults.length === 1 ? '1 line' : `${faults.length} lines`;
   const hidden = faults.length - MOST_FAULTS;
   const more = hidden > 0 ? [`and ${hidden} more`] : [];
-  return usageError(`${count} of ${where} cannot be used`, 'nothing was sent', [
+  return usageError(`${count} of ${whereOf(path)} cannot be used`, 'nothing was sent', [
     ...faults.slice(0, MOST_FAULTS),
     ...more,
   ]);

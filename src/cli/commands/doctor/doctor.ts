@@ -40,7 +40,8 @@ async function examine(invocation: Invocation): Promise<number> {
   const summary = { ok: count('ok'), warn: count('warn'), fail: count('fail'), skip: count('skip') };
   const checks = findings.map(({ next = [], ...finding }) => ({ ...finding, next }));
   const rows = checks.map(({ name, status, text, next }) => ({ label: name, status, value: text, steps: next }));
-  await printReport({ text: reportText(rows, invocation.screen.help), facts: { summary, checks } }, invocation);
+  const text = reportText(rows, invocation.screen.help);
+  await printReport({ text, facts: { summary, checks }, isForLogs: true }, invocation);
   return invocation.options['strict'] === true && summary.fail > 0 ? exitCodes.failure : exitCodes.ok;
 }
 

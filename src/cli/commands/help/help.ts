@@ -1,3 +1,4 @@
+import { nearestName } from '../../../nearest-name.ts';
 import { VERSION } from '../../../version.ts';
 import type { CommandSpec } from '../../command.ts';
 import { allCommands, type CommandNode, helpOption, type OptionNode, optionNode } from '../../command-tree.ts';
@@ -8,7 +9,7 @@ import { optionSections, paragraphs, twoColumns } from '../../help/page.ts';
 import { readEarlyFlags } from '../../settings/early-flags.ts';
 import { createGlobalOptions } from '../../settings/global-options.ts';
 import type { StreamStyle } from '../../terminal/screen.ts';
-import { wrap } from '../../terminal/text.ts';
+import { commandLine, wrap } from '../../terminal/text.ts';
 import { type Topic, topicOf, topics } from './topics.ts';
 
 export function helpCommand(tree: () => CommandNode, commandNames: readonly string[]): CommandSpec {
@@ -33,7 +34,7 @@ export function helpCommand(tree: () => CommandNode, commandNames: readonly stri
       const topic = topicOf(name ?? '');
       const page = () => (topic === undefined ? helpText(tree(), args, screen.help) : topicText(topic, screen.help));
       const text = isJson ? helpJson(tree(), args) : page();
-      if (text === undefined) throw unknownTopic(args.join(' '));
+      if (text === undefined) throw unknownTopic(args, tree());
       await (isJson ? screen.print(`${text}\n`) : screen.printText(text));
       return exitCodes.ok;
     },
@@ -52,11 +53,16 @@ function topicText({ intro, entries }: Topic, style: StreamStyle): string {
   return paragraphs([wrap(intro, columns), ...blocks]);
 }
 
-function unknownTopic(name: string): Error {
-  return usageError(`no help about '${name}'`, undefined, [
-    `Topics: ${Object.keys(topics).join(', ')}`,
-    'Commands: fxrates --help',
-  ]);
+function unknownTopic(path: readonly string[], tree: CommandNode): Error {
+  const parent = allCommands(tree).find((node) => node.path.join(' ') === path.slice(0, -1).join(' '));
+  const names = (parent?.commands ?? []).map((node) => node.path.at(-1) ?? '');
+  const known = path.length === 1 ? [...names, ...Object.keys(topics)] : names;
+  const nearest = nearestName(path.at(-1) ?? '', known);
+  const hints =
+    nearest === undefined
+      ? [`Topics: ${Object.keys(topics).join(', ')}`, 'Commands: fxrates --help']
+      : [`Did you mean ${commandLine(['help', ...path.slice(0, -1), nearest])}?`];
+  return usageError(`no help about '${path.join(' ')}'`, undefined, hints);
 }
 
 /** Help for programs: all of it, or that of one command or topic; `undefined` if it does not exist. */

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import { operations } from '../../../generated/operations.ts';
+import { nearestName } from '../../../nearest-name.ts';
 import { checkWritable, replaceFile } from '../../../replace-file.ts';
+import { visible } from '../../../visible-text.ts';
 import { fetchOrCache } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { cannotWrite, fileError, usageError } from '../../errors/cli-error.ts';
@@ -9,7 +11,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import { jsonFault } from '../../json/json-fault.ts';
 import { memberTexts, selectValue } from '../../json/select-value.ts';
 import { printResponse } from '../../output/print-json.ts';
-import type { Query } from '../../request/send-request.ts';
+import type { OperationRequest, Query } from '../../request/send-request.ts';
 import { fileOption } from '../../settings/option-types.ts';
 import { withFileLock } from '../../storage/json-file.ts';
 import { watchOptions, watchRequest } from '../../watch/watch.ts';
@@ -41,8 +43,20 @@ export const latestCommand: CommandSpec = {
   run: runLatest,
 };
 
-function runLatest(invocation: Invocation): Promise<number> {
+/** The parameters of the examples. The service documents none. */
+const EXAMPLE_NAMES = ['base', 'symbols'];
+
+/** A misspelled parameter may be ignored by the service, and the response then has other rates. */
+async function remarkOnNames({ query }: OperationRequest, { screen }: Invocation): Promise<void> {
+  for (const name of Object.keys(query)) {
+    const nearest = EXAMPLE_NAMES.includes(name) ? undefined : nearestName(name, EXAMPLE_NAMES);
+    if (nearest !== undefined) await screen.remark(`'${visible(name)}' is sent as typed; did you mean ${nearest}?`);
+  }
+}
+
+async function runLatest(invocation: Invocation): Promise<number> {
   const watching = watchRequest(invocation);
+  await remarkOnNames(operationRequest(latest, invocation, ownOptions), invocation);
   if (invocation.settings.printRequestAs !== undefined) return generated.run(invocation);
   if (watching !== undefined) {
     refuseSingleResponseOptions(invocation);

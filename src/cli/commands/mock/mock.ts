@@ -20,7 +20,7 @@ export const mockCommand: CommandSpec = {
   name: 'mock',
   summary: 'local mock server with invented rates, also for one command',
   description:
-    'Starts a local server that emulates the service: it returns invented rates, creates a key, and applies the limits of its plan. With a command after --, it sets FXRATES_BASE_URL, FXRATES_API_KEY and FXRATES_MOCK_ADMIN_URL for that command, runs it, and stops with its exit code.',
+    'Starts a local server with invented rates, a key, and the limits of its plan. With a command after --, sets FXRATES_BASE_URL, FXRATES_API_KEY and FXRATES_MOCK_ADMIN_URL for it, runs it, and exits with its exit code.',
   argument: { syntax: '[-- command...]', description: 'a command to run with the mock' },
   options: () => [
     new Option('--port <port>', '0: any free port (default: 4010; 0 with a command)').argParser(parsePort),
@@ -57,7 +57,7 @@ export const mockCommand: CommandSpec = {
 
 /** Files and switches are valid too, so any text is accepted. */
 function behaviourOption(): Option {
-  const text = 'preset, file or switch=value (repeatable)';
+  const text = `${PRESETS.join(', ')}, switch=value, or a file of switches (repeatable)`;
   const option = repeatableOption('--behaviour <file>', text);
   option.argChoices = [...PRESETS];
   return option;
@@ -207,9 +207,12 @@ async function runBesideMock(
   const { io, screen } = invocation;
   const mock = await startMock(options, { port: options.port ?? 0, screen, argv: invocation.argv });
   try {
-    const { url, plan } = mock;
-    await screen.info(
-      screen.isJson ? jsonLine({ event: 'ready', url, plan }) : `fxrates: mock server at ${url}, plan ${plan}\n`,
+    const { url, plan, adminUrl } = mock;
+    // The token in the address is that of the control panel; the child has it, too.
+    await screen.infoWithSecret(
+      screen.isJson
+        ? jsonLine({ event: 'ready', url, plan, adminUrl })
+        : `fxrates: mock server at ${url}, plan ${plan}\n  Clock, switches, journal:  ${adminUrl}\n`,
     );
     const child = io.spawn(command, { ...environmentOf(mock), ...trustOf(mock, io.env), ...noProxyFor(url, io.env) });
     // On a terminal, the command receives Ctrl-C itself. A second SIGINT could end it immediately.

@@ -285,7 +285,6 @@ test('lists ten invalid lines completely', async () => {
 });
 
 test.each([
-  ['latest', /batch expects a file of queries or --each/],
   ['latest - --each base=USD', /batch expects a file of queries or --each/],
   ['quota -', /batch expects an operation with a query, got 'quota'.*\n\n {2}Operations with a query: latest/],
   ['latest --each base', /--each expects name=value,value, got 'base'/],
@@ -614,4 +613,51 @@ test('--each with the same name twice is refused', async () => {
 
   expect([code, requests]).toEqual([2, []]);
   expect(stderr).toContain("--each sets 'base' twice");
+});
+
+test.each(['', 'latest', '-', 'latest -'])('batch %s reads a pipe', async (line) => {
+  const { stdout } = await runCli(`batch ${line}`, { replies: echo, stdin: 'base=USD\n' });
+
+  expect(parsed(stdout).map(({ query }) => query)).toEqual([{ base: 'USD' }]);
+});
+
+test.each(['', 'latest'])('batch %s does not wait for a terminal', async (line) => {
+  const { code, stderr } = await runCli(`batch ${line}`, { tty: ['stdin'] });
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('batch expects a file of queries or --each');
+});
+
+test('the operation is latest by default', async () => {
+  const path = fileOf('default-operation.txt', 'base=USD\n');
+
+  const { stdout, requests } = await batch([path]);
+
+  expect(parsed(stdout)).toMatchObject([{ query: { base: 'USD' } }]);
+  expect(requests[0]?.url).toContain('/latest?base=USD');
+  expect((await batch('--each n=1', { stdin: 'n=2' })).requests.map(({ url }) => url.slice(-3))).toEqual(['n=1']);
+});
+
+test('a file of bare codes gets one sentence with the next step', async () => {
+  const path = fileOf('codes.txt', 'EUR\nGBP\n# remark\nUSD\n');
+
+  const { code, stderr, requests } = await batch([path]);
+
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toBe(
+    `fxrates: ${path} has only codes — a query is written name=value; nothing was sent\n\n` +
+      `  To send each as base:  sed 's/^/base=/' ${path} | fxrates batch\n`,
+  );
+});
+
+test('names the first three failed queries on stderr, too', async () => {
+  const stdin = [1, 2, 3, 4, 5].map((n) => `fail=404 n=${n}`).join('\n');
+
+  const { stderr } = await batch('latest - --ordered', { stdin });
+  const onTerminal = await batch('latest -', { stdin, tty: ['stdout'] });
+  const asJson = await batch('latest - --json', { stdin });
+
+  expect(stderr.match(/^fxrates: fail=404 n=\d: the service refused .*$/gm)).toHaveLength(3);
+  expect(stderr).toContain('0 succeeded, 5 failed');
+  for (const other of [onTerminal, asJson]) expect(other.stderr).not.toContain('fail=404');
 });

@@ -185,3 +185,20 @@ test('-vv does not show a key that is too short to be masked elsewhere', async (
   expect(stderr).toContain('> authorization: Bearer …\n');
   expect(stderr).not.toContain('abcdefg');
 });
+
+test.each([
+  ['latest bse=EUR --get base', "fxrates: 'bse' is sent as typed; did you mean base?\n"],
+  ['latest symbol=EUR --get base', "fxrates: 'symbol' is sent as typed; did you mean symbols?\n"],
+  ['latest base=EUR symbols=GBP date=2026-01-01 --get base', ''],
+  ['latest bse=EUR --get base -q', ''],
+])('%s remarks on a parameter that looks misspelled, and sends it', async (line, remark) => {
+  const { code, stdout, stderr, requests } = await runCli(line, { replies: success({ base: 'USD' }) });
+
+  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'USD\n', stderr: remark });
+  expect(new URL(requests[0]?.url ?? '').search).toBe(
+    `?${line
+      .split(' ')
+      .filter((word) => word.includes('='))
+      .join('&')}`,
+  );
+});

@@ -223,6 +223,8 @@ test.each([
   expect([health.status, requests]).toEqual([200, 1]);
   expect(child?.command).toEqual(['npm', 'test', '--', '--help']);
   expect(io.written.stdout).toBe('');
+  // With its token, for a look at the control panel while the command runs.
+  expect(io.written.stderr).toContain(child?.env?.['FXRATES_MOCK_ADMIN_URL']);
   await expect(fetch(`${child?.env?.['FXRATES_BASE_URL']}/`)).rejects.toThrow();
 });
 
@@ -285,7 +287,7 @@ test('with --json, each line on stderr around a command is JSON', async () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line)),
-  ).toEqual([{ event: 'ready', url, plan: 'developer' }]);
+  ).toEqual([{ event: 'ready', url, plan: 'developer', adminUrl: expect.stringMatching(/\/__fxrates\/#token=\S+$/) }]);
 
   const { stderr } = await runCli(['mock', '--json', '--', 'no-such-program']);
   expect(
