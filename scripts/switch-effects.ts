@@ -124,6 +124,7 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
     mock: {
       null: 'Sends `null`.',
       '-1': 'Sends `-1`.',
+      0: 'Sends `0`.',
       unlimited: 'Sends the text `"unlimited"`.',
       omitted: 'Omits the field.',
     },

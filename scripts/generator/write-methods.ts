@@ -1,8 +1,9 @@
 import type { Contract, Operation } from './contract.ts';
-import { jsdoc, literal } from './source.ts';
+import type { Schemas } from './schema.ts';
+import { jsdoc, literal, propertyKey } from './source.ts';
 
 /** `operation-methods.ts`: a typed method for each operation. */
-export function writeMethods({ operations }: Contract): string {
+export function writeMethods({ operations, schemas }: Contract): string {
   return `
 import type { ApiCall, CallOptions, SchemaCallOptions } from '../client/api-call.ts';
 import type { Numbers, WithNumbers } from '../client/numbers.ts';
@@ -10,31 +11,54 @@ import type { SchemaOutput, StandardSchema } from '../client/standard-schema.ts'
 import type { OperationId } from './operations.ts';
 import type * as types from './types.ts';
 
+/** Query and data of each operation. */
+export interface OperationTypes {
+${operations.map(types).join('\n')}
+}
+
 /** A method for each operation of the service; the client says how a request is sent. */
 export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'> {
   protected abstract request<Data>(
     id: OperationId, query: object | undefined, options: CallOptions | undefined): ApiCall<Data>;
 
-${operations.map(methods).join('\n')}
+${operations.map((operation) => methods(operation, schemas)).join('\n')}
 }
 `;
 }
 
-function methods(operation: Operation): string {
+function types({ id, query, data }: Operation): string {
+  const queryType = query.kind === 'none' ? 'undefined' : `types.${query.schema}`;
+  return `readonly ${propertyKey(id)}: { readonly query: ${queryType}; readonly data: types.${data} };`;
+}
+
+function methods(operation: Operation, schemas: Schemas): string {
   const { id, query, data } = operation;
   const isRequired = query.kind === 'named' && query.parameters.some(({ required }) => required);
   const mark = isRequired ? '' : '?';
   const queryType = query.kind === 'none' ? '' : `types.${query.schema}`;
   const parameters = `${queryType && `query${mark}: ${queryType}, `}options?: CallOptions`;
   const beforeSchema = queryType && `query: ${queryType}${isRequired ? '' : ' | undefined'}, `;
+  const dataType = `WithNumbers<types.${data}, ClientNumbers>`;
+  const isOpen = hasOpenData(schemas, data);
+  const [generic, result] = isOpen ? [`<Data = ${dataType}>`, 'Data'] : ['', dataType];
+  const plain = isOpen ? ['The type parameter `Data` says the type of the data; it is not checked.'] : [];
   return `
 ${jsdoc(documentation(operation, 'The data is checked and typed by `options.schema`, a schema of your own.'))}${id}<Schema extends StandardSchema>(${beforeSchema}options: SchemaCallOptions<Schema>): ApiCall<SchemaOutput<Schema>>;
-${jsdoc(documentation(operation, 'Returns numbers in the form that `options.numbers` selects: text with all digits, or the results of a function.'))}${id}<Chosen extends Numbers | undefined>(${beforeSchema}options: CallOptions & { readonly numbers: Chosen }): ApiCall<WithNumbers<types.${data}, Chosen, ClientNumbers>>;
-${jsdoc(documentation(operation))}${id}(${parameters}): ApiCall<WithNumbers<types.${data}, ClientNumbers>>;
+${jsdoc(documentation(operation, ...plain))}${id}${generic}(${parameters}): ApiCall<${result}>;
 ${id}(${parameters}): ApiCall<unknown> {
   return this.request(${literal(id)}, ${queryType ? 'query' : 'undefined'}, options);
 }
 `;
+}
+
+/** Whether the contract names no field of the data. */
+function hasOpenData(schemas: Schemas, name: string): boolean {
+  const schema = schemas.get(name);
+  if (schema?.kind === 'reference') return hasOpenData(schemas, schema.name);
+  return (
+    schema?.kind === 'unknown' ||
+    (schema?.kind === 'object' && schema.properties.length === 0 && schema.rest?.kind === 'unknown')
+  );
 }
 
 function documentation({ summary, description, consumesQuota, isDeprecated }: Operation, ...more: string[]): string {

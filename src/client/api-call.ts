@@ -2,7 +2,6 @@ import type { Attempt } from './attempt.ts';
 import { namesOf } from './config/checks.ts';
 import { errorForCaller } from './errors/caller-error.ts';
 import { type ErrorDetails, ResponseError } from './errors/errors.ts';
-import type { NumbersOption } from './numbers.ts';
 import type { SchemaIssue, StandardSchema } from './standard-schema.ts';
 
 /** Headers to send: names and values, or a `Headers` object. */
@@ -81,7 +80,7 @@ export interface CallOptions {
 }
 
 /** Call options with a schema for the data. */
-export interface SchemaCallOptions<Schema extends StandardSchema> extends CallOptions, NumbersOption {
+export interface SchemaCallOptions<Schema extends StandardSchema> extends CallOptions {
   /**
    * A Standard Schema (zod, valibot, arktype, …) that checks and types the data. If the data does not match, the call
    * rejects with `ResponseError`.
@@ -103,7 +102,6 @@ export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>
   priority: true,
   headers: true,
   coalesce: true,
-  numbers: true,
   schema: true,
 });
 

@@ -1,4 +1,4 @@
-import type { OperationMethods } from '../generated/operation-methods.ts';
+import type { OperationTypes } from '../generated/operation-methods.ts';
 import { type Operation, type OperationId, operations, type Parameter } from '../generated/operations.ts';
 import { querySchemas, responseSchemas } from '../generated/schemas.ts';
 import { definedOf, isJsonObject } from '../json-object.ts';
@@ -15,12 +15,10 @@ export type QueryOperation = {
 }[OperationId];
 
 /** The query of an operation; `undefined` if it takes none. */
-export type OperationQuery<Id extends OperationId> = Id extends QueryOperation
-  ? NonNullable<Parameters<OperationMethods[Id]>[0]>
-  : undefined;
+export type OperationQuery<Id extends OperationId> = OperationTypes[Id]['query'];
 
 /** The data that an operation returns. */
-export type OperationData<Id extends OperationId> = Awaited<ReturnType<OperationMethods[Id]>>;
+export type OperationData<Id extends OperationId> = OperationTypes[Id]['data'];
 
 /** One value of a query parameter; a list is sent as repeated names. */
 export type QueryValue = string | number | boolean | readonly (string | number | boolean)[] | undefined;
@@ -203,7 +201,7 @@ export function refuseKeyParameters(query: object, option = 'query'): void {
 }
 
 /** Options of a call that a service could also use as parameters. */
-const ALSO_PARAMETERS: readonly string[] = ['signal', 'priority', 'headers', 'numbers', 'schema'];
+const ALSO_PARAMETERS: readonly string[] = ['signal', 'priority', 'headers', 'schema'];
 
 /** Sent as parameters, they would have no effect. */
 const CALL_OPTIONS: readonly string[] = CALL_OPTION_NAMES.filter((name) => !ALSO_PARAMETERS.includes(name));

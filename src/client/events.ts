@@ -142,15 +142,15 @@ export interface EventHooks {
    */
   readonly onQuota?: ((event: QuotaEvent) => void) | undefined;
   /**
-   * Receives log messages; none contains the full key. If omitted, warnings become process warnings of the type
-   * `FxRatesWarning`.
+   * Receives log messages; none contains the full key. If omitted, it is `console` if `logLevel` is set; otherwise, warnings
+   * become process warnings of the type `FxRatesWarning`.
    *
    * @default undefined
    * @example console
    */
   readonly logger?: Logger | undefined;
   /**
-   * Lowest level that `logger` receives.
+   * Lowest level that `logger` receives: warnings, also waits and retries (`'info'`), or also each attempt (`'debug'`).
    *
    * @default 'warn'
    */
@@ -243,13 +243,21 @@ function callOf({ endpoint, key, log }: KeyedRequest) {
   return { operation: key.redact(endpoint.name), target: key.redact(endpoint.target), callId: log.callId };
 }
 
+/** The console, whose lines come from many sources. */
+function consoleLogger({ console } = globalThis): Logger {
+  const write = (level: keyof Logger) => (message: string) => console[level](`fxrates: ${message}`);
+  return { warn: write('warn'), info: write('info'), debug: write('debug') };
+}
+
 /** The hooks, which also write the messages of the level to the logger. */
 function withLogger(hooks: EventHooks): EventHooks {
-  const { logger, logLevel = 'warn', onRequest, onRetry, onWait } = hooks;
-  const info = logLevel === 'warn' ? undefined : logger?.info?.bind(logger);
+  const { logLevel, onRequest, onRetry, onWait } = hooks;
+  const logger = hooks.logger ?? (logLevel === undefined ? undefined : consoleLogger());
+  const info = logLevel === 'info' || logLevel === 'debug' ? logger?.info?.bind(logger) : undefined;
   const debug = logLevel === 'debug' ? logger?.debug?.bind(logger) : undefined;
   return {
     ...hooks,
+    logger,
     onRequest: debug ? both(onRequest, (event) => debug(requestLine(event))) : onRequest,
     onRetry: info ? both(onRetry, (event) => info(retryLine(event))) : onRetry,
     onWait: info ? both(onWait, (event) => info(waitLine(event))) : onWait,
@@ -269,8 +277,9 @@ function both<Event>(
 
 function requestLine({ target, key, attempt, reason, waitedMs, status, code, durationMs }: RequestEvent): string {
   const result = [status, code].filter((part) => part !== undefined).join(' ');
-  const why = reason === 'first' ? '' : `, ${reason}`;
-  return `GET ${target} with ${key}: ${result} in ${Math.round(durationMs)} ms (attempt ${attempt}${why}, waited ${Math.round(waitedMs)} ms)`;
+  const again = reason === 'first' ? '' : `, attempt ${attempt} (${reason})`;
+  const waited = waitedMs < 1 ? '' : `, waited ${Math.round(waitedMs)} ms`;
+  return `GET ${target} with ${key}: ${result} in ${Math.round(durationMs)} ms${again}${waited}`;
 }
 
 function retryLine({ target, retry, kind, status, code, waitMs }: RetryEvent): string {

@@ -30,7 +30,7 @@ import { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
 import { Lifetime } from './lifetime.ts';
 import { type Caller, type CallResponse, metaOf } from './middleware/coalesce.ts';
-import { type InlineParser, type Numbers, type NumbersOption, parseData, type WithNumbers } from './numbers.ts';
+import { dataWithTextNumbers, type Numbers, type WithNumbers } from './numbers.ts';
 import type { AnyOptions, FxRatesOptions } from './options.ts';
 import { payloadContext } from './parse-response.ts';
 import { createPoll, type Poll, type PollOptions } from './poll.ts';
@@ -59,12 +59,12 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   #connection: Connection | undefined;
 
   /**
-   * Creates a client. A missing base URL or key is an error of the first call, not of the constructor: the first call
-   * reads the environment again, so a module can create a client during a build, where neither is set.
+   * Creates a client. A missing base URL or key is an error of the first call, not of the constructor, because a module can
+   * create its client during a build or before the program loads its environment, where neither is set.
    *
    * @throws {ConfigError} if an option is wrong
    */
-  constructor(options: FxRatesOptions<ClientNumbers | InlineParser> = {}) {
+  constructor(options: FxRatesOptions<ClientNumbers> = {}) {
     super();
     const parent = parents.get(options);
     this.#options = options;
@@ -84,7 +84,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 
   /**
    * Sends a GET request to an endpoint that has no method, with the same authentication, limits and errors. Rejects with
-   * `ConfigError`, without a request, if the path or the query is wrong.
+   * `ConfigError`, without a request, if the path or the query is wrong. The type parameter is the type of the data.
    *
    * @param path such as `/api/v1/latest`, without host or query
    * @example await fx.get('/api/v1/latest', { query: { base: 'EUR' } })
@@ -93,8 +93,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     path: string,
     options: GetOptions & SchemaCallOptions<Schema>,
   ): ApiCall<SchemaOutput<Schema>>;
-  get(path: string, options?: GetOptions & NumbersOption): ApiCall<unknown>;
-  get(path: string, { query, ...options }: GetOptions & NumbersOption = {}): ApiCall<unknown> {
+  get<Data = unknown>(path: string, options?: GetOptions): ApiCall<Data>;
+  get(path: string, { query, ...options }: GetOptions = {}): ApiCall<unknown> {
     return createApiCall(this.#call(() => pathEndpoint(path, query), options));
   }
 
@@ -114,16 +114,12 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     Query extends OperationQuery<Id> = OperationQuery<Id>,
   >(
     queries: BatchQueries<Query>,
-    options: BatchOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema' | 'numbers'>,
+    options: BatchOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema'>,
   ): Batch<Query, SchemaOutput<Schema>>;
-  batch<
-    Id extends QueryOperation = 'latest',
-    Query extends OperationQuery<Id> = OperationQuery<Id>,
-    Chosen extends Numbers | undefined = undefined,
-  >(
+  batch<Data = never, Id extends QueryOperation = 'latest', Query extends OperationQuery<Id> = OperationQuery<Id>>(
     queries: BatchQueries<Query>,
-    options?: BatchOptions<Id> & NumbersOption<Chosen | InlineParser>,
-  ): Batch<Query, WithNumbers<OperationData<Id>, Chosen, ClientNumbers>>;
+    options?: BatchOptions<Id>,
+  ): Batch<Query, DataOf<Id, Data, ClientNumbers>>;
   batch(queries: BatchQueries<object>, given: BatchOptions = {}): Batch<object, unknown> {
     this.#lifetime.requireOpen();
     const { operation, options, signal: own, ...settings } = resolveBatch(queries, given, this.#settings);
@@ -146,12 +142,12 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    */
   poll<Schema extends StandardSchema, Id extends OperationId = 'latest'>(
     query: OperationQuery<Id> | undefined,
-    options: PollOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema' | 'numbers'>,
+    options: PollOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema'>,
   ): Poll<SchemaOutput<Schema>>;
-  poll<Id extends OperationId = 'latest', Chosen extends Numbers | undefined = undefined>(
+  poll<Data = never, Id extends OperationId = 'latest'>(
     query?: OperationQuery<Id> | undefined,
-    options?: PollOptions<Id> & NumbersOption<Chosen | InlineParser>,
-  ): Poll<WithNumbers<OperationData<Id>, Chosen, ClientNumbers>>;
+    options?: PollOptions<Id>,
+  ): Poll<DataOf<Id, Data, ClientNumbers>>;
   poll(query?: object, given: PollOptions = {}): Poll<unknown> {
     this.#lifetime.requireOpen();
     const { operation, options, ...settings } = resolvePoll(given, this.#settings);
@@ -162,8 +158,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
       time,
       clientSignals: this.#lifetime.signals,
       estimate: () => this.quotaEstimate(),
-      fetchQuota: (ended) =>
-        this.request<QuotaData>('quota', undefined, { priority: 'high', signal: ended, numbers: 'number' }),
+      fetchQuota: (ended) => this.request<QuotaData>('quota', undefined, { priority: 'high', signal: ended }),
       call: (ended) => this.request(operation, query, { ...options, signal: ended }).withMeta(),
     });
   }
@@ -175,9 +170,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    * @example fx.withOptions({ deadlineMs: 2_000, onLimit: 'throw' })
    * @throws {ConfigError} if an option is wrong
    */
-  withOptions<Chosen extends Numbers = ClientNumbers>(
-    options: FxRatesOptions<Chosen | InlineParser> = {},
-  ): FxRates<Chosen> {
+  withOptions<Chosen extends Numbers = ClientNumbers>(options: FxRatesOptions<Chosen> = {}): FxRates<Chosen> {
     const merged = inheritedOptions(options, { options: this.#options, cache: this.#settings.cache });
     const keys = options.apiKey === undefined ? this.#connection?.keys : undefined;
     parents.set(merged, { lifetime: this.#lifetime, keys });
@@ -218,7 +211,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   protected override request<Data>(
     id: OperationId,
     query: object | undefined,
-    options: CallOptions & NumbersOption = {},
+    options: CallOptions = {},
   ): ApiCall<Data> {
     for (const warning of deprecations(id, query)) this.#events.warnOnce(warning);
     return createApiCall(this.#call<Data>(() => operationEndpoint(id, query), options));
@@ -232,11 +225,11 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const startedAt = time.now();
     this.#lifetime.requireOpen();
     this.#connection ??= this.#connect();
-    const { settings, signal, deadlineMs, numbers } = resolveCall(options, this.#settings);
+    const { settings, signal, deadlineMs } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
     const caller = { endpoint, settings, signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
     const { send } = this.#connection;
-    const call = { caller, startedAt, numbers, schema: options.schema };
+    const call = { caller, startedAt, schema: options.schema };
     if (!isTraced()) return this.#finish(await send(caller), call);
     return traceCall({
       operation: this.#redact(endpoint.name),
@@ -259,13 +252,13 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   /** Converts the numbers and checks the data with the caller's schema. Without a schema, the result is no promise. */
   #finish<Data>(
     received: CallResponse,
-    { caller, startedAt, numbers, schema }: FinishingCall,
+    { caller, startedAt, schema }: FinishingCall,
   ): CallResult<Data> | Promise<CallResult<Data>> {
-    const { time } = this.#settings;
+    const { time, numbers } = this.#settings;
     const { response, log } = received;
     const key = this.#connection?.keys.known();
-    // Parsed from the text, because callers with another option `numbers` and the cache share the response.
-    const parsed = numbers === 'number' ? response.data : parseData(response.rawBody, numbers);
+    // Parsed from the text, because clients with another option `numbers` share cached responses.
+    const parsed = numbers === 'number' ? response.data : dataWithTextNumbers(response.rawBody);
     const resultOf = (data: unknown): CallResult<Data> => {
       const durationMs = time.now() - startedAt;
       // The schema of the operation or of the caller has checked the data.
@@ -290,10 +283,14 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 }
 
+/** The type that the caller gives to open data; otherwise, that of the contract. */
+type DataOf<Id extends OperationId, Data, Chosen extends Numbers> = [Data] extends [never]
+  ? WithNumbers<OperationData<Id>, Chosen>
+  : Data;
+
 interface FinishingCall {
   readonly caller: Caller;
   readonly startedAt: number;
-  readonly numbers: Numbers;
   readonly schema: StandardSchema | undefined;
 }
 

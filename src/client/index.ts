@@ -37,7 +37,7 @@ export type { ApiKeyOption } from './keys/key-source.ts';
 export type { LimiterChange, LimiterEvent, WindowName } from './limits/limiter-view.ts';
 export type { LimitExchange, LimitOffer, LimitStore } from './limits/shared/limit-store.ts';
 export type { Middleware, MiddlewareRequest } from './middleware/intercept.ts';
-export type { InlineParser, NumberParser, Numbers, NumbersOption, WithNumbers } from './numbers.ts';
+export type { Numbers } from './numbers.ts';
 export type {
   AppInfo,
   AuthForm,

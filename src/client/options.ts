@@ -5,7 +5,7 @@ import type { EventHooks } from './events.ts';
 import type { ApiKeyOption } from './keys/key-source.ts';
 import type { LimitStore } from './limits/shared/limit-store.ts';
 import type { Middleware } from './middleware/intercept.ts';
-import type { Numbers, NumbersOption } from './numbers.ts';
+import type { Numbers } from './numbers.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { FetchLike } from './transport/transport.ts';
 
@@ -123,7 +123,7 @@ export interface AppInfo {
 }
 
 /** Options of a client. The constructor throws a `ConfigError` that names the first wrong one. */
-export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends EventHooks, NumbersOption<Chosen> {
+export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends EventHooks {
   /**
    * URL of the service, without `/api/v1`. Plain http is allowed for loopback only. If omitted, the constructor reads
    * `FXRATES_BASE_URL`; if that is not set, the first call reads it again.
@@ -269,6 +269,13 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    * @default false
    */
   readonly allowInsecureHttp?: boolean | undefined;
+  /**
+   * Type of the numbers in the data. `'number'`: JavaScript numbers, with about 16 digits. `'string'`: strings with all
+   * digits. A `schema` receives the converted data.
+   *
+   * @default 'number'
+   */
+  readonly numbers?: Chosen | undefined;
   /**
    * Source of the time, for tests. If omitted, the client uses the clock of the system.
    *

@@ -6,6 +6,12 @@ import type { SchemaOutput, StandardSchema } from '../client/standard-schema.ts'
 import type { OperationId } from './operations.ts';
 import type * as types from './types.ts';
 
+/** Query and data of each operation. */
+export interface OperationTypes {
+  readonly latest: { readonly query: types.LatestQuery; readonly data: types.LatestData };
+  readonly quota: { readonly query: undefined; readonly data: types.QuotaData };
+}
+
 /** A method for each operation of the service; the client says how a request is sent. */
 export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'> {
   protected abstract request<Data>(
@@ -38,26 +44,14 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
    *
    * Uses one request of the monthly quota.
    *
-   * Returns numbers in the form that `options.numbers` selects: text with all digits, or the results of a
-   * function.
+   * The type parameter `Data` says the type of the data; it is not checked.
    *
    * Rejects with an `FxRatesError`; its `kind` says what went wrong.
    */
-  latest<Chosen extends Numbers | undefined>(
-    query: types.LatestQuery | undefined,
-    options: CallOptions & { readonly numbers: Chosen },
-  ): ApiCall<WithNumbers<types.LatestData, Chosen, ClientNumbers>>;
-  /**
-   * Latest exchange rates.
-   *
-   * The service does not document the parameters and the fields of this endpoint, so they are neither checked nor
-   * changed.
-   *
-   * Uses one request of the monthly quota.
-   *
-   * Rejects with an `FxRatesError`; its `kind` says what went wrong.
-   */
-  latest(query?: types.LatestQuery, options?: CallOptions): ApiCall<WithNumbers<types.LatestData, ClientNumbers>>;
+  latest<Data = WithNumbers<types.LatestData, ClientNumbers>>(
+    query?: types.LatestQuery,
+    options?: CallOptions,
+  ): ApiCall<Data>;
   latest(query?: types.LatestQuery, options?: CallOptions): ApiCall<unknown> {
     return this.request('latest', query, options);
   }
@@ -75,22 +69,6 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
    * Rejects with an `FxRatesError`; its `kind` says what went wrong.
    */
   quota<Schema extends StandardSchema>(options: SchemaCallOptions<Schema>): ApiCall<SchemaOutput<Schema>>;
-  /**
-   * Plan, usage, limits and reset time of the key.
-   *
-   * Never consumes quota, and works when the monthly quota is exhausted. It can be rate-limited like any other
-   * request.
-   *
-   * Free: never consumes quota.
-   *
-   * Returns numbers in the form that `options.numbers` selects: text with all digits, or the results of a
-   * function.
-   *
-   * Rejects with an `FxRatesError`; its `kind` says what went wrong.
-   */
-  quota<Chosen extends Numbers | undefined>(
-    options: CallOptions & { readonly numbers: Chosen },
-  ): ApiCall<WithNumbers<types.QuotaData, Chosen, ClientNumbers>>;
   /**
    * Plan, usage, limits and reset time of the key.
    *

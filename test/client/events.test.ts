@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { QuotaEvent, RequestEvent } from '../../src/client/index.ts';
 import { quiet } from '../helpers/fake-clock.ts';
@@ -169,10 +171,28 @@ test('logs waits and retries at level info, and each attempt at level debug', as
     expect.stringMatching(/^info: 1 call of fx_live_…cdef waits \d+ ms: the service refused a request \(429\)$/),
   ]);
   expect(all.filter((line) => line.startsWith('debug'))).toEqual([
-    'debug: GET /api/v1/latest?base=EUR with fx_live_…cdef: 503 down in 0 ms (attempt 1, waited 0 ms)',
-    'debug: GET /api/v1/latest?base=EUR with fx_live_…cdef: 429 rate_limited in 0 ms (attempt 2, retry, waited 375 ms)',
-    expect.stringMatching(/200 in 0 ms \(attempt 3, rate_limited, waited \d+ ms\)$/),
+    'debug: GET /api/v1/latest?base=EUR with fx_live_…cdef: 503 down in 0 ms',
+    'debug: GET /api/v1/latest?base=EUR with fx_live_…cdef: 429 rate_limited in 0 ms, attempt 2 (retry), waited 375 ms',
+    expect.stringMatching(/200 in 0 ms, attempt 3 \(rate_limited\), waited \d+ ms$/),
   ]);
+});
+
+/** What a program with these options writes to its streams. */
+async function consoleOf(options: object): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  const program = `
+    import { FxRates } from './src/client/index.ts';
+    const fetch = async () => new Response('{"success":true,"data":{}}');
+    const fx = new FxRates({ baseUrl: 'https://fx.test', fetch, ...${JSON.stringify(options)} });
+    await fx.latest({ base: 'EUR' });`;
+  return run(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program]);
+}
+const run = promisify(execFile);
+
+test('without a logger, logLevel logs to the console, one short line per event', async () => {
+  const { stdout, stderr } = await consoleOf({ logLevel: 'debug', apiKey: 'not-of-the-documented-form' });
+
+  expect(stdout).toMatch(/^fxrates: GET \/api\/v1\/latest\?base=EUR with …form: 200 in \d+ ms\n$/);
+  expect(stderr).toMatch(/^fxrates: apiKey: …form does not have the documented form .*\n$/);
 });
 
 test('logs only warnings by default', async () => {

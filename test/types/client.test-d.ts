@@ -17,6 +17,7 @@ import {
   type FxRatesErrorKind,
   type FxRatesOptions,
   type LatestData,
+  type LatestQuery,
   type LimiterChange,
   type NetworkError,
   type Poll,
@@ -127,6 +128,28 @@ expectTypeOf(fx.latest({}, { schema: rates })).toEqualTypeOf<ApiCall<Rates>>();
 expectTypeOf(fx.latest(undefined, { schema: rates, maxRetries: 1 })).toEqualTypeOf<ApiCall<Rates>>();
 expectTypeOf(fx.quota({ schema: z.object({ plan: z.string() }) })).toEqualTypeOf<ApiCall<{ plan: string }>>();
 expectTypeOf(fx.get('/api/v1/other', { schema: z.array(z.int()), query: {} })).toEqualTypeOf<ApiCall<number[]>>();
+// A type parameter says the type of data that the contract leaves open, unchecked.
+expectTypeOf(fx.latest<Rates>({ base: 'EUR' })).toEqualTypeOf<ApiCall<Rates>>();
+expectTypeOf(fx.latest<Rates>()).resolves.toEqualTypeOf<Rates>();
+expectTypeOf((await fx.latest<Rates>({}, { priority: 'high' }).withMeta()).data).toEqualTypeOf<Rates>();
+expectTypeOf(fx.get<Rates>('/api/v1/other', { query: {} })).toEqualTypeOf<ApiCall<Rates>>();
+expectTypeOf(fx.poll<Rates>({ base: 'EUR' }, { every: 60_000 })).toEqualTypeOf<Poll<Rates>>();
+expectTypeOf(new FxRates({ numbers: 'string' }).latest<Rates>()).resolves.toEqualTypeOf<Rates>();
+for await (const { query, value } of fx.batch<Rates>([{ base: 'EUR' }], { concurrency: 2 })) {
+  expectTypeOf(query).toEqualTypeOf<LatestQuery>();
+  expectTypeOf(value).toEqualTypeOf<Rates | undefined>();
+}
+expectTypeOf(fx.batch<Rates, 'latest', { base: string }>([{ base: 'EUR' }])).toEqualTypeOf<
+  Batch<{ base: string }, Rates>
+>();
+// @ts-expect-error: the contract has the type of the quota record
+void fx.quota<Rates>();
+// @ts-expect-error: a type or a schema, not both
+void fx.latest<Rates>({}, { schema: rates });
+// @ts-expect-error: the query is checked as without the type
+void fx.latest<Rates>({ base: null });
+// @ts-expect-error: the type parameter is that of `latest`
+fx.poll<Rates>(undefined, { operation: 'quota' });
 declare const foreign: StandardSchema<string, Date>;
 expectTypeOf(fx.latest({}, { schema: foreign })).resolves.toEqualTypeOf<Date>();
 // @ts-expect-error: a function that checks is no schema
@@ -220,7 +243,7 @@ quota.monthly_used = 0;
 const clock: Clock = { now: () => 0, sleep: async () => undefined };
 new FxRates({ clock });
 
-// `numbers` types the numbers of the data, per call and per client.
+// `numbers` of a client types the numbers of the data.
 interface QuotaTexts {
   readonly monthly_used: string;
   readonly monthly_limit?: string | null;
@@ -229,48 +252,26 @@ interface QuotaTexts {
 }
 const exact = new FxRates({ numbers: 'string' });
 expectTypeOf(exact).toEqualTypeOf<FxRates<'string'>>();
-expectTypeOf(await fx.quota({ numbers: 'string' })).toExtend<QuotaTexts>();
 expectTypeOf(await exact.quota()).toExtend<QuotaTexts>();
-expectTypeOf(await exact.quota({ timeoutMs: 5 })).toExtend<QuotaTexts>();
-expectTypeOf((await exact.quota()).monthly_used).toBeString();
-expectTypeOf((await exact.quota({ numbers: 'number' })).monthly_used).toBeNumber();
-expectTypeOf((await exact.quota({ numbers: undefined })).monthly_used).toBeString();
-expectTypeOf((await fx.quota({ numbers: (text) => BigInt(text) })).monthly_used).toEqualTypeOf<bigint>();
-expectTypeOf((await fx.quota({ numbers: (text, path) => (path.length > 1 ? text : path[0]) })).monthly_used) //
-  .toEqualTypeOf<string | number | undefined>();
+expectTypeOf((await exact.quota({ timeoutMs: 5 })).monthly_used).toBeString();
 expectTypeOf((await exact.withOptions({ timeoutMs: 5 }).quota()).monthly_used).toBeString();
 expectTypeOf((await exact.withOptions({ numbers: 'number' }).quota()).monthly_used).toBeNumber();
 expectTypeOf(await exact.latest()).toEqualTypeOf<LatestData>();
-expectTypeOf(exact.latest({}, { schema: rates, numbers: 'string' })).toEqualTypeOf<ApiCall<Rates>>();
-for await (const quota of fx.poll(undefined, { operation: 'quota', numbers: 'string' })) {
-  expectTypeOf(quota.monthly_used).toBeString();
-}
+expectTypeOf(exact.latest({}, { schema: rates })).toEqualTypeOf<ApiCall<Rates>>();
 for await (const quota of exact.poll(undefined, { operation: 'quota' })) expectTypeOf(quota.monthly_used).toBeString();
-expectTypeOf(fx.batch([{ base: 'EUR' }], { numbers: 'string' })).toEqualTypeOf<Batch<{ base: string }, LatestData>>();
-const toBigInt = (text: string) => BigInt(text);
-const parsed = new FxRates({ numbers: (text) => BigInt(text) });
-expectTypeOf((await parsed.quota()).monthly_used).toEqualTypeOf<bigint>();
-expectTypeOf((await new FxRates({ numbers: toBigInt }).quota()).monthly_used).toEqualTypeOf<bigint>();
-expectTypeOf((await exact.withOptions({ numbers: (text) => BigInt(text) }).quota()).monthly_used) //
-  .toEqualTypeOf<bigint>();
-for await (const quota of fx.poll(undefined, { operation: 'quota', numbers: (text) => BigInt(text) })) {
-  expectTypeOf(quota.monthly_used).toEqualTypeOf<bigint>();
-}
-fx.batch([{ base: 'EUR' }], {
-  numbers: (text, path) => {
-    expectTypeOf(path[0]).toEqualTypeOf<string | number | undefined>();
-    return text;
-  },
-});
-// @ts-expect-error: the default type of options does not change with their values
-const untyped: FxRatesOptions = { numbers: toBigInt };
+// @ts-expect-error: the type of a client does not change with the values of its options
+const untyped: FxRatesOptions = { numbers: 'string' };
 void untyped;
 // @ts-expect-error: a client with other numbers gives other types
 expectTypeOf(exact).toExtend<FxRates>();
-// @ts-expect-error: not a form
-void fx.latest({}, { numbers: 'bigint' });
+// @ts-expect-error: an option of the client alone
+void fx.latest({}, { numbers: 'string' });
+// @ts-expect-error: an option of the client alone
+fx.batch([{}], { numbers: 'string' });
 // @ts-expect-error: not a form
 new FxRates({ numbers: 'decimal' });
+// @ts-expect-error: functions are no form; convert the strings
+new FxRates({ numbers: (text: string) => BigInt(text) });
 
 // Each instant is a `Date`.
 type Limits = NonNullable<ReturnType<typeof fx.limits>>;

@@ -4,7 +4,6 @@ import type { BatchOptions, BatchParts } from '../batch.ts';
 import type { QueryOperation } from '../endpoints.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { LARGEST_CONCURRENCY } from '../limits/concurrency.ts';
-import type { Numbers, NumbersOption } from '../numbers.ts';
 import type { PollOptions, PollParts } from '../poll.ts';
 import type { CallSettings } from '../request.ts';
 import type { StandardSchema } from '../standard-schema.ts';
@@ -17,7 +16,6 @@ import {
   requireFunction,
   requireKnownNames,
   requireMs,
-  requireNumbers,
   requireOneOf,
   requirePositiveMs,
 } from './checks.ts';
@@ -29,11 +27,10 @@ interface CallerSettings {
   readonly settings: CallSettings;
   readonly deadlineMs: number;
   readonly signal: AbortSignal | undefined;
-  readonly numbers: Numbers;
 }
 
 /** The settings of one call: its own options over the client's. @throws ConfigError */
-export function resolveCall(options: CallOptions & NumbersOption, client: OpenSettings): CallerSettings {
+export function resolveCall(options: CallOptions, client: OpenSettings): CallerSettings {
   requireKnownNames(options, CALL_OPTION_NAMES, 'call options');
   const {
     signal,
@@ -45,7 +42,6 @@ export function resolveCall(options: CallOptions & NumbersOption, client: OpenSe
     useReserve = false,
     priority = 'normal',
     coalesce = true,
-    numbers = client.numbers,
   } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal', signal, 'an AbortSignal');
   requireSchema('schema' in options ? options.schema : undefined);
@@ -66,7 +62,6 @@ export function resolveCall(options: CallOptions & NumbersOption, client: OpenSe
     settings,
     signal,
     deadlineMs: deadlineMs === undefined ? client.deadlineMs : requireDeadline('deadlineMs', deadlineMs),
-    numbers: requireNumbers(numbers),
   };
 }
 

@@ -1,6 +1,5 @@
 import { nearestName } from '../../nearest-name.ts';
 import { ConfigError } from '../errors/errors.ts';
-import type { NumberParser, Numbers } from '../numbers.ts';
 
 /** @throws ConfigError that names the option, the value and what was expected. */
 export function refuse(option: string, value: unknown, expected: string): never {
@@ -41,13 +40,6 @@ export function requireOneOf<const Value extends string | false>(
 ): Value {
   const found = allowed.find((candidate) => candidate === value);
   return found ?? refuse(option, value, allowed.map((one) => (one === false ? 'false' : `'${one}'`)).join(' or '));
-}
-
-export function requireNumbers(value: unknown): Numbers {
-  if (value === 'number' || value === 'string') return value;
-  return typeof value === 'function'
-    ? (value as NumberParser)
-    : refuse('numbers', value, "'number', 'string' or a function");
 }
 
 export function requireBoolean(option: string, value: unknown): boolean {

@@ -20,7 +20,6 @@ import {
   requireDeadline,
   requireFunction,
   requireKnownNames,
-  requireNumbers,
   requireOneOf,
   requirePositiveMs,
 } from './checks.ts';
@@ -135,7 +134,7 @@ export function resolveOptions(options: AnyOptions): OpenSettings {
     appInfo: resolveAppInfo(options.appInfo),
     middleware: requireMiddleware(given.middleware),
     transport: resolveTransport(options),
-    numbers: requireNumbers(given.numbers),
+    numbers: requireOneOf('numbers', given.numbers, ['number', 'string']),
     maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
     clock,
     time: steadyTime(clock),

@@ -111,11 +111,11 @@ function hasEnded({ quota, asOfMs }: Known, nowMs: number): boolean {
 
 /**
  * Requests left this month; `undefined` if the plan has no numeric limit. The value for the Unlimited plan is not
- * documented, so text, null, absence and negative numbers all count as no limit.
+ * documented, so text, null, absence, negative numbers, and its 0 all count as no limit.
  */
-export function remainingOf({ monthly_limit: limit, monthly_used: used }: QuotaData): number | undefined {
+export function remainingOf({ plan, monthly_limit: limit, monthly_used: used }: QuotaData): number | undefined {
   const count = typeof limit === 'string' && /^\d+$/.test(limit) ? Number(limit) : limit;
-  if (typeof count !== 'number' || count < 0) return undefined;
+  if (typeof count !== 'number' || count < 0 || (count === 0 && plan === 'unlimited')) return undefined;
   return Math.max(0, count - used);
 }
 

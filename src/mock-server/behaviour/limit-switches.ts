@@ -132,7 +132,7 @@ export const quotaSwitches = {
     why: 'No threshold is documented, so by default the mock never refuses the Unlimited plan for its quota.',
   }),
   /** Value of `monthly_limit` on the Unlimited plan. Default: null. */
-  unlimitedAs: enumSwitch([null, -1, 'unlimited', 'omitted'], {
+  unlimitedAs: enumSwitch([null, -1, 0, 'unlimited', 'omitted'], {
     lenient: 'unlimited',
     hostile: 'omitted',
     notShown: 'unlimited-monthly-limit',

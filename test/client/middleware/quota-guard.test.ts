@@ -375,8 +375,8 @@ test('calls with and without useReserve do not share a request', async () => {
   expect(fetch.requests).toHaveLength(2);
 });
 
-test('a plan without a numeric limit is never low', async () => {
-  const quota = success(roomyQuota({ monthly_limit: 'unlimited', monthly_used: 1_000_000 }));
+test.each(['unlimited', 0])('an Unlimited plan with a limit of %j is never low', async (monthly_limit) => {
+  const quota = success(roomyQuota({ plan: 'unlimited', monthly_limit, monthly_used: 1_000_000 }));
   const { fx } = guarded(success(), { quota, reserve: 1000 });
 
   await expect(Promise.all(differentCalls(fx, 50))).resolves.toHaveLength(50);

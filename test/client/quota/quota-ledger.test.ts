@@ -198,6 +198,13 @@ test.each([
   expect(isExhausted(quota)).toBe(left === 0);
 });
 
+test.each([0, '0'])('a limit of %j is none for the plan called unlimited', (limit) => {
+  const quota = quotaRecord({ plan: 'unlimited', monthly_limit: limit, monthly_used: 5 });
+
+  expect(remainingOf(quota)).toBeUndefined();
+  expect(isExhausted(quota)).toBe(false);
+});
+
 test('a plan without a numeric limit is never exhausted, and remaining requests are never negative', () => {
   const limits = fc.oneof(fc.integer(), fc.string(), fc.constant(null));
   fc.assert(

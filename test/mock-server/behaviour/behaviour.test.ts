@@ -12,7 +12,7 @@ test('rejects an unknown switch with the three nearest ones', () => {
 
 test.each([
   [{ rateWindow: 'rolling' }, 'behaviour.rateWindow is "rolling"; expected one of "sliding-log", "fixed-epoch"'],
-  [{ unlimitedAs: 0 }, 'behaviour.unlimitedAs is 0; expected one of null, -1, "unlimited", "omitted".'],
+  [{ unlimitedAs: 1 }, 'behaviour.unlimitedAs is 1; expected one of null, -1, 0, "unlimited", "omitted".'],
   [{ freeMaxActiveKeys: 0 }, 'behaviour.freeMaxActiveKeys is 0; expected a whole number from 1, or null for none.'],
   [{ freeMaxActiveKeys: 1.5 }, 'behaviour.freeMaxActiveKeys is 1.5'],
   [{ unlimitedFairUse: '9' }, 'behaviour.unlimitedFairUse is "9"'],

@@ -53,8 +53,8 @@ export function quotaTable(json: string, context: TableContext): string {
 
 function usedRow(fields: QuotaFields, { style }: TableContext): ReportRow {
   const used = fields.get('monthly_used') ?? '?';
-  const limit = fields.get('monthly_limit') ?? '';
-  if (!/^\d+$/.test(limit)) return { label: 'Used', value: grouped(used), remark: '(no fixed limit)' };
+  const limit = limitOf(fields);
+  if (limit === undefined) return { label: 'Used', value: grouped(used), remark: '(no fixed limit)' };
   const share = limit === '0' ? 1 : Number(used) / Number(limit);
   return { label: 'Used', value: `${grouped(used)} of ${grouped(limit)}`, remark: bar(share, style) };
 }
@@ -106,8 +106,8 @@ function basisRow({ confidence, perDay }: QuotaForecast): ReportRow {
 function projection(forecast: QuotaForecast, fields: QuotaFields, timeZone: string | undefined): ReportRow[] {
   const { confidence, usedAtReset, exhaustsAt, resetsAt } = forecast;
   if (confidence === 'low' || usedAtReset === undefined) return [];
-  const limit = fields.get('monthly_limit') ?? '';
-  const ofLimit = /^\d+$/.test(limit) ? ` of ${grouped(limit)}` : '';
+  const limit = limitOf(fields);
+  const ofLimit = limit === undefined ? '' : ` of ${grouped(limit)}`;
   const atReset: ReportRow = { label: 'At reset', value: `about ${grouped(usedAtReset)}${ofLimit}` };
   if (exhaustsAt === undefined) return [atReset];
   const remark = `(${formatDuration(resetsAt.getTime() - exhaustsAt.getTime())} before reset)`;
@@ -133,11 +133,18 @@ export function readFields(json: string): QuotaFields {
   return new Map([...leaves(json)].map(({ path, lexeme }) => [path.join('.'), scalarText(lexeme)]));
 }
 
+/** The monthly limit; `undefined` if the plan has none. The service does not document how the Unlimited plan says so. */
+export function limitOf(fields: QuotaFields): string | undefined {
+  const limit = fields.get('monthly_limit') ?? '';
+  const isNone = !/^\d+$/.test(limit) || (limit === '0' && fields.get('plan') === 'unlimited');
+  return isNone ? undefined : limit;
+}
+
 /** Requests left of the month, at least 0; `undefined` if the plan has no numeric limit. */
 export function remainingOf(fields: QuotaFields): string | undefined {
   const used = fields.get('monthly_used') ?? '';
-  const limit = fields.get('monthly_limit') ?? '';
-  if (!/^\d+$/.test(used) || !/^\d+$/.test(limit)) return undefined;
+  const limit = limitOf(fields);
+  if (!/^\d+$/.test(used) || limit === undefined) return undefined;
   const remaining = BigInt(limit) - BigInt(used);
   return String(remaining > 0n ? remaining : 0n);
 }

@@ -12,7 +12,7 @@ import { requireBaseUrl } from '../../settings/base-url.ts';
 import { grouped } from '../../terminal/text.ts';
 import { LiveView, type WatchRequest, watch, watchOptions, watchRequest } from '../../watch/watch.ts';
 import { operationCommand, operationRequest } from '../operation.ts';
-import { type QuotaFields, quotaTable, readFields, remainingOf, withFields } from './quota-table.ts';
+import { limitOf, type QuotaFields, quotaTable, readFields, remainingOf, withFields } from './quota-table.ts';
 
 const { quota } = operations;
 const ownOptions = () => [
@@ -132,15 +132,14 @@ function parseFailAt(text: string): FailAt {
 /** The error for a quota whose usage has reached `--fail-at`. A share of an unlimited quota is never reached. */
 function usedTooMuch(fields: QuotaFields, { text, amount, scale, isPercent }: FailAt): CliError | undefined {
   const used = fields.get('monthly_used') ?? '';
-  const limit = fields.get('monthly_limit') ?? '';
-  const hasLimit = /^\d+$/.test(limit);
-  if (!/^\d+$/.test(used) || (isPercent && !hasLimit)) return undefined;
-  const isReached = isPercent ? BigInt(used) * 100n * scale >= amount * BigInt(limit) : BigInt(used) >= amount;
+  const limit = limitOf(fields);
+  if (!/^\d+$/.test(used) || (isPercent && limit === undefined)) return undefined;
+  const isReached = isPercent ? BigInt(used) * 100n * scale >= amount * BigInt(limit ?? 0) : BigInt(used) >= amount;
   if (!isReached) return undefined;
   return new CliError(`the monthly quota has reached --fail-at ${text}`, {
     code: 'fail_at',
     exitCode: exitCodes.quota,
-    why: `${grouped(used)}${hasLimit ? ` of ${grouped(limit)}` : ''} used`,
+    why: `${grouped(used)}${limit === undefined ? '' : ` of ${grouped(limit)}`} used`,
     resetsAt: fields.get('resets_at'),
   });
 }

@@ -89,6 +89,13 @@ test.each([
   ['without a limit (null)', { monthly_limit: null }, '742  (no fixed limit)', 'no fixed limit', 'null'],
   ['without a limit (text)', { monthly_limit: 'unlimited' }, '742  (no fixed limit)', 'no fixed limit', 'null'],
   [
+    'of an Unlimited plan with 0',
+    { plan: 'unlimited', monthly_limit: 0 },
+    '742  (no fixed limit)',
+    'no fixed limit',
+    'null',
+  ],
+  [
     'with a limit of 0',
     { monthly_used: 0, monthly_limit: 0 },
     '0 of 0  [████████████████████] 100.0 %',
