@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { reportChanges } from '../recorded.ts';
 import { table } from '../table.ts';
-import { type Call, CONTENDERS, type CreateCaller } from './contender.ts';
+import { type Call, CONTENDERS } from './contenders.ts';
 import { type Measured, measureInTurns } from './measure.ts';
 
 const CONCURRENCIES = [1, 16];
@@ -30,8 +30,8 @@ const { values } = parseArgs({
   },
 });
 const only = values.only?.split(',');
-const contenders = CONTENDERS.filter(({ file }, place) => place === 0 || (only?.includes(idOf(file)) ?? true));
-if (contenders.some(({ file }) => file.endsWith('.mjs')) && !existsSync(new URL('../node_modules', import.meta.url))) {
+const contenders = Object.entries(CONTENDERS).filter(([id], place) => place === 0 || (only?.includes(id) ?? true));
+if (only === undefined && !existsSync(new URL('../node_modules', import.meta.url))) {
   process.stderr.write('The peers are not installed. Run: npm ci --prefix bench\n');
   process.exit(1);
 }
@@ -39,9 +39,9 @@ if (contenders.some(({ file }) => file.endsWith('.mjs')) && !existsSync(new URL(
 const server = fork(fileURLToPath(new URL('rates-server.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] });
 const [origin] = (await once(server, 'message')) as [string];
 const calls = new Map<string, Call>();
-for (const { name, file } of contenders) {
-  const { createCaller } = (await import(`./contenders/${file}`)) as { createCaller: CreateCaller };
-  calls.set(name, await createCaller({ origin, apiKey: API_KEY }));
+const headers = { authorization: `Bearer ${API_KEY}`, accept: 'application/json' };
+for (const [, { title, createCaller }] of contenders) {
+  calls.set(title, await createCaller({ origin, apiKey: API_KEY, headers }));
 }
 const load = loadavg()[0];
 const results: { concurrency: number; rows: Measured[] }[] = [];
@@ -58,10 +58,6 @@ const facts = { date: new Date().toISOString(), node: process.version, loadAtSta
 process.stdout.write(values.json ? `${JSON.stringify({ ...facts, results }, undefined, 2)}\n` : asText());
 reportChanges({ bench: 'client', node: process.version, figures: ratios(), isRecorded: values.record });
 process.exit();
-
-function idOf(file: string): string {
-  return file.replace(/\.\w+$/, '');
-}
 
 function ratios(): Record<string, number> {
   const ofRow = (concurrency: number, { name, throughput, cpu }: Measured) => [

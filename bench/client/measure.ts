@@ -1,5 +1,5 @@
 import { median } from '../median.ts';
-import type { Call } from './contender.ts';
+import type { Call } from './contenders.ts';
 
 export interface MeasureOptions {
   readonly concurrency: number;
