@@ -12,7 +12,7 @@ const REFUSED = 'Sends this status and error code.';
 const sent = (...values: readonly string[]) => Object.fromEntries(values.map((value) => [value, REFUSED]));
 const KEY_REFUSALS = ['401 unauthorized', '403 forbidden', '401 invalid_api_key', '403 invalid_api_key'];
 const IS_AUTHENTICATION_ERROR = 'Every 401 and 403 rejects with `AuthenticationError`; `code` has the error code.';
-const NO_EFFECT = 'None: the client does not use the dashboard.';
+const NO_EFFECT = 'None: the client creates no keys.';
 
 export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
   rateWindow: {

@@ -42,17 +42,17 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
   function finish(handled: HandledRequest, { adapter, getSignal }: RequestSource): ReturnType<HandleRequest> {
     forgetLastKey();
     const { entry, waitMs = 0 } = handled;
-    // Also for faults and handlers of `mock.use()`. The dashboard, which has no entry, is for its own pages only.
-    const isShared = context.behaviour.values.cors === 'any-origin' && entry !== undefined;
+    // Also for faults and handlers of `mock.use()`.
+    const isShared = context.behaviour.values.cors === 'any-origin';
     const response = isShared && handled.response ? withCorsHeaders(handled.response) : handled.response;
-    if (entry !== undefined) addEntry(journal, entry, response);
+    addEntry(journal, entry, response);
     const deliver = () => {
       trackRetryAfter(context, handled, adapter);
       return response;
     };
     if (waitMs === 0) return deliver();
     // A request that hangs has status 0, and ends with its fault.
-    const faults = entry?.status === 0 ? entry.faults : [];
+    const faults = entry.status === 0 ? entry.faults : [];
     const options = { faults, onEndedEarly: (reason: string) => noteNoResponse(entry, reason) };
     return delays.wait(waitMs, getSignal?.(), options).then((hasWaited) => (hasWaited ? deliver() : undefined));
   }
@@ -97,9 +97,9 @@ function addEntry(journal: Journal, entry: NewJournalEntry, response: MockRespon
  * Changes the entry of a request whose wait for the response has ended early. The entry is in the journal from the arrival
  * of the request on, because a test can wait for the request before it advances the clock.
  */
-function noteNoResponse(entry: NewJournalEntry | undefined, reason: string): void {
+function noteNoResponse(entry: NewJournalEntry, reason: string): void {
   // The entry of a request that hangs has status 0 from the start.
-  if (entry === undefined || entry.status === 0) return;
+  if (entry.status === 0) return;
   entry.status = 0;
   entry.code = undefined;
   entry.responseHeaders = undefined;
@@ -152,8 +152,8 @@ function trackRetryAfter(
 ): void {
   const value = response?.delivery?.sendsHead === false ? undefined : response?.headers['retry-after'];
   if (value === undefined || !/^\d+(?:\.\d+)?$/.test(value)) return;
-  const key = state.keys.get(entry?.keyId ?? '');
-  if (key === undefined || entry === undefined) return;
+  const key = state.keys.get(entry.keyId ?? '');
+  if (key === undefined) return;
   const asksMs = behaviour.values.retryAfterUnit === 'seconds' ? Math.round(Number(value) * 1000) : Number(value);
   const store = () => {
     key.retryAt = entry.at + asksMs;

@@ -6,7 +6,6 @@ import { Behaviour } from './behaviour/behaviour.ts';
 import type { DrivenClock } from './clock/clock.ts';
 import { createClock } from './clock/mock-clock.ts';
 import { SocketUse } from './clock/virtual-clock.ts';
-import { withDashboard } from './dashboard/dashboard.ts';
 import { createRequestHandler, type HandleRequest } from './handle-request.ts';
 import { createIdentify } from './http/identify-request.ts';
 import { quotaResponder, type Responder } from './http/responders.ts';
@@ -83,8 +82,7 @@ export function assembleParts(
   const delays = new ResponseDelays(clock);
   const identify = createIdentify(context, findRoute);
   const checkAssumptions = createAssumptionCheck(options.onAssumption, behaviour, warn);
-  const service = createServiceHandler({ context, checkAssumptions, findRoute, responders: own.responders, identify });
-  const handler = withDashboard(service, context);
+  const handler = createServiceHandler({ context, checkAssumptions, findRoute, responders: own.responders, identify });
   const handleRequest = createRequestHandler({ handler, overrides, clock, journal, identify, context, delays });
   return { ...own, baseUrl: options.baseUrl, context, journal, overrides, delays, handleRequest };
 }

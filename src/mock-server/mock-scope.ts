@@ -11,7 +11,7 @@ import { type Audit, auditOf, createMockJournal, type MockJournal } from './jour
 import type { RequestFilter } from './journal/request-filter.ts';
 import type { MockParts } from './mock-parts.ts';
 import { checkOptionNames } from './mock-server-error.ts';
-import { type Accounts, createAccounts } from './service/accounts.ts';
+import { type Accounts, addAccount, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';
 import { resetKeyUse, saveState } from './service/service-state.ts';
@@ -53,7 +53,7 @@ export class MockScope {
   readonly accounts: Accounts;
   /** API keys of the emulated service. */
   readonly keys: Keys;
-  /** Confirmation e-mails of the emulated dashboard. The mock sends no real e-mail. */
+  /** The confirmation e-mails of new accounts. The mock sends no real e-mail. */
   readonly outbox: Outbox;
   /** The clock of the mock. Rate windows, quota periods and faults use it. */
   readonly clock: MockClock;
@@ -95,8 +95,7 @@ export class MockScope {
   createKey(options: { readonly plan?: PlanName | undefined } = {}): CreatedKey {
     checkOptionNames(options, { what: 'an option of createKey()', known: ['plan'] });
     const { plan = 'free' } = options;
-    const account = this.accounts.create({ plan });
-    this.accounts.confirm(account.id);
+    const account = addAccount(this.#parts.context, { plan, isConfirmed: true });
     return this.keys.create({ accountId: account.id });
   }
 

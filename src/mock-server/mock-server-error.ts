@@ -2,14 +2,14 @@ import { isJsonObject } from '../json-object.ts';
 import { nearestName, nearestNames } from '../nearest-name.ts';
 import { redactKeys } from './redact-keys.ts';
 
-/** Thrown for an invalid option, a failed expectation, a failed request to the admin API, and a refusal of the dashboard. */
+/** Thrown for an invalid option, a failed expectation, and a failed request to the admin API. */
 export class MockServerError extends Error {
   /** Name of the class. */
   override readonly name = 'MockServerError';
   /** Stable code for programs, for example `invalid_option`, `not_found`, `unexpected_requests` or `key_limit_reached`. */
   readonly code: string;
   /**
-   * HTTP status with which the dashboard or the admin API reports this error; with code `probe_failed`, the status of the
+   * HTTP status with which the admin API reports this error; with code `probe_failed`, the status of the
    * service's response; `undefined` otherwise.
    */
   readonly status: number | undefined;

@@ -13,8 +13,6 @@ import { ADMIN_ROOT } from './web/own-pages.ts';
 export interface RunningServer extends ListeningServer {
   /** URL of the control panel. The fragment contains the admin token; browsers do not send fragments. */
   readonly adminUrl: string;
-  /** URL of the emulated dashboard. */
-  readonly dashboardUrl: string;
   /** Bearer token of the admin API. */
   readonly adminToken: string;
 }
@@ -72,8 +70,7 @@ export async function startServer(options: ServeOptions, serving: Serving): Prom
     return closed;
   };
   const adminUrl = `${server.url}${ADMIN_ROOT}/#token=${adminToken}`;
-  const pages = { adminUrl, adminToken, dashboardUrl: `${server.url}/dashboard` };
-  return { ...server, ...pages, close, [Symbol.asyncDispose]: close };
+  return { ...server, adminUrl, adminToken, close, [Symbol.asyncDispose]: close };
 }
 
 function checkToken(token: unknown): void {

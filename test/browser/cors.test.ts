@@ -60,6 +60,6 @@ test.skipIf(!hasChromium)(
     mock.behaviour.set({ cors: 'absent' });
     await expect(ask('/api/v1/quota', { authorization })).rejects.toThrow('Failed to fetch');
     mock.behaviour.set({ cors: 'any-origin' });
-    await expect(ask('/dashboard', {})).rejects.toThrow('Failed to fetch');
+    await expect(ask('/__fxrates/', {})).rejects.toThrow('Failed to fetch');
   },
 );

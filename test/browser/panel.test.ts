@@ -251,15 +251,12 @@ browserTest('the bare address leads a browser to the pages, and a program to the
   await page.goto(url);
   expect(await lookAt(page, 'panel-0-index')).toEqual([]);
   expect(mock.journal.list()).toEqual([]);
-  await page.getByRole('link', { name: 'Dashboard' }).click();
-  await page.getByRole('region', { name: 'Sign up' }).waitFor();
-
   const response = await fetch(url);
   expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json']);
   await close();
 });
 
-browserTest('moves the clock, changes switches, makes and revokes keys, and shows the mails', async () => {
+browserTest('moves the clock, changes switches, makes and revokes keys', async () => {
   const { mock, url, adminUrl, close } = await serving();
   await using browser = await openBrowser();
   const { page } = browser;
@@ -292,23 +289,6 @@ browserTest('moves the clock, changes switches, makes and revokes keys, and show
   await close();
 });
 
-browserTest('leads from the dashboard over the outbox to the confirmed account', async () => {
-  const { dashboardUrl, adminUrl, close } = await serving();
-  await using browser = await openBrowser();
-  const { page } = browser;
-  await openPanel(page, adminUrl);
-
-  await page.goto(dashboardUrl);
-  const signUp = page.getByRole('region', { name: 'Sign up' });
-  await signUp.getByLabel('E-mail address').fill('ada@example.test');
-  await signUp.getByRole('button').click();
-  await page.getByRole('link', { name: 'outbox of the control panel' }).click();
-  await page.getByRole('link', { name: 'Confirm ada@example.test' }).click();
-
-  await page.getByText('Your e-mail address is confirmed').waitFor();
-  await close();
-});
-
 browserTest('asks for the token where the address did not bring it', async () => {
   const { url, adminToken, close } = await serving();
   await using browser = await openBrowser();
@@ -328,16 +308,13 @@ browserTest('asks for the token where the address did not bring it', async () =>
 browserTest(
   'the panel is clean for axe, in light and dark, wide and narrow',
   async () => {
-    const { mock, url, call, adminUrl, dashboardUrl, close } = await serving();
+    const { mock, url, call, adminUrl, close } = await serving();
     await using browser = await openBrowser();
     const { page } = browser;
     await page.goto(`${url}/__fxrates/`);
     await page.getByLabel('Admin token').waitFor();
     const findings = [...(await lookAt(page, 'panel-1-token'))];
 
-    await page.goto(dashboardUrl);
-    await page.getByRole('region', { name: 'Sign up' }).getByLabel('E-mail address').fill('ada@example.test');
-    await page.getByRole('button', { name: 'Create account' }).click();
     for (let second = 0; second < 40; second += 1) {
       await call((second * 7) % 4);
       await mock.clock.advance(1500);

@@ -1,16 +1,13 @@
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { hasChromium, openBrowser } from '../helpers/browser-chromium.ts';
-import { Visitor } from '../helpers/browser-visitor.ts';
 
 const NASTY = `"'><img/src=x/onerror=alert(1)><script>alert(1)</script><svg/onload=alert(1)>`;
 
 test.skipIf(!hasChromium)('the control panel shows every field as text, also HTML', async () => {
   await using mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
   const { url, adminUrl } = await mock.serve();
-  const visitor = new Visitor(mock.baseUrl, mock.fetch);
-  await visitor.open('/dashboard');
-  await visitor.submit('/dashboard/sign-up', { email: `${NASTY}@x`, plan: 'free' });
+  mock.accounts.create({ email: `${NASTY}@x` });
   mock.faults.add({ kind: 'status', status: 503, body: NASTY, match: { path: `/${NASTY}` } });
   await fetch(`${url}/${encodeURIComponent(NASTY)}?base=${encodeURIComponent(NASTY)}`);
   expect(mock.outbox.list()[0]?.to).toContain('<script>');

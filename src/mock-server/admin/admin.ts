@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parseTarget } from '../http/router.ts';
 import { isBrowserAtRoot, redirectToPanel } from '../panel/serve-panel.ts';
-import { ADMIN_ROOT, isAdminPath, isDashboardPath } from '../web/own-pages.ts';
+import { ADMIN_ROOT, isAdminPath } from '../web/own-pages.ts';
 import type { AdminServerOptions, HandleAdmin } from './admin-server.ts';
 import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
 import { type Problem, sendProblem } from './problem.ts';
 
-/** Handles requests for the dashboard's host check, the control panel and the admin API. Returns whether it responded. */
+/** Handles requests for the control panel and the admin API. Returns whether it responded. */
 export type Admin = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 /** Checks the path only. The control panel and the API are loaded at the first request for them. */
@@ -25,10 +25,9 @@ export function createAdmin({ target, token, ...names }: AdminServerOptions & Ow
   return (incoming, outgoing) => {
     const { url = '', headers } = incoming;
     if (url === '/') return leadToPanel(incoming, outgoing);
-    if (!OWN.test(url)) return false;
+    // A fast check of each request: other paths cannot be for the mock itself.
+    if (!url.includes('/__fxrates')) return false;
     const { path } = parseTarget(url);
-    // The request handler serves the dashboard, as without a socket; foreign host names are rejected here.
-    if (isDashboardPath(path)) return isRefused(outgoing, refuseForeignHost(headers, names));
     if (!isAdminPath(path)) return false;
     if (isRefused(outgoing, refusalOf(headers, path))) return true;
     loaded ??= import('./admin-server.ts').then(({ createAdminServer }) => createAdminServer({ target, token }));
@@ -36,9 +35,6 @@ export function createAdmin({ target, token, ...names }: AdminServerOptions & Ow
     return true;
   };
 }
-
-/** A fast check of each request: other paths cannot be for the mock itself. */
-const OWN = /__fxrates|dashboard/;
 
 const HEALTH = `${ADMIN_ROOT}/health`;
 

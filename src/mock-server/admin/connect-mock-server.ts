@@ -86,7 +86,7 @@ export interface RemoteScope
   readonly accounts: Remote<Accounts>;
   /** API keys of the emulated service. */
   readonly keys: Remote<Keys>;
-  /** Confirmation e-mails of the emulated dashboard. */
+  /** The confirmation e-mails of new accounts. */
   readonly outbox: Remote<Outbox>;
   /** Named snapshots, kept in the memory of the server. */
   readonly snapshots: Remote<Snapshots>;
@@ -214,6 +214,7 @@ function remoteAccounts(call: CallAdmin): Remote<Accounts> {
   return {
     create: (options = {}) => call('POST /accounts', { body: options }),
     confirm: (accountId) => call('POST /accounts/{accountId}/confirm', { path: { accountId } }),
+    sendConfirmation: (accountId) => call('POST /accounts/{accountId}/mails', { path: { accountId } }),
     get: (accountId) => call('GET /accounts/{accountId}', { path: { accountId } }),
     setPlan: (accountId, plan) => call('PUT /accounts/{accountId}/plan', { path: { accountId }, body: { plan } }),
     list: () => call('GET /accounts'),

@@ -71,9 +71,7 @@ export const mail = z.object({
   accountId: z.string(),
   to: z.string(),
   subject: z.string(),
-  confirmPath: z.string().describe('Path of the confirmation link, on the server of the emulated service.'),
   sentAt: dateTime,
-  expiresAt: dateTime,
 });
 
 export const clockState = z.object({

@@ -136,7 +136,6 @@ function entryOf(
   { response, waitMs }: Pick<HandledRequest, 'response' | 'waitMs'>,
   struck: readonly StruckSettings[],
 ): HandledRequest['entry'] {
-  if (entry === undefined) return undefined;
   const hasArrived = response?.delivery?.sendsHead !== false && waitMs !== Number.POSITIVE_INFINITY;
   const status = hasArrived ? (response?.status ?? 0) : 0;
   const reasons = struck.map((settings) => `fault ${settings.id}: ${actionOf(settings).describe(settings)}`);

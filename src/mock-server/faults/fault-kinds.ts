@@ -25,7 +25,7 @@ export const headerRecord = recordOf(
 const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
   expected(words, (error) => z.union([one, z.array(one).min(1, error)], error));
 
-/** Pattern of the requests that a fault strikes. Requests of the dashboard are never struck. */
+/** Pattern of the requests that a fault strikes. */
 export interface FaultMatch extends RequestPattern {
   /** Status of the service's response. Only with `strikes: 'after'`. */
   readonly status?: number | undefined;

@@ -7,7 +7,6 @@ import { dateHeader } from '../http/service-response.ts';
 import { newJournalEntry } from '../journal/journal.ts';
 import type { ResponseDelays } from '../response-delays.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import { isDashboardPath } from '../web/own-pages.ts';
 import { applyFaults } from './apply-fault.ts';
 import type { StruckSettings } from './fault-kinds.ts';
 import { selectFaults } from './select-faults.ts';
@@ -27,7 +26,7 @@ export function withFaults(next: AdapterHandler, { context, identify, delays }: 
     const identity = identify(request);
     // A preflight has no part in a test's count of requests.
     const isUntouched = isPreflight(request) && context.behaviour.values.cors === 'any-origin';
-    if (isUntouched || isDashboardPath(identity.path)) return await next(request, source);
+    if (isUntouched) return await next(request, source);
     const candidate = { request: identity, adapter: source.adapter, at: identity.at, response: undefined };
     const before = selectFaults(context.state, candidate, 'before');
     const hasWaited = await waitFor(before, source);
@@ -56,7 +55,7 @@ export function withFaults(next: AdapterHandler, { context, identify, delays }: 
 
 /** Adds to the reason of the entry if the connection ends between two parts of the body. The client has the status. */
 function noteBrokenBody(entry: HandledRequest['entry'], reason: string): void {
-  if (entry !== undefined) entry.why += `; ${reason} before the end of the body`;
+  entry.why += `; ${reason} before the end of the body`;
 }
 
 /** The record of a request that did not reach the service. */

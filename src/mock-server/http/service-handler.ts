@@ -35,8 +35,7 @@ export type ServiceHandler = (request: MockRequest) => HandledRequest;
 export interface HandledRequest {
   /** `undefined`: the connection breaks off without a response. */
   readonly response: MockResponse | undefined;
-  /** `undefined` for requests that the journal does not record, such as those of the dashboard. */
-  readonly entry: NewJournalEntry | undefined;
+  readonly entry: NewJournalEntry;
   /** Milliseconds of the mock's clock until the response is sent; infinity for never. Default: 0. */
   readonly waitMs?: number | undefined;
 }

@@ -3,11 +3,11 @@ import { html, htmlPage } from '../web/html.ts';
 import { ADMIN_ROOT } from '../web/own-pages.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 
-/** Sends the pages and files of the control panel, which contain no secrets. Returns whether the request was for one. */
+/** Sends the page and the files of the control panel, which contain no secrets. Returns whether the request was for one. */
 export async function servePanel(incoming: IncomingMessage, outgoing: ServerResponse, path: string): Promise<boolean> {
   const { method } = incoming;
   if (method !== 'GET' && method !== 'HEAD') return false;
-  const file = await findFile(incoming, path);
+  const file = await findFile(path);
   if (file !== undefined) sendFile(file, method, outgoing);
   return file !== undefined;
 }
@@ -27,10 +27,8 @@ interface File {
   readonly text: string;
 }
 
-async function findFile({ headers }: IncomingMessage, path: string): Promise<File | undefined> {
-  // The page for a browser that opens the address; the outbox itself for a caller with the token.
-  const isNavigation = headers.authorization === undefined && acceptsHtml(headers);
-  if (path === '/' || (path === '/outbox' && isNavigation)) return { type: 'text/html', text: PANEL_PAGE };
+async function findFile(path: string): Promise<File | undefined> {
+  if (path === '/') return { type: 'text/html', text: PANEL_PAGE };
   if (path !== '/panel.js' && path !== '/panel.css') return undefined;
   const { panelFiles } = await import('./panel-files.ts');
   const { script, style } = await panelFiles();

@@ -1,6 +1,7 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import { checkOptionNames, invalidOption, unknownId } from '../mock-server-error.ts';
+import { type Mail, sendConfirmation } from './outbox.ts';
 import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
 
 /** An account of the emulated service. */
@@ -31,10 +32,10 @@ export interface CreateAccountOptions {
   readonly plan?: PlanName | undefined;
 }
 
-/** Creates and changes accounts, as a user does in the dashboard. */
+/** Creates and changes accounts. */
 export interface Accounts {
   /**
-   * Creates an account whose e-mail address is not confirmed.
+   * Creates an account whose e-mail address is not confirmed, and sends a confirmation e-mail to it.
    * @throws MockServerError with code `invalid_option`, for an unknown plan or an invalid address.
    * @example mock.accounts.create({ email: 'ada@example.test', plan: 'developer' })
    */
@@ -44,6 +45,11 @@ export interface Accounts {
    * @throws MockServerError with code `not_found`.
    */
   confirm(accountId: string): Account;
+  /**
+   * Sends the confirmation e-mail again.
+   * @throws MockServerError with code `not_found`.
+   */
+  sendConfirmation(accountId: string): Mail;
   /**
    * Returns an account.
    * @throws MockServerError with code `not_found`.
@@ -59,24 +65,14 @@ export interface Accounts {
 }
 
 export function createAccounts(context: ServiceContext): Accounts {
-  const { state, now } = context;
+  const { state } = context;
   return {
     create(options = {}) {
       checkOptionNames(options, { what: 'an option of accounts.create()', known: ['email', 'plan'] });
       const { email, plan = 'free' } = options;
-      checkPlan(plan);
       if (email !== undefined) checkEmail(email);
-      state.lastAccount += 1;
-      const account: AccountRecord = {
-        id: `account_${state.lastAccount}`,
-        email: email ?? `account-${state.lastAccount}@example.test`,
-        createdAt: now(),
-        plan,
-        isConfirmed: false,
-        keys: [],
-        activeKeys: 0,
-      };
-      state.accounts.set(account.id, account);
+      const account = addAccount(context, { email, plan, isConfirmed: false });
+      sendConfirmation(context, account);
       return view(account);
     },
     confirm(accountId) {
@@ -84,6 +80,7 @@ export function createAccounts(context: ServiceContext): Accounts {
       account.isConfirmed = true;
       return view(account);
     },
+    sendConfirmation: (accountId) => sendConfirmation(context, findAccount(state, accountId)),
     get: (accountId) => view(findAccount(state, accountId)),
     setPlan(accountId, plan) {
       checkPlan(plan);
@@ -93,6 +90,26 @@ export function createAccounts(context: ServiceContext): Accounts {
     },
     list: () => Array.from(state.accounts.values(), view),
   };
+}
+
+/** Adds an account to the state. It sends no e-mail. */
+export function addAccount(
+  { state, now }: ServiceContext,
+  { email, plan, isConfirmed }: CreateAccountOptions & Pick<AccountRecord, 'plan' | 'isConfirmed'>,
+): AccountRecord {
+  checkPlan(plan);
+  state.lastAccount += 1;
+  const account: AccountRecord = {
+    id: `account_${state.lastAccount}`,
+    email: email ?? `account-${state.lastAccount}@example.test`,
+    createdAt: now(),
+    plan,
+    isConfirmed,
+    keys: [],
+    activeKeys: 0,
+  };
+  state.accounts.set(account.id, account);
+  return account;
 }
 
 export function findAccount(state: ServiceState, accountId: string): AccountRecord {
@@ -109,16 +126,13 @@ function checkPlan(plan: unknown): void {
   if (!isPlan(plan)) throw invalidOption('plan', plan, `one of ${Object.keys(plans).join(', ')}`);
 }
 
-export function isPlan(name: unknown): name is PlanName {
+function isPlan(name: unknown): name is PlanName {
   return typeof name === 'string' && Object.hasOwn(plans, name);
 }
 
 function checkEmail(email: unknown): void {
-  if (!isEmail(email)) throw invalidOption('email', email, 'an e-mail address');
-}
-
-export function isEmail(text: unknown): boolean {
-  return typeof text === 'string' && /^[^\s@]+@[^\s@]+$/.test(text);
+  const isEmail = typeof email === 'string' && /^[^\s@]+@[^\s@]+$/.test(email);
+  if (!isEmail) throw invalidOption('email', email, 'an e-mail address');
 }
 
 /** Moves an account to `plan`. The switches define the effect on usage and on keys above the new cap. */

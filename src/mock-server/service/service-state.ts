@@ -39,14 +39,12 @@ export interface KeyRecord {
   retryAt: number;
 }
 
-/** An e-mail with a confirmation link, in the state of the service. */
+/** A confirmation e-mail in the state of the service. */
 export interface MailRecord {
   readonly id: string;
   readonly accountId: string;
   readonly to: string;
-  readonly token: string;
   readonly sentAt: number;
-  isUsed: boolean;
 }
 
 /** The state of one emulated service. */

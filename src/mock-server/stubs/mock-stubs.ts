@@ -14,7 +14,7 @@ import { ADDED_FIELD, AN_OBJECT, checkedInput, expected, idSchema } from '../mat
 import { checkKeyId, plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, unknownId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
-import { isAdminPath, isDashboardPath } from '../web/own-pages.ts';
+import { isAdminPath } from '../web/own-pages.ts';
 import { JsonText, jsonOf } from './json-parts.ts';
 import { type SentResponse, type StubbedResponse, type StubRecord, withStub } from './stub-record.ts';
 
@@ -210,7 +210,7 @@ function stubFrom(options: StubOptions, nextId: string): StubRecord {
     throw invalidOption('responses', responses, `either responses or ${Object.keys(single).join(', ')}, not both`);
   }
   const { path = '' } = pattern;
-  if (isAdminPath(path) || isDashboardPath(path)) {
+  if (isAdminPath(path)) {
     throw invalidOption('match.path', path, 'a path of the emulated API, because the mock serves its pages there');
   }
   const sent = responses?.map((one, index) => within(`responses[${index}]`, () => stubbedResponse(one)));

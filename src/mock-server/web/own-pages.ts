@@ -4,8 +4,3 @@ export const ADMIN_ROOT = '/__fxrates';
 export function isAdminPath(path: string): boolean {
   return path === ADMIN_ROOT || path.startsWith(`${ADMIN_ROOT}/`);
 }
-
-/** Whether a path belongs to the emulated dashboard. */
-export function isDashboardPath(path: string): boolean {
-  return /^\/dashboard(?:\/|$)/.test(path);
-}

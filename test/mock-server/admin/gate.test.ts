@@ -244,7 +244,7 @@ test.each([
   ['POST', '/snapshots', { id: '../etc' }, 'id'],
   ['POST', '/requests/verify', { filter: { query: { base: 'EUR' } } }, 'body'],
   ['PUT', '/latest?base=EUR&base=USD', { base: 'EUR' }, 'base'],
-  ['POST', '/stubs', { match: { path: '/dashboard' }, data: {} }, 'match.path'],
+  ['POST', '/stubs', { match: { path: '/__fxrates/keys' }, data: {} }, 'match.path'],
   ['POST', '/stubs', { match: { path: '/__fxrates/*' }, data: {} }, 'match.path'],
   ['POST', '/stubs', { match: { path: '/a#b' }, data: {} }, 'match.path'],
 ])('refuses %s %s with %j and names the field', async (method, path, body, field) => {
@@ -315,7 +315,7 @@ test.each([
   '/%5f%5ffxrates/state',
   '/__FXRATES/state',
   '/__fxratesx/state',
-  '/dashboard/../__fxrates/state',
+  '/panel/../__fxrates/state',
   '/api/v1/quota?/__fxrates/state',
   '/api/v1/quota#/__fxrates/state',
 ])('%s is always a request to the emulated service', async (path) => {
@@ -375,7 +375,6 @@ test('each server has its own token, in the fragment of its URL', async () => {
   expect(one.adminToken).toMatch(/^[\w-]{43}$/);
   expect(one.adminToken).not.toBe(two.adminToken);
   expect(one.adminUrl).toBe(`${one.url}/__fxrates/#token=${one.adminToken}`);
-  expect(one.dashboardUrl).toBe(`${one.url}/dashboard`);
 });
 
 test('without the token, known and unknown names of spaces get the same response', async () => {

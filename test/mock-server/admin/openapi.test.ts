@@ -42,10 +42,10 @@ test('responses match the schemas of the document', async () => {
   const ajv = new Ajv2020({ strict: false });
   (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
 
+  const { paths } = openApi(adminRoutes);
   const readings = adminRoutes.filter(
     ({ method, path, response }) => method === 'GET' && response && !path.includes('{'),
   );
-  const { paths } = openApi(adminRoutes);
   for (const { path } of readings) {
     const response = await fetch(`${url}/__fxrates${path}`, { headers: { authorization: `Bearer ${adminToken}` } });
     const operation = paths[path]?.['get'] as Operation;

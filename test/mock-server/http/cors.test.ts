@@ -70,11 +70,11 @@ test('a preflight does not count as a request for a fault', async () => {
   expect(statuses).toEqual([204, 401, 204, 503]);
 });
 
-test('pages of other origins cannot read the dashboard and the admin API', async () => {
+test('pages of other origins cannot read the control panel and the admin API', async () => {
   const mock = newMock();
   await using server = await mock.serve();
 
-  for (const path of ['/dashboard', '/dashboard/nothing', '/__fxrates/health', '/__fxrates/snapshot', '/']) {
+  for (const path of ['/__fxrates/', '/__fxrates/panel.js', '/__fxrates/health', '/__fxrates/snapshot', '/']) {
     for (const init of [PREFLIGHT, { headers: PAGE }]) {
       const response = await fetch(server.url + path, init);
       const isApi = path === '/' && response.status !== 200;

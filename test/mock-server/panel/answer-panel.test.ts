@@ -57,16 +57,6 @@ test('leads a browser from / to the panel, without the token', async () => {
   expect((await open({ accept: 'application/json' })).status).toBe(404);
 });
 
-test('the outbox is a page for a browser and a list for a request with the token', async () => {
-  await using it = await serving();
-  const accept = 'text/html,application/xhtml+xml';
-
-  expect((await it.get('/outbox', { headers: { accept } })).text).toContain('<!doctype html>');
-  expect((await it.get('/outbox')).status).toBe(401);
-  const authorization = `Bearer ${it.adminToken}`;
-  expect((await it.get('/outbox', { headers: { accept, authorization } })).text).toBe('[]');
-});
-
 test('responds to HEAD without a body, and rejects other methods', async () => {
   await using it = await serving();
   expect(await it.get('/', { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });

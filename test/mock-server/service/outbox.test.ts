@@ -1,86 +1,53 @@
 import { expect, test } from 'vitest';
-import { createOutbox, followLink, sendConfirmation } from '../../../src/mock-server/service/outbox.ts';
-import { MockCore } from '../../helpers/mock-core.ts';
+import { createMockServer } from '../../../src/mock-server/index.ts';
 
-const DAY_MS = 86_400_000;
+test('a new account gets an e-mail, and another one on request; createKey() sends none', () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  mock.createKey();
+  const ada = mock.accounts.create({ email: 'ada@example.test' });
+  mock.accounts.create({ email: 'bob@example.test' });
 
-function setUp() {
-  const core = new MockCore();
-  const send = (email: string) => {
-    const { id } = core.accounts.create({ email });
-    sendConfirmation(core.context, core.context.state.accounts.get(id)!);
-    return id;
-  };
-  const outbox = createOutbox(core.context);
-  const follow = (index: number) =>
-    followLink(core.context, outbox.list()[index]!.confirmPath.replace('/dashboard/confirm?token=', ''));
-  return { core, outbox, send, follow };
-}
+  const again = mock.accounts.sendConfirmation(ada.id);
 
-test('lists the e-mails to one address, or all, oldest first', () => {
-  const { core, outbox, send } = setUp();
-  for (const email of ['ada@example.test', 'bob@example.test', 'ada@example.test']) send(email);
-
-  expect(outbox.list().map(({ id, to }) => [id, to])).toEqual([
+  expect(mock.outbox.list().map(({ id, to }) => [id, to])).toEqual([
     ['mail_1', 'ada@example.test'],
     ['mail_2', 'bob@example.test'],
     ['mail_3', 'ada@example.test'],
   ]);
-  expect(outbox.list({ to: 'ada@example.test' }).map(({ id }) => id)).toEqual(['mail_1', 'mail_3']);
-  expect(outbox.list()[1]).toMatchObject({
-    accountId: 'account_2',
-    confirmPath: expect.stringMatching(/^\/dashboard\/confirm\?token=[0-9a-f]{32}$/),
-    sentAt: new Date(core.now),
-    expiresAt: new Date(core.now + DAY_MS),
+  expect(mock.outbox.list({ to: 'ada@example.test' }).map(({ id }) => id)).toEqual(['mail_1', 'mail_3']);
+  expect(again).toEqual({
+    id: 'mail_3',
+    accountId: ada.id,
+    to: 'ada@example.test',
+    subject: 'Confirm your e-mail address',
+    sentAt: new Date('2026-01-15T00:00:00.000Z'),
   });
+  expect(() => mock.accounts.sendConfirmation('account_9')).toThrow('"account_9"');
 });
 
 test('keeps the newest 1,000 e-mails', () => {
-  const { outbox, send } = setUp();
+  const mock = createMockServer();
+  const { id } = mock.accounts.create();
 
-  for (let mail = 1; mail <= 1000; mail += 1) send('ada@example.test');
-  expect(outbox.list()[0]?.id).toBe('mail_1');
-  send('ada@example.test');
+  for (let mail = 2; mail <= 1000; mail += 1) mock.accounts.sendConfirmation(id);
+  expect(mock.outbox.list()[0]?.id).toBe('mail_1');
+  mock.accounts.sendConfirmation(id);
 
-  expect(outbox.list()).toHaveLength(1000);
-  expect(outbox.list()[0]?.id).toBe('mail_2');
+  expect(mock.outbox.list()).toHaveLength(1000);
+  expect(mock.outbox.list()[0]?.id).toBe('mail_2');
+  mock.outbox.clear();
+  expect(mock.outbox.list()).toEqual([]);
 });
 
-test('after clear() there is no e-mail, and its link is unknown', () => {
-  const { core, outbox, send } = setUp();
-  send('ada@example.test');
-  const token = outbox.list()[0]!.confirmPath.slice(-32);
+test('a snapshot contains the e-mails, also one of an earlier version with links, and a reset removes them', () => {
+  const mock = createMockServer();
+  mock.accounts.create({ email: 'ada@example.test' });
+  const saved = mock.snapshot();
+  mock.reset();
+  expect(mock.outbox.list()).toEqual([]);
 
-  outbox.clear();
+  const withLinks = saved.mails.map((mail) => ({ ...mail, token: '0'.repeat(32), isUsed: false }));
+  mock.restore({ ...saved, mails: withLinks });
 
-  expect(outbox.list()).toEqual([]);
-  expect(followLink(core.context, token)).toBe('unknown');
-});
-
-test('a link confirms the account of its e-mail, once', () => {
-  const { core, send, follow } = setUp();
-  const [ada, bob] = [send('ada@example.test'), send('bob@example.test')];
-
-  expect(follow(1)).toMatchObject({ id: bob, isConfirmed: true });
-  expect(follow(1)).toBe('used');
-
-  expect([ada, bob].map((id) => core.accounts.get(id).confirmed)).toEqual([false, true]);
-});
-
-test('a link works until a day has passed', () => {
-  const { core, send, follow } = setUp();
-  send('ada@example.test');
-  send('ada@example.test');
-
-  core.now += DAY_MS - 1;
-  expect(follow(0)).toMatchObject({ isConfirmed: true });
-  core.now += 1;
-  expect(follow(1)).toBe('expired');
-});
-
-test('the link of a removed account is unknown', () => {
-  const { core, send, follow } = setUp();
-  core.context.state.accounts.delete(send('ada@example.test'));
-
-  expect(follow(0)).toBe('unknown');
+  expect(mock.snapshot().mails).toEqual(saved.mails);
 });

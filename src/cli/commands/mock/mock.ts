@@ -128,8 +128,8 @@ async function serveMock(options: MockOptions, invocation: Invocation): Promise<
   const mock = await startMock(options, { port: options.port ?? DEFAULT_PORT, screen, argv: invocation.argv });
   try {
     await printUsage(mock, invocation);
-    const { url, key, plan, adminUrl, dashboardUrl, keys } = mock;
-    const ready = { url, key, plan, pid: io.pid, adminUrl, dashboardUrl, ...(keys.length > 1 ? { keys } : {}) };
+    const { url, key, plan, adminUrl, keys } = mock;
+    const ready = { url, key, plan, pid: io.pid, adminUrl, ...(keys.length > 1 ? { keys } : {}) };
     // If both streams are terminals, stderr has shown the URL, and it would be printed among the requests.
     const hasShownUrl = screen.out.isTTY && screen.err.isTTY && settings.quiet === 0;
     if (screen.isJson) await screen.printWithSecret(`${JSON.stringify(ready)}\n`);
@@ -143,7 +143,7 @@ async function serveMock(options: MockOptions, invocation: Invocation): Promise<
 
 async function printUsage(mock: RunningMock, { screen }: Invocation): Promise<void> {
   if (screen.isJson) return;
-  const { url, key, plan, keys, adminUrl, dashboardUrl, certificate } = mock;
+  const { url, key, plan, keys, adminUrl, certificate } = mock;
   const { faint, command } = screen.err.palette;
   const lines = [
     `Mock exchange-rate service (invented rates, plan ${plan}). Ctrl-C stops it. In another terminal:`,
@@ -154,8 +154,7 @@ async function printUsage(mock: RunningMock, { screen }: Invocation): Promise<vo
     `  ${command('fxrates quota')}`,
     '',
     ...(keys.length > 1 ? [...keys.slice(1).map(keyLine), ''] : []),
-    `Keys and plans:  ${dashboardUrl}`,
-    `Clock, switches, journal:  ${adminUrl}`,
+    `Control panel (accounts, clock, journal):  ${adminUrl}`,
     '',
     faint('Requests:'),
   ];

@@ -14,7 +14,7 @@ export const accountRoutes = [
   route('POST /accounts', {
     id: 'createAccount',
     tag: 'accounts',
-    summary: 'Create an account with an unconfirmed e-mail address',
+    summary: 'Create an account and send a confirmation e-mail to its address',
     body: z.strictObject({
       email: z.string().optional().describe('Default: an invented address.'),
       plan: planName.optional(),
@@ -36,6 +36,13 @@ export const accountRoutes = [
     response: account,
     run: ({ mock, path }) => mock.accounts.confirm(path.accountId),
   }),
+  route('POST /accounts/{accountId}/mails', {
+    id: 'sendConfirmation',
+    tag: 'accounts',
+    summary: 'Send the confirmation e-mail again',
+    response: mail,
+    run: ({ mock, path }) => mock.accounts.sendConfirmation(path.accountId),
+  }),
   route('PUT /accounts/{accountId}/plan', {
     id: 'setPlan',
     tag: 'accounts',
@@ -47,7 +54,7 @@ export const accountRoutes = [
   route('POST /accounts/{accountId}/keys', {
     id: 'createAccountKey',
     tag: 'accounts',
-    summary: 'Create a key for this account, under the rules of the dashboard',
+    summary: 'Create a key for this account, if its address is confirmed and its plan allows another key',
     response: createdKey,
     run: ({ mock, path }) => mock.keys.create({ accountId: path.accountId }),
   }),
@@ -120,7 +127,7 @@ export const outboxRoutes = [
   route('GET /outbox', {
     id: 'listMails',
     tag: 'outbox',
-    summary: 'List the confirmation e-mails of the emulated dashboard',
+    summary: 'List the confirmation e-mails',
     query: z.strictObject({ to: z.string().optional().describe('Only e-mails to this address.') }),
     response: z.array(mail),
     run: ({ mock, query }) => mock.outbox.list(query),
@@ -128,7 +135,7 @@ export const outboxRoutes = [
   route('DELETE /outbox', {
     id: 'clearOutbox',
     tag: 'outbox',
-    summary: 'Delete all e-mails; their links stop working',
+    summary: 'Delete all e-mails',
     run: ({ mock }) => mock.outbox.clear(),
   }),
 ];

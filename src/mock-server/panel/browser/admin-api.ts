@@ -4,7 +4,7 @@ const STORED = 'fxrates-admin-token';
 
 /**
  * The token is in the fragment of the printed address, which browsers do not send. It is removed from the address, and
- * stored for other tabs, such as the outbox. It is not valid after the server ends.
+ * stored for other tabs. It is not valid after the server ends.
  */
 export function takeToken(): string {
   const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1];

@@ -7,30 +7,26 @@ import { FaultSection } from './fault-section.ts';
 import { html, Select, withValue } from './html.ts';
 import { JournalSection } from './journal-section.ts';
 import { KeySection } from './key-section.ts';
-import { ClockSection, OutboxSection, SwitchSection } from './mock-sections.ts';
+import { ClockSection, SwitchSection } from './mock-sections.ts';
 import { type ChangeQuery, type PanelQuery, pageError, readQuery, writeQuery } from './mock-view.ts';
 import { StubSection } from './stub-section.ts';
 import { useMock } from './use-mock.ts';
 
 function App() {
   const [query, setQuery] = usePanelQuery();
-  const sections = location.pathname.endsWith('/outbox') ? [OutboxSection] : SECTIONS;
   const { view, spaces, entries, problem, refusal, needsToken, act, connect } = useMock(query.space);
   const note = problem === '' ? pageError(refusal) : problem;
   const props = { view, entries, refusal, query, setQuery, act };
   return html`<a class="skip" href="#main">Skip to the content</a>
     <header class="bar">
       <a class="brand" href="/__fxrates/">fxrates mock server</a>
-      <nav class="row" aria-label="Pages">
-        ${!needsToken && html`<${SpaceChoice} spaces=${spaces} chosen=${query.space} choose=${(space: string) => setQuery({ space, key: '' })} />`}
-        <a href="/dashboard">Dashboard</a><a href="/__fxrates/outbox">Outbox</a>
-      </nav>
+      ${!needsToken && html`<${SpaceChoice} spaces=${spaces} chosen=${query.space} choose=${(space: string) => setQuery({ space, key: '' })} />`}
     </header>
     <main id="main">
       <h1 class="hidden">Control panel${query.space !== '' && ` of space ${query.space}`}</h1>
       ${note && !(needsToken && takeToken() === '') && html`<p class="note bad wide" role="alert">${note}</p>`}
       ${needsToken && html`<${TokenForm} connect=${connect} />`}
-      ${!needsToken && view !== undefined && sections.map((Section) => html`<${Section} ...${props} />`)}
+      ${!needsToken && view !== undefined && SECTIONS.map((Section) => html`<${Section} ...${props} />`)}
     </main>`;
 }
 
@@ -70,7 +66,7 @@ function TokenForm({ connect }: { readonly connect: () => void }) {
     <div class="field"><label for="token">Admin token</label>
       <input id="token" type="password" autocomplete="off" value=${token}
         onInput=${withValue(setToken)} /></div>
-    <p class="hint">The token follows <code>#token=</code> in the address “Clock, switches, journal” that <code>fxrates mock</code> prints.</p>
+    <p class="hint">The token follows <code>#token=</code> in the address of the control panel that <code>fxrates mock</code> prints.</p>
     <div><button class="main">Open the panel</button></div>
   </form>`;
 }
@@ -78,7 +74,7 @@ function TokenForm({ connect }: { readonly connect: () => void }) {
 /** The sections of the panel, in their order. */
 const SECTIONS = [
   ...[ClockSection, ChartSection, JournalSection],
-  ...[KeySection, OutboxSection, StubSection, FaultSection, SwitchSection],
+  ...[KeySection, StubSection, FaultSection, SwitchSection],
 ];
 
 const place = document.getElementById('app');

@@ -7,7 +7,7 @@ import { durationText, type MockView, type SectionProps } from './mock-view.ts';
 
 const PLANS = Object.keys(plans);
 
-/** Accounts and keys with their usage, and actions that need no dashboard. */
+/** Accounts and keys with their usage, and their actions. */
 export function KeySection({ view, query, setQuery, act }: SectionProps) {
   const [plan, setPlan] = useState('free');
   const [created, setCreated] = useState('');

@@ -6,7 +6,6 @@ import type { JournalEntry } from '../../journal/journal.ts';
 import type { Account } from '../../service/accounts.ts';
 import type { KeyUsage } from '../../service/key-usage.ts';
 import type { KeySummary } from '../../service/keys.ts';
-import type { Mail } from '../../service/outbox.ts';
 import type { Stub } from '../../stubs/mock-stubs.ts';
 
 /** Dates as JSON has them. */
@@ -22,7 +21,6 @@ export interface MockView {
   /** Of the newest keys. */
   readonly limits: readonly KeyUsage[];
   readonly switches: readonly (SwitchDescription & { readonly group: string })[];
-  readonly mails: readonly Json<Mail>[];
   readonly faults: readonly Fault[];
   readonly stubs: readonly Stub[];
 }

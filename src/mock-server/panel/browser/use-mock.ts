@@ -86,17 +86,16 @@ function asError(error: unknown): Error {
 }
 
 async function readView(scope: string): Promise<MockView> {
-  const [clock, accounts, keys, limits, switches, mails, faults, stubs] = await Promise.all([
+  const [clock, accounts, keys, limits, switches, faults, stubs] = await Promise.all([
     callAdmin<ClockState>('GET', `${scope}/clock`),
     callAdmin<MockView['accounts']>('GET', `${scope}/accounts`),
     callAdmin<MockView['keys']>('GET', `${scope}/keys`),
     callAdmin<MockView['limits']>('GET', `${scope}/limits`),
     callAdmin<MockView['switches']>('GET', `${scope}/behaviour/describe`),
-    callAdmin<MockView['mails']>('GET', `${scope}/outbox`),
     callAdmin<MockView['faults']>('GET', `${scope}/faults`),
     callAdmin<MockView['stubs']>('GET', `${scope}/stubs`),
   ]);
-  return { clock, accounts, keys, limits, switches, mails, faults, stubs };
+  return { clock, accounts, keys, limits, switches, faults, stubs };
 }
 
 type Change = (update: (entries: readonly JournalEntry[]) => readonly JournalEntry[]) => void;

@@ -46,7 +46,7 @@ test.each([
   expect(io.written.stdout + io.written.stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+/);
 });
 
-test('--json is one line with url, key, plan, pid and the pages', async () => {
+test('--json is one line with url, key, plan, pid and the control panel', async () => {
   const { io, exited } = await startMock('mock --port 0 --plan developer --json');
   io.interrupt('SIGINT');
 
@@ -57,7 +57,6 @@ test('--json is one line with url, key, plan, pid and the pages', async () => {
     plan: 'developer',
     pid: 4242,
     adminUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/__fxrates\/#token=\S+$/),
-    dashboardUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/dashboard$/),
   });
 });
 
