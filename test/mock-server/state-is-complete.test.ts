@@ -83,6 +83,7 @@ const IN_THE_SNAPSHOT = {
 
 /** Cached results, which never change. */
 const DERIVED = {
+  'admin/admin-server.ts': ['seen'],
   'admin/admin.ts': ['loaded'],
   'behaviour/behaviour-options.ts': ['DEFAULT_SETTINGS'],
   'behaviour/behaviour.ts': ['#lastUsed', 'valuesBySettings'],
