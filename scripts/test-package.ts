@@ -15,6 +15,8 @@ import {
   type ConsumerCheck,
   MSW_COMPILE_CHECK,
   MSW_RUN_CHECK,
+  NEXT,
+  NEXT_CHECK,
   OTHER_RUNTIMES,
   type OtherRuntime,
   RUN_CHECKS,
@@ -38,7 +40,8 @@ try {
   for (const node of NODES) await runAll(RUN_CHECKS, plain, node);
   await runAll([...COMPILE_CHECKS, ...BUNDLE_CHECKS], plain, process.execPath);
   for (const runtime of OTHER_RUNTIMES) await runOther(runtime, plain);
-  await runBundlers(tarball);
+  await runWith(BUNDLERS, BUNDLER_CHECKS, tarball);
+  await runWith(NEXT, [NEXT_CHECK], tarball);
   for (const { msw, minNode } of MSWS) {
     const project = await installInto(`msw-${msw}`, [tarball.path, '@types/node@20', `msw@${msw}`]);
     await runAll([named(MSW_COMPILE_CHECK, msw)], project, process.execPath);
@@ -61,10 +64,11 @@ async function runOther({ name, version, program, checks }: OtherRuntime, projec
   await runAll(checks, project, join(modules, path), `${name}@${version}`);
 }
 
-async function runBundlers(tarball: Tarball): Promise<void> {
-  const project = await installInto('bundlers', [tarball.path, ...BUNDLERS]).catch((error: Error) => error);
-  if (project instanceof Error) print(`skip ${BUNDLERS.join(', ')}: ${project.message}`);
-  else await runAll(BUNDLER_CHECKS, project, process.execPath);
+/** Runs the checks in a project with these packages too. */
+async function runWith(packages: readonly string[], checks: readonly ConsumerCheck[], tarball: Tarball): Promise<void> {
+  const project = await installInto(`with-${packages[0]}`, [tarball.path, ...packages]).catch((error: Error) => error);
+  if (project instanceof Error) print(`skip ${packages.join(', ')}: ${project.message}`);
+  else await runAll(checks, project, process.execPath);
 }
 
 function attempted<T>(work: () => T): T | undefined {

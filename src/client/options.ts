@@ -236,7 +236,7 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
   readonly middleware?: readonly Middleware[] | undefined;
   /**
    * A WHATWG `fetch` that sends the requests. Cannot be combined with `dispatcher` or `proxy`. If omitted, undici sends them
-   * on Node.js, and the `fetch` of the runtime elsewhere.
+   * on Node.js unless the global `fetch` is replaced (msw, nock, a stub), and the `fetch` of the runtime elsewhere.
    *
    * @default undefined
    * @example (url, init) => fetch(url, init)

@@ -85,6 +85,10 @@ export const BUNDLER_CHECKS: readonly ConsumerCheck[] = [
   },
 ];
 
+/** Next replaces the global `fetch`. With the packages of `NEXT`. */
+export const NEXT_CHECK: ConsumerCheck = { name: 'in a page of Next', line: 'node next-app.mjs' };
+export const NEXT = ['next@16', 'react@19', 'react-dom@19'];
+
 export const BUNDLERS = [
   ...['webpack@5', 'webpack-cli@6', 'vite@7'],
   ...['rollup@4', '@rollup/plugin-node-resolve@16', '@rollup/plugin-commonjs@28', '@rollup/plugin-json@6'],

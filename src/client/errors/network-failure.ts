@@ -5,8 +5,8 @@ import type { KeyedRequest } from '../request.ts';
 import { FxRatesError, NetworkError } from './errors.ts';
 
 /** Converts the error of a transport into one of the client's errors, without the key. */
-export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseUrl: string): FxRatesError {
-  if (error instanceof FxRatesError) return error;
+export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseUrl: string): unknown {
+  if (error instanceof FxRatesError || isSignal(error, key)) return error;
   const cause = withoutKey(error, key);
   // The message of a `fetch` error has no reason: the failure of the system, of undici or of a proxy is a deeper cause.
   const errors = causesOf(error);
@@ -21,6 +21,14 @@ export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseU
     attempts: log.attempts,
     isProxyFailure: ofProxy !== undefined,
   });
+}
+
+/**
+ * Whether the `fetch` of a framework rejects as a signal to the framework, which must receive the same error: Next ends
+ * the rendering of a static page so. By the convention of React, such an error has a `digest`.
+ */
+function isSignal(error: unknown, key: ApiKey): boolean {
+  return error instanceof Error && 'digest' in error && !mayShowKey(error, key);
 }
 
 /** Limits of the search for the key, so that it takes a few milliseconds. Errors of transports are far smaller. */

@@ -14,16 +14,23 @@ export interface Runtime {
   /** Whether `fetch` uses the proxy of the environment by itself. */
   readonly hasProxyFetch: boolean;
   readonly fetch: FetchLike | undefined;
+  /** On Node, the global `fetch` while an interceptor, a stub or a framework replaces Node's own. */
+  readonly replacedFetch: FetchLike | undefined;
   readonly loadUndici: () => Promise<Undici>;
 }
 
 /**
  * Sends over undici's global dispatcher where undici works, else with the runtime's own `fetch`: on Bun, Deno and
- * workerd, and in bundles that break undici. Chosen by the first request, so a program that passes a `fetch` never
- * loads undici. The dispatcher and the `fetch` are looked up for each request: a program may replace them at any time.
+ * workerd, and in bundles that break undici. While the global `fetch` of Node is replaced, requests go through it, so
+ * that msw, nock and stubs receive them. undici is loaded by the first request that needs it. The dispatcher and the
+ * `fetch` are looked up for each request: a program may replace them at any time.
  */
 export function defaultTransport(runtime: Runtime = thisRuntime): Transport {
-  return chosenLater(() => chooseTransport(runtime));
+  const usual = chosenLater(() => chooseTransport(runtime));
+  return (request) => {
+    const { replacedFetch } = runtime;
+    return replacedFetch === undefined ? usual(request) : fetchTransport(replacedFetch)(request);
+  };
 }
 
 /**
@@ -100,5 +107,18 @@ const thisRuntime: Runtime = {
     // Called as a method, because workerd rejects a detached fetch.
     return typeof globalThis.fetch === 'function' ? (url, init) => globalThis.fetch(url, init) : undefined;
   },
+  get replacedFetch(): FetchLike | undefined {
+    const { fetch } = globalThis;
+    if (typeof fetch !== 'function' || isNodeFetch(fetch) || !this.hasNodeSockets) return undefined;
+    return (url, init) => {
+      const uncached = { ...init, cache: 'no-store' as const }; // frameworks store the responses of their fetch, also on disk
+      return globalThis.fetch(url, uncached);
+    };
+  },
   loadUndici: () => import('undici'),
 };
+
+/** By the source text, which is the same on Node 20 to 26 and in the sandbox of jest. */
+function isNodeFetch(fetch: unknown): boolean {
+  return Function.prototype.toString.call(fetch).includes('internal/deps/undici');
+}

@@ -17,7 +17,8 @@ afterEach(() => setGlobalDispatcher(usual));
 
 function runtime(changes: Partial<Runtime> = {}): Runtime {
   const fetch = fakeFetch({ body: 'by fetch' });
-  return { hasNodeSockets: true, hasProxyFetch: false, fetch, loadUndici: () => import('undici'), ...changes };
+  const node = { hasNodeSockets: true, hasProxyFetch: false, fetch, replacedFetch: undefined };
+  return { ...node, loadUndici: () => import('undici'), ...changes };
 }
 
 /** A global dispatcher that responds to every request. */
@@ -92,7 +93,7 @@ test('a runtime with neither undici nor fetch is a ConfigError with the next ste
   expect((error as Error).message).toMatch(/undici cannot be loaded \(no such module\).*pass the option fetch/);
 });
 
-/** Sends on a runtime with these globals. The `fetch` of workerd rejects calls that are not those of a method. */
+/** Sends on a runtime with these globals and its own `fetch`. That of workerd rejects calls that are not those of a method. */
 async function sendOn(globals: Record<string, unknown>, transport: () => Transport) {
   const fetch = fakeFetch({ body: 'by fetch' });
   const asMethod = function (this: unknown, ...parameters: Parameters<typeof fetch>) {
@@ -109,9 +110,12 @@ async function sendOn(globals: Record<string, unknown>, transport: () => Transpo
 
 const proxy = environmentProxy({ HTTPS_PROXY: 'http://127.0.0.1:1' }, 'https://fx.test');
 
+const nodeFetch = { fetch: globalThis.fetch };
+
 test.each([
-  ['Node', {}, 'by undici'],
-  ['Node 20, which has no navigator,', { navigator: undefined }, 'by undici'],
+  ['Node', nodeFetch, 'by undici'],
+  ['Node 20, which has no navigator,', { ...nodeFetch, navigator: undefined }, 'by undici'],
+  ['a sandbox without fetch', { fetch: undefined }, 'by undici'],
   ['Bun', { Bun: {} }, 'by fetch'],
   ['Deno', { Deno: {} }, 'by fetch'],
   ['workerd', { navigator: { userAgent: 'Cloudflare-Workers' } }, 'by fetch'],

@@ -254,7 +254,8 @@ function transportOn(changes: Partial<Runtime>) {
   const named = environmentProxy({ HTTP_PROXY: proxy.url }, SERVICE);
   if (named === undefined) throw new Error('no proxy');
   const fetch = fakeFetch({ body: 'by fetch' });
-  return proxyTransport(named, { hasNodeSockets: true, hasProxyFetch: false, fetch, loadUndici: undici, ...changes });
+  const node = { hasNodeSockets: true, hasProxyFetch: false, fetch, replacedFetch: undefined, loadUndici: undici };
+  return proxyTransport(named, { ...node, ...changes });
 }
 
 test('Bun and Deno send with their own fetch, which uses the proxy by itself', async () => {
