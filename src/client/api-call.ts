@@ -26,7 +26,7 @@ export interface CallOptions {
    * Time limit for the whole call in milliseconds, including queue, attempts and waits; `false` for none. If omitted, the
    * client's option applies.
    *
-   * @default 90_000
+   * @default false
    */
   readonly deadlineMs?: number | false | undefined;
   /**

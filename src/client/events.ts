@@ -220,19 +220,32 @@ export class ClientEvents {
     this.#emit(this.#hooks.onQuota, () => ({ ...about(subject), reason, quota }));
   }
 
-  /** Sends each warning once per client. */
-  warnOnce(message: string): void {
-    if (this.#warned.has(message)) return;
-    this.#warned.add(message);
-    const { logger } = this.#hooks;
-    if (logger === undefined) process.emitWarning(message, { type: 'FxRatesWarning' });
-    else callHook(this.#warn, message);
+  /** Sends each warning once per client; with a `code`, once per code, and without a logger once per process. */
+  warnOnce(message: string, code?: string): void {
+    const name = code ?? message;
+    if (this.#warned.has(name)) return;
+    this.#warned.add(name);
+    if (this.#hooks.logger !== undefined) callHook(this.#warn, message);
+    else if (code === undefined) process.emitWarning(message, { type: 'FxRatesWarning' });
+    else warnProcessOnce(message, code);
   }
 
   /** Without a hook, `describe` is not called. */
   #emit<Event>(hook: ((event: Event) => void) | undefined, describe: () => Event): void {
     if (hook !== undefined) callHook(hook, describe());
   }
+}
+
+/** Copies of the package in one process share the codes of the warnings that were given. */
+const WARNED_CODES = Symbol.for('fxrates.warned-codes');
+
+function warnProcessOnce(message: string, code: string): void {
+  const holder = globalThis as { [WARNED_CODES]?: Set<string> };
+  const codes = holder[WARNED_CODES] ?? new Set();
+  if (codes.has(code)) return;
+  codes.add(code);
+  Object.defineProperty(holder, WARNED_CODES, { value: codes, configurable: true });
+  process.emitWarning(message, { type: 'FxRatesWarning', code });
 }
 
 function about(subject: EventSubject): KeyEvent {

@@ -15,8 +15,8 @@ export type AuthForm = 'bearer' | 'header' | 'query';
 /** The option `rateLimit`: how the calls of one key share its per-minute limit. */
 export interface RateLimitOptions {
   /**
-   * Requests per minute that the key may make. `'learn'` calls `quota()` if more calls wait than the smallest plan allows,
-   * and learns from the responses.
+   * Requests per minute that the key may make. A number is a cap: the client never sends more in any minute. `'learn'` calls
+   * `quota()` if more calls wait than the smallest plan allows, and learns from the responses.
    *
    * @default 'learn'
    * @example 300
@@ -31,7 +31,8 @@ export interface RateLimitOptions {
    */
   readonly maxConcurrent?: 'adapt' | number | undefined;
   /**
-   * Whether the client may send one request that it expects to be refused, while calls wait, to learn the kind of window.
+   * Whether the client may send one request that it expects to be refused, while calls wait, to learn the kind of window. It
+   * does not if `perMinute` is a number.
    *
    * @default true
    */
@@ -154,10 +155,11 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Time limit for a whole call in milliseconds, including queue, attempts and waits; `false` for none. It does not apply
-   * to the calls of `batch()`.
+   * Time limit for a whole call in milliseconds, including queue, attempts and waits. With `false`, a call waits for the
+   * rate limit as long as necessary; set a number in a request handler. It does not apply to the calls of `batch()`.
    *
-   * @default 90_000
+   * @default false
+   * @example 5_000
    */
   readonly deadlineMs?: number | false | undefined;
   /**
@@ -177,12 +179,12 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    * Longest Retry-After to wait for, in milliseconds. A longer one of a 429 rejects immediately with `RateLimitError`,
    * and one of a 503 with `ServerError`. No request is sent until it has elapsed, for at most one day.
    *
-   * @default 75_000
+   * @default 600_000
    */
   readonly maxRetryAfterMs?: number | undefined;
   /**
-   * Unit of a whole number in Retry-After. With `'auto'`, it is seconds (RFC 9110 §10.2.3), but a number from 76 to 61,200
-   * is tried as milliseconds, and the next responses decide.
+   * Unit of a whole number in Retry-After. With `'auto'`, it is seconds (RFC 9110 §10.2.3), but a number from 1,000 to 61,200
+   * is tried as milliseconds: one request decides for good. Without a queue (`rateLimit: false`), it is always seconds.
    *
    * @default 'auto'
    */

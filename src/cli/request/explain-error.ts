@@ -138,8 +138,8 @@ interface LimitedWait {
   readonly isStored?: boolean;
 }
 
-/** At least every Retry-After of a limit per minute. A longer wait can be a mistake of the service. */
-export const LONGEST_RETRY_AFTER_MS = 75_000;
+/** As the option maxRetryAfterMs of the client. A longer wait can be a mistake of the service. */
+export const LONGEST_RETRY_AFTER_MS = 600_000;
 
 /** The error of a wait that `--max-wait` does not allow. */
 export function waitTooLong(

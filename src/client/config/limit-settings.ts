@@ -48,7 +48,8 @@ export function resolveRateLimit(value: RateLimitOptions | false): RateLimitSett
       maxConcurrent === 'adapt'
         ? maxConcurrent
         : requireCount('rateLimit.maxConcurrent', maxConcurrent, { from: 1, or: ", or 'adapt'" }),
-    probe: requireBoolean('rateLimit.probe', probe),
+    // A number is a cap: no request tests whether the service accepts more.
+    probe: requireBoolean('rateLimit.probe', probe) && perMinute === 'learn',
     store: requireLimitStore(store),
   };
 }

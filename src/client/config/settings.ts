@@ -89,10 +89,10 @@ const OPTION_NAMES = namesOf<keyof AnyOptions>({
 const DEFAULTS = {
   auth: 'bearer',
   timeoutMs: 10_000,
-  deadlineMs: 90_000,
+  deadlineMs: false,
   maxRetries: 2,
   onLimit: 'wait',
-  maxRetryAfterMs: DEFAULT_LIMITER_SETTINGS.maxRetryAfterMs,
+  maxRetryAfterMs: 600_000,
   retryAfterUnit: DEFAULT_LIMITER_SETTINGS.retryAfterUnit,
   rateLimit: {},
   middleware: [],

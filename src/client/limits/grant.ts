@@ -59,7 +59,7 @@ export function grant(
   if (now < opensAt) return { state, grant: { count: 0, isProbe: false, askAgainAt: opensAt } };
   const room = isCareful(state) ? roomBehindGate(state) : wanted;
   const inBurst = burstSlots(state, now);
-  const free = knownSlots(state, now);
+  const free = Math.min(knownSlots(state, now), cappedSlots(state, mayProbe));
   const count = Math.max(0, Math.min(wanted, room, inBurst, free));
   if (count > 0) {
     const granted = addInFlight(state, count);
@@ -82,15 +82,27 @@ export function grant(
  * was, the next refusal is most likely: there, one at a time, and more after that.
  */
 function roomBehindGate(state: LimiterState): number {
-  const { gate, inFlight, firstBurst, phase } = state;
+  const { gate, inFlight, firstBurst, phase, unit } = state;
   const ramp = rampSize(gate, hasConfiguredLimit(state)) - inFlight;
+  // One request shows whether Retry-After is in milliseconds.
+  if (unit.evidence === 'on-trial') return 1 - inFlight;
   if (phase !== 'learning') return ramp;
   return Math.min(ramp, Math.max(1, Math.abs(firstBurst - gate.accepted)) - inFlight);
 }
 
 /** Whether the ramp of the gate applies: until the window is known and its limit was used once since the gate closed. */
-function isCareful({ phase, gate, limit }: LimiterState): boolean {
-  return phase !== 'known' || (gate.wasClosed && gate.accepted < limit);
+function isCareful({ phase, gate, limit, unit }: LimiterState): boolean {
+  return phase !== 'known' || unit.evidence === 'on-trial' || (gate.wasClosed && gate.accepted < limit);
+}
+
+/** Without probes: the number of requests that keep those of any minute below the configured limit, in any kind of window. */
+function cappedSlots({ configured, log, inFlight }: LimiterState, mayProbe: boolean): number {
+  return mayProbe ? Number.POSITIVE_INFINITY : configured - log.size - inFlight;
+}
+
+/** Time of the slot for a call with `ahead` others before it; `undefined`: after a response. */
+function logSlotAt(state: LimiterState, now: number, ahead: number): number | undefined {
+  return nextSlotAt({ kind: 'log' }, { ...state, limit: state.configured }, now, ahead);
 }
 
 /** Changes the number of requests in flight; negative for requests that were returned. */
@@ -109,7 +121,7 @@ export function slotAt(
   { ahead, mayProbe }: { ahead: number; mayProbe: boolean },
 ): number {
   const { probe, phase, window, configured } = state;
-  const opensAt = Math.max(now, closedUntil(state));
+  const opensAt = Math.max(now, closedUntil(state), (mayProbe ? undefined : logSlotAt(state, now, ahead)) ?? now);
   // Before the window is known, a request beyond the limit can be accepted at any time; but without probes, none is sent.
   if (phase === 'learning' || (phase === 'unknown' && mayProbe)) return opensAt;
   const knownSlotAt = (place: number) =>
@@ -144,6 +156,7 @@ export function knownSlots(state: LimiterState, now: number): number {
 /** Time at which to ask again if no response arrives earlier; `undefined`: only a response can change anything. */
 function nextAskAt(state: LimiterState, now: number, mayProbe: boolean): number | undefined {
   const { phase, window, probe } = state;
+  if (cappedSlots(state, mayProbe) <= 0) return logSlotAt(state, now, 0);
   const windowSlotAt = phase === 'learning' ? undefined : nextSlotAt(window, state, now);
   if (burstSlots(state, now) <= 0) {
     const inBurstAt = burstSlotAt(state, now);

@@ -100,6 +100,8 @@ export class InFlight {
  */
 export interface ServiceHealth {
   readonly isDown: boolean;
+  /** While down: time at which the outage was detected. */
+  readonly downSince: number;
   /** While down: when to probe next. */
   readonly retryAt: number;
   /** While down: results of requests sent up to this time have no new information. */
@@ -143,9 +145,12 @@ const LONGEST_BACKOFF_MS = 16_000;
 const BACKOFF_FACTOR = 1.5;
 /** The Retry-After of a 503 is an estimate: one request in this time checks whether the service works earlier. */
 const LONGEST_HINT_MS = 300_000;
+/** Calls wait for an outage of this length, with a last probe at its end. */
+export const LONGEST_OUTAGE_MS = 90_000;
 
 export const HEALTHY: ServiceHealth = {
   isDown: false,
+  downSince: Number.POSITIVE_INFINITY,
   retryAt: Number.NEGATIVE_INFINITY,
   staleBefore: Number.NEGATIVE_INFINITY,
   backoffMs: FIRST_BACKOFF_MS,
@@ -157,13 +162,23 @@ export const HEALTHY: ServiceHealth = {
 
 /** The service responded with a success or a refusal, so it works. */
 export function serviceResponded(health: ServiceHealth, sentAt: number): ServiceHealth {
-  const { isDown, retryAt, staleBefore, backoffMs, isProbing } = health;
+  const { isDown, downSince, retryAt, staleBefore, backoffMs, isProbing } = health;
   const lastSuccessSentAt = Math.max(health.lastSuccessSentAt, sentAt);
   if (isDown && sentAt <= staleBefore) return health;
   if (isDown) return { ...HEALTHY, lastSuccessSentAt, failureRate: health.failureRate };
   const failureRate = Math.max(LOWEST_FAILURE_RATE, (1 - RATE_WEIGHT) * health.failureRate);
   // Written out: this runs once per request, and a spread costs more than all other work.
-  return { isDown, retryAt, staleBefore, backoffMs, isProbing, lastSuccessSentAt, failuresInARow: 0, failureRate };
+  return {
+    isDown,
+    downSince,
+    retryAt,
+    staleBefore,
+    backoffMs,
+    isProbing,
+    lastSuccessSentAt,
+    failuresInARow: 0,
+    failureRate,
+  };
 }
 
 export function serviceFailed(health: ServiceHealth, failure: ServiceFailure): ServiceHealth {
@@ -196,8 +211,11 @@ function failedWhileUp(health: ServiceHealth, failure: ServiceFailure): ServiceH
 function goDown(health: ServiceHealth, { now, hintMs, random }: ServiceFailure): ServiceHealth {
   // Equal jitter, so that processes that failed at the same time retry at different times.
   const backoffMs = health.backoffMs * (0.5 + random() / 2);
-  const retryAt = now + Math.max(backoffMs, Math.min(hintMs ?? 0, LONGEST_HINT_MS));
-  return { ...health, isDown: true, isProbing: false, failuresInARow: 0, retryAt, staleBefore: now };
+  const downSince = Math.min(health.downSince, now);
+  const lastProbeAt = downSince + LONGEST_OUTAGE_MS;
+  const backoffEndsAt = now < lastProbeAt ? Math.min(now + backoffMs, lastProbeAt) : now + backoffMs;
+  const retryAt = Math.max(backoffEndsAt, now + Math.min(hintMs ?? 0, LONGEST_HINT_MS));
+  return { ...health, isDown: true, downSince, isProbing: false, failuresInARow: 0, retryAt, staleBefore: now };
 }
 
 /** Number of requests that may be sent now; Infinity while the service is up. */

@@ -4,7 +4,7 @@ import type { ServerAhead, UnitState } from './retry-after.ts';
 import type { Window } from './window.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 7;
+export const LIMITER_STATE_VERSION = 8;
 
 /** What a refusal suggests about the window, until the responses after the gate opens confirm or contradict it. */
 export interface Hypothesis {

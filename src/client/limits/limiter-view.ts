@@ -16,6 +16,14 @@ export interface LimiterWait {
   readonly reason: 'refused' | 'window' | 'service';
 }
 
+/** Calls that wait for more than a minute. */
+export interface LongWait {
+  readonly waiting: number;
+  readonly perMinute: number;
+  /** Milliseconds until the last of them is sent, as far as is known. */
+  readonly lastMs: number;
+}
+
 /** How the service counts requests; `'unknown'` until its responses have shown it. */
 export type WindowName = 'unknown' | 'sliding' | 'fixed' | 'token-bucket';
 

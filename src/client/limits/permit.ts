@@ -82,9 +82,9 @@ export class Permit {
 
 /**
  * Why a call may not wait: its time is after its deadline; Retry-After is longer than `maxRetryAfterMs`; or the call does
- * not wait (`onLimit: 'throw'`).
+ * not wait (`onLimit: 'throw'`); or the service has been down for too long.
  */
-export type LimitReason = 'deadline' | 'max_retry_after' | 'policy';
+export type LimitReason = 'deadline' | 'max_retry_after' | 'policy' | 'outage';
 
 const BRAND = Symbol.for('fxrates.limit-error');
 
@@ -92,6 +92,7 @@ const EXPLANATIONS: Record<LimitReason, string> = {
   deadline: 'is after the deadline of the call',
   max_retry_after: 'requires a longer wait than maxRetryAfterMs allows',
   policy: 'requires a wait, and the call does not wait',
+  outage: 'is after the longest outage that calls wait for',
 };
 
 interface LimitErrorOptions extends ErrorOptions {

@@ -1,13 +1,25 @@
 import { type Clock, type SteadyTime, steadyTime } from '../clock.ts';
 import { lastSlotAt, slotAt } from './grant.ts';
-import { InFlight } from './in-flight.ts';
+import { InFlight, LONGEST_OUTAGE_MS } from './in-flight.ts';
 import { DEFAULT_LIMITER_SETTINGS, LimiterCore, type LimiterSettings } from './limiter-core.ts';
-import { closedUntil } from './limiter-state.ts';
-import { type LimiterEvent, LimiterHistory, type LimiterView, type LimiterWait, statusOf } from './limiter-view.ts';
+import { closedUntil, hasConfiguredLimit } from './limiter-state.ts';
+import {
+  type LimiterEvent,
+  LimiterHistory,
+  type LimiterView,
+  type LimiterWait,
+  type LongWait,
+  statusOf,
+} from './limiter-view.ts';
 import { LimitError, type LimitReason, type OnEnd, Permit, type PermitFields } from './permit.ts';
 import { type AcquireOptions, type QueuedCall, RequestQueue, WakeTimer } from './request-queue.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs, unitOf } from './retry-after.ts';
 import { SharedCore, type Sharing } from './shared/shared-core.ts';
+
+/** A program may not expect that calls wait for longer. */
+const LONG_WAIT_MS = 60_000;
+/** A limit learned from fewer calls can be wrong. */
+const ENOUGH_CALLS = 10;
 
 /** Shorter waits are normal in a window and are not reported. */
 const WAIT_WORTH_REPORTING_MS = 1_000;
@@ -20,6 +32,8 @@ export interface RateLimiterOptions extends Partial<LimiterSettings> {
   readonly random?: (() => number) | undefined;
   /** Called once per wait of the limiter, however many calls wait. */
   readonly onWait?: ((wait: LimiterWait) => void) | undefined;
+  /** Called once, when the last waiting call will be sent in more than a minute. Calls of low priority do not count. */
+  readonly onLongWait?: ((wait: LongWait) => void) | undefined;
   /** Called when calls wait and the limit of the plan is unknown, contradicted by a refusal, or was read long ago. */
   readonly onLimitWanted?: (() => void) | undefined;
   /** The store through which processes share the limit, and its name there. Default: this process does not share it. */
@@ -54,6 +68,7 @@ export class RateLimiter {
   #lastTicket = 0;
   #isServing = false;
   #reportedUntil = Number.NEGATIVE_INFINITY;
+  #hasReportedLongWait = false;
 
   constructor(options: RateLimiterOptions) {
     // biome-ignore lint/plugin: the default of the option
@@ -213,6 +228,7 @@ export class RateLimiter {
       call?.grant(this.#permit({ sentAt: now, isProbe, ticket: call.ticket, retryOf: call.retryOf }));
     }
     if (!isDown && this.#core.asksForLimit(now, this.#queue.size)) this.#options.onLimitWanted?.();
+    this.#reportLongWait(now);
     const wakeAt = wanted === 0 || isDown ? this.#inFlight.nextRoomAt(now) : askAgainAt;
     this.#wakeAt(now, wakeAt);
     // Calls that wait only for responses are sent soon.
@@ -244,14 +260,16 @@ export class RateLimiter {
     }
   }
 
-  /** The error if a longer quota than that of the window is used up, or the service asked for a long pause. */
+  /** The error if a longer quota than that of the window is used up, or the service is down for long. */
   #tooLongWait(now: number): LimitError | undefined {
     const { state, aheadMs, settings } = this.#core;
     const blockedUntil = state.blockedUntil - aheadMs;
     // Another process, with a smaller maximum, may have stored a time that this one waits for.
     if (blockedUntil - now > settings.maxRetryAfterMs) return this.#limitError('max_retry_after', blockedUntil);
-    const { retryAt } = this.#inFlight.health;
-    return retryAt - now > settings.maxRetryAfterMs ? this.#limitError('max_retry_after', retryAt) : undefined;
+    const { retryAt, downSince } = this.#inFlight.health;
+    if (retryAt - now > settings.maxRetryAfterMs) return this.#limitError('max_retry_after', retryAt);
+    const isOutageLong = retryAt > now && retryAt > downSince + LONGEST_OUTAGE_MS;
+    return isOutageLong ? this.#limitError('outage', retryAt) : undefined;
   }
 
   #limitError(reason: LimitReason, retryAt: number): LimitError {
@@ -276,6 +294,17 @@ export class RateLimiter {
     const isRefused = closedUntil(this.#core.state) - this.#core.aheadMs > now;
     const reason = this.#inFlight.health.isDown ? 'service' : isRefused ? 'refused' : 'window';
     this.#options.onWait?.({ until: this.#time.toEpoch(until), waiting: this.#queue.size, reason });
+  }
+
+  #reportLongWait(now: number): void {
+    const waiting = this.#queue.countAhead('normal');
+    const { state, aheadMs } = this.#core;
+    const isLimitKnown = hasConfiguredLimit(state) || (state.phase === 'known' && state.limit >= ENOUGH_CALLS);
+    if (this.#hasReportedLongWait || waiting === 0 || state.phase === 'learning' || !isLimitKnown) return;
+    const lastMs = lastSlotAt(state, now + aheadMs, waiting) - aheadMs - now;
+    if (lastMs <= LONG_WAIT_MS) return;
+    this.#hasReportedLongWait = true;
+    this.#options.onLongWait?.({ waiting, perMinute: state.limit, lastMs });
   }
 
   readonly #end: OnEnd = (permit, end, details) => {

@@ -82,41 +82,24 @@ function normalizedDate(text: string): string {
 }
 
 /**
- * What is known about the unit of an integer Retry-After. A number too large for the seconds of a per-minute limit is
- * tried as milliseconds. The responses after that wait determine the unit permanently.
+ * What is known about the unit of an integer Retry-After. A number that can only be a minute in milliseconds is tried as
+ * such. The response to the first request after that wait determines the unit permanently.
  */
 export interface UnitState {
   readonly evidence: 'assumed' | 'on-trial' | 'confirmed' | 'refuted';
-  /** The last number that is tried as milliseconds, and the time of its refusal. */
-  readonly value: number;
-  readonly refusedAt: number;
-  /** Refusals since the trial started, and how many of them in a row had the same number. */
-  readonly refusals: number;
-  readonly repeats: number;
+  /** While on trial: the end of the wait in milliseconds. */
+  readonly endsAt: number;
 }
 
 /** No evidence yet, milliseconds on trial, determined by the responses, or set by the options. */
 export type UnitEvidence = UnitState['evidence'] | 'set';
 
-/**
- * The longest wait of a limit per minute: 60 s, rounded up, and up to 15 s that servers add to spread clients. Such
- * values are seconds, even if they vary.
- */
-const SECONDS_AT_MOST = 75;
-/** The same in milliseconds, with a second of rounding. A larger value belongs to a longer quota, in any unit. */
+/** A smaller number is a common wait in seconds. */
+const MILLISECONDS_FROM = 1_000;
+/** A minute in milliseconds, with a second of rounding. A larger number belongs to a longer quota, in any unit. */
 const MILLISECONDS_AT_MOST = 61_200;
-/** Largest difference between a countdown in seconds and the elapsed time: rounding on both sides. */
-const ROUNDING_SECONDS = 2;
-/** A shorter trial cannot distinguish a countdown from a constant value. */
-const COUNTDOWN_FROM_SECONDS = 2.5;
-/**
- * A constant value refutes milliseconds with the second refusal. With other values, another user may have taken the
- * slot.
- */
-const REPEATS_TO_REFUTE = 2;
-const REFUSALS_TO_REFUTE = 8;
 
-export const UNKNOWN_UNIT: UnitState = { evidence: 'assumed', value: 0, refusedAt: 0, refusals: 0, repeats: 0 };
+export const UNKNOWN_UNIT: UnitState = { evidence: 'assumed', endsAt: 0 };
 
 /**
  * The unit of a Retry-After: that of the option; with `'auto'`, seconds (RFC 9110 §10.2.3), unless the refusals of the
@@ -125,26 +108,15 @@ export const UNKNOWN_UNIT: UnitState = { evidence: 'assumed', value: 0, refusedA
 export function unitOf({ evidence }: UnitState, option: 'auto' | RetryAfterUnit, refusedFor = 0): RetryAfterUnit {
   if (option !== 'auto') return option;
   if (evidence === 'confirmed') return 'milliseconds';
-  return evidence === 'on-trial' && isTooLongInSeconds(refusedFor) ? 'milliseconds' : 'seconds';
+  return evidence === 'on-trial' && mayBeMilliseconds(refusedFor) ? 'milliseconds' : 'seconds';
 }
 
-/** A refusal with Retry-After. */
+/** A refusal with Retry-After. The request after the trial was refused again: the number was in seconds. */
 export function weighRefusal(state: UnitState, retryAfter: RetryAfter | undefined, { sentAt, now }: Times): UnitState {
-  if (retryAfter?.form !== 'integer' || !isTooLongInSeconds(retryAfter.value)) return state;
-  const { value } = retryAfter;
-  const trial = { evidence: 'on-trial', value, refusedAt: now, refusals: 0, repeats: 0 } as const;
-  if (state.evidence === 'assumed') return trial;
-  if (!hasTrialEnded(state, sentAt)) return state;
-  const passedSeconds = (now - state.refusedAt) / 1000;
-  const isRepeat = Math.abs(state.value - value) <= ROUNDING_SECONDS;
-  const isCountdown =
-    passedSeconds >= COUNTDOWN_FROM_SECONDS && Math.abs(state.value - value - passedSeconds) <= ROUNDING_SECONDS;
-  const refusals = state.refusals + 1;
-  const repeats = isRepeat ? state.repeats + 1 : 0;
-  if (isCountdown || repeats >= REPEATS_TO_REFUTE || refusals >= REFUSALS_TO_REFUTE) {
-    return { ...state, evidence: 'refuted' };
-  }
-  return { ...trial, refusals, repeats };
+  if (hasTrialEnded(state, sentAt)) return { ...state, evidence: 'refuted' };
+  if (state.evidence !== 'assumed' || retryAfter?.form !== 'integer') return state;
+  if (!mayBeMilliseconds(retryAfter.value)) return state;
+  return { evidence: 'on-trial', endsAt: now + retryAfter.value };
 }
 
 interface Times {
@@ -158,12 +130,12 @@ export function weighAcceptance(state: UnitState, sentAt: number): UnitState {
 }
 
 /** Whether a request was sent after the wait in milliseconds that is on trial. */
-function hasTrialEnded({ evidence, value, refusedAt }: UnitState, sentAt: number): boolean {
-  return evidence === 'on-trial' && sentAt >= refusedAt + value;
+function hasTrialEnded({ evidence, endsAt }: UnitState, sentAt: number): boolean {
+  return evidence === 'on-trial' && sentAt >= endsAt;
 }
 
-function isTooLongInSeconds(value: number): boolean {
-  return value > SECONDS_AT_MOST && value <= MILLISECONDS_AT_MOST;
+function mayBeMilliseconds(value: number): boolean {
+  return value >= MILLISECONDS_FROM && value <= MILLISECONDS_AT_MOST;
 }
 
 /**

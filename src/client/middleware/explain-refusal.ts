@@ -1,7 +1,6 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { AuthenticationError, QuotaExhaustedError, RateLimitError, RequestError } from '../errors/errors.ts';
-import { DEFAULT_LIMITER_SETTINGS } from '../limits/limiter-core.ts';
 import { parseRetryAfter, retryAfterMs } from '../limits/retry-after.ts';
 import { quotaMessage } from '../quota/quota-check.ts';
 import { isExhausted, type QuotaEstimate } from '../quota/quota-ledger.ts';
@@ -14,8 +13,8 @@ const COULD_BE_QUOTA: readonly (number | undefined)[] = [402, 403, 429];
 /** Age up to which a quota record shows whether the quota can be exhausted. */
 const RECORD_FRESH_MS = 60_000;
 
-/** The longest wait for a per-minute limit, with the jitter of servers. */
-const { maxRetryAfterMs: LONGEST_RATE_WAIT_MS } = DEFAULT_LIMITER_SETTINGS;
+/** The longest usual wait for a per-minute limit, with the jitter of servers. */
+const LONGEST_RATE_WAIT_MS = 75_000;
 
 /**
  * Calls `quota()`, which is free and works with an exhausted quota, before a refusal without a documented code counts as a

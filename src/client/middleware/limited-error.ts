@@ -1,5 +1,5 @@
 import { FxRatesError, NetworkError, RateLimitError, type RateLimitReason, ServerError } from '../errors/errors.ts';
-import type { LimitError } from '../limits/permit.ts';
+import type { LimitError, LimitReason } from '../limits/permit.ts';
 import type { KeyedRequest } from '../request.ts';
 import { type UnitEstimate, unitInWords } from '../state/key-limits.ts';
 
@@ -15,11 +15,12 @@ interface LimitedCall {
   readonly refused: RateLimitError | undefined;
 }
 
-const WHY: Record<RateLimitReason, string> = {
+const WHY: Record<RateLimitReason | LimitReason, string> = {
   deadline: 'which is too late for the deadline of the call (deadlineMs)',
   max_retry_after: 'which is longer than maxRetryAfterMs',
   policy: "and onLimit is 'throw'",
   budget: 'and the retry budget of the key is used up',
+  outage: 'and calls wait for an outage of at most 90 s',
 };
 
 /** The error of a call that may not wait for the rate limit: the time of the next slot, and the reason. */

@@ -101,7 +101,7 @@ async function waitForSlot(
     if (!LimitError.is(error)) throw error;
     const { reason, retryAt, isServiceDown } = error;
     const nowMs = time.toEpoch(time.now());
-    if (isServiceDown) throw unavailableError(error, { request, waitMs: retryAt - nowMs });
+    if (isServiceDown || reason === 'outage') throw unavailableError(error, { request, waitMs: retryAt - nowMs });
     const unit = unitTracker.estimate;
     throw limitedError({ reason, retryAtMs: retryAt, nowMs, request, unit, refused: refusal?.error });
   } finally {

@@ -1,7 +1,8 @@
 import { abortable } from '../cancellation.ts';
 import { NetworkError, RateLimitError, RequestError, ServerError, TimeoutError } from '../errors/errors.ts';
 import { isPermanent } from '../errors/network-failure.ts';
-import { parseRetryAfter, type RetryAfterUnit, retryAfterMs, unitOf, weighAcceptance } from '../limits/retry-after.ts';
+import { LONGEST_OUTAGE_MS } from '../limits/in-flight.ts';
+import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
@@ -10,7 +11,7 @@ import { type RefusedAttempt, waitAfterRefusal } from './unqueued-refusal.ts';
 
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];
 
-interface RetryOptions extends Omit<RefusedAttempt, 'state' | 'sentAt' | 'refusals'> {
+interface RetryOptions extends Omit<RefusedAttempt, 'state' | 'refusals'> {
   readonly states: KeyStates;
 }
 
@@ -26,28 +27,25 @@ export function retry(options: RetryOptions) {
 }
 
 async function sendWithRetries(request: KeyedRequest, next: Handler, options: RetryOptions): Promise<ApiResponse> {
-  const { states, time } = options;
+  const { states } = options;
   const state = states.of(request.key);
   const failures = { retries: 0, refusals: 0 };
   for (;;) {
-    const sentAt = time.now();
     const { length: attemptsBefore } = request.log.attempts;
     try {
       const response = await next(request);
       state.retryBudget.succeeded();
-      state.unqueuedUnit = weighAcceptance(state.unqueuedUnit, sentAt);
       return response;
     } catch (error) {
       // Not sent, because the service is down and the call may not wait: a retry would not be sent either.
       if (request.log.attempts.length === attemptsBefore) throw error;
-      await waitBeforeRetry(error, request, { state, sentAt, failures, ...options });
+      await waitBeforeRetry(error, request, { state, failures, ...options });
     }
   }
 }
 
 interface FailedAttempt extends RetryOptions {
   readonly state: KeyState;
-  readonly sentAt: number;
   /** The failed attempts of the call before this one: those with a 429, and the others. */
   readonly failures: { retries: number; refusals: number };
 }
@@ -75,10 +73,10 @@ function waitAfterFailure(
   { failures: { retries }, state, clock, time, random, maxRetryAfterMs, retryAfterUnit }: FailedAttempt,
 ): number {
   if (!isRetryable(error) || retries >= settings.maxRetries || signal.aborted) throw error;
-  const unit = state.limiter?.retryAfterUnit ?? unitOf(state.unqueuedUnit, retryAfterUnit);
+  const unit = state.limiter?.retryAfterUnit ?? (retryAfterUnit === 'milliseconds' ? retryAfterUnit : 'seconds');
   const hintMs = hintOf(error, { unit, serverNowMs: clock.now() });
   const waitMs = Math.max(hintMs, backoffMs(retries, random));
-  const isTooLong = hintMs > maxRetryAfterMs || time.now() + waitMs >= deadlineAt();
+  const isTooLong = hintMs > Math.min(maxRetryAfterMs, LONGEST_OUTAGE_MS) || time.now() + waitMs >= deadlineAt();
   // During an outage, the limiter allows few attempts, and each is a retry.
   if (isTooLong || !(state.limiter?.isServiceDown || state.retryBudget.take())) throw error;
   return waitMs;

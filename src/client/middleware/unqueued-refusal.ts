@@ -1,7 +1,7 @@
 import type { Clock, SteadyTime } from '../clock.ts';
 import type { RateLimitError, RateLimitReason } from '../errors/errors.ts';
 import type { ClientEvents } from '../events.ts';
-import { parseRetryAfter, type RetryAfterUnit, retryAfterMs, unitOf, weighRefusal } from '../limits/retry-after.ts';
+import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import type { RetryAfterReading } from '../limits/transitions.ts';
 import type { KeyedRequest } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';
@@ -11,7 +11,6 @@ import { limitedError } from './limited-error.ts';
 /** A 429 with `rateLimit: false`, where no limiter reads it. */
 export interface RefusedAttempt {
   readonly state: KeyState;
-  readonly sentAt: number;
   /** Number of 429s of the call before this one. */
   readonly refusals: number;
   readonly clock: Clock;
@@ -26,11 +25,11 @@ export interface RefusedAttempt {
 export function waitAfterRefusal(
   error: RateLimitError,
   request: KeyedRequest,
-  { state, sentAt, refusals, clock, time, random, events, maxRetryAfterMs, retryAfterUnit }: RefusedAttempt,
+  { state, refusals, clock, time, random, events, maxRetryAfterMs, retryAfterUnit }: RefusedAttempt,
 ): number {
   const { unitTracker, retryBudget } = state;
   const nowMs = clock.now();
-  const reading = readRefusal(state, error, { sentAt, nowMs, time, retryAfterUnit });
+  const reading = readRefusal(error, { nowMs, retryAfterUnit });
   unitTracker.saw(reading, error.retryAfterRaw, events);
   const hintMs = reading.waitMs;
   const waitMs = hintMs === undefined ? unhintedLimitMs(refusals, random) : hintedLimitMs(hintMs, random);
@@ -42,24 +41,17 @@ export function waitAfterRefusal(
   throw limitedError({ reason, retryAtMs: nowMs + (hintMs ?? waitMs), nowMs, request, unit, refused: error });
 }
 
+/** In seconds, unless the option sets the unit: without a queue, not one request but all would try milliseconds. */
 function readRefusal(
-  state: KeyState,
   { retryAfterRaw, headers }: RateLimitError,
-  {
-    sentAt,
-    nowMs,
-    time,
-    retryAfterUnit,
-  }: Pick<RefusedAttempt, 'sentAt' | 'time' | 'retryAfterUnit'> & { nowMs: number },
+  { nowMs, retryAfterUnit }: Pick<RefusedAttempt, 'retryAfterUnit'> & { readonly nowMs: number },
 ): RetryAfterReading {
-  const parsed = parseRetryAfter(retryAfterRaw);
-  if (retryAfterUnit === 'auto')
-    state.unqueuedUnit = weighRefusal(state.unqueuedUnit, parsed, { sentAt, now: time.now() });
-  const unit = parsed?.form === 'integer' ? unitOf(state.unqueuedUnit, retryAfterUnit, parsed.value) : 'seconds';
+  const unit = retryAfterUnit === 'auto' ? 'seconds' : retryAfterUnit;
+  const date = headers?.get('date') ?? undefined;
   return {
-    waitMs: retryAfterMs(parsed, { unit, date: headers?.get('date') ?? undefined, serverNowMs: nowMs }),
+    waitMs: retryAfterMs(parseRetryAfter(retryAfterRaw), { unit, date, serverNowMs: nowMs }),
     unit,
-    evidence: retryAfterUnit === 'auto' ? state.unqueuedUnit.evidence : 'set',
+    evidence: retryAfterUnit === 'auto' ? 'assumed' : 'set',
   };
 }
 

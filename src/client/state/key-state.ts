@@ -5,9 +5,8 @@ import type { RateLimitSettings } from '../config/limit-settings.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import type { ClientEvents, EventSubject } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
-import type { LimiterWait } from '../limits/limiter-view.ts';
+import type { LimiterWait, LongWait } from '../limits/limiter-view.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
-import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after.ts';
 import type { AnyOptions } from '../options.ts';
 import { ExhaustedLatch, LimitLookup, QuotaCheck } from '../quota/quota-check.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
@@ -28,8 +27,6 @@ export class KeyState {
   /** The clients that receive the events of waits. */
   readonly subscribers: Subscribers;
   readonly limitLookup: LimitLookup;
-  /** The unit of Retry-After with `rateLimit: false`; otherwise the limiter learns it. */
-  unqueuedUnit: UnitState = UNKNOWN_UNIT;
   readonly unitTracker: RetryAfterUnitTracker;
   readonly #clock: Clock;
   readonly #learnsLimit: boolean;
@@ -75,7 +72,7 @@ export class KeyState {
 }
 
 function createLimiter(
-  { subscribers, limitLookup }: KeyState,
+  { key, subscribers, limitLookup }: KeyState,
   name: string,
   {
     rateLimit,
@@ -90,6 +87,7 @@ function createLimiter(
     ...limit,
     ...{ maxRetryAfterMs, retryAfterUnit, clock, random },
     onWait: subscribers.notify,
+    onLongWait: (wait) => subscribers.warn(longWaitWarning(key, wait), 'FXRATES_LONG_WAIT'),
     onLimitWanted: limitLookup.start,
     shared: store && { store, name },
     onOutage: (reason) =>
@@ -97,6 +95,11 @@ function createLimiter(
         `rateLimit.store: the store failed (${reason}); this process uses its share of the limit until the store responds again`,
       ),
   });
+}
+
+function longWaitWarning(key: string, { waiting, perMinute, lastMs }: LongWait): string {
+  const minutes = Math.ceil(lastMs / 60_000);
+  return `${waiting} calls of key ${key} wait for its limit of ${perMinute} per minute; the last will be sent in about ${minutes} minutes. In a request handler, set deadlineMs or onLimit: 'throw'`;
 }
 
 /** The name of a key's state. Clients with and without a queue have separate states. */
@@ -133,9 +136,9 @@ export class Subscribers {
     this.#pending = undefined;
   }
 
-  warn(message: string): void {
+  warn(message: string, code?: string): void {
     if (this.#waiting.size === 0) this.#pending = message;
-    for (const events of this.#waiting.keys()) events.warnOnce(message);
+    for (const events of this.#waiting.keys()) events.warnOnce(message, code);
   }
 
   readonly notify = ({ until, waiting, reason }: LimiterWait): void => {

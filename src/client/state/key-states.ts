@@ -5,7 +5,7 @@ import { Lifetime, type RetainedState } from '../lifetime.ts';
 import { KeyState, stateName } from './key-state.ts';
 
 /** Copies of the package in one process share this if its shape is the same; the number is the version of the shape. */
-const SHARED = Symbol.for('fxrates.key-states.7');
+const SHARED = Symbol.for('fxrates.key-states.8');
 
 interface Shared {
   readonly real: StateRegistry;

@@ -13,10 +13,10 @@ test('fills in the documented defaults', () => {
     baseUrl: BASE_URL,
     auth: 'bearer',
     timeoutMs: 10_000,
-    deadlineMs: 90_000,
+    deadlineMs: Number.POSITIVE_INFINITY,
     maxRetries: 2,
     onLimit: 'wait',
-    maxRetryAfterMs: 75_000,
+    maxRetryAfterMs: 600_000,
     retryAfterUnit: 'auto',
     rateLimit: { perMinute: 'learn', maxConcurrent: 'adapt', probe: true },
     maxResponseBytes: 10 * 1024 * 1024,
@@ -28,7 +28,10 @@ test('an option that is undefined has its default', () => {
     ['timeoutMs', 'deadlineMs', 'rateLimit', 'fetch', 'dispatcher', 'clock', 'onWait'].map((name) => [name, undefined]),
   );
 
-  expect(resolveOptions({ ...given, ...options })).toMatchObject({ timeoutMs: 10_000, deadlineMs: 90_000 });
+  expect(resolveOptions({ ...given, ...options })).toMatchObject({
+    timeoutMs: 10_000,
+    deadlineMs: Number.POSITIVE_INFINITY,
+  });
 });
 
 const numbers = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '10', null, {}, 10n];

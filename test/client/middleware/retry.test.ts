@@ -295,7 +295,7 @@ test.each([{ maxRetryAfterMs: 30_000 }, { deadlineMs: 30_501 }])(
 );
 
 test.each([
-  ['auto', '30000', 31_000],
+  ['auto', '30', 31_000],
   ['milliseconds', '5000', 5500],
   ['seconds', '50', 51_000 - 500],
 ] as const)(

@@ -29,7 +29,7 @@ test.each<[FxRatesOptions, FxRatesOptions, string]>([
   ],
   [{}, { rateLimit: { maxConcurrent: 4 } }, "rateLimit.maxConcurrent: 4 (in use: 'adapt')"],
   [{}, { rateLimit: { probe: false } }, 'rateLimit.probe: false (in use: true)'],
-  [{}, { maxRetryAfterMs: 5000 }, 'maxRetryAfterMs: 5000 (in use: 75000)'],
+  [{}, { maxRetryAfterMs: 5000 }, 'maxRetryAfterMs: 5000 (in use: 600000)'],
   [{}, { retryAfterUnit: 'milliseconds' }, "retryAfterUnit: 'milliseconds' (in use: 'auto')"],
   [
     { rateLimit: false },

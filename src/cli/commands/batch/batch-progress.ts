@@ -4,6 +4,7 @@ import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { relatedCommand } from '../../errors/next-command.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import type { CallReporter } from '../../request/send-request.ts';
 import { canRedraw, ERASE_LINE } from '../../request/wait-reporter.ts';
 import { formatDuration } from '../../settings/duration.ts';
@@ -148,7 +149,8 @@ export class ProgressView {
   }
 
   #longestStallMs(): number {
-    return Math.max(LONGEST_STALL_MS, 2 * this.#invocation.settings.maxWaitMs);
+    const { maxWaitMs } = this.#invocation.settings;
+    return maxWaitMs > LONGEST_RETRY_AFTER_MS ? 2 * maxWaitMs : LONGEST_STALL_MS;
   }
 
   #logLine(): string {

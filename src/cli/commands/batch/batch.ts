@@ -50,7 +50,7 @@ export const batchCommand: CommandSpec = {
   ],
   notes: [
     'A line contains name=value words or a JSON object. Empty lines and lines that start with # are skipped. Invalid lines are reported before anything is sent.',
-    'Queries wait for the limit per minute as long as necessary. --max-wait limits a single Retry-After and has no effect below 75s. With --no-wait, queries fail instead of waiting.',
+    'Queries wait for the limit per minute as long as necessary. --max-wait limits a single Retry-After and has no effect below 10m. With --no-wait, queries fail instead of waiting.',
   ],
   usesConnectionSettings: true,
   printsData: true,
