@@ -1,7 +1,6 @@
 export type { PlanName } from '../generated/service.ts';
 export type { AdapterName } from './adapters/active-adapters.ts';
 export type { Fetch } from './adapters/fetch.ts';
-export { type InterceptedUndici, interceptUndici, type MswServer } from './adapters/intercept-undici.ts';
 export type { InterceptionOptions, OnUnhandledRequest } from './adapters/interception.ts';
 export type { MswHandler } from './adapters/overrides.ts';
 export type { TlsOptions } from './adapters/tls-server.ts';

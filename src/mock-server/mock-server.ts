@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import type { AdapterName } from './adapters/active-adapters.ts';
 import {
   checkedStrategy,
@@ -7,8 +6,6 @@ import {
   intercept,
   requireSameStrategy,
 } from './adapters/interception.ts';
-import { load } from './adapters/load-packages.ts';
-import { createDispatcher } from './adapters/undici-dispatcher.ts';
 import { checkAdapterSupport } from './faults/select-faults.ts';
 import type { HandleRequest } from './handle-request.ts';
 import { type CheckedOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
@@ -79,24 +76,12 @@ export class MockServer extends MockScope implements AsyncDisposable {
   }
 
   /**
-   * An undici dispatcher that responds to requests to the mock's origin. The current global dispatcher sends all other requests.
-   * @throws MockServerError with code `fault_not_possible`, if undici cannot reproduce a fault.
-   * @example setGlobalDispatcher(mock.dispatcher)
-   */
-  get dispatcher(): Dispatcher {
-    this.#checkFaults('undici');
-    this.#parts.adapters.open('undici');
-    const next = load('undici').getGlobalDispatcher();
-    return createDispatcher((origin) => (origin === this.baseUrl ? this.#handleRequest : undefined), next);
-  }
-
-  /**
-   * Intercepts global `fetch`, `node:http` and undici in this process until `close()`. Requires msw. `onUnhandledRequest`
-   * defines what happens to requests to other origins, as in msw: `'bypass'` (default), `'warn'`, `'error'` or a function.
-   * Requests with a separate `Agent`, `Pool` or `Client` of undici are not intercepted, only those of the global dispatcher.
+   * Intercepts global `fetch`, through which the client sends while it is replaced, and `node:http` in this process until
+   * `close()`. Requires msw. `onUnhandledRequest` defines what happens to requests to other origins, as in msw: `'bypass'`
+   * (default), `'warn'`, `'error'` or a function. Other code that calls undici is not intercepted; use `serve()`.
    * @throws MockServerError with code `invalid_option`; `origin_in_use`, if another mock listens at the same base URL;
    * `strategy_in_use`, if this or another mock listens with another `onUnhandledRequest`; `msw_in_use`, if another server of msw
-   * listens in this process; `fault_not_possible`, if msw or undici cannot reproduce a fault; `msw_missing`, if msw is not
+   * listens in this process; `fault_not_possible`, if msw cannot reproduce a fault; `msw_missing`, if msw is not
    * installed.
    * @example mock.listen({ onUnhandledRequest: 'error' })
    */
@@ -107,10 +92,10 @@ export class MockServer extends MockScope implements AsyncDisposable {
       return;
     }
     const { sockets, adapters } = this.#parts;
-    this.#checkFaults('msw', 'undici');
+    this.#checkFaults('msw');
     const stop = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest ?? 'bypass');
     const releaseSockets = sockets.expect();
-    const closeAdapters = adapters.open('msw', 'undici');
+    const closeAdapters = adapters.open('msw');
     this.#stopListening = () => {
       stop();
       releaseSockets();

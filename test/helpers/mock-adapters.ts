@@ -1,6 +1,5 @@
 import http from 'node:http';
 import https from 'node:https';
-import { Writable } from 'node:stream';
 import { setupServer } from 'msw/node';
 import * as undici from 'undici';
 import type { AdapterName, MockServer } from '../../src/mock-server/index.ts';
@@ -48,26 +47,6 @@ export const mockAdapters: readonly MockAdapter[] = [
     adapter: 'msw',
     losesDoubleSlash: true,
     open: (mock) => listening(mock, byNodeHttp(mock.baseUrl)),
-  },
-  {
-    name: 'undici.request, intercepted by mock.listen()',
-    adapter: 'undici',
-    open: (mock) => listening(mock, byUndici(mock.baseUrl)),
-  },
-  {
-    name: 'undici.fetch, intercepted by mock.listen()',
-    adapter: 'undici',
-    open: (mock) => listening(mock, byFetch(undici.fetch as unknown as typeof fetch, mock.baseUrl)),
-  },
-  {
-    name: 'undici.request with mock.dispatcher',
-    adapter: 'undici',
-    open: async (mock) => ({ send: byUndici(mock.baseUrl, mock.dispatcher), close: async () => {} }),
-  },
-  {
-    name: 'undici.stream with mock.dispatcher',
-    adapter: 'undici',
-    open: async (mock) => ({ send: byUndiciStream(mock.baseUrl, mock.dispatcher), close: async () => {} }),
   },
   {
     name: "a test suite's own msw with mock.handlers",
@@ -132,36 +111,14 @@ function byNodeHttp(origin: string): Send {
     });
 }
 
-function byUndici(origin: string, dispatcher?: undici.Dispatcher): Send {
+function byUndici(origin: string): Send {
   return async ({ method = 'GET', target, headers = {}, body }) => {
     const response = await undici.request(origin + target, {
       method,
       headers,
       ...(body === undefined ? {} : { body }),
-      ...(dispatcher === undefined ? {} : { dispatcher }),
     });
     return plain(response.statusCode, response.headers as Record<string, string>, await response.body.text());
-  };
-}
-
-function byUndiciStream(origin: string, dispatcher: undici.Dispatcher): Send {
-  return async ({ method = 'GET', target, headers = {}, body }) => {
-    const chunks: Buffer[] = [];
-    let head: undici.Dispatcher.StreamFactoryData | undefined;
-    await undici.stream(
-      origin + target,
-      { method, headers, dispatcher, ...(body === undefined ? {} : { body }) },
-      (data) => {
-        head = data;
-        return new Writable({
-          write(chunk, _encoding, done) {
-            chunks.push(chunk);
-            done();
-          },
-        });
-      },
-    );
-    return plain(head?.statusCode ?? 0, head?.headers as Record<string, string>, Buffer.concat(chunks).toString());
   };
 }
 

@@ -102,12 +102,9 @@ const DERIVED = {
 
 /** State of a current request, wait, connection or server, or of the code that controls the mock. */
 const OF_THE_MOMENT = {
-  'adapters/intercept-undici.ts': ['isStopped'],
-  'adapters/msw-strategy.ts': ['hasPassed', 'refusal'],
   'adapters/interception.ts': ['listening', 'interception'],
   'adapters/node-server.ts': ['pending'],
   'adapters/tls-server.ts': ['connections'],
-  'adapters/undici-sink.ts': ['#isOver', '#isPaused', '#resumed', '#disconnected', '#timeout', 'abort', 'reason'],
   'behaviour/assumptions.ts': ['warned'],
   'behaviour/behaviour.ts': ['#used'],
   'clock/real-clock.ts': ['#timer', '#target'],

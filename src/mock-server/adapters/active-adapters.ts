@@ -1,7 +1,7 @@
-/** How a request reaches the mock: `mock.fetch`, msw (`handlers`, `listen()`), undici (`dispatcher`, `listen()`) or `serve()`. */
-export type AdapterName = 'fetch' | 'msw' | 'undici' | 'socket';
+/** How a request reaches the mock: `mock.fetch`, msw (`handlers`, `listen()`) or `serve()`. */
+export type AdapterName = 'fetch' | 'msw' | 'socket';
 
-export const ADAPTER_NAMES = ['fetch', 'msw', 'undici', 'socket'] as const satisfies readonly AdapterName[];
+export const ADAPTER_NAMES = ['fetch', 'msw', 'socket'] as const satisfies readonly AdapterName[];
 
 /** The adapter of a request, and whether the client still waits. */
 export interface RequestSource {

@@ -1,16 +1,12 @@
 import { syncBuiltinESMExports } from 'node:module';
 import type { RequestHandler } from 'msw';
 import type { setupServer } from 'msw/node';
-import type { Dispatcher } from 'undici';
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import type { HandleRequest } from '../handle-request.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
-import { createMswDispatcher } from './intercept-undici.ts';
 import { load, mswMajorVersion } from './load-packages.ts';
-import { markGlobalFetch } from './msw-strategy.ts';
-import { createDispatcher } from './undici-dispatcher.ts';
 import { fromRequest, toResponse } from './web-messages.ts';
 
 /**
@@ -124,18 +120,10 @@ interface UnhandledFrame {
   readonly defaults: { warn(): void; error(): void };
 }
 
-/** msw intercepts global `fetch` and node:http. The global dispatcher intercepts undici. */
+/** msw intercepts global `fetch` and node:http. */
 function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception {
   const server = load('msw/node').setupServer();
-  const { getGlobalDispatcher, setGlobalDispatcher } = load('undici');
-  const previous: Dispatcher = getGlobalDispatcher();
-  const others = createMswDispatcher(server, previous, {
-    handlers: () => [],
-    isActive: () => onUnhandledRequest !== 'bypass',
-  });
-  const dispatcher = createDispatcher((origin) => listening.get(origin), others);
   const { fetch } = globalThis;
-  // msw would send a request that our function refuses, so msw applies the strategy itself.
   listenWith(server, onUnhandledRequest);
   if (isUnchanged(fetch)) {
     server.close();
@@ -146,8 +134,6 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
   }
   // msw replaces members of node:http, which `import { get } from 'node:http'` does not see without this.
   syncBuiltinESMExports();
-  const restoreFetch = markGlobalFetch();
-  setGlobalDispatcher(dispatcher);
   return {
     onUnhandledRequest,
     update() {
@@ -155,11 +141,8 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
       server.resetHandlers(...handlers.flat());
     },
     stop() {
-      restoreFetch();
       server.close();
       syncBuiltinESMExports();
-      // A dispatcher that was set meanwhile stays in use. Ours then forwards all requests.
-      if (getGlobalDispatcher() === dispatcher) setGlobalDispatcher(previous);
     },
   };
 }

@@ -3,11 +3,8 @@ import { MockServerError } from '../mock-server-error.ts';
 
 /** The packages that are loaded on first use, because most users of the mock do not need them. */
 interface Packages {
-  readonly undici: typeof import('undici');
   readonly msw: typeof import('msw');
   readonly 'msw/node': typeof import('msw/node');
-  /** The classes of msw's interceptors for requests. */
-  readonly 'msw/experimental': typeof import('msw/experimental');
   readonly 'msw/package.json': { readonly version: string };
 }
 

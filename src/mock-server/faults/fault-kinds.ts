@@ -116,7 +116,7 @@ function kind<const Name extends string, Settings extends z.ZodRawShape>(
 }
 
 /** msw delivers complete responses only: a truncated body would arrive as a shorter complete one. */
-const WITH_CONNECTION: readonly AdapterName[] = ['fetch', 'undici', 'socket'];
+const WITH_CONNECTION: readonly AdapterName[] = ['fetch', 'socket'];
 const ANY_TIME = { adapters: ADAPTER_NAMES, canStrikeBefore: true };
 const FOR_RESPONSES = { adapters: ADAPTER_NAMES, canStrikeBefore: false };
 

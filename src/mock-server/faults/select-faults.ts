@@ -117,6 +117,5 @@ export function checkAdapterSupport({ kind, match }: FaultRecord['settings'], in
 const NAMES: Readonly<Record<AdapterName, string>> = {
   fetch: 'mock.fetch, which has no connection',
   msw: 'msw (mock.listen(), mock.handlers), which delivers complete responses only',
-  undici: 'the undici dispatcher (mock.listen(), mock.dispatcher), which has no connection',
   socket: 'mock.serve()',
 };

@@ -45,7 +45,7 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'hang', match: { operation: 'lates' } }, /^match.operation is "lates"; expected one of latest, quota/],
   [{ kind: 'hang', match: { keyId: 'key_9' } }, /^match.keyId is "key_9"; expected the id of a key of this mock/],
   [{ kind: 'hang', match: { path: 'latest' } }, /^match.path is "latest"; expected a path such as/],
-  [{ kind: 'hang', match: { via: 'pigeon' } }, /^match.via is "pigeon"; expected some of fetch, msw, undici, socket/],
+  [{ kind: 'hang', match: { via: 'pigeon' } }, /^match.via is "pigeon"; expected some of fetch, msw, socket/],
   [{ kind: 'hang', match: { url: '/' } }, /^match.url is not a field of match; valid names: operation/],
 ])('refuses %j and says why', (options, message) => {
   const mock = createMockServer();

@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
 
@@ -218,10 +217,11 @@ test('a request that its client aborts during the body keeps its status', async 
 
 test.each<[string, (mock: MockServer) => Promise<(signal: AbortSignal) => Promise<unknown>>]>([
   [
-    'undici',
-    async ({ baseUrl, dispatcher }) =>
-      (signal) =>
-        request(`${baseUrl}/api/v1/latest`, { dispatcher, signal }),
+    'msw',
+    async (mock) => {
+      mock.listen();
+      return (signal) => fetch(`${mock.baseUrl}/api/v1/latest`, { signal });
+    },
   ],
   [
     'a socket',

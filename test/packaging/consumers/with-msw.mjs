@@ -1,7 +1,7 @@
 /** A user's program beside msw: run as an ES module, and compiled as TypeScript (`.mts`). */
 import assert from 'node:assert/strict';
 import { FxRates } from 'fxrates';
-import { createMockServer, interceptUndici } from 'fxrates/mock-server';
+import { createMockServer } from 'fxrates/mock-server';
 import { mockHandlers } from 'fxrates/msw';
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
@@ -13,12 +13,10 @@ async function main() {
     http.get('https://other.test/', () => HttpResponse.text('not the mock')),
   );
   server.listen();
-  const undici = interceptUndici(server);
   const { key } = mock.createKey();
   const fx = new FxRates({ apiKey: key, baseUrl: mock.baseUrl });
   assert.equal((await fx.quota()).plan, 'free');
   assert.equal(await (await fetch('https://other.test/')).text(), 'not the mock');
-  undici.close();
   server.close();
 
   const listening = createMockServer({ baseUrl: 'https://two.test' });
