@@ -127,21 +127,22 @@ const CLI_FILES = {
     help: 'src/cli/help/print-help.ts',
     complete: 'src/cli/commands/completion/complete.ts',
     main: 'src/cli/node-io.ts',
-    client: 'src/client/index.ts',
-    'mock-server': 'src/mock-server/index.ts',
     panel: 'src/mock-server/panel/panel-files.ts',
   },
 } satisfies Options;
 
-/** An `import()` of one of these files stays one: the file is loaded when it is used. */
+/** An `import()` of these files or of an entry of the library stays one: the file is loaded when it is used. */
 const cliFiles: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'cli-files',
   setup(build) {
     build.onResolve({ filter: /^\./ }, ({ path, resolveDir, kind }) => {
       if (kind !== 'dynamic-import') return undefined;
       const file = relative(import.meta.dirname, join(resolveDir, path));
-      const name = Object.entries(CLI_FILES.entry).find(([, source]) => source === file)?.[0];
-      return name === undefined ? undefined : { path: `./${name}.cjs`, external: true };
+      const nameIn = (entries: object) => Object.entries(entries).find(([, source]) => source === file)?.[0];
+      const own = nameIn(CLI_FILES.entry);
+      const ofLibrary = nameIn(LIBRARY.entry);
+      if (own !== undefined) return { path: `./${own}.cjs`, external: true };
+      return ofLibrary === undefined ? undefined : { path: `../${ofLibrary}.cjs`, external: true };
     });
   },
 };
@@ -175,6 +176,12 @@ const lazyBuiltins: NonNullable<Options['plugins']>[number] = {
   },
 };
 
+/** CommonJS that every loader reads, that of jest too: `require` in place of `import()`, and no `import.meta`. */
+function asCommonJs(options: Parameters<NonNullable<Options['esbuildOptions']>>[0]): void {
+  options.supported = { ...options.supported, 'dynamic-import': false };
+  options.define = { ...options.define, 'import.meta.url': '__filename' };
+}
+
 /**
  * The library leaves its dependencies to npm; the CLI carries them in one bundle, because that starts faster.
  * `tsup --no-dts` leaves out the types.
@@ -183,11 +190,11 @@ export default defineConfig((cli) => [
   ...(cli.dts === false ? [] : [types()]),
   {
     ...LIBRARY,
-    format: 'esm',
+    format: ['esm', 'cjs'],
     dts: false,
-    splitting: true,
-    clean: ['dist/*.js', 'dist/*.d.ts', 'dist/*.d.cts'],
+    clean: ['dist/*.js', 'dist/*.cjs', 'dist/*.d.ts', 'dist/*.d.cts'],
     esbuildPlugins: [sharedPanel, texts],
+    esbuildOptions: (options, { format }) => format === 'cjs' && asCommonJs(options),
     plugins: [classNames],
   },
   {
@@ -205,8 +212,7 @@ export default defineConfig((cli) => [
     esbuildOptions: (options) => {
       options.minifyWhitespace = true;
       options.minifySyntax = true;
-      options.supported = { ...options.supported, 'dynamic-import': false }; // `require` starts faster
-      options.define = { ...options.define, 'import.meta.url': '__filename' };
+      asCommonJs(options);
     },
     esbuildPlugins: [cliFiles, panelFiles, texts, treeFile, leftOut, licenses],
     plugins: [lazyBuiltins],

@@ -3,7 +3,7 @@
  * Programs use it there with this version of Node and the given ones. Needs the registry; test/packaging/ has the tests
  * that do not.
  */
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { failureOf, pack, runLine, type Tarball, writePrograms } from '../test/packaging/consumer.ts';
@@ -92,7 +92,6 @@ async function majorOf(node: string): Promise<number> {
 async function installInto(name: string, packages: readonly string[]): Promise<string> {
   const project = join(folder, name);
   writePrograms(project);
-  writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
   const result = await runLine(`npm install --no-audit --no-fund --loglevel=error ${packages.join(' ')}`, project);
   if (result.code !== 0) throw new Error(`npm install ${packages.join(' ')}: ${result.stderr}`);
   return project;

@@ -1,5 +1,5 @@
+import { en as english } from 'zod/locales';
 import type * as z from 'zod/mini';
-import english from 'zod/v4/locales/en.js';
 
 /**
  * Parses with English messages, also if the program has set another locale of zod. The value is parsed again only after a

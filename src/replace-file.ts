@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { appendFile, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { processState } from './process-state.ts';
 
 interface ReplaceOptions {
   /** Only the owner can read the file. Default: an existing file keeps its mode, a new one has that of the umask. */
@@ -11,11 +12,10 @@ interface ReplaceOptions {
   readonly suffix?: string;
 }
 
-let writes = 0;
-
 function uniqueSuffix(): string {
-  writes += 1;
-  return `${process.pid}.${writes}.tmp`;
+  const writes = processState('file-writes.1', () => ({ count: 0 }));
+  writes.count += 1;
+  return `${process.pid}.${writes.count}.tmp`;
 }
 
 /** Names of files that the process has open: with `> file`, `/dev/stdout` is that file, and its text must stay. */

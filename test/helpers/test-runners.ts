@@ -19,7 +19,7 @@ const RUNNERS: readonly TestRunner[] = [
     files: /\.test\.ts$/,
     line: `node ${join(MODULES, 'vitest/vitest.mjs')} run --root .`,
   },
-  { name: 'jest', files: /-jest\.test\.mjs$/, line: 'NODE_OPTIONS=--experimental-vm-modules jest --rootDir .' },
+  { name: 'jest', files: /-jest\.test\.cjs$/, line: `node ${join(MODULES, 'jest/bin/jest.js')} --rootDir .` },
   { name: 'node:test', files: /\.test\.mjs$/, line: 'node --test' },
   { name: 'pytest', files: /^test_\w+\.py$/, line: 'fxrates mock -- python3 -m pytest -q -p no:cacheprovider' },
   { name: 'go', files: /_test\.go$/, line: 'fxrates mock -- go test' },
@@ -27,7 +27,6 @@ const RUNNERS: readonly TestRunner[] = [
 
 /** Commands that show whether an optional runner is installed. */
 const PROBES: Readonly<Record<string, readonly string[]>> = {
-  jest: ['jest', '--version'],
   pytest: ['python3', '-m', 'pytest', '--version'],
   go: ['go', 'version'],
 };

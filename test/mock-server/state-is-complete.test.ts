@@ -102,7 +102,6 @@ const DERIVED = {
 
 /** State of a current request, wait, connection or server, or of the code that controls the mock. */
 const OF_THE_MOMENT = {
-  'adapters/interception.ts': ['listening', 'interception'],
   'adapters/node-server.ts': ['pending'],
   'adapters/tls-server.ts': ['connections'],
   'behaviour/assumptions.ts': ['warned'],
@@ -123,7 +122,6 @@ const OF_THE_MOMENT = {
   'probe/probe.ts': ['left'],
   'probe/prober.ts': ['requests'],
   'start-server.ts': ['closed'],
-  'state/state-lock.ts': ['held'],
   'state/state-persister.ts': ['#hasChanged', '#saving'],
 };
 

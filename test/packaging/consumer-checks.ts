@@ -14,10 +14,14 @@ const TSC_7 = `node '${typescript.TSC_7}' ${STRICT}`;
 export const RUN_CHECKS: readonly ConsumerCheck[] = [
   { name: 'ES modules', line: 'node program.mjs' },
   { name: 'CommonJS', line: 'node program.cjs' },
+  { name: 'several copies in one process', line: 'node copies.cjs' },
   { name: 'npx', line: 'npx --no-install fxrates --version' },
   { name: 'command line', line: 'fxrates mock -- fxrates quota --json' },
   { name: 'client through a proxy', line: 'node proxied.mjs node' },
 ];
+
+/** Beside jest, without flags and settings. */
+export const JEST_CHECK: ConsumerCheck = { name: 'jest', line: 'jest --ci --silent in-jest' };
 
 /** The types of dependencies are checked as well: `skipLibCheck` is off. */
 export const COMPILE_CHECKS: readonly ConsumerCheck[] = [

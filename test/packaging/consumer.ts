@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BundleResult, Running } from '../helpers/cli-bundle.ts';
@@ -25,6 +25,7 @@ export async function pack(folder: string): Promise<Tarball> {
 /** The programs of a project, JavaScript and the same ones as TypeScript. */
 export function writePrograms(folder: string): void {
   mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
   for (const name of readdirSync(PROGRAMS)) cpSync(join(PROGRAMS, name), join(folder, name));
   cpSync(join(PROGRAMS, 'program.mjs'), join(folder, 'program.mts'));
   cpSync(join(PROGRAMS, 'program.mjs'), join(folder, 'program.cts'));

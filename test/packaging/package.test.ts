@@ -1,11 +1,18 @@
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Message, publint } from 'publint';
+import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBundle } from '../helpers/cli-bundle.ts';
 import { failureOf, hasMsw3, installOffline, MSW_3, pack, runLine, type Tarball, writePrograms } from './consumer.ts';
-import { BUNDLE_CHECKS, COMPILE_CHECKS, MSW_COMPILE_CHECK, MSW_RUN_CHECK, RUN_CHECKS } from './consumer-checks.ts';
+import {
+  BUNDLE_CHECKS,
+  COMPILE_CHECKS,
+  JEST_CHECK,
+  MSW_COMPILE_CHECK,
+  MSW_RUN_CHECK,
+  RUN_CHECKS,
+} from './consumer-checks.ts';
 
 /** Outside the project, so that only the package and its dependencies are found. */
 let folder: string;
@@ -74,11 +81,15 @@ describe.skipIf(!hasBundle)('the package', () => {
   test('has exports that publint accepts', async () => {
     const { messages } = await publint({ pkgDir: join(plain, 'node_modules/fxrates'), pack: false, strict: true });
 
-    // The types for `require()` are CommonJS and the code is an ES module, which Node loads all the same. publint fears
-    // for default imports; there is no default export.
-    const isOfRequire = ({ code, path }: Message) =>
-      code === 'EXPORTS_TYPES_INVALID_FORMAT' && path.includes('require');
-    expect(messages.filter((message) => !isOfRequire(message))).toEqual([]);
+    expect(messages).toEqual([]);
+  });
+
+  test('has CommonJS that every loader reads: without import() and import.meta', () => {
+    const files = tarball.files.map(({ path }) => path).filter((path) => path.endsWith('.cjs'));
+    const texts = files.map((path) => readFileSync(join(plain, 'node_modules/fxrates', path), 'utf8'));
+
+    expect(files).toEqual(expect.arrayContaining(['dist/index.cjs', 'dist/mock-server.cjs', 'dist/msw.cjs']));
+    expect(texts.filter((text) => /\bimport\(|\bimport\.meta\b/.test(text))).toEqual([]);
   });
 
   test('is small: under 800 kB to load, and no script runs when it is installed', () => {
@@ -88,7 +99,7 @@ describe.skipIf(!hasBundle)('the package', () => {
     expect(Object.keys(scripts).filter((name) => /install|prepare/.test(name))).toEqual([]);
   });
 
-  test.each([...RUN_CHECKS, ...COMPILE_CHECKS, ...BUNDLE_CHECKS])('works: $name', async ({ line }) => {
+  test.each([...RUN_CHECKS, JEST_CHECK, ...COMPILE_CHECKS, ...BUNDLE_CHECKS])('works: $name', async ({ line }) => {
     expect(failureOf(await runLine(line, plain))).toBe('');
   });
 

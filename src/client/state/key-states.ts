@@ -1,11 +1,12 @@
+import { processState } from '../../process-state.ts';
 import { type Clock, realClock } from '../clock.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import { Lifetime, type RetainedState } from '../lifetime.ts';
 import { KeyState, stateName } from './key-state.ts';
 
-/** Copies of the package in one process share this if its shape is the same; the number is the version of the shape. */
-const SHARED = Symbol.for('fxrates.key-states.8');
+/** Ends with the version of the shape of `Shared`, which includes `KeyState` and the limiter. */
+const SHARED = 'key-states.8';
 
 interface Shared {
   readonly real: StateRegistry;
@@ -50,9 +51,7 @@ export class KeyStates {
 }
 
 function registryUnder(clock: Clock): StateRegistry {
-  const holder = globalThis as { [SHARED]?: Shared };
-  holder[SHARED] ??= { real: new StateRegistry(), fake: new WeakMap() };
-  const { real, fake } = holder[SHARED];
+  const { real, fake } = processState<Shared>(SHARED, () => ({ real: new StateRegistry(), fake: new WeakMap() }));
   if (clock === realClock) return real;
   const registry = fake.get(clock) ?? new StateRegistry();
   fake.set(clock, registry);

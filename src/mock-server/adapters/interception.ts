@@ -3,18 +3,26 @@ import type { RequestHandler } from 'msw';
 import type { setupServer } from 'msw/node';
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
+import { processState } from '../../process-state.ts';
 import type { HandleRequest } from '../handle-request.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { load, mswMajorVersion } from './load-packages.ts';
 import { fromRequest, toResponse } from './web-messages.ts';
 
+/** The mocks that intercept this process, by origin. */
+interface Listening {
+  readonly mocks: Map<string, HandleRequest>;
+  interception: Interception | undefined;
+}
+
 /**
- * The mocks that intercept this process, by origin. There is one list for all of them, because two interceptors of
- * msw in one process conflict: the second receives all requests, and closing the first ends both.
+ * One list for all mocks of the process, because two interceptors of msw in one process conflict: the second receives
+ * all requests, and closing the first ends both.
  */
-const listening = new Map<string, HandleRequest>();
-let interception: Interception | undefined;
+function listeningMocks(): Listening {
+  return processState<Listening>('listening-mocks.1', () => ({ mocks: new Map(), interception: undefined }));
+}
 
 interface Interception {
   readonly onUnhandledRequest: OnUnhandledRequest;
@@ -72,6 +80,7 @@ export function checkedStrategy(options: InterceptionOptions): OnUnhandledReques
 
 /** Throws for another strategy than that of the mocks that listen: it would have no effect. */
 export function requireSameStrategy(strategy: OnUnhandledRequest): void {
+  const { interception } = listeningMocks();
   if (interception === undefined || interception.onUnhandledRequest === strategy) return;
   throw new MockServerError(
     'A mock in this process listens with another onUnhandledRequest; pass the same value to each listen(), or close() it first.',
@@ -85,22 +94,24 @@ export function intercept(
   handleRequest: HandleRequest,
   onUnhandledRequest: OnUnhandledRequest,
 ): () => void {
-  if (listening.has(origin)) {
+  const listening = listeningMocks();
+  const { mocks } = listening;
+  if (mocks.has(origin)) {
     throw new MockServerError(`Another mock listens at ${origin}; create this one with another baseUrl.`, {
       code: 'origin_in_use',
     });
   }
   requireSameStrategy(onUnhandledRequest);
-  interception ??= interceptProcess(onUnhandledRequest);
-  listening.set(origin, handleRequest);
-  interception.update();
+  listening.interception ??= interceptProcess(mocks, onUnhandledRequest);
+  mocks.set(origin, handleRequest);
+  listening.interception.update();
   return () => {
-    if (listening.get(origin) !== handleRequest) return;
-    listening.delete(origin);
-    interception?.update();
-    if (listening.size > 0) return;
-    interception?.stop();
-    interception = undefined;
+    if (mocks.get(origin) !== handleRequest) return;
+    mocks.delete(origin);
+    listening.interception?.update();
+    if (mocks.size > 0) return;
+    listening.interception?.stop();
+    listening.interception = undefined;
   };
 }
 
@@ -121,7 +132,10 @@ interface UnhandledFrame {
 }
 
 /** msw intercepts global `fetch` and node:http. */
-function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception {
+function interceptProcess(
+  mocks: ReadonlyMap<string, HandleRequest>,
+  onUnhandledRequest: OnUnhandledRequest,
+): Interception {
   const server = load('msw/node').setupServer();
   const { fetch } = globalThis;
   listenWith(server, onUnhandledRequest);
@@ -137,7 +151,7 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
   return {
     onUnhandledRequest,
     update() {
-      const handlers = Array.from(listening, ([origin, handleRequest]) => createMswHandlers(origin, handleRequest));
+      const handlers = Array.from(mocks, ([origin, handleRequest]) => createMswHandlers(origin, handleRequest));
       server.resetHandlers(...handlers.flat());
     },
     stop() {

@@ -3,6 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { open, realpath, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import { processState } from '../../process-state.ts';
 import { pause, repeat } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
 import { MockServerError } from '../mock-server-error.ts';
@@ -25,7 +26,7 @@ interface Owner {
 type Wait = (ms: number) => Promise<void>;
 
 /** Ids of the locks of this process: a lock with its pid and another id is of a dead process with the same pid. */
-const held = new Set<string>();
+const heldIds = () => processState('state-locks.1', () => new Set<string>());
 
 /**
  * Locks a state file with `<path>.lock`. Throws `MockServerError` with code `state_in_use`, after 3 s at most, if a
@@ -35,14 +36,14 @@ export async function lockState(path: string, { wait = pause } = {}): Promise<St
   // The real path, so that a link to the file is the same state.
   const lockPath = `${await realpath(path).catch(() => resolve(path))}.lock`;
   const owner = { pid: process.pid, host: pidHost(), id: randomBytes(8).toString('hex') };
-  held.add(owner.id);
+  heldIds().add(owner.id);
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
     if (await create(path, lockPath, owner)) return holdLock(lockPath, owner.id);
     const found = await readOwner(lockPath);
     if (await isAlive(lockPath, found, wait)) break;
     if (await takeOver({ path, lockPath, dead: found, wait }, owner)) return holdLock(lockPath, owner.id);
   }
-  held.delete(owner.id);
+  heldIds().delete(owner.id);
   const text = `The state file ${path} is in use by another server; stop that server, or use another file.`;
   throw new MockServerError(text, { code: 'state_in_use' });
 }
@@ -77,7 +78,7 @@ async function create(path: string, lockPath: string, owner: Owner): Promise<boo
  * reused, a running owner updates the time of the lock.
  */
 async function isAlive(lockPath: string, owner: Owner | undefined, wait: Wait): Promise<boolean> {
-  if (owner !== undefined && held.has(owner.id)) return true;
+  if (owner !== undefined && heldIds().has(owner.id)) return true;
   if (owner?.host === pidHost() && (owner.pid === process.pid || !isRunning(owner.pid))) return false;
   const before = await touchedAt(lockPath);
   await wait(OBSERVED_MS);
@@ -148,7 +149,7 @@ function holdLock(lockPath: string, id: string): StateLock {
     isLost,
     async release() {
       stop();
-      held.delete(id);
+      heldIds().delete(id);
       if (!(await isLost())) await unlink(lockPath).catch(() => undefined);
     },
   };

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { resolveOptions } from '../../../src/client/config/settings.ts';
 import type { FxRatesOptions } from '../../../src/client/index.ts';
@@ -69,6 +70,20 @@ test('two copies of the package in one process share the state of a key', async 
 
   expect(copy.KeyStates).not.toBe(KeyStates);
   expect(new copy.KeyStates(settings).of(keyNumber(0))).toBe(state);
+});
+
+test('the shared states contain no full key, at any depth', () => {
+  const key = keyNumber(5);
+  statesOf({}).of(key);
+  const shared = Object.getOwnPropertySymbols(globalThis).find(({ description }) =>
+    description?.startsWith('fxrates.key-states'),
+  )!;
+
+  const shown = inspect(Reflect.get(globalThis, shared), { showHidden: true, depth: Number.POSITIVE_INFINITY });
+
+  expect(Object.getOwnPropertyDescriptor(globalThis, shared)?.enumerable).toBe(false);
+  expect(shown).toContain('StateRegistry');
+  expect(shown).not.toContain(key.reveal());
 });
 
 test('another key has another state', () => {

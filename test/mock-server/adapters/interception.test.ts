@@ -211,3 +211,21 @@ test('a client created before listen() is intercepted until the mock is closed',
 
   await expect(fx.quota()).rejects.toMatchObject({ kind: 'response' });
 });
+
+test('a mock of a second copy of the package listens beside one of the first', async () => {
+  const before = globals();
+  await using mock = createMockServer({ baseUrl: 'https://first.test' });
+  vi.resetModules();
+  const copy = await import('../../../src/mock-server/index.ts');
+  await using other = copy.createMockServer({ baseUrl: 'https://second.test' });
+
+  mock.listen();
+  other.listen();
+  const statuses = await Promise.all([mock, other].map(async ({ baseUrl }) => (await fetch(baseUrl)).status));
+  await mock.close();
+  const afterwards = (await fetch(other.baseUrl)).status;
+  await other.close();
+
+  expect([...statuses, afterwards]).toEqual([404, 404, 404]);
+  expect(globals()).toEqual(before);
+});

@@ -277,6 +277,17 @@ test('replaces the lock of a dead process immediately', async () => {
   expect(existsSync(`${state}.lock`)).toBe(false);
 });
 
+test('a second copy of the package in the same process does not replace a lock', async () => {
+  const state = join(newFolder(), 'state.json');
+  const lock = await lockState(state);
+  vi.resetModules();
+  const copy = await import('../../../src/mock-server/state/state-lock.ts');
+
+  await expect(copy.lockState(state, { wait: async () => undefined })).rejects.toMatchObject({ code: 'state_in_use' });
+  expect(await lock.isLost()).toBe(false);
+  await lock.release();
+});
+
 test('if several servers find the lock of a dead process, one replaces it', async () => {
   const folder = newFolder();
   const { pid } = spawnSync(process.execPath, ['-e', '0']);

@@ -1,7 +1,7 @@
 /** Compiled only, as TypeScript (`.mts`). The compiler must be able to write the types of the exports into declarations. */
 import { FxRates } from 'fxrates';
 import { fileStore } from 'fxrates/file-store';
-import { createMockServer, interceptUndici } from 'fxrates/mock-server';
+import { createMockServer } from 'fxrates/mock-server';
 import { mockHandlers } from 'fxrates/msw';
 import { setupServer } from 'msw/node';
 
@@ -22,4 +22,4 @@ export const stub = mock.stubs.add({ status: 404 });
 export const fault = mock.faults.add({ kind: 'hang' });
 export const serving = mock.serve();
 export const handlers = mockHandlers(mock);
-export const intercepted = interceptUndici(setupServer(...handlers));
+export const intercepting = setupServer(...handlers);

@@ -1,8 +1,10 @@
-/** A user's program in CommonJS. Both module systems of a process share one copy of the package. */
+/** A user's program in CommonJS. */
 const assert = require('node:assert/strict');
+const { inspect } = require('node:util');
 const { FxRates, FxRatesError } = require('fxrates');
 const { fileStore } = require('fxrates/file-store');
 const { createMockServer } = require('fxrates/mock-server');
+const { mockHandlers } = require('fxrates/msw');
 const { redisStore } = require('fxrates/redis');
 const { name } = require('fxrates/package.json');
 
@@ -12,12 +14,15 @@ async function main() {
   const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
 
   assert.equal((await fx.quota()).plan, 'free');
-  assert.equal((await import('fxrates')).FxRatesError, FxRatesError);
-  assert.equal(FxRates.name, 'FxRates');
+  await assert.rejects(fx.quota({ timeoutMs: -1 }), (error) => FxRatesError.is(error) && error.kind === 'config');
+  assert.deepEqual([FxRates.name, FxRatesError.name], ['FxRates', 'FxRatesError']);
   assert.deepEqual([typeof fileStore, typeof redisStore], ['function', 'function']);
+  assert.throws(() => mockHandlers(mock), { code: 'msw_missing' });
   assert.equal(name, 'fxrates');
   // The code of Node and Deno; Bun has the other one.
-  assert.throws(() => require('fxrates/dist/index.js'), { code: /ERR_PACKAGE_PATH_NOT_EXPORTED|MODULE_NOT_FOUND/ });
+  assert.throws(() => require('fxrates/dist/index.cjs'), { code: /ERR_PACKAGE_PATH_NOT_EXPORTED|MODULE_NOT_FOUND/ });
+  assert.doesNotMatch(inspect(globalThis), /fxrates/);
+  assert.equal(inspect(globalThis, { showHidden: true, depth: 20 }).includes(key), false);
 }
 
 void main(); // a rejection ends the process with exit code 1

@@ -1,0 +1,13 @@
+/**
+ * The value under `name` that all copies of the package in this process share: ES module and CommonJS, and a second
+ * installation. The first copy that asks creates it. A name ends with the version of the shape of its value.
+ */
+export function processState<T>(name: string, create: () => T): T {
+  const key = Symbol.for(`fxrates.${name}`);
+  const holder = globalThis as { [key: symbol]: T | undefined };
+  const found = holder[key];
+  if (found !== undefined) return found;
+  const value = create();
+  Object.defineProperty(globalThis, key, { value }); // not enumerable: printing globalThis does not show it
+  return value;
+}

@@ -1,0 +1,35 @@
+/** A test of a user under jest, without flags and with its default transform. */
+const { FxRates, FxRatesError } = require('fxrates');
+const { fileStore } = require('fxrates/file-store');
+const { createMockServer } = require('fxrates/mock-server');
+const { mockHandlers } = require('fxrates/msw');
+const { redisStore } = require('fxrates/redis');
+
+test('retries a server error in process', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  const { key } = mock.createKey();
+  mock.faults.add({ kind: 'status', status: 503, times: 2 });
+  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
+
+  const { meta } = await fx.latest({ base: 'EUR' }).withMeta();
+
+  expect(meta.attempts.map(({ status }) => status)).toEqual([503, 503, 200]);
+});
+
+test('sends over sockets', async () => {
+  const mock = createMockServer();
+  const { url } = await mock.serve();
+  const { key } = mock.createKey();
+
+  await expect(new FxRates({ apiKey: key, baseUrl: url }).quota()).resolves.toMatchObject({ plan: 'free' });
+  const wrong = new FxRates({ apiKey: `fx_live_${'0'.repeat(48)}`, baseUrl: url });
+  const error = await wrong.quota().catch((reason) => reason);
+
+  expect([FxRatesError.is(error), error.kind]).toEqual([true, 'authentication']);
+  await mock.close();
+});
+
+test('loads every entry, and msw only when it is used', () => {
+  expect([typeof fileStore, typeof redisStore]).toEqual(['function', 'function']);
+  expect(() => mockHandlers(createMockServer())).toThrow();
+});
