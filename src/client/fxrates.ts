@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { OperationMethods } from '../generated/operation-methods.ts';
-import type { OperationId } from '../generated/operations.ts';
+import { type OperationId, operations } from '../generated/operations.ts';
 import type { QuotaData } from '../generated/types.ts';
 import {
   type ApiCall,
@@ -26,6 +26,7 @@ import {
   type QueryOperation,
 } from './endpoints.ts';
 import { withCallId } from './errors/caller-error.ts';
+import { ConfigError } from './errors/errors.ts';
 import { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
 import { Lifetime } from './lifetime.ts';
@@ -33,7 +34,7 @@ import { type Caller, type CallResponse, metaOf } from './middleware/coalesce.ts
 import { dataWithTextNumbers, type Numbers, type WithNumbers } from './numbers.ts';
 import type { AnyOptions, FxRatesOptions } from './options.ts';
 import { payloadContext } from './parse-response.ts';
-import { createPoll, type Poll, type PollOptions } from './poll.ts';
+import { createPoll, type Poll, type PollOptions, type PollQueries } from './poll.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
 import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
@@ -135,31 +136,37 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   /**
    * Repeats a call at the interval `every`; by default, as often as the monthly quota allows. The first call is made
    * immediately. If the loop takes longer than the interval, the next call follows immediately; skipped calls are not made later.
+   * With a list of queries, each round makes a call per query.
    *
    * @example
    * for await (const rates of fx.poll({ base: 'EUR' })) console.log(rates);
+   * for await (const { query, data } of fx.poll([{ base: 'EUR' }, { base: 'USD' }]).withMeta()) console.log(query, data);
    * @throws {ConfigError} if an option is wrong or the client is closed
    */
   poll<Schema extends StandardSchema, Id extends OperationId = 'latest'>(
-    query: OperationQuery<Id> | undefined,
+    query: PollQueries<OperationQuery<Id>> | undefined,
     options: PollOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema'>,
-  ): Poll<SchemaOutput<Schema>>;
+  ): Poll<SchemaOutput<Schema>, OperationQuery<Id>>;
   poll<Data = never, Id extends OperationId = 'latest'>(
-    query?: OperationQuery<Id> | undefined,
+    query?: PollQueries<OperationQuery<Id>> | undefined,
     options?: PollOptions<Id>,
-  ): Poll<DataOf<Id, Data, ClientNumbers>>;
-  poll(query?: object, given: PollOptions = {}): Poll<unknown> {
+  ): Poll<DataOf<Id, Data, ClientNumbers>, OperationQuery<Id>>;
+  poll(query?: PollQueries<object>, given: PollOptions = {}): Poll<unknown> {
     this.#lifetime.requireOpen();
     const { operation, options, ...settings } = resolvePoll(given, this.#settings);
+    const queries = Array.isArray(query) ? (query as readonly object[]) : [query];
+    if (queries.length === 0) throw new ConfigError('query: expected at least one query, got an empty list');
     const { clock, time } = this.#settings;
     return createPoll({
       ...settings,
+      queries,
+      consumesQuota: operations[operation].consumesQuota,
       clock,
       time,
       clientSignals: this.#lifetime.signals,
-      estimate: () => this.quotaEstimate(),
+      ledger: () => this.#stateInUse()?.ledger,
       fetchQuota: (ended) => this.request<QuotaData>('quota', undefined, { priority: 'high', signal: ended }),
-      call: (ended) => this.request(operation, query, { ...options, signal: ended }).withMeta(),
+      call: (each, ended) => this.request(operation, each, { ...options, signal: ended }).withMeta(),
     });
   }
 

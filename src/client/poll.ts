@@ -3,7 +3,7 @@ import type { CallOptions, ResponseMeta } from './api-call.ts';
 import { abortErrorOf, onReturn } from './cancellation.ts';
 import type { Clock, SteadyTime } from './clock.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
-import { granularityMs, type QuotaEstimate, SHARED_KEY_MS } from './quota/quota-ledger.ts';
+import { granularityMs, type QuotaLedger, type RunningPoll, SHARED_KEY_MS } from './quota/quota-ledger.ts';
 
 /** The next call of a poll. */
 export interface PollSchedule {
@@ -22,8 +22,8 @@ export interface PollSchedule {
 export interface PollOptions<Id extends OperationId = OperationId> extends Omit<CallOptions, 'signal'> {
   /**
    * Interval from one call to the next in milliseconds. `'snapshot'` uses the snapshot interval of the plan. `'quota'` spreads
-   * the requests left, without the reserve of `quotaGuard`, until the quota resets. It is never shorter than the snapshot
-   * interval.
+   * the requests left, without the reserve of `quotaGuard`, until the quota resets. All polls of a key in the process share
+   * these requests. The interval is never shorter than the snapshot interval.
    *
    * @default 'quota'
    * @example 300_000
@@ -52,8 +52,13 @@ export interface PollOptions<Id extends OperationId = OperationId> extends Omit<
   readonly onError?: ((error: AnyFxRatesError, next: PollSchedule) => void) | undefined;
 }
 
+/** The query of a poll, or a list of queries: each round then makes a call per query. */
+export type PollQueries<Query> = Query | readonly Query[];
+
 /** One result of a poll. */
-export interface PollItem<Data> {
+export interface PollItem<Data, Query = object> {
+  /** The query of the call; `undefined` if the poll has none. */
+  readonly query: Query | undefined;
   /** The data of the response. */
   readonly data: Data;
   /** The rest of the response. */
@@ -66,13 +71,17 @@ export interface PollItem<Data> {
  * An async iterable that repeats a call. Each iteration starts again with a call. `return()` of an iterator ends a pending
  * `next()` immediately.
  */
-export interface Poll<Data> extends AsyncIterable<Data> {
-  /** Iterates the same responses with their `meta` and the time of the next call. */
-  withMeta(): AsyncIterable<PollItem<Data>>;
+export interface Poll<Data, Query = object> extends AsyncIterable<Data> {
+  /** Iterates the same responses with their query, their `meta` and the time of the next call. */
+  withMeta(): AsyncIterable<PollItem<Data, Query>>;
 }
 
 /** The parts of a client that a poll uses. */
 export interface PollParts {
+  /** One for each call of a round. */
+  readonly queries: readonly (object | undefined)[];
+  /** Whether a call counts toward the quota. */
+  readonly consumesQuota: boolean;
   readonly every: 'quota' | 'snapshot' | number;
   /** The signals of the client, which end the poll. */
   readonly clientSignals: readonly AbortSignal[];
@@ -83,9 +92,13 @@ export interface PollParts {
   readonly reserve: number;
   readonly clock: Clock;
   readonly time: SteadyTime;
-  readonly call: (signal: AbortSignal) => Promise<{ readonly data: unknown; readonly meta: ResponseMeta }>;
+  readonly call: (
+    query: object | undefined,
+    signal: AbortSignal,
+  ) => Promise<{ readonly data: unknown; readonly meta: ResponseMeta }>;
   readonly fetchQuota: (signal: AbortSignal) => Promise<unknown>;
-  readonly estimate: () => QuotaEstimate | undefined;
+  /** The quota of the key in use; `undefined` before the first key. */
+  readonly ledger: () => QuotaLedger | undefined;
 }
 
 const TEMPORARY_KINDS: readonly FxRatesErrorKind[] = [
@@ -107,79 +120,129 @@ export function createPoll<Data>(parts: PollParts): Poll<Data> {
 }
 
 type Interval = Omit<PollSchedule, 'at'>;
+type Outcome<Data> = Omit<PollItem<Data>, 'next'> | { readonly error: unknown };
 
 /** One iteration of a poll. */
-class Rounds<Data> {
+class Rounds<Data> implements RunningPoll {
+  readonly requests: number;
   readonly #parts: PollParts;
   #interval: Interval | undefined;
-  /** Time of `SteadyTime` at which the last call started. */
+  /** The quota that the poll shares with the other polls of its key. */
+  #ledger: QuotaLedger | undefined;
+  /** Time of `SteadyTime` at which the last round started. */
   #startedAt = 0;
   readonly #stop = new AbortController();
+  /** Ends the current sleep, because other polls have started or ended. */
+  #alarm = new AbortController();
   /** Ends the calls. If the client is closed, it ends them itself. */
   readonly #callSignal: AbortSignal;
   readonly #signal: AbortSignal;
 
   constructor(parts: PollParts) {
-    const { signal, clientSignals } = parts;
+    const { signal, clientSignals, queries, consumesQuota } = parts;
     this.#parts = parts;
+    this.requests = consumesQuota ? queries.length : 0;
     this.#callSignal = AbortSignal.any([this.#stop.signal, ...(signal ? [signal] : [])]);
     this.#signal = AbortSignal.any([this.#callSignal, ...clientSignals]);
   }
 
+  get fixedMs(): number | undefined {
+    const { every } = this.#parts;
+    if (typeof every === 'number') return every;
+    return every === 'snapshot' ? this.#interval?.intervalMs : undefined;
+  }
+
+  readonly changed = (): void => this.#alarm.abort();
+
   iterate<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {
-    return onReturn(this.#run(itemOf), () => this.#stop.abort());
+    return onReturn(this.#run(itemOf), () => {
+      this.#stop.abort();
+      this.#ledger?.endPoll(this);
+    });
   }
 
   async *#run<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {
     try {
-      for (;;) {
-        if (this.#signal.aborted) throw abortErrorOf(this.#signal);
-        this.#startedAt = this.#parts.time.now();
-        const item = await this.#call();
-        if (item !== undefined) yield itemOf(item);
-        await this.#wait();
-      }
+      for await (const item of this.#items()) yield itemOf(item);
     } catch (error) {
       if (!this.#stop.signal.aborted) throw error;
+    } finally {
+      this.#stop.abort();
+      this.#ledger?.endPoll(this);
     }
+  }
+
+  async *#items(): AsyncGenerator<PollItem<Data>, void, undefined> {
+    for (;;) {
+      if (this.#signal.aborted) throw abortErrorOf(this.#signal);
+      this.#startedAt = this.#parts.time.now();
+      for (const outcome of await this.#startRound()) {
+        const item = await this.#itemOf(await outcome);
+        if (item !== undefined) yield item;
+      }
+      await this.#wait();
+    }
+  }
+
+  /** The outcomes of a round, in the order of the queries; the only one is the error of `quota()`, if it failed. */
+  async #startRound(): Promise<readonly (Outcome<Data> | Promise<Outcome<Data>>)[]> {
+    const { queries, call } = this.#parts;
+    try {
+      await this.#updateQuota();
+    } catch (error) {
+      return [{ error }];
+    }
+    return queries.map((query) =>
+      call(query, this.#callSignal).then(
+        ({ data, meta }) => ({ query, data: data as Data, meta }), // the operation's data, or the output of the schema
+        (error: unknown) => ({ error }),
+      ),
+    );
   }
 
   /** `undefined` after a temporary failure. */
-  async #call(): Promise<PollItem<Data> | undefined> {
-    const { call, onError } = this.#parts;
-    try {
-      await this.#updateQuota();
-      const { data, meta } = await call(this.#callSignal);
-      return { data: data as Data, meta, next: this.#schedule() }; // the operation's data, or the output of the schema
-    } catch (error) {
-      const isTemporary = FxRatesError.is(error) && TEMPORARY_KINDS.includes(error.kind);
-      if (!isTemporary || onError === undefined) throw error;
-      await onError(error, this.#schedule()); // an async function rejects where another one throws
-      return undefined;
-    }
+  async #itemOf(outcome: Outcome<Data>): Promise<PollItem<Data> | undefined> {
+    if (!('error' in outcome)) return { ...outcome, next: this.#schedule() };
+    const { error } = outcome;
+    const { onError } = this.#parts;
+    const isTemporary = FxRatesError.is(error) && TEMPORARY_KINDS.includes(error.kind);
+    if (!isTemporary || onError === undefined) throw error;
+    await onError(error, this.#schedule()); // an async function rejects where another one throws
+    return undefined;
   }
 
   async #wait(): Promise<void> {
-    const { clock, time } = this.#parts;
-    const signal = this.#signal;
+    const { time } = this.#parts;
     for (;;) {
+      this.#alarm = new AbortController();
       const { intervalMs, reason } = this.#schedule();
       const leftMs = this.#startedAt + intervalMs - time.now();
       if (leftMs <= 0) return;
-      await clock.sleep(Math.min(leftMs, QUOTA_REFRESH_MS), signal).catch((error: unknown) => {
-        throw signal.aborted ? abortErrorOf(signal) : error;
-      });
+      const isOver = await this.#sleep(Math.min(leftMs, QUOTA_REFRESH_MS));
       // No call was made yet, so there is no interval.
-      if (reason === 'unknown') return;
-      await this.#updateQuota();
+      if (isOver && reason === 'unknown') return;
+      if (isOver) await this.#updateQuota();
+    }
+  }
+
+  /** Returns false if other polls have started or ended. */
+  async #sleep(ms: number): Promise<boolean> {
+    const alarm = this.#alarm.signal;
+    try {
+      await this.#parts.clock.sleep(ms, AbortSignal.any([this.#signal, alarm]));
+      return true;
+    } catch (error) {
+      if (this.#signal.aborted) throw abortErrorOf(this.#signal);
+      if (alarm.aborted) return false;
+      throw error;
     }
   }
 
   /** @throws the error of `quota()`, if no quota record is known */
   async #updateQuota(): Promise<void> {
-    const { every, estimate, fetchQuota, clock } = this.#parts;
+    const { every, ledger, fetchQuota, clock } = this.#parts;
     if (typeof every === 'number') return;
-    const ageMs = clock.now() - (estimate()?.asOf.getTime() ?? Number.NEGATIVE_INFINITY);
+    const ageMs = clock.now() - (ledger()?.estimate()?.asOf.getTime() ?? Number.NEGATIVE_INFINITY);
     if (ageMs >= 0 && ageMs < SHARED_KEY_MS) return;
     try {
       await fetchQuota(this.#callSignal);
@@ -190,38 +253,46 @@ class Rounds<Data> {
   }
 
   #schedule(): PollSchedule {
-    const { every, estimate, reserve, time } = this.#parts;
-    const known = typeof every === 'number' ? { intervalMs: every, reason: 'every' as const } : undefined;
-    const quota = estimate();
+    const { every, time } = this.#parts;
+    this.#shareQuota();
     const fromMs = time.toEpoch(this.#startedAt);
-    this.#interval = known ?? (quota && intervalOf(quota, { every, fromMs, reserve })) ?? this.#interval;
+    const known =
+      typeof every === 'number' ? { intervalMs: every, reason: 'every' as const } : this.#intervalAt(fromMs);
+    this.#interval = known ?? this.#interval;
     const interval = this.#interval ?? { intervalMs: MINUTE_MS, reason: 'unknown' };
     return { ...interval, at: new Date(fromMs + interval.intervalMs) };
   }
-}
 
-interface Spreading extends Pick<PollParts, 'every' | 'reserve'> {
-  /** Epoch milliseconds of the last call. */
-  readonly fromMs: number;
-}
-
-/**
- * The shortest interval that the plan and, for `'quota'`, its remaining requests allow. @throws ConfigError for unknown
- * snapshots
- */
-function intervalOf({ quota, remaining }: QuotaEstimate, { every, fromMs, reserve }: Spreading): Interval {
-  const snapshotMs = granularityMs(quota.snapshot_granularity);
-  if (every === 'snapshot' && snapshotMs === undefined) {
-    throw new ConfigError(
-      `every: cannot parse the plan's snapshot_granularity '${quota.snapshot_granularity}'; pass a number of milliseconds`,
-    );
+  /** The key, and with it the quota, is known from the first call on. The key can be rotated. */
+  #shareQuota(): void {
+    const ledger = this.#parts.ledger();
+    if (ledger === this.#ledger) return;
+    this.#ledger?.endPoll(this);
+    this.#ledger = ledger;
+    ledger?.startPoll(this);
   }
-  const leftMs = Date.parse(quota.resets_at) - fromMs; // negative if the clocks disagree, so that another bound is longer
-  const requests = Math.max(1, (remaining ?? Number.POSITIVE_INFINITY) - reserve);
-  const bounds: readonly Interval[] = [
-    { intervalMs: Math.ceil(MINUTE_MS / Math.max(1, quota.rate_limit_per_minute)), reason: 'limit' },
-    { intervalMs: snapshotMs ?? 0, reason: 'snapshot' },
-    { intervalMs: every === 'quota' ? Math.ceil(leftMs / requests) : 0, reason: 'quota' },
-  ];
-  return bounds.reduce((longest, bound) => (bound.intervalMs > longest.intervalMs ? bound : longest));
+
+  /**
+   * The shortest interval that the plan and, for `'quota'`, its remaining requests allow; `undefined` without a record.
+   * @throws ConfigError for unknown snapshots
+   */
+  #intervalAt(fromMs: number): Interval | undefined {
+    const { every, reserve } = this.#parts;
+    const quota = this.#ledger?.estimate()?.quota;
+    if (this.#ledger === undefined || quota === undefined) return undefined;
+    const snapshotMs = granularityMs(quota.snapshot_granularity);
+    if (every === 'snapshot' && snapshotMs === undefined) {
+      throw new ConfigError(
+        `every: cannot parse the plan's snapshot_granularity '${quota.snapshot_granularity}'; pass a number of milliseconds`,
+      );
+    }
+    const leftMs = Date.parse(quota.resets_at) - fromMs; // negative if the clocks disagree, so that another bound is longer
+    const perMinute = Math.max(1, quota.rate_limit_per_minute);
+    const bounds: readonly Interval[] = [
+      { intervalMs: Math.ceil((MINUTE_MS * this.#ledger.requestsPerRound) / perMinute), reason: 'limit' },
+      { intervalMs: snapshotMs ?? 0, reason: 'snapshot' },
+      { intervalMs: every === 'quota' ? (this.#ledger.spreadMs(leftMs, reserve) ?? 0) : 0, reason: 'quota' },
+    ];
+    return bounds.reduce((longest, bound) => (bound.intervalMs > longest.intervalMs ? bound : longest));
+  }
 }

@@ -402,7 +402,7 @@ describe.each(transports)('%s', (_, transport) => {
   );
 
   test.each([
-    ['120', 120_000, 'seconds'],
+    ['601', 601_000, 'seconds'],
     ['86400', 86_400_000, 'seconds'],
     ['86400', 86_400_000, 'auto'],
   ] as const)('a Retry-After of %s rejects immediately, with %i ms (%s)', async (retryAfter, retryAfterMs, unit) => {

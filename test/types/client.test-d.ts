@@ -133,7 +133,7 @@ expectTypeOf(fx.latest<Rates>({ base: 'EUR' })).toEqualTypeOf<ApiCall<Rates>>();
 expectTypeOf(fx.latest<Rates>()).resolves.toEqualTypeOf<Rates>();
 expectTypeOf((await fx.latest<Rates>({}, { priority: 'high' }).withMeta()).data).toEqualTypeOf<Rates>();
 expectTypeOf(fx.get<Rates>('/api/v1/other', { query: {} })).toEqualTypeOf<ApiCall<Rates>>();
-expectTypeOf(fx.poll<Rates>({ base: 'EUR' }, { every: 60_000 })).toEqualTypeOf<Poll<Rates>>();
+expectTypeOf(fx.poll<Rates>({ base: 'EUR' }, { every: 60_000 })).toEqualTypeOf<Poll<Rates, LatestQuery>>();
 expectTypeOf(new FxRates({ numbers: 'string' }).latest<Rates>()).resolves.toEqualTypeOf<Rates>();
 for await (const { query, value } of fx.batch<Rates>([{ base: 'EUR' }], { concurrency: 2 })) {
   expectTypeOf(query).toEqualTypeOf<LatestQuery>();
@@ -172,9 +172,10 @@ fx.batch([{}], { operation: 'quota' });
 fx.batch({ base: 'EUR' });
 
 // A poll gives the data of its operation.
-expectTypeOf(fx.poll({ base: 'EUR' }, { every: 'snapshot' })).toEqualTypeOf<Poll<LatestData>>();
-expectTypeOf(fx.poll(undefined, { operation: 'quota', every: 60_000 })).toEqualTypeOf<Poll<QuotaData>>();
-expectTypeOf(fx.poll({}, { schema: rates })).toEqualTypeOf<Poll<Rates>>();
+expectTypeOf(fx.poll({ base: 'EUR' }, { every: 'snapshot' })).toEqualTypeOf<Poll<LatestData, LatestQuery>>();
+expectTypeOf(fx.poll(undefined, { operation: 'quota', every: 60_000 })).toEqualTypeOf<Poll<QuotaData, undefined>>();
+expectTypeOf(fx.poll([{ base: 'EUR' }, { base: 'USD' }])).toEqualTypeOf<Poll<LatestData, LatestQuery>>();
+expectTypeOf(fx.poll({}, { schema: rates })).toEqualTypeOf<Poll<Rates, LatestQuery>>();
 // @ts-expect-error: quota has no query
 fx.poll({ base: 'EUR' }, { operation: 'quota' });
 // @ts-expect-error: not an interval

@@ -20,6 +20,16 @@ export type RefreshQuota = (request: KeyedRequest, maxAgeMs: number) => Promise<
 /** Maximum age of an estimate for a key that other processes may use too. */
 export const SHARED_KEY_MS = 300_000;
 
+/** A poll that runs: it uses requests of the month of its key. */
+export interface RunningPoll {
+  /** Requests of a round that count toward the quota. */
+  readonly requests: number;
+  /** The interval between rounds; `undefined` if the poll spreads what is left of the month. */
+  readonly fixedMs: number | undefined;
+  /** Called when another poll of the key has started or ended. */
+  readonly changed: () => void;
+}
+
 interface Known {
   readonly quota: QuotaData;
   readonly asOfMs: number;
@@ -36,6 +46,7 @@ export class QuotaLedger {
   #fetchFailedAtMs = Number.NEGATIVE_INFINITY;
   #spent = 0;
   readonly #reservedFor = new Set<object>();
+  readonly #polls = new Set<RunningPoll>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -86,6 +97,36 @@ export class QuotaLedger {
     return remaining === undefined ? undefined : Math.max(0, remaining - this.#reservedFor.size);
   }
 
+  startPoll(poll: RunningPoll): void {
+    for (const { changed } of this.#polls) changed();
+    this.#polls.add(poll);
+  }
+
+  endPoll(poll: RunningPoll): void {
+    this.#polls.delete(poll);
+    for (const { changed } of this.#polls) changed();
+  }
+
+  /** Number of requests in one round of all polls. */
+  get requestsPerRound(): number {
+    return sumOf(this.#polls, ({ requests }) => requests);
+  }
+
+  /**
+   * The interval with which the polls without a fixed one, which all have the same, use what the others and the reserve
+   * leave of the month until its reset, `leftMs` from now. `undefined` without a numeric limit.
+   */
+  spreadMs(leftMs: number, reserve: number): number | undefined {
+    const remaining = this.estimate()?.remaining;
+    if (remaining === undefined) return undefined;
+    const spreading = sumOf(this.#polls, ({ requests, fixedMs }) => (fixedMs === undefined ? requests : 0));
+    const taken = sumOf(this.#polls, ({ requests, fixedMs }) =>
+      fixedMs === undefined ? 0 : (requests * leftMs) / fixedMs,
+    );
+    const available = remaining - reserve - taken;
+    return available <= spreading ? leftMs : Math.ceil((leftMs * spreading) / available);
+  }
+
   /** `undefined` before the first record, and after its period has ended. */
   estimate(): QuotaEstimate | undefined {
     if (this.#known === undefined || hasEnded(this.#known, this.#clock.now())) return undefined;
@@ -101,6 +142,12 @@ export class QuotaLedger {
     const ageMs = this.#clock.now() - atMs;
     return ageMs >= 0 && ageMs <= maxAgeMs;
   }
+}
+
+function sumOf<Item>(items: Iterable<Item>, of: (item: Item) => number): number {
+  let sum = 0;
+  for (const item of items) sum += of(item);
+  return sum;
 }
 
 /** If the period was over when the record arrived, the clocks disagree, and the record of the service is valid. */
