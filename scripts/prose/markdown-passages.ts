@@ -7,7 +7,7 @@ interface Passage {
 
 /**
  * The prose of a Markdown page. Code, link targets and markup are replaced by the same number of other characters, so
- * that all line numbers stay the same. A link to a test is removed completely: its text is a title, not a sentence.
+ * that all line numbers stay the same. Definitions of links are removed completely: their titles are not sentences.
  */
 export function markdownPassages(markdown: string): readonly Passage[] {
   const passages: { text: string; line: number }[] = [];
@@ -35,7 +35,7 @@ function withoutMarks(markdown: string): string {
     .replace(/^( *)```.*?^\1```$/gms, blank)
     .replace(/<!--.*?-->/gs, blank)
     .replace(/`[^`]+`/g, codeWords())
-    .replace(/\[[^\]]*\]\([^)]*\.test\.ts\)/g, blank)
+    .replace(/^\[[^\]]+\]: .*$/gm, blank)
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, (link, text: string) => ` ${text}`.padEnd(link.length))
     .replace(/\*+/g, blank);
 }

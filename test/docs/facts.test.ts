@@ -26,9 +26,11 @@ const SPECIFICATION = {
 const NOT_SHOWN = 'What the specification does not show';
 const PRISM = 'Independent checks';
 
+const text = readFileSync(page, 'utf8');
+
 /** The tables of the page by heading, each row as its cells. */
 const tables = Object.fromEntries(
-  readFileSync(page, 'utf8')
+  text
     .split(/^## /m)
     .slice(1)
     .map((section) => {
@@ -39,10 +41,11 @@ const tables = Object.fromEntries(
 );
 
 const { [NOT_SHOWN]: open = [], [PRISM]: _, ...facts } = tables;
-const proofs = Object.values(tables)
-  .flat()
-  .flatMap(([, , tests = '']) => [...tests.matchAll(/\[(.+?)\]\(([^)]+\.test\.ts)\)/g)])
-  .map(([, title = '', path = '']) => ({ title, path }));
+/** The tests by label; the title of a link is that of the test. */
+const proofs = Array.from(
+  text.matchAll(/^\[([\w-]+)\]: (\S+\.test\.ts) "(.+)"$/gm),
+  ([, label = '', path = '', title = '']) => ({ label, path, title }),
+);
 
 test('every statement of the specification is a fact of the page, under its heading', () => {
   const counts = Object.fromEntries(Object.entries(facts).map(([heading, rows]) => [heading, rows.length]));
@@ -61,14 +64,15 @@ test('the page lists every detail that is not shown, with the behaviour of clien
 });
 
 test('every fact names a test, or states that it is not testable', () => {
-  const without = [...Object.values(facts).flat(), ...open].filter(
-    ([, fact, tests = '']) => !fact || !/^(\[.+\]\(.+\)|not testable)$/.test(tests),
-  );
+  const rows = [...Object.values(facts).flat(), ...open];
+  const labels = rows.flatMap(([, , tests = '']) => Array.from(tests.matchAll(/\[([\w-]+)\]/g), ([, label]) => label));
 
-  expect(without).toEqual([]);
+  expect(rows.filter(([, fact, tests = '']) => !fact || !/^(\[.+\]|not testable)$/.test(tests))).toEqual([]);
+  expect(new Set(labels)).toEqual(new Set(proofs.map(({ label }) => label)));
 });
 
 test('every test that the page names exists with its exact title', () => {
+  expect(proofs.length).toBeGreaterThan(40);
   const files = new Set(proofs.map(({ path }) => path));
   const titles = new Map([...files].map((path) => [path, testTitles(join(dirname(page), path))]));
 
