@@ -9,6 +9,9 @@ import { programTree } from './src/cli/program.ts';
 import { bundlePanel } from './src/mock-server/panel/panel-files.ts';
 import * as styles from './src/mock-server/web/styles.ts';
 
+/** `npm run demo` builds into a folder of its own, so that it does not change the package. */
+const FOLDER = process.env['FXRATES_BUILD_FOLDER'] ?? 'dist';
+
 /** Puts the bundled control panel where `panel-files.ts` would bundle it itself. */
 const panelFiles: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'panel-files',
@@ -78,7 +81,7 @@ const licenses: NonNullable<Options['esbuildPlugins']>[number] = {
       const inputs = Object.keys(metafile?.inputs ?? {});
       const bundled = inputs.flatMap((input) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []);
       const names = [...new Set([...bundled, ...PANEL_PACKAGES])].sort();
-      writeFileSync('dist/licenses.txt', names.map(licenseText).join('\n\n'));
+      writeFileSync(join(FOLDER, 'licenses.txt'), names.map(licenseText).join('\n\n'));
     });
   },
 };
@@ -100,7 +103,7 @@ const LIBRARY = {
     redis: 'src/client/redis/index.ts',
   },
   target: 'node20',
-  outDir: 'dist',
+  outDir: FOLDER,
   external: ['msw', 'undici', 'zod'],
 } satisfies Options;
 
@@ -192,7 +195,7 @@ export default defineConfig((cli) => [
     ...LIBRARY,
     format: ['esm', 'cjs'],
     dts: false,
-    clean: ['dist/*.js', 'dist/*.cjs', 'dist/*.d.ts', 'dist/*.d.cts'],
+    clean: ['js', 'cjs', ...(cli.dts === false ? [] : ['d.ts', 'd.cts'])].map((kind) => `${FOLDER}/*.${kind}`),
     esbuildPlugins: [sharedPanel, texts],
     esbuildOptions: (options, { format }) => format === 'cjs' && asCommonJs(options),
     plugins: [classNames],
@@ -204,7 +207,7 @@ export default defineConfig((cli) => [
     dts: false,
     splitting: false,
     clean: true,
-    outDir: 'dist/cli',
+    outDir: `${FOLDER}/cli`,
     removeNodeProtocol: false,
     noExternal: [/^(?!undici$|msw$)/],
     external: ['msw', 'undici'],
@@ -217,8 +220,8 @@ export default defineConfig((cli) => [
     esbuildPlugins: [cliFiles, panelFiles, texts, treeFile, leftOut, licenses],
     plugins: [lazyBuiltins],
     async onSuccess() {
-      mkdirSync('dist/man', { recursive: true });
-      writeFileSync('dist/man/fxrates.1', manPage(programTree()));
+      mkdirSync(`${FOLDER}/man`, { recursive: true });
+      writeFileSync(`${FOLDER}/man/fxrates.1`, manPage(programTree()));
     },
   },
 ]);

@@ -1,6 +1,6 @@
 /**
  * `npm test`: all checks that must pass before a change is merged. Continues after a failure, so that one run reports
- * all of them. The last line counts each test, and each other step as one.
+ * all of them. The last line counts each test, and each other step as one; skipped tests have a line before it.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -30,6 +30,7 @@ const SOURCE_STEPS: readonly Step[] = [
 ];
 const PACKAGE_STEPS: readonly Step[] = [
   ['build (tsup)', ['tsup', '--silent']],
+  ['demo, which does not change the build', ['tsx', 'scripts/demo.ts']],
   ['package types (attw)', ['attw', '--pack', '.', '--no-emoji']],
   ['no dead files, exports or dependencies (knip)', ['knip']],
 ];
@@ -44,7 +45,8 @@ const total = counts.reduce((sum, { passed, failed, skipped }) => ({
   skipped: sum.skipped + skipped,
 }));
 process.exitCode = total.failed === 0 ? 0 : 1;
-print(`\n${total.passed} passed, ${total.failed} failed${total.skipped === 0 ? '' : `, ${total.skipped} skipped`}`);
+if (total.skipped > 0) print(`\n${total.skipped} skipped`);
+print(`\n${total.passed} passed, ${total.failed} failed`);
 
 async function runSteps(steps: readonly Step[]): Promise<readonly Count[]> {
   const counts: Count[] = [];

@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBundle } from '../helpers/cli-bundle.ts';
@@ -71,11 +71,19 @@ describe.skipIf(!hasBundle)('the package', () => {
     expect(astray).toEqual([]);
   });
 
-  test('starts the README with the installation', () => {
-    const readme = readFileSync(join(plain, 'node_modules/fxrates/README.md'), 'utf8');
-    const [, firstCommand] = readme.match(/```sh\n([^#\n]*?) *(#.*)?\n/) ?? [];
+  test('starts the README with the commands of a clone, and installs the file that npm pack writes', () => {
+    const [start = ''] = readFileSync(join(plain, 'node_modules/fxrates/README.md'), 'utf8').split('\n##');
+    const commands = Array.from(start.matchAll(/^(npm .*?) *(?:#.*)?$/gm), ([, command]) => command);
 
-    expect(firstCommand).toBe('npm install fxrates');
+    const install = `npm install ${basename(tarball.path)}`;
+    expect(commands).toEqual(['npm ci && npm run demo', 'npm ci && npm test', 'npm pack', install]);
+  });
+
+  test('no page tells to fetch the name from a registry', () => {
+    const pages = tarball.files.map(({ path }) => path).filter((path) => path.endsWith('.md'));
+    const texts = pages.map((path) => readFileSync(join(plain, 'node_modules/fxrates', path), 'utf8'));
+
+    expect(texts.join('\n')).not.toMatch(/npm (?:i|install)(?: -\S+)* fxrates(?!-)|npx fxrates/);
   });
 
   test('has exports that publint accepts', async () => {

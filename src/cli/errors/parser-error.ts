@@ -46,8 +46,6 @@ const COMMAND_HINTS: Readonly<Record<string, string>> = {
   server: 'fxrates mock',
   start: 'fxrates mock',
   profile: 'fxrates help profiles',
-  upgrade: 'npm install --global fxrates@latest',
-  update: 'npm install --global fxrates@latest',
   convert: 'fxrates latest base=USD --get rates.EUR',
 };
 
