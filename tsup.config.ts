@@ -7,7 +7,6 @@ import { finishedTree } from './src/cli/finished-tree.ts';
 import { manPage } from './src/cli/help/man-page.ts';
 import { programTree } from './src/cli/program.ts';
 import { bundlePanel } from './src/mock-server/panel/panel-files.ts';
-import * as styles from './src/mock-server/web/styles.ts';
 
 /** `npm run demo` builds into a folder of its own, so that it does not change the package. */
 const FOLDER = process.env['FXRATES_BUILD_FOLDER'] ?? 'dist';
@@ -40,7 +39,6 @@ const texts: NonNullable<Options['esbuildPlugins']>[number] = {
     build.onLoad({ filter: /completion[/\\]scripts\.ts$/ }, () => ({
       contents: contentsOf(completionScripts).join('\n'),
     }));
-    build.onLoad({ filter: /web[/\\]styles\.ts$/ }, () => ({ contents: contentsOf(styles).join('\n') }));
   },
 };
 

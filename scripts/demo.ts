@@ -89,8 +89,8 @@ function checkTheWait([refused, served]: readonly JournalEntry[]): void {
     served?.earlyByMs === undefined,
   );
   promise('then it is served', served?.status === 200 && waitedMs > 0);
-  const { monthlyUsed } = mock.keys.get(id);
-  promise(`${monthlyUsed} requests count toward the month: neither quota nor the refused one`, monthlyUsed === LIMIT);
+  const { used } = mock.keys.get(id).month;
+  promise(`${used} requests count toward the month: neither quota nor the refused one`, used === LIMIT);
 }
 
 function promise(text: string, isKept: boolean): void {

@@ -47,7 +47,7 @@ export type { InventedData } from './rates/invented-latest.ts';
 export type { Replay } from './rates/replay.ts';
 export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
 export type { RateUse } from './service/decide.ts';
-export type { KeyUsage, MinuteUse } from './service/key-usage.ts';
+export type { MinuteUse } from './service/key-usage.ts';
 export type { CreatedKey, KeySummary, Keys, SetUsage } from './service/keys.ts';
 export type { Mail, Outbox } from './service/outbox.ts';
 export type { QuotaUse } from './service/quota.ts';

@@ -64,6 +64,6 @@ export class InitialSetup {
 function restoreUsage(keyId: string, { usage }: SetupKey, { keys }: SetupTarget): void {
   if (usage === undefined) return;
   // The plan may have changed since.
-  const { limit } = keys.limits(keyId).minute;
+  const { limit } = keys.get(keyId).minute;
   keys.setUsage(keyId, usage.minute === undefined ? usage : { ...usage, minute: Math.min(usage.minute, limit) });
 }

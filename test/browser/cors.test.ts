@@ -55,7 +55,7 @@ test.skipIf(!hasChromium)(
     expect(latest.headers['ratelimit']).toMatch(/^"minute";r=29;/);
     expect(same).toMatchObject({ status: 304, body: '' });
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1', 'preference-applied': 'code=429' } });
-    expect(mock.keys.get(id).monthlyUsed).toBe(2);
+    expect(mock.keys.get(id).month.used).toBe(2);
 
     mock.behaviour.set({ cors: 'absent' });
     await expect(ask('/api/v1/quota', { authorization })).rejects.toThrow('Failed to fetch');

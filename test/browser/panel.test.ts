@@ -44,7 +44,7 @@ browserTest('shows requests as they come, with the reason for each refusal', asy
   expect(await page.getByRole('meter', { name: 'This month of key_1' }).getAttribute('aria-valuetext')).toBe(
     '30 of 1000',
   );
-  await page.getByLabel('30 requests were served and 1 refused; the limit is 30 per minute').waitFor();
+  await page.getByLabel('30 requests of key_1 were served and 1 not; the limit is 30 per minute').waitFor();
   await page.getByLabel('Status', { exact: true }).selectOption('refused');
   expect(await page.getByRole('list', { name: 'Requests, newest first' }).getByRole('listitem').count()).toBe(1);
   expect(await page.content()).not.toContain(key);
@@ -256,8 +256,8 @@ browserTest('the bare address leads a browser to the pages, and a program to the
   await close();
 });
 
-browserTest('moves the clock, changes switches, makes and revokes keys', async () => {
-  const { mock, url, adminUrl, close } = await serving();
+browserTest('moves the clock and changes switches', async () => {
+  const { mock, adminUrl, close } = await serving();
   await using browser = await openBrowser();
   const { page } = browser;
   const problems = await openPanel(page, adminUrl);
@@ -278,14 +278,61 @@ browserTest('moves the clock, changes switches, makes and revokes keys', async (
   await page.getByRole('button', { name: /^Reset \d+ to default$/ }).click();
   await page.getByRole('button', { name: 'All switches at default' }).waitFor();
 
-  await page.getByLabel('Plan of a new key').selectOption('developer');
-  await page.getByRole('button', { name: 'Create key' }).click();
-  const key = await page.getByLabel('New key, shown only once').inputValue();
-  expect((await fetch(`${url}/api/v1/quota`, { headers: { authorization: key } })).status).toBe(200);
-  await page.getByRole('button', { name: 'Revoke key_2' }).click();
-  await page.getByText('revoked', { exact: true }).waitFor();
-  expect(mock.keys.get('key_2').state).toBe('revoked');
   expect(problems).toEqual([]);
+  await close();
+});
+
+browserTest('signs up, confirms, creates a key that is shown once, uses up its limits and revokes it', async () => {
+  const { mock, url, adminUrl, close } = await serving();
+  await using browser = await openBrowser();
+  const { page } = browser;
+  const problems = await openPanel(page, adminUrl);
+  const card = page.getByRole('region', { name: 'Accounts' });
+  const form = card.getByRole('form', { name: 'New account' });
+
+  await form.getByLabel('email').fill('nobody');
+  await form.getByRole('button', { name: 'Sign up' }).click();
+  await card.getByRole('alert').getByText('expected an e-mail address').waitFor();
+  await form.getByLabel('email').fill('ada@example.test');
+  await form.getByLabel('plan').selectOption('developer');
+  await form.getByLabel('Confirm it and create a key').uncheck();
+  await form.getByRole('button', { name: 'Sign up' }).click();
+  await card.getByText('not confirmed').waitFor();
+  expect(mock.outbox.list()).toMatchObject([{ to: 'ada@example.test' }]);
+
+  await card.getByRole('button', { name: 'Create key for account_2' }).click();
+  await card.getByRole('alert').getByText('is not confirmed').waitFor();
+  await card.getByRole('button', { name: 'Confirm account_2' }).click();
+  await card.getByRole('button', { name: 'Confirm account_2' }).waitFor({ state: 'detached' });
+  await card.getByRole('button', { name: 'Create key for account_2' }).click();
+  const key = await card.getByLabel('New key, shown only once').inputValue();
+  const status = async () => (await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } })).status;
+  expect(await status()).toBe(200);
+  await card.getByRole('button', { name: 'I have copied it' }).click();
+  await card.getByLabel('New key, shown only once').waitFor({ state: 'detached' });
+  expect(await page.content()).not.toContain(key);
+
+  await card.getByRole('button', { name: 'Use up the month of key_2' }).click();
+  await card.getByText('100000 of 100000').waitFor();
+  expect(await status()).toBe(429);
+  await card.getByLabel('Used this month by key_2').fill('7');
+  await page.keyboard.press('Enter');
+  await card.getByText('7 of 100000').waitFor();
+  await card.getByRole('button', { name: 'Use up the minute of key_2' }).click();
+  await card.getByText('429 now; next request accepted in 1 min').waitFor();
+  await card.getByLabel('Plan of account_2').selectOption('unlimited');
+  await card.getByText('300 of 1000').waitFor();
+  expect(await card.getByRole('button', { name: 'Use up the month of key_2' }).isDisabled()).toBe(true);
+
+  await card.getByRole('button', { name: 'Revoke key_2' }).dblclick();
+  expect(mock.keys.get('key_2').state).toBe('active');
+  await card.getByRole('button', { name: 'Revoke key_2' }).press('Enter');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await card.getByText('revoked', { exact: true }).waitFor();
+  expect(await status()).toBe(401);
+  // The browser itself logs the refused requests.
+  expect(problems).toHaveLength(2);
   await close();
 });
 
@@ -366,6 +413,6 @@ browserTest('works in a browser whose language is no valid language tag', async 
 
   expect(await openPanel(page, adminUrl)).toEqual([]);
 
-  await page.getByRole('heading', { name: 'Requests per second' }).waitFor();
+  await page.getByRole('heading', { name: 'Use of the minute' }).waitFor();
   await close();
 });

@@ -77,7 +77,7 @@ test('a month of polling uses exactly the quota', async () => {
   const gaps = sentAt.slice(1).map((at, place) => at - sentAt[place]!);
   expect(Math.max(...gaps) / Math.min(...gaps)).toBeLessThan(1.05);
   expect(mock.journal.list().filter(({ status }) => status === 429)).toEqual([]);
-  expect(mock.keys.get(id).monthlyUsed).toBe(1);
+  expect(mock.keys.get(id).month.used).toBe(1);
 });
 
 test('the reserve of the guard is not spread, except for a poll that may use it', async () => {

@@ -37,8 +37,8 @@ test.each(WINDOWS)(
     const codesOf = (parity: number) => codes.filter(({ index }) => index % 2 === parity).map(({ code }) => code);
     expect(countByCode(codesOf(0))).toEqual({ served: 150, quota_exceeded: 4850 });
     expect(countByCode(codesOf(1))).toEqual({ served: 300, rate_limited: 4700 });
-    expect(mock.keys.get(monthly!.id).monthlyUsed).toBe(100_000);
-    expect(mock.keys.get(minutely!.id).monthlyUsed).toBe(100_000 - 1000 + 300);
+    expect(mock.keys.get(monthly!.id).month.used).toBe(100_000);
+    expect(mock.keys.get(minutely!.id).month.used).toBe(100_000 - 1000 + 300);
   },
 );
 
@@ -52,5 +52,5 @@ test.each(mockAdapters)('of 400 simultaneous requests through $name, 300 per min
   ).finally(close);
 
   expect(countByCode(responses.map(({ status }) => String(status)))).toEqual({ 200: 300, 429: 100 });
-  expect(mock.keys.get(id).monthlyUsed).toBe(300);
+  expect(mock.keys.get(id).month.used).toBe(300);
 });

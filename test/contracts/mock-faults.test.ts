@@ -13,7 +13,7 @@ async function opened({ open, adapter }: MockAdapter) {
   return { mock, id, key, adapter, send, sendWithKey, [Symbol.asyncDispose]: close };
 }
 
-const used = (mock: MockServer, id: string) => mock.keys.get(id).monthlyUsed;
+const used = (mock: MockServer, id: string) => mock.keys.get(id).month.used;
 
 test.each(mockAdapters)('a status fault responds instead of the service, through $name', async (adapter) => {
   await using it = await opened(adapter);

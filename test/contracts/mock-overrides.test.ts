@@ -104,7 +104,7 @@ test('a request that mock.use() handles is not counted', async () => {
 
   await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
 
-  expect(mock.keys.get(id).monthlyUsed).toBe(0);
+  expect(mock.keys.get(id).month.used).toBe(0);
   expect(mock.journal.list()).toMatchObject([
     { number: 1, status: 200, why: 'the response is that of a handler of mock.use()' },
   ]);

@@ -201,7 +201,7 @@ test('a 429 rate_limited has a numeric Retry-After, is not counted, and its valu
 
   expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
   expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
-  expect(mock.keys.get(id).monthlyUsed).toBe(30);
+  expect(mock.keys.get(id).month.used).toBe(30);
   expect(error).toMatchObject({ kind: 'rate_limited', code: 'rate_limited', retryAfterMs: 60_000 });
 });
 

@@ -29,11 +29,11 @@ test('a whole month of the Free plan passes under virtual time, and the next mon
   const results = await calls(fx, 1000);
 
   expect(new Set(results.map(kindOf))).toEqual(new Set(['ok']));
-  expect(mock.keys.get(keyId).monthlyUsed).toBe(1000);
+  expect(mock.keys.get(keyId).month.used).toBe(1000);
   await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: false });
   await mock.clock.advanceTo('quota-reset');
   await expect(fx.latest()).resolves.toMatchObject({ base: expect.any(String) });
-  expect(mock.keys.get(keyId).monthlyUsed).toBe(1);
+  expect(mock.keys.get(keyId).month.used).toBe(1);
 });
 
 test.each(['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const)(

@@ -10,7 +10,7 @@ test('a client uses a month of the Free plan in virtual time, and continues afte
 
   for (let call = 0; call < 1000; call += 1) await fx.latest({ base: 'EUR' });
 
-  expect(mock.keys.get(id).monthlyUsed).toBe(1000);
+  expect(mock.keys.get(id).month.used).toBe(1000);
   // A thousand calls at thirty per minute: the last ones are sent in the 34th minute.
   expect(mock.clock.now() - start).toBeGreaterThanOrEqual(33 * 60_000);
   await expect(fx.latest()).rejects.toMatchObject({

@@ -52,7 +52,7 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
     expect(second.meta.rawBody).toBe(first.meta.rawBody);
     expect([...second.meta.headers]).toEqual([...first.meta.headers]);
     expect(second.data).toEqual(first.data);
-    expect(mock.keys.get(id).monthlyUsed).toBe(1);
+    expect(mock.keys.get(id).month.used).toBe(1);
   });
 
   test('Redis removes a response when it is too old for every call, and never sees the key', async () => {
@@ -101,7 +101,7 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
     expect(await sourceOf()).toBe('cache');
 
     expect(warnings).toEqual([expect.stringMatching(/^cache: the store failed/)]);
-    expect(mock.keys.get(id).monthlyUsed).toBeLessThanOrEqual(5);
+    expect(mock.keys.get(id).month.used).toBeLessThanOrEqual(5);
   });
 
   test('a value of another program under the same name is ignored', async () => {

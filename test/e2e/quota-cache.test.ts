@@ -15,7 +15,7 @@ function setUp({ behaviour = {}, ...options }: FxRatesOptions & Pick<MockServerO
     ...options,
   });
   const sourceOf = async (query = {}) => (await fx.latest(query).withMeta()).meta.source;
-  return { mock, fx, warnings, sourceOf, keyId: id, used: () => mock.keys.get(id).monthlyUsed };
+  return { mock, fx, warnings, sourceOf, keyId: id, used: () => mock.keys.get(id).month.used };
 }
 
 test.each<[string, () => CacheStore | undefined]>([

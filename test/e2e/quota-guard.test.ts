@@ -13,7 +13,7 @@ function setUp({ left = 100, reserve = 10, ...options }: FxRatesOptions & { left
   const quotaGuard = { reserve, onLow: (estimate: QuotaEstimate) => lows.push(estimate) };
   const client = (more: FxRatesOptions = {}) =>
     new FxRates({ apiKey: key, ...mock.clientOptions(), deadlineMs: false, quotaGuard, ...options, ...more });
-  const leftNow = () => 100_000 - mock.keys.get(id).monthlyUsed;
+  const leftNow = () => 100_000 - mock.keys.get(id).month.used;
   const asked = () => mock.journal.list().filter(({ path }) => path === '/api/v1/quota').length;
   return { mock, fx: client(), client, lows, leftNow, asked, accountId, keyId: id };
 }

@@ -63,7 +63,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** Checks one page in light, dark and at 400 px with axe. If SCREENSHOTS is set, saves pictures in that folder. */
+/** Checks one page in light, dark and at 390 px with axe. If SCREENSHOTS is set, saves pictures in that folder. */
 export async function lookAt(page: Page, name: string): Promise<readonly string[]> {
   const findings: string[] = [];
   for (const [look, colorScheme, width] of LOOKS) {
@@ -79,10 +79,10 @@ export async function lookAt(page: Page, name: string): Promise<readonly string[
 }
 
 const LOOKS = [
-  ['light', 'light', 1200],
-  ['dark', 'dark', 1200],
-  ['narrow', 'light', 400],
-  ['narrow-dark', 'dark', 400],
+  ['light', 'light', 1280],
+  ['dark', 'dark', 1280],
+  ['narrow', 'light', 390],
+  ['narrow-dark', 'dark', 390],
 ] as const;
 
 function isWiderThanScreen(page: Page): Promise<boolean> {

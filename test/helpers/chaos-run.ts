@@ -106,7 +106,7 @@ export class ChaosRun {
       await this.#clock.sleep(this.#below(90_000));
       left -= burst;
     }
-    await this.#balance(key, this.#mock.keys.get(id).monthlyUsed - usedBefore, faults);
+    await this.#balance(key, this.#mock.keys.get(id).month.used - usedBefore, faults);
     await this.#recover(id);
     this.#mock.keys.revoke(id);
   }

@@ -60,7 +60,7 @@ const RESPONSES = [
 
 const summary = ({ accounts, keys, stubs, faults, behaviour }: MockServer) => ({
   plans: accounts.list().map(({ plan }) => plan),
-  keys: keys.list().map(({ id, masked, state, monthlyUsed }) => [id, masked, state, monthlyUsed]),
+  keys: keys.list().map(({ id, masked, state, month }) => [id, masked, state, month.used]),
   stubs: stubs.list(),
   faults: faults.list(),
   switches: behaviour.values,
@@ -103,8 +103,8 @@ test('a reset that keeps the keys restores their usage of the setup', async () =
 
   mock.reset({ keepKeys: true });
 
-  expect(mock.keys.list().map(({ monthlyUsed }) => monthlyUsed)).toEqual([7, 0, 0, 0]);
-  expect([mock.keys.limits('key_1').minute.used, mock.keys.get('key_3').state]).toEqual([30, 'revoked']);
+  expect(mock.keys.list().map(({ month }) => month.used)).toEqual([7, 0, 0, 0]);
+  expect([mock.keys.get('key_1').minute.used, mock.keys.get('key_3').state]).toEqual([30, 'revoked']);
   expect(mock.stubs.list().map(({ id }) => id)).toEqual(['latest', 'stub_1']);
 });
 

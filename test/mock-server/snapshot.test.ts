@@ -212,7 +212,7 @@ test('reset with keepKeys keeps accounts and keys with unused limits; a revoked 
   mock.reset({ keepKeys: true });
 
   expect([mock.clock.now(), mock.faults.list(), mock.journal.list()]).toEqual([startedAt, [], []]);
-  expect(mock.keys.limits(first.id)).toMatchObject({ minute: { used: 0, waitMs: 0 }, month: { used: 0 } });
+  expect(mock.keys.get(first.id)).toMatchObject({ minute: { used: 0, waitMs: 0 }, month: { used: 0 } });
   expect([(await send(first.key)).status, (await send(second.key)).status]).toEqual([200, 401]);
   expect(mock.createKey().id).toBe('key_3');
 });
@@ -356,7 +356,7 @@ test('a fork and its original are independent', async () => {
   expect(JSON.parse(await response.text()).data).toEqual({ from: 'the options' });
   expect(JSON.stringify(mock.snapshot())).toBe(untouched);
   mock.keys.revoke(id);
-  expect(fork.keys.get(id)).toMatchObject({ state: 'active', monthlyUsed: 1 });
+  expect(fork.keys.get(id)).toMatchObject({ state: 'active', month: { used: 1 } });
 });
 
 test('snapshots are stored by name, survive a restore, and can be removed', async () => {
@@ -367,9 +367,9 @@ test('snapshots are stored by name, survive a restore, and can be removed', asyn
   expect(mock.snapshots.save()).toBe('snapshot_2');
 
   mock.snapshots.restore('fresh');
-  expect(mock.keys.get(id).monthlyUsed).toBe(0);
+  expect(mock.keys.get(id).month.used).toBe(0);
   mock.snapshots.restore('snapshot_2');
-  expect(mock.keys.get(id).monthlyUsed).toBe(999);
+  expect(mock.keys.get(id).month.used).toBe(999);
   expect(mock.snapshots.list()).toEqual(['fresh', 'snapshot_2']);
   mock.snapshots.delete('fresh');
 

@@ -227,7 +227,6 @@ function remoteKeys(call: CallAdmin): Remote<Keys> {
     revoke: (keyId) => call('DELETE /keys/{keyId}', { path: { keyId } }),
     get: (keyId) => call('GET /keys/{keyId}', { path: { keyId } }),
     list: (query = {}) => call('GET /keys', { query }),
-    limits: (keyId) => call('GET /keys/{keyId}/limits', { path: { keyId } }),
     setUsage: (keyId, usage) => call('PUT /keys/{keyId}/usage', { path: { keyId }, body: usage }),
   };
 }

@@ -30,6 +30,8 @@ export const createdKey = z.object({
 /** A key to create with an account of its own. */
 export const newKey = z.strictObject({ plan: planName.optional() });
 
+const count = z.number().int();
+
 export const keySummary = z.object({
   id: z.string(),
   accountId: z.string(),
@@ -37,13 +39,6 @@ export const keySummary = z.object({
   state: z.enum(['active', 'revoked']),
   createdAt: dateTime,
   revokedAt: dateTime.optional(),
-  monthlyUsed: z.number().int().describe('Requests counted in the current quota period.'),
-});
-
-const count = z.number().int();
-
-export const keyUsage = z.object({
-  keyId: z.string(),
   minute: z.object({
     kind: z.string().describe('The value of the switch `rateWindow`.'),
     limit: count,

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { BASE_STYLE } from '../web/styles.ts';
 
 let bundled: Promise<PanelFiles> | undefined;
 
@@ -29,9 +28,9 @@ export async function bundlePanel(): Promise<PanelFiles> {
     format: 'esm',
     target: 'es2022',
     legalComments: 'inline',
-    ignoreAnnotations: true, // package.json says that no file has side effects, but valid-language.ts does
+    ignoreAnnotations: true, // package.json says that no file has side effects, but html.ts corrects the language
   });
   const chart = await readFile(createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css'), 'utf8');
   const own = await readFile(new URL('panel.css', browser), 'utf8');
-  return { script: outputFiles[0]?.text ?? '', style: `${BASE_STYLE}${chart}\n${own}` };
+  return { script: outputFiles[0]?.text ?? '', style: `${chart}\n${own}` };
 }

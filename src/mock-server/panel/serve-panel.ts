@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { html, htmlPage } from '../web/html.ts';
 import { ADMIN_ROOT } from '../web/own-pages.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 
@@ -52,11 +51,20 @@ function sendFile({ type, text }: File, method: string | undefined, outgoing: Se
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-const PANEL_PAGE = htmlPage({
-  title: 'fxrates mock server',
-  style: `${ADMIN_ROOT}/panel.css`,
-  head: html`<script type="module" src="${ADMIN_ROOT}/panel.js"></script>`,
-  content: html`<div id="app"></div>
-<noscript><p class="note">The control panel needs JavaScript; the admin API at ${ADMIN_ROOT}/openapi.json does not.</p>
-</noscript>`,
-});
+const PANEL_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>fxrates mock server</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${ADMIN_ROOT}/panel.css">
+<script type="module" src="${ADMIN_ROOT}/panel.js"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript><p class="note">The control panel needs JavaScript; the admin API at ${ADMIN_ROOT}/openapi.json does not.</p></noscript>
+</body>
+</html>
+`;

@@ -4,17 +4,7 @@ import { type QuotaUse, quotaUse } from './quota.ts';
 import { WINDOW_MS } from './rate-windows.ts';
 import { type KeyRecord, limitPerMinute } from './service-state.ts';
 
-/** The current usage of a key's two limits. Times are milliseconds since the Unix epoch. */
-export interface KeyUsage {
-  /** Id of the key. */
-  readonly keyId: string;
-  /** Usage of the per-minute limit. */
-  readonly minute: MinuteUse;
-  /** Usage of the monthly quota. */
-  readonly month: QuotaUse;
-}
-
-/** The per-minute window of a key, of the kind that the switch `rateWindow` names. */
+/** The per-minute window of a key, of the kind that the switch `rateWindow` names. Times are milliseconds since the Unix epoch. */
 export interface MinuteUse {
   /** Kind of the window. */
   readonly kind: BehaviourValues['rateWindow'];
@@ -35,9 +25,9 @@ export interface MinuteUse {
 }
 
 /** Reads the usage without a request: nothing is charged, and no switch is recorded as used by the current request. */
-export function keyUsage(key: KeyRecord, now: number, behaviour: Behaviour): KeyUsage {
+export function keyUsage(key: KeyRecord, now: number, behaviour: Behaviour): { minute: MinuteUse; month: QuotaUse } {
   const { limit, used, startedAt, resetsAt } = quotaUse(key, now, behaviour);
-  return { keyId: key.id, minute: minuteUse(key, now, behaviour), month: { limit, used, startedAt, resetsAt } };
+  return { minute: minuteUse(key, now, behaviour), month: { limit, used, startedAt, resetsAt } };
 }
 
 function minuteUse({ window, account }: KeyRecord, now: number, behaviour: Behaviour): MinuteUse {

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { statusAndCode } from '../behaviour/switch.ts';
 import { checkOptionNames, invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
 import { findAccount, maxActiveKeys, revoke } from './accounts.ts';
-import { type KeyUsage, keyUsage } from './key-usage.ts';
-import { quotaUse } from './quota.ts';
+import { keyUsage, type MinuteUse } from './key-usage.ts';
+import { type QuotaUse, quotaUse } from './quota.ts';
 import { type RateWindow, rateWindows } from './rate-windows.ts';
 import {
   type AccountRecord,
@@ -23,7 +23,7 @@ export interface CreatedKey {
   readonly accountId: string;
 }
 
-/** A key as the dashboard shows it, without its secret. */
+/** A key without its secret, with its current usage. */
 export interface KeySummary {
   /** Id of the key, for example `key_1`. */
   readonly id: string;
@@ -37,8 +37,10 @@ export interface KeySummary {
   readonly createdAt: Date;
   /** Time of revocation; `undefined` for an active key. */
   readonly revokedAt: Date | undefined;
-  /** Requests counted in the current quota period. */
-  readonly monthlyUsed: number;
+  /** Usage of the per-minute limit, and the wait until the next request is accepted. */
+  readonly minute: MinuteUse;
+  /** Usage of the monthly quota. */
+  readonly month: QuotaUse;
 }
 
 /** Creates, revokes and inspects API keys. */
@@ -54,17 +56,12 @@ export interface Keys {
    */
   revoke(keyId: string): KeySummary;
   /**
-   * Returns a key without its secret.
+   * Returns a key without its secret, with its current usage. Does not count as a request.
    * @throws MockServerError with code `not_found`.
    */
   get(keyId: string): KeySummary;
-  /** Returns all keys, or those of one account. */
-  list(options?: { readonly accountId?: string }): readonly KeySummary[];
-  /**
-   * Returns the usage of both limits, and the wait until the next request is accepted. Does not count as a request.
-   * @throws MockServerError with code `not_found`.
-   */
-  limits(keyId: string): KeyUsage;
+  /** Returns all keys, or those of one account, oldest first; with `limit`, only the newest ones. */
+  list(options?: KeyFilter): readonly KeySummary[];
   /**
    * Sets the number of requests counted in the current quota period, in the current minute, or in both.
    * @throws MockServerError with code `not_found`, or `invalid_option` for a number that is negative or above the
@@ -72,6 +69,20 @@ export interface Keys {
    * @example mock.keys.setUsage(keyId, { month: 999 }) // one request before the Free quota is exhausted
    */
   setUsage(keyId: string, usage: SetUsage): KeySummary;
+}
+
+/** What `mock.keys.list()` returns. */
+export interface KeyFilter {
+  /**
+   * Only keys of this account.
+   * @default all accounts
+   */
+  readonly accountId?: string | undefined;
+  /**
+   * Maximum number of keys.
+   * @default no maximum
+   */
+  readonly limit?: number | undefined;
 }
 
 /** What `mock.keys.setUsage()` sets. Set at least one of the two. */
@@ -103,12 +114,11 @@ export function createKeys(context: ServiceContext): Keys {
     },
     get: (keyId) => view(context, findKey(state, keyId)),
     list(options = {}) {
-      checkOptionNames(options, { what: 'an option of keys.list()', known: ['accountId'] });
-      const { accountId } = options;
-      const keys = accountId === undefined ? state.keys.values() : findAccount(state, accountId).keys;
-      return Array.from(keys, (key) => view(context, key));
+      checkOptionNames(options, { what: 'an option of keys.list()', known: ['accountId', 'limit'] });
+      const { accountId, limit } = options;
+      const keys = accountId === undefined ? Array.from(state.keys.values()) : findAccount(state, accountId).keys;
+      return (limit === undefined ? keys : keys.slice(-limit)).map((key) => view(context, key));
     },
-    limits: (keyId) => keyUsage(findKey(state, keyId), now(), context.behaviour),
     setUsage(keyId, usage) {
       const key = findKey(state, keyId);
       checkUsage(usage, limitPerMinute(key.account));
@@ -218,6 +228,6 @@ function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {
     state: revokedAt === undefined ? 'active' : 'revoked',
     createdAt: new Date(createdAt),
     revokedAt: revokedAt === undefined ? undefined : new Date(revokedAt),
-    monthlyUsed: quotaUse(key, now(), behaviour).used,
+    ...keyUsage(key, now(), behaviour),
   };
 }

@@ -69,7 +69,7 @@ test('an abort right after sending rejects, although the service has counted the
   controller.abort();
 
   await expect(sent).rejects.toMatchObject({ name: 'AbortError' });
-  expect(mock.keys.get(id).monthlyUsed).toBe(1);
+  expect(mock.keys.get(id).month.used).toBe(1);
 });
 
 test('an abort ends the wait for a handler of mock.use()', async () => {

@@ -37,9 +37,9 @@ test('reads accounts and keys of the mock, including dates', async () => {
   expect(await remote.accounts.list()).toEqual(mock.accounts.list());
   expect(await remote.accounts.get(account.id)).toEqual(mock.accounts.get(account.id));
   expect(await remote.keys.list({ accountId: account.id })).toEqual(mock.keys.list());
-  expect((await remote.keys.get(id)).monthlyUsed).toBe(99);
+  expect((await remote.keys.get(id)).month.used).toBe(99);
   await remote.keys.setUsage(id, { minute: 300 });
-  expect((await remote.keys.limits(id)).minute).toMatchObject({ used: 300, waitMs: 60_000 });
+  expect((await remote.keys.get(id)).minute).toMatchObject({ used: 300, waitMs: 60_000 });
   expect(await remote.keys.revoke(id)).toEqual(mock.keys.get(id));
   expect((await remote.accounts.setPlan(account.id, 'free')).plan).toBe('free');
 });
@@ -255,7 +255,7 @@ test.each<readonly [string, (remote: RemoteMockServer) => unknown]>([
 test('an id that a URL cannot have is not found', async () => {
   await using it = await connected();
 
-  await expect(it.remote.keys.limits('..')).rejects.toMatchObject({ code: 'not_found' });
+  await expect(it.remote.keys.get('..')).rejects.toMatchObject({ code: 'not_found' });
   await expect(it.remote.stubs.add({ id: '..', data: 1 })).rejects.toMatchObject({
     code: 'invalid_option',
     field: 'id',

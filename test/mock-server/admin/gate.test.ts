@@ -365,7 +365,7 @@ test('admin calls are not counted, not in the journal, and only possible over a 
   for (let call = 0; call < 50; call += 1) await send(server.url, '/__fxrates/clock', { headers: bearer(server) });
 
   expect(mock.journal.list()).toEqual([]);
-  expect(mock.keys.get(id).monthlyUsed).toBe(0);
+  expect(mock.keys.get(id).month.used).toBe(0);
   expect((await mock.fetch(`${mock.baseUrl}/__fxrates/health`)).status).toBe(404);
 });
 

@@ -108,7 +108,7 @@ const demonstrations: Readonly<Record<SwitchName, Demonstration>> = {
       const { id, key } = core.createKey();
       core.send(`${LATEST}?base=XXX`, { key });
       core.send(`${LATEST}?base=500`, { key });
-      return core.keys.get(id).monthlyUsed;
+      return core.keys.get(id).month.used;
     },
   },
   quotaPeriod: {
@@ -171,7 +171,7 @@ const demonstrations: Readonly<Record<SwitchName, Demonstration>> = {
       const { id, key, accountId } = core.createKey();
       burst(core, key, 5);
       core.accounts.setPlan(accountId, 'developer');
-      return core.keys.get(id).monthlyUsed;
+      return core.keys.get(id).month.used;
     },
   },
   overCapKeys: {

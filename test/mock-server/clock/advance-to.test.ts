@@ -14,7 +14,7 @@ test("advanceTo('quota-reset') goes to the first of the month, month after month
     const before = [await status(), await status()];
     expect(before).toEqual([200, 429]);
     await mock.clock.advanceTo('quota-reset');
-    resets.push([iso(mock.clock.now()), mock.keys.get(id).monthlyUsed, await status()]);
+    resets.push([iso(mock.clock.now()), mock.keys.get(id).month.used, await status()]);
   }
 
   expect(resets).toEqual([

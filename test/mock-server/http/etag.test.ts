@@ -45,7 +45,7 @@ test.each([
   core.send(LATEST, { key });
   core.send(LATEST, { key, headers: { 'if-none-match': '*' } });
 
-  expect(core.keys.get(id).monthlyUsed).toBe(month);
+  expect(core.keys.get(id).month.used).toBe(month);
   expect(core.journal.entries[1]).toMatchObject({ status: 304, rate: { used: 2 } });
 });
 

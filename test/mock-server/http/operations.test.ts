@@ -55,7 +55,7 @@ test('an operation added to openapi.yaml returns its example, and is metered as 
   });
 
   expect(response.body).toEqual(historical.example);
-  expect(core.keys.get(id).monthlyUsed).toBe(1);
+  expect(core.keys.get(id).month.used).toBe(1);
 });
 
 test('an operation that needs no quota is not counted, and works when the month is used up', () => {
@@ -64,7 +64,7 @@ test('an operation that needs no quota is not counted, and works when the month 
   core.keys.setUsage(id, { month: 1000 });
 
   expect(core.send('/api/v1/historical/2026-01-01', { key }).status).toBe(200);
-  expect(core.keys.get(id).monthlyUsed).toBe(1000);
+  expect(core.keys.get(id).month.used).toBe(1000);
 });
 
 test.each([

@@ -26,7 +26,7 @@ test('a requested refusal is not counted and needs no key', () => {
 
   expect(refused.headers['retry-after']).toBe('1000');
   expect(data.monthly_used).toBe(0);
-  expect(core.keys.get(id).monthlyUsed).toBe(0);
+  expect(core.keys.get(id).month.used).toBe(0);
   expect(core.journal.entries.map(({ rate }) => rate?.used)).toEqual([undefined, 1]);
   expect(core.journal.entries[0]?.why).toContain('Prefer: code=429');
 });

@@ -198,7 +198,7 @@ test.each<[string, (mock: MockServer) => unknown, string]>([
 
   expect(mock.journal.list()).toMatchObject([{ status: 0, code: undefined, responseBody: undefined, why }]);
   mock.expectRequests({ status: 0 }).toHaveCount(1);
-  expect([arrived, mock.keys.get(id).monthlyUsed]).toEqual([[1], 1]);
+  expect([arrived, mock.keys.get(id).month.used]).toEqual([[1], 1]);
 });
 
 test('a request that its client aborts during the body keeps its status', async () => {

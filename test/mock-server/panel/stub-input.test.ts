@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { connectMockServer, createMockServer, type StubOptions } from '../../../src/mock-server/index.ts';
-import { type FieldSchemas, jsonObject, settingsIn } from '../../../src/mock-server/panel/browser/form-input.ts';
-import { stubInput } from '../../../src/mock-server/panel/browser/stub-input.ts';
+import {
+  type FieldSchemas,
+  jsonObject,
+  settingsIn,
+  stubInput,
+} from '../../../src/mock-server/panel/browser/form-input.ts';
 
 /** As the panel reads them from the description of the admin API. */
 const FIELDS: FieldSchemas = {

@@ -123,7 +123,7 @@ test('charges at most one request, and none if failures do not count', async () 
     const { mock, id, probe } = mockAndProbe({ quotaChargesOn });
     const observed = await probe();
 
-    expect(mock.keys.get(id).monthlyUsed).toBe(used);
+    expect(mock.keys.get(id).month.used).toBe(used);
     expect(valuesOf(observed)['quotaChargesOn']).toBe(quotaChargesOn === 'success' ? 'success' : undefined);
   }
 });

@@ -68,7 +68,7 @@ test('a latest function is subject to the limits', async () => {
   const responses = await Promise.all(Array.from({ length: 301 }, () => latest()));
 
   expect(responses.filter(({ status }) => status === 200)).toHaveLength(300);
-  expect(mock.keys.list()[0]?.monthlyUsed).toBe(300);
+  expect(mock.keys.list()[0]?.month.used).toBe(300);
 });
 
 const recorded = { success: true, data: { rate: 1.25 }, meta: { more: 'kept' } };

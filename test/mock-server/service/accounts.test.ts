@@ -70,7 +70,7 @@ test('only the SHA-256, the prefix and the last four characters of a key are sto
   const mock = virtual();
   const { id, key } = mock.createKey();
 
-  expect(mock.keys.get(id)).toMatchObject({ masked: `fx_live_…${key.slice(-4)}`, state: 'active', monthlyUsed: 0 });
+  expect(mock.keys.get(id)).toMatchObject({ masked: `fx_live_…${key.slice(-4)}`, state: 'active', month: { used: 0 } });
   expect(mock.snapshot().keys[0]?.hash).toBe(createHash('sha256').update(key).digest('hex'));
 });
 
@@ -190,7 +190,7 @@ test.each([
 
   mock.accounts.setPlan(accountId, 'developer');
 
-  expect(mock.keys.get(id).monthlyUsed).toBe(used);
+  expect(mock.keys.get(id).month.used).toBe(used);
 });
 
 test('the usage of a key can be set back to 0', () => {
@@ -198,7 +198,7 @@ test('the usage of a key can be set back to 0', () => {
   const { id } = mock.createKey();
   mock.keys.setUsage(id, { month: 500 });
 
-  expect(mock.keys.setUsage(id, { month: 0 }).monthlyUsed).toBe(0);
+  expect(mock.keys.setUsage(id, { month: 0 }).month.used).toBe(0);
 });
 
 test.each(['revoke-newest', 'block'] as const)(

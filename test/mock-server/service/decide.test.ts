@@ -97,7 +97,7 @@ class ComparedKey {
     const response = this.#core.send(`/api/v1/${what}`, { key });
 
     expect(response.code).toBe(this.#model.codeOf(what, this.#core.now));
-    expect(this.#core.keys.get(id).monthlyUsed).toBe(USED_BEFORE + this.#model.used);
+    expect(this.#core.keys.get(id).month.used).toBe(USED_BEFORE + this.#model.used);
   }
 }
 
@@ -235,7 +235,7 @@ test('a failure of the service itself is not charged if only successes are', () 
 
   core.send('/api/v1/latest', { key });
 
-  expect(core.keys.get(id).monthlyUsed).toBe(0);
+  expect(core.keys.get(id).month.used).toBe(0);
 });
 
 test.each([
@@ -249,7 +249,7 @@ test.each([
     const core = new MockCore({ behaviour: { quotaChargesOn }, responders: { latest } });
     const { id, key } = core.createKey();
     core.send('/api/v1/latest', { key });
-    return core.keys.get(id).monthlyUsed === 1;
+    return core.keys.get(id).month.used === 1;
   };
 
   expect(statuses.filter(isCharged)).toEqual(charged);

@@ -27,7 +27,7 @@ test.each([
 ] as const)('the limits of a key show what a window of kind %s has counted', async (kind, more) => {
   const { mock, id } = await usedKey(kind);
 
-  const { keyId, minute, month } = mock.keys.limits(id);
+  const { id: keyId, minute, month } = mock.keys.get(id);
 
   expect(keyId).toBe(id);
   expect(minute).toMatchObject({ kind, limit: 30, used: 5, waitMs: 0, ...more });
@@ -43,9 +43,9 @@ test.each(['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter
     const statuses = [(await call()).status, (await call()).status];
 
     expect(statuses).toEqual([200, 429]);
-    expect(mock.keys.get(id).monthlyUsed).toBe(6);
+    expect(mock.keys.get(id).month.used).toBe(6);
     mock.keys.setUsage(id, { minute: 0, month: 9 });
-    expect(mock.keys.limits(id)).toMatchObject({ minute: { used: 0 }, month: { used: 9 } });
+    expect(mock.keys.get(id)).toMatchObject({ minute: { used: 0 }, month: { used: 9 } });
   },
 );
 
@@ -57,22 +57,22 @@ test.each([
   [{ minutes: 1 }, 'minutes is not an option of setUsage(); did you mean minute?'],
 ])('setUsage refuses %j and changes nothing', async (usage, message) => {
   const { mock, id } = await usedKey('sliding-log');
-  const before = mock.keys.limits(id);
+  const before = mock.keys.get(id);
 
   expect(() => mock.keys.setUsage(id, usage as SetUsage)).toThrow(message);
-  expect(mock.keys.limits(id)).toEqual(before);
+  expect(mock.keys.get(id)).toEqual(before);
 });
 
 test('the limits of a key show how far a bucket has refilled', async () => {
   const { mock, id } = await usedKey('token-bucket');
 
-  expect(mock.keys.limits(id).minute).toMatchObject({ kind: 'token-bucket', limit: 30, used: 2, waitMs: 0 });
+  expect(mock.keys.get(id).minute).toMatchObject({ kind: 'token-bucket', limit: 30, used: 2, waitMs: 0 });
 });
 
 test('a sliding log is shown per second, up to now', async () => {
   const { mock, id } = await usedKey('sliding-log');
 
-  const { perSecond = [] } = mock.keys.limits(id).minute;
+  const { perSecond = [] } = mock.keys.get(id).minute;
 
   expect(perSecond).toHaveLength(60);
   expect([perSecond[39], perSecond[59]]).toEqual([3, 2]);
@@ -83,9 +83,9 @@ test('the wait equals the Retry-After, and reading it counts nothing', async () 
   const { mock, id, call } = await usedKey('sliding-log');
   for (let request = 5; request < 30; request += 1) await call();
 
-  expect(mock.keys.limits(id).minute).toMatchObject({ used: 30, waitMs: 40_000 });
+  expect(mock.keys.get(id).minute).toMatchObject({ used: 30, waitMs: 40_000 });
   expect((await call()).headers.get('retry-after')).toBe('40');
-  expect(mock.keys.limits(id).minute.used).toBe(30);
+  expect(mock.keys.get(id).minute.used).toBe(30);
 });
 
 const KINDS = ['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const;
@@ -94,7 +94,7 @@ test.each(KINDS)('a key that was idle for an hour has its full limit now: %s', a
   const { mock, id } = await usedKey(kind);
   await mock.clock.advance(3_600_000);
 
-  expect(mock.keys.limits(id).minute).toMatchObject({ used: 0, waitMs: 0, fullAt: mock.clock.now() });
+  expect(mock.keys.get(id).minute).toMatchObject({ used: 0, waitMs: 0, fullAt: mock.clock.now() });
 });
 
 test.each(KINDS)('a window has only the details of its kind: %s', async (kind) => {
@@ -106,27 +106,27 @@ test.each(KINDS)('a window has only the details of its kind: %s', async (kind) =
     previous: kind === 'sliding-counter' ? 0 : undefined,
     perSecond: kind === 'sliding-log' ? expect.any(Array) : undefined,
   };
-  expect(mock.keys.limits(id).minute).toMatchObject(details);
-  expect(Object.keys(mock.keys.limits(id).minute)).toEqual(expect.arrayContaining(Object.keys(details)));
-  if (kind === 'sliding-log') expect(mock.keys.limits(unused).minute.perSecond).toEqual(Array(60).fill(0));
+  expect(mock.keys.get(id).minute).toMatchObject(details);
+  expect(Object.keys(mock.keys.get(id).minute)).toEqual(expect.arrayContaining(Object.keys(details)));
+  if (kind === 'sliding-log') expect(mock.keys.get(unused).minute.perSecond).toEqual(Array(60).fill(0));
 });
 
 test('a window that opened with the first request has no start after it has closed', async () => {
   const { mock, id } = await usedKey('fixed-first-request');
 
   await mock.clock.advance(39_999);
-  expect(mock.keys.limits(id).minute.startedAt).toBe(START + 5000);
+  expect(mock.keys.get(id).minute.startedAt).toBe(START + 5000);
   await mock.clock.advance(1);
-  expect(mock.keys.limits(id).minute.startedAt).toBeUndefined();
+  expect(mock.keys.get(id).minute.startedAt).toBeUndefined();
 });
 
 test('a key that was never used has all of both limits', () => {
   const mock = createMockServer({ clock: 'virtual' });
   const { id } = mock.createKey({ plan: 'unlimited' });
 
-  expect(mock.keys.limits(id)).toMatchObject({
+  expect(mock.keys.get(id)).toMatchObject({
     minute: { used: 0, waitMs: 0, fullAt: mock.clock.now() },
     month: { limit: null, used: 0 },
   });
-  expect(() => mock.keys.limits('key_9')).toThrow('Key "key_9" does not exist');
+  expect(() => mock.keys.get('key_9')).toThrow('Key "key_9" does not exist');
 });

@@ -84,7 +84,7 @@ test.each(['calendar-month-utc', 'anniversary', 'rolling-30d'] as const)(
       const after = core.send('/api/v1/latest', { key });
 
       expect([before.code, after.status]).toEqual(['quota_exceeded', 200]);
-      expect(core.keys.get(id).monthlyUsed).toBe(1);
+      expect(core.keys.get(id).month.used).toBe(1);
     }
   },
 );

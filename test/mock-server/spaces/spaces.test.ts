@@ -138,7 +138,7 @@ test('a key created later in a space belongs to it, in every documented form', a
   await mock.fetch(new Request(`${mock.baseUrl}/nowhere?api_key=${key}`));
 
   expect(space.journal.list().map(({ keyTransport }) => keyTransport)).toEqual(['header', 'query', undefined]);
-  expect(space.keys.get(id).monthlyUsed).toBe(2);
+  expect(space.keys.get(id).month.used).toBe(2);
   expect(space.audit().keysInUrls).toHaveLength(2);
   expect(mock.audit()).toMatchObject({ requests: 0, keysInUrls: [] });
 });
@@ -204,7 +204,10 @@ test('a space that restores the snapshot of another space keeps its own key, wit
   space.restore(prepared.snapshot());
 
   expect(space.accounts.get(space.accountId).plan).toBe('developer');
-  expect(space.keys.get(space.keyId)).toMatchObject({ masked: `fx_live_…${space.key.slice(-4)}`, monthlyUsed: 99_999 });
+  expect(space.keys.get(space.keyId)).toMatchObject({
+    masked: `fx_live_…${space.key.slice(-4)}`,
+    month: { used: 99_999 },
+  });
   expect((await inProcess(mock)(space.key, '/api/v1/latest')).status).toBe(429);
   expect((await inProcess(mock)(space.key, '/api/v1/latest?slow=1')).status).toBe(503);
   expect([space.journal.list().length, prepared.journal.list().length]).toEqual([2, 0]);

@@ -50,7 +50,7 @@ test('a mock restores keys, usage, windows, clock, switches, faults and outbox f
   await using next = await again.serve({ state });
 
   expect(again.snapshot()).toEqual(mock.snapshot());
-  expect(again.keys.get(id).monthlyUsed).toBe(1);
+  expect(again.keys.get(id).month.used).toBe(1);
   expect((await fetch(`${next.url}/api/v1/quota`, { headers: { authorization: key } })).status).toBe(200);
   expect(readFileSync(state, 'utf8')).not.toContain(key.slice(-48));
   expect(statSync(state).mode & 0o077).toBe(0);
@@ -70,7 +70,7 @@ test('a killed server loses no request to which it had just responded', async ()
 
   const mock = createMockServer();
   await using _ = await mock.serve({ state });
-  expect(mock.keys.get('key_1').monthlyUsed).toBe(500);
+  expect(mock.keys.get('key_1').month.used).toBe(500);
   expect(new Date(mock.clock.now()).toISOString()).toMatch(/^2026-01-15T00:/);
 });
 

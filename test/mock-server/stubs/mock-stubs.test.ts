@@ -155,7 +155,7 @@ test('stubbed requests are authenticated, limited and counted', async () => {
   for (let request = 0; request < 30; request += 1) await send('/api/v1/latest');
 
   expect((await send('/api/v1/latest')).status).toBe(429);
-  expect(mock.keys.get(keyId).monthlyUsed).toBe(30);
+  expect(mock.keys.get(keyId).month.used).toBe(30);
   expect(mock.stubs.list()[0]?.served).toBe(30);
 });
 
@@ -236,7 +236,7 @@ test('a stub responds for a path and a method that the service does not have', a
   expect((await send('/api/v1/no-alerts', { method: 'POST', body: '{"base":"EUR"}' })).status).toBe(201);
   expect((await send('/api/v1/no-alerts', { method: 'POST', body: '{"base":"USD"}' })).status).toBe(404);
   expect((await send('/api/v1/no-operation', { method: 'DELETE' })).status).toBe(404);
-  expect(mock.keys.get(keyId).monthlyUsed).toBe(0);
+  expect(mock.keys.get(keyId).month.used).toBe(0);
   expect(mock.audit().unknownRoutes).toHaveLength(2);
 });
 
@@ -449,7 +449,7 @@ test.each(['POST', 'DELETE', 'OPTIONS'])(
     mock.stubs.add({ match: { path: '/api/v1/latest', method }, data: {} });
 
     expect((await send('/api/v1/latest', { method })).status).toBe(200);
-    const { minute, month } = mock.keys.limits(keyId);
+    const { minute, month } = mock.keys.get(keyId);
     expect([minute.used, month.used]).toEqual([1, 0]);
   },
 );

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { planName } from '../../state/snapshot-shape.ts';
 import { route } from '../route.ts';
-import { account, createdKey, keySummary, keyUsage, keyUsed, mail, newKey } from '../shapes.ts';
+import { account, createdKey, keySummary, keyUsed, mail, newKey } from '../shapes.ts';
 
 export const accountRoutes = [
   route('GET /accounts', {
@@ -72,39 +72,20 @@ export const keyRoutes = [
   route('GET /keys', {
     id: 'listKeys',
     tag: 'keys',
-    summary: 'List all keys, or those of one account',
-    query: z.strictObject({ accountId: z.string().optional().describe('Only keys of this account.') }),
+    summary: 'List keys with their usage, oldest first',
+    query: z.strictObject({
+      accountId: z.string().optional().describe('Only keys of this account.'),
+      limit: z.coerce.number().int().min(1).optional().describe('Maximum number of keys: the newest ones.'),
+    }),
     response: z.array(keySummary),
-    run: ({ mock, query: { accountId } }) => mock.keys.list(accountId === undefined ? {} : { accountId }),
+    run: ({ mock, query }) => mock.keys.list(query),
   }),
   route('GET /keys/{keyId}', {
     id: 'getKey',
     tag: 'keys',
-    summary: 'Read a key, without its secret',
+    summary: 'Read a key with its usage, and the wait until the next request is accepted',
     response: keySummary,
     run: ({ mock, path }) => mock.keys.get(path.keyId),
-  }),
-  route('GET /keys/{keyId}/limits', {
-    id: 'getKeyLimits',
-    tag: 'keys',
-    summary: 'Read the current usage of both limits, and the wait until the next request is accepted',
-    response: keyUsage,
-    run: ({ mock, path }) => mock.keys.limits(path.keyId),
-  }),
-  route('GET /limits', {
-    id: 'listLimits',
-    tag: 'keys',
-    summary: 'List the usage of the newest active keys',
-    query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(1000).default(50).describe('Maximum number of keys.'),
-    }),
-    response: z.array(keyUsage),
-    run: ({ mock, query: { limit } }) =>
-      mock.keys
-        .list()
-        .filter(({ state }) => state === 'active')
-        .slice(-limit)
-        .map(({ id }) => mock.keys.limits(id)),
   }),
   route('DELETE /keys/{keyId}', {
     id: 'revokeKey',

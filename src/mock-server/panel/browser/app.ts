@@ -1,22 +1,18 @@
-import './valid-language.ts';
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
-import { keepToken, takeToken } from './admin-api.ts';
+import { AccountSection } from './account-section.ts';
 import { ChartSection } from './chart-section.ts';
-import { FaultSection } from './fault-section.ts';
+import { FaultSection, StubSection } from './entry-sections.ts';
 import { html, Select, withValue } from './html.ts';
 import { JournalSection } from './journal-section.ts';
-import { KeySection } from './key-section.ts';
 import { ClockSection, SwitchSection } from './mock-sections.ts';
-import { type ChangeQuery, type PanelQuery, pageError, readQuery, writeQuery } from './mock-view.ts';
-import { StubSection } from './stub-section.ts';
-import { useMock } from './use-mock.ts';
+import { type ChangeQuery, type PanelQuery, readQuery, writeQuery } from './mock-view.ts';
+import { keepToken, takeToken, useMock } from './use-mock.ts';
 
 function App() {
   const [query, setQuery] = usePanelQuery();
-  const { view, spaces, entries, problem, refusal, needsToken, act, connect } = useMock(query.space);
-  const note = problem === '' ? pageError(refusal) : problem;
-  const props = { view, entries, refusal, query, setQuery, act };
+  const { spaces, problem, needsToken, connect, ...mock } = useMock(query.space);
+  const props = { ...mock, query, setQuery };
   return html`<a class="skip" href="#main">Skip to the content</a>
     <header class="bar">
       <a class="brand" href="/__fxrates/">fxrates mock server</a>
@@ -24,9 +20,9 @@ function App() {
     </header>
     <main id="main">
       <h1 class="hidden">Control panel${query.space !== '' && ` of space ${query.space}`}</h1>
-      ${note && !(needsToken && takeToken() === '') && html`<p class="note bad wide" role="alert">${note}</p>`}
+      ${problem !== '' && !(needsToken && takeToken() === '') && html`<p class="note bad wide" role="alert">${problem}</p>`}
       ${needsToken && html`<${TokenForm} connect=${connect} />`}
-      ${!needsToken && view !== undefined && SECTIONS.map((Section) => html`<${Section} ...${props} />`)}
+      ${!needsToken && mock.view !== undefined && SECTIONS.map((Section) => html`<${Section} ...${props} />`)}
     </main>`;
 }
 
@@ -74,7 +70,7 @@ function TokenForm({ connect }: { readonly connect: () => void }) {
 /** The sections of the panel, in their order. */
 const SECTIONS = [
   ...[ClockSection, ChartSection, JournalSection],
-  ...[KeySection, StubSection, FaultSection, SwitchSection],
+  ...[AccountSection, StubSection, FaultSection, SwitchSection],
 ];
 
 const place = document.getElementById('app');

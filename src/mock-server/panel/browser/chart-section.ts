@@ -1,32 +1,27 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import type { JournalEntry } from '../../journal/journal.ts';
-import { html } from './html.ts';
-import { type PerSecond, perSecond } from './journal-entries.ts';
+import { html, Section } from './html.ts';
+import { type MinuteChart, minuteChart } from './journal-entries.ts';
 import { type SectionProps, timeOfDay } from './mock-view.ts';
 
-/** Requests per second, served and refused, against the pace that the limit allows. */
-export function ChartSection({ view: { clock }, entries }: SectionProps) {
+/** The requests that the minute of a key counts, against its limit, and those that were not served. */
+export function ChartSection({ view: { clock }, entries, query }: SectionProps) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<ReturnType<typeof drawChart>>(undefined);
-  const { columns, summary } = perSecond(entries, clock.now);
+  const { columns, keyId, limit, summary } = minuteChart(entries, clock.now, query.key);
   useEffect(() => {
     if (place.current === null) return undefined;
     chart.current = drawChart(place.current);
     return () => chart.current?.remove();
   }, []);
-  useEffect(() => chart.current?.show(columns), [entries, clock.now]);
-  return html`<section class="card wide">
-    <div class="row between"><h2>Requests per second</h2><p class="legend hint">
-      <span class="swatch served"></span> served <span class="swatch refused"></span> refused or broken
-      <span class="swatch pace"></span> ${paceText(entries)}</p></div>
+  useEffect(() => chart.current?.show(columns), [entries, clock.now, query.key]);
+  const legend = html`<p class="legend hint">
+    <span class="swatch served"></span> counted in the minute${keyId !== undefined && ` of ${keyId}`}
+    <span class="swatch refused"></span> not served
+    <span class="swatch pace"></span> limit${limit !== undefined && `, ${limit} per minute`}</p>`;
+  return html`<${Section} title="Use of the minute" isWide actions=${legend}>
     <div class="chart" role="img" aria-label=${summary} ref=${place}></div>
-  </section>`;
-}
-
-function paceText(entries: readonly JournalEntry[]): string {
-  const rate = entries.find((entry) => entry.rate !== undefined)?.rate;
-  return rate === undefined ? 'limit' : `limit, ${rate.limit} per minute`;
+  <//>`;
 }
 
 /** Draws the chart in `place`, with its width and the colour scheme of the system. */
@@ -40,7 +35,7 @@ function drawChart(place: HTMLElement) {
   const repaint = () => chart.redraw();
   darkness.addEventListener('change', repaint);
   return {
-    show: (columns: PerSecond['columns']) => chart.setData(columns),
+    show: (columns: MinuteChart['columns']) => chart.setData(columns),
     remove() {
       watcher.disconnect();
       darkness.removeEventListener('change', repaint);
@@ -64,16 +59,16 @@ function optionsFor(width: number): uPlot.Options {
     padding: [8, 28, 0, 0],
     legend: { show: false },
     cursor: { show: false },
-    scales: { y: { range: (_, __, high) => [0, Math.max(2, high * 1.1)] } },
+    scales: { y: { range: (_, __, high) => [0, Math.max(2, high * 1.15)] } },
     axes: [
       { ...axis, ...times },
       { ...axis, size: 40 },
     ],
-    // The served requests cover the total, so the rest of the column shows the refused ones.
+    // The used requests cover the sum, so the rest of the column shows those that were not served.
     series: [
       {},
-      bars('all', '--bad'),
-      bars('served', '--accent'),
+      bars('not served', '--bad'),
+      bars('used', '--accent'),
       { label: 'limit', stroke: paint('--text'), dash: [6, 4], width: 1.5, points: { show: false } },
     ],
   };

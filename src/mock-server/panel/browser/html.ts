@@ -1,6 +1,7 @@
 import htm from 'htm';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
+import type { RejectedCall } from './mock-view.ts';
 
 /** Markup in a template. Preact inserts all values as text. */
 export const html = htm.bind(h);
@@ -24,12 +25,65 @@ export function Select({ options, chosen, choose, ...attributes }: SelectProps) 
   </select>`;
 }
 
-/** The first `rows` of `items`, which are newest first, and a button that shows as many more. */
-export function useNewest<Item>(items: readonly Item[], rows: number) {
-  const [most, setMost] = useState(rows);
+interface SectionProps {
+  readonly title: string;
+  readonly hint?: string;
+  /** Beside the title. */
+  readonly actions?: unknown;
+  /** Whether it is as wide as the page. */
+  readonly isWide?: boolean;
+  readonly children?: unknown;
+}
+
+/** A part of the page. */
+export function Section({ title, hint, actions, isWide = false, children }: SectionProps) {
+  const id = title.toLowerCase().replaceAll(' ', '-');
+  return html`<section class=${isWide ? 'card wide' : 'card'} aria-labelledby=${id}>
+    <div class="row between"><div class="grow"><h2 id=${id}>${title}</h2>${hint && html`<p class="hint">${hint}</p>`}</div>
+      <div class="row">${actions}</div></div>
+    ${children}
+  </section>`;
+}
+
+interface RowsProps<Item> {
+  /** Newest first. */
+  readonly items: readonly Item[];
+  readonly row: (item: Item) => unknown;
+  /** Replaces an empty list. */
+  readonly empty?: string;
+  /** Number of rows that the list shows at first, and adds on request. */
+  readonly atOnce: number;
+  /** Of the list element. */
+  readonly attributes?: object;
+}
+
+/** A list of rows, newest first, and a button that shows older ones. */
+export function Rows<Item>({ items, row, empty, atOnce, attributes = {} }: RowsProps<Item>) {
+  const [most, setMost] = useState(atOnce);
   const older = items.length - most;
-  const button =
-    older > 0 &&
-    html`<div><button type="button" onClick=${() => setMost(most + rows)}>Show older (${older})</button></div>`;
-  return { shown: items.slice(0, most), button };
+  return html`${items.length === 0 && empty !== undefined && html`<p class="empty">${empty}</p>`}
+    <ul class="plain" ...${attributes}>${items.slice(0, most).map(row)}</ul>
+    ${older > 0 && html`<div><button type="button" onClick=${() => setMost(most + atOnce)}>Show older (${older})</button></div>`}`;
+}
+
+interface ProblemProps {
+  readonly refusal: RejectedCall | undefined;
+  /** Shows errors of calls with this path. */
+  readonly path: string;
+  /** Also those of paths below it. */
+  readonly below?: boolean;
+}
+
+/** The error of the last call, beside what caused it. */
+export function Problem({ refusal, path, below = false }: ProblemProps) {
+  const isShown = refusal?.path === path || (below && refusal?.path.startsWith(`${path}/`));
+  return isShown && html`<p class="note bad break" role="alert">${refusal?.message}</p>`;
+}
+
+/** Chromium without a locale has the language `en-US@posix`, with which the library of the chart throws when it loads. The
+ * account section loads this file before the chart. */
+try {
+  Intl.getCanonicalLocales(navigator.language);
+} catch {
+  Object.defineProperty(navigator, 'language', { value: 'en' });
 }

@@ -90,35 +90,46 @@ const MASKED = {
   inUrl: /[A-Za-z0-9]{1,16}_live_…|(?<=[?&](?:api[_-]?key|access_token)=)…/gi,
 };
 
-/** The last two minutes, second by second. */
-export interface PerSecond {
-  /** Seconds since the Unix epoch; all requests; those served; the limit as requests per second. */
+/** The use of one key's minute during the last two minutes, second by second. */
+export interface MinuteChart {
+  /** Seconds since the Unix epoch; used and not served requests; used requests; the limit per minute. */
   readonly columns: [number[], number[], number[], (number | null)[]];
+  /** The key of the chart; `undefined` before its first request. */
+  readonly keyId: string | undefined;
+  readonly limit: number | undefined;
   /** The same in words, for a screen reader. */
   readonly summary: string;
 }
 
 const SECONDS = 120;
 
-/** Counts `entries`, newest first, up to `now`. `all` is drawn behind the served requests, so refused ones are above. */
-export function perSecond(entries: readonly JournalEntry[], now: number): PerSecond {
+/**
+ * For each second with requests of the key `chosen`, or else of the newest request: how many requests the mock had counted
+ * in the minute, as the window of the key counts them, and above these the requests that were not served. So only a
+ * refused request is above the limit.
+ */
+export function minuteChart(entries: readonly JournalEntry[], now: number, chosen: string): MinuteChart {
   const last = Math.floor(now / 1000);
   const times = Array.from({ length: SECONDS }, (_, index) => last - SECONDS + 1 + index);
+  const newest = entries.find(({ rate, keyId }) => rate !== undefined && (chosen === '' || keyId === chosen));
+  const { keyId, rate: { limit } = {} } = newest ?? {};
+  const secondOf = ({ at }: JournalEntry) => Math.floor(at / 1000) - last + SECONDS - 1;
+  const shown =
+    newest === undefined ? [] : entries.filter((entry) => entry.keyId === keyId && secondOf(entry) in times);
+  const used = times.map(() => 0);
   const all = times.map(() => 0);
-  const served = times.map(() => 0);
-  for (const { at, status } of entries) {
-    const index = Math.floor(at / 1000) - last + SECONDS - 1;
-    if (index < 0) break;
-    if (index >= SECONDS) continue;
-    all[index] = (all[index] ?? 0) + 1;
-    if (isServed({ status })) served[index] = (served[index] ?? 0) + 1;
-  }
-  const limit = entries.find(({ rate }) => rate !== undefined)?.rate?.limit;
-  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
-  const [allCount, servedCount] = [sum(all), sum(served)];
-  const pace = limit === undefined ? 'the limit is not known yet' : `the limit is ${limit} per minute`;
-  return {
-    columns: [times, all, served, times.map(() => (limit === undefined ? null : limit / 60))],
-    summary: `In the last two minutes, ${servedCount} requests were served and ${allCount - servedCount} refused; ${pace}.`,
-  };
+  for (const entry of shown) used[secondOf(entry)] = Math.max(used[secondOf(entry)] ?? 0, usedAt(entry));
+  const notServed = shown.filter((entry) => !isServed(entry)).map(secondOf);
+  for (const [second, count] of used.entries()) all[second] = count + notServed.filter((one) => one === second).length;
+  const counts = `${shown.length - notServed.length} requests of ${keyId} were served and ${notServed.length} not`;
+  const summary =
+    keyId === undefined
+      ? 'No request with a key yet.'
+      : `In the last two minutes, ${counts}; the limit is ${limit} per minute.`;
+  return { columns: [times, all, used, times.map(() => limit ?? null)], keyId, limit, summary };
+}
+
+/** With a switch, refused requests count too, and the sum can exceed the limit. */
+function usedAt({ rate }: JournalEntry): number {
+  return rate === undefined ? 0 : Math.min(rate.used, rate.limit);
 }

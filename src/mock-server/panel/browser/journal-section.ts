@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { keyText, statusText, valuePairs } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
-import { html, Select, useNewest, withValue } from './html.ts';
+import { html, Rows, Section, Select, withValue } from './html.ts';
 import { curlCommand, isServed, keyFilterOf, matchingEntries, operationFilterOf, targetOf } from './journal-entries.ts';
 import { durationText, type MockView, type PanelQuery, type SectionProps, timeOfDay } from './mock-view.ts';
 
@@ -9,29 +9,21 @@ import { durationText, type MockView, type PanelQuery, type SectionProps, timeOf
 export function JournalSection({ view, entries, query, setQuery, act }: SectionProps) {
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const matching = matchingEntries(entries, query);
-  const { shown, button } = useNewest(matching, 100);
   const isFiltered = FILTERS.some((name) => query[name] !== '');
   const toggle = (number: number) =>
     setOpen(new Set(open.has(number) ? [...open].filter((one) => one !== number) : [...open, number]));
-  return html`<section class="card wide" aria-labelledby="requests">
-    <div class="row between">
-      <h2 id="requests">Requests</h2>
-      <div class="row">
-        <p class="hint" role="status">${countText(matching.length, entries.length, isFiltered)}</p>
-        ${isFiltered && html`<button type="button" onClick=${() => setQuery(NO_FILTERS)}>Clear filters</button>`}
-        <button type="button" disabled=${entries.length === 0} onClick=${() => act('DELETE', '/requests')}>Empty</button>
-      </div>
-    </div>
+  const row = (
+    entry: JournalEntry,
+  ) => html`<${EntryRow} key=${entry.number} entry=${entry} entries=${entries} view=${view}
+    isOpen=${open.has(entry.number)} toggle=${toggle} />`;
+  const actions = html`<p class="hint" role="status">${countText(matching.length, entries.length, isFiltered)}</p>
+    ${isFiltered && html`<button type="button" onClick=${() => setQuery(NO_FILTERS)}>Clear filters</button>`}
+    <button type="button" disabled=${entries.length === 0} onClick=${() => act('DELETE', '/requests')}>Empty</button>`;
+  return html`<${Section} title="Requests" isWide actions=${actions}>
     <${Filters} entries=${entries} view=${view} query=${query} setQuery=${setQuery} />
-    ${matching.length === 0 && html`<p class="empty">${isFiltered ? 'No requests match the filters.' : 'No requests yet.'}</p>`}
-    <ol class="plain journal" aria-label="Requests, newest first" onKeyDown=${moveFocus}>
-      ${shown.map(
-        (entry) => html`<${EntryRow} key=${entry.number} entry=${entry} entries=${entries} view=${view}
-          isOpen=${open.has(entry.number)} toggle=${toggle} />`,
-      )}
-    </ol>
-    ${button}
-  </section>`;
+    <${Rows} items=${matching} row=${row} empty=${isFiltered ? 'No requests match the filters.' : 'No requests yet.'} atOnce=${100}
+      attributes=${{ class: 'plain journal', 'aria-label': 'Requests, newest first', onKeyDown: moveFocus }} />
+  <//>`;
 }
 
 const FILTERS = ['status', 'operation', 'key', 'text'] as const;

@@ -1,5 +1,5 @@
 import { PRESET_NAMES } from '../../behaviour/switch.ts';
-import { html, Select } from './html.ts';
+import { html, Problem, Section, Select } from './html.ts';
 import type { ClockState, MockView, SectionProps } from './mock-view.ts';
 
 const STEPS = [
@@ -11,12 +11,8 @@ const STEPS = [
   ['To the quota reset', { advanceTo: 'quota-reset' }],
 ] as const;
 
-export function ClockSection({ view: { clock }, act }: SectionProps) {
-  return html`<section class="card wide">
-    <div class="row between">
-      <h2>Clock</h2>
-      <span class="badge">${paceOf(clock)}</span>
-    </div>
+export function ClockSection({ view: { clock }, refusal, act }: SectionProps) {
+  return html`<${Section} title="Clock" isWide actions=${html`<span class="badge">${paceOf(clock)}</span>`}>
     <p class="now mono"><time datetime=${clock.iso}>${clock.iso.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')}</time></p>
     <div class="row">
       <button type="button" onClick=${() => act('POST', '/clock', { frozen: !clock.frozen })}>
@@ -26,7 +22,8 @@ export function ClockSection({ view: { clock }, act }: SectionProps) {
         ([text, step]) => html`<button type="button" onClick=${() => act('POST', '/clock', step)}>${text}</button>`,
       )}
     </div>
-  </section>`;
+    <${Problem} refusal=${refusal} path="/clock" />
+  <//>`;
 }
 
 function paceOf({ mode, frozen }: ClockState): string {
@@ -40,24 +37,21 @@ type ShownSwitch = MockView['switches'][number];
 const PRESETS = PRESET_NAMES.filter((name) => name !== 'documented');
 
 /** The switches for undocumented behaviour, by topic. */
-export function SwitchSection({ view: { switches }, act }: SectionProps) {
+export function SwitchSection({ view: { switches }, refusal, act }: SectionProps) {
   const groups = Array.from(new Set(switches.map(({ group }) => group)));
   const changed = switches.filter(isChanged).length;
-  return html`<section class="card wide">
-    <div class="row between">
-      <div><h2>Switches</h2><p class="hint">Behaviour that the service does not document. Choose how the mock behaves.</p></div>
-      <div class="row">
-        ${PRESETS.map(
-          (preset) =>
-            html`<button type="button" onClick=${() => act('PUT', '/behaviour', { preset })}>Preset ${preset}</button>`,
-        )}
-        <button type="button" disabled=${changed === 0} onClick=${() => act('PUT', '/behaviour', {})}>
-          ${changed === 0 ? 'All switches at default' : `Reset ${changed} to default`}
-        </button>
-      </div>
-    </div>
+  const actions = html`${PRESETS.map(
+    (preset) =>
+      html`<button type="button" onClick=${() => act('PUT', '/behaviour', { preset })}>Preset ${preset}</button>`,
+  )}
+    <button type="button" disabled=${changed === 0} onClick=${() => act('PUT', '/behaviour', {})}>
+      ${changed === 0 ? 'All switches at default' : `Reset ${changed} to default`}
+    </button>`;
+  return html`<${Section} title="Switches" isWide actions=${actions}
+    hint="Behaviour that the service does not document. Choose how the mock behaves.">
+    <${Problem} refusal=${refusal} path="/behaviour" />
     ${groups.map((group) => html`<${Group} name=${group} switches=${switches.filter((one) => one.group === group)} act=${act} />`)}
-  </section>`;
+  <//>`;
 }
 
 interface GroupProps extends Pick<SectionProps, 'act'> {

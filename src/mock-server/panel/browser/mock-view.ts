@@ -4,12 +4,17 @@ import type { SwitchDescription } from '../../behaviour/behaviour.ts';
 import type { Fault } from '../../faults/fault-kinds.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import type { Account } from '../../service/accounts.ts';
-import type { KeyUsage } from '../../service/key-usage.ts';
 import type { KeySummary } from '../../service/keys.ts';
 import type { Stub } from '../../stubs/mock-stubs.ts';
 
 /** Dates as JSON has them. */
-type Json<Value> = { readonly [Name in keyof Value]: Value[Name] extends Date ? string : Value[Name] };
+type Json<Value> = {
+  readonly [Name in keyof Value]: Value[Name] extends Date
+    ? string
+    : Date extends Value[Name]
+      ? string | undefined
+      : Value[Name];
+};
 
 export type ClockState = Readonly<z.output<typeof clockState>>;
 
@@ -17,34 +22,17 @@ export type ClockState = Readonly<z.output<typeof clockState>>;
 export interface MockView {
   readonly clock: ClockState;
   readonly accounts: readonly Json<Account>[];
+  /** The newest ones. */
   readonly keys: readonly Json<KeySummary>[];
-  /** Of the newest keys. */
-  readonly limits: readonly KeyUsage[];
   readonly switches: readonly (SwitchDescription & { readonly group: string })[];
   readonly faults: readonly Fault[];
   readonly stubs: readonly Stub[];
 }
 
 /** A call that the mock refused, and why. */
-interface RejectedCall {
+export interface RejectedCall {
   readonly path: string;
   readonly message: string;
-}
-
-/** Routes of the forms that show an error beside their fields, not at the top of the page. */
-const ROUTES_OF_FORMS = ['/faults', '/stubs'] as const;
-
-/** Returns the message to show in the form for `route`. */
-export function formError(
-  route: (typeof ROUTES_OF_FORMS)[number],
-  refusal: RejectedCall | undefined,
-): string | undefined {
-  return refusal?.path.startsWith(route) ? refusal.message : undefined;
-}
-
-/** Returns the message to show at the top of the page. */
-export function pageError(refusal: RejectedCall | undefined): string | undefined {
-  return ROUTES_OF_FORMS.some((route) => refusal?.path.startsWith(route)) ? undefined : refusal?.message;
 }
 
 /** The parameters of a section of the panel. */
@@ -54,10 +42,17 @@ export interface SectionProps {
   readonly entries: readonly JournalEntry[];
   readonly query: PanelQuery;
   readonly setQuery: ChangeQuery;
+  /** Returns the JSON schema of the body of `POST <path>`; `undefined` until the description of the API is loaded. */
+  readonly bodySchema: <Schema>(path: string) => Schema | undefined;
   /** The last error of the mock; `undefined` for none. */
   readonly refusal: RejectedCall | undefined;
   /** Calls the admin API, and shows the new state or the error. */
   readonly act: <Result>(method: string, path: string, body?: unknown) => Promise<Result | undefined>;
+}
+
+/** `2026-01-15 14:20 UTC` */
+export function timeText(iso: string): string {
+  return `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** `14:20:01` of a time in milliseconds, in UTC. */

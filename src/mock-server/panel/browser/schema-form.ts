@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { callAdmin } from './admin-api.ts';
 import {
   type FieldSchema,
   type FieldSchemas,
@@ -8,65 +7,113 @@ import {
   isLong,
   isNumber,
   isValid,
+  jsonObject,
+  settingsIn,
 } from './form-input.ts';
 import { html, Select, withValue } from './html.ts';
-import type { SectionProps } from './mock-view.ts';
 
-/** The schema of the body of `POST <path>`. Without it, there is no form. */
-export function useBodySchema<Schema>(path: string): Schema | undefined {
-  const [schema, setSchema] = useState<Schema>();
-  const load = async () => {
-    description ??= callAdmin<ApiDescription>('GET', '/openapi.json');
-    const { paths } = await description;
-    // The caller's type describes the body of its route.
-    setSchema(paths[path]?.post?.requestBody.content['application/json'].schema as Schema);
+/** The JSON schema of a body, as far as forms read it. */
+export interface BodySchema {
+  readonly properties: FieldSchemas;
+  readonly required?: readonly string[];
+  readonly examples?: readonly object[];
+}
+
+/** A group of fields that opens on demand. */
+export interface Group {
+  readonly title: string;
+  /** Default: the fields that are nowhere else. */
+  readonly names?: readonly string[];
+  /** Whether it is also open at first in the form of a new entry, if one of its fields has a value. */
+  readonly opens?: 'always';
+}
+
+interface SchemaFormProps {
+  /** Unique on the page, for the ids of the fields. */
+  readonly name: string;
+  readonly label: string;
+  readonly submit: string;
+  /** Several schemas differ in the constant `kind`. */
+  readonly schemas: readonly BodySchema[];
+  /** Names of the fields above the groups. Default: the fields that are nowhere else. */
+  readonly main?: readonly string[];
+  readonly groups?: readonly Group[];
+  /** The texts that the form shows at first. */
+  readonly start?: (schema: BodySchema) => FormInput;
+  /** The only kind, of an entry that is edited. */
+  readonly kind?: string | undefined;
+  /** Whether the form is for an entry that exists. */
+  readonly isEdited?: boolean;
+  /** Sends the JSON text; returns whether the mock accepted it. */
+  readonly save: (body: string) => Promise<boolean>;
+  /** Beside the button that sends the form. */
+  readonly actions?: unknown;
+  /** Between the fields and the button. */
+  readonly children?: unknown;
+}
+
+/** A form with a field for each property of a schema. */
+export function SchemaForm(props: SchemaFormProps) {
+  const { name, label, submit, schemas, start = () => ({}), save, actions, children } = props;
+  const [kind, setKind] = useState(props.kind ?? kindOf(schemas[0]));
+  const schemaOf = (name: string | undefined) => schemas.find((one) => kindOf(one) === name) ?? schemas[0];
+  const schema = schemaOf(kind);
+  const [input, setInput] = useState<FormInput>(schema === undefined ? {} : start(schema));
+  const [isChecked, setChecked] = useState(false);
+  if (schema === undefined) return null;
+  const fields = pick(schema.properties, (name) => name !== 'kind');
+  const begin = (of = schema) => {
+    setInput(start(of));
+    setChecked(false);
   };
-  useEffect(() => void load().catch(() => undefined), []);
-  return schema;
-}
-
-/** Loaded once for all forms. */
-let description: Promise<ApiDescription> | undefined;
-
-interface ApiDescription {
-  readonly paths: Readonly<Record<string, { readonly post?: { readonly requestBody: RequestBody } }>>;
-}
-
-interface RequestBody {
-  readonly content: Readonly<Record<'application/json', { readonly schema: unknown }>>;
-}
-
-type Collection = '/faults' | '/stubs';
-
-/**
- * The entry that the form edits; `undefined` for a new one. `save` adds or replaces it, and returns whether the mock
- * accepted it.
- */
-export function useEditedEntry<Entry extends { readonly id: string }>(
-  collection: Collection,
-  act: SectionProps['act'],
-) {
-  const [edited, setEdited] = useState<Entry>();
-  const save = async (body: string) => {
-    const [method, path] = edited === undefined ? ['POST', collection] : ['PUT', entryPath(collection, edited)];
-    const isSaved = (await act(method, path, body)) !== undefined;
-    if (isSaved) setEdited(undefined);
-    return isSaved;
+  const choose = (value: string) => {
+    setKind(value);
+    begin(schemaOf(value));
   };
-  return { edited, setEdited, save };
+  const send = async (event: Event) => {
+    event.preventDefault();
+    setChecked(true);
+    if (!isValid(input, fields)) return;
+    const constant = kind === undefined ? {} : { kind: JSON.stringify(kind) };
+    if (await save(jsonObject({ ...constant, ...settingsIn(input, fields) }))) begin();
+  };
+  const shared = { form: name, input, isChecked, change: setInput, required: schema.required ?? [] };
+  return html`<form class="form" aria-label=${label} onSubmit=${send}>
+    ${
+      schemas.length > 1 &&
+      html`<div class="field"><label for="${name}-kind">Kind of ${name}</label>
+        <${Select} id="${name}-kind" disabled=${props.kind !== undefined} chosen=${kind} choose=${choose}
+          options=${schemas.map((one) => [kindOf(one), kindOf(one)])} /></div>`
+    }
+    <div class="form fields"><${Fields} ...${shared} fields=${fieldsIn(fields, props.main, props)} /></div>
+    ${(props.groups ?? []).map((group) => html`<${FieldGroup} ...${shared} group=${group} opens=${props.isEdited || group.opens === 'always'} fields=${fieldsIn(fields, group.names, props)} />`)}
+    ${children}
+    <div class="row"><button class="main">${submit}</button>${actions}</div>
+  </form>`;
 }
 
-export function entryPath(collection: Collection, { id }: { readonly id: string }): string {
-  return `${collection}/${encodeURIComponent(id)}`;
+function kindOf(schema: BodySchema | undefined): string | undefined {
+  return schema?.properties['kind']?.const;
+}
+
+/** The fields above the groups, or those of one group. The id of an entry that exists stays. */
+function fieldsIn(fields: FieldSchemas, names: readonly string[] | undefined, props: SchemaFormProps): FieldSchemas {
+  const { main = [], groups = [], isEdited = false } = props;
+  const named = [...main, ...groups.flatMap((group) => group.names ?? [])];
+  const isShown = (name: string) => (names === undefined ? !named.includes(name) : names.includes(name));
+  return pick(fields, (name) => isShown(name) && !(isEdited && name === 'id'));
+}
+
+function pick(fields: FieldSchemas, isPicked: (name: string) => boolean): FieldSchemas {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => isPicked(name)));
 }
 
 interface FieldsProps {
-  /** Unique on the page. */
   readonly form: string;
+  readonly fields: FieldSchemas;
   /** The outer field and a dot, for fields inside a field. */
   readonly prefix?: string;
-  readonly fields: FieldSchemas;
-  readonly required?: readonly string[];
+  readonly required: readonly string[];
   readonly input: FormInput;
   readonly change: (input: FormInput) => void;
   /** Whether to show the errors of fields. */
@@ -74,30 +121,33 @@ interface FieldsProps {
 }
 
 interface FieldGroupProps extends FieldsProps {
-  readonly title: string;
-  /** Whether the group is open at first if one of its fields has a value. */
-  readonly opensIfFilled: boolean;
+  readonly group: Group;
+  /** Whether it is open at first if one of its fields has a value. */
+  readonly opens: boolean;
 }
 
-/** Fields that are shown on demand, if one of them has an error, and with `opensIfFilled` if one has a value. */
-export function FieldGroup({ title, opensIfFilled, ...shown }: FieldGroupProps) {
-  const { input, fields, prefix = '', isChecked } = shown;
-  const group = useRef<HTMLDetailsElement>(null);
-  const hasError = isChecked && !isValid(input, fields, prefix);
+/** Fields that are shown on demand, and if one of them has an error. */
+function FieldGroup({ group: { title }, opens, ...shown }: FieldGroupProps) {
+  const { input, fields, isChecked } = shown;
+  const element = useRef<HTMLDetailsElement>(null);
+  const hasError = isChecked && !isValid(input, fields);
   useEffect(() => {
-    if (hasError && group.current !== null) group.current.open = true;
+    if (hasError && element.current !== null) element.current.open = true;
   }, [hasError]);
   useEffect(() => {
-    const isFilled = Object.keys(fields).some((name) => (input[prefix + name] ?? '') !== '');
-    if (opensIfFilled && isFilled && group.current !== null) group.current.open = true;
+    const isFilled = Object.keys(settingsIn(input, fields)).length > 0;
+    if (opens && isFilled && element.current !== null) element.current.open = true;
   }, []);
-  return html`<details class="group" ref=${group}><summary>${title}</summary><div class="form"><${Fields} ...${shown} /></div></details>`;
+  return html`<details class="group" ref=${element}><summary>${title}</summary><div class="form fields"><${Fields} ...${shown} /></div></details>`;
 }
 
-/** An input for each field. */
-export function Fields({ form, prefix = '', fields, required = [], input, change, isChecked }: FieldsProps) {
+/** An input for each field, and for each field inside a field. */
+function Fields({ fields, prefix = '', ...shared }: FieldsProps): unknown {
+  const { form, required, input, change, isChecked } = shared;
   const writable = Object.entries(fields).filter(([, { readOnly }]) => readOnly !== true);
   return writable.map(([name, field]) => {
+    if (field.properties !== undefined)
+      return html`<${Fields} ...${shared} fields=${field.properties} prefix="${name}." required=${[]} />`;
     const path = prefix + name;
     return html`<${Field} key=${path} id=${`${form}-${path.replace('.', '-')}`} name=${name} field=${field} isRequired=${required.includes(name)}
       value=${input[path] ?? ''} isChecked=${isChecked} change=${(value: string) => change({ ...input, [path]: value })} />`;

@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { JournalEntry } from '../../journal/journal.ts';
-import { AdminApiError, callAdmin, followJournal } from './admin-api.ts';
 import type { ClockState, MockView, SectionProps } from './mock-view.ts';
 
 /** The default `journalSize` of the mock. */
@@ -10,6 +9,7 @@ const MOST_ENTRIES = 1000;
 export function useMock(space: string) {
   const scope = space === '' ? '' : `/spaces/${encodeURIComponent(space)}`;
   const [view, setView] = useState<MockView>();
+  const [api, setApi] = useState<ApiDescription>();
   const [spaces, setSpaces] = useState<readonly string[]>([]);
   const [entries, setEntries] = useState<readonly JournalEntry[]>([]);
   const [lost, setLost] = useState<Error>();
@@ -29,6 +29,11 @@ export function useMock(space: string) {
     setView(undefined);
     return followMock(scope, load, setEntries);
   }, [connection, scope]);
+  const isConnected = view !== undefined;
+  useEffect(() => {
+    // `load` shows the errors.
+    if (isConnected) callAdmin<ApiDescription>('GET', '/openapi.json').then(setApi, () => undefined);
+  }, [isConnected]);
 
   const act: SectionProps['act'] = async (method, path, body) => {
     setRefusal(undefined);
@@ -44,7 +49,22 @@ export function useMock(space: string) {
   };
   const needsToken = lost instanceof AdminApiError && lost.status === 401;
   const problem = lost?.message ?? ''; // why the state could not be read
-  return { view, spaces, entries, problem, refusal, needsToken, act, connect: () => setConnection(connection + 1) };
+  const bodySchema: SectionProps['bodySchema'] = (path) => schemaIn(api, path);
+  const connect = () => setConnection(connection + 1);
+  return { view, spaces, entries, problem, refusal, needsToken, act, bodySchema, connect };
+}
+
+interface ApiDescription {
+  readonly paths: Readonly<Record<string, { readonly post?: { readonly requestBody: RequestBody } }>>;
+}
+
+interface RequestBody {
+  readonly content: Readonly<Record<'application/json', { readonly schema: unknown }>>;
+}
+
+function schemaIn<Schema>(api: ApiDescription | undefined, path: string): Schema | undefined {
+  // The caller's type describes the body of its route.
+  return api?.paths[path]?.post?.requestBody.content['application/json'].schema as Schema | undefined;
 }
 
 /** Returns a function that ends it. */
@@ -86,16 +106,15 @@ function asError(error: unknown): Error {
 }
 
 async function readView(scope: string): Promise<MockView> {
-  const [clock, accounts, keys, limits, switches, faults, stubs] = await Promise.all([
+  const [clock, accounts, keys, switches, faults, stubs] = await Promise.all([
     callAdmin<ClockState>('GET', `${scope}/clock`),
     callAdmin<MockView['accounts']>('GET', `${scope}/accounts`),
-    callAdmin<MockView['keys']>('GET', `${scope}/keys`),
-    callAdmin<MockView['limits']>('GET', `${scope}/limits`),
+    callAdmin<MockView['keys']>('GET', `${scope}/keys?limit=200`),
     callAdmin<MockView['switches']>('GET', `${scope}/behaviour/describe`),
     callAdmin<MockView['faults']>('GET', `${scope}/faults`),
     callAdmin<MockView['stubs']>('GET', `${scope}/stubs`),
   ]);
-  return { clock, accounts, keys, limits, switches, faults, stubs };
+  return { clock, accounts, keys, switches, faults, stubs };
 }
 
 type Change = (update: (entries: readonly JournalEntry[]) => readonly JournalEntry[]) => void;
@@ -139,4 +158,76 @@ function everySecond(act: () => void): () => void {
     if (!document.hidden) act();
   }, 1000);
   return () => clearInterval(timer);
+}
+
+const STORED = 'fxrates-admin-token';
+
+/**
+ * The token is in the fragment of the printed address, which browsers do not send. It is removed from the address, and
+ * stored for other tabs. It is not valid after the server ends.
+ */
+export function takeToken(): string {
+  const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
+  if (given !== undefined) {
+    localStorage.setItem(STORED, given);
+    history.replaceState(null, '', location.pathname + location.search);
+  }
+  return localStorage.getItem(STORED) ?? '';
+}
+
+export function keepToken(token: string): void {
+  localStorage.setItem(STORED, token);
+}
+
+/** An error of the admin API. */
+export class AdminApiError extends Error {
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** One call of the admin API. A string is sent as it is, as JSON. */
+export async function callAdmin<Result>(method: string, path: string, body?: unknown): Promise<Result> {
+  const json = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+  const response = await sendAdmin(method, path, json);
+  const text = await response.text();
+  return JSON.parse(text === '' ? 'null' : text);
+}
+
+async function sendAdmin(method: string, path: string, body?: string, signal?: AbortSignal): Promise<Response> {
+  const response = await fetch(`/__fxrates${path}`, {
+    method,
+    headers: { authorization: `Bearer ${takeToken()}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  if (response.ok) return response;
+  const problem = await response.json().catch(() => undefined);
+  throw new AdminApiError(
+    problem?.error?.message ?? `The mock server responded with status ${response.status}.`,
+    response.status,
+  );
+}
+
+/** Calls `onEntry` for every request of the mock, or of a space of it, until `signal` aborts or the server ends. */
+export async function followJournal(
+  scope: string,
+  onEntry: (entry: JournalEntry) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const response = await sendAdmin('GET', `${scope}/events?after=0`, undefined, signal);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {
+    const events = (text + read.value).split('\n\n');
+    text = events.pop() ?? '';
+    for (const event of events) {
+      const [, entry] = /^data: (.*)$/m.exec(event) ?? [];
+      // A comment shows that the connection is alive.
+      if (entry !== undefined) onEntry(JSON.parse(entry));
+    }
+  }
 }

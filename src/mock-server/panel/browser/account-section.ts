@@ -1,0 +1,239 @@
+import { useState } from 'preact/hooks';
+import { plans } from '../../../generated/service.ts';
+import type { MinuteUse } from '../../service/key-usage.ts';
+import { WINDOW_MS } from '../../service/rate-windows.ts';
+import { html, Problem, Rows, Section, Select } from './html.ts';
+import { durationText, type MockView, type SectionProps, timeText } from './mock-view.ts';
+import { type BodySchema, SchemaForm } from './schema-form.ts';
+
+type ShownAccount = MockView['accounts'][number];
+type ShownKey = MockView['keys'][number];
+
+/** What a user does in the dashboard of the service, and the usage of each key. */
+export function AccountSection(props: SectionProps) {
+  const { view, bodySchema, refusal, act } = props;
+  const [isWhole, setWhole] = useState(true);
+  const [newKey, setNewKey] = useState<NewKey>();
+  const schema = bodySchema<BodySchema>('/accounts');
+  const createKey = async (accountId: string) => setNewKey(await act<NewKey>('POST', `/accounts/${accountId}/keys`));
+  const signUp = async (body: string) => {
+    const account = await act<ShownAccount>('POST', '/accounts', body);
+    if (account === undefined) return false;
+    if (isWhole && (await act('POST', `/accounts/${account.id}/confirm`)) !== undefined) await createKey(account.id);
+    return true;
+  };
+  const row = (
+    account: ShownAccount,
+  ) => html`<${AccountRow} key=${account.id} ...${props} account=${account} createKey=${createKey}
+    newKey=${newKey?.accountId === account.id ? newKey : undefined} hideKey=${() => setNewKey(undefined)} />`;
+  return html`<${Section} title="Accounts" isWide hint="As in the dashboard of the service. Without confirmation, an account has no key.">
+    ${
+      schema !== undefined &&
+      html`<${SchemaForm} name="account" label="New account" submit="Sign up" schemas=${[schema]} save=${signUp}
+        actions=${html`<label class="check"><input type="checkbox" checked=${isWhole} onChange=${() => setWhole(!isWhole)} />Confirm it and create a key</label>`}>
+        <${Problem} refusal=${refusal} path="/accounts" />
+      <//>`
+    }
+    <${Rows} items=${view.accounts.toReversed()} row=${row} empty="No accounts yet." atOnce=${10} attributes=${{ 'aria-label': 'Accounts, newest first' }} />
+  <//>`;
+}
+
+interface NewKey {
+  readonly key: string;
+  readonly accountId: string;
+}
+
+interface AccountRowProps extends SectionProps {
+  readonly account: ShownAccount;
+  readonly createKey: (accountId: string) => Promise<void>;
+  /** A key of the account that was just created. */
+  readonly newKey: NewKey | undefined;
+  readonly hideKey: () => void;
+}
+
+function AccountRow({ account, createKey, newKey, hideKey, ...props }: AccountRowProps) {
+  const { view, refusal, act } = props;
+  const { id, email, plan, confirmed, createdAt } = account;
+  const path = `/accounts/${id}`;
+  const keys = view.keys.filter(({ accountId }) => accountId === id).toReversed();
+  const options = Object.entries(plans).map(([name, { title }]) => [name, title]);
+  return html`<li class="key-row">
+    <div class="row between">
+      <div class="grow"><h3 class="break">${email}</h3>
+        <p class="hint">${id}, signed up ${timeText(createdAt)} <span class=${confirmed ? 'badge good' : 'badge bad'}>${confirmed ? 'confirmed' : 'not confirmed'}</span></p></div>
+      <div class="row">
+        ${!confirmed && html`<button type="button" class="main" onClick=${() => act('POST', `${path}/confirm`)}>Confirm<span class="hidden"> ${id}</span></button>`}
+        <${Select} aria-label="Plan of ${id}" options=${options} chosen=${plan} choose=${(name: string) => act('PUT', `${path}/plan`, { plan: name })} />
+        <button type="button" onClick=${() => createKey(id)}>Create key<span class="hidden"> for ${id}</span></button>
+      </div></div>
+    <${Problem} refusal=${refusal} path=${path} below />
+    ${newKey !== undefined && html`<${OnceShownKey} secret=${newKey.key} hide=${hideKey} />`}
+    ${keys.map((key) => html`<${KeyCard} key=${key.id} ...${props} summary=${key} />`)}
+  </li>`;
+}
+
+function OnceShownKey({ secret, hide }: { readonly secret: string; readonly hide: () => void }) {
+  return html`<div class="note good field"><label for="new-key">New key, shown only once</label>
+    <textarea id="new-key" class="secret mono" rows="1" readonly spellcheck=${false} value=${secret} ref=${select}></textarea>
+    <div class="row between"><p class="hint">Copy it now. The service stores only its SHA-256.</p>
+      <button type="button" onClick=${hide}>I have copied it</button></div></div>`;
+}
+
+function select(field: HTMLTextAreaElement | null): void {
+  field?.select();
+}
+
+interface KeyCardProps extends SectionProps {
+  readonly summary: ShownKey;
+}
+
+function KeyCard({ summary, view, query, setQuery, refusal, act }: KeyCardProps) {
+  const { id, masked, state, month, revokedAt } = summary;
+  const isShown = query.key === id;
+  return html`<div class="key">
+    <div class="row between">
+      <p class="grow"><code>${masked}</code> <span class="hint">${id}</span></p>
+      <div class="row">
+        <button type="button" aria-pressed=${isShown} onClick=${() => setQuery({ key: isShown ? '' : id })}>Requests<span class="hidden"> of ${id}</span></button>
+        ${
+          state === 'active'
+            ? html`<${Revoke} id=${id} revoke=${() => act('DELETE', `/keys/${id}`)} />`
+            : html`<span class="badge bad">revoked</span>`
+        }
+      </div></div>
+    ${state === 'active' ? html`<${Gauges} summary=${summary} now=${view.clock.now} act=${act} />` : html`<p class="hint">Revoked ${timeText(revokedAt ?? '')}, ${month.used} requests this month</p>`}
+    <${Problem} refusal=${refusal} path="/keys/${id}" below />
+  </div>`;
+}
+
+/** Two steps, because a key cannot be reactivated. A double click is one. */
+function Revoke({ id, revoke }: { readonly id: string; readonly revoke: () => void }) {
+  const [isAsking, setAsking] = useState(false);
+  const name = html`<span class="hidden"> ${id}</span>`;
+  if (!isAsking)
+    return html`<button type="button" class="danger" onClick=${() => setAsking(true)}>Revoke${name}</button>`;
+  return html`<button type="button" key="keep" ref=${focus} onClick=${() => setAsking(false)}>Keep${name}</button>
+    <button type="button" class="danger" onClick=${({ detail }: MouseEvent) => detail < 2 && revoke()}>Revoke forever${name}</button>`;
+}
+
+function focus(button: HTMLButtonElement | null): void {
+  button?.focus();
+}
+
+interface GaugesProps extends Pick<SectionProps, 'act'> {
+  readonly summary: ShownKey;
+  readonly now: number;
+}
+
+/** Both limits of a key as they are now: the minute drawn as the kind of window it is, and the month. */
+function Gauges({ summary: { id, minute, month }, now, act }: GaugesProps) {
+  const isFull = minute.waitMs > 0;
+  const isUsedUp = month.limit !== null && month.used >= month.limit;
+  const set = (usage: object) => act('PUT', `/keys/${id}/usage`, usage);
+  return html`<div class="gauges">
+    <${Gauge} name="minute" id=${id} use=${minute} isFull=${isFull} set=${set} drawing=${DRAWINGS[minute.kind](minute, now)}
+      caption=${isFull ? html`<span class="is-bad">429 now; next request accepted in ${durationText(minute.waitMs)}</span>` : captionOf(minute, now)} />
+    <${Gauge} name="month" id=${id} use=${month} isFull=${isUsedUp} set=${set}
+      caption=${html`${isUsedUp && html`<span class="is-bad">used up; </span>`}resets in ${durationText(month.resetsAt - now)}`} />
+  </div>`;
+}
+
+interface GaugeProps {
+  readonly name: 'minute' | 'month';
+  readonly id: string;
+  readonly use: { readonly used: number; readonly limit: number | null };
+  readonly isFull: boolean;
+  readonly set: (usage: object) => void;
+  readonly drawing?: unknown;
+  readonly caption: unknown;
+}
+
+/** The usage of one limit, and a form to set it. */
+function Gauge({ name, id, use, isFull, set, drawing, caption }: GaugeProps) {
+  const { used, limit } = use;
+  const [typed, setTyped] = useState<string>();
+  const title = `This ${name}`;
+  const share = limit === null || limit === 0 ? 0 : Math.min(1, used / limit);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    set({ [name]: Number(typed ?? used) });
+    setTyped(undefined);
+  };
+  return html`<div class="gauge">
+    <p class="gauge-head"><span>${title}</span> <strong class=${isFull ? 'is-bad' : ''}>${usedText(use)}</strong></p>
+    <div class="meter ${isFull ? 'full' : ''}" role="meter" aria-label="${title} of ${id}" aria-valuemin="0"
+      aria-valuemax=${limit ?? Math.max(used, 1)} aria-valuenow=${Math.min(used, limit ?? used)} aria-valuetext=${usedText(use)}>
+      <span style=${{ width: `${share * 100}%` }}></span></div>
+    ${drawing}
+    <p class="hint">${caption}</p>
+    <form class="row usage" onSubmit=${submit}>
+      <button type="button" disabled=${limit === null} onClick=${() => set({ [name]: limit })}>Use up the ${name}<span class="hidden"> of ${id}</span></button>
+      <input type="number" min="0" max=${name === 'minute' ? limit : undefined} step="1" required aria-label="Used this ${name} by ${id}" value=${typed ?? used}
+        onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => setTyped(currentTarget.value)} />
+      <button>Set<span class="hidden"> usage of this ${name} of ${id}</span></button>
+    </form>
+  </div>`;
+}
+
+function usedText({ used, limit }: GaugeProps['use']): string {
+  return limit === null ? `${used}, no limit` : `${used} of ${limit}`;
+}
+
+type Drawing = (minute: MinuteUse, now: number) => unknown;
+
+const DRAWINGS: Readonly<Record<MinuteUse['kind'], Drawing>> = {
+  'sliding-log': drawLog,
+  'fixed-epoch': drawFixed,
+  'fixed-first-request': drawFixed,
+  'sliding-counter': drawCounter,
+  'token-bucket': drawBucket,
+};
+
+/** The last 60 seconds, one column for each. Requests that leave on the left no longer count. */
+function drawLog({ perSecond = [] }: MinuteUse) {
+  const most = Math.max(1, ...perSecond);
+  return html`<svg class="window" viewBox="0 0 60 16" preserveAspectRatio="none" aria-hidden="true">
+    ${perSecond.map((count, second) => {
+      const height = count === 0 ? 0 : Math.max(2, (count / most) * 16);
+      return height > 0 && html`<rect x=${second + 0.1} y=${16 - height} width="0.8" height=${height} />`;
+    })}</svg>`;
+}
+
+/** From start to end of the window; the mark is now. */
+function drawFixed({ startedAt }: MinuteUse, now: number) {
+  const passed = startedAt === undefined ? 0 : Math.min(1, (now - startedAt) / WINDOW_MS);
+  return html`<svg class="window" viewBox="0 0 60 16" preserveAspectRatio="none" aria-hidden="true">
+    <rect class="soft-fill" x="0" y="6" width=${passed * 60} height="4" />
+    <rect x=${Math.min(59.4, passed * 60)} y="0" width="0.6" height="16" /></svg>`;
+}
+
+/** The minute before, of which the part right of now still counts, and this one. */
+function drawCounter({ startedAt = 0, previous = 0, used, limit }: MinuteUse, now: number) {
+  const left = 1 - Math.min(1, (now - startedAt) / WINDOW_MS);
+  const counted = Math.min(used, Math.ceil(previous * left));
+  const width = (count: number) => (Math.min(count, limit) / limit) * 60;
+  return html`<svg class="window" viewBox="0 0 60 16" preserveAspectRatio="none" aria-hidden="true">
+    <rect class="soft-fill" x="0" y="2" width=${width(counted)} height="12" />
+    <rect x=${width(counted)} y="2" width=${width(used - counted)} height="12" /></svg>`;
+}
+
+/** A bucket, narrower at its foot, filled with the tokens that are left. */
+function drawBucket({ used, limit }: MinuteUse) {
+  const top = 28 - 26 * (1 - used / limit);
+  const inset = 3 + ((top - 2) * 5) / 26;
+  return html`<svg class="bucket" viewBox="0 0 40 30" aria-hidden="true">
+    <path d="M${inset} ${top} H${40 - inset} L32 28 H8 Z" />
+    <path class="rim" d="M3 2 L8 28 H32 L37 2" /></svg>`;
+}
+
+function captionOf({ kind, startedAt, limit, previous = 0 }: MinuteUse, now: number): string {
+  const end = durationText((startedAt ?? now) + WINDOW_MS - now);
+  return {
+    'sliding-log': 'the last 60 seconds, per second',
+    'fixed-epoch': `fixed window: the next one begins in ${end}`,
+    'fixed-first-request':
+      startedAt === undefined ? 'fixed window: begins with the next request' : `fixed window: ends in ${end}`,
+    'sliding-counter': `${previous} requests of the previous minute count in part, for ${end}`,
+    'token-bucket': `bucket of ${limit} requests; one is added every ${durationText(WINDOW_MS / limit)}`,
+  }[kind];
+}
