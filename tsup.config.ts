@@ -3,9 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import * as completionScripts from './src/cli/commands/completion/scripts.ts';
-import { finishedTree } from './src/cli/finished-tree.ts';
-import { manPage } from './src/cli/help/man-page.ts';
-import { programTree } from './src/cli/program.ts';
+import { manPage } from './src/cli/man-page.ts';
+import { createProgram } from './src/cli/program.ts';
 import { bundlePanel } from './src/mock-server/panel/panel-files.ts';
 
 /** `npm run demo` builds into a folder of its own, so that it does not change the package. */
@@ -39,17 +38,6 @@ const texts: NonNullable<Options['esbuildPlugins']>[number] = {
     build.onLoad({ filter: /completion[/\\]scripts\.ts$/ }, () => ({
       contents: contentsOf(completionScripts).join('\n'),
     }));
-  },
-};
-
-/** Puts the finished command tree where `finished-tree.ts` would make it from every command. */
-const treeFile: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'finished-tree',
-  setup(build) {
-    build.onLoad({ filter: /finished-tree\.ts$/ }, async () => {
-      const text = JSON.stringify(JSON.stringify(await finishedTree()));
-      return { contents: `export const finishedTree = async () => JSON.parse(${text});`, loader: 'js' };
-    });
   },
 };
 
@@ -121,11 +109,10 @@ function types(): Options {
   return { ...LIBRARY, entry, format: ['esm', 'cjs'], dts: { only: true } };
 }
 
-/** The files of the CLI, each with all that it needs. A command loads two or three; help and completion one of their own. */
+/** The files of the CLI, each with all that it needs. A command loads two or three. */
 const CLI_FILES = {
   entry: {
     fxrates: 'src/cli/bin.ts',
-    help: 'src/cli/help/print-help.ts',
     complete: 'src/cli/commands/completion/complete.ts',
     main: 'src/cli/node-io.ts',
     panel: 'src/mock-server/panel/panel-files.ts',
@@ -215,11 +202,11 @@ export default defineConfig((cli) => [
       options.minifySyntax = true;
       asCommonJs(options);
     },
-    esbuildPlugins: [cliFiles, panelFiles, texts, treeFile, leftOut, licenses],
+    esbuildPlugins: [cliFiles, panelFiles, texts, leftOut, licenses],
     plugins: [lazyBuiltins],
     async onSuccess() {
       mkdirSync(`${FOLDER}/man`, { recursive: true });
-      writeFileSync(`${FOLDER}/man/fxrates.1`, manPage(programTree()));
+      writeFileSync(`${FOLDER}/man/fxrates.1`, manPage(createProgram()));
     },
   },
 ]);

@@ -4,10 +4,10 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { allCommands, type CommandNode } from '../src/cli/command-tree.ts';
-import { topics } from '../src/cli/commands/help/topics.ts';
+import type { CliCommand } from '../src/cli/command.ts';
+import { topics } from '../src/cli/commands/help.ts';
 import { exitCodeMeanings } from '../src/cli/exit-codes.ts';
-import { programTree } from '../src/cli/program.ts';
+import { createProgram } from '../src/cli/program.ts';
 import { checkProse } from './prose/check-prose.ts';
 import { markdownPassages } from './prose/markdown-passages.ts';
 
@@ -31,9 +31,9 @@ function documentFindings(name: string): readonly string[] {
 }
 
 function helpFindings(): readonly string[] {
-  const ofCommands = allCommands(programTree()).flatMap((command) =>
-    textsOf(command).map((text) => [`fxrates ${command.path.join(' ')} --help`, text] as const),
-  );
+  const ofCommands = createProgram()
+    .all()
+    .flatMap((command) => textsOf(command).map((text) => [`${command.fullName} --help`, text] as const));
   const ofTopics = Object.entries(topics).flatMap(([name, { intro, entries }]) =>
     [intro, ...entries.map(({ text }) => text)].map((text) => [`fxrates help ${name}`, text] as const),
   );
@@ -43,7 +43,8 @@ function helpFindings(): readonly string[] {
   );
 }
 
-function textsOf({ summary, description, argument, options, examples, notes }: CommandNode): readonly string[] {
-  const texts = [summary, description, argument?.description, ...options.map((option) => option.description)];
-  return [...texts, ...examples.map(({ comment }) => comment), ...notes].filter((text) => text !== undefined);
+function textsOf(command: CliCommand): readonly string[] {
+  const described = [...command.registeredArguments, ...command.options];
+  const texts = [command.summary(), command.description(), ...described.map(({ description }) => description)];
+  return [...texts, ...command.examples.map(({ comment }) => comment), ...command.notes];
 }

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-import { fstatSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { VERSION } from '../version.ts';
 import { crashReport } from './errors/crash-report.ts';
-import { pathOfHelp } from './settings/early-flags.ts';
 import { useCompileCache } from './storage/compile-cache.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -26,32 +25,8 @@ async function start(): Promise<void> {
   const env = { ...process.env };
   // Node.js would warn on stderr that it ignores NO_COLOR; here NO_COLOR wins, and a child still gets both.
   if (env['NO_COLOR']) delete process.env['FORCE_COLOR'];
-  if (await help(env)) return;
   const { runOnNode } = await import('./node-io.ts');
   process.exitCode = await runOnNode(argv, env);
-}
-
-/**
- * Help and completion are a few kB, so they are written without the stream of stdout, which takes longer to load than
- * they take to create. If that fails, the command line is parsed, and commander prints the help.
- */
-async function help(env: NodeJS.ProcessEnv): Promise<boolean> {
-  if (pathOfHelp(argv) === undefined) return false;
-  const { helpPage } = await import('./help/print-help.ts');
-  // Only for a terminal: the stream knows its width.
-  const stdout = isCharacterDevice() ? process.stdout : { isTTY: false, columns: undefined };
-  const page = await helpPage(argv, { env, stdout: { isTTY: stdout.isTTY === true, columns: stdout.columns } });
-  if (page === undefined || !writeToStdout(page)) return false;
-  process.exitCode = 0;
-  return true;
-}
-
-function isCharacterDevice(): boolean {
-  try {
-    return fstatSync(1).isCharacterDevice();
-  } catch {
-    return false;
-  }
 }
 
 /** False if not all of it could be written. */

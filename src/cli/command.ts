@@ -1,58 +1,15 @@
-import type { Option } from 'commander';
+import { type Argument, Command, type Option } from 'commander';
 import type { Io } from './io.ts';
-import type { OutputFormat } from './settings/global-options.ts';
 import type { CliSettings } from './settings/settings.ts';
 import type { Screen } from './terminal/screen.ts';
-
-/** A command: its help, its parameters and its function. Each command is a file in `commands/`. */
-export interface CommandSpec {
-  readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
-  readonly description: string;
-  readonly argument?: CommandArgument;
-  /** Called once per program, because commander keeps state in options. */
-  readonly options?: () => readonly Option[];
-  readonly examples?: readonly Example[];
-  /** Paragraphs for the end of its help. */
-  readonly notes?: readonly string[];
-  /** Whether the command calls the service. It then accepts all global options, else only those about output. */
-  readonly usesConnectionSettings?: boolean;
-  readonly takesParameters?: boolean;
-  /** Whether the command only sends a request, which --dry-run and --curl print instead. */
-  readonly sendsRequest?: boolean;
-  /** Whether the output is data, from which --get selects values. */
-  readonly printsData?: boolean;
-  /** The values of --output that it has; by default all. */
-  readonly formats?: readonly OutputFormat[];
-  /** Shared options that do not apply to it, with the reason and the command to use instead. */
-  readonly refused?: Readonly<Record<string, { readonly why?: string; readonly instead?: string }>>;
-  /** Its subcommands; a command without `run` only shows its help. */
-  readonly commands?: readonly CommandSpec[];
-  /** Whether it uses the stored settings of a profile, without sending a request. */
-  readonly usesConfig?: boolean;
-  /** Whether --profile can name a profile that does not exist. */
-  readonly createsProfile?: boolean;
-  /** Whether it runs if config.json cannot be used, as if the file were empty, to report that. */
-  readonly survivesBrokenConfig?: boolean;
-  /** Returns the exit code. */
-  run?(invocation: Invocation): Promise<number>;
-}
-
-export interface CommandArgument {
-  readonly syntax: string;
-  readonly description: string;
-  /** Values of the first argument, for completion. Others are valid too. */
-  readonly choices?: readonly string[];
-}
 
 export interface Example {
   readonly command: string;
   readonly comment: string;
 }
 
-/** A typed command: the parameter of its `run`. */
-export interface Invocation {
+/** A typed command: the parameter of its action. */
+export interface Invocation<Options = object> {
   readonly io: Io;
   readonly screen: Screen;
   readonly settings: CliSettings;
@@ -62,5 +19,105 @@ export interface Invocation {
   readonly argv: readonly string[];
   readonly args: readonly string[];
   /** The command's own options, by commander's camelCase names. */
-  readonly options: Readonly<Record<string, unknown>>;
+  readonly options: Options;
+}
+
+interface About {
+  /** One line for the list of commands. */
+  readonly summary: string;
+  readonly description: string;
+  readonly examples?: readonly Example[];
+  /** Paragraphs after the usage. */
+  readonly notes?: readonly string[];
+}
+
+interface Traits {
+  /** Whether --profile can name a profile that does not exist. */
+  readonly createsProfile?: boolean;
+  /** Whether it runs if config.json cannot be used, as if the file were empty, to report that. */
+  readonly survivesBrokenConfig?: boolean;
+}
+
+/** commander's command, with examples and notes for its help, and an action that receives an `Invocation`. */
+export class CliCommand extends Command {
+  declare readonly commands: readonly CliCommand[];
+  declare readonly parent: CliCommand | null;
+  examples: readonly Example[] = [];
+  notes: readonly string[] = [];
+  traits: Traits = {};
+  /** Returns the exit code. `undefined`: the command only has subcommands. */
+  run: ((invocation: Invocation) => Promise<number>) | undefined;
+
+  about({ summary, description, examples = [], notes = [] }: About): this {
+    this.examples = examples;
+    this.notes = notes;
+    return this.summary(summary).description(description);
+  }
+
+  with(...groups: readonly (readonly Option[])[]): this {
+    for (const option of groups.flat()) this.addOption(option);
+    return this;
+  }
+
+  /** `choices` are for completion and help: other values are valid too. */
+  takes(argument: Argument, choices: readonly string[] = []): this {
+    if (choices.length > 0) argument.argChoices = [...choices];
+    return this.addArgument(argument);
+  }
+
+  /** `Options` are the values that the parsers of the own options return. */
+  runs<Options extends object>(run: (invocation: Invocation<Options>) => Promise<number>, traits: Traits = {}): this {
+    this.traits = traits;
+    this.run = (invocation) => run({ ...invocation, options: invocation.options as Options });
+    return this;
+  }
+
+  /** `['auth', 'login']`; empty for fxrates itself. */
+  get path(): readonly string[] {
+    return this.parent === null ? [] : [...this.parent.path, this.name()];
+  }
+
+  /** `fxrates auth login`. */
+  get fullName(): string {
+    return ['fxrates', ...this.path].join(' ');
+  }
+
+  /** `<name> <value>`. */
+  get syntax(): string {
+    return this.registeredArguments
+      .map((argument) => {
+        const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+        return argument.required ? `<${name}>` : `[${name}]`;
+      })
+      .join(' ');
+  }
+
+  /** The options that only this command has. Those of several commands are in a group. */
+  get ownOptions(): readonly Option[] {
+    return this.#visible().filter(({ helpGroupHeading }) => helpGroupHeading === undefined);
+  }
+
+  get sharedOptions(): readonly Option[] {
+    return this.#visible().filter(({ helpGroupHeading }) => helpGroupHeading !== undefined);
+  }
+
+  /** With that of help. */
+  #visible(): readonly Option[] {
+    return this.createHelp().visibleOptions(this);
+  }
+
+  has(long: string): boolean {
+    return this.options.some((option) => option.long === long && !option.hidden);
+  }
+
+  /** The subcommand at that path; `undefined` if it does not exist. */
+  find(path: readonly string[]): CliCommand | undefined {
+    const [name, ...rest] = path;
+    return name === undefined ? this : this.commands.find((child) => child.name() === name)?.find(rest);
+  }
+
+  /** This command and all below it. */
+  all(): readonly CliCommand[] {
+    return [this, ...this.commands.flatMap((child) => child.all())];
+  }
 }

@@ -1,87 +1,102 @@
-import { type Command, CommanderError } from 'commander';
-import type { CommandSpec, Invocation } from './command.ts';
-import { globalOptionsOf, pathOf, usefulOptions } from './command-tree.ts';
-import { usageError } from './errors/cli-error.ts';
-import { type CommandLine, explainParserError, refuseTypedKey } from './errors/parser-error.ts';
+import { Command, CommanderError } from 'commander';
+import type { CliCommand } from './command.ts';
+import { explainParserError, refuseTypedKey } from './errors/parser-error.ts';
 import { printError } from './errors/print-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
-import { createProgram } from './program.ts';
-import { readEarlyFlags } from './settings/early-flags.ts';
-import type { GlobalOptions } from './settings/global-options.ts';
+import { dataOptions, formatOptions, generalOptions, profileOption, type SharedOptions } from './options.ts';
+import { commandFirst, createProgram } from './program.ts';
 import { requireProfile } from './settings/profile.ts';
-import { type CliSettings, resolveSettings, unknownSettings } from './settings/settings.ts';
-import { type ConfigFile, configValue, NO_CONFIG, readConfig } from './storage/config-file.ts';
+import { type CliSettings, debugLevel, resolveSettings, unknownSettings } from './settings/settings.ts';
+import { type ConfigFile, NO_CONFIG, readConfig } from './storage/config-file.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
 
 /** Runs `argv`, without `node` and the script. Returns the exit code. Rejects only if a file of fxrates is missing. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
-  const flags = readEarlyFlags(argv, io.env);
   const secrets = new Redactor();
   secrets.protect(io.env['FXRATES_API_KEY'] ?? '');
-  const screen = new Screen(io, flags, secrets);
   try {
     refuseTypedKey(argv);
-    return await runCommandLine(argv, io, screen);
+    return await runCommandLine(argv, io, secrets);
   } catch (error) {
-    return await printError(error, await screenOfConfig(argv, io, secrets), flags.verbose);
+    const options = messageOptions(argv);
+    return await printError(error, await screenForError(options, io, secrets), options.verbose ?? debugLevel(io.env));
   }
 }
 
 /** Parses a command line with commander and runs its command. Returns the exit code. */
-async function runCommandLine(argv: readonly string[], io: Io, screen: Screen): Promise<number> {
+async function runCommandLine(argv: readonly string[], io: Io, secrets: Redactor): Promise<number> {
   const pages: string[] = [];
   let exitCode: number = exitCodes.ok;
+  const helpScreen = (options: SharedOptions) =>
+    new Screen(io, { output: 'auto', quiet: 0, color: colorOf(options) }, secrets);
   const program = createProgram({
-    style: screen.help,
-    only: argv[0],
     write: (text) => pages.push(text),
-    run: async (run, spec, command) => {
-      rejectInapplicableOptions(spec, command);
-      rejectOtherFormats(spec, command);
-      const stored = await settingsFor(spec, command, io.env);
+    styleOf: (command) => helpScreen(command.opts()).help,
+    onError: (error, command) => {
+      const isHelp = error.code === 'commander.help' || error.exitCode === 0;
+      throw isHelp ? error : explainParserError(error, command, argv);
+    },
+    execute: async (command, run) => {
+      const stored = await settingsFor(command, io.env);
+      const screen = new Screen(io, stored.settings, secrets);
       const { settings } = stored;
-      const ownScreen = new Screen(io, settings, screen.secrets);
       try {
-        await checkStored(spec, stored, { io, screen: ownScreen });
-        const typed = { command: pathOf(command).join(' '), argv, args: command.args, options: command.opts() };
-        exitCode = await run({ io, settings, screen: ownScreen, ...typed });
+        await checkStored(command, stored, { io, screen });
+        const typed = { command: command.path.join(' '), argv, args: command.args, options: command.opts() };
+        exitCode = await run({ io, settings, screen, ...typed });
       } catch (error) {
-        if (!spec.usesConnectionSettings) throw error; // the settings of the others lack most of config.json
-        exitCode = await printError(error, ownScreen, settings.verbose);
+        if (!usesService(command)) throw error; // the settings of the others lack most of config.json
+        exitCode = await printError(error, screen, settings.verbose);
       }
     },
   });
   try {
-    await program.parseAsync(withoutHelpFlag(argv, program), { from: 'user' });
+    await program.parseAsync(commandFirst(argv, program), { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    const isHelp = error.code === 'commander.help' || error.exitCode === 0;
-    if (!isHelp) throw explainParserError(error, commandLineOf(program, argv));
+    if (!(error instanceof CommanderError)) throw error; // one of these ends help and version
   }
-  if (pages.length > 0) await screen.printText(pages.join(''));
+  if (pages.length > 0) await helpScreen(messageOptions(argv)).printText(pages.join(''));
   return exitCode;
 }
 
-/** Removes the help flag if the first word is not a command: the parser then reports that word. */
-function withoutHelpFlag(argv: readonly string[], { commands }: Command): readonly string[] {
-  const [name = '-'] = argv;
-  const isCommand = name.startsWith('-') || commands.some((command) => command.name() === name);
-  return isCommand ? argv : argv.filter((arg) => arg !== '--help' && arg !== '-h');
+function isJson({ json, output }: SharedOptions): boolean {
+  return json === true || output === 'json';
+}
+
+function colorOf({ color }: SharedOptions): CliSettings['color'] {
+  return color === false ? 'never' : (color ?? 'auto');
+}
+
+/** The options that shape messages, wherever they are typed: an error can be before them. */
+function messageOptions(argv: readonly string[]): SharedOptions {
+  const parser = new Command().allowUnknownOption().allowExcessArguments().helpOption(false).exitOverride();
+  parser.configureOutput({ outputError: () => undefined });
+  for (const option of [...dataOptions('fxrates'), ...formatOptions(), ...generalOptions(), profileOption()])
+    parser.addOption(option);
+  try {
+    parser.parse(argv, { from: 'user' });
+  } catch {
+    // One of them is the error; those before it count.
+  }
+  return parser.opts<SharedOptions>();
 }
 
 /** For an error of the command line itself. A broken config.json is ignored: the error is more important. */
-async function screenOfConfig(argv: readonly string[], io: Io, secrets: Redactor): Promise<Screen> {
-  try {
-    const config = await readConfig(io.env);
-    const flags = readEarlyFlags(argv, io.env, (name, profile) =>
-      configValue(config, name, profile ?? configValue(config, 'profile')),
-    );
-    return new Screen(io, flags, secrets);
-  } catch {
-    return new Screen(io, readEarlyFlags(argv, io.env), secrets);
+async function screenForError(options: SharedOptions, io: Io, secrets: Redactor): Promise<Screen> {
+  for (const config of [await readConfig(io.env).catch(() => NO_CONFIG), NO_CONFIG]) {
+    try {
+      return new Screen(io, resolveSettings(options, io.env, config), secrets);
+    } catch {
+      // A setting is invalid.
+    }
   }
+  return new Screen(
+    io,
+    { output: isJson(options) ? 'json' : 'auto', color: colorOf(options), quiet: options.quiet ?? 0 },
+    secrets,
+  );
 }
 
 interface Stored {
@@ -89,15 +104,29 @@ interface Stored {
   readonly config: ConfigFile;
 }
 
-async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']): Promise<Stored> {
-  const options = command.optsWithGlobals<GlobalOptions & Record<string, never>>();
+async function settingsFor(command: CliCommand, env: Io['env']): Promise<Stored> {
+  const options = command.opts<SharedOptions>();
   try {
-    const config = await configFor(spec, env);
+    const config = await configFor(command, env);
     return { settings: resolveSettings(options, env, config), config };
   } catch (error) {
-    if (spec.survivesBrokenConfig !== true) throw error;
+    if (command.traits.survivesBrokenConfig !== true) throw error;
     return { settings: resolveSettings(options, env), config: NO_CONFIG };
   }
+}
+
+/** Whether the command uses a base URL and a key. */
+function usesService(command: CliCommand): boolean {
+  return command.has('--key-file');
+}
+
+/** Commands that only change stored values must also work if one of the values is invalid. */
+async function configFor(command: CliCommand, env: Io['env']): Promise<ConfigFile> {
+  if (!usesService(command) && !command.has('--profile')) return NO_CONFIG;
+  const config = await readConfig(env);
+  if (usesService(command)) return config;
+  const { profile } = config.document;
+  return { ...config, document: profile === undefined ? {} : { profile } };
 }
 
 /**
@@ -107,72 +136,12 @@ async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']):
  * @throws CliError if the profile does not exist
  */
 async function checkStored(
-  { usesConnectionSettings, survivesBrokenConfig, createsProfile }: CommandSpec,
+  command: CliCommand,
   { settings, config }: Stored,
-  { io, screen }: Pick<Invocation, 'io' | 'screen'>,
+  { io, screen }: { readonly io: Io; readonly screen: Screen },
 ): Promise<void> {
-  if (!usesConnectionSettings || survivesBrokenConfig) return;
+  const { survivesBrokenConfig = false, createsProfile = false } = command.traits;
+  if (!usesService(command) || survivesBrokenConfig) return;
   if (!createsProfile) await requireProfile(settings, { config, env: io.env });
   for (const warning of unknownSettings(config)) await screen.warn(`${config.path}: ${warning}`);
-}
-
-/** Commands that only change stored values must also work if one of the values is invalid. */
-async function configFor({ usesConnectionSettings, usesConfig }: CommandSpec, env: Io['env']): Promise<ConfigFile> {
-  if (!usesConnectionSettings && !usesConfig) return NO_CONFIG;
-  const config = await readConfig(env);
-  if (usesConnectionSettings) return config;
-  const { profile } = config.document;
-  return { ...config, document: profile === undefined ? {} : { profile } };
-}
-
-/** The valid part of the command line, for the error. */
-function commandLineOf({ commands }: Command, argv: readonly string[]): CommandLine {
-  const name = argv.find((arg) => commands.some((command) => command.name() === arg));
-  const command = commands.find((candidate) => candidate.name() === name);
-  if (name !== undefined && command !== undefined && command.commands.length > 0) {
-    const { command: rest, ...line } = commandLineOf(command, argv.slice(argv.indexOf(name) + 1));
-    return { ...line, argv, command: rest === undefined ? name : `${name} ${rest}` };
-  }
-  const takesParameters = command?.registeredArguments.some((argument) => argument.name() === 'name=value') ?? false;
-  const subcommands = (command?.commands ?? commands).map((child) => child.name());
-  const known = command === undefined ? [] : [...command.options, ...globalOptionsOf(command)];
-  const options = ['--help', ...known.flatMap(({ long }) => long ?? [])];
-  return { argv, command: name, takesParameters, subcommands, options };
-}
-
-const ONE_REQUEST = 'only commands that just send a request can print it instead';
-const REASONS: Readonly<Record<string, string>> = {
-  '--dry-run': ONE_REQUEST,
-  '--curl': ONE_REQUEST,
-  '--get': 'it prints no data to select from',
-  '--output': 'it prints no data',
-  '--profile': 'it does not use profiles',
-};
-
-/** Refuses a typed global option that has no effect on the command. @throws CliError */
-function rejectInapplicableOptions(spec: CommandSpec, command: Command): void {
-  const path = fullNameOf(command);
-  const useful = new Set(usefulOptions(command, spec).map(({ long }) => long));
-  for (const option of globalOptionsOf(command)) {
-    const { long = '' } = option;
-    const isTyped = command.getOptionValueSourceWithGlobals(option.attributeName()) === 'cli';
-    const isForErrors = long === '--output' && command.optsWithGlobals<GlobalOptions>().output === 'json';
-    if (!isTyped || useful.has(long) || isForErrors) continue;
-    const { why = REASONS[long] ?? 'it sends nothing', instead = `See: ${path} --help` } = spec.refused?.[long] ?? {};
-    throw usageError(`'${path}' has no ${long}`, why, [instead]);
-  }
-}
-
-/** Such as `fxrates auth status`. */
-function fullNameOf(command: Command): string {
-  return ['fxrates', ...pathOf(command)].join(' ');
-}
-
-/** Refuses a typed output format that the command does not have. @throws CliError */
-function rejectOtherFormats({ formats }: CommandSpec, command: Command): void {
-  const { output } = command.optsWithGlobals<GlobalOptions>();
-  const isTyped = command.getOptionValueSourceWithGlobals('output') === 'cli';
-  if (formats === undefined || output === undefined || !isTyped || formats.includes(output)) return;
-  const path = fullNameOf(command);
-  throw usageError(`'${path}' has no --output ${output}`, `valid formats: ${formats.join(', ')}`);
 }

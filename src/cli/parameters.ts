@@ -5,12 +5,15 @@ import { decodedComponent } from '../operation-path.ts';
 import { parseParameterText, splitList } from '../parameter-text.ts';
 import type { Invocation } from './command.ts';
 import { usageError } from './errors/cli-error.ts';
+import { repeatableOption, sharedOptions } from './options.ts';
 import type { Query } from './request/send-request.ts';
-import { createGlobalOptions } from './settings/global-options.ts';
-import { repeatableOption } from './settings/option-types.ts';
 
 /** Only at the start of a word: a search from each of its characters would take minutes in a long one. */
 const KEY_LIKE = new RegExp(apiKeyPattern.replace(/^\^/, '(?<![A-Za-z0-9])').replace(/\$$/, ''));
+
+export interface ParamOptions {
+  readonly param?: readonly string[];
+}
 
 /** `-p base=USD`, for a parameter whose name looks like an option. */
 export function parameterOption(): Option {
@@ -18,10 +21,9 @@ export function parameterOption(): Option {
 }
 
 /** Parameters typed as arguments, then those typed with `-p`, which may contain any characters. */
-export function typedParameters({ args, options }: Pick<Invocation, 'args' | 'options'>): Query {
-  const extra = options['param'];
+export function typedParameters({ args, options }: Pick<Invocation<ParamOptions>, 'args' | 'options'>): Query {
   refusePastedQuery(args);
-  return parseParameters([...args, ...(Array.isArray(extra) ? extra : [])]);
+  return parseParameters([...args, ...(options.param ?? [])]);
 }
 
 /**
@@ -112,7 +114,7 @@ interface ParameterOption {
  * is reached as `name=value` alone.
  */
 export function parameterOptions({ parameters }: Operation, own: readonly Option[]): readonly ParameterOption[] {
-  const taken = new Set([...createGlobalOptions(), ...own].flatMap((option) => takenNames(option.attributeName())));
+  const taken = new Set([...sharedOptions(), ...own].flatMap((option) => takenNames(option.attributeName())));
   const reserved = new Set([...taken, 'help', 'version']);
   return parameters.flatMap((parameter) => {
     const name = optionName(parameter.name, reserved, taken);
@@ -132,11 +134,11 @@ function takenNames(attribute: string): readonly string[] {
 export function namedQuery(
   operation: Operation,
   typed: Query,
-  { options, named }: { readonly options: Invocation['options']; readonly named: readonly ParameterOption[] },
+  { options, named }: { readonly options: object; readonly named: readonly ParameterOption[] },
 ): Query {
   const query = new Map(Object.entries(typed));
   for (const { parameter, option } of named) {
-    const values = options[option.attributeName()];
+    const values: unknown = Reflect.get(options, option.attributeName());
     if (!Array.isArray(values)) continue;
     for (const value of values) checkParameter(parameter.name, value);
     query.set(parameter.name, values.length === 1 ? values[0] : values);

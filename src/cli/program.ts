@@ -1,114 +1,84 @@
-import { Command } from 'commander';
+import type { CommanderError } from 'commander';
 import { type Operation, operations } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
-import type { CommandSpec } from './command.ts';
-import { type CommandNode, commandTree, pathOf } from './command-tree.ts';
+import { CliCommand } from './command.ts';
 import { apiCommand } from './commands/api.ts';
 import { authCommand } from './commands/auth.ts';
 import { batchCommand } from './commands/batch/batch.ts';
 import { cacheCommand } from './commands/cache.ts';
 import { completionCommand } from './commands/completion/completion.ts';
 import { configCommand } from './commands/config.ts';
-import { doctorCommand } from './commands/doctor/doctor.ts';
-import { helpCommand } from './commands/help/help.ts';
-import { latestCommand } from './commands/latest/latest.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { helpCommand } from './commands/help.ts';
+import { latestCommand } from './commands/latest.ts';
 import { mockCommand } from './commands/mock/mock.ts';
 import { operationCommand } from './commands/operation.ts';
 import { probeCommand } from './commands/probe.ts';
 import { quotaCommand } from './commands/quota/quota.ts';
 import { versionCommand } from './commands/version.ts';
-import { helpText } from './help/command-help.ts';
-import { createGlobalOptions } from './settings/global-options.ts';
-import { createPalette } from './terminal/palette.ts';
+import { helpText } from './help.ts';
+import { errorFormatOption, formatOptions, generalOptions, helpOption, sharedOptions } from './options.ts';
 import type { StreamStyle } from './terminal/screen.ts';
 
-interface ProgramOptions {
-  /** The style of help. */
-  readonly style: StreamStyle;
+interface ProgramHooks {
   /** Receives help and version. */
   readonly write: (text: string) => void;
-  readonly run: (run: NonNullable<CommandSpec['run']>, spec: CommandSpec, command: Command) => Promise<void>;
-  /** Adds only the command of this name, if it exists. */
-  readonly only?: string | undefined;
+  /** The style of the help of a command, from its options. */
+  readonly styleOf: (command: CliCommand) => StreamStyle;
+  readonly onError: (error: CommanderError, command: CliCommand) => never;
+  readonly execute: (command: CliCommand, run: NonNullable<CliCommand['run']>) => Promise<void>;
 }
 
-/** The command tree as commander parses it. Neither writes to a stream nor exits the process. */
-export function createProgram({ style, write, run, only }: ProgramOptions): Command {
-  const program = new Command('fxrates');
-  const specs = commandSpecs();
-  const typed = specs.filter(({ name }) => name === only);
-  const silence = () => undefined;
-  program
-    .exitOverride()
-    .configureOutput({
-      writeOut: write,
-      writeErr: write,
-      outputError: silence,
-      getOutHasColors: () => style.hasColor,
-      getErrHasColors: () => style.hasColor,
-    })
-    .configureHelp({ formatHelp: (command) => helpText(treeOf(program), pathOf(command), style) ?? '' })
-    .helpOption('-h, --help', 'print help')
-    .helpCommand(false);
-  for (const option of createGlobalOptions()) program.addOption(option);
-  program.optionsGroup('General').version(VERSION, '-V, --version', 'print the version');
-  for (const spec of typed.length > 0 ? typed : specs) addCommand(program, spec, run);
+/** The commands as commander parses them, in the order of help. */
+export function createProgram(hooks?: ProgramHooks): CliCommand {
+  const own: Readonly<Record<string, () => CliCommand>> = { latest: latestCommand, quota: quotaCommand };
+  const all: readonly Operation[] = Object.values(operations);
+  const program = new CliCommand('fxrates')
+    .about({ summary: '', description: 'Exchange rates on the command line.' })
+    .version(VERSION, '-V, --version', 'print the version');
+  const commands = [
+    ...all.map((operation) => own[operation.id]?.() ?? operationCommand(operation)),
+    ...[batchCommand(), apiCommand(), mockCommand(), probeCommand(), authCommand(), configCommand(), cacheCommand()],
+    ...[doctorCommand(), completionCommand(), versionCommand()],
+  ];
+  commands.push(helpCommand(commands.map((command) => command.name())));
+  for (const command of commands) program.addCommand(command);
+  for (const command of program.all()) prepare(command, hooks);
   return program;
 }
 
-/** The commands and their options as data. */
-export function programTree(): CommandNode {
-  const style = {
-    isTTY: false,
-    canRedraw: false,
-    hasColor: false,
-    columns: 80,
-    width: 80,
-    palette: createPalette(false),
-  };
-  return treeOf(createProgram({ style, write: () => undefined, run: async () => undefined }));
+/** The help has colours only where its style does, so commander removes none. Errors are printed in our words. */
+const output = { outputError: () => undefined, getOutHasColors: () => true, getErrHasColors: () => true };
+
+function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
+  command.enablePositionalOptions().addHelpOption(helpOption()).helpCommand(false);
+  const { run } = command;
+  // Without an action, a command has the options for its subcommands.
+  if (run === undefined) command.with(sharedOptions());
+  else if (!command.has('--output')) command.addOption(errorFormatOption(command.fullName));
+  if (run !== undefined) command.with(formatOptions(), generalOptions());
+  if (hooks === undefined) return;
+  const { write, styleOf, onError, execute } = hooks;
+  command
+    .exitOverride((error) => onError(error, command))
+    .configureOutput({ ...output, writeOut: write, writeErr: write })
+    .configureHelp({ formatHelp: () => helpText(command, styleOf(command)) });
+  if (run !== undefined) command.action(() => execute(command, run));
 }
 
-/** The specification of each command. */
-const specOf = new WeakMap<Command, CommandSpec>();
-
-const SUMMARY = 'Exchange rates on the command line.';
-
-function treeOf(program: Command): CommandNode {
-  return commandTree(program, { summary: SUMMARY, specOf });
-}
-
-/** All commands, in the order of help. An operation without its own file has a generated command. */
-function commandSpecs(): readonly CommandSpec[] {
-  const own: Readonly<Record<string, CommandSpec>> = { latest: latestCommand, quota: quotaCommand };
-  const all: readonly Operation[] = Object.values(operations);
-  const ofOperations = all.map((operation) => own[operation.id] ?? operationCommand(operation));
-  const ofService = [
-    ...ofOperations,
-    batchCommand,
-    apiCommand,
-    mockCommand,
-    probeCommand,
-    authCommand,
-    configCommand,
-    cacheCommand,
-  ];
-  const specs = [...ofService, doctorCommand, completionCommand, versionCommand];
-  return [
-    ...specs,
-    helpCommand(
-      programTree,
-      specs.map(({ name }) => name),
-    ),
-  ];
-}
-
-function addCommand(parent: Command, spec: CommandSpec, runSpec: ProgramOptions['run']): void {
-  const command = parent.command(spec.name).helpOption('-h, --help', 'print help').helpCommand(false);
-  specOf.set(command, spec);
-  for (const option of spec.options?.() ?? []) command.addOption(option);
-  for (const syntax of spec.argument?.syntax.match(/\[[^\]]+\]|<[^>]+>/g) ?? []) command.argument(syntax);
-  for (const subcommand of spec.commands ?? []) addCommand(command, subcommand, runSpec);
-  const { run } = spec;
-  if (run !== undefined) command.action(() => runSpec(run, spec, command));
+/**
+ * The typed words with the shared options before a command behind it, where it has its own: `--json auth status` is
+ * `auth status --json`. Words that are no command keep their place, without a request for help, so that they are reported.
+ */
+export function commandFirst(argv: readonly string[], command: CliCommand): readonly string[] {
+  if (command.commands.length === 0) return argv;
+  const { operands, unknown } = command.parseOptions([...argv]);
+  const [name] = operands;
+  if (name === undefined) return argv;
+  const child = command.find([name]);
+  if (child === undefined) return argv.filter((word) => word !== '--help' && word !== '-h');
+  const end = unknown.indexOf('--');
+  const leading = argv.slice(0, argv.length - unknown.length - 1);
+  const rest = unknown.toSpliced(end === -1 ? unknown.length : end, 0, ...leading);
+  return [name, ...commandFirst(rest, child)];
 }

@@ -14,6 +14,11 @@ import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { cacheFolder } from '../storage/folders.ts';
 import { jsonLine } from '../terminal/text.ts';
 
+export interface CachingOptions {
+  readonly cache?: number | 'snapshot';
+  readonly offline?: boolean;
+}
+
 export function cacheOption(description: string): Option {
   const option = new Option('--cache <age>', description).argParser(parseCacheAge);
   option.argChoices = ['snapshot']; // for completion; a time is valid too
@@ -32,17 +37,19 @@ function parseCacheAge(text: string): number | 'snapshot' {
 }
 
 /** Sends the request, or with `--cache` and `--offline` uses a stored response and reports its age on stderr. */
-export async function fetchOrCache(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
-  if (invocation.options['offline'] === true) return readOffline(request, invocation);
+export async function fetchOrCache(
+  request: ServiceRequest,
+  invocation: Invocation<CachingOptions>,
+): Promise<ServiceResponse> {
+  if (invocation.options.offline) return readOffline(request, invocation);
   const response = await sendRequest(request, invocation, { cache: cacheOf(invocation) });
   await reportAge(response, invocation);
   return response;
 }
 
 /** The cache of `--cache`; `undefined` without this option. */
-export function cacheOf({ options, io }: Invocation): CacheOptions | undefined {
-  const age = options['cache'] as number | 'snapshot' | undefined; // as parseCacheAge made it
-  return age === undefined ? undefined : { maxAgeMs: age, store: openCache(io) };
+export function cacheOf({ options: { cache }, io }: Invocation<CachingOptions>): CacheOptions | undefined {
+  return cache === undefined ? undefined : { maxAgeMs: cache, store: openCache(io) };
 }
 
 /** The next step if the folder of the cache cannot be used. */

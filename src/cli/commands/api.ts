@@ -1,12 +1,13 @@
-import { Option } from 'commander';
+import { Argument, Option } from 'commander';
 import { operations } from '../../generated/operations.ts';
 import { isJson } from '../../json-object.ts';
-import type { CommandSpec, Invocation } from '../command.ts';
+import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { changedCommand } from '../errors/next-command.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { connectionOptions, dataOptions, requestOptions } from '../options.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
-import { checkParameter, joinParameters, parameterOption, typedParameters } from '../parameters.ts';
+import { checkParameter, joinParameters, type ParamOptions, parameterOption, typedParameters } from '../parameters.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { dryRun, type PathRequest, sendRequest } from '../request/send-request.ts';
 
@@ -14,29 +15,29 @@ const PATHS: readonly string[] = Object.values(operations).map(({ path }) => pat
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');
 const [, FIRST_SEGMENT] = BASE_PATH.split('/');
 
-export const apiCommand: CommandSpec = {
-  name: 'api',
-  summary: 'raw GET of any path, body byte for byte',
-  description: 'Sends a GET to any path of the service, with your key, and prints the body unchanged.',
-  argument: {
-    syntax: '<path> [name=value...]',
-    description: 'a path such as /api/v1/latest, and parameters',
-    choices: PATHS,
-  },
-  options: () => [parameterOption(), new Option('-i, --include', 'print the status line and the headers first')],
-  examples: [
-    { command: 'fxrates api /api/v1/quota', comment: 'the whole envelope' },
-    { command: 'fxrates api /api/v1/latest base=USD -i', comment: 'with status and headers' },
-  ],
-  notes: ['The body is printed for every status. The exit code is not 0 if the status is an error.'],
-  usesConnectionSettings: true,
-  sendsRequest: true,
-  printsData: true,
-  takesParameters: true,
-  run: runApi,
-};
+interface ApiOptions extends ParamOptions {
+  readonly include?: boolean;
+}
 
-async function runApi(invocation: Invocation): Promise<number> {
+export function apiCommand(): CliCommand {
+  return new CliCommand('api')
+    .about({
+      summary: 'raw GET of any path, body byte for byte',
+      description: 'Sends a GET to any path of the service, with your key, and prints the body unchanged.',
+      examples: [
+        { command: 'fxrates api /api/v1/quota', comment: 'the whole envelope' },
+        { command: 'fxrates api /api/v1/latest base=USD -i', comment: 'with status and headers' },
+      ],
+      notes: ['The body is printed for every status. The exit code is not 0 if the status is an error.'],
+    })
+    .takes(new Argument('<path>', 'a path such as /api/v1/latest, and parameters'), PATHS)
+    .takes(new Argument('[name=value...]'))
+    .with([parameterOption(), new Option('-i, --include', 'print the status line and the headers first')])
+    .with(dataOptions('fxrates api'), connectionOptions(), requestOptions())
+    .runs(runApi);
+}
+
+async function runApi(invocation: Invocation<ApiOptions>): Promise<number> {
   const request = requestOf(invocation);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   const trace = new HttpTrace(invocation, { keepsBodies: true });
@@ -63,10 +64,10 @@ function withWholePath(path: string, { argv, args: [typed = ''] }: Invocation): 
   };
 }
 
-async function printReceived(response: TracedResponse, invocation: Invocation): Promise<void> {
+async function printReceived(response: TracedResponse, invocation: Invocation<ApiOptions>): Promise<void> {
   const { settings, options } = invocation;
   const body = Buffer.concat(response.body);
-  if (options['include']) await printRaw(head(response), invocation);
+  if (options.include) await printRaw(head(response), invocation);
   const isAsItCame = (settings.output === 'auto' || settings.output === 'raw') && settings.get.length === 0;
   if (isAsItCame || !isJson(body.toString())) await printRaw(body, invocation);
   else await printJson(body.toString().trim(), invocation);
@@ -77,7 +78,7 @@ function head({ status, statusText, headers }: TracedResponse): string {
   return `${[`HTTP ${status} ${statusText}`.trimEnd(), ...lines].join('\n')}\n\n`;
 }
 
-function requestOf({ args, options }: Invocation): PathRequest {
+function requestOf({ args, options }: Invocation<ApiOptions>): PathRequest {
   const [target = '', ...texts] = args;
   const [path = ''] = target.split('?', 1);
   const search = target.slice(path.length + 1);

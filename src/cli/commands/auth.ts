@@ -1,11 +1,12 @@
 import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
 import { maskKey } from '../../mask-key.ts';
-import type { CommandSpec, Invocation } from '../command.ts';
+import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { changedCommand } from '../errors/next-command.ts';
 import { printError } from '../errors/print-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { connectionOptions, dataOptions, keyOptions, profileOption } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { sendQuotaRequest } from '../request/send-request.ts';
 import { checkKey, type KeyInUse, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
@@ -15,18 +16,30 @@ import { changeConfig, ownSetting, readConfig } from '../storage/config-file.ts'
 import { readCredential, removeCredential, storeCredential } from '../storage/credentials.ts';
 import { grouped } from '../terminal/text.ts';
 
-export const authCommand: CommandSpec = {
-  name: 'auth',
-  summary: 'store, check and remove your key',
-  description:
-    'Stores the key in credentials.json, which only you can read. The key is sent only to the base URL that it was stored for.',
-  commands: [
-    {
-      name: 'login',
+interface VerifyOptions {
+  readonly verify: boolean;
+}
+
+interface TokenOptions {
+  readonly show?: boolean;
+}
+
+export function authCommand(): CliCommand {
+  const auth = new CliCommand('auth').about({
+    summary: 'store, check and remove your key',
+    description:
+      'Stores the key in credentials.json, which only you can read. The key is sent only to the base URL that it was stored for.',
+  });
+  for (const command of commandsOfKey()) auth.addCommand(command);
+  return auth;
+}
+
+function loginCommand(): CliCommand {
+  return new CliCommand('login')
+    .about({
       summary: 'store a key for a base URL',
       description:
         'Prompts for the base URL if none is set, and for the key without showing it. Checks the key with one free quota call, then stores both.',
-      options: () => [new Option('--no-verify', 'store the key without checking it')],
       examples: [
         { command: 'fxrates auth login', comment: 'asks for the base URL and the key' },
         { command: 'fxrates auth login --base-url https://api.example.test', comment: '' },
@@ -35,43 +48,46 @@ export const authCommand: CommandSpec = {
       notes: [
         'A key that the service refuses, or that cannot be checked, is not stored. The key is sent only to the origin of this base URL.',
       ],
-      usesConnectionSettings: true,
-      createsProfile: true,
-      run: login,
-    },
-    {
-      name: 'status',
-      summary: 'the key in use, its source, and whether it is valid',
-      description:
-        'Shows the base URL and the key in use with their sources, and the sources that the key overrides. Checks the key with one free quota call.',
-      options: () => [new Option('--no-verify', 'do not check the key')],
-      examples: [{ command: 'fxrates auth status', comment: '' }],
-      usesConnectionSettings: true,
-      printsData: true,
-      run: status,
-    },
-    {
-      name: 'logout',
-      summary: 'remove the stored key',
-      description:
-        'Removes the stored key of the profile. The key itself stays valid until it is revoked in the dashboard.',
-      examples: [{ command: 'fxrates auth logout', comment: '' }],
-      usesConfig: true,
-      run: logout,
-    },
-    {
-      name: 'token',
-      summary: 'print the key, for scripts',
-      description: 'Prints the key in use. On a terminal, --show is required.',
-      options: () => [new Option('--show', 'also print the key on a terminal')],
-      examples: [{ command: 'FXRATES_API_KEY=$(fxrates auth token) ./script', comment: '' }],
-      usesConnectionSettings: true,
-      // It reads the key and sends no request.
-      refused: { '--timeout': {}, '--retries': {}, '--max-wait': {}, '--no-wait': {}, '--insecure-http': {} },
-      run: printToken,
-    },
-  ],
-};
+    })
+    .with([new Option('--no-verify', 'store the key without checking it')], connectionOptions())
+    .runs(login, { createsProfile: true });
+}
+
+function commandsOfKey(): readonly CliCommand[] {
+  return [
+    loginCommand(),
+    new CliCommand('status')
+      .about({
+        summary: 'the key in use, its source, and whether it is valid',
+        description:
+          'Shows the base URL and the key in use with their sources, and the sources that the key overrides. Checks the key with one free quota call.',
+        examples: [{ command: 'fxrates auth status', comment: '' }],
+      })
+      .with(
+        [new Option('--no-verify', 'do not check the key')],
+        dataOptions('fxrates auth status'),
+        connectionOptions(),
+      )
+      .runs(status),
+    new CliCommand('logout')
+      .about({
+        summary: 'remove the stored key',
+        description:
+          'Removes the stored key of the profile. The key itself stays valid until it is revoked in the dashboard.',
+        examples: [{ command: 'fxrates auth logout', comment: '' }],
+      })
+      .with([profileOption()])
+      .runs(logout),
+    new CliCommand('token')
+      .about({
+        summary: 'print the key, for scripts',
+        description: 'Prints the key in use. On a terminal, --show is required.',
+        examples: [{ command: 'FXRATES_API_KEY=$(fxrates auth token) ./script', comment: '' }],
+      })
+      .with([new Option('--show', 'also print the key on a terminal')], keyOptions())
+      .runs(printToken),
+  ];
+}
 
 /** The response of the service to a key: its quota, or a failure. */
 interface KeyCheck {
@@ -90,7 +106,7 @@ async function verifyKey(key: KeyInUse, invocation: Invocation): Promise<KeyChec
 }
 
 /** Stores a key and the base URL that it belongs to under the profile. */
-async function login(given: Invocation): Promise<number> {
+async function login(given: Invocation<VerifyOptions>): Promise<number> {
   const settings = await withBaseUrl(given);
   const invocation = { ...given, settings };
   const { screen, io, options } = invocation;
@@ -98,7 +114,7 @@ async function login(given: Invocation): Promise<number> {
   const baseUrl = requireBaseUrl(settings, { storeIt });
   const secret = await readKey(invocation);
   screen.secrets.protect(secret);
-  if (options['verify'] !== false) await requireValidKey(secret, invocation);
+  if (options.verify) await requireValidKey(secret, invocation);
   const { profile } = settings;
   const path = await storeCredential(io, profile, { origin: new URL(baseUrl).origin, secret });
   const configPath = await changeConfig(io, 'base_url', { value: baseUrl, profile });
@@ -166,12 +182,12 @@ async function requireValidKey(secret: string, invocation: Invocation): Promise<
 }
 
 /** Prints the key in use, its source and the response of the service; fails as a call with this key would. */
-async function status(invocation: Invocation): Promise<number> {
+async function status(invocation: Invocation<VerifyOptions>): Promise<number> {
   const { settings, io, screen, options } = invocation;
   requireBaseUrl(settings);
   const key = await requireKey(settings, io);
   screen.secrets.protect(key.secret);
-  const check = options['verify'] === false ? undefined : await verifyKey(key, invocation);
+  const check = options.verify ? await verifyKey(key, invocation) : undefined;
   const rows = statusRows(key, check, invocation);
   const text = reportText(rows, screen.help);
   await printReport({ text, facts: statusFacts(key, check, invocation), isForLogs: true }, invocation);
@@ -223,8 +239,8 @@ async function logout({ io, screen, settings: { profile } }: Invocation): Promis
 }
 
 /** Prints the key in full, the only command that does. */
-async function printToken({ io, screen, settings, options, argv }: Invocation): Promise<number> {
-  if (screen.out.isTTY && options['show'] !== true) {
+async function printToken({ io, screen, settings, options, argv }: Invocation<TokenOptions>): Promise<number> {
+  if (screen.out.isTTY && !options.show) {
     throw usageError('refusing to show the key on a terminal', undefined, [
       `To show it:  ${changedCommand(argv, { add: ['--show'] })}`,
     ]);

@@ -1,36 +1,39 @@
 import { OTHER_CACHE_FOLDER, openCache } from '../cache/fetch-or-cache.ts';
-import type { CommandSpec, Invocation } from '../command.ts';
+import { CliCommand, type Invocation } from '../command.ts';
 import { storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { dataOptions } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { clearCompileCache, compileCacheSize } from '../storage/compile-cache.ts';
 import { cacheFolder } from '../storage/folders.ts';
 import { grouped } from '../terminal/text.ts';
 
-export const cacheCommand: CommandSpec = {
-  name: 'cache',
-  summary: 'responses stored by --cache: info, clear',
-  description:
-    'Shows and removes the responses stored by --cache. Only you can read them. They are removed after 30 days.',
-  commands: [
-    {
-      name: 'info',
+export function cacheCommand(): CliCommand {
+  const infoCommand = new CliCommand('info')
+    .about({
       summary: 'folder, number, size and age of cached responses',
       description: 'Prints the folder, number, size and age of cached responses.',
       examples: [{ command: 'fxrates cache info', comment: '' }],
-      printsData: true,
-      run: info,
-    },
-    {
-      name: 'clear',
+    })
+    .with(dataOptions('fxrates cache info'))
+    .runs(info);
+  const clearCommand = new CliCommand('clear')
+    .about({
       summary: 'remove all cached responses',
       description: 'Removes all cached responses, and the compiled code that makes fxrates start faster.',
       examples: [{ command: 'fxrates cache clear', comment: '' }],
-      run: clear,
-    },
-  ],
-};
+    })
+    .runs(clear);
+  return new CliCommand('cache')
+    .about({
+      summary: 'responses stored by --cache: info, clear',
+      description:
+        'Shows and removes the responses stored by --cache. Only you can read them. They are removed after 30 days.',
+    })
+    .addCommand(infoCommand)
+    .addCommand(clearCommand);
+}
 
 async function info(invocation: Invocation): Promise<number> {
   const { io, screen } = invocation;

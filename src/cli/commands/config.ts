@@ -1,6 +1,8 @@
-import type { CommandSpec, Invocation } from '../command.ts';
+import { Argument } from 'commander';
+import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { dataOptions, profileOption, refusedOption } from '../options.ts';
 import { printJson } from '../output/print-json.ts';
 import { requireProfile } from '../settings/profile.ts';
 import { CONFIG_SETTINGS, isSettingName, SETTING_NAMES, type SettingName, settingHint } from '../settings/settings.ts';
@@ -14,65 +16,67 @@ import {
   readConfig,
 } from '../storage/config-file.ts';
 
-const nameArgument = { syntax: '<name>', description: SETTING_NAMES.join(', '), choices: SETTING_NAMES };
+const nameArgument = () => new Argument('<name>', SETTING_NAMES.join(', '));
 
-export const configCommand: CommandSpec = {
-  name: 'config',
-  summary: 'stored settings: list, get, set, unset, path',
-  description: 'Settings stored in config.json. Options and environment variables override them.',
-  notes: [
-    `Names: ${SETTING_NAMES.join(', ')}. With --profile a setting is stored for that profile, without it for all; base_url always belongs to a profile. Keys are not settings: see fxrates auth.`,
-  ],
-  commands: [
-    {
-      usesConfig: true,
-      name: 'list',
+export function configCommand(): CliCommand {
+  const config = new CliCommand('config').about({
+    summary: 'stored settings: list, get, set, unset, path',
+    description: 'Settings stored in config.json. Options and environment variables override them.',
+    notes: [
+      `Names: ${SETTING_NAMES.join(', ')}. With --profile a setting is stored for that profile, without it for all; base_url always belongs to a profile. Keys are not settings: see fxrates auth.`,
+    ],
+  });
+  for (const command of [listCommand(), ...commandsOfOneSetting(), pathCommand()]) config.addCommand(command);
+  return config;
+}
+
+function listCommand(): CliCommand {
+  const seeHelp = ['See: fxrates config list --help'];
+  return new CliCommand('list')
+    .about({
       summary: 'all stored settings',
       description: 'Prints every stored setting.',
       examples: [{ command: 'fxrates config list', comment: '' }],
-      printsData: true,
-      refused: { '--profile': { why: 'it prints the settings of all profiles' } },
-      run: list,
-    },
-    {
-      usesConfig: true,
-      name: 'get',
-      summary: 'one stored setting',
-      description: 'Prints one stored setting.',
-      argument: nameArgument,
-      examples: [{ command: 'fxrates config get base_url', comment: '' }],
-      run: get,
-    },
-    {
-      usesConfig: true,
-      name: 'set',
-      summary: 'store a setting',
-      description: 'Checks a setting and stores it.',
-      argument: { ...nameArgument, syntax: '<name> <value>' },
-      examples: [
-        { command: 'fxrates config set timeout 10s', comment: '' },
-        { command: 'fxrates config set base_url http://127.0.0.1:4010 --profile mock', comment: '' },
-      ],
-      run: ({ args: [name = '', value = ''], ...invocation }) => set(settingName(name), value, invocation),
-    },
-    {
-      usesConfig: true,
-      name: 'unset',
-      summary: 'remove a stored setting',
-      description: 'Removes a stored setting; its default applies again.',
-      argument: nameArgument,
-      examples: [{ command: 'fxrates config unset timeout', comment: '' }],
-      run: ({ args: [name = ''], ...invocation }) => change(settingName(name), undefined, invocation),
-    },
-    {
-      name: 'path',
+    })
+    .with(dataOptions('fxrates config list'))
+    .with([
+      refusedOption('--profile <name>', "'fxrates config list'", 'it prints the settings of all profiles', seeHelp),
+    ])
+    .runs(list);
+}
+
+function commandsOfOneSetting(): readonly CliCommand[] {
+  const get = new CliCommand('get').about({
+    summary: 'one stored setting',
+    description: 'Prints one stored setting.',
+    examples: [{ command: 'fxrates config get base_url', comment: '' }],
+  });
+  const set = new CliCommand('set').about({
+    summary: 'store a setting',
+    description: 'Checks a setting and stores it.',
+    examples: [
+      { command: 'fxrates config set timeout 10s', comment: '' },
+      { command: 'fxrates config set base_url http://127.0.0.1:4010 --profile mock', comment: '' },
+    ],
+  });
+  const unset = new CliCommand('unset').about({
+    summary: 'remove a stored setting',
+    description: 'Removes a stored setting; its default applies again.',
+    examples: [{ command: 'fxrates config unset timeout', comment: '' }],
+  });
+  for (const command of [get, set, unset]) command.takes(nameArgument(), SETTING_NAMES).with([profileOption()]);
+  return [get.runs(printSetting), set.takes(new Argument('<value>')).runs(store), unset.runs(remove)];
+}
+
+function pathCommand(): CliCommand {
+  return new CliCommand('path')
+    .about({
       summary: 'path of config.json',
       description: 'Prints the path of config.json, even if the file does not exist.',
       examples: [{ command: 'fxrates config path', comment: '' }],
-      run: printPath,
-    },
-  ],
-};
+    })
+    .runs(printPath);
+}
 
 async function list(invocation: Invocation): Promise<number> {
   const config = await readConfig(invocation.io.env);
@@ -97,7 +101,7 @@ function entry(name: string, value: string | undefined): [string, string][] {
   return value === undefined ? [] : [[name, value]];
 }
 
-async function get({ args: [typed = ''], io, settings, screen }: Invocation): Promise<number> {
+async function printSetting({ args: [typed], io, settings, screen }: Invocation): Promise<number> {
   const name = settingName(typed);
   const value = configValue(await readConfig(io.env), name, settings.profile);
   if (value === undefined) {
@@ -107,15 +111,21 @@ async function get({ args: [typed = ''], io, settings, screen }: Invocation): Pr
   return exitCodes.ok;
 }
 
-async function set(name: SettingName, value: string, invocation: Omit<Invocation, 'args'>): Promise<number> {
+async function store(invocation: Invocation): Promise<number> {
+  const [typed, value = ''] = invocation.args;
+  const name = settingName(typed);
   CONFIG_SETTINGS[name].parse(value, name);
   return change(name, value, invocation);
+}
+
+function remove(invocation: Invocation): Promise<number> {
+  return change(settingName(invocation.args[0]), undefined, invocation);
 }
 
 async function change(
   name: SettingName,
   value: string | undefined,
-  { io, settings, screen }: Omit<Invocation, 'args'>,
+  { io, settings, screen }: Invocation,
 ): Promise<number> {
   const { profile } = settings;
   const isOfProfile = name === 'base_url' || (settings.hasTypedProfile && name !== 'profile');
@@ -140,7 +150,7 @@ async function printPath({ io, screen }: Invocation): Promise<number> {
 }
 
 /** The setting of that name, which may also be typed as in its option: `base-url`. */
-function settingName(typed: string): SettingName {
+function settingName(typed = ''): SettingName {
   const name = typed.replaceAll('-', '_');
   if (isSettingName(name)) return name;
   const hints = /key|token|secret/i.test(name) ? ['To store a key:  fxrates auth login'] : [settingHint(name)];

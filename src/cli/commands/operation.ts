@@ -1,52 +1,54 @@
-import { Option } from 'commander';
+import { Argument, Option } from 'commander';
 import type { Operation } from '../../generated/operations.ts';
-import { cacheOption, fetchOrCache } from '../cache/fetch-or-cache.ts';
-import type { CommandSpec, Invocation } from '../command.ts';
+import { type CachingOptions, cacheOption, fetchOrCache } from '../cache/fetch-or-cache.ts';
+import { CliCommand, type Invocation } from '../command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { printResponse } from '../output/print-json.ts';
-import { namedQuery, parameterOption, parameterOptions, typedParameters } from '../parameters.ts';
+import { connectionOptions, dataOptions, requestOptions } from '../options.ts';
+import { type PrintOptions, printResponse } from '../output/print-json.ts';
+import { namedQuery, type ParamOptions, parameterOption, parameterOptions, typedParameters } from '../parameters.ts';
 import { dryRun, type OperationRequest, type ServiceResponse } from '../request/send-request.ts';
 import { rememberCurrencies } from '../storage/seen-currencies.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 
+/** The options of an operation that are not in the contract. */
 type MakeOptions = () => readonly Option[];
-type RunnableSpec = CommandSpec & Required<Pick<CommandSpec, 'run'>>;
 
-/**
- * The command of an operation, generated from the contract, so a new operation needs no code here. `makeOptions`: the
- * options that are not in the contract.
- */
+/** What was typed for the response of an operation. */
+export interface ResponseOptions extends ParamOptions, CachingOptions, PrintOptions {}
+
+/** The command of an operation, generated from the contract, so a new operation needs no code here. */
 export function operationCommand(
   operation: Operation,
   makeOptions: MakeOptions = () => responseOptions(operation),
-): RunnableSpec {
+): CliCommand {
   const { id, description, consumesQuota, deprecated } = operation;
   const summary = operation.summary.replace(/\.$/, '');
-  const takesParameters = operation.query !== 'none';
   const note = `${deprecated ? 'deprecated, ' : ''}${consumesQuota ? 'uses quota' : 'free'}`;
-  return {
-    name: id,
-    summary: `${lowerFirst(summary)} (${note})`,
-    description: `${summary}. ${deprecated ? 'Deprecated. ' : ''}${consumesQuota ? 'Uses one request of your monthly quota.' : 'Free: never uses your monthly quota.'}`,
-    ...(takesParameters ? { argument: PARAMETERS } : {}),
-    options: () => {
-      const own = ownOptions(operation, makeOptions);
-      return [...parameterOptions(operation, own).map(({ option }) => option), ...own];
-    },
-    notes: description === '' ? [] : [description],
-    examples: [exampleOf(operation)],
-    usesConnectionSettings: true,
-    sendsRequest: true,
-    printsData: true,
-    takesParameters,
-    run: (invocation) => runOperation(operation, invocation, makeOptions),
-  };
+  const own = ownOptions(operation, makeOptions);
+  const command = new CliCommand(id)
+    .about({
+      summary: `${lowerFirst(summary)} (${note})`,
+      description: `${summary}. ${deprecated ? 'Deprecated. ' : ''}${consumesQuota ? 'Uses one request of your monthly quota.' : 'Free: never uses your monthly quota.'}`,
+      notes: description === '' ? [] : [description],
+      examples: [exampleOf(operation)],
+    })
+    .with(
+      parameterOptions(operation, own).map(({ option }) => option),
+      own,
+    )
+    .with(dataOptions(`fxrates ${id}`), connectionOptions(), requestOptions())
+    .runs<ResponseOptions>((invocation) => runOperation(operation, invocation, makeOptions));
+  if (operation.query !== 'none') command.takes(new Argument('[name=value...]', 'parameters, sent unchanged'));
+  return command;
 }
 
-const PARAMETERS = { syntax: '[name=value...]', description: 'parameters, sent unchanged' };
-
-async function runOperation(operation: Operation, invocation: Invocation, makeOptions: MakeOptions): Promise<number> {
+/** Sends the request, and prints the response with a footer for people. */
+export async function runOperation(
+  operation: Operation,
+  invocation: Invocation<ResponseOptions>,
+  makeOptions: MakeOptions,
+): Promise<number> {
   const request = operationRequest(operation, invocation, makeOptions);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   const response = await fetchOrCache(request, invocation);
@@ -56,15 +58,15 @@ async function runOperation(operation: Operation, invocation: Invocation, makeOp
   return exitCodes.ok;
 }
 
-/** The typed parameters as a request for `operation`. `makeOptions`: as for its command. */
+/** The typed parameters as a request for `operation`. */
 export function operationRequest(
   operation: Operation,
-  invocation: Invocation,
+  invocation: Invocation<ResponseOptions>,
   makeOptions: MakeOptions,
 ): OperationRequest {
   const typed = typedParameters(invocation);
   const { options, settings } = invocation;
-  if (options['shape'] === true && settings.get.length > 0) {
+  if (options.shape && settings.get.length > 0) {
     throw usageError('--shape and --get cannot be used together', '--shape prints no values');
   }
   const named = parameterOptions(operation, ownOptions(operation, makeOptions));

@@ -1,11 +1,13 @@
+import { Argument } from 'commander';
 import { ProxyFailure } from '../../environment-proxy.ts';
 import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
 import { checkWritable, replaceFile } from '../../replace-file.ts';
 import { visible } from '../../visible-text.ts';
-import type { CommandSpec, Invocation } from '../command.ts';
+import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, cannotWrite } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { twoColumns } from '../help/page.ts';
+import { twoColumns } from '../help.ts';
+import { connectionOptions, dataOptions, fileOption, parsedOption, refusedOption, wholeNumber } from '../options.ts';
 import { printReport } from '../output/report.ts';
 import { openConnection } from '../request/connection.ts';
 import {
@@ -16,37 +18,44 @@ import {
 } from '../request/explain-error.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import { fileOption, parsedOption, wholeNumber } from '../settings/option-types.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 
-export const probeCommand: CommandSpec = {
-  name: 'probe',
-  summary: 'observe how a running service behaves, for mock --behaviour',
-  description:
-    'Sends requests to a running service, with your key and within a budget, to observe its undocumented behaviour. In a pipe, and with --out, it writes JSON for fxrates mock --behaviour. The JSON also lists the behaviour that the probe cannot observe.',
-  argument: { syntax: '[base-url]', description: 'base URL of the service (default: as for other commands)' },
-  options: () => [
-    parsedOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
-    fileOption('--out <file>', 'write the JSON to this file'),
-  ],
-  examples: [
-    { command: 'fxrates probe https://api.example.test --out behaviour.json', comment: '' },
-    { command: 'fxrates mock --behaviour behaviour.json', comment: 'a mock that behaves like it' },
-  ],
-  notes: [
-    'The probe starts with quota, which is free. With the default budget, one request may use monthly quota. With a budget of 20 requests above the per-minute limit, the probe also tests that limit, and two more requests may use quota.',
-    'The probe does not wait for limits. If the per-minute limit is reached early, it prints what it has observed. --timeout and --retries apply to each request; a request that may use quota is not sent again.',
-    'Two requests send the key in the URL (api_key=), to find out whether the service accepts it there. URLs appear in the logs of proxies and of the service: use a key that you can revoke.',
-  ],
-  usesConnectionSettings: true,
-  printsData: true,
-  refused: { '--base-url': { why: 'the service is its argument', instead: 'fxrates probe https://…' } },
-  run: probe,
-};
+interface ProbeOptions {
+  readonly maxRequests?: number;
+  readonly out?: string;
+}
+
+export function probeCommand(): CliCommand {
+  const [, ...connection] = connectionOptions(); // without --base-url
+  return new CliCommand('probe')
+    .about({
+      summary: 'observe how a running service behaves, for mock --behaviour',
+      description:
+        'Sends requests to a running service, with your key and within a budget, to observe its undocumented behaviour. In a pipe, and with --out, it writes JSON for fxrates mock --behaviour. The JSON also lists the behaviour that the probe cannot observe.',
+      examples: [
+        { command: 'fxrates probe https://api.example.test --out behaviour.json', comment: '' },
+        { command: 'fxrates mock --behaviour behaviour.json', comment: 'a mock that behaves like it' },
+      ],
+      notes: [
+        'The probe starts with quota, which is free. With the default budget, one request may use monthly quota. With a budget of 20 requests above the per-minute limit, the probe also tests that limit, and two more requests may use quota.',
+        'The probe does not wait for limits. If the per-minute limit is reached early, it prints what it has observed. --timeout and --retries apply to each request; a request that may use quota is not sent again.',
+        'Two requests send the key in the URL (api_key=), to find out whether the service accepts it there. URLs appear in the logs of proxies and of the service: use a key that you can revoke.',
+      ],
+    })
+    .takes(new Argument('[base-url]', 'base URL of the service (default: as for other commands)'))
+    .with([
+      parsedOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
+      fileOption('--out <file>', 'write the JSON to this file'),
+      refusedOption('--base-url <url>', "'fxrates probe'", 'the service is its argument', ['fxrates probe https://…']),
+    ])
+    .with(dataOptions('fxrates probe'), connection)
+    .runs(probe);
+}
 
 /** Prints the maximum number of requests, probes the service, and prints or writes the observations. */
-async function probe(invocation: Invocation): Promise<number> {
-  const { io, screen, args, options } = invocation;
+async function probe(invocation: Invocation<ProbeOptions>): Promise<number> {
+  const { io, screen, args } = invocation;
+  const { out, maxRequests } = invocation.options;
   const [given] = args;
   const typed = given === undefined ? {} : { baseUrl: { text: given, source: 'probe' } };
   const settings = { ...invocation.settings, ...typed };
@@ -54,10 +63,8 @@ async function probe(invocation: Invocation): Promise<number> {
   const key = await requireKey(settings, io);
   const { secret } = key;
   screen.secrets.protect(secret);
-  const out = options['out'] as string | undefined; // as commander leaves it
   if (out !== undefined) await checkWritable(out).catch(cannotWrite(out));
   const { planProbe, probeService } = await import('../../mock-server/index.ts');
-  const maxRequests = options['maxRequests'] as number | undefined; // as parsed by the option
   const { requests, charged } = planProbe(maxRequests);
   await screen.remark(`at most ${requests} requests to ${baseUrl}, ${charged} of which may count toward the month`);
   const { signal } = io.interrupts;

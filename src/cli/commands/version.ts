@@ -1,15 +1,18 @@
 import { VERSION } from '../../version.ts';
-import type { CommandSpec } from '../command.ts';
+import { CliCommand } from '../command.ts';
+import { dataOptions } from '../options.ts';
 import { printReport } from '../output/report.ts';
 
-export const versionCommand: CommandSpec = {
-  name: 'version',
-  summary: 'print the versions of fxrates and Node.js, and the platform',
-  description: 'Prints the versions of fxrates and Node.js, and the platform. Nothing is sent.',
-  examples: [{ command: 'fxrates version --json', comment: 'for a bug report' }],
-  printsData: true,
-  run: (invocation) => printReport({ text: `${versionText()}\n`, facts: versionFacts() }, invocation),
-};
+export function versionCommand(): CliCommand {
+  return new CliCommand('version')
+    .about({
+      summary: 'print the versions of fxrates and Node.js, and the platform',
+      description: 'Prints the versions of fxrates and Node.js, and the platform. Nothing is sent.',
+      examples: [{ command: 'fxrates version --json', comment: 'for a bug report' }],
+    })
+    .with(dataOptions('fxrates version'))
+    .runs((invocation) => printReport({ text: `${versionText()}\n`, facts: versionFacts() }, invocation));
+}
 
 /** The versions for a bug report. */
 function versionFacts(): { readonly fxrates: string; readonly node: string; readonly platform: string } {

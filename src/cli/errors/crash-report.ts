@@ -1,22 +1,20 @@
 import { visible } from '../../visible-text.ts';
 import type { Io } from '../io.ts';
-import { readEarlyFlags } from '../settings/early-flags.ts';
 import { Redactor } from '../terminal/redactor.ts';
 import { jsonLine } from '../terminal/text.ts';
 
 /** The report of an uncaught error. It masks all text that looks like a key, because the keys in use are unknown here. */
 export function crashReport(error: unknown, argv: readonly string[], env: Io['env']): string {
-  const { output, verbose } = readEarlyFlags(argv, env);
   const secrets = new Redactor();
   secrets.protect(env['FXRATES_API_KEY'] ?? '');
   // Node.js names the files that need a missing one on further lines.
   const [what = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   const message = `unexpected failure — ${what}`;
-  const stack = verbose > 1 && error instanceof Error ? `\n${visible(error.stack ?? '')}\n` : '';
-  const text =
-    output === 'json'
-      ? jsonLine({ error: { code: 'internal', message, exit_code: 1 } }).trimEnd()
-      : `fxrates: ${visible(message)}\n\n  ${nextStep(error)}`;
+  const isVerbose = argv.includes('-vv') || env['FXRATES_DEBUG'] === '2';
+  const stack = isVerbose && error instanceof Error ? `\n${visible(error.stack ?? '')}\n` : '';
+  const text = argv.includes('--json')
+    ? jsonLine({ error: { code: 'internal', message, exit_code: 1 } }).trimEnd()
+    : `fxrates: ${visible(message)}\n\n  ${nextStep(error)}`;
   return `${secrets.redactMessage(text + stack).replace(/Bearer [^\s"]+/g, 'Bearer …')}\n`;
 }
 

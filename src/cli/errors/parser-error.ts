@@ -1,20 +1,10 @@
 import type { CommanderError } from 'commander';
 import { apiKeyPattern } from '../../generated/service.ts';
+import { nearestName } from '../../nearest-name.ts';
+import type { CliCommand } from '../command.ts';
+import { sharedOptions } from '../options.ts';
 import { commandLine } from '../terminal/text.ts';
 import { type CliError, usageError } from './cli-error.ts';
-
-/** The command line as far as the parser understood it. */
-export interface CommandLine {
-  readonly argv: readonly string[];
-  /** Name of the command under way; `undefined` before one was found. */
-  readonly command: string | undefined;
-  /** Commands that could follow. */
-  readonly subcommands: readonly string[];
-  /** Whether that command takes name=value parameters. */
-  readonly takesParameters: boolean;
-  /** Long names of the options that it has, with those of all commands. */
-  readonly options: readonly string[];
-}
 
 /** Options that other tools have and this one must not: they would put the key on the command line. */
 const KEY_OPTION = /^--?(api[-_]?)?(key|token|secret)(=|$)/i;
@@ -22,53 +12,44 @@ const KEY_OPTION = /^--?(api[-_]?)?(key|token|secret)(=|$)/i;
 const KEY = new RegExp(apiKeyPattern);
 
 /** Hints for option names of other tools, for which the nearest option of fxrates would be wrong. */
-const OPTION_HINTS: Readonly<Record<string, string>> = {
-  format: 'The format is:  --output json, or --json',
-  csv: 'CSV:  --output csv',
-  tsv: 'One value per line, with tabs:  --output tsv',
-  table: 'The table in a pipe, too:  --output table',
-  jq: 'One value:  --get rates.EUR; for more, a pipe gets JSON:  fxrates latest | jq',
-  raw: 'The whole response:  --output raw',
-  compact: 'Without white space:  --output compact',
-  query: 'One value:  --get rates.EUR',
-  pretty: 'A terminal gets indented JSON; in a pipe:  --output json --color always',
-};
-const COMMAND_HINTS: Readonly<Record<string, string>> = {
-  watch: 'fxrates latest --watch',
-  login: 'fxrates auth login',
-  logout: 'fxrates auth logout',
-  token: 'fxrates auth token',
-  whoami: 'fxrates auth status',
-  status: 'fxrates auth status',
-  usage: 'fxrates quota',
-  rates: 'fxrates latest',
-  serve: 'fxrates mock',
-  server: 'fxrates mock',
-  start: 'fxrates mock',
-  profile: 'fxrates help profiles',
-  convert: 'fxrates latest base=USD --get rates.EUR',
-};
+const OPTION_HINTS = new Map([
+  ['--format', 'The format is:  --output json, or --json'],
+  ['--csv', 'CSV:  --output csv'],
+  ['--tsv', 'One value per line, with tabs:  --output tsv'],
+  ['--table', 'The table in a pipe, too:  --output table'],
+  ['--jq', 'One value:  --get rates.EUR; for more, a pipe gets JSON:  fxrates latest | jq'],
+  ['--raw', 'The whole response:  --output raw'],
+  ['--compact', 'Without white space:  --output compact'],
+  ['--query', 'One value:  --get rates.EUR'],
+  ['--pretty', 'A terminal gets indented JSON; in a pipe:  --output json --color always'],
+]);
+const COMMAND_HINTS = new Map([
+  ['watch', 'fxrates latest --watch'],
+  ['login', 'fxrates auth login'],
+  ['logout', 'fxrates auth logout'],
+  ['token', 'fxrates auth token'],
+  ['whoami', 'fxrates auth status'],
+  ['status', 'fxrates auth status'],
+  ['usage', 'fxrates quota'],
+  ['rates', 'fxrates latest'],
+  ['serve', 'fxrates mock'],
+  ['server', 'fxrates mock'],
+  ['start', 'fxrates mock'],
+  ['profile', 'fxrates auth login --profile <name>'],
+  ['convert', 'fxrates latest base=USD --get rates.EUR'],
+]);
 
-/** What commander found wrong, in our words and with the command to run next. */
-export function explainParserError(error: CommanderError, line: CommandLine): CliError {
-  const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
-  const meant = /Did you mean (?:one of )?(.+)\?/.exec(suggestion ?? '')?.[1];
-  const hint = knownHint(error.code, what);
-  if (hint !== undefined) return usageError(what, undefined, [hint]);
-  if (error.code === 'commander.unknownOption') return unknownOption(what, meant, line);
-  if (error.code === 'commander.excessArguments' && what.includes('Expected 0 ')) return tookNone(line);
-  const isFew = error.code === 'commander.unknownCommand' && line.command !== undefined;
-  if (isFew && !/^\S+$/.test(meant ?? ''))
-    return usageError(what, undefined, [`Subcommands: ${line.subcommands.join(', ')}`]);
-  const hints = meant === undefined ? [helpHint(line)] : [`Did you mean ${meant}?`];
-  return usageError(what, undefined, hints);
-}
-
-function knownHint(code: string, what: string): string | undefined {
-  const [, name = ''] = /'(?:--)?([a-z]+)/.exec(what) ?? [];
-  const hints = code === 'commander.unknownOption' ? OPTION_HINTS : COMMAND_HINTS;
-  const isKnown = /^commander\.unknown(Option|Command)$/.test(code) && Object.hasOwn(hints, name);
-  return isKnown ? hints[name] : undefined;
+/** What commander found wrong on the command line `argv`, in our words and with the command to run next. */
+export function explainParserError({ code, message }: CommanderError, command: CliCommand, argv: readonly string[]) {
+  if (code === 'commander.unknownOption') return unknownOption(command, argv);
+  if (code === 'commander.unknownCommand') return unknownCommand(command);
+  const { registeredArguments, path } = command;
+  if (code === 'commander.excessArguments' && registeredArguments.length === 0) {
+    const isParameter = argv.some((arg) => /^[^-=][^=]*=/.test(arg));
+    const what = `${path.join(' ')} accepts no ${isParameter ? 'parameters' : 'arguments'}`;
+    return usageError(what, undefined, [helpHint(command)]);
+  }
+  return usageError(message.replace(/^error: /, ''), undefined, [helpHint(command)]);
 }
 
 /** Before anything is parsed or printed: a key given as an option or argument is not repeated. */
@@ -87,19 +68,37 @@ export function refuseTypedKey(argv: readonly string[]): void {
   );
 }
 
-function tookNone(line: CommandLine): CliError {
-  const isParameter = line.argv.some((arg) => /^[^-=][^=]*=/.test(arg));
-  return usageError(`${line.command} accepts no ${isParameter ? 'parameters' : 'arguments'}`, undefined, [
-    helpHint(line),
-  ]);
+/** commander leaves the first unknown option, and all words after it, among the arguments. */
+function unknownOption(command: CliCommand, argv: readonly string[]): CliError {
+  const typed = command.args.find((arg) => /^-\D/.test(arg)) ?? '';
+  const [flag = ''] = typed.split('=', 1);
+  const what = `unknown option '${typed}'`;
+  const hint = OPTION_HINTS.get(flag);
+  if (hint !== undefined) return usageError(what, undefined, [hint]);
+  if (command.has(flag)) return usageError(what, `${flag} has no value`);
+  if (sharedOptions().some(({ long }) => long === flag)) return inapplicable(flag, command);
+  const flags = [...command.options.flatMap(({ long, hidden }) => (hidden ? [] : (long ?? []))), '--help'];
+  const meant = flag.startsWith('--') ? nearestName(flag, flags) : undefined;
+  if (meant !== undefined) return usageError(what, undefined, [`Did you mean ${meant}?`]);
+  if (!flag.startsWith('--') || !command.syntax.includes('name=value')) {
+    return usageError(what, undefined, [helpHint(command)]);
+  }
+  return usageError(what, 'parameters are written name=value', [commandLine(withParameters(argv, flags))]);
 }
 
-function unknownOption(what: string, meant: string | undefined, line: CommandLine): CliError {
-  if (meant !== undefined) return usageError(what, undefined, [`Did you mean ${meant}?`]);
-  const [flag = ''] = /--[\w-]+(?==)/.exec(what) ?? [];
-  if (line.options.includes(flag)) return usageError(what, `${flag} has no value`);
-  if (!line.takesParameters || !what.includes("'--")) return usageError(what, undefined, [helpHint(line)]);
-  return usageError(what, 'parameters are written name=value', [commandLine(withParameters(line.argv, line.options))]);
+const ONE_REQUEST = 'only commands that just send a request can print it instead';
+const REASONS = new Map([
+  ['--dry-run', ONE_REQUEST],
+  ['--curl', ONE_REQUEST],
+  ['--get', 'it prints no data to select from'],
+  ['--profile', 'it does not use profiles'],
+]);
+
+/** An option that only other commands have. */
+function inapplicable(flag: string, command: CliCommand): CliError {
+  return usageError(`'${command.fullName}' has no ${flag}`, REASONS.get(flag) ?? 'it sends nothing', [
+    helpHint(command),
+  ]);
 }
 
 /** `latest base=USD date=1` for `latest --base USD --date=1`. */
@@ -113,6 +112,17 @@ function withParameters([word, ...rest]: readonly string[], options: readonly st
   return [`${flag.slice(2)}=${hasValue ? value : '…'}`, ...withParameters(rest.slice(hasValue ? 1 : 0), options)];
 }
 
-function helpHint({ command }: CommandLine): string {
-  return `See: fxrates ${command === undefined ? '' : `${command} `}--help`;
+function unknownCommand(command: CliCommand): CliError {
+  const [name = ''] = command.args;
+  const names = command.commands.map((child) => child.name());
+  const hint = COMMAND_HINTS.get(name);
+  const meant = nearestName(name, names);
+  const list = command.parent === null ? helpHint(command) : `Subcommands: ${names.join(', ')}`;
+  return usageError(`unknown command '${name}'`, undefined, [
+    hint ?? (meant === undefined ? list : `Did you mean ${meant}?`),
+  ]);
+}
+
+function helpHint({ fullName }: CliCommand): string {
+  return `See: ${fullName} --help`;
 }

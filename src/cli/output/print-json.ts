@@ -4,8 +4,8 @@ import { CliError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { compactJson, prettyJson } from '../json/pretty-json.ts';
 import { findCaseless, leaves, memberNames, selectValue, writeJsonPath } from '../json/select-value.ts';
+import type { OutputFormat } from '../options.ts';
 import type { ServiceResponse } from '../request/send-request.ts';
-import type { OutputFormat } from '../settings/global-options.ts';
 import type { CliSettings, GetPath } from '../settings/settings.ts';
 import type { Palette } from '../terminal/palette.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
@@ -121,12 +121,17 @@ function hintsFor(json: string, path: GetPath['path']): string[] {
   return [`${parent.length === 0 ? 'The response' : parent.join('.')} has: ${names.join(', ')}`];
 }
 
+export interface PrintOptions {
+  readonly envelope?: boolean;
+  readonly shape?: boolean;
+}
+
 /** Prints the response of an operation in the form of `--shape`, `--envelope` and the output format. */
-export async function printResponse({ rawBody }: ServiceResponse, invocation: Invocation): Promise<void> {
+export async function printResponse({ rawBody }: ServiceResponse, invocation: Invocation<PrintOptions>): Promise<void> {
   const { settings, options } = invocation;
-  if (options['shape'] === true) await printShape(dataOf(rawBody), invocation);
+  if (options.shape) await printShape(dataOf(rawBody), invocation);
   else if (settings.output === 'raw') await printRaw(rawBody, invocation);
-  else await printJson(options['envelope'] ? rawBody.trim() : dataOf(rawBody), invocation);
+  else await printJson(options.envelope ? rawBody.trim() : dataOf(rawBody), invocation);
 }
 
 /** The text of "data", unchanged. */

@@ -2,14 +2,7 @@ import { nearestName } from '../../nearest-name.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
 import { type JsonPath, parseJsonPath } from '../json/select-value.ts';
-import { type ConfigFile, configValue, NO_CONFIG, profileEntries, profileNames } from '../storage/config-file.ts';
-import type { ColorWhen } from '../terminal/palette.ts';
-import { lowerFirst } from '../terminal/text.ts';
-import { checkBaseUrl, type SourcedText } from './base-url.ts';
-import { parseDuration } from './duration.ts';
-import { debugLevel } from './early-flags.ts';
 import {
-  type GlobalOptions,
   type OutputFormat,
   parseColor,
   parseOutputFormat,
@@ -17,7 +10,13 @@ import {
   parseRetries,
   parseSwitch,
   parseTimeout,
-} from './global-options.ts';
+  type SharedOptions,
+} from '../options.ts';
+import { type ConfigFile, configValue, NO_CONFIG, profileEntries, profileNames } from '../storage/config-file.ts';
+import type { ColorWhen } from '../terminal/palette.ts';
+import { lowerFirst } from '../terminal/text.ts';
+import { checkBaseUrl, type SourcedText } from './base-url.ts';
+import { parseDuration } from './duration.ts';
 
 /** The global options with environment and defaults applied. */
 export type CliSettings = Readonly<ReturnType<typeof resolveSettings>>;
@@ -29,7 +28,7 @@ export interface GetPath {
 }
 
 /** Flag before environment before config.json before default. An empty variable counts as not set. */
-export function resolveSettings(options: GlobalOptions, env: Io['env'], config: ConfigFile = NO_CONFIG) {
+export function resolveSettings(options: SharedOptions, env: Io['env'], config: ConfigFile = NO_CONFIG) {
   refuseContradictions(options);
   const top: Sources = { env, config, profile: undefined };
   const profile: string = options.profile ?? stored(top, 'profile') ?? 'default';
@@ -57,32 +56,32 @@ export function resolveSettings(options: GlobalOptions, env: Io['env'], config: 
     quiet,
     verbose: options.verbose ?? debugLevel(env),
     /** Whether the command may ask questions on the terminal. */
-    mayAsk: options.input && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
+    mayAsk: options.input !== false && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
     /** Instead of sending: print the request in this form. */
     printRequestAs: printFormOf(options),
   };
 }
 
-function outputOf({ json, output, get }: GlobalOptions, sources: Sources): OutputFormat {
+function outputOf({ json, output, get }: SharedOptions, sources: Sources): OutputFormat {
   if (json) return 'json';
   if (output !== undefined) return output;
   const preferred = stored(sources, 'output') ?? 'auto';
   return preferred === 'raw' && get !== undefined ? 'auto' : preferred; // raw would ignore the typed --get
 }
 
-function maxWaitOf({ wait, maxWait }: GlobalOptions, sources: Sources): number {
-  if (!wait) return 0;
+function maxWaitOf({ wait, maxWait }: SharedOptions, sources: Sources): number {
+  if (wait === false) return 0;
   return maxWait ?? stored(sources, 'max_wait') ?? 60_000;
 }
 
-function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, get }: GlobalOptions): void {
+function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, get }: SharedOptions): void {
   if (json && output !== undefined && output !== 'json') {
     throw usageError(`--json and --output ${output} cannot be used together`, 'use one of them');
   }
   if (keyStdin && keyFile !== undefined) {
     throw usageError('--key-stdin and --key-file cannot be used together', 'a command uses one key');
   }
-  if (!wait && maxWait !== undefined && maxWait !== 0) {
+  if (wait === false && maxWait !== undefined && maxWait !== 0) {
     throw usageError('--no-wait and --max-wait cannot be used together', '--no-wait is --max-wait 0');
   }
   if (output === 'raw' && get !== undefined) {
@@ -90,12 +89,12 @@ function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, 
   }
 }
 
-function printFormOf({ curl, dryRun }: GlobalOptions): 'json' | 'curl' | undefined {
+function printFormOf({ curl, dryRun }: SharedOptions): 'json' | 'curl' | undefined {
   if (curl) return 'curl';
   return dryRun ? 'json' : undefined;
 }
 
-function baseUrlOf({ baseUrl }: GlobalOptions, { env, config, profile }: Sources): SourcedText | undefined {
+function baseUrlOf({ baseUrl }: SharedOptions, { env, config, profile }: Sources): SourcedText | undefined {
   if (baseUrl !== undefined) return { text: baseUrl, source: '--base-url' };
   const text = env['FXRATES_BASE_URL'];
   if (text) return { text, source: 'FXRATES_BASE_URL' };
@@ -137,6 +136,12 @@ function parseSetting<Name extends SettingName>(name: Name, text: string, label:
 
 function isSwitchedOn(text: string | undefined): boolean {
   return text !== undefined && text !== '' && text !== '0' && text !== 'false';
+}
+
+/** FXRATES_DEBUG: 2 is -vv, any other value but 0 and false is -v. */
+export function debugLevel({ FXRATES_DEBUG: text }: Io['env']): number {
+  if (!isSwitchedOn(text)) return 0;
+  return text === '2' ? 2 : 1;
 }
 
 /** The settings in config.json: how a value is parsed, and the text of its variable in `fxrates help environment`. */

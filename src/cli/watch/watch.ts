@@ -6,14 +6,13 @@ import type { Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { compactJson } from '../json/pretty-json.ts';
+import { type OutputFormat, parsedOption, wholeNumber } from '../options.ts';
 import { csvText } from '../output/delimited-text.ts';
 import { selectedCsv } from '../output/print-json.ts';
 import { type OperationRequest, openClient, type ServiceResponse } from '../request/send-request.ts';
 import { WaitReporter } from '../request/wait-reporter.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
-import type { OutputFormat } from '../settings/global-options.ts';
-import { parsedOption, wholeNumber } from '../settings/option-types.ts';
 import { jsonLine, wrap } from '../terminal/text.ts';
 
 interface Watch {
@@ -73,6 +72,13 @@ function isTemporary(error: unknown): error is CliError {
   return error instanceof CliError && TEMPORARY.includes(error.details.exitCode);
 }
 
+export interface WatchOptions {
+  /** `true` when no interval was typed. */
+  readonly watch?: number | true;
+  readonly count?: number;
+  readonly force?: boolean;
+}
+
 /** The values of `--watch` and `--count`. */
 export interface WatchRequest {
   /** `undefined`: the default interval of the command. */
@@ -95,17 +101,14 @@ export function watchOptions({
 }
 
 /** `undefined` without `--watch`; then the other options of a watch are refused. */
-export function watchRequest({ options }: Invocation): WatchRequest | undefined {
-  const { watch, count, force } = options;
+export function watchRequest({ options }: Invocation<WatchOptions>): WatchRequest | undefined {
+  const { watch, count = Number.POSITIVE_INFINITY, force } = options;
   if (watch === undefined) {
-    const lonely = Object.entries({ count, force }).find(([, value]) => value !== undefined)?.[0];
+    const lonely = Object.entries({ count: options.count, force }).find(([, value]) => value !== undefined)?.[0];
     if (lonely !== undefined) throw usageError(`--${lonely} requires --watch`);
     return undefined;
   }
-  return {
-    intervalMs: typeof watch === 'number' ? watch : undefined, // `true` when no interval was typed
-    count: typeof count === 'number' ? count : Number.POSITIVE_INFINITY,
-  };
+  return { intervalMs: watch === true ? undefined : watch, count };
 }
 
 function parseInterval(text: string, shortestMs: number): number {

@@ -1,8 +1,8 @@
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { expect, test } from 'vitest';
-import { commandTree } from '../../../src/cli/command-tree.ts';
+import { CliCommand } from '../../../src/cli/command.ts';
 import { operationCommand } from '../../../src/cli/commands/operation.ts';
-import { helpText } from '../../../src/cli/help/command-help.ts';
+import { helpText } from '../../../src/cli/help.ts';
 import { namedQuery, parameterOptions } from '../../../src/cli/parameters.ts';
 import { Screen } from '../../../src/cli/terminal/screen.ts';
 import type { Operation, Parameter } from '../../../src/generated/operations.ts';
@@ -37,14 +37,11 @@ const historical: Operation = {
 const named = parameterOptions(historical, [new Option('--cache <age>'), new Option('--envelope')]);
 
 test('an operation of the contract has help without manual edits', () => {
-  const spec = operationCommand(historical);
-  const program = new Command('fxrates');
-  const command = program.command('historical');
-  for (const option of spec.options?.() ?? []) command.addOption(option);
+  const command = operationCommand(historical);
+  new CliCommand('fxrates').addCommand(command);
 
-  const tree = commandTree(program, { summary: '', specOf: new Map([[command, spec]]) });
   const { help: style } = new Screen(new FakeIo(), { color: 'auto', quiet: 0, output: 'auto' });
-  const help = helpText(tree, ['historical'], style);
+  const help = helpText(command, style);
 
   expect(help).toContain('Rates of a past day. Uses one request of your monthly quota.');
   expect(help).toContain('$ fxrates historical date=2026-01-21');
@@ -75,8 +72,7 @@ test('each parameter with any name has an option; help shows the name that is se
 });
 
 test('the options are parsed, and completion offers the values of an enum', () => {
-  const program = new Command('fxrates');
-  for (const option of operationCommand(historical).options?.() ?? []) program.addOption(option);
+  const program = operationCommand(historical);
 
   program.parse(['--cache-parameter', 'x', '--symbols', 'EUR', '--symbols', 'GBP,USD'], { from: 'user' });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { topics } from '../../../src/cli/commands/help/topics.ts';
+import { topics } from '../../../src/cli/commands/help.ts';
 import { exitCodes } from '../../../src/cli/exit-codes.ts';
-import { createGlobalOptions } from '../../../src/cli/settings/global-options.ts';
+import { sharedOptions } from '../../../src/cli/options.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 
@@ -15,7 +15,7 @@ test('the whole program is one JSON line: commands, options, topics and exit cod
   const names = program.commands.map(({ command }: { command: string }) => command.replace('fxrates ', ''));
   expect(names).toEqual(expect.arrayContaining([...Object.keys(operations), 'api', 'mock', 'auth', 'config', 'help']));
   expect(program.options.flatMap(({ names: ofOption }: { names: string[] }) => ofOption)).toEqual(
-    expect.arrayContaining(createGlobalOptions().map(({ long }) => long)),
+    expect.arrayContaining(sharedOptions().map(({ long }) => long)),
   );
   expect(program.topics.map(({ topic }: { topic: string }) => topic)).toEqual(Object.keys(topics));
   expect(program.exit_codes.map(({ code }: { code: number }) => code)).toEqual([

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { topics } from '../../../src/cli/commands/help/topics.ts';
-import { createGlobalOptions } from '../../../src/cli/settings/global-options.ts';
+import { topics } from '../../../src/cli/commands/help.ts';
+import { sharedOptions } from '../../../src/cli/options.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 
@@ -105,7 +105,7 @@ test('each stream decides separately about colour', async () => {
 test('every global option is documented in help options', async () => {
   const { stdout } = await runCli('help options');
 
-  for (const { flags, long } of createGlobalOptions()) {
+  for (const { flags, long } of sharedOptions()) {
     expect(stdout).toContain(flags);
     expect(long).toMatch(/^--[a-z-]+$/);
   }
@@ -134,7 +134,7 @@ test('each page of help fits a screen of 80 columns and 36 lines', async () => {
 });
 
 test.each([
-  ...['latest --help', 'quota --help', 'help options', 'help rate-limits', 'auth login --help'],
+  ...['latest --help', 'quota --help', 'help options', 'auth login --help'],
   ...(hasOnlyOwnCommands ? ['--help'] : []),
 ])('%s has the expected layout at 60, 80 and 120 columns', async (line) => {
   const name = line === '--help' ? 'program' : line.replace('--help', '').replace('help ', '').trim().replace(' ', '-');

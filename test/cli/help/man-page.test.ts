@@ -1,18 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { allCommands } from '../../../src/cli/command-tree.ts';
-import { manPage } from '../../../src/cli/help/man-page.ts';
-import { programTree } from '../../../src/cli/program.ts';
+import { manPage } from '../../../src/cli/man-page.ts';
+import { createProgram } from '../../../src/cli/program.ts';
 
-const tree = programTree();
-const page = manPage(tree);
+const program = createProgram();
+const page = manPage(program);
 
 test('the manual page has every command and every option', () => {
   const plain = page.replaceAll('\\-', '-');
 
-  for (const { path, options } of allCommands(tree)) {
-    expect(plain).toContain(['fxrates', ...path].join(' '));
-    for (const { names } of options) expect(plain).toContain(`\\fB${names.at(-1)}\\fR`);
+  for (const { fullName, options } of program.all()) {
+    expect(plain).toContain(fullName);
+    for (const { flags, hidden } of options) if (!hidden) expect(plain).toContain(`.B ${flags}`);
   }
 });
 

@@ -1,18 +1,18 @@
-import { Option } from 'commander';
+import { Argument, Option } from 'commander';
 import type { AnyFxRatesError, BatchItem } from '../../../client/index.ts';
 import { type Operation, operations } from '../../../generated/operations.ts';
 import { checkWritable, replaceFile } from '../../../replace-file.ts';
 import { visible } from '../../../visible-text.ts';
-import { cacheOf, cacheOption } from '../../cache/fetch-or-cache.ts';
-import type { CommandSpec, Invocation } from '../../command.ts';
+import { type CachingOptions, cacheOf, cacheOption } from '../../cache/fetch-or-cache.ts';
+import { CliCommand, type Invocation } from '../../command.ts';
 import { CliError, cannotWrite, usageError, writeReason } from '../../errors/cli-error.ts';
 import { changedCommand } from '../../errors/next-command.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { connectionOptions, dataOptions, fileOption, repeatableOption } from '../../options.ts';
 import { dataOf } from '../../output/print-json.ts';
-import { namedQuery, parameterOption, parseParameters } from '../../parameters.ts';
+import { namedQuery, type ParamOptions, parameterOption, parseParameters } from '../../parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { callClient, type OpenClient, openClient, type Query } from '../../request/send-request.ts';
-import { fileOption, repeatableOption } from '../../settings/option-types.ts';
 import { rememberCurrencies } from '../../storage/seen-currencies.ts';
 import { grouped } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
@@ -22,47 +22,51 @@ import { BATCH_FORMATS, type ResultFormat, resultFormat } from './result-format.
 const WITH_QUERY = Object.values<Operation>(operations).filter(({ query }) => query !== 'none');
 const NAMES = WITH_QUERY.map(({ id }) => id);
 const DEFAULT_OPERATION = operations.latest;
+const OPERATION_TEXT = `${NAMES.join(', ')} (default: latest), and a file of queries (default: stdin, unless it is a terminal)`;
 
-export const batchCommand: CommandSpec = {
-  name: 'batch',
-  summary: 'many queries, as fast as the limit per minute allows',
-  description:
-    'Calls an operation, by default latest, once for each query in a file or on stdin, and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. With -o csv it prints a table. The exit code is 0 if all queries succeeded, and 1 if a query failed. It is 4 if the service refuses the key, and 8 if the monthly quota is used up.',
-  argument: {
-    syntax: '[operation] [file]',
-    description: `${NAMES.join(', ')} (default: latest), and a file of queries (default: stdin, unless it is a terminal)`,
-    choices: NAMES,
-  },
-  options: () => [
-    repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
-    parameterOption(),
-    cacheOption('use cached responses up to this age: 10m, snapshot'),
-    new Option('--ordered', 'print the responses in the order of the queries'),
-    fileOption('--failed-out <file>', 'write failed and unsent queries to a file'),
-  ],
-  examples: [
-    { command: 'fxrates batch queries.txt', comment: 'lines such as: base=USD symbols=EUR,GBP' },
-    { command: 'fxrates batch --each base=USD,EUR,GBP', comment: 'three queries' },
-    { command: 'fxrates batch --each base=USD,EUR -o csv --get rates.GBP', comment: 'a table of two rows' },
-    { command: 'fxrates batch queries.txt --failed-out failed.txt', comment: '' },
-    { command: 'fxrates batch failed.txt', comment: 'the failed queries again' },
-    { command: 'fxrates batch queries.txt --cache 1h', comment: 'no second request for a query within an hour' },
-  ],
-  notes: [
-    'A line contains name=value words or a JSON object. Empty lines and lines that start with # are skipped. Invalid lines are reported before anything is sent.',
-    'Queries wait for the limit per minute as long as necessary. --max-wait limits a single Retry-After and has no effect below 10m. With --no-wait, queries fail instead of waiting.',
-  ],
-  usesConnectionSettings: true,
-  printsData: true,
-  formats: BATCH_FORMATS,
-  run: runBatch,
-};
+interface BatchOptions extends ParamOptions, CachingOptions {
+  readonly each?: readonly string[];
+  readonly ordered?: boolean;
+  readonly failedOut?: string;
+}
 
-async function runBatch(invocation: Invocation): Promise<number> {
+export function batchCommand(): CliCommand {
+  return new CliCommand('batch')
+    .about({
+      summary: 'many queries, as fast as the limit per minute allows',
+      description:
+        'Calls an operation, by default latest, once for each query in a file or on stdin, and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. With -o csv it prints a table. The exit code is 0 if all queries succeeded, and 1 if a query failed. It is 4 if the service refuses the key, and 8 if the monthly quota is used up.',
+      examples: [
+        { command: 'fxrates batch queries.txt', comment: 'lines such as: base=USD symbols=EUR,GBP' },
+        { command: 'fxrates batch --each base=USD,EUR,GBP', comment: 'three queries' },
+        { command: 'fxrates batch --each base=USD,EUR -o csv --get rates.GBP', comment: 'a table of two rows' },
+        { command: 'fxrates batch queries.txt --failed-out failed.txt', comment: '' },
+        { command: 'fxrates batch failed.txt', comment: 'the failed queries again' },
+        { command: 'fxrates batch queries.txt --cache 1h', comment: 'no second request for a query within an hour' },
+      ],
+      notes: [
+        'A line contains name=value words or a JSON object. Empty lines and lines that start with # are skipped. Invalid lines are reported before anything is sent.',
+        'Queries wait for the limit per minute as long as necessary. --max-wait limits a single Retry-After and has no effect below 10m. With --no-wait, queries fail instead of waiting.',
+      ],
+    })
+    .takes(new Argument('[operation]', OPERATION_TEXT), NAMES)
+    .takes(new Argument('[file]'))
+    .with([
+      repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
+      parameterOption(),
+      cacheOption('use cached responses up to this age: 10m, snapshot'),
+      new Option('--ordered', 'print the responses in the order of the queries'),
+      fileOption('--failed-out <file>', 'write failed and unsent queries to a file'),
+    ])
+    .with(dataOptions('fxrates batch', BATCH_FORMATS), connectionOptions())
+    .runs(runBatch);
+}
+
+async function runBatch(invocation: Invocation<BatchOptions>): Promise<number> {
   const source = sourceOf(invocation);
   const { operation } = source;
   const queries = await queriesOf(source, invocation);
-  const failedOut = invocation.options['failedOut'] as string | undefined; // as commander leaves it
+  const { failedOut } = invocation.options;
   if (failedOut !== undefined) {
     await checkWritable(failedOut).catch((cause) => {
       throw usageError(`cannot write ${failedOut}`, writeReason(cause));
@@ -107,8 +111,8 @@ interface QuerySource {
 }
 
 /** The first word is an operation, or else the file of queries of the default operation. */
-function sourceOf({ args, options, io, settings }: Invocation): QuerySource {
-  const each = (options['each'] ?? []) as readonly string[]; // as commander leaves them
+function sourceOf({ args, options, io, settings }: Invocation<BatchOptions>): QuerySource {
+  const { each = [] } = options;
   const [first = ''] = args;
   const isNamed = args.length > 1 || Object.hasOwn(operations, first);
   const operation = isNamed ? operationOf(first) : DEFAULT_OPERATION;
@@ -138,9 +142,9 @@ function operationOf(name: string): Operation {
 /** Parameters typed with -p apply to all queries. Those of a query take precedence. */
 async function queriesOf(
   { operation, path, each }: QuerySource,
-  { options, io }: Invocation,
+  { options, io }: Invocation<BatchOptions>,
 ): Promise<readonly Query[]> {
-  const shared = parseParameters((options['param'] ?? []) as readonly string[]);
+  const shared = parseParameters(options.param ?? []);
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io);
   const whole = queries.map((query) => ({ ...query, ...shared, ...query })); // its own parameters are the first columns
   return operation.query === 'named'
@@ -149,7 +153,7 @@ async function queriesOf(
 }
 
 interface BatchRun {
-  readonly invocation: Invocation;
+  readonly invocation: Invocation<BatchOptions>;
   readonly operation: Operation;
   readonly queries: readonly Query[];
   readonly format: ResultFormat;
@@ -267,7 +271,7 @@ class ResultPrinter {
 
   constructor(run: BatchRun) {
     this.#run = run;
-    this.#isOrdered = run.invocation.options['ordered'] === true;
+    this.#isOrdered = run.invocation.options.ordered === true;
   }
 
   async add(query: Query, line: string): Promise<void> {

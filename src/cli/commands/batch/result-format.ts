@@ -1,14 +1,15 @@
-import type { CommandSpec, Invocation } from '../../command.ts';
+import type { Invocation } from '../../command.ts';
 import { type CliError, usageError } from '../../errors/cli-error.ts';
 import { errorFacts } from '../../errors/print-error.ts';
 import { compactJson } from '../../json/pretty-json.ts';
+import type { OutputFormat } from '../../options.ts';
 import { csvText } from '../../output/delimited-text.ts';
 import { selectedCsv } from '../../output/print-json.ts';
 import type { Query } from '../../request/send-request.ts';
 import type { GetPath } from '../../settings/settings.ts';
 
 /** The formats of a batch. Another one has no effect if it comes from the environment or config.json. */
-export const BATCH_FORMATS: NonNullable<CommandSpec['formats']> = ['auto', 'json', 'compact', 'csv'];
+export const BATCH_FORMATS: readonly OutputFormat[] = ['auto', 'json', 'compact', 'csv'];
 
 /** How the results of a batch are printed. */
 export interface ResultFormat {

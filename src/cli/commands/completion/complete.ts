@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import type { Argument, Option } from 'commander';
 import { utf8Text } from '../../../utf8-text.ts';
-import type { CommandNode, OptionNode } from '../../command-tree.ts';
-import { finishedTree } from '../../finished-tree.ts';
+import type { CliCommand } from '../../command.ts';
+import { sharedOptions } from '../../options.ts';
+import { createProgram } from '../../program.ts';
 import { configFolder, pathIn } from '../../storage/folders.ts';
 import { seenCurrencies } from '../../storage/seen-currencies.ts';
 
@@ -29,25 +31,25 @@ export interface Completion {
 
 /**
  * The output of `fxrates __complete -- words…`: a candidate per line, its description after a tab, then a colon and the
- * directive. The words are those after `fxrates`; the last one is to be completed. It loads no command.
+ * directive. The words are those after `fxrates`; the last one is to be completed.
  */
 export async function completionText(argv: readonly string[], env: Env): Promise<string> {
   const words = argv[0] === '--' ? argv.slice(1) : argv;
-  const { candidates, directive } = complete(words, { tree: await finishedTree(), env });
+  const { candidates, directive } = await complete(words, { program: createProgram(), env });
   const lines = candidates.map(({ word, description = '' }) => (description === '' ? word : `${word}\t${description}`));
   return `${[...lines, `:${directive}`].join('\n')}\n`;
 }
 
 interface Context {
-  readonly tree: CommandNode;
+  readonly program: CliCommand;
   readonly env: Env;
 }
 
 /** The candidates for the last of `words`. */
-export function complete(words: readonly string[], context: Context): Completion {
+export async function complete(words: readonly string[], context: Context): Promise<Completion> {
   const current = words.at(-1) ?? '';
-  const position = positionAfter(words.slice(0, -1), context.tree);
-  const { candidates, directive } = offersAt(position, current, context);
+  const position = positionAfter(words.slice(0, -1), context.program);
+  const { candidates, directive } = await offersAt(position, current, context);
   const fitting = candidates.filter(({ word }) => word.startsWith(current));
   const areUnfinished = fitting.length > 0 && fitting.every(({ word }) => word.endsWith('='));
   return { candidates: fitting, directive: directive + (areUnfinished ? DIRECTIVES.noSpace : 0) };
@@ -55,84 +57,98 @@ export function complete(words: readonly string[], context: Context): Completion
 
 /** Where in the command line the word to be completed is. */
 interface Position {
-  readonly command: CommandNode;
+  readonly command: CliCommand;
   /** The arguments before the word. */
   readonly args: readonly string[];
   /** The option whose value is next. */
-  readonly option: OptionNode | undefined;
+  readonly option: Option | undefined;
   readonly isAfterSeparator: boolean;
 }
 
-function positionAfter(words: readonly string[], tree: CommandNode): Position {
-  const start: Position = { command: tree, args: [], option: undefined, isAfterSeparator: false };
-  return words.reduce((position, word) => advanced(position, word, tree), start);
+function positionAfter(words: readonly string[], program: CliCommand): Position {
+  const start: Position = { command: program, args: [], option: undefined, isAfterSeparator: false };
+  return words.reduce(advanced, start);
 }
 
-function advanced(position: Position, word: string, tree: CommandNode): Position {
+function advanced(position: Position, word: string): Position {
   const { command, args, isAfterSeparator } = position;
   if (isValueOf(position.option, word)) return { ...position, option: undefined };
   if (isAfterSeparator) return { ...position, args: [...args, word] };
   if (word === '--') return { ...position, isAfterSeparator: true };
-  if (word.startsWith('-') && word !== '-') return { ...position, option: optionAwaitingValue(word, command, tree) };
-  const subcommand = args.length > 0 ? undefined : command.commands.find(({ path }) => path.at(-1) === word);
+  if (word.startsWith('-') && word !== '-') return { ...position, option: optionAwaitingValue(word, command) };
+  const subcommand = args.length > 0 ? undefined : command.find([word]);
   return subcommand === undefined ? { ...position, args: [...args, word] } : { ...position, command: subcommand };
 }
 
 /** `--output`, `-o` and `-qo` await a value, `--output=json` has it. */
-function optionAwaitingValue(word: string, command: CommandNode, tree: CommandNode): OptionNode | undefined {
-  const name = word.startsWith('--') ? word : `-${word.at(-1)}`;
-  const option = findOption(name, command, tree);
-  return option?.value === undefined ? undefined : option;
+function optionAwaitingValue(word: string, command: CliCommand): Option | undefined {
+  const option = findOption(word.startsWith('--') ? word : `-${word.at(-1)}`, command);
+  return option?.required || option?.optional ? option : undefined;
 }
 
 /** After `--watch`, whose value is optional, a word that starts with `-` is the next option. */
-function isValueOf(option: OptionNode | undefined, word: string): option is OptionNode {
-  return option !== undefined && !(option.isValueOptional && word.startsWith('-'));
+function isValueOf(option: Option | undefined, word: string): option is Option {
+  return option !== undefined && !(option.optional && word.startsWith('-'));
 }
 
-function findOption(name: string, command: CommandNode, tree: CommandNode): OptionNode | undefined {
-  return [...command.options, ...tree.options].find(({ names }) => names.includes(name));
+function findOption(name: string, command: CliCommand): Option | undefined {
+  return [...command.options, ...sharedOptions()].find(({ short, long }) => short === name || long === name);
 }
 
-function offersAt(position: Position, current: string, context: Context): Completion {
+async function offersAt(position: Position, current: string, context: Context): Promise<Completion> {
   const { command, args, option, isAfterSeparator } = position;
-  if (isAfterSeparator && runsProgram(command)) return { candidates: [], directive: DIRECTIVES.commandLine };
+  if (isAfterSeparator && command.syntax.startsWith('[--'))
+    return { candidates: [], directive: DIRECTIVES.commandLine };
   if (isValueOf(option, current)) return valueOffers(option, current, context);
   if (!current.startsWith('-') || isAfterSeparator) return argumentOffers(command, { args, current }, context);
   const [name = ''] = current.split('=', 1);
   if (name === current) return optionOffers(command, current);
-  const assigned = name.startsWith('--') ? findOption(name, command, context.tree) : undefined; // `-o=csv` is refused
+  const assigned = name.startsWith('--') ? findOption(name, command) : undefined; // `-o=csv` is refused
   return assigned === undefined ? NOTHING : assignedOffers(assigned, { name, current }, context);
 }
 
 const NOTHING: Completion = { candidates: [], directive: DIRECTIVES.noFiles };
 
-function runsProgram({ argument }: CommandNode): boolean {
-  return argument?.syntax.startsWith('[--') ?? false;
-}
-
 /** Short names only after a single `-`. */
-function optionOffers({ options }: CommandNode, current: string): Completion {
-  const named = options.flatMap(({ names, description }) => names.map((word) => ({ word, description })));
-  const candidates = current === '-' ? named : named.filter(({ word }) => word.startsWith('--'));
-  return { ...NOTHING, candidates };
+function optionOffers({ ownOptions, sharedOptions: shared }: CliCommand, current: string): Completion {
+  const candidates = [...ownOptions, ...shared].flatMap(({ short, long, description }) =>
+    [short, long].flatMap((word) => (word === undefined ? [] : [{ word, description }])),
+  );
+  const isOffered = ({ word }: Candidate) => current === '-' || word.startsWith('--');
+  return { ...NOTHING, candidates: candidates.filter(isOffered) };
 }
 
 /** `--color=al`, as one word. */
-function assignedOffers(
-  option: OptionNode,
+async function assignedOffers(
+  option: Option,
   { name, current }: { readonly name: string; readonly current: string },
   context: Context,
-): Completion {
-  const { candidates, directive } = valueOffers(option, current.slice(name.length + 1), context);
+): Promise<Completion> {
+  const { candidates, directive } = await valueOffers(option, current.slice(name.length + 1), context);
   return { directive, candidates: candidates.map(({ word }) => ({ word: `${name}=${word}` })) };
 }
 
-function valueOffers({ names, value = '', choices }: OptionNode, current: string, { tree, env }: Context): Completion {
-  if (names.includes('--profile')) return { ...NOTHING, candidates: profileNames(env).map((word) => ({ word })) };
-  if (value.startsWith('name=')) return parameterOffers(tree, current, env);
-  const directive = /\bfile\b/.test(value) ? 0 : DIRECTIVES.noFiles;
+async function valueOffers(
+  { long, flags, argChoices = [] }: Option,
+  current: string,
+  { program, env }: Context,
+): Promise<Completion> {
+  if (long === '--profile') return { ...NOTHING, candidates: profileNames(env).map((word) => ({ word })) };
+  if (flags.includes('<name=')) return parameterOffers(program, current, env);
+  const directive = /\bfile\b/.test(flags) ? 0 : DIRECTIVES.noFiles;
+  const choices = long === '--behaviour' ? [...argChoices, ...(await switchValues())] : argChoices;
   return { candidates: inSteps(choices, current).map((word) => ({ word })), directive };
+}
+
+/** `switch=value` for each value of each switch of the mock, which only this completion loads. */
+async function switchValues(): Promise<readonly string[]> {
+  const { createMockServer } = await import('../../../mock-server/index.ts');
+  const settable = createMockServer()
+    .behaviour.describe()
+    .filter(({ provenance }) => provenance !== 'documented');
+  return settable.flatMap(({ name, default: byDefault, alternatives }) =>
+    [byDefault, ...alternatives].map((value) => `${name}=${value}`),
+  );
 }
 
 /** Of choices such as `switch=value`, first the names, then the values of the one that was typed. */
@@ -141,47 +157,52 @@ function inSteps(choices: readonly string[], current: string): readonly string[]
   return [...new Set(choices.map((choice) => choice.replace(/=.*/s, '=')))];
 }
 
-interface Argument {
+interface TypedArguments {
   readonly args: readonly string[];
   readonly current: string;
 }
 
-function argumentOffers(command: CommandNode, { args, current }: Argument, context: Context): Completion {
-  const { argument, commands } = command;
-  const { tree, env } = context;
+async function argumentOffers(
+  command: CliCommand,
+  { args, current }: TypedArguments,
+  context: Context,
+): Promise<Completion> {
+  const { registeredArguments, commands } = command;
   if (args.length === 0 && commands.length > 0) {
-    return {
-      ...NOTHING,
-      candidates: commands.map(({ path, summary }) => ({ word: path.at(-1) ?? '', description: summary })),
-    };
+    return { ...NOTHING, candidates: commands.map((child) => ({ word: child.name(), description: child.summary() })) };
   }
-  const placeholders = argument?.syntax.match(/[\w=-]+(?:\.\.\.)?/g) ?? [];
-  const placeholder = placeholders[args.length] ?? placeholders.findLast((name) => name.endsWith('...')) ?? '';
-  if (placeholder.startsWith('name=')) return parameterOffers(tree, current, env);
-  if (args.length === 0) {
-    const directive = /\bfile\b/.test(placeholder) ? 0 : DIRECTIVES.noFiles;
-    return { candidates: (argument?.choices ?? []).map((word) => ({ word })), directive };
-  }
-  if (/\bfile\b/.test(placeholder)) return { candidates: [], directive: 0 };
-  return furtherOffers(command, { args, current }, context);
+  const argument = registeredArguments[args.length] ?? registeredArguments.findLast(({ variadic }) => variadic);
+  const name = argument?.name() ?? '';
+  if (name === 'name=value') return parameterOffers(context.program, current, context.env);
+  if (args.length > 0 && name !== 'file') return furtherOffers(command, { args, current }, context);
+  return { candidates: choicesOf(argument), directive: name === 'file' ? 0 : DIRECTIVES.noFiles };
+}
+
+function choicesOf(argument: Argument | undefined): readonly Candidate[] {
+  return (argument?.argChoices ?? []).map((word) => ({ word }));
 }
 
 /** After `help auth` come the commands of auth; after `config set output`, the values of --output. */
-function furtherOffers({ path }: CommandNode, { args, current }: Argument, context: Context): Completion {
-  const { tree } = context;
+async function furtherOffers(
+  { path }: CliCommand,
+  { args, current }: TypedArguments,
+  context: Context,
+): Promise<Completion> {
   const [name = ''] = args;
-  if (path[0] === 'help') return argumentOffers(positionAfter(args, tree).command, { args: [], current }, context);
+  if (path[0] === 'help') {
+    return argumentOffers(positionAfter(args, context.program).command, { args: [], current }, context);
+  }
   if (path.join(' ') !== 'config set' || args.length > 1) return NOTHING;
   if (name === 'share_limit') return { ...NOTHING, candidates: [{ word: 'on' }, { word: 'off' }] }; // it has no option
-  const option = findOption(`--${name.replaceAll('_', '-')}`, tree, tree);
+  const option = findOption(`--${name.replaceAll('_', '-')}`, context.program);
   return option === undefined ? NOTHING : valueOffers(option, current, context);
 }
 
 /** Names of parameters from the examples of help. After `symbols=` and `symbols=EUR,`, currencies. */
-function parameterOffers(tree: CommandNode, current: string, env: Env): Completion {
+function parameterOffers(program: CliCommand, current: string, env: Env): Completion {
   const [name = ''] = current.split('=', 1);
   if (name === current) {
-    const takers = tree.commands.filter(({ argument }) => argument?.syntax.includes('name=value'));
+    const takers = program.commands.filter(({ syntax }) => syntax.includes('name=value'));
     const examples = takers.flatMap((command) => command.examples.map((example) => example.command));
     const names = examples.flatMap((example) => example.match(/(?<= )[a-z]\w*=/g) ?? []);
     return { ...NOTHING, candidates: [...new Set(names)].map((word) => ({ word })) };

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { Option } from 'commander';
+import { Argument, Option } from 'commander';
 import { makeFolder, replaceFile } from '../../../replace-file.ts';
-import type { CommandSpec, Invocation } from '../../command.ts';
+import { CliCommand, type Invocation } from '../../command.ts';
 import { noFolder, storageError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { changedCommand } from '../../errors/next-command.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -67,48 +67,52 @@ const shells: Readonly<Record<ShellName, Shell>> = {
   },
 };
 
-export const completionCommand: CommandSpec = {
-  name: 'completion',
-  summary: 'completion for bash, zsh, fish and PowerShell',
-  description: 'Prints a script that lets your shell complete commands, options and values, or installs it.',
-  examples: [
-    { command: 'fxrates completion install', comment: 'for your shell, after a confirmation' },
-    { command: 'source <(fxrates completion bash)', comment: 'for this session only' },
-  ],
-  commands: [
-    ...SHELLS.map(printCommand),
-    {
-      name: 'install',
+interface InstallOptions {
+  readonly yes?: boolean;
+}
+
+export function completionCommand(): CliCommand {
+  const install = new CliCommand('install')
+    .about({
       summary: 'install the script for your shell',
       description:
         'Writes the script to a file after a confirmation, and replaces an older script. If the shell needs a line in its settings, prints that line.',
-      argument: { syntax: '[shell]', description: 'default: the shell in the variable SHELL', choices: SHELLS },
-      options: () => [new Option('-y, --yes', 'write without a confirmation')],
       examples: [
         { command: 'fxrates completion install', comment: '' },
         { command: 'fxrates completion install fish --yes', comment: '' },
       ],
-      run: installCompletion,
-    },
-  ],
-};
+    })
+    .takes(new Argument('[shell]', 'default: the shell in the variable SHELL'), SHELLS)
+    .with([new Option('-y, --yes', 'write without a confirmation')])
+    .runs(installCompletion);
+  const completion = new CliCommand('completion').about({
+    summary: 'completion for bash, zsh, fish and PowerShell',
+    description: 'Prints a script that lets your shell complete commands, options and values, or installs it.',
+    examples: [
+      { command: 'fxrates completion install', comment: 'for your shell, after a confirmation' },
+      { command: 'source <(fxrates completion bash)', comment: 'for this session only' },
+    ],
+  });
+  for (const command of [...SHELLS.map(printCommand), install]) completion.addCommand(command);
+  return completion;
+}
 
-function printCommand(name: ShellName): CommandSpec {
+function printCommand(name: ShellName): CliCommand {
   const { title, script } = shells[name];
-  return {
-    name,
-    summary: `print the script for ${title}`,
-    description: `Prints the completion script for ${title}.`,
-    examples: [{ command: `fxrates completion ${name}`, comment: '' }],
-    run: async ({ screen }) => {
+  return new CliCommand(name)
+    .about({
+      summary: `print the script for ${title}`,
+      description: `Prints the completion script for ${title}.`,
+      examples: [{ command: `fxrates completion ${name}`, comment: '' }],
+    })
+    .runs(async ({ screen }) => {
       await screen.print(script);
       return exitCodes.ok;
-    },
-  };
+    });
 }
 
 /** Writes the script of a shell to its file. The settings of the shell itself are the user's: they are never touched. */
-async function installCompletion(invocation: Invocation): Promise<number> {
+async function installCompletion(invocation: Invocation<InstallOptions>): Promise<number> {
   const { args, io, screen } = invocation;
   const folders = foldersOf(io.env);
   const shell = shellName(args[0], io.env['SHELL']);
@@ -139,8 +143,12 @@ function shellName(typed: string | undefined, variable: string | undefined): She
   throw usageError(what, `expected one of ${SHELLS.join(', ')}`, ['fxrates completion install bash']);
 }
 
-async function confirm(what: string, path: string, { options, settings, io, screen, argv }: Invocation): Promise<void> {
-  if (options['yes'] === true) return;
+async function confirm(
+  what: string,
+  path: string,
+  { options, settings, io, screen, argv }: Invocation<InstallOptions>,
+): Promise<void> {
+  if (options.yes) return;
   if (!io.stdin.isTTY || !settings.mayAsk) {
     throw usageError(`${what} ${path}`, 'writing it requires a confirmation, and prompts are disabled', [
       `Without a prompt:  ${changedCommand(argv, { add: ['--yes'] })}`,

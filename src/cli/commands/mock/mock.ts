@@ -1,59 +1,61 @@
 import { once } from 'node:events';
 import { constants } from 'node:os';
-import { Option } from 'commander';
+import { Argument, Option } from 'commander';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import { plans } from '../../../generated/service.ts';
 import { parseIsoInstant } from '../../../iso-instant.ts';
 import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import { oneLine } from '../../../visible-text.ts';
-import type { CommandSpec, Invocation } from '../../command.ts';
+import { CliCommand, type Invocation } from '../../command.ts';
 import { CliError, usageError } from '../../errors/cli-error.ts';
 import { changedCommand } from '../../errors/next-command.ts';
 import { errorFacts } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Io } from '../../io.ts';
-import { choiceOption, fileOption, parsedOption, repeatableOption, wholeNumber } from '../../settings/option-types.ts';
+import { choiceOption, fileOption, parsedOption, repeatableOption, wholeNumber } from '../../options.ts';
 import { jsonLine, quoteForShell } from '../../terminal/text.ts';
 import { type MockOptions, PRESETS, type RunningMock, startMock } from './start-mock.ts';
 
-export const mockCommand: CommandSpec = {
-  name: 'mock',
-  summary: 'local mock server with invented rates, also for one command',
-  description:
-    'Starts a local server with invented rates, a key, and the limits of its plan. With a command after --, sets FXRATES_BASE_URL, FXRATES_API_KEY and FXRATES_MOCK_ADMIN_URL for it, runs it, and exits with its exit code.',
-  argument: { syntax: '[-- command...]', description: 'a command to run with the mock' },
-  options: () => [
-    new Option('--port <port>', '0: any free port (default: 4010; 0 with a command)').argParser(parsePort),
-    new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
-    new Option('--allow-remote', 'accept other machines (default host: 0.0.0.0)'),
-    fileOption('--tls-cert <file>', 'serve https with this certificate (PEM)'),
-    fileOption('--tls-key <file>', 'private key of the certificate (PEM)'),
-    choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES),
-    parsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
-    new Option('--now <time>', 'start time of the clock, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
-    new Option('--frozen', 'freeze the clock; POST /__fxrates/clock moves it'),
-    behaviourOption(),
-    fileOption('--setup <file>', 'start with the keys, stubs and faults of a file'),
-    fileOption('--replay <file>', 'respond to latest with recorded responses'),
-    parsedOption('--journal-size <n>', 'requests that the journal keeps (default: 1000)', wholeNumber(0, 1_000_000)),
-    fileOption('--state <file>', 'persist the state; resume if the file exists'),
-  ],
-  examples: [
-    { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },
-    { command: 'fxrates mock -- npm test', comment: 'exits with the exit code of npm test' },
-    {
-      command: 'fxrates mock --behaviour rateWindow=token-bucket',
-      comment: 'one switch; TAB shows them all',
-    },
-    {
-      command: 'fxrates mock --allow-remote',
-      comment: 'in a container; FXRATES_MOCK_ADMIN_TOKEN sets its admin token',
-    },
-    { command: 'fxrates mock --port 0 --json', comment: 'one line with url, key, plan, pid and more' },
-  ],
-  notes: ['The key is not valid at the service. Ctrl-C stops the server.'],
-  run: runMock,
-};
+export function mockCommand(): CliCommand {
+  return new CliCommand('mock')
+    .about({
+      summary: 'local mock server with invented rates, also for one command',
+      description:
+        'Starts a local server with invented rates, a key, and the limits of its plan. With a command after --, sets FXRATES_BASE_URL, FXRATES_API_KEY and FXRATES_MOCK_ADMIN_URL for it, runs it, and exits with its exit code.',
+      examples: [
+        { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },
+        { command: 'fxrates mock -- npm test', comment: 'exits with the exit code of npm test' },
+        {
+          command: 'fxrates mock --behaviour rateWindow=token-bucket',
+          comment: 'one switch; TAB shows them all',
+        },
+        {
+          command: 'fxrates mock --allow-remote',
+          comment: 'in a container; FXRATES_MOCK_ADMIN_TOKEN sets its admin token',
+        },
+        { command: 'fxrates mock --port 0 --json', comment: 'one line with url, key, plan, pid and more' },
+      ],
+      notes: ['The key is not valid at the service. Ctrl-C stops the server.'],
+    })
+    .takes(new Argument('[-- command...]', 'a command to run with the mock'))
+    .with([
+      new Option('--port <port>', '0: any free port (default: 4010; 0 with a command)').argParser(parsePort),
+      new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
+      new Option('--allow-remote', 'accept other machines (default host: 0.0.0.0)'),
+      fileOption('--tls-cert <file>', 'serve https with this certificate (PEM)'),
+      fileOption('--tls-key <file>', 'private key of the certificate (PEM)'),
+      choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES),
+      parsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
+      new Option('--now <time>', 'start time of the clock, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
+      new Option('--frozen', 'freeze the clock; POST /__fxrates/clock moves it'),
+      behaviourOption(),
+      fileOption('--setup <file>', 'start with the keys, stubs and faults of a file'),
+      fileOption('--replay <file>', 'respond to latest with recorded responses'),
+      parsedOption('--journal-size <n>', 'requests that the journal keeps (default: 1000)', wholeNumber(0, 1_000_000)),
+      fileOption('--state <file>', 'persist the state; resume if the file exists'),
+    ])
+    .runs(runMock);
+}
 
 /** Files and switches are valid too, so any text is accepted. */
 function behaviourOption(): Option {
@@ -65,7 +67,7 @@ function behaviourOption(): Option {
 
 const PLAN_NAMES = Object.keys(plans);
 
-function runMock(invocation: Invocation): Promise<number> {
+function runMock(invocation: Invocation<ParsedOptions>): Promise<number> {
   const { argv, args, options } = invocation;
   const separatorAt = argv.indexOf('--');
   const command = separatorAt === -1 ? [] : argv.slice(separatorAt + 1);
@@ -83,7 +85,7 @@ function runMock(invocation: Invocation): Promise<number> {
       'fxrates mock -- npm test',
     ]);
   }
-  const { host, allowRemote = false, ...given } = options as unknown as ParsedOptions; // by the options above
+  const { host, allowRemote = false, ...given } = options;
   const adminToken = invocation.io.env['FXRATES_MOCK_ADMIN_TOKEN'];
   const mock: MockOptions = {
     ...given,

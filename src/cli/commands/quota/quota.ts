@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { QuotaData, QuotaForecast } from '../../../client/index.ts';
 import { operations } from '../../../generated/operations.ts';
-import type { CommandSpec, Invocation } from '../../command.ts';
+import type { CliCommand, Invocation } from '../../command.ts';
 import { CliError, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { selectValue } from '../../json/select-value.ts';
@@ -10,8 +10,15 @@ import { dryRun, type OperationRequest, type ServiceResponse, sendRequest } from
 import { requireKey } from '../../settings/api-key.ts';
 import { requireBaseUrl } from '../../settings/base-url.ts';
 import { grouped } from '../../terminal/text.ts';
-import { LiveView, type WatchRequest, watch, watchOptions, watchRequest } from '../../watch/watch.ts';
-import { operationCommand, operationRequest } from '../operation.ts';
+import {
+  LiveView,
+  type WatchOptions,
+  type WatchRequest,
+  watch,
+  watchOptions,
+  watchRequest,
+} from '../../watch/watch.ts';
+import { operationCommand, operationRequest, type ResponseOptions } from '../operation.ts';
 import { limitOf, type QuotaFields, quotaTable, readFields, remainingOf, withFields } from './quota-table.ts';
 
 const { quota } = operations;
@@ -21,27 +28,34 @@ const ownOptions = () => [
   ...watchOptions({ text: 'repeat, from 10s (default: 1m)', shortestMs: 10_000 }),
 ];
 
-export const quotaCommand: CommandSpec = {
-  ...operationCommand(quota, ownOptions),
-  summary: 'plan, usage, limits, reset time and forecast (free)',
-  description:
-    'Plan, usage, limits and reset time of your key, and a forecast of its use. Free: never uses your monthly quota.',
-  examples: [
-    { command: 'fxrates quota', comment: '' },
-    { command: 'fxrates quota --fail-at 80%', comment: 'exit code 8 if 80 % or more is used' },
-    { command: 'fxrates quota --get monthly_remaining', comment: 'one number' },
-    { command: 'fxrates quota --json', comment: 'JSON with the added fields' },
-    { command: 'fxrates quota --watch --fail-at 90%', comment: 'runs until 90 % are used' },
-  ],
-  notes: [
-    'In a pipe it prints JSON. The names are those of the service; monthly_remaining and forecast are added.',
-    "The forecast is an estimate from this month's average. On the first day or below 20 requests, the table says that it is too early, and the JSON has the confidence low.",
-    'The command works even if the monthly quota is used up. The per-minute limit applies.',
-  ],
-  run: runQuota,
-};
+interface QuotaOptions extends ResponseOptions, WatchOptions {
+  readonly failAt?: FailAt;
+  readonly forecast: boolean;
+}
 
-async function runQuota(invocation: Invocation): Promise<number> {
+export function quotaCommand(): CliCommand {
+  return operationCommand(quota, ownOptions)
+    .about({
+      summary: 'plan, usage, limits, reset time and forecast (free)',
+      description:
+        'Plan, usage, limits and reset time of your key, and a forecast of its use. Free: never uses your monthly quota.',
+      examples: [
+        { command: 'fxrates quota', comment: '' },
+        { command: 'fxrates quota --fail-at 80%', comment: 'exit code 8 if 80 % or more is used' },
+        { command: 'fxrates quota --get monthly_remaining', comment: 'one number' },
+        { command: 'fxrates quota --json', comment: 'JSON with the added fields' },
+        { command: 'fxrates quota --watch --fail-at 90%', comment: 'runs until 90 % are used' },
+      ],
+      notes: [
+        'In a pipe it prints JSON. The names are those of the service; monthly_remaining and forecast are added.',
+        "The forecast is an estimate from this month's average. On the first day or below 20 requests, the table says that it is too early, and the JSON has the confidence low.",
+        'The command works even if the monthly quota is used up. The per-minute limit applies.',
+      ],
+    })
+    .runs(runQuota);
+}
+
+async function runQuota(invocation: Invocation<QuotaOptions>): Promise<number> {
   const request = operationRequest(quota, invocation, ownOptions);
   const watching = watchRequest(invocation);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
@@ -52,7 +66,11 @@ async function runQuota(invocation: Invocation): Promise<number> {
   return exitCodes.ok;
 }
 
-async function watchQuota(request: OperationRequest, watching: WatchRequest, invocation: Invocation): Promise<number> {
+async function watchQuota(
+  request: OperationRequest,
+  watching: WatchRequest,
+  invocation: Invocation<QuotaOptions>,
+): Promise<number> {
   const { settings, io } = invocation;
   requireBaseUrl(settings);
   const key = await requireKey(settings, io); // once: stdin cannot be read again
@@ -71,29 +89,31 @@ async function watchQuota(request: OperationRequest, watching: WatchRequest, inv
 const DEFAULT_INTERVAL_MS = 60_000;
 
 /** @throws CliError when `--fail-at` is reached */
-function checkUse(response: ServiceResponse, { options }: Invocation): void {
-  const failAt = options['failAt'] as FailAt | undefined; // as parseFailAt made it
+function checkUse(response: ServiceResponse, { options: { failAt } }: Invocation<QuotaOptions>): void {
   const failure = failAt && usedTooMuch(readFields(recordOf(response)), failAt);
   if (failure !== undefined) throw failure;
 }
 
-async function printQuota(response: ServiceResponse, invocation: Invocation): Promise<void> {
+async function printQuota(response: ServiceResponse, invocation: Invocation<QuotaOptions>): Promise<void> {
   const { settings, screen } = invocation;
   if (settings.output === 'raw') return printRaw(response.rawBody, invocation);
   if (screen.isForPeople && settings.get.length === 0) return screen.printText(await tableText(response, invocation));
   return printJson(await recordWithForecast(response, invocation), invocation);
 }
 
-async function tableText(response: ServiceResponse, { screen, io, options }: Invocation): Promise<string> {
-  const forecast = options['forecast'] === false ? undefined : await forecastOf(response);
+async function tableText(
+  response: ServiceResponse,
+  { screen, io, options }: Invocation<QuotaOptions>,
+): Promise<string> {
+  const forecast = options.forecast ? await forecastOf(response) : undefined;
   const context = { style: screen.out, now: response.receivedAt, key: response.key, timeZone: io.timeZone, forecast };
   return quotaTable(recordOf(response), context);
 }
 
-async function recordWithForecast(response: ServiceResponse, { options }: Invocation): Promise<string> {
+async function recordWithForecast(response: ServiceResponse, { options }: Invocation<QuotaOptions>): Promise<string> {
   const record = recordOf(response);
   const remaining = { monthly_remaining: remainingOf(readFields(record)) ?? 'null' };
-  if (options['forecast'] === false) return withFields(record, remaining);
+  if (!options.forecast) return withFields(record, remaining);
   return withFields(record, { ...remaining, forecast: forecastJson(await forecastOf(response)) });
 }
 

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Completion, complete, completionText } from '../../../../src/cli/commands/completion/complete.ts';
-import { finishedTree } from '../../../../src/cli/finished-tree.ts';
+import { createProgram } from '../../../../src/cli/program.ts';
 import { createMockServer } from '../../../../src/mock-server/index.ts';
 import { runCli } from '../../../helpers/cli-io.ts';
 import { success } from '../../../helpers/service-replies.ts';
 
-const tree = await finishedTree();
+const program = createProgram();
 const home = mkdtempSync(join(tmpdir(), 'fxrates-complete-'));
 mkdirSync(join(home, '.config', 'fxrates'), { recursive: true });
 const config = { profiles: { work: { base_url: 'https://x.test' }, home: {} } };
@@ -17,9 +17,9 @@ writeFileSync(join(home, '.config', 'fxrates', 'config.json'), `\uFEFF${JSON.str
 mkdirSync(join(home, '.local', 'state', 'fxrates'), { recursive: true });
 writeFileSync(join(home, '.local', 'state', 'fxrates', 'currencies'), 'EUR\nGBP\nUSD\n');
 
-const ask = (words: readonly string[], env: Readonly<Record<string, string>> = { HOME: home }): Completion =>
-  complete(words, { tree, env });
-const wordsFor = (words: readonly string[]) => ask(words).candidates.map(({ word }) => word);
+const ask = (words: readonly string[], env: Readonly<Record<string, string>> = { HOME: home }): Promise<Completion> =>
+  complete(words, { program, env });
+const wordsFor = async (words: readonly string[]) => (await ask(words)).candidates.map(({ word }) => word);
 
 test.each<[words: readonly string[], expected: readonly string[]]>([
   [['q'], ['quota']],
@@ -97,8 +97,8 @@ test.each<[words: readonly string[], expected: readonly string[]]>([
   [['mock', '--behaviour=retryAfterUnit=m'], ['--behaviour=retryAfterUnit=milliseconds']],
   [['mock', '--behaviour', 'unlimitedFairUse=n'], ['unlimitedFairUse=null']],
   [['mock', '--behaviour', 'revocation'], []],
-])('completes %j with %j', (words, expected) => {
-  expect(wordsFor(words).toSorted()).toEqual(expected.toSorted());
+])('completes %j with %j', async (words, expected) => {
+  expect((await wordsFor(words)).toSorted()).toEqual(expected.toSorted());
 });
 
 test.each<[words: readonly string[], directive: number]>([
@@ -111,20 +111,20 @@ test.each<[words: readonly string[], directive: number]>([
   [['mock', '--', 'npm'], 64],
   [['mock', '--', 'npm', 'te'], 64],
   [['latest', '--', ''], 4 + 2],
-])('completes %j with the directive %d', (words, directive) => {
-  expect(ask(words).directive).toBe(directive);
+])('completes %j with the directive %d', async (words, directive) => {
+  expect((await ask(words)).directive).toBe(directive);
 });
 
-test('offers short names of options after a single - only', () => {
-  expect(wordsFor(['latest', '-'])).toEqual(expect.arrayContaining(['-o', '--output']));
-  expect(wordsFor(['latest', '--'])).not.toContain('-o');
+test('offers short names of options after a single - only', async () => {
+  expect(await wordsFor(['latest', '-'])).toEqual(expect.arrayContaining(['-o', '--output']));
+  expect(await wordsFor(['latest', '--'])).not.toContain('-o');
 });
 
-test('offers every documented value of a switch, and the mock accepts each', () => {
+test('offers every documented value of a switch, and the mock accepts each', async () => {
   const described = createMockServer().behaviour.describe();
 
   for (const { name, default: byDefault, alternatives, provenance } of described) {
-    const offered = wordsFor(['mock', '--behaviour', `${name}=`]);
+    const offered = await wordsFor(['mock', '--behaviour', `${name}=`]);
     const values = provenance === 'documented' ? [] : [byDefault, ...alternatives];
     expect(offered).toEqual(values.map((value) => `${name}=${value}`));
   }
@@ -144,9 +144,9 @@ test('offers, for every command, the options and commands of help --json', async
   for (const node of every(program)) {
     const path = node.command.split(' ').slice(1);
     const own = node.options.map(({ names }) => names.at(-1)!);
-    expect(wordsFor([...path, '--']).toSorted()).toEqual([...own, ...node.global_options].toSorted());
+    expect((await wordsFor([...path, '--'])).toSorted()).toEqual([...own, ...node.global_options].toSorted());
     const subcommands = node.commands.map(({ command }) => command.split(' ').at(-1));
-    if (subcommands.length > 0) expect(wordsFor([...path, ''])).toEqual(subcommands);
+    if (subcommands.length > 0) expect(await wordsFor([...path, ''])).toEqual(subcommands);
   }
 });
 
@@ -157,11 +157,11 @@ test('prints candidates with their descriptions, then the directive', async () =
   expect(await completionText(['--', 'latest', 'base='], {})).toBe(':4\n');
 });
 
-test('offers no profiles if config.json cannot be used', () => {
+test('offers no profiles if config.json cannot be used', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fxrates-complete-'));
   writeFileSync(join(folder, 'config.json'), '{ "profiles": ');
 
-  expect(ask(['latest', '--profile', ''], { FXRATES_CONFIG_DIR: folder }).candidates).toEqual([]);
+  expect((await ask(['latest', '--profile', ''], { FXRATES_CONFIG_DIR: folder })).candidates).toEqual([]);
 });
 
 test('offers the currencies in responses of latest', async () => {
@@ -173,6 +173,6 @@ test('offers the currencies in responses of latest', async () => {
 
   for (const data of replies) await runCli('latest', { env, replies: success(data) });
 
-  const offered = ask(['latest', 'base='], env).candidates.map(({ word }) => word);
+  const offered = (await ask(['latest', 'base='], env)).candidates.map(({ word }) => word);
   expect(offered).toEqual(['base=EUR', 'base=GBP', 'base=JPY', 'base=USD']);
 });

@@ -1,23 +1,23 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { QuotaData } from '../../../client/index.ts';
-import { environmentProxy, isExempt } from '../../../environment-proxy.ts';
-import { operations } from '../../../generated/operations.ts';
-import { apiKeyPattern } from '../../../generated/service.ts';
-import { maskKey } from '../../../mask-key.ts';
-import type { Invocation } from '../../command.ts';
-import { CliError } from '../../errors/cli-error.ts';
-import { relatedCommand } from '../../errors/next-command.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import type { Io } from '../../io.ts';
-import type { ReportRow } from '../../output/report.ts';
-import { HttpTrace } from '../../request/http-trace.ts';
-import { sendQuotaRequest } from '../../request/send-request.ts';
-import { type KeyInUse, requireKey } from '../../settings/api-key.ts';
-import { requireBaseUrl } from '../../settings/base-url.ts';
-import { formatDuration } from '../../settings/duration.ts';
-import { requireProfile } from '../../settings/profile.ts';
-import { CONFIG_SETTINGS, unknownSettings } from '../../settings/settings.ts';
+import type { QuotaData } from '../../client/index.ts';
+import { environmentProxy, isExempt } from '../../environment-proxy.ts';
+import { operations } from '../../generated/operations.ts';
+import { apiKeyPattern } from '../../generated/service.ts';
+import { maskKey } from '../../mask-key.ts';
+import type { Invocation } from '../command.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { relatedCommand } from '../errors/next-command.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import type { ReportRow } from '../output/report.ts';
+import { HttpTrace } from '../request/http-trace.ts';
+import { sendQuotaRequest } from '../request/send-request.ts';
+import { type KeyInUse, requireKey } from '../settings/api-key.ts';
+import { requireBaseUrl } from '../settings/base-url.ts';
+import { formatDuration } from '../settings/duration.ts';
+import { requireProfile } from '../settings/profile.ts';
+import { CONFIG_SETTINGS, unknownSettings } from '../settings/settings.ts';
 import {
   type ConfigFile,
   configPath,
@@ -25,10 +25,10 @@ import {
   NO_CONFIG,
   profileNames,
   readConfig,
-} from '../../storage/config-file.ts';
-import { credentialsPath } from '../../storage/credentials.ts';
-import { readJsonFile } from '../../storage/json-file.ts';
-import { commandLine, grouped } from '../../terminal/text.ts';
+} from '../storage/config-file.ts';
+import { credentialsPath } from '../storage/credentials.ts';
+import { readJsonFile } from '../storage/json-file.ts';
+import { commandLine, grouped } from '../terminal/text.ts';
 
 /** The result of one check. */
 export interface Finding extends Outcome {

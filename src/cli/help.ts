@@ -1,0 +1,142 @@
+import type { Option } from 'commander';
+import type { CliCommand, Example } from './command.ts';
+import { OPTION_GROUPS } from './options.ts';
+import type { StreamStyle } from './terminal/screen.ts';
+import { wrap } from './terminal/text.ts';
+
+const FIRST_STEPS = [
+  { command: 'fxrates mock', comment: 'in one terminal: a local service, invented rates' },
+  { command: 'fxrates quota', comment: 'in another, after its two export lines' },
+  { command: 'fxrates latest base=USD', comment: 'parameters are written name=value' },
+];
+
+/** The help of a command: description, examples, usage, its own options, and how to list the others. */
+export function helpText(command: CliCommand, style: StreamStyle): string {
+  if (command.parent === null) return programHelp(command, style);
+  const { palette, columns } = style;
+  const shared = new Set(command.sharedOptions.map(({ helpGroupHeading }) => helpGroupHeading));
+  const groups = OPTION_GROUPS.filter((group) => shared.has(group)).map((group) => group.toLowerCase());
+  return paragraphs([
+    wrap(command.description(), columns),
+    section('Examples', exampleLines(command.examples, style), style),
+    usageLines(command).map((usage, index) => `${index === 0 ? palette.heading('Usage:') : '      '} ${usage}`),
+    section('Commands', commandLines(command.commands, style), style),
+    ...command.notes.map((note) => wrap(note, columns)),
+    section('Options', optionLines(command.ownOptions, style), style),
+    wrap(`More options (${groups.join(', ')}):  fxrates help options`, columns),
+  ]);
+}
+
+function programHelp(program: CliCommand, style: StreamStyle): string {
+  const { palette, columns } = style;
+  const topics = program.find(['help'])?.registeredArguments[0]?.argChoices ?? []; // the commands, too
+  const more = [
+    { term: 'fxrates help <command>', text: 'examples and options of one command' },
+    { term: 'fxrates help <topic>', text: topics.filter((topic) => !program.find([topic])).join(', ') },
+  ];
+  return paragraphs([
+    [program.description()],
+    [`${palette.heading('Usage:')} fxrates <command> [options]`],
+    section('Commands', commandLines(program.commands, style), style),
+    section('First steps', exampleLines(FIRST_STEPS, style), style),
+    section('More', twoColumns(more, { columns, paintTerm: palette.command }), style),
+  ]);
+}
+
+/** The usage, and that of the subcommands. */
+function usageLines({ fullName, syntax, commands, run }: CliCommand): string[] {
+  // After `--`, an option is one of the program to run.
+  const words = syntax.startsWith('[--') ? [fullName, '[options]', syntax] : [fullName, syntax, '[options]'];
+  return [
+    ...(run === undefined ? [] : [words.filter((word) => word !== '').join(' ')]),
+    ...(commands.length === 0 ? [] : [`${fullName} <command> [options]`]),
+  ];
+}
+
+function commandLines(commands: readonly CliCommand[], { columns, palette }: StreamStyle): string[] {
+  const entries = commands.map((command) => ({ term: command.name(), text: command.summary() }));
+  return twoColumns(entries, { columns, paintTerm: palette.command });
+}
+
+/** The options in their groups, with one left edge for all texts. */
+export function optionGroups(options: readonly Option[], style: StreamStyle): string[][] {
+  const termWidth = widestTerm(options.map(optionEntry));
+  return OPTION_GROUPS.map((group) => {
+    const ofGroup = options.filter(({ helpGroupHeading }) => helpGroupHeading === group);
+    return section(group, optionLines(ofGroup, style, termWidth), style);
+  });
+}
+
+function optionLines(options: readonly Option[], { columns, palette }: StreamStyle, termWidth?: number): string[] {
+  const entries = options.map(optionEntry);
+  return twoColumns(entries, { columns, termWidth: termWidth ?? widestTerm(entries), paintTerm: palette.command });
+}
+
+function optionEntry({ short, flags, description }: Option): Entry {
+  return { term: `${short === undefined ? '    ' : ''}${flags}`, text: description };
+}
+
+/** A page of help: its blocks of lines, with a blank line between them. */
+export function paragraphs(blocks: readonly (readonly string[])[]): string {
+  const filled = blocks.filter((block) => block.length > 0);
+  return `${filled.map((block) => block.join('\n')).join('\n\n')}\n`;
+}
+
+function section(title: string, lines: readonly string[], { palette }: StreamStyle): string[] {
+  return lines.length === 0 ? [] : [palette.heading(title), ...lines];
+}
+
+function exampleLines(examples: readonly Example[], { columns, palette }: StreamStyle): string[] {
+  const widest = besideWidth(examples, columns);
+  return examples.flatMap(({ command, comment }) => {
+    const line = `  $ ${palette.command(command)}`;
+    if (comment === '') return [line];
+    if (command.length <= widest) return [`${line}${' '.repeat(widest - command.length + 3)}${palette.faint(comment)}`];
+    return [...wrap(comment, columns - 4).map((text) => `  ${palette.faint(`# ${text}`)}`), line];
+  });
+}
+
+/** Width of the widest command beside which all comments fit. A wider command has its comment above. */
+function besideWidth(examples: readonly Example[], columns: number): number {
+  const widths = examples.map(({ command }) => command.length).sort((one, other) => other - one);
+  const fits = (width: number) =>
+    examples.every(({ command, comment }) => command.length > width || width + 4 + 3 + comment.length <= columns);
+  return widths.find(fits) ?? 0;
+}
+
+export interface Entry {
+  readonly term: string;
+  readonly text: string;
+}
+
+interface Layout {
+  readonly columns: number;
+  /** Default: that of the widest of `entries`. */
+  readonly termWidth?: number;
+  readonly paintTerm: (term: string) => string;
+}
+
+/** A wider term gets a line of its own. */
+const WIDEST_TERM = 28;
+/** Below this width, the text is printed under its term. */
+const NARROW = 60;
+
+/** Terms on the left, their texts on the right; one under the other on a narrow screen. */
+export function twoColumns(entries: readonly Entry[], layout: Layout): string[] {
+  const { columns, termWidth = widestTerm(entries), paintTerm } = layout;
+  const isNarrow = columns < NARROW;
+  const indent = isNarrow ? 6 : 4 + termWidth;
+  return entries.flatMap(({ term, text }) => {
+    if (text === '') return [`  ${paintTerm(term)}`];
+    const [first = '', ...rest] = wrap(text, columns - indent);
+    const isBeside = !isNarrow && term.length <= WIDEST_TERM;
+    const padding = ' '.repeat(Math.max(0, indent - 2 - term.length));
+    const head = `  ${paintTerm(isNarrow ? term.trimStart() : term)}`;
+    const continued = rest.map((line) => ' '.repeat(indent) + line);
+    return isBeside ? [head + padding + first, ...continued] : [head, ' '.repeat(indent) + first, ...continued];
+  });
+}
+
+function widestTerm(entries: readonly Entry[]): number {
+  return Math.max(0, ...entries.map(({ term }) => term.length).filter((width) => width <= WIDEST_TERM));
+}

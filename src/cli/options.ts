@@ -1,0 +1,208 @@
+import { Option } from 'commander';
+import { usageError } from './errors/cli-error.ts';
+import { parseDuration } from './settings/duration.ts';
+
+/** Reads the text of an option, a variable or a setting. @throws CliError that names `label`, the source of the text */
+type Parse<Value> = (text: string, label: string) => Value;
+
+export const OUTPUT_FORMATS = ['auto', 'table', 'json', 'compact', 'csv', 'tsv', 'raw'] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
+
+/** The shared options that were typed. */
+export interface SharedOptions {
+  readonly output?: OutputFormat;
+  readonly json?: boolean;
+  readonly get?: readonly string[];
+  readonly profile?: string;
+  readonly baseUrl?: string;
+  readonly keyStdin?: boolean;
+  readonly keyFile?: string;
+  readonly insecureHttp?: boolean;
+  readonly timeout?: number;
+  readonly retries?: number;
+  readonly maxWait?: number;
+  readonly wait?: boolean;
+  readonly color?: 'auto' | 'always' | 'never' | false;
+  readonly input?: boolean;
+  readonly quiet?: number;
+  readonly verbose?: number;
+  readonly dryRun?: boolean;
+  readonly curl?: boolean;
+}
+
+export const parseOutputFormat = oneOf(OUTPUT_FORMATS);
+export const parseColor = oneOf(COLOR_CHOICES);
+export const parseSwitch = oneOf(['on', 'off']);
+export const parseRetries = wholeNumber(0, 99);
+
+export function parseTimeout(text: string, label: string): number {
+  const timeoutMs = parseDuration(text, label);
+  if (timeoutMs > 0 && Number.isFinite(timeoutMs)) return timeoutMs;
+  throw usageError(`${label} expects a time above 0, got '${text}'`, 'each attempt needs a limit, e.g. 30s');
+}
+
+/** Also a name in JSON and in shells. */
+export function parseProfile(text: string, label: string): string {
+  if (/^[A-Za-z0-9][\w-]{0,63}$/.test(text)) return text;
+  throw usageError(`${label} expects a name of letters, digits, - and _, got '${text}'`);
+}
+
+/** The groups of the options that commands share. */
+export const OPTION_GROUPS = ['Output', 'Connection', 'Waiting', 'General'] as const;
+
+/** Every shared option, in the order of `fxrates help options`. */
+export function sharedOptions(): readonly Option[] {
+  const service = [...keyOptions(), ...attemptOptions(), ...requestOptions(), ...waitingOptions()];
+  return [...dataOptions('fxrates'), ...formatOptions(), ...service, ...generalOptions()];
+}
+
+/** For commands that print data. `formats`: those that the command has; the others are refused. */
+export function dataOptions(command: string, formats: readonly OutputFormat[] = OUTPUT_FORMATS): readonly Option[] {
+  const parse = (text: string, label: string): OutputFormat => {
+    const format = parseOutputFormat(text, label);
+    if (formats.includes(format)) return format;
+    throw usageError(`'${command}' has no --output ${text}`, `valid formats: ${formats.join(', ')}`);
+  };
+  const output = parsedOption('-o, --output <format>', `${formats.join(', ')} (env: FXRATES_OUTPUT)`, parse);
+  output.argChoices = [...formats];
+  return inGroup('Output', [
+    output,
+    repeatableOption('--get <path>', 'one value: rates.EUR or /rates/EUR (repeatable)'),
+  ]);
+}
+
+/** `-o json` of a command that prints no data, for its errors. */
+export function errorFormatOption(command: string): Option {
+  const option = parsedOption('-o, --output <format>', 'json: errors as JSON', (text) => {
+    if (text === 'json') return text;
+    throw usageError(`'${command}' has no --output`, 'it prints no data', [`See: ${command} --help`]);
+  });
+  return option.hideHelp();
+}
+
+/** For every command, as are the general options. */
+export function formatOptions(): readonly Option[] {
+  return inGroup('Output', [
+    new Option('--json', 'same as -o json: data and errors as JSON'),
+    choiceOption('--color <when>', 'auto, always or never', COLOR_CHOICES),
+    new Option('--no-color', 'same as --color never'),
+  ]);
+}
+
+export function generalOptions(): readonly Option[] {
+  return inGroup('General', [
+    new Option('-q, --quiet', 'hide notes and progress; -qq: also errors').argParser(count),
+    new Option('--no-input', 'disable prompts (env: FXRATES_NO_INPUT, CI)'),
+    new Option('-v, --verbose', 'show requests; -vv: also headers and bodies').argParser(count),
+  ]);
+}
+
+export function helpOption(): Option {
+  return new Option('-h, --help', 'print help').helpGroup('General');
+}
+
+/** For commands that use the service: where it is, and with which key. */
+export function keyOptions(): readonly Option[] {
+  return inGroup('Connection', [
+    new Option('--base-url <url>', 'URL of the service (env: FXRATES_BASE_URL)'),
+    profileOption(),
+    new Option('--key-file <file>', 'file with the key (env: FXRATES_API_KEY_FILE)'),
+    new Option('--key-stdin', 'read the key from the first line of stdin'),
+  ]);
+}
+
+export function profileOption(): Option {
+  const text = 'stored URL, key and settings (env: FXRATES_PROFILE)';
+  return parsedOption('--profile <name>', text, parseProfile).helpGroup('Connection');
+}
+
+function attemptOptions(): readonly Option[] {
+  return inGroup('Connection', [
+    parsedOption('--timeout <duration>', 'limit for one attempt (default: 30s, env: FXRATES_TIMEOUT)', parseTimeout),
+    parsedOption('--retries <count>', 'retries of a failed attempt (default: 2, env: FXRATES_RETRIES)', parseRetries),
+    new Option('--insecure-http', 'allow http:// to other machines; exposes the key'),
+  ]);
+}
+
+function waitingOptions(): readonly Option[] {
+  return inGroup('Waiting', [
+    parsedOption(
+      '--max-wait <duration>',
+      'longest total wait for limits (default: 60s, env: FXRATES_MAX_WAIT)',
+      parseDuration,
+    ),
+    new Option('--no-wait', 'fail immediately when rate limited (exit 7)'),
+  ]);
+}
+
+/** For commands that send requests. */
+export function connectionOptions(): readonly Option[] {
+  return [...keyOptions(), ...attemptOptions(), ...waitingOptions()];
+}
+
+/** For commands that send a single request, which they can print instead. */
+export function requestOptions(): readonly Option[] {
+  return inGroup('Connection', [
+    new Option('--dry-run', 'print the request as JSON instead of sending it'),
+    new Option('--curl', 'print the request as a curl command instead'),
+  ]);
+}
+
+/** An option whose value `parse` converts. */
+export function parsedOption(flags: string, description: string, parse: Parse<unknown>): Option {
+  const option = new Option(flags, description);
+  return option.argParser((text) => parse(text, option.long ?? flags));
+}
+
+/** An option that accepts one of some words, with an error in the words of the other options. */
+export function choiceOption(flags: string, description: string, choices: readonly string[]): Option {
+  const option = new Option(flags, description).choices(choices);
+  return option.argParser((text) => oneOf(choices)(text, option.long ?? flags));
+}
+
+/** An option that accepts the path of a file. An empty path usually comes from a shell variable that is not set. */
+export function fileOption(flags: string, description: string): Option {
+  return parsedOption(flags, description, (text, label) => {
+    if (text === '') throw usageError(`${label} expects the path of a file, got ''`);
+    return text;
+  });
+}
+
+/** An option that may be typed several times: its value is the list of all texts. */
+export function repeatableOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text: string, texts: readonly string[] = []) => [...texts, text]);
+}
+
+/** A shared option that the command refuses, with the reason and the command to use instead. */
+export function refusedOption(flags: string, what: string, why: string, instead: readonly string[]): Option {
+  const option = new Option(flags).hideHelp();
+  return option.argParser(() => {
+    throw usageError(`${what} has no ${option.long}`, why, instead);
+  });
+}
+
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): Parse<Choice> {
+  return (text, label) => {
+    const choice = choices.find((candidate) => candidate === text);
+    if (choice !== undefined) return choice;
+    throw usageError(`${label} expects one of ${choices.join(', ')}, got '${text}'`);
+  };
+}
+
+export function wholeNumber(least: number, most: number): Parse<number> {
+  return (text, label) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+    throw usageError(`${label} expects a whole number from ${least} to ${most}, got '${text}'`);
+  };
+}
+
+function inGroup(group: (typeof OPTION_GROUPS)[number], options: Option[]): Option[] {
+  for (const option of options) option.helpGroup(group);
+  return options;
+}
+
+function count(_value: unknown, previous: number | undefined): number {
+  return (previous ?? 0) + 1;
+}
