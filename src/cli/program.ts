@@ -1,4 +1,4 @@
-import type { CommanderError } from 'commander';
+import type { CommanderError, Option } from 'commander';
 import { type Operation, operations } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
 import { CliCommand } from './command.ts';
@@ -47,6 +47,11 @@ export function createProgram(hooks?: ProgramHooks): CliCommand {
   return program;
 }
 
+/** Such as --timeout before a subcommand of `auth`: not all of them have it. */
+function isOfSome({ helpGroupHeading }: Option, { parent }: CliCommand): boolean {
+  return parent !== null && (helpGroupHeading === 'Connection' || helpGroupHeading === 'Waiting');
+}
+
 /** The help has colours only where its style does, so commander removes none. Errors are printed in our words. */
 const output = { outputError: () => undefined, getOutHasColors: () => true, getErrHasColors: () => true };
 
@@ -54,7 +59,7 @@ function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
   command.enablePositionalOptions().addHelpOption(helpOption()).helpCommand(false);
   const { run } = command;
   // Without an action, a command has the options for its subcommands.
-  if (run === undefined) command.with(sharedOptions());
+  if (run === undefined) command.with(sharedOptions().map((option) => option.hideHelp(isOfSome(option, command))));
   else if (!command.has('--output')) command.addOption(errorFormatOption(command.fullName));
   if (run !== undefined) command.with(formatOptions(), generalOptions());
   if (hooks === undefined) return;
