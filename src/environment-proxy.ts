@@ -43,14 +43,25 @@ export function environmentProxy(env: Environment, baseUrl: string): Environment
 /** Whether `NO_PROXY` lists the host of `baseUrl`. The list has the form that undici and curl read: `*`, or hosts. */
 export function isExempt(env: Environment, baseUrl: string): boolean {
   const { protocol, hostname, port } = new URL(baseUrl);
+  const ownHost = plainHost(hostname);
   const ownPort = port || (protocol === 'https:' ? '443' : '80');
   const entries = (valueIn(env, 'NO_PROXY') ?? '').toLowerCase().split(/[,\s]+/);
   return entries.some((entry) => {
     if (entry === '*') return true;
-    const [, host = '', entryPort] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/.exec(entry) ?? [];
-    const isListed = host !== '' && (hostname === host || hostname.endsWith(`.${host}`));
+    const [, text = '', entryPort] = isIP(entry) === 6 ? ['', entry] : (NO_PROXY_ENTRY.exec(entry) ?? []);
+    const host = plainHost(text);
+    const isListed = host !== '' && (ownHost === host || ownHost.endsWith(`.${host}`));
     return isListed && (entryPort ?? ownPort) === ownPort;
   });
+}
+
+/** `host`, `.host` or `*.host`, with or without a port. */
+const NO_PROXY_ENTRY = /^(?:\*?\.)?(.+?)(?::(\d+))?$/;
+
+/** Without the brackets of an IPv6 address, which then has its shortest form, and without the dot of an absolute name. */
+function plainHost(text: string): string {
+  const host = text.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  return isIP(host) === 6 ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host;
 }
 
 /** The lower-case variable takes precedence. */
@@ -69,6 +80,9 @@ function problemOf(text: string): string | undefined {
   if (url === undefined || url.host === '') return 'is not the URL of a proxy';
   if (!/^https?:$/.test(url.protocol))
     return `names a ${url.protocol.slice(0, -1)} proxy; http and https are supported`;
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
+    return 'has a path, query or fragment; in a user or password, write / as %2F, ? as %3F and # as %23';
+  }
   try {
     decodeURIComponent(url.username + url.password);
     return undefined;

@@ -23,7 +23,7 @@ const MEANINGS = {
   ok: 'success; help; the reader closed the pipe; mock stopped by a signal',
   failure: 'any other failure, or a bug',
   usage: 'an invalid command, option, argument or value; nothing was sent',
-  config: 'no base URL, or a key or stored file that cannot be used',
+  config: 'no base URL, or a key, proxy or stored file that cannot be used',
   authentication: 'no key, or the service refuses it (401, 403)',
   server: 'a server error (5xx) that persisted after the retries',
   network: 'no response: host name, connection, TLS, proxy or timeout',

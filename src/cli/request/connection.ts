@@ -3,7 +3,8 @@ import { request as requestHttps } from 'node:https';
 import type { FetchLike } from '../../client/index.ts';
 import { ACCEPTED_ENCODINGS, decoded } from '../../content-encoding.ts';
 import { environmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
-import { usageError } from '../errors/cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 
 /** A fetch for one service. `close` ends its connections, which would keep the process running. */
@@ -20,7 +21,7 @@ export async function openConnection({ env, fetch }: Pick<Io, 'env' | 'fetch'>, 
   const proxy = environmentProxy(env, baseUrl);
   if (proxy === undefined) return { fetch, close: async () => undefined };
   const { variable, problem } = proxy;
-  if (problem !== undefined) throw usageError(`${variable} ${problem}`, undefined, ['e.g. http://proxy.example:3128']);
+  if (problem !== undefined) throw unusableProxy(`${variable} ${problem}`);
   const undici = await import('undici');
   const dispatcher = proxyDispatcher(undici, proxy);
   return {
@@ -28,6 +29,14 @@ export async function openConnection({ env, fetch }: Pick<Io, 'env' | 'fetch'>, 
     fetch: (target, init) => undici.fetch(target, { ...init, dispatcher }) as unknown as Promise<Response>,
     close: () => dispatcher.destroy(),
   };
+}
+
+function unusableProxy(what: string): CliError {
+  return new CliError(what, {
+    code: 'unusable_proxy',
+    exitCode: exitCodes.config,
+    hints: ['e.g. http://proxy.example:3128'],
+  });
 }
 
 /**

@@ -57,15 +57,46 @@ test('the host of host:port can be an IPv6 address', () => {
   expect(proxy).toMatchObject({ url: 'http://user:pass@[::1]:3128', host: '[::1]:3128', problem: undefined });
 });
 
+test('a trailing slash is no path', () => {
+  const proxies = ['http://proxy.test:3128/', 'proxy.test:3128/'].map((HTTPS_PROXY) =>
+    environmentProxy({ HTTPS_PROXY }, 'https://a.test'),
+  );
+
+  expect(proxies).toMatchObject([
+    { host: 'proxy.test:3128', problem: undefined },
+    { host: 'proxy.test:3128', problem: undefined },
+  ]);
+});
+
+test.each([
+  ['https://[fd00::1]', 'fd00::1', true],
+  ['https://[fd00::1]', 'a.test,FD00:0:0::1', true],
+  ['https://[fd00::1]', '[fd00::1]', true],
+  ['https://[fd00::1]:8443', '[fd00::1]:8443', true],
+  ['https://[fd00::1]:8443', '[fd00::1]:443', false],
+  ['https://[fd00::1]', 'fd00::2', false],
+  ['https://api.example.test', 'example.test.', true],
+  ['https://api.example.test.', 'example.test', true],
+  ['https://api.example.test.', '.example.test.:443', true],
+  ['https://api.example.test', 'ample.test', false],
+])('%s with NO_PROXY=%s is reached without the proxy: %s', (url, noProxy, isExempt) => {
+  const proxy = environmentProxy({ HTTPS_PROXY: PROXY, NO_PROXY: noProxy }, url);
+
+  expect(proxy === undefined).toBe(isExempt);
+});
+
 test.each([
   ['http://u:p%w@proxy.test:3128', "'http://***@proxy.test:3128' has a % in its user or password; write it %25"],
   ['socks5://proxy.test:1080', "'socks5://proxy.test:1080' names a socks5 proxy; http and https are supported"],
+  ['http://u:1#b@proxy.test', "'http://***@proxy.test' has a path, query or fragment; in a user or password"],
+  ['http://proxy.test:1/path', "'http://proxy.test:1/path' has a path, query or fragment; in a user or password"],
+  ['http://proxy.test:1?q=1', "'http://proxy.test:1?q=1' has a path, query or fragment; in a user or password"],
 ])('a proxy that cannot be used is rejected with the reason: %s', async (url, why) => {
   const env = { HTTPS_PROXY: url };
 
   const [latest, doctor] = [await runCli('latest', { env }), await runCli('doctor', { env })];
 
-  expect(latest).toMatchObject({ code: 2, stderr: expect.stringContaining(`HTTPS_PROXY ${why}`) });
+  expect(latest).toMatchObject({ code: 3, stderr: expect.stringContaining(`HTTPS_PROXY ${why}`) });
   expect(doctor).toMatchObject({ code: 0, stdout: expect.stringContaining(why.slice(0, 30)) });
 });
 
@@ -130,7 +161,7 @@ test('a host in NO_PROXY has no hint about the proxy', async () => {
 test('a variable that is not a URL is rejected without showing its password', async () => {
   const { code, stderr } = await runCli('latest', { env: { HTTPS_PROXY: 'user:password@proxy' } });
 
-  expect(code).toBe(2);
+  expect(code).toBe(3);
   expect(stderr).toContain("fxrates: HTTPS_PROXY '***@proxy' is not the URL of a proxy");
   expect(stderr).not.toContain('password');
 });

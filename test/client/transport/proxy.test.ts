@@ -213,6 +213,10 @@ test.each([
     'socks5://user:secret@proxy.test:1',
     "'socks5://***@proxy.test:1' names a socks5 proxy; http and https are supported",
   ],
+  [
+    'http://u:1#secret@proxy.test',
+    "'http://***@proxy.test' has a path, query or fragment; in a user or password, write / as %2F, ? as %3F and # as %23",
+  ],
 ])('a proxy that cannot be used is a ConfigError of the constructor: %s', async (url, says) => {
   process.env['HTTP_PROXY'] = url;
 
