@@ -20,7 +20,7 @@ const BENCHES = {
   client: ['bench/client/main.ts', '--only', 'fxrates,fxrates-unlimited,fxrates-cached', '--rounds', '5'],
   mock: ['bench/mock/main.ts', '--only', 'throughput', '--no-peers'],
   queue: ['bench/queue/main.ts', '--calls', '20000'],
-  limits: ['bench/limits/main.ts', '--only', 'fxrates'],
+  limits: ['bench/limits/main.ts', '--only', 'fxrates,fxrates-told', '--runs', '1'],
   chaos: ['bench/chaos/main.ts', '--calls', '20000'],
   prism: ['bench/contract/prism.ts'],
   peers: ['bench/contract/peers.ts'],

@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Ending, Equipment, Message, Order, Preparation } from './caller-process.ts';
+import type { Ending, Message, Order, Preparation } from './caller-process.ts';
+import type { TimeScale } from './time-scale.ts';
 
 const CALLER_PROCESS = fileURLToPath(new URL('caller-process.ts', import.meta.url));
 
@@ -13,9 +14,9 @@ export class CallerGroup implements Disposable {
     this.#processes = processes;
   }
 
-  static async start(size: number, equipment: Equipment): Promise<CallerGroup> {
+  static async start(size: number, scale: TimeScale): Promise<CallerGroup> {
     const processes = Array.from({ length: size }, () =>
-      fork(CALLER_PROCESS, [JSON.stringify(equipment)], { execArgv: ['--import', 'tsx'] }).once('exit', stopTheBench),
+      fork(CALLER_PROCESS, [JSON.stringify(scale)], { execArgv: ['--import', 'tsx'] }).once('exit', stopTheBench),
     );
     await Promise.all(processes.map((process) => once(process, 'message')));
     return new CallerGroup(processes);

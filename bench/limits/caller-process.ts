@@ -1,18 +1,12 @@
 /** Started by caller-group.ts: prepares a contender, waits for the start, then makes its calls. */
-import type { Call, CallerOptions, CreateCaller } from './contender.ts';
+import type { Call, CallerOptions, Contender } from './contenders.ts';
 import { installTimeScale, type TimeScale } from './time-scale.ts';
-
-/** Given at the start of the process: its time scale, and all files that it may have to import. */
-export interface Equipment {
-  readonly scale: TimeScale;
-  readonly files: readonly string[];
-}
 
 export type Order = Preparation | 'start';
 
 export interface Preparation {
-  /** File name in `contenders/`. */
-  readonly file: string;
+  /** Name in `CONTENDERS`. */
+  readonly contender: string;
   readonly options: CallerOptions;
   /** A server without a limit for a first call, so that compiling and connecting are not measured. */
   readonly warmUpOrigin: string;
@@ -35,9 +29,8 @@ export interface Ending {
 const WARM_UP_CALLS = 50;
 const WARM_UP_PER_MINUTE = 1_000;
 
-const { scale, files } = JSON.parse(process.argv[2] ?? '') as Equipment;
-installTimeScale(scale);
-for (const file of files) await import(`./contenders/${file}`);
+installTimeScale(JSON.parse(process.argv[2] ?? '') as TimeScale);
+const { CONTENDERS } = await import('./contenders.ts'); // after the clock is replaced
 let makeCalls: () => void = () => undefined;
 process.on('disconnect', () => process.exit());
 process.on('message', async (order: Order) => {
@@ -47,8 +40,8 @@ process.on('message', async (order: Order) => {
 });
 send('ready');
 
-async function prepare({ file, options, warmUpOrigin, firstCall, calls }: Preparation): Promise<() => void> {
-  const { createCaller } = (await import(`./contenders/${file}`)) as { createCaller: CreateCaller };
+async function prepare({ contender, options, warmUpOrigin, firstCall, calls }: Preparation): Promise<() => void> {
+  const { createCaller } = CONTENDERS[contender] as Contender; // the parent has the same list
   const warmUp = await createCaller({ ...options, origin: warmUpOrigin, perMinute: WARM_UP_PER_MINUTE });
   await Promise.allSettled(numbers(0, WARM_UP_CALLS).map(warmUp));
   const call = await createCaller(options);

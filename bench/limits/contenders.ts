@@ -1,44 +1,159 @@
-import { hasRedis } from '../../test/helpers/redis-server.ts';
-import type { Contender } from './contender.ts';
+import { readFileSync } from 'node:fs';
+import { Redis } from 'ioredis';
+import { FxRates, type FxRatesOptions, type LimitStore } from '../../src/client/index.ts';
+import { redisStore } from '../../src/client/redis/index.ts';
+import { realNow } from './time-scale.ts';
 
-const SHARED_IN_REDIS: readonly Contender[] = [
-  { name: 'fxrates, shared in Redis', file: 'fxrates-redis.ts', told: 'nothing', processes: [4] },
-  { name: 'fxrates, shared in Redis, told the limit', file: 'fxrates-redis.ts', told: 'limit', processes: [4] },
-];
+/** Resolves when call number `n` was served; rejects with the error that a user of the package gets. */
+export type Call = (n: number) => Promise<unknown>;
 
-/**
- * Each package runs with its defaults. Packages whose default gives up early run with ten retries as well. Timeouts of
- * calls and attempts are off (fxrates, ky, discord.js): the job takes longer than they allow, and a pause of the
- * machine counts five times in scaled time. A limiter without retries calls ky, which retries the refused requests.
- * With several processes, a package that is configured with the limit runs twice: each process gets the whole limit, or
- * its share.
- */
-export const CONTENDERS: readonly Contender[] = [
-  { name: 'fxrates', file: 'fxrates.ts', told: 'nothing' },
-  { name: 'fxrates, told the limit', file: 'fxrates.ts', told: 'limit' },
-  ...(hasRedis ? SHARED_IN_REDIS : []),
-  { name: 'plain fetch', file: 'fetch.ts', told: 'nothing' },
-  ...withTenRetries({ name: 'openai, 2 retries', file: 'openai.mjs', told: 'nothing' }),
-  ...withTenRetries({ name: 'ky, 2 retries', file: 'ky.mjs', told: 'nothing' }),
-  ...withTenRetries({ name: 'got, 2 retries', file: 'got.mjs', told: 'nothing' }),
-  ...withTenRetries({ name: 'undici RetryAgent, 5 retries', file: 'undici-retry-agent.mjs', told: 'nothing' }),
-  { name: 'p-retry, 10 retries', file: 'p-retry.mjs', told: 'nothing' },
-  ...withTenRetries({ name: 'AWS adaptive, 2 retries', file: 'aws-adaptive.mjs', told: 'nothing' }),
-  { name: 'octokit throttling, 10 retries', file: 'octokit-throttling.mjs', told: 'nothing', retries: 10 },
-  { name: 'slack web-api, 10 retries', file: 'slack-web-api.mjs', told: 'nothing' },
-  { name: 'discord.js rest', file: 'discordjs-rest.mjs', told: 'nothing' },
-  ...toldBothWays({ name: 'bottleneck', file: 'bottleneck.mjs' }),
-  ...toldBothWays({ name: 'p-queue + ky', file: 'p-queue.mjs' }),
-  ...toldBothWays({ name: 'p-throttle + ky', file: 'p-throttle.mjs' }),
-];
-
-function withTenRetries(contender: Contender): Contender[] {
-  return [contender, { ...contender, name: contender.name.replace(/\d+ retries/, '10 retries'), retries: 10 }];
+export interface CallerOptions {
+  readonly origin: string;
+  readonly apiKey: string;
+  /** The limit to keep; `undefined` if the contender must learn it. */
+  readonly perMinute: number | undefined;
 }
 
-function toldBothWays({ name, file }: { readonly name: string; readonly file: string }): Contender[] {
-  return [
-    { name: `${name}, told the limit`, file, told: 'limit' },
-    { name: `${name}, told a quarter`, file, told: 'share', processes: [4] },
-  ];
+export type CreateCaller = (options: CallerOptions) => Call | Promise<Call>;
+
+/** One row of the table. Everything that `settings` does not name is the default of the package. */
+export interface Contender {
+  readonly title: string;
+  /** The options that a user sets, beside address and key. */
+  readonly settings: string;
+  /** The limit that each process is given. Default: none, so that the package must learn it. */
+  readonly told?: 'limit' | 'quarter';
+  /** Numbers of processes to run with. Default: all. */
+  readonly processes?: readonly number[];
+  readonly needsRedis?: true;
+  /** Package of bench/package.json. */
+  readonly peer?: string;
+  readonly createCaller: CreateCaller;
+}
+
+/** Calls fetch when the limit of a queue allows it, as its README shows. */
+const ON_429 = 'a 429 waits for Retry-After, as in its README';
+
+/**
+ * By their names for `--only`. A package that must be configured with the limit runs twice in several processes: each gets the
+ * whole limit, or its share.
+ */
+export const CONTENDERS: Readonly<Record<string, Contender>> = {
+  fxrates: { title: 'fxrates', settings: 'none', createCaller: ours() },
+  'fxrates-told': {
+    title: 'fxrates, told the limit',
+    settings: '`perMinute: 30`',
+    told: 'limit',
+    createCaller: ours(),
+  },
+  'fxrates-redis': shared({ title: 'fxrates, shared in Redis', settings: '`store: redisStore(redis)`' }),
+  'fxrates-redis-told': shared({
+    title: 'fxrates, shared in Redis, told the limit',
+    settings: '`store`, `perMinute: 30`',
+    told: 'limit',
+  }),
+  fetch: { title: 'plain fetch', settings: 'none', createCaller: callFetch },
+  openai: peer('openai', { settings: 'none (2 retries)' }),
+  ky: peer('ky', { settings: 'none (2 retries, 10 s per call)' }),
+  got: peer('got', { settings: 'none (2 retries)' }),
+  'undici-retry-agent': peer('undici', { title: 'undici RetryAgent', settings: 'none (5 retries)' }),
+  'p-retry': peer('p-retry', { title: 'p-retry + fetch', settings: 'none (10 retries)' }),
+  'aws-adaptive': peer('@smithy/util-retry', {
+    title: 'AWS adaptive',
+    settings: '`AdaptiveRetryStrategy` (3 attempts)',
+  }),
+  'octokit-throttling': peer('@octokit/plugin-throttling', {
+    title: 'octokit throttling',
+    settings: 'one retry, as in its README',
+  }),
+  'slack-web-api': peer('@slack/web-api', { title: 'slack web-api', settings: 'none (10 retries)' }),
+  'discordjs-rest': peer('@discordjs/rest', { title: 'discord.js rest', settings: 'none' }),
+  bottleneck: peer('bottleneck', {
+    title: 'bottleneck, told the limit',
+    settings: `reservoir of 30 per minute; ${ON_429}`,
+    told: 'limit',
+  }),
+  'bottleneck-quarter': peer('bottleneck', {
+    title: 'bottleneck, told a quarter',
+    settings: `reservoir of 7 per minute; ${ON_429}`,
+    told: 'quarter',
+    processes: [4],
+  }),
+  'bottleneck-redis': peer('bottleneck', {
+    title: 'bottleneck, clustered in Redis, told the limit',
+    settings: `\`datastore: 'ioredis'\`, reservoir of 30 per minute; ${ON_429}`,
+    told: 'limit',
+    processes: [4],
+    needsRedis: true,
+  }),
+  'p-throttle': peer('p-throttle', {
+    title: 'p-throttle + ky, told the limit',
+    settings: '30 per minute; ky with its defaults',
+    told: 'limit',
+  }),
+  'p-throttle-quarter': peer('p-throttle', {
+    title: 'p-throttle + ky, told a quarter',
+    settings: '7 per minute; ky with its defaults',
+    told: 'quarter',
+    processes: [4],
+  }),
+};
+
+/** The version of a contender's package. */
+export function versionOf({ peer }: Contender): string {
+  if (peer === undefined) return '';
+  const file = new URL(`../node_modules/${peer}/package.json`, import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
+}
+
+/** The parameter makes each call different: identical concurrent calls share one request. */
+function ours(limit: FxRatesOptions['rateLimit'] = {}): CreateCaller {
+  return ({ origin, apiKey, perMinute }) => {
+    const fx = new FxRates({ baseUrl: origin, apiKey, rateLimit: { ...limit, perMinute } });
+    return (n) => fx.latest({ n });
+  };
+}
+
+/** All processes share the limit through the Redis that main.ts has started. */
+function shared(row: Pick<Contender, 'title' | 'settings' | 'told'>): Contender {
+  const createCaller: CreateCaller = (options) => {
+    const redis = new Redis(process.env['REDIS_URL'] ?? '');
+    return ours({ store: inScaledTime(redisStore(redis)) })(options);
+  };
+  return { ...row, processes: [4], needsRedis: true, createCaller };
+}
+
+/** The clock of Redis is not scaled. */
+function inScaledTime(store: LimitStore): LimitStore {
+  return {
+    async exchange(name, known, offer) {
+      const aheadMs = Date.now() - realNow();
+      const reply = await store.exchange(name, known, offer && { ...offer, nowMs: offer.nowMs - aheadMs });
+      return { ...reply, nowMs: reply.nowMs + Date.now() - realNow() };
+    },
+  };
+}
+
+/** `name`: the package whose version is printed, and the name of the call in peers.mjs. */
+function peer(
+  name: string,
+  row: Omit<Contender, 'title' | 'peer' | 'createCaller'> & { readonly title?: string },
+): Contender {
+  const createCaller: CreateCaller = async (options) => {
+    const file: string = './peers.mjs'; // no types: it needs the packages of bench/package.json
+    const { peers } = (await import(file)) as { readonly peers: Readonly<Record<string, CreateCaller>> };
+    const create = peers[row.needsRedis ? `${name}, clustered` : name];
+    if (create === undefined) throw new Error(`peers.mjs has no ${name}`);
+    return create(options);
+  };
+  return { title: name, ...row, peer: name, createCaller };
+}
+
+function callFetch({ origin, apiKey }: CallerOptions): Call {
+  return async (n) => {
+    const response = await fetch(`${origin}/api/v1/latest?n=${n}`, { headers: { authorization: `Bearer ${apiKey}` } });
+    const body = await response.json();
+    if (!response.ok) throw new Error(`${response.status}`);
+    return body;
+  };
 }

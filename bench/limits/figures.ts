@@ -1,8 +1,14 @@
 import { optimumMs } from '../../test/helpers/limits-simulation.ts';
+import { median } from '../median.ts';
 import type { Run } from './run.ts';
 import { CALLS } from './situations.ts';
 
-/** One row of the table. */
+/** One row of a table: a contender in a situation, with the median of each figure over its runs. */
+export interface Row extends Pick<Run, 'contender' | 'situation'> {
+  readonly figures: Figures;
+  readonly optimum: Figures;
+}
+
 export interface Figures {
   readonly served: number;
   readonly failed: number;
@@ -13,6 +19,33 @@ export interface Figures {
   /** Seconds from the start of the job to the response, for served calls. */
   readonly p50Seconds: number | undefined;
   readonly p95Seconds: number | undefined;
+}
+
+/** In the order of the first runs. */
+export function rowsOf(runs: readonly Run[]): Row[] {
+  const groups = groupBy(runs, ({ contender, situation }) => JSON.stringify([contender, situation]));
+  return groups.flatMap(([, same]) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const { contender, situation } = first;
+    return [{ contender, situation, figures: medians(same.map(figuresOf)), optimum: medians(same.map(optimumOf)) }];
+  });
+}
+
+/** A figure that a run lacks, such as the time without a served call, has no median. */
+function medians(figures: readonly Figures[]): Figures {
+  const ofEach = (name: keyof Figures) => {
+    const known = figures.map((run) => run[name]).filter((figure) => figure !== undefined);
+    return known.length < figures.length ? undefined : median(known);
+  };
+  return {
+    served: ofEach('served') ?? 0,
+    failed: ofEach('failed') ?? 0,
+    refusedPer100: ofEach('refusedPer100') ?? 0,
+    timeOverOptimum: ofEach('timeOverOptimum'),
+    p50Seconds: ofEach('p50Seconds'),
+    p95Seconds: ofEach('p95Seconds'),
+  };
 }
 
 export function figuresOf(run: Run): Figures {
@@ -30,7 +63,7 @@ export function figuresOf(run: Run): Figures {
 }
 
 /** The figures of a client that knows the server's state and has no network latency. */
-export function optimumOf(run: Run): Figures {
+function optimumOf(run: Run): Figures {
   return {
     served: CALLS,
     failed: 0,
@@ -53,4 +86,11 @@ function quantile(sorted: readonly number[], part: number): number | undefined {
 
 function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
+}
+
+/** Groups in the order of their first items. */
+export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): readonly [string, Item[]][] {
+  const byKey = new Map<string, Item[]>();
+  for (const item of items) byKey.set(keyOf(item), [...(byKey.get(keyOf(item)) ?? []), item]);
+  return [...byKey];
 }

@@ -1,28 +1,30 @@
 import { CallerGroup } from './caller-group.ts';
-import type { Contender } from './contender.ts';
+import { CONTENDERS } from './contenders.ts';
 import { type Run, run } from './run.ts';
 import { CALLS, type Situation } from './situations.ts';
 import type { TimeScale } from './time-scale.ts';
 
 export interface RunAllOptions {
   readonly scale: TimeScale;
+  /** Runs of each contender in each situation. */
+  readonly runs: number;
   /** Parallel runs. */
   readonly jobs: number;
   onRun(run: Run, progress: string): void;
 }
 
-/** Runs every contender in every situation that it supports, in this order. */
+/** Runs every contender in every situation that it supports. Runs of one contender are far apart in time. */
 export async function runAll(
-  contenders: readonly Contender[],
+  contenders: readonly string[],
   situations: readonly Situation[],
-  { scale, jobs, onRun }: RunAllOptions,
+  { scale, runs, jobs, onRun }: RunAllOptions,
 ): Promise<Run[]> {
-  const planned = situations.flatMap((situation) =>
+  const once = situations.flatMap((situation) =>
     contenders.filter((contender) => isMeantFor(contender, situation)).map((contender) => ({ contender, situation })),
   );
+  const planned = Array.from({ length: runs }, () => once).flat();
   const size = Math.max(...situations.map(({ processes }) => processes));
-  const files = [...new Set(contenders.map(({ file }) => file))];
-  const startGroup = () => CallerGroup.start(size, { scale, files });
+  const startGroup = () => CallerGroup.start(size, scale);
   const waiting = planned.entries();
   const done: Run[] = [];
   let ended = 0;
@@ -44,8 +46,8 @@ export async function runAll(
   return done;
 }
 
-function isMeantFor({ processes }: Contender, situation: Situation): boolean {
-  return processes?.includes(situation.processes) ?? true;
+function isMeantFor(contender: string, situation: Situation): boolean {
+  return CONTENDERS[contender]?.processes?.includes(situation.processes) ?? true;
 }
 
 /** Calls of a run that was stopped continue in the old processes. */

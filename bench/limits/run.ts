@@ -1,14 +1,15 @@
 import type { ServerOptions } from '../../test/helpers/limits-server.ts';
 import type { CallerGroup } from './caller-group.ts';
 import type { Ending, Preparation } from './caller-process.ts';
-import type { Contender, Told } from './contender.ts';
+import { CONTENDERS, type Contender } from './contenders.ts';
 import { startLimitedServer } from './limited-http-server.ts';
 import { CALLS, GIVE_UP_MS, LIMIT, type Situation, START_IN_MINUTE_MS } from './situations.ts';
 import { scaledNow, type TimeScale } from './time-scale.ts';
 
 /** Result of a contender in a situation; times in scaled milliseconds since the start. */
 export interface Run {
-  readonly contender: Contender;
+  /** Name in `CONTENDERS`. */
+  readonly contender: string;
   readonly situation: Situation;
   readonly server: ServerOptions;
   readonly startedAt: number;
@@ -20,7 +21,7 @@ const API_KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
 
 /** Prepares the processes and the server, then starts all processes at once. */
 export async function run(
-  contender: Contender,
+  contender: string,
   situation: Situation,
   { group, scale }: { readonly group: CallerGroup; readonly scale: TimeScale },
 ): Promise<Run> {
@@ -42,14 +43,14 @@ function serverOptions({ window }: Situation, startedAt: number): ServerOptions 
 }
 
 function preparations(
-  { file, told, retries }: Contender,
+  contender: string,
   { processes }: Situation,
   { origin, warmUpOrigin }: { readonly origin: string; readonly warmUpOrigin: string },
 ): Preparation[] {
-  const options = { origin, apiKey: API_KEY, perMinute: toldLimit(told, processes), retries };
+  const options = { origin, apiKey: API_KEY, perMinute: toldLimit(CONTENDERS[contender]?.told, processes) };
   const calls = CALLS / processes;
   return Array.from({ length: processes }, (_, place) => ({
-    file,
+    contender,
     options,
     warmUpOrigin,
     calls,
@@ -57,7 +58,7 @@ function preparations(
   }));
 }
 
-function toldLimit(told: Told, processes: number): number | undefined {
-  if (told === 'nothing') return undefined;
+function toldLimit(told: Contender['told'], processes: number): number | undefined {
+  if (told === undefined) return undefined;
   return told === 'limit' ? LIMIT : Math.floor(LIMIT / processes);
 }

@@ -1,7 +1,8 @@
 import type { WindowKind } from '../../test/helpers/limits-server.ts';
 import { table } from '../table.ts';
-import { type Figures, figuresOf, optimumOf } from './figures.ts';
-import type { Run } from './run.ts';
+import { CONTENDERS, versionOf } from './contenders.ts';
+import { type Figures, groupBy, type Row } from './figures.ts';
+import type { Situation } from './situations.ts';
 
 const WINDOW_NAMES: Readonly<Record<WindowKind, string>> = {
   'fixed-minute': 'fixed window',
@@ -10,25 +11,38 @@ const WINDOW_NAMES: Readonly<Record<WindowKind, string>> = {
   bucket: 'token bucket',
 };
 
-/** One table per situation, in the order of the runs; the first row is the least possible. */
-export function situationTables(runs: readonly Run[]): string {
-  return groups(runs, titleOf)
-    .map(([title, group]) => `### ${title}\n\n${situationTable(group)}`)
+/** One table per situation; the first row is the least possible. */
+export function situationTables(rows: readonly Row[]): string {
+  return groupBy(rows, ({ situation }) => situationName(situation))
+    .map(([name, group]) => `### ${name}\n\n${situationTable(group)}`)
     .join('\n\n');
 }
 
 /** Each contender over all windows: the geometric mean of its times, then the worst one. */
-export function summaryTable(runs: readonly Run[]): string {
-  const counts = [...new Set(runs.map(({ situation }) => situation.processes))];
+export function summaryTable(rows: readonly Row[]): string {
+  const counts = [...new Set(rows.map(({ situation }) => situation.processes))];
   const heads = counts.flatMap((count) => [`${processesOf(count)}: calls failed`, '429 per 100 calls', 'time / least']);
-  const rows = groups(runs, ({ contender }) => contender.name).map(([name, group]) => [
-    name,
+  const cells = groupBy(rows, ({ contender }) => contender).map(([contender, group]) => [
+    titleOf(contender),
     ...counts.flatMap((count) => summaryCells(group.filter(({ situation }) => situation.processes === count))),
   ]);
-  return `### All windows\n\n${table(['', ...heads], rows)}`;
+  return `### All windows\n\n${table(['', ...heads], cells)}`;
 }
 
-export function titleOf({ situation: { window, processes } }: Pick<Run, 'situation'>): string {
+/** What the user of each package sets; all else is its default. */
+export function settingsTable(names: readonly string[]): string {
+  const cells = names.flatMap((name) => {
+    const contender = CONTENDERS[name];
+    return contender === undefined ? [] : [[contender.title, versionOf(contender), contender.settings]];
+  });
+  return `### Settings beside the defaults\n\n${table(['', 'version', 'options set'], cells)}`;
+}
+
+export function titleOf(contender: string): string {
+  return CONTENDERS[contender]?.title ?? contender;
+}
+
+export function situationName({ window, processes }: Situation): string {
   return `${WINDOW_NAMES[window]}, ${processesOf(processes)}`;
 }
 
@@ -36,33 +50,26 @@ function processesOf(count: number): string {
   return count === 1 ? '1 process' : `${count} processes`;
 }
 
-function situationTable(runs: readonly Run[]): string {
-  const optimum = runs.slice(0, 1).map((run) => row('*the least possible*', optimumOf(run)));
-  const rows = runs.map((run) => row(run.contender.name, figuresOf(run)));
+function situationTable(rows: readonly Row[]): string {
+  const optimum = rows.slice(0, 1).map((first) => figureCells('*the least possible*', first.optimum));
+  const cells = rows.map(({ contender, figures }) => figureCells(titleOf(contender), figures));
   return table(
     ['', 'calls ok', 'calls failed', '429 per 100 calls', 'time / least', 'p50 s', 'p95 s'],
-    [...optimum, ...rows],
+    [...optimum, ...cells],
   );
 }
 
-function row(
-  name: string,
-  { served, failed, refusedPer100, timeOverOptimum, p50Seconds, p95Seconds }: Figures,
-): string[] {
+function figureCells(name: string, figures: Figures): string[] {
+  const { served, failed, refusedPer100, timeOverOptimum, p50Seconds, p95Seconds } = figures;
   return [
-    name,
-    String(served),
-    String(failed),
-    refusedPer100.toFixed(0),
-    fixed(timeOverOptimum, 2),
-    fixed(p50Seconds, 0),
-    fixed(p95Seconds, 0),
+    ...[name, String(served), String(failed), refusedPer100.toFixed(0)],
+    ...[fixed(timeOverOptimum, 2), fixed(p50Seconds, 0), fixed(p95Seconds, 0)],
   ];
 }
 
-function summaryCells(runs: readonly Run[]): string[] {
-  if (runs.length === 0) return ['', '', ''];
-  const figures = runs.map(figuresOf);
+function summaryCells(rows: readonly Row[]): string[] {
+  if (rows.length === 0) return ['', '', ''];
+  const figures = rows.map((row) => row.figures);
   return [
     `${mean(figures.map(({ failed }) => failed)).toFixed(0)} %`,
     mean(figures.map(({ refusedPer100 }) => refusedPer100)).toFixed(0),
@@ -73,12 +80,6 @@ function summaryCells(runs: readonly Run[]): string[] {
 function ratioCell(ratios: readonly number[]): string {
   if (ratios.length === 0) return '–';
   return `${Math.exp(mean(ratios.map(Math.log))).toFixed(2)} (${Math.max(...ratios).toFixed(2)})`;
-}
-
-function groups<Item>(items: readonly Item[], keyOf: (item: Item) => string): [string, Item[]][] {
-  const byKey = new Map<string, Item[]>();
-  for (const item of items) byKey.set(keyOf(item), [...(byKey.get(keyOf(item)) ?? []), item]);
-  return [...byKey];
 }
 
 function fixed(value: number | undefined, digits: number): string {
