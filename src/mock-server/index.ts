@@ -43,7 +43,6 @@ export { MockServerError } from './mock-server-error.ts';
 export { type ProbeOptions, type ProbePlan, planProbe, probeService } from './probe/probe.ts';
 export type { ObservedBehaviour, ProbeSummary } from './probe/probe-report.ts';
 export type { ProbeFetch } from './probe/prober.ts';
-export type { InventedData } from './rates/invented-latest.ts';
 export type { Replay } from './rates/replay.ts';
 export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
 export type { RateUse } from './service/decide.ts';
@@ -57,5 +56,12 @@ export type { Space, SpaceOptions } from './spaces.ts';
 export type { RunningServer, ServeOptions } from './start-server.ts';
 export type { Snapshots } from './state/snapshots.ts';
 export type { LatestData, LatestOptions, MockLatest } from './stubs/mock-latest.ts';
-export type { MockStubs, Stub, StubOptions, StubResponse } from './stubs/mock-stubs.ts';
-export type { LatestContext, LatestFunction, SentResponse } from './stubs/stub-record.ts';
+export type { MockStubs, Stub } from './stubs/mock-stubs.ts';
+export type {
+  InventedData,
+  LatestContext,
+  LatestFunction,
+  SentResponse,
+  StubOptions,
+  StubResponse,
+} from './stubs/stub-schemas.ts';

@@ -1,5 +1,6 @@
+import { hashOf } from './http/parse-request.ts';
 import type { RequestPattern } from './matching/request-pattern.ts';
-import { type CreatedKey, hashOf } from './service/keys.ts';
+import type { CreatedKey } from './service/keys.ts';
 import type { ServiceState } from './service/service-state.ts';
 import { applySetup, createSetupKey, type Setup, type SetupKey, type SetupTarget } from './setup.ts';
 

@@ -5,11 +5,10 @@ import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions } from './clock/clock.ts';
 import { checkedInput, expected } from './matching/checked-input.ts';
 import { invalidOption, within } from './mock-server-error.ts';
-import { isAsync, type LatestSource } from './rates/latest-responder.ts';
 import type { Replay } from './rates/replay.ts';
 import { checkedSetup, type Setup } from './setup.ts';
-import { jsonOf } from './stubs/json-parts.ts';
-import type { LatestFunction } from './stubs/stub-record.ts';
+import { type LatestData, latestStub, recordedSource, sourceOf } from './stubs/mock-latest.ts';
+import type { StubRecord } from './stubs/stub-schemas.ts';
 
 /** Options of `createMockServer`. All are optional. */
 export interface MockServerOptions {
@@ -46,11 +45,12 @@ export interface MockServerOptions {
    */
   readonly unsafe?: boolean | undefined;
   /**
-   * The `data` of `latest`: an object, or a function of the query. `context.invented()` returns the data that the mock would send otherwise. `mock.latest.set` changes the data at run time. Cannot be combined with `replay`.
+   * The `data` of `latest`, as in `mock.latest.set()`: an object, an array with one element per request, or a function of the query.
+   * `context.invented()` returns the data that the mock would send otherwise. Cannot be combined with `replay`.
    * @default invented rates
    * @example (query, context) => ({ ...context.invented(), base: query.get('base') })
    */
-  readonly latest?: LatestFunction | object | undefined;
+  readonly latest?: LatestData | undefined;
   /**
    * Recorded responses of `latest`: one envelope for every query, or responses by query. `fxrates latest --fixture-out` writes
    * such a recording. A query without a recorded response gets 501 `not_recorded`. Cannot be combined with `latest`.
@@ -82,24 +82,12 @@ const whole = expected('a whole number from 0', (error) => z.int(error).min(0, e
 
 const optionsShape = z.strictObject({
   seed: whole.default(1),
-  /** Checked where it is used, like the switches of `behaviour`, the content of `replay` and the parts of `setup`. */
+  /** Checked where it is used, like the switches of `behaviour`, the parts of `setup`, `latest` and `replay`. */
   clock: z.custom<'real' | 'virtual' | ClockOptions>().default('real'),
   behaviour: z.custom<PresetName | BehaviourOptions>().default({}),
   onAssumption: z.enum(['ignore', 'warn', 'error'], { error: "'ignore', 'warn' or 'error'" }).default('ignore'),
   unsafe: z.boolean({ error: 'true or false' }).default(false),
-  latest: z
-    .custom<LatestFunction | object>(
-      (value) => typeof value === 'function' || (typeof value === 'object' && value !== null),
-      {
-        error: 'an object, or a function from the query to the data',
-      },
-    )
-    .refine((value) => !isAsync(value), { error: 'a function that is not async' })
-    .refine((value) => !Array.isArray(value), { error: 'an object; mock.latest.set accepts a sequence' })
-    .refine((value) => typeof value === 'function' || jsonOf(value) !== undefined, {
-      error: 'an object that JSON can represent',
-    })
-    .optional(),
+  latest: z.custom<LatestData>().optional(),
   replay: z.custom<Replay>().optional(),
   setup: z.custom<Setup | string>().optional(),
   baseUrl: expected('an http or https origin such as https://fxrates.test', (error) =>
@@ -119,20 +107,25 @@ function isOrigin(text: string): boolean {
 
 /** The options with their defaults, checked. */
 export interface CheckedOptions extends Readonly<Omit<z.output<typeof optionsShape>, 'latest' | 'replay' | 'setup'>> {
-  readonly source: LatestSource;
+  /** The options `latest` and `replay`. */
+  readonly defaultStubs: readonly StubRecord[];
   readonly setup: Setup | undefined;
 }
 
 /** Throws for an unknown option or an invalid value. */
 export function checkOptions(options: MockServerOptions): CheckedOptions {
   const description = { place: '', what: 'an option of createMockServer' };
-  const { latest, replay, setup: given, ...rest } = checkedInput(optionsShape, options, description);
+  const { latest, replay, setup, ...rest } = checkedInput(optionsShape, options, description);
   if (latest !== undefined && replay !== undefined) {
     throw invalidOption('replay', replay, 'either latest or replay, not both');
   }
-  const setup = given === undefined ? undefined : within('setup', () => checkedSetup(given));
-  const checked = { ...rest, setup };
-  if (typeof latest !== 'object') return { ...checked, source: { latest: latest as LatestFunction, replay } };
-  const data: object = JSON.parse(JSON.stringify(latest)); // later changes to the object must not change the responses
-  return { ...checked, source: { latest: () => data, replay } };
+  const sources = [
+    ...(latest === undefined ? [] : [sourceOf(latest)]),
+    ...(replay === undefined ? [] : [recordedSource(replay)]),
+  ];
+  return {
+    ...rest,
+    defaultStubs: sources.map((source) => latestStub(source)),
+    setup: setup === undefined ? undefined : within('setup', () => checkedSetup(setup)),
+  };
 }

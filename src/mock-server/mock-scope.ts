@@ -5,7 +5,7 @@ import { createMockBehaviour, type MockBehaviour } from './behaviour/behaviour.t
 import type { Clock, MockClock } from './clock/clock.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import { createMockFaults, type MockFaults } from './faults/mock-faults.ts';
-import type { HandleRequest } from './handle-request.ts';
+import type { HandleRequest } from './handle.ts';
 import { createExpectation, type RequestExpectation, verifyRequests } from './journal/expect-requests.ts';
 import { type Audit, auditOf, createMockJournal, type MockJournal } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
@@ -72,18 +72,18 @@ export class MockScope {
   readonly #parts: MockParts;
 
   constructor(parts: MockParts, handleRequest: HandleRequest) {
-    const { baseUrl, context } = parts;
+    const { baseUrl } = parts;
     this.baseUrl = baseUrl;
     this.fetch = createFetch(baseUrl, handleRequest);
-    this.accounts = createAccounts(context);
-    this.keys = createKeys(context);
-    this.outbox = createOutbox(context);
-    this.clock = createMockClock(parts.clock, context);
-    this.behaviour = createMockBehaviour(context);
+    this.accounts = createAccounts(parts);
+    this.keys = createKeys(parts);
+    this.outbox = createOutbox(parts);
+    this.clock = createMockClock(parts.clock, parts);
+    this.behaviour = createMockBehaviour(parts);
     this.journal = createMockJournal(parts.journal);
     this.faults = createMockFaults(parts);
-    this.stubs = createMockStubs(context);
-    this.latest = createMockLatest(context);
+    this.stubs = createMockStubs(parts);
+    this.latest = createMockLatest(parts);
     this.snapshots = createSnapshots(this);
     this.#parts = parts;
   }
@@ -95,7 +95,7 @@ export class MockScope {
   createKey(options: { readonly plan?: PlanName | undefined } = {}): CreatedKey {
     checkOptionNames(options, { what: 'an option of createKey()', known: ['plan'] });
     const { plan = 'free' } = options;
-    const account = addAccount(this.#parts.context, { plan, isConfirmed: true });
+    const account = addAccount(this.#parts, { plan, isConfirmed: true });
     return this.keys.create({ accountId: account.id });
   }
 
@@ -107,7 +107,7 @@ export class MockScope {
    * @example const { keys } = mock.setUp({ keys: [{ plan: 'developer' }], latest: { base: 'EUR', rates: { USD: 1.1 } } })
    */
   setUp(setup: Setup | string): SetupResult {
-    const { state, behaviour } = this.#parts.context;
+    const { state, behaviour } = this.#parts;
     const restoreState = saveState(state);
     const restoreSwitches = behaviour.save();
     try {
@@ -151,8 +151,7 @@ export class MockScope {
 
   /** Returns the state as plain JSON without secrets. Does not include the journal, spaces and handlers of `use()`. */
   snapshot(): Snapshot {
-    const { context, clock } = this.#parts;
-    return takeSnapshot(context, clock.isFrozen);
+    return takeSnapshot(this.#parts, this.#parts.clock.isFrozen);
   }
 
   /**
@@ -161,7 +160,7 @@ export class MockScope {
    * changes.
    */
   restore(snapshot: Snapshot): void {
-    restoreSnapshot(this.#parts, checkedSnapshot(snapshot, this.#parts.context.behaviour));
+    restoreSnapshot(this.#parts, checkedSnapshot(snapshot, this.#parts.behaviour));
   }
 
   /**
@@ -171,11 +170,11 @@ export class MockScope {
   reset(options: ResetOptions = {}): void {
     checkOptionNames(options, { what: 'an option of reset()', known: ['keepKeys'] });
     const { keepKeys = false } = options;
-    const { context, journal, clock, overrides, firstState, delays } = this.#parts;
+    const { state, behaviour, journal, clock, overrides, firstState, delays } = this.#parts;
     delays.endAll();
     clock.reset();
-    Object.assign(context.state, firstState(), keepKeys ? resetKeyUse(context.state, clock.now()) : {});
-    context.behaviour.reset();
+    Object.assign(state, firstState(), keepKeys ? resetKeyUse(state, clock.now()) : {});
+    behaviour.reset();
     overrides.clear();
     journal.clear();
   }

@@ -7,7 +7,7 @@ import {
   requireSameStrategy,
 } from './adapters/interception.ts';
 import { checkAdapterSupport } from './faults/select-faults.ts';
-import type { HandleRequest } from './handle-request.ts';
+import { createHandler, type HandleRequest } from './handle.ts';
 import { type CheckedOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
 import { createMockParts, type MockParts } from './mock-parts.ts';
 import { MockScope, type ResetOptions } from './mock-scope.ts';
@@ -42,13 +42,13 @@ export class MockServer extends MockScope implements AsyncDisposable {
   constructor(options: CheckedOptions) {
     const parts = createMockParts(options);
     const spaces = new Spaces(options, parts);
-    const handleRequest: HandleRequest = (request, source) => spaces.partsFor(request).handleRequest(request, source);
+    const handleRequest = createHandler((request) => spaces.partsFor(request));
     super(parts, handleRequest);
     this.#options = options;
     this.#parts = parts;
     this.#spaces = spaces;
     this.#handleRequest = handleRequest;
-    const owner = { mock: this, state: parts.context.state };
+    const owner = { mock: this, state: parts.state };
     // The mock may be served, so every fault is possible. Another adapter refuses those that it cannot reproduce.
     const closeAdapter = parts.adapters.open('socket');
     this.#setupKeys = within('setup', () => parts.initialSetup.apply(options.setup ?? {}, owner));
@@ -145,7 +145,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
    * open space that the key of the mock cannot replace. Nothing changes then.
    */
   override restore(snapshot: Snapshot): void {
-    const checked = checkedSnapshot(snapshot, this.#parts.context.behaviour);
+    const checked = checkedSnapshot(snapshot, this.#parts.behaviour);
     restoreSnapshot(this.#parts, this.#spaces.snapshotForMock(checked));
   }
 
@@ -157,7 +157,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
   override reset(options: ResetOptions = {}): void {
     this.#spaces.refuseWhileLive('reset()');
     super.reset(options);
-    this.#parts.initialSetup.restoreKeys({ mock: this, state: this.#parts.context.state }, options);
+    this.#parts.initialSetup.restoreKeys({ mock: this, state: this.#parts.state }, options);
   }
 
   /** Stops all interception immediately, closes all spaces and servers of the mock, and ends the waits for requests. */

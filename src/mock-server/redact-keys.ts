@@ -13,15 +13,50 @@ function asciiDecoded(text: string): string {
   return text.replace(/%([0-7][0-9a-f])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-/** The values of the documented parameter. Its name can be percent-encoded, as in `api%5Fkey`. */
-export function keysInQuery(query: string): readonly string[] {
-  return MAY_HAVE_KEY.test(query) ? new URLSearchParams(query).getAll('api_key') : [];
+/** A request as the journal shows it and as patterns match it. API keys are masked. */
+export interface RecordedRequest {
+  /** HTTP method, in capitals. */
+  readonly method: string;
+  /** Path without the query. */
+  readonly path: string;
+  /** Parameters by name; a repeated parameter has an array of values. */
+  readonly query: RecordedValues;
+  /** Headers by name in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The first 16,384 characters of the body; `undefined` without a body. */
+  readonly body: string | undefined;
+  /** Whether the URL contains an API key, where logs would show it. */
+  readonly hasKeyInUrl: boolean;
 }
 
-/** A fast check: `api_key`, or one of its characters percent-encoded. */
-const MAY_HAVE_KEY = /api_key|%(?:61|70|69|5f|6b|65|79)/i;
+/** Values by name; an array for several values of a name. */
+export type RecordedValues = Readonly<Record<string, string | readonly string[]>>;
 
-/** Whether a target contains an API key: in the documented parameter, or a text of the same form anywhere else. */
-export function hasKeyInUrl(target: string, query: string): boolean {
-  return asciiDecoded(target).includes('_live_') || keysInQuery(query).some((key) => key !== '');
+/** A parameter without the key in it. */
+export function recordedParameter(name: string, value: string): string {
+  return SECRET_PARAMETER.test(name) ? maskedKey(value) : redactKeys(value);
+}
+
+/** A header without the key in it. `name` is in lower case. */
+export function recordedHeader(name: string, value: string): string {
+  return SECRET_HEADERS.has(name) ? maskedCredential(value) : redactKeys(value);
+}
+
+const SECRET_PARAMETER = /^(?:api[_-]?key|access_token)$/i;
+const SECRET_HEADERS = new Set([
+  ...['authorization', 'proxy-authorization', 'cookie'],
+  ...['apikey', 'api-key', 'xapikey', 'x-apikey', 'x-api-key'],
+]);
+
+/** Keeps the scheme: `Bearer fx_live_…`. */
+function maskedCredential(value: string): string {
+  // The header of nearly all requests. All entries of the journal share this text.
+  if (value.startsWith('Bearer fx_live_')) return 'Bearer fx_live_…';
+  const scheme = /^(?:bearer|basic|digest) +/i.exec(value)?.[0] ?? '';
+  return scheme + maskedKey(value.slice(scheme.length));
+}
+
+/** Masks a key except its prefix, which shows the kind of key. */
+function maskedKey(value: string): string {
+  return /^[A-Za-z0-9]{1,16}_live_(?=[0-9a-f]+$)/i.exec(value)?.[0].concat('…') ?? '…';
 }

@@ -10,8 +10,8 @@ import type { Replay } from './rates/replay.ts';
 import type { CreatedKey, Keys, SetUsage } from './service/keys.ts';
 import { jsonParts, unquoted, withDigits } from './stubs/json-parts.ts';
 import type { LatestData, MockLatest } from './stubs/mock-latest.ts';
-import type { MockStubs, StubOptions } from './stubs/mock-stubs.ts';
-import type { LatestFunction } from './stubs/stub-record.ts';
+import type { MockStubs } from './stubs/mock-stubs.ts';
+import type { LatestFunction, StubOptions } from './stubs/stub-schemas.ts';
 
 /** Keys, switches, responses and faults, as in a file for `fxrates mock --setup`. */
 export interface Setup {

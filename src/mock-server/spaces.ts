@@ -3,16 +3,13 @@ import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions, DrivenClock } from './clock/clock.ts';
 import { createClock } from './clock/mock-clock.ts';
-import type { HandleRequest } from './handle-request.ts';
-import { presentedKeys } from './http/identify-request.ts';
-import type { MockRequest } from './http/mock-message.ts';
-import { readTarget } from './http/record-request.ts';
+import { createHandler, type HandleRequest } from './handle.ts';
+import { hashOf, type ParsedRequest } from './http/parse-request.ts';
 import type { Journal } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
 import { assembleParts, type MockParts } from './mock-parts.ts';
 import { MockScope } from './mock-scope.ts';
 import { checkedId, checkOptionNames, freeName, MockServerError, unknownId } from './mock-server-error.ts';
-import { hashOf } from './service/keys.ts';
 import { randomFromSeed } from './service/random.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
 import { restoredState, type Snapshot, snapshotForSpace, withKeyOfMock } from './service/snapshot.ts';
@@ -79,7 +76,7 @@ export class Space extends MockScope implements AsyncDisposable {
    * @example space.restore(prepared.snapshot())
    */
   override restore(snapshot: Snapshot): void {
-    const { state, behaviour } = this.#parts.context;
+    const { state, behaviour } = this.#parts;
     const checked = checkedSnapshot(snapshot, behaviour);
     restoreSnapshot(this.#parts, snapshotForSpace(checked, { keyId: this.keyId, state }));
   }
@@ -131,7 +128,7 @@ export class Spaces {
   open(options: SpaceOptions): Space {
     checkOptionNames(options, { what: 'an option of space()', known: ['name', 'plan', 'clock', 'behaviour'] });
     const isTaken = (name: string) => this.#live.has(name);
-    const { state } = this.#mock.context;
+    const { state } = this.#mock;
     const name =
       options.name === undefined ? freeName('space', state.lastSpace + 1, isTaken) : checkedId('name', options.name);
     if (isTaken(name)) {
@@ -150,8 +147,7 @@ export class Spaces {
       for (const [hash, found] of this.#partsByHash) if (found === parts) this.#partsByHash.delete(hash);
     };
     // A closed space responds in process as over HTTP, where its key is unknown.
-    const handleRequest: HandleRequest = (request, source) =>
-      (isOpen() ? parts : this.partsFor(request)).handleRequest(request, source);
+    const handleRequest = createHandler((request) => (isOpen() ? parts : this.partsFor(request)));
     const space = new Space(name, { parts, plan: options.plan, handleRequest, end });
     first = space.snapshot();
     this.#live.set(name, { space, parts });
@@ -167,10 +163,10 @@ export class Spaces {
   }
 
   /** The parts for a request: those of the space whose key it has, or of the mock itself. */
-  partsFor(request: MockRequest): MockParts {
+  partsFor({ credentials }: ParsedRequest): MockParts {
     if (this.#live.size === 0) return this.#mock;
-    for (const key of presentedKeys(request, readTarget(request.target).query)) {
-      const found = this.#partsOfKey(hashOf(key));
+    for (const { hash } of credentials) {
+      const found = this.#partsOfKey(hash);
       if (found !== undefined) return found;
     }
     return this.#mock;
@@ -178,11 +174,11 @@ export class Spaces {
 
   /** Checks the mock's own keys first, then the space found last for this key, so that many spaces cost little. */
   #partsOfKey(hash: string): MockParts | undefined {
-    if (this.#mock.context.state.keysByHash.has(hash)) return this.#mock;
+    if (this.#mock.state.keysByHash.has(hash)) return this.#mock;
     const last = this.#partsByHash.get(hash);
-    if (last?.context.state.keysByHash.has(hash)) return last;
+    if (last?.state.keysByHash.has(hash)) return last;
     for (const { parts } of this.#live.values()) {
-      if (!parts.context.state.keysByHash.has(hash)) continue;
+      if (!parts.state.keysByHash.has(hash)) continue;
       this.#partsByHash.set(hash, parts);
       return parts;
     }
@@ -191,9 +187,9 @@ export class Spaces {
 
   /** A checked snapshot for the mock itself, without the keys of open spaces. */
   snapshotForMock(snapshot: Snapshot): Snapshot {
-    const { state } = this.#mock.context;
+    const { state } = this.#mock;
     const hasKeyOf = ({ parts }: { readonly parts: MockParts }) =>
-      snapshot.keys.some(({ hash }) => parts.context.state.keysByHash.has(hash));
+      snapshot.keys.some(({ hash }) => parts.state.keysByHash.has(hash));
     const owner = Array.from(this.#live.values()).find(hasKeyOf);
     return owner === undefined ? snapshot : withKeyOfMock(snapshot, owner.space.name, state);
   }

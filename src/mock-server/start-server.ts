@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type ListeningServer, type ListenOptions, listenHttp } from './adapters/node-server.ts';
 import { createAdmin } from './admin/admin.ts';
-import type { HandleRequest } from './handle-request.ts';
+import type { HandleRequest } from './handle.ts';
 import type { MockParts } from './mock-parts.ts';
 import type { MockScope } from './mock-scope.ts';
 import { invalidOption } from './mock-server-error.ts';

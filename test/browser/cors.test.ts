@@ -49,12 +49,13 @@ test.skipIf(!hasChromium)(
 
     const latest = await ask('/api/v1/latest?base=EUR', { authorization });
     const same = await ask('/api/v1/latest?base=EUR', { authorization, 'if-none-match': latest.headers['etag']! });
-    const refused = await ask('/api/v1/latest', { authorization, prefer: 'code=429' });
+    mock.keys.setUsage(id, { minute: 30 });
+    const refused = await ask('/api/v1/latest', { authorization });
 
     expect(latest).toMatchObject({ status: 200, body: { data: { base: 'EUR' } } });
     expect(latest.headers['ratelimit']).toMatch(/^"minute";r=29;/);
     expect(same).toMatchObject({ status: 304, body: '' });
-    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1', 'preference-applied': 'code=429' } });
+    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
     expect(mock.keys.get(id).month.used).toBe(2);
 
     mock.behaviour.set({ cors: 'absent' });

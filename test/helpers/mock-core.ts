@@ -1,12 +1,17 @@
 import { type Operation, operations } from '../../src/generated/operations.ts';
 import type { PlanName } from '../../src/generated/service.ts';
+import { ActiveAdapters } from '../../src/mock-server/adapters/active-adapters.ts';
 import { Behaviour } from '../../src/mock-server/behaviour/behaviour.ts';
 import type { BehaviourOptions } from '../../src/mock-server/behaviour/behaviour-options.ts';
-import { createIdentify } from '../../src/mock-server/http/identify-request.ts';
+import type { DrivenClock } from '../../src/mock-server/clock/clock.ts';
+import { SocketUse } from '../../src/mock-server/clock/virtual-clock.ts';
+import { createHandler } from '../../src/mock-server/handle.ts';
+import type { MockResponse } from '../../src/mock-server/http/mock-message.ts';
 import { quotaResponder, type Responder } from '../../src/mock-server/http/responders.ts';
 import { createRouter } from '../../src/mock-server/http/router.ts';
-import { createServiceHandler } from '../../src/mock-server/http/service-handler.ts';
-import { Journal } from '../../src/mock-server/journal/journal.ts';
+import { InitialSetup } from '../../src/mock-server/initial-setup.ts';
+import { checkOptions } from '../../src/mock-server/mock-options.ts';
+import { assembleParts } from '../../src/mock-server/mock-parts.ts';
 import { createLatestResponder } from '../../src/mock-server/rates/latest-responder.ts';
 import { createAccounts } from '../../src/mock-server/service/accounts.ts';
 import { createKeys } from '../../src/mock-server/service/keys.ts';
@@ -23,9 +28,9 @@ export interface MockCoreOptions {
 /** The emulated service alone, synchronous, with a number as its clock. */
 export class MockCore {
   now: number;
-  readonly journal = new Journal(1000);
   readonly responders: Readonly<Record<'latest' | 'quota', Responder>>;
   readonly context;
+  readonly journal;
   readonly accounts;
   readonly keys;
   readonly #handle;
@@ -34,20 +39,21 @@ export class MockCore {
     const builtIn = { latest: createLatestResponder(), quota: quotaResponder };
     this.responders = { ...builtIn, ...options.responders };
     this.now = options.now ?? Date.UTC(2026, 0, 15);
-    this.context = {
-      state: emptyState(1),
+    const own = {
       behaviour: new Behaviour(options.behaviour ?? {}, { unsafe: options.unsafe ?? false }),
-      now: () => this.now,
+      clock: { now: () => this.now } as DrivenClock, // nothing waits
+      sockets: new SocketUse(),
+      adapters: new ActiveAdapters(),
+      responders: this.responders,
+      initialSetup: new InitialSetup(),
+      firstState: () => emptyState(1),
     };
+    const findRoute = createRouter(options.operations ?? operations);
+    this.context = { ...assembleParts(checkOptions({}), own), findRoute };
+    this.journal = this.context.journal;
     this.accounts = createAccounts(this.context);
     this.keys = createKeys(this.context);
-    const findRoute = createRouter(options.operations ?? operations);
-    this.#handle = createServiceHandler({
-      context: this.context,
-      findRoute,
-      responders: this.responders,
-      identify: createIdentify(this.context, findRoute),
-    });
+    this.#handle = createHandler(() => this.context);
   }
 
   /** A confirmed account and its key. */
@@ -59,9 +65,8 @@ export class MockCore {
 
   send(target: string, { key, method = 'GET', headers = {} }: Sending = {}) {
     const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
-    const handled = this.#handle({ method, target, headers: { ...authorization, ...headers } });
-    const response = handled.response!;
-    this.journal.add(handled.entry!);
+    const message = { method, target, headers: { ...authorization, ...headers } };
+    const response = this.#handle(message, { adapter: 'fetch' }) as MockResponse; // there are no faults
     const text = String(response.body);
     const body = text === '' ? undefined : JSON.parse(text);
     return {

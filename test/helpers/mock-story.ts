@@ -35,7 +35,6 @@ export async function story(mock: MockServer, send: Send): Promise<PlainResponse
       headers: { origin: 'https://page.test', 'access-control-request-method': 'GET' },
     },
     { target: '/api/v1/latest', headers: { ...bearer, 'if-none-match': '*' } },
-    { target: '/api/v1/latest', headers: { prefer: 'code=429' } },
     { method: 'POST', target: '/api/v1/latest', headers: bearer, body: '{"base":"EUR"}' },
     { method: 'DELETE', target: '/api/v1/quota', headers: bearer },
     { method: 'PUT', target: '/api/v1/quota', headers: bearer, body: 'x'.repeat(1024 * 1024 + 1) },

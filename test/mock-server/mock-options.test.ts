@@ -4,7 +4,7 @@ import { createMockServer, type MockServer, MockServerError } from '../../src/mo
 test.each([
   [{ behavior: {} }, 'behavior is not an option of createMockServer; did you mean behaviour? Valid names: seed, clock'],
   [{ ['x'.repeat(101)]: 1 }, 'is not an option of createMockServer; valid names: seed'],
-  [{ sede: 1 }, 'sede is not an option of createMockServer; valid names: seed, clock, behaviour'],
+  [{ sede: 1 }, 'sede is not an option of createMockServer; did you mean seed? Valid names: seed, clock, behaviour'],
   [{ seed: 1.5 }, 'seed is 1.5; expected a whole number from 0.'],
   [{ seed: -1 }, 'seed is -1; expected a whole number from 0.'],
   [{ seed: '7' }, 'seed is "7"; expected a whole number from 0.'],
@@ -16,11 +16,8 @@ test.each([
   ],
   [{ behaviour: null }, 'behaviour is null'],
   [{ seed: Number.NaN }, 'seed is NaN; expected a whole number from 0'],
-  [
-    { latest: { rates: { USD: Number.NaN } } },
-    'latest is {"rates":{"USD":"NaN"}}; expected an object that JSON can rep',
-  ],
-  [{ latest: { rate: Number.POSITIVE_INFINITY } }, 'latest is {"rate":"Infinity"}; expected an object that JSON can'],
+  [{ latest: { rates: { USD: Number.NaN } } }, 'latest is {"rates":{"USD":"NaN"}}; expected a value that JSON can rep'],
+  [{ latest: { rate: Number.POSITIVE_INFINITY } }, 'latest is {"rate":"Infinity"}; expected a value that JSON can'],
   [null, 'options is null; expected an object.'],
   ['virtual', 'options is "virtual"; expected an object.'],
   [{ onAssumption: 'throw' }, "onAssumption is \"throw\"; expected 'ignore', 'warn' or 'error'."],
@@ -84,7 +81,7 @@ test.each(unknownOptions)('an unknown option of %s() is refused by name', async 
 });
 
 test('an option latest with a bigint is refused', () => {
-  expect(() => createMockServer({ latest: { rate: 1n } })).toThrow('expected an object that JSON can represent.');
+  expect(() => createMockServer({ latest: { rate: 1n } })).toThrow('expected a value that JSON can represent.');
 });
 
 test('without options there is a mock in real time', () => {

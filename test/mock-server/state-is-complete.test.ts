@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
-import { ActiveAdapters } from '../../src/mock-server/adapters/active-adapters.ts';
 import { createMockFaults } from '../../src/mock-server/faults/mock-faults.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
-import { ResponseDelays } from '../../src/mock-server/response-delays.ts';
 import { createMockStubs } from '../../src/mock-server/stubs/mock-stubs.ts';
-import { FakeClock } from '../helpers/fake-clock.ts';
 import { MockCore } from '../helpers/mock-core.ts';
 import { mutableState } from '../helpers/mutable-state.ts';
 
@@ -24,8 +21,7 @@ test('every field of the state is in a snapshot or in the list of exceptions', (
   const core = new MockCore();
   const { key } = core.createKey();
   core.send('/api/v1/latest', { key });
-  const delays = new ResponseDelays(new FakeClock());
-  createMockFaults({ context: core.context, adapters: new ActiveAdapters(), delays }).add({ kind: 'hang' });
+  createMockFaults(core.context).add({ kind: 'hang' });
   createMockStubs(core.context).add({ data: {} });
 
   const fields = paths(core.context.state).map((path) => path.replace(/^\.(accounts|keys|keysByHash)\.\*/, '.$1'));
@@ -71,7 +67,7 @@ test('every field of the state is in a snapshot or in the list of exceptions', (
 });
 
 const IN_THE_SNAPSHOT = {
-  'behaviour/behaviour.ts': ['#settings', '#values'],
+  'behaviour/behaviour.ts': ['#settings'],
   'clock/real-clock.ts': ['#frozenAt', '#aheadMs', '#latest'],
   'clock/virtual-clock.ts': ['#isFrozen', '#now'],
   'service/random.ts': ['a', 'b', 'c', 'd'],
@@ -85,17 +81,11 @@ const IN_THE_SNAPSHOT = {
 const DERIVED = {
   'admin/admin-server.ts': ['seen'],
   'admin/admin.ts': ['loaded'],
-  'behaviour/behaviour-options.ts': ['DEFAULT_SETTINGS'],
-  'behaviour/behaviour.ts': ['#lastUsed', 'valuesBySettings'],
-  'http/record-request.ts': ['readings', 'lastRecord', 'lastResponse', 'SECRET_HEADERS'],
-  'http/responders.ts': ['lastIso'],
-  'http/service-response.ts': ['STATUSES_WITHOUT_BODY', 'lastEncoded', 'lastHeaders', 'lastDate'],
+  'redact-keys.ts': ['SECRET_HEADERS'],
+  'http/responses.ts': ['STATUSES_WITHOUT_BODY'],
   'panel/browser/journal-entries.ts': ['LEFT_OUT'],
-  'panel/browser/schema-form.ts': ['description'],
   'panel/panel-files.ts': ['bundled'],
-  'rates/invented-latest.ts': ['#responses', 'lastUsed', 'snapshots'],
-  'rates/latest-responder.ts': ['interval'],
-  'service/quota.ts': ['lastMonth'],
+  'rates/invented-latest.ts': ['#responses', '#snapshots', '#last'],
   'spaces.ts': ['#partsByHash'],
   'state/snapshot-shape.ts': ['shape'],
 };
@@ -105,7 +95,8 @@ const OF_THE_MOMENT = {
   'adapters/node-server.ts': ['pending'],
   'adapters/tls-server.ts': ['connections'],
   'behaviour/assumptions.ts': ['warned'],
-  'behaviour/behaviour.ts': ['#used'],
+  'behaviour/behaviour.ts': ['used'],
+  'handle.ts': ['entry'],
   'clock/real-clock.ts': ['#timer', '#target'],
   'clock/timer-queue.ts': ['#heap', '#added'],
   'clock/virtual-clock.ts': [
@@ -114,7 +105,6 @@ const OF_THE_MOMENT = {
   ],
   'response-delays.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
-  'service/keys.ts': ['lastHashed'],
   'setup.ts': ['ids'],
   'mock-server.ts': ['#servers', '#stopListening', '#closeMsw'],
   'panel/browser/use-mock.ts': ['fresh', 'isLoading'],

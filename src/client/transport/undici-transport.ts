@@ -1,5 +1,4 @@
 import type { Dispatcher } from 'undici';
-import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
 import { ConfigError } from '../errors/errors.ts';
 import {
   BodyReader,
@@ -24,7 +23,7 @@ function exchange(dispatcher: Dispatcher, request: TransportRequest): Promise<Tr
       origin,
       path,
       method: 'GET',
-      headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...request.headers },
+      headers: request.headers,
       headersTimeout: 0,
       bodyTimeout: 0,
     } as const;
@@ -97,9 +96,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   onComplete(): void {
     this.#stopListening();
     const head = { status: this.#status, headers: new UndiciHeaders(this.#headers) };
-    const encoding = head.headers.get('content-encoding');
-    if (encoding === undefined) this.#settle.resolve(withBody(head, this.#body.end()));
-    else this.#settle.resolve(this.#body.endEncoded(encoding, this.#request).then((body) => withBody(head, body)));
+    const encoding = head.headers.get('content-encoding')?.toLowerCase() ?? '';
+    if (encoding === '' || encoding === 'identity') this.#settle.resolve(withBody(head, this.#body.end()));
+    else this.#settle.resolve(this.#body.endEncoded(encoding).then((body) => withBody(head, body)));
   }
 
   onError(error: Error): void {

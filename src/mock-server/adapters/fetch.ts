@@ -1,4 +1,4 @@
-import type { HandleRequest } from '../handle-request.ts';
+import type { HandleRequest } from '../handle.ts';
 import type { Delivery, MockRequest, MockResponse } from '../http/mock-message.ts';
 import type { RequestSource } from './active-adapters.ts';
 import { brokenConnection, fromRequest, toResponse } from './web-messages.ts';
@@ -17,7 +17,6 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetc
         ? request.then((ready) => handleRequest(ready, source))
         : handleRequest(request, source);
     const received = await untilAborted(handled, signal);
-    if (received === undefined) throw brokenFetch('close');
     if (received.delivery?.sendsHead === false) throw brokenFetch(received.delivery.ending);
     return received;
   };

@@ -4,7 +4,7 @@ import type { setupServer } from 'msw/node';
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import { processState } from '../../process-state.ts';
-import type { HandleRequest } from '../handle-request.ts';
+import type { HandleRequest } from '../handle.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { load, mswMajorVersion } from './load-packages.ts';
@@ -176,7 +176,7 @@ export function createMswHandlers(origin: string, handleRequest: HandleRequest):
   const resolve = async ({ request }: { readonly request: Request }) => {
     const { signal } = request;
     const response = await handleRequest(await fromRequest(request), { adapter: 'msw', getSignal: () => signal });
-    return response === undefined ? HttpResponse.error() : toResponse(response, signal);
+    return response.delivery?.sendsHead === false ? HttpResponse.error() : toResponse(response, signal);
   };
   const pathOf = (path: string) => origin + path.replaceAll(/\{(\w+)\}/g, ':$1');
   const ofOperations = Object.values(operations).map(({ path }) => http.get(pathOf(path), resolve));

@@ -12,9 +12,8 @@ import type { Duplex } from 'node:stream';
 import { LOOPBACK_ADDRESS } from '../../environment-proxy.ts';
 import type { Admin } from '../admin/admin.ts';
 import { nextTurn } from '../clock/event-loop.ts';
-import { type HandleRequest, MAX_REQUEST_BODY_BYTES } from '../handle-request.ts';
+import { type HandleRequest, MAX_REQUEST_BODY_BYTES } from '../handle.ts';
 import { headersWithCookies, type MockRequest, type MockResponse } from '../http/mock-message.ts';
-import { encodeBody } from '../http/service-response.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { SERVER_CLOSED } from '../response-delays.ts';
 import { readBody } from '../web/read-body.ts';
@@ -161,7 +160,7 @@ function receive(
     );
   const response = handleRequest(head, source);
   if (response instanceof Promise) return sendLater(response, sending);
-  if (response?.delivery !== undefined) return sendLater(Promise.resolve(response), sending);
+  if (response.delivery !== undefined) return sendLater(Promise.resolve(response), sending);
   sendResponse(response, outgoing);
   return undefined;
 }
@@ -193,12 +192,12 @@ interface PendingResponse {
 }
 
 async function sendLater(
-  coming: Promise<MockResponse | undefined>,
+  coming: Promise<MockResponse>,
   { outgoing, socket, getSignal }: PendingResponse,
 ): Promise<void> {
   try {
     const response = await coming;
-    if (response?.delivery === undefined) sendResponse(response, outgoing);
+    if (response.delivery === undefined) sendResponse(response, outgoing);
     else await deliverOverSocket(response, response.delivery, { outgoing, socket, signal: getSignal() });
   } catch {
     // The client has disconnected, or a handler of the test threw an error: the connection is closed.
@@ -206,16 +205,12 @@ async function sendLater(
   }
 }
 
-function sendResponse(response: MockResponse | undefined, outgoing: ServerResponse): void {
-  if (response === undefined) {
-    outgoing.destroy();
-    return;
-  }
+function sendResponse(response: MockResponse, outgoing: ServerResponse): void {
   outgoing.sendDate = false;
   if (response.status === 413) outgoing.shouldKeepAlive = false;
   const { status, body } = response;
   // ASCII text has the same bytes in both encodings, and node:http is faster with Latin-1.
-  const isAscii = typeof body === 'string' && encodeBody(body).byteLength === body.length;
+  const isAscii = typeof body === 'string' && Number(response.headers['content-length']) === body.length;
   outgoing.writeHead(status, headersWithCookies(response)).end(body, isAscii ? 'latin1' : 'utf8');
 }
 

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'msw';
-import { type MockRequest, type MockResponse, splitHeaders } from '../http/mock-message.ts';
+import { type MockRequest, type MockResponse, noResponse, splitHeaders } from '../http/mock-message.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import { isPassthrough, load } from './load-packages.ts';
 import { toRequest } from './web-messages.ts';
@@ -30,22 +30,25 @@ export class Overrides {
     this.#handlers = [];
   }
 
-  /** The response of the first handler that has one; `undefined` for `HttpResponse.error()`. */
-  async respond(request: MockRequest): Promise<MockResponse | undefined | 'not-handled'> {
+  /** The response of the first handler that has one; `undefined` without one. */
+  async respond(request: MockRequest): Promise<MockResponse | undefined> {
     const { getResponse } = load('msw');
     // Handlers have the mock's base URL or a path, also for requests to another address of the mock.
     const response = await getResponse(this.#handlers, toRequest(request, this.#baseUrl), { baseUrl: this.#baseUrl });
     // With `passthrough()`, the emulated service responds, because the mock sends nothing.
-    if (response === undefined || isPassthrough(response)) return 'not-handled';
-    return response.type === 'error' ? undefined : fromResponse(response);
+    if (response === undefined || isPassthrough(response)) return undefined;
+    return response.type === 'error' ? noResponse(WHY) : fromResponse(response);
   }
 }
+
+const WHY = 'the response is that of a handler of mock.use()';
 
 async function fromResponse(response: Response): Promise<MockResponse> {
   const body = new Uint8Array(await response.arrayBuffer());
   const { headers, cookies } = splitHeaders(response.headers);
   // The length of the body as the handler returned it: the mock does not compress.
-  return { status: response.status, headers: { ...headers, 'content-length': String(body.byteLength) }, cookies, body };
+  const all = { ...headers, 'content-length': String(body.byteLength) };
+  return { status: response.status, headers: all, cookies, body, code: undefined, why: WHY };
 }
 
 /**

@@ -2,13 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { nextTurn, pause } from '../clock/event-loop.ts';
 import { type Delivery, headersWithCookies, type MockResponse, piecesOf } from '../http/mock-message.ts';
-import {
-  dateHeader,
-  type ErrorResponseOptions,
-  errorResponse,
-  reasonPhrase,
-  writeResponse,
-} from '../http/service-response.ts';
+import { completed, type ErrorResponseOptions, errorResponse, reasonPhrase } from '../http/responses.ts';
 
 interface Outgoing {
   readonly outgoing: ServerResponse;
@@ -73,7 +67,7 @@ export function brokenRequestResponse(errorCode: string | undefined, now: number
     code: 'bad_request',
     message: 'The request is not valid HTTP.',
   };
-  return writeResponse(errorResponse(refusal), 'GET', dateHeader(now));
+  return completed(errorResponse(refusal), 'GET', now);
 }
 
 /** RFC 9110 §15.5.6: a 405 lists methods. */

@@ -5,7 +5,7 @@ import {
   type MockResponse,
   piecesOf,
 } from '../http/mock-message.ts';
-import { reasonPhrase } from '../http/service-response.ts';
+import { reasonPhrase } from '../http/responses.ts';
 
 /** The request as a WHATWG Request at `origin`. */
 export function toRequest({ method, target, headers, body }: MockRequest, origin: string): Request {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type * as z from 'zod';
-import { parseTarget } from '../http/router.ts';
+import { parseTarget } from '../http/parse-request.ts';
 import { unknownField } from '../matching/checked-input.ts';
 import { MockServerError, show, thrownText } from '../mock-server-error.ts';
 import { redirectToPanel, servePanel } from '../panel/serve-panel.ts';

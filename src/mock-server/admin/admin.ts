@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { parseTarget } from '../http/router.ts';
+import { parseTarget } from '../http/parse-request.ts';
 import { isBrowserAtRoot, redirectToPanel } from '../panel/serve-panel.ts';
 import { ADMIN_ROOT, isAdminPath } from '../web/own-pages.ts';
 import type { AdminServerOptions, HandleAdmin } from './admin-server.ts';

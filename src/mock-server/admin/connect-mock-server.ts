@@ -18,7 +18,7 @@ import type { Space, SpaceOptions } from '../spaces.ts';
 import type { Snapshots } from '../state/snapshots.ts';
 import type { LatestData, LatestOptions } from '../stubs/mock-latest.ts';
 import type { MockStubs } from '../stubs/mock-stubs.ts';
-import type { LatestFunction } from '../stubs/stub-record.ts';
+import type { LatestFunction } from '../stubs/stub-schemas.ts';
 import { ADMIN_ROOT } from '../web/own-pages.ts';
 import { type CallAdmin, createAdminCall } from './admin-client.ts';
 

@@ -1,4 +1,5 @@
-import { errorResponse, type ServiceResponse } from '../http/service-response.ts';
+import type { MockResponse } from '../http/mock-message.ts';
+import { errorResponse } from '../http/responses.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { SwitchName } from './switches.ts';
 
@@ -6,7 +7,7 @@ import type { SwitchName } from './switches.ts';
 export type OnAssumption = 'ignore' | 'warn' | 'error';
 
 /** Checks a response that depends on `switches`. Returns it, or another response in its place. */
-export type CheckAssumptions = (response: ServiceResponse, switches: readonly SwitchName[]) => ServiceResponse;
+export type CheckAssumptions = (response: MockResponse, switches: readonly SwitchName[]) => MockResponse;
 
 /**
  * Creates the check. `error` responds with 501 `assumption`, which clients do not retry, so the test fails immediately with this
@@ -36,7 +37,7 @@ function warnOnce(warn: (text: string) => void) {
   };
 }
 
-function assumptionResponse(assumptions: readonly string[]): ServiceResponse {
+function assumptionResponse(assumptions: readonly string[]): MockResponse {
   return errorResponse({ status: 501, code: 'assumption', message: explanation(assumptions) });
 }
 

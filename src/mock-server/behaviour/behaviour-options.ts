@@ -33,10 +33,20 @@ interface SwitchSetting extends KnownValue {
   readonly isAccepted: boolean;
 }
 
-export type SwitchSettings = ReadonlyMap<SwitchName, SwitchSetting>;
+/** All switches. The spaces of a mock with the same settings share them. */
+export interface SwitchSettings {
+  readonly bySwitch: ReadonlyMap<SwitchName, SwitchSetting>;
+  readonly values: BehaviourValues;
+}
+
+export function settingsOf(bySwitch: SwitchSettings['bySwitch']): SwitchSettings {
+  // Checked when they were set.
+  const values = Object.fromEntries(SWITCH_NAMES.map((name) => [name, bySwitch.get(name)?.value])) as BehaviourValues;
+  return { bySwitch, values };
+}
 
 /** No switch set. */
-export const DEFAULT_SETTINGS: SwitchSettings = new Map(SWITCH_NAMES.map((name) => [name, defaultSetting(name)]));
+export const DEFAULT_SETTINGS = settingsOf(new Map(SWITCH_NAMES.map((name) => [name, defaultSetting(name)])));
 
 function defaultSetting(name: SwitchName): SwitchSetting {
   const { default: value, provenance } = switches[name];
@@ -53,12 +63,12 @@ export function changedSettings(
   const { preset, about: _, ...given } = typeof options === 'string' ? { preset: options } : options;
   const chosen = Object.entries({ ...(preset === undefined ? {} : presetValues(preset)), ...definedOf(given) });
   if (preset === undefined && chosen.length === 0) return current;
-  const changed = new Map(preset === undefined ? current : DEFAULT_SETTINGS);
+  const changed = new Map((preset === undefined ? current : DEFAULT_SETTINGS).bySwitch);
   for (const [name, wanted] of chosen) {
     if (!isSwitchName(name)) throw unknownName(name, { what: 'a switch', known: SWITCH_NAMES }, 'behaviour.');
     changed.set(name, readSetting(name, wanted, unsafe));
   }
-  return changed;
+  return settingsOf(changed);
 }
 
 function checkKind(options: unknown): void {

@@ -4,9 +4,10 @@ import {
   DEFAULT_SETTINGS,
   type SwitchSettings,
   type SwitchValues,
+  settingsOf,
 } from './behaviour-options.ts';
 import type { PresetName, Provenance } from './switch.ts';
-import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
+import { type BehaviourValues, type SwitchName, switches } from './switches.ts';
 
 /** A switch and its current value. */
 export interface SwitchDescription {
@@ -28,12 +29,31 @@ export interface SwitchDescription {
   readonly why: string;
 }
 
-/** The switches of one mock, and those that the current request has used. */
-export class Behaviour {
+/** The values of the switches, for a decision. */
+export interface Switches {
+  readonly values: BehaviourValues;
+  /** The value of a switch. In a request, it records that the response depends on the switch. */
+  use<Name extends SwitchName>(name: Name): BehaviourValues[Name];
+}
+
+/** The switches for one request, and those that its response depends on. */
+export class RequestSwitches implements Switches {
+  readonly values: BehaviourValues;
+  readonly used: SwitchName[] = [];
+
+  constructor(values: BehaviourValues) {
+    this.values = values;
+  }
+
+  use<Name extends SwitchName>(name: Name): BehaviourValues[Name] {
+    if (!this.used.includes(name)) this.used.push(name);
+    return this.values[name];
+  }
+}
+
+/** The switches of one mock. */
+export class Behaviour implements Switches {
   #settings: SwitchSettings;
-  #values: BehaviourValues;
-  #used: SwitchName[] = [];
-  #lastUsed: readonly SwitchName[] = [];
   readonly #initial: SwitchSettings;
   readonly #unsafe: boolean;
 
@@ -41,7 +61,6 @@ export class Behaviour {
     this.#unsafe = unsafe;
     this.#initial = changedSettings(from, options, { unsafe });
     this.#settings = this.#initial;
-    this.#values = valuesOf(this.#initial);
   }
 
   /** A copy of these switches, changed by `options`. */
@@ -50,90 +69,59 @@ export class Behaviour {
   }
 
   get values(): BehaviourValues {
-    return this.#values;
+    return this.#settings.values;
   }
 
-  /** The value of a switch; records that the current response depends on it. */
   use<Name extends SwitchName>(name: Name): BehaviourValues[Name] {
-    if (!this.#used.includes(name)) this.#used.push(name);
-    return this.#values[name];
-  }
-
-  /** Switches used since the last call. Journal entries of similar requests share one list. */
-  takeUsed(): readonly SwitchName[] {
-    const used = this.#used;
-    if (used.length === 0) return NO_SWITCHES;
-    const last = this.#lastUsed;
-    if (last.length !== used.length || used.some((name, place) => name !== last[place])) {
-      this.#lastUsed = Object.freeze(used.slice());
-    }
-    used.length = 0;
-    return this.#lastUsed;
+    return this.values[name];
   }
 
   /** Returns those of `names` whose value is an assumption that was not accepted. */
   assumptionsAmong(names: readonly SwitchName[]): readonly SwitchName[] {
-    return names.filter((name) => this.#settings.get(name)?.isAccepted === false);
+    return names.filter((name) => this.#settings.bySwitch.get(name)?.isAccepted === false);
   }
 
   /** Changes switches. If a value is invalid, nothing changes. */
   set(options: PresetName | BehaviourOptions): void {
-    this.#apply(changedSettings(this.#settings, options, { unsafe: this.#unsafe }));
+    this.#settings = changedSettings(this.#settings, options, { unsafe: this.#unsafe });
   }
 
   /** The values of a snapshot, with the default of each switch that it lacks. Throws for a value that this mock rejects. */
   checkedValues(values: SwitchValues): BehaviourValues {
-    return valuesOf(changedSettings(DEFAULT_SETTINGS, values, { unsafe: this.#unsafe }));
+    return changedSettings(DEFAULT_SETTINGS, values, { unsafe: this.#unsafe }).values;
   }
 
   /** Restores checked values. */
   restore(values: BehaviourValues): void {
     // A snapshot has no provenance. A value that differs from the current one counts as chosen.
-    const settings = Array.from(this.#settings, ([name, setting]) => {
+    const settings = Array.from(this.#settings.bySwitch, ([name, setting]) => {
       const value = values[name];
       const chosen = { value, provenance: switches[name].provenance, isAccepted: true };
       return [name, setting.value === value ? setting : chosen] as const;
     });
-    this.#apply(new Map(settings));
+    this.#settings = settingsOf(new Map(settings));
   }
 
   /** Returns a function that restores the switches as they are now. */
   save(): () => void {
     const settings = this.#settings;
-    return () => this.#apply(settings);
+    return () => {
+      this.#settings = settings;
+    };
   }
 
   /** Restores the first values. */
   reset(): void {
-    this.#apply(this.#initial);
+    this.#settings = this.#initial;
   }
 
   describe(): readonly SwitchDescription[] {
-    return Array.from(this.#settings, ([name, { value, provenance, isAccepted: accepted }]) => {
+    return Array.from(this.#settings.bySwitch, ([name, { value, provenance, isAccepted: accepted }]) => {
       const { default: byDefault, alternatives, notShown, why } = switches[name];
       return { name, value, default: byDefault, alternatives, provenance, accepted, notShown, why };
     });
   }
-
-  #apply(settings: SwitchSettings): void {
-    this.#settings = settings;
-    this.#values = valuesOf(settings);
-  }
 }
-
-const NO_SWITCHES: readonly SwitchName[] = Object.freeze([]);
-
-/** The values of settings; the spaces of a mock have the same settings, and share them. */
-function valuesOf(settings: SwitchSettings): BehaviourValues {
-  const known = valuesBySettings.get(settings);
-  if (known !== undefined) return known;
-  // Checked when they were set.
-  const values = Object.fromEntries(SWITCH_NAMES.map((name) => [name, settings.get(name)?.value])) as BehaviourValues;
-  valuesBySettings.set(settings, values);
-  return values;
-}
-
-const valuesBySettings = new WeakMap<SwitchSettings, BehaviourValues>();
 
 /** Reads and changes the switches for undocumented behaviour. */
 export interface MockBehaviour {

@@ -1,37 +1,19 @@
 import { isJson } from '../../json-object.ts';
-import { type Delivery, type InterruptibleWait, type MockResponse, readHeaders } from '../http/mock-message.ts';
-import type { HandledRequest } from '../http/service-handler.ts';
-import {
-  codeOfStatus,
-  errorResponse,
-  reasonPhrase,
-  STATUSES_WITHOUT_BODY,
-  writeResponse,
-} from '../http/service-response.ts';
+import { type Delivery, type MockResponse, noResponse, readHeaders, WHOLE } from '../http/mock-message.ts';
+import { codeOfStatus, completed, errorResponse, reasonPhrase, STATUSES_WITHOUT_BODY } from '../http/responses.ts';
 import type { FaultKind, StruckSettings } from './fault-kinds.ts';
 
-/** What applying a fault needs beside the response. */
-interface FaultTools {
+/** The request whose response a fault replaces. */
+interface Struck {
   readonly method: string;
-  /** Value of the `Date` header. */
-  readonly date: string;
-  readonly wait: InterruptibleWait;
+  readonly now: number;
 }
 
-/** A response with its faults applied, and its journal entry. */
-export function applyFaults(
-  handled: HandledRequest,
-  struck: readonly StruckSettings[],
-  tools: FaultTools,
-): HandledRequest {
-  if (struck.length === 0) return handled;
-  let { response, waitMs = 0 } = handled;
-  for (const settings of struck) {
-    response = applyFault(response, settings, tools);
-    waitMs += waitAfter(settings);
-  }
-  response = response && endedEarly(response);
-  return { response, waitMs, entry: entryOf(handled, { response, waitMs }, struck) };
+/** The response with its faults applied. Its reason names them, and its delay includes theirs. */
+export function applyFaults(response: MockResponse, struck: readonly StruckSettings[], request: Struck): MockResponse {
+  return struck.length === 0
+    ? response
+    : endedEarly(struck.reduce((current, settings) => applyFault(current, settings, request), response));
 }
 
 type Effect<Kind extends FaultKind> = StruckSettings & { readonly kind: Kind };
@@ -39,8 +21,8 @@ type Effect<Kind extends FaultKind> = StruckSettings & { readonly kind: Kind };
 interface Action<Kind extends FaultKind> {
   /** What the fault does, in words for the journal. */
   readonly describe: (effect: Effect<Kind>) => string;
-  /** Returns the changed response; `undefined` to break the connection. If omitted, the fault only delays the response. */
-  readonly apply?: (response: MockResponse, effect: Effect<Kind>, tools: FaultTools) => MockResponse | undefined;
+  /** If omitted, the fault only delays the response. */
+  readonly apply?: (response: MockResponse, effect: Effect<Kind>, request: Struck) => MockResponse;
   /** Whether the fault also applies if the service has created no response. */
   readonly needsNoResponse?: boolean;
 }
@@ -52,35 +34,35 @@ const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
       hangMs === Number.POSITIVE_INFINITY
         ? 'never responds'
         : `no response, the connection broke off after ${hangMs} ms`,
-    apply: () => undefined,
+    apply: (response) => noResponse('', response),
   },
-  'network-error': { describe: () => 'the connection broke off', apply: () => undefined },
+  'network-error': { describe: () => 'the connection broke off', apply: (response) => noResponse('', response) },
   status: {
     describe: ({ status }) => `responds with ${status}`,
-    apply: (_, effect, tools) => replaceResponse(effect, tools),
+    apply: replaceResponse,
     needsNoResponse: true,
   },
   reset: {
     describe: ({ afterBytes }) =>
       afterBytes === undefined ? 'the connection was reset' : `reset ${after(afterBytes)}`,
-    apply: (response, { afterBytes }, { wait }) =>
+    apply: (response, { afterBytes }) =>
       afterBytes === undefined
-        ? deliver(response, { sendsHead: false, ending: 'reset' }, wait)
-        : deliver(response, { bodyBytes: afterBytes, ending: 'reset' }, wait),
+        ? deliver(response, { sendsHead: false, ending: 'reset' })
+        : deliver(response, { bodyBytes: afterBytes, ending: 'reset' }),
     needsNoResponse: true,
   },
   truncate: {
     describe: ({ afterBytes }) => `truncate ${after(afterBytes)}`,
-    apply: (response, { afterBytes }, { wait }) => deliver(response, { bodyBytes: afterBytes, ending: 'close' }, wait),
+    apply: (response, { afterBytes }) => deliver(response, { bodyBytes: afterBytes, ending: 'close' }),
   },
   dribble: {
     describe: ({ chunkBytes = 1, intervalMs }) => `${chunkBytes} bytes every ${intervalMs} ms`,
-    apply: (response, { chunkBytes = 1, intervalMs }, { wait }) => deliver(response, { chunkBytes, intervalMs }, wait),
+    apply: (response, { chunkBytes = 1, intervalMs }) => deliver(response, { chunkBytes, intervalMs }),
   },
   'malformed-chunk': {
     describe: ({ afterBytes = 0 }) => `malformed-chunk ${after(afterBytes)}`,
-    apply(response, { afterBytes = 0 }, { wait }) {
-      const cut = deliver(response, { bodyBytes: afterBytes, ending: 'malformed-chunk' }, wait);
+    apply(response, { afterBytes = 0 }) {
+      const cut = deliver(response, { bodyBytes: afterBytes, ending: 'malformed-chunk' });
       return cut === response
         ? cut
         : withHeader(withHeader(cut, 'content-length', undefined), 'transfer-encoding', 'chunked');
@@ -88,7 +70,7 @@ const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
   },
   garbage: {
     describe: () => 'garbage',
-    apply: (response, _, { wait }) => deliver(response, { sendsHead: false, ending: 'garbage' }, wait),
+    apply: (response) => deliver(response, { sendsHead: false, ending: 'garbage' }),
     needsNoResponse: true,
   },
   'bad-json': { describe: () => 'bad-json', apply: halve },
@@ -104,17 +86,16 @@ const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
 
 const DEFAULT_CONTENT_TYPE = 'text/html';
 
-/** Replaces the response if the service has created none. */
-const NO_RESPONSE: MockResponse = { status: 0, headers: {}, body: '' };
-
 function applyFault<Kind extends FaultKind>(
-  response: MockResponse | undefined,
+  response: MockResponse,
   effect: Effect<Kind>,
-  tools: FaultTools,
-): MockResponse | undefined {
-  const { apply, needsNoResponse = false } = actionOf(effect);
-  if (apply === undefined || (response === undefined && !needsNoResponse)) return response;
-  return apply(response ?? NO_RESPONSE, effect, tools);
+  request: Struck,
+): MockResponse {
+  const { apply, describe, needsNoResponse = false } = actionOf(effect);
+  const applies = apply !== undefined && (response.status !== 0 || needsNoResponse);
+  const changed = applies ? apply(response, effect, request) : response;
+  const why = [response.why, `fault ${effect.id}: ${describe(effect)}`].filter((reason) => reason !== '').join('; ');
+  return { ...changed, why, delayMs: (response.delayMs ?? 0) + waitAfter(effect) };
 }
 
 function actionOf<Kind extends FaultKind>({ kind }: Effect<Kind>): Action<Kind> {
@@ -131,63 +112,36 @@ function waitAfter(settings: StruckSettings): number {
   return settings.kind === 'latency' && settings.strikes === 'after' ? settings.latencyMs : 0;
 }
 
-function entryOf(
-  { entry }: HandledRequest,
-  { response, waitMs }: Pick<HandledRequest, 'response' | 'waitMs'>,
-  struck: readonly StruckSettings[],
-): HandledRequest['entry'] {
-  const hasArrived = response?.delivery?.sendsHead !== false && waitMs !== Number.POSITIVE_INFINITY;
-  const status = hasArrived ? (response?.status ?? 0) : 0;
-  const reasons = struck.map((settings) => `fault ${settings.id}: ${actionOf(settings).describe(settings)}`);
-  return {
-    ...entry,
-    status,
-    code: status === 0 ? undefined : codeAfter(struck, entry.code),
-    why: [entry.why, ...reasons].filter((reason) => reason !== '').join('; '),
-    faults: struck.map(({ id }) => id),
-  };
-}
-
-/** The `error.code` that the client can read. */
-function codeAfter(struck: readonly StruckSettings[], decided: string | undefined): string | undefined {
-  const replaced = struck.findLast(({ kind }) => kind === 'status');
-  if (replaced?.kind !== 'status') return decided;
-  const hasEnvelope = replaced.body === undefined && !STATUSES_WITHOUT_BODY.has(replaced.status);
-  return hasEnvelope ? codeOf(replaced) : undefined;
-}
-
 function replaceResponse(
+  response: MockResponse,
   { status, code, headers = {}, body }: Effect<'status'>,
-  { method, date }: FaultTools,
+  { method, now }: Struck,
 ): MockResponse {
   const message = reasonPhrase(status) || 'Unknown';
-  const envelope = errorResponse({ status, code: codeOf({ status, code }), message });
+  const envelope = errorResponse({ status, code: code ?? codeOfStatus(status), message });
   const type = body === undefined || isJson(body) ? {} : { 'content-type': DEFAULT_CONTENT_TYPE };
   const given = readHeaders(headers);
-  const text = STATUSES_WITHOUT_BODY.has(status) ? '' : (body ?? envelope.body);
-  return writeResponse({ ...envelope, ...given, headers: { ...type, ...given.headers }, body: text }, method, date);
+  const hasEnvelope = body === undefined && !STATUSES_WITHOUT_BODY.has(status);
+  const text = hasEnvelope ? envelope.body : (body ?? '');
+  const replaced = { ...envelope, ...given, headers: { ...type, ...given.headers }, body: text };
+  const { facts, stub } = response;
+  return { ...completed(replaced, method, now), code: hasEnvelope ? envelope.code : undefined, facts, stub };
 }
 
-function codeOf({ status, code }: Pick<Effect<'status'>, 'status' | 'code'>): string {
-  return code ?? codeOfStatus(status);
-}
-
-function deliver(response: MockResponse, change: Partial<Delivery>, wait: InterruptibleWait): MockResponse {
-  const delivery = response.delivery ?? { ...WHOLE, wait };
+function deliver(response: MockResponse, change: Partial<Delivery>): MockResponse {
+  const delivery = response.delivery ?? WHOLE;
   // Of two cuts the earlier one is seen.
   if (change.bodyBytes !== undefined && change.bodyBytes >= delivery.bodyBytes) return response;
   return { ...response, delivery: { ...delivery, ...change } };
 }
 
-const WHOLE = { sendsHead: true, bodyBytes: Infinity, chunkBytes: Infinity, intervalMs: 0, ending: 'whole' } as const;
-
 /** Limits a reset or close to at least one byte before the end: with its last byte, a response would be complete. */
 function endedEarly(response: MockResponse): MockResponse {
   const { body, delivery } = response;
-  if (delivery?.ending !== 'reset' && delivery?.ending !== 'close') return response;
+  if (delivery?.sendsHead !== true || (delivery.ending !== 'reset' && delivery.ending !== 'close')) return response;
   const length = Buffer.byteLength(body);
   const bodyBytes = Math.min(delivery.bodyBytes, length - 1);
-  return { ...response, delivery: { ...delivery, bodyBytes, sendsHead: delivery.sendsHead && length > 0 } };
+  return { ...response, delivery: { ...delivery, bodyBytes, sendsHead: length > 0 } };
 }
 
 function halve(response: MockResponse): MockResponse {

@@ -1,27 +1,20 @@
 import * as z from 'zod';
 import { ADAPTER_NAMES, type AdapterName } from '../adapters/active-adapters.ts';
 import { delaySchema } from '../delay.ts';
-import { ADDED_FIELD, AN_OBJECT, expected, idSchema, recordOf } from '../matching/checked-input.ts';
+import {
+  ADDED_FIELD,
+  AN_OBJECT,
+  expected,
+  headerRecord,
+  headerValue,
+  type Immutable,
+  idSchema,
+} from '../matching/checked-input.ts';
 import { type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 
 const whole = (least: number, what: string) =>
   expected(`a whole number of ${what} from ${least}`, (error) => z.int(error).min(least, error));
 const milliseconds = expected('milliseconds from 0', (error) => z.number(error).min(0, error));
-/** These belong to the connection: a wrong one would be another fault. */
-const HEADER_NAME = /^(?!content-length$|transfer-encoding$|trailer$)[\w!#$%&'*+.^`|~-]+$/i;
-const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
-const headerValue = expected('the value of a header', (error) =>
-  z.string(error).refine((value) => HEADER_VALUE.test(value), error),
-);
-const headerWords =
-  'an object of header names and values of printable ASCII characters, without content-length, transfer-encoding and trailer';
-const headerText = z.string(headerWords).refine((value) => HEADER_VALUE.test(value), headerWords);
-/** Headers of a response. */
-export const headerRecord = recordOf(
-  headerWords,
-  z.union([headerText, z.array(headerText).min(1, headerWords)], headerWords),
-  z.string().refine((name) => HEADER_NAME.test(name)),
-);
 const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
   expected(words, (error) => z.union([one, z.array(one).min(1, error)], error));
 
@@ -300,6 +293,3 @@ export interface FaultRecord {
   /** Matching requests by key id, `''` for requests without a known key. */
   readonly matchedByKey: Map<string, number>;
 }
-
-/** Makes all nested fields of a value read-only. */
-type Immutable<Value> = Value extends object ? { readonly [Name in keyof Value]: Immutable<Value[Name]> } : Value;

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../json-object.ts';
 import type { ActiveAdapters } from '../adapters/active-adapters.ts';
-import { STATUSES_WITHOUT_BODY } from '../http/service-response.ts';
+import { STATUSES_WITHOUT_BODY } from '../http/responses.ts';
 import { checkedInput } from '../matching/checked-input.ts';
 import { checkKeyId, plainPattern } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, unknownId } from '../mock-server-error.ts';
@@ -35,15 +35,14 @@ export interface MockFaults {
   clear(): void;
 }
 
-interface FaultsContext {
-  readonly context: ServiceContext;
+/** The mock or space of the faults. */
+interface FaultsOwner extends ServiceContext {
   readonly adapters: ActiveAdapters;
   readonly delays: ResponseDelays;
 }
 
-export function createMockFaults({ context, adapters, delays }: FaultsContext): MockFaults {
-  // The state is replaced by `restore()` and `reset()`: never kept.
-  const current = () => context.state.faults.filter((fault) => !hasExpired(fault, context.now()));
+export function createMockFaults({ state, now, adapters, delays }: FaultsOwner): MockFaults {
+  const current = () => state.faults.filter((fault) => !hasExpired(fault, now()));
   const find = (id: string) => {
     const found = current().find(({ settings }) => settings.id === id);
     if (found !== undefined) return found;
@@ -51,10 +50,9 @@ export function createMockFaults({ context, adapters, delays }: FaultsContext): 
   };
   return {
     add(options) {
-      const { state } = context;
       const settings = checkedFault(options, state);
       checkAdapterSupport(settings, adapters.inUse);
-      const fault = { settings, addedAt: context.now(), matched: 0, struck: 0, matchedByKey: new Map() };
+      const fault = { settings, addedAt: now(), matched: 0, struck: 0, matchedByKey: new Map() };
       const others = current().filter((other) => other.settings.id !== settings.id);
       delays.endHangsOf(settings.id);
       state.faults = [...others, fault];
@@ -65,12 +63,12 @@ export function createMockFaults({ context, adapters, delays }: FaultsContext): 
     get: (id) => toFault(find(id)),
     remove(id) {
       const removed = find(id);
-      context.state.faults = current().filter((fault) => fault !== removed);
+      state.faults = current().filter((fault) => fault !== removed);
       delays.endHangsOf(id);
     },
     clear() {
-      for (const { settings } of context.state.faults) delays.endHangsOf(settings.id);
-      context.state.faults = [];
+      for (const { settings } of state.faults) delays.endHangsOf(settings.id);
+      state.faults = [];
     },
   };
 }

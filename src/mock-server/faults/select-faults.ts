@@ -1,7 +1,7 @@
 import type { AdapterName } from '../adapters/active-adapters.ts';
 import { drawDelayMs } from '../delay.ts';
-import type { RequestIdentity } from '../http/identify-request.ts';
 import type { MockResponse } from '../http/mock-message.ts';
+import type { IdentifiedRequest } from '../http/respond.ts';
 import { matchesPattern } from '../matching/request-pattern.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import { chance } from '../service/random.ts';
@@ -17,8 +17,8 @@ export function selectFaults(
   candidate: FaultCandidate,
   point: 'before' | 'after',
 ): readonly StruckSettings[] {
-  if (state.faults.some((fault) => hasExpired(fault, candidate.at))) {
-    state.faults = state.faults.filter((fault) => !hasExpired(fault, candidate.at));
+  if (state.faults.some((fault) => hasExpired(fault, candidate.request.at))) {
+    state.faults = state.faults.filter((fault) => !hasExpired(fault, candidate.request.at));
   }
   const struck: StruckSettings[] = [];
   for (const fault of state.faults) {
@@ -41,7 +41,7 @@ function endsRequest({ settings }: FaultRecord): boolean {
 /** The draw depends on the requests of the same key only, like `probability`. */
 function drawnSettings(
   { settings, matchedByKey, addedAt }: FaultRecord,
-  { request: { keyId = '' }, at }: FaultCandidate,
+  { request: { keyId = '', at } }: FaultCandidate,
   { seed }: Pick<ServiceState, 'seed'>,
 ): StruckSettings {
   if (settings.kind === 'hang') {
@@ -54,11 +54,10 @@ function drawnSettings(
 
 /** A request in front of a fault. */
 interface FaultCandidate {
-  readonly request: RequestIdentity;
+  /** Read when it arrives, or after the decision. */
+  readonly request: IdentifiedRequest;
   readonly adapter: AdapterName;
-  /** Time of the check: when the request arrives, or after the decision. */
-  readonly at: number;
-  /** The response of the service; `undefined` before it, or if the connection is broken. */
+  /** The response of the service; `undefined` before it. */
   readonly response: MockResponse | undefined;
 }
 

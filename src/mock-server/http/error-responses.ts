@@ -1,20 +1,21 @@
-import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { Switches } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import { MockServerError, thrownText } from '../mock-server-error.ts';
 import type { Authentication } from '../service/authenticate.ts';
 import type { Decision, RateUse } from '../service/decide.ts';
+import type { MockResponse } from './mock-message.ts';
 import { retryAfter } from './response-headers.ts';
-import { errorResponse, type ServiceResponse } from './service-response.ts';
+import { errorResponse } from './responses.ts';
 
 type Refused<Kind extends Decision<unknown>['kind']> = Extract<Decision<unknown>, { readonly kind: Kind }>;
 
 /** A missing, malformed, unknown or revoked key. */
 export function authenticationRefusal(
   { refusedBy, why }: Extract<Authentication, { readonly why: string }>,
-  behaviour: Behaviour,
-): ServiceResponse {
-  const { status, code } = statusAndCode(behaviour.use(refusedBy));
-  const challenges = status === 401 && behaviour.use('wwwAuthenticate') === 'bearer';
+  switches: Switches,
+): MockResponse {
+  const { status, code } = statusAndCode(switches.use(refusedBy));
+  const challenges = status === 401 && switches.use('wwwAuthenticate') === 'bearer';
   return errorResponse({
     status,
     code,
@@ -25,53 +26,49 @@ export function authenticationRefusal(
 }
 
 /** 429 `rate_limited` with Retry-After, as documented. */
-export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, behaviour: Behaviour): ServiceResponse {
+export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, switches: Switches): MockResponse {
   return errorResponse({
     status: 429,
     code: 'rate_limited',
     message: `Too many requests: the plan allows ${rate.limit} per minute.`,
-    headers: { 'retry-after': retryAfter(waitMs, behaviour) },
+    headers: { 'retry-after': retryAfter(waitMs, switches) },
     why: `${shownUse(rate)} of ${rate.limit} requests used this minute; next accepted in ${waitMs} ms`,
   });
 }
 
 /** The monthly quota is used up. */
-export function quotaRefusal(
-  { quota }: Refused<'quota-exhausted'>,
-  behaviour: Behaviour,
-  now: number,
-): ServiceResponse {
-  const isTimed = behaviour.use('quotaRetryAfter') === 'until-reset';
+export function quotaRefusal({ quota }: Refused<'quota-exhausted'>, switches: Switches, now: number): MockResponse {
+  const isTimed = switches.use('quotaRetryAfter') === 'until-reset';
   const resetsAt = new Date(quota.resetsAt).toISOString();
   return errorResponse({
-    ...statusAndCode(behaviour.use('quotaExhausted')),
+    ...statusAndCode(switches.use('quotaExhausted')),
     message: `The monthly quota of ${quota.limit} requests is used up; it resets at ${resetsAt}.`,
-    headers: isTimed ? { 'retry-after': retryAfter(quota.resetsAt - now, behaviour) } : {},
+    headers: isTimed ? { 'retry-after': retryAfter(quota.resetsAt - now, switches) } : {},
     why: `${quota.used} of ${quota.limit} requests of this quota period are used; it ends at ${resetsAt}`,
   });
 }
 
 /** `hints` and the nearest path are only in the journal, because the service sends none. */
-export function unknownRoute(nearest?: string, hints: readonly string[] = []): ServiceResponse {
+export function unknownRoute(nearest?: string, hints: readonly string[] = []): MockResponse {
   const message = 'There is no such endpoint.';
   const first = nearest === undefined ? message : `There is no such endpoint; did you mean ${nearest}?`;
   return errorResponse({ status: 404, code: 'not_found', message, why: [first, ...hints].join(' ') });
 }
 
 /** A known path with another method than GET. */
-export function methodRefusal(behaviour: Behaviour): ServiceResponse {
-  const { status, code } = statusAndCode(behaviour.use('methodNotAllowed'));
+export function methodRefusal(switches: Switches): MockResponse {
+  const { status, code } = statusAndCode(switches.use('methodNotAllowed'));
   if (status === 404) return unknownRoute();
-  return errorResponse({ status, code, message: 'The endpoint accepts only GET.', headers: allowed(behaviour) });
+  return errorResponse({ status, code, message: 'The endpoint accepts only GET.', headers: allowed(switches) });
 }
 
 /** OPTIONS on a known path, if the switch allows it. The request is neither authenticated nor counted. */
-export function optionsResponse(behaviour: Behaviour): ServiceResponse {
-  return { status: 204, headers: allowed(behaviour), body: '', code: undefined, why: 'OPTIONS' };
+export function optionsResponse(switches: Switches): MockResponse {
+  return { status: 204, headers: allowed(switches), body: '', code: undefined, why: 'OPTIONS' };
 }
 
 /** Contains only errors of the mock itself; others are in the journal. */
-export function internalError(error: unknown): ServiceResponse {
+export function internalError(error: unknown): MockResponse {
   return errorResponse({
     status: 500,
     code: 'internal_error',
@@ -80,10 +77,10 @@ export function internalError(error: unknown): ServiceResponse {
   });
 }
 
-function allowed(behaviour: Behaviour): Readonly<Record<string, string>> {
+function allowed(switches: Switches): Readonly<Record<string, string>> {
   const methods = ['GET'];
-  if (behaviour.use('headRequests') === 'like-get') methods.push('HEAD');
-  if (behaviour.use('optionsRequests') === 'allow-header') methods.push('OPTIONS');
+  if (switches.use('headRequests') === 'like-get') methods.push('HEAD');
+  if (switches.use('optionsRequests') === 'allow-header') methods.push('OPTIONS');
   return { allow: methods.join(', ') };
 }
 
@@ -93,7 +90,7 @@ function shownUse({ used, limit }: RateUse): number {
 }
 
 /** The response to an invalid parameter; `undefined` if the switch ignores it. */
-export function badParameter(message: string, behaviour: Behaviour): ServiceResponse | undefined {
-  const value = behaviour.use('badParameter');
+export function badParameter(message: string, switches: Switches): MockResponse | undefined {
+  const value = switches.use('badParameter');
   return value === 'ignored' ? undefined : errorResponse({ ...statusAndCode(value), message });
 }

@@ -1,3 +1,5 @@
+import type { JournalEntry } from '../journal/journal.ts';
+
 /** A request, independent of the adapter. */
 export interface MockRequest {
   /** In capitals. */
@@ -10,16 +12,40 @@ export interface MockRequest {
   readonly body?: Uint8Array;
 }
 
-/** A response, which every adapter sends unchanged. */
+/** A response, from the decision about it to the adapter, which sends status, headers and body unchanged. */
 export interface MockResponse {
+  /** 0: the connection ends without a response. */
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Each value is a separate `set-cookie` header, because these cannot be joined. */
   readonly cookies?: readonly string[] | undefined;
   readonly body: string | Uint8Array;
+  /** `error.code`; `undefined` for a success. */
+  readonly code: string | undefined;
+  /** The reason in words, for the journal. */
+  readonly why: string;
+  /** Milliseconds of the mock's clock until it is sent; infinity for never. Default: 0. */
+  readonly delayMs?: number | undefined;
+  /** Id of the stub of the response. */
+  readonly stub?: string | undefined;
+  /** What the decision depended on, for the journal. */
+  readonly facts?: RequestFacts | undefined;
   /** How faults change its transmission. Default: complete and at once. */
   readonly delivery?: Delivery | undefined;
+}
+
+/** The facts of a request that were determined for its response. See `JournalEntry`. */
+export type RequestFacts = Partial<
+  Pick<
+    JournalEntry,
+    'at' | 'operation' | 'isUnknownRoute' | 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs' | 'switches'
+  >
+>;
+
+/** The response with which the connection ends before anything is sent. */
+export function noResponse(why: string, response: Partial<MockResponse> = {}): MockResponse {
+  return { ...response, status: 0, headers: {}, cookies: undefined, body: '', code: undefined, why, delivery: UNSENT };
 }
 
 /** The headers, with a separate header for each cookie. */
@@ -57,16 +83,24 @@ export interface Delivery {
   readonly intervalMs: number;
   /** How the connection ends after the last piece. `'whole'`: in the normal way. */
   readonly ending: 'whole' | 'reset' | 'close' | 'malformed-chunk' | 'garbage';
-  /** Waits by the mock's clock. Resolves to whether the client still waits. */
-  readonly wait: InterruptibleWait;
+  /** Waits between two pieces by the mock's clock. Resolves to whether the client still waits. */
+  readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<boolean>;
 }
 
-export type InterruptibleWait = (ms: number, signal: AbortSignal | undefined) => Promise<boolean>;
+export const WHOLE: Delivery = {
+  sendsHead: true,
+  bodyBytes: Number.POSITIVE_INFINITY,
+  chunkBytes: Number.POSITIVE_INFINITY,
+  intervalMs: 0,
+  ending: 'whole',
+};
+
+const UNSENT: Delivery = { ...WHOLE, sendsHead: false, ending: 'close' };
 
 /** The pieces of the body, by its delivery. Throws if the wait between two pieces is aborted. */
 export async function* piecesOf(
   { body }: MockResponse,
-  { bodyBytes, chunkBytes, intervalMs, wait }: Delivery,
+  { bodyBytes, chunkBytes, intervalMs, wait = async () => true }: Delivery,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void> {
   const bytes = Buffer.from(body).subarray(0, bodyBytes);

@@ -4,18 +4,19 @@ import { type PlanName, plans } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import { parseParameterText, splitList } from '../../parameter-text.ts';
 import { parseSchema } from '../../parse-schema.ts';
-import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { Switches } from '../behaviour/behaviour.ts';
 import type { QuotaUse } from '../service/quota.ts';
 import { type Random, randomFromSeed, textHash } from '../service/random.ts';
-import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
-import type { LatestFunction } from '../stubs/stub-record.ts';
+import type { KeyRecord } from '../service/service-state.ts';
+import type { LatestFunction } from '../stubs/stub-schemas.ts';
 import { badParameter } from './error-responses.ts';
-import { queryOf, type TargetReading } from './record-request.ts';
-import { envelopeResponse, errorResponse, type ServiceResponse, successResponse } from './service-response.ts';
+import type { MockResponse } from './mock-message.ts';
+import { type ParsedRequest, parametersOf } from './parse-request.ts';
+import { envelopeResponse, errorResponse, successResponse } from './responses.ts';
 
 /** Creates the response to a request within both limits. It is synchronous, because the limits are checked before and
  * counted after it, in one step. */
-export type Responder = (request: AdmittedRequest, context: ServiceContext) => ServiceResponse;
+export type Responder = (request: AdmittedRequest) => MockResponse;
 
 export interface AdmittedRequest {
   readonly operation: Operation;
@@ -26,23 +27,25 @@ export interface AdmittedRequest {
   readonly at: number;
   /** Usage before this request. */
   readonly quota: QuotaUse;
-  /** The query is not parsed yet, because the responses to most requests are cached by its text. */
-  readonly target: TargetReading;
+  readonly request: ParsedRequest;
+  readonly switches: Switches;
+  /** Determines invented values. */
+  readonly seed: number;
   /** The function of a stub that returns the data of `latest` for this request. */
   readonly latest?: LatestFunction | undefined;
 }
 
 /** `GET /api/v1/quota`: the documented record (docs/facts.md) with the usage of the key. */
-export const quotaResponder: Responder = ({ key, quota }, { behaviour }) => {
+export const quotaResponder: Responder = ({ key, quota, switches }) => {
   const { plan } = key.account;
   const record: QuotaData = {
     plan,
     monthly_used: quota.used,
-    ...monthlyLimitField(plan, behaviour),
+    ...monthlyLimitField(plan, switches),
     rate_limit_per_minute: plans[plan].rateLimitPerMinute,
-    snapshot_granularity: behaviour.use('snapshotGranularity'),
+    snapshot_granularity: switches.use('snapshotGranularity'),
     historical_days: INVENTED_HISTORICAL_DAYS[plan],
-    resets_at: isoTime(quota.resetsAt),
+    resets_at: new Date(quota.resetsAt).toISOString(),
   };
   return successResponse(record);
 };
@@ -50,28 +53,20 @@ export const quotaResponder: Responder = ({ key, quota }, { behaviour }) => {
 /** The service documents the field, not its values. */
 const INVENTED_HISTORICAL_DAYS: Readonly<Record<PlanName, number>> = { free: 90, developer: 365, unlimited: 3650 };
 
-function monthlyLimitField(plan: PlanName, behaviour: Behaviour): Pick<QuotaData, 'monthly_limit'> {
+function monthlyLimitField(plan: PlanName, switches: Switches): Pick<QuotaData, 'monthly_limit'> {
   const limit = plans[plan].monthlyLimit;
   if (limit !== null) return { monthly_limit: limit };
-  const unlimited = behaviour.use('unlimitedAs');
+  const unlimited = switches.use('unlimitedAs');
   return unlimited === 'omitted' ? {} : { monthly_limit: unlimited };
 }
 
-// Cached, because nearly all keys have the same end of the month.
-let lastIso = { at: 0, text: '' };
-
-function isoTime(at: number): string {
-  if (at !== lastIso.at) lastIso = { at, text: new Date(at).toISOString() };
-  return lastIso.text;
-}
-
 /** An operation without a responder of its own: checks the parameters and returns the example of openapi.yaml. */
-export const exampleResponder: Responder = (request, { behaviour, state }) => {
-  const { operation } = request;
+export const exampleResponder: Responder = (request) => {
+  const { operation, switches, seed } = request;
   const problem = operation.query === 'named' ? parameterProblem(request) : undefined;
-  const refusal = problem === undefined ? undefined : badParameter(problem, behaviour);
+  const refusal = problem === undefined ? undefined : badParameter(problem, switches);
   if (refusal !== undefined) return refusal;
-  const example = exampleEnvelope(operation, state.seed);
+  const example = exampleEnvelope(operation, seed);
   if (example !== undefined) return envelopeResponse(example);
   return errorResponse({
     status: 501,
@@ -97,9 +92,9 @@ function parameterProblem(request: AdmittedRequest): string | undefined {
 
 /** The parameters, converted to the types of the schema. A text that cannot be converted is unchanged, so the schema
  * rejects it. */
-function typedParameters({ operation, parameters, target }: AdmittedRequest): Record<string, unknown> {
+function typedParameters({ operation, parameters, request }: AdmittedRequest): Record<string, unknown> {
   const texts = new Map<string, string[]>();
-  for (const [name, text] of queryOf(target)) {
+  for (const [name, text] of parametersOf(request)) {
     const earlier = texts.get(name);
     if (earlier === undefined) texts.set(name, [text]);
     else earlier.push(text);

@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { Switches } from '../behaviour/behaviour.ts';
 import type { RateUse } from '../service/decide.ts';
 import { WINDOW_MS } from '../service/rate-windows.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
-import type { ServiceResponse } from './service-response.ts';
 
 /** Headers about the per-minute limit, as the switch `rateHeaders` defines; none by default. */
 export function rateHeaders(
   rate: RateUse,
   now: number,
-  behaviour: Behaviour,
+  switches: Switches,
 ): Readonly<Record<string, string>> | undefined {
   const remaining = Math.max(0, rate.limit - rate.used);
-  switch (behaviour.use('rateHeaders')) {
+  switch (switches.use('rateHeaders')) {
     case 'none':
       return undefined;
     case 'x-ratelimit':
@@ -31,38 +30,38 @@ export function rateHeaders(
 }
 
 /** Formats a wait as the switches define. By default, whole seconds, rounded up: a request after it is accepted. */
-export function retryAfter(waitMs: number, behaviour: Behaviour): string {
-  const unitMs = behaviour.use('retryAfterUnit') === 'seconds' ? 1000 : 1;
-  const isDecimal = behaviour.use('retryAfterFormat') === 'decimal';
+export function retryAfter(waitMs: number, switches: Switches): string {
+  const unitMs = switches.use('retryAfterUnit') === 'seconds' ? 1000 : 1;
+  const isDecimal = switches.use('retryAfterFormat') === 'decimal';
   const stepsPerUnit = isDecimal ? 1000 : 1;
-  const shownMs = behaviour.use('retryAfterValue') === 'whole-minute' ? WINDOW_MS : waitMs;
-  const steps = rounded((shownMs * stepsPerUnit) / unitMs, behaviour);
+  const shownMs = switches.use('retryAfterValue') === 'whole-minute' ? WINDOW_MS : waitMs;
+  const steps = rounded((shownMs * stepsPerUnit) / unitMs, switches);
   return String(steps / stepsPerUnit);
 }
 
-function rounded(steps: number, behaviour: Behaviour): number {
+function rounded(steps: number, switches: Switches): number {
   if (Number.isInteger(steps)) return steps;
-  const round = { up: Math.ceil, nearest: Math.round, down: Math.floor }[behaviour.use('retryAfterRounding')];
+  const round = { up: Math.ceil, nearest: Math.round, down: Math.floor }[switches.use('retryAfterRounding')];
   const whole = round(steps);
-  return whole === 0 ? behaviour.use('retryAfterMin') : whole;
+  return whole === 0 ? switches.use('retryAfterMin') : whole;
 }
 
 /**
  * Adds an ETag, or responds with 304 if the request has that ETag (RFC 9110 §13.1.2), as the switch defines. A 304
  * counts toward the minute like every response, and toward the month like other responses without success.
  */
-export function withEtag(response: ServiceResponse, { headers }: MockRequest, behaviour: Behaviour): ServiceResponse {
+export function withEtag(response: MockResponse, { headers }: MockRequest, switches: Switches): MockResponse {
   const known = headers['if-none-match'];
   // In these cases, the response does not depend on the switch.
-  if (response.status !== 200 || (known === undefined && behaviour.values.etag === 'absent')) return response;
-  const form = behaviour.use('etag');
+  if (response.status !== 200 || (known === undefined && switches.values.etag === 'absent')) return response;
+  const form = switches.use('etag');
   if (form === 'absent') return response;
   const etag = response.headers['etag'] ?? `${form === 'weak' ? 'W/' : ''}"${digestOf(response.body)}"`;
   if (known === undefined || !includesTag(known, etag)) return { ...response, headers: { ...response.headers, etag } };
   return { ...response, status: 304, headers: { ...response.headers, etag }, body: '', why: 'not modified' };
 }
 
-function digestOf(body: string): string {
+function digestOf(body: MockResponse['body']): string {
   return createHash('sha256').update(body).digest('base64url').slice(0, 22);
 }
 
@@ -81,7 +80,7 @@ export function isPreflight({ method, headers }: MockRequest): boolean {
 }
 
 /** Allows what the browser requests. Neither authenticated nor counted: a preflight has no key. */
-export function preflightResponse({ headers }: MockRequest): ServiceResponse {
+export function preflightResponse({ headers }: MockRequest): MockResponse {
   const asked = headers['access-control-request-headers'] ?? '';
   return {
     status: 204,
@@ -117,6 +116,5 @@ const EXPOSED = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
-  'Preference-Applied',
   'WWW-Authenticate',
 ].join(', ');

@@ -8,22 +8,6 @@ export type RouteMatch =
   /** `nearest`: the most similar path. */
   | { readonly kind: 'unknown'; readonly nearest: string | undefined };
 
-/** A target cut into path and query. */
-export interface Target {
-  readonly path: string;
-  /** Without the question mark. */
-  readonly query: string;
-}
-
-/** Splits a request target; the absolute form `http://host/path` (RFC 9112 §3.2.2) counts as its path. */
-export function parseTarget(target: string): Target {
-  const local = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
-  const [beforeFragment = ''] = local.split('#', 1);
-  const question = beforeFragment.indexOf('?');
-  if (question === -1) return { path: beforeFragment, query: '' };
-  return { path: beforeFragment.slice(0, question), query: beforeFragment.slice(question + 1) };
-}
-
 export type FindRoute = (method: string, path: string) => RouteMatch;
 
 /** Finds the operation of a path. An additional or missing slash makes it another path. */
@@ -39,7 +23,7 @@ export function createRouter(operations: Readonly<Record<string, Operation>>): F
 }
 
 /** Decodes unreserved characters: `%71uota` is the same as `quota` (RFC 3986 §6.2.2.2). */
-function withoutNeedlessEscapes(path: string): string {
+export function withoutNeedlessEscapes(path: string): string {
   return path.replace(/%[0-9a-f]{2}/gi, (sequence) => {
     const character = String.fromCharCode(Number.parseInt(sequence.slice(1), 16));
     return /[\w.~-]/.test(character) ? character : sequence;

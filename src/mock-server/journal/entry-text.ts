@@ -1,4 +1,4 @@
-import type { RecordedValues } from '../http/record-request.ts';
+import type { RecordedValues } from '../redact-keys.ts';
 import type { JournalEntry } from './journal.ts';
 
 /** Entries in words, for messages and for the control panel. */

@@ -1,7 +1,6 @@
 import type { SwitchName } from '../behaviour/switches.ts';
-import { type RecordedRequest, type RecordedValues, shortened } from '../http/record-request.ts';
 import type { RequestPattern } from '../matching/request-pattern.ts';
-import { redactKeys } from '../redact-keys.ts';
+import { type RecordedRequest, type RecordedValues, redactKeys } from '../redact-keys.ts';
 import type { RateUse } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 
@@ -57,44 +56,6 @@ export interface JournalEntry extends RecordedRequest {
   readonly responseBody: string | undefined;
 }
 
-/**
- * An entry whose number and space the journal sets when it is added; until then they are 0 and `undefined`. The body of the
- * response is set when its faults are applied. The response changes if the connection ends before it is sent.
- */
-export type NewJournalEntry = Omit<JournalEntry, LateField> & { -readonly [Name in LateField]: JournalEntry[Name] };
-
-type LateField = 'number' | 'space' | 'status' | 'code' | 'why' | 'responseHeaders' | 'responseBody';
-
-/** The entry of a response that does not depend on the limits. */
-export function newJournalEntry(
-  known: Pick<JournalEntry, 'at' | 'method' | 'path' | 'status'> & Partial<NewJournalEntry>,
-): NewJournalEntry {
-  return { ...NOTHING_KNOWN, ...known, body: known.body && shortened(known.body) };
-}
-
-const NOTHING_KNOWN = {
-  number: 0,
-  space: undefined,
-  query: {},
-  headers: {},
-  body: undefined,
-  operation: undefined,
-  isUnknownRoute: false,
-  keyId: undefined,
-  keyTransport: undefined,
-  hasKeyInUrl: false,
-  code: undefined,
-  why: '',
-  rate: undefined,
-  quota: undefined,
-  earlyByMs: undefined,
-  switches: [],
-  faults: [],
-  stub: undefined,
-  responseHeaders: undefined,
-  responseBody: undefined,
-} satisfies Partial<NewJournalEntry>;
-
 /** The space of a journal, and the journal of its mock. */
 export interface JournalOfSpace {
   readonly name: string;
@@ -149,15 +110,24 @@ export class Journal {
     return this.#last;
   }
 
-  /** Sets fields of the given entry and stores it: a copy takes ten times as long. */
-  add(entry: NewJournalEntry): void {
-    entry.number = this.#last + 1;
-    entry.space = this.#space?.name;
-    entry.why = redactKeys(entry.why); // can contain the error of a handler of the test
+  /** Name of the space; `undefined` for the mock itself. */
+  get space(): string | undefined {
+    return this.#space?.name;
+  }
+
+  /** Stores an entry, whose number is one more than the last. */
+  add(entry: JournalEntry): void {
     if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
     this.#last += 1;
     for (const listener of this.#listeners) notify(listener, entry);
     this.#space?.mock.notifyOfSpace(entry);
+  }
+
+  /** Stores an entry in place of an earlier one of the same request, if that is still in the journal. Returns the entry. */
+  replace(earlier: JournalEntry, entry: JournalEntry): JournalEntry {
+    const place = (earlier.number - 1) % this.#size;
+    if (this.#ring[place] === earlier) this.#ring[place] = entry;
+    return entry;
   }
 
   /** Calls the listeners that also receive the entries of spaces. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MOST_BODY_CHARACTERS } from '../http/record-request.ts';
+import { MOST_BODY_CHARACTERS } from '../http/parse-request.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
 import {
   checkKeyId,

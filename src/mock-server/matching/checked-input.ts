@@ -28,6 +28,31 @@ export function recordOf<Value extends z.ZodType>(words: string, value: Value, n
   );
 }
 
+/** These belong to the connection: a wrong one would be another fault. */
+const HEADER_NAME = /^(?!content-length$|transfer-encoding$|trailer$)[\w!#$%&'*+.^`|~-]+$/i;
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+export const headerValue = expected('the value of a header', (error) =>
+  z.string(error).refine((value) => HEADER_VALUE.test(value), error),
+);
+const headerWords =
+  'an object of header names and values of printable ASCII characters, without content-length, transfer-encoding and trailer';
+/** A value of a header. */
+export const headerText = z.string(headerWords).refine((value) => HEADER_VALUE.test(value), headerWords);
+const headerName = z.string().refine((name) => HEADER_NAME.test(name));
+/** Headers of a response. */
+export const headerRecord = recordOf(
+  headerWords,
+  z.union([headerText, z.array(headerText).min(1, headerWords)], headerWords),
+  headerName,
+);
+/** Headers of a response with one value each. */
+export const singleHeaders = recordOf(headerWords, headerText, headerName);
+
+/** Makes all nested fields of a value read-only. */
+export type Immutable<Value> = Value extends object
+  ? { readonly [Name in keyof Value]: Immutable<Value[Name]> }
+  : Value;
+
 /** For a nested object: another value is refused with these words, an unknown field by its name. */
 export const AN_OBJECT = {
   error: ({ code }: { readonly code?: string }) => (code === 'invalid_type' ? 'an object' : undefined),

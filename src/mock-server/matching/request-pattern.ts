@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
-import { type RecordedRequest, recordedHeader, recordedParameter } from '../http/record-request.ts';
 import { invalidOption } from '../mock-server-error.ts';
-import { redactKeys } from '../redact-keys.ts';
+import { type RecordedRequest, recordedHeader, recordedParameter, redactKeys } from '../redact-keys.ts';
 import { expected, recordOf } from './checked-input.ts';
 
 /** Selects requests; by default all. All fields that are set must match. */

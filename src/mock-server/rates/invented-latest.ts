@@ -1,5 +1,7 @@
-import { type ServiceResponse, successResponse } from '../http/service-response.ts';
+import type { MockResponse } from '../http/mock-message.ts';
+import { successResponse } from '../http/responses.ts';
 import { textHash } from '../service/random.ts';
+import type { InventedData } from '../stubs/stub-schemas.ts';
 
 /** The query of `latest`, in the invented parameters `base` and `symbols`. */
 interface RequestedRates {
@@ -32,24 +34,12 @@ function upperCase(code: string): string {
   return code.trim().toUpperCase();
 }
 
-/** The `data` of an invented response. */
-export interface InventedData {
-  /** Base currency, for example `EUR`. */
-  readonly base: string;
-  /** Time of the snapshot, ISO 8601 in UTC. */
-  readonly timestamp: string;
-  /** A note that the rates are invented. */
-  readonly source: string;
-  /** Units of each currency for one unit of the base. */
-  readonly rates: Readonly<Record<string, number>>;
-}
-
 /** The invented rates of one time, and their cached responses, because most requests repeat. */
 export class InventedSnapshot {
   readonly seed: number;
   readonly at: number;
   readonly #rate: InventedRate;
-  readonly #responses = new Map<string, ServiceResponse>();
+  readonly #responses = new Map<string, MockResponse>();
 
   constructor(seed: number, at: number) {
     this.seed = seed;
@@ -58,12 +48,12 @@ export class InventedSnapshot {
   }
 
   /** The cached response to the query, if any. */
-  cachedResponse(queryText: string | undefined): ServiceResponse | undefined {
+  cachedResponse(queryText: string | undefined): MockResponse | undefined {
     return queryText === undefined ? undefined : this.#responses.get(queryText);
   }
 
   /** The response to a valid query. It is cached for the next request with this `queryText`. */
-  respond(requested: RequestedRates, queryText: string | undefined): ServiceResponse {
+  respond(requested: RequestedRates, queryText: string | undefined): MockResponse {
     const response = successResponse(this.data(requested));
     if (queryText === undefined || queryText.length > LONGEST_CACHED) return response;
     if (this.#responses.size === MOST_CACHED) this.#responses.clear();
@@ -86,22 +76,27 @@ export class InventedSnapshot {
 const MOST_CACHED = 200;
 const LONGEST_CACHED = 500;
 
-/** All mocks share a snapshot and its responses, because the rates depend only on seed and time. */
-export function inventedSnapshot(seed: number, at: number): InventedSnapshot {
-  // Most requests use the snapshot of the request before them.
-  if (lastUsed?.at !== at || lastUsed.seed !== seed) lastUsed = snapshots.get(`${seed} ${at}`) ?? newSnapshot(seed, at);
-  return lastUsed;
+/** The snapshots of one mock. Nearly all requests use the last one; a few are kept for spaces with other clocks. */
+export class InventedSnapshots {
+  readonly #snapshots = new Map<string, InventedSnapshot>();
+  #last: InventedSnapshot | undefined;
+
+  at(seed: number, at: number): InventedSnapshot {
+    if (this.#last?.at !== at || this.#last.seed !== seed) this.#last = this.#find(seed, at);
+    return this.#last;
+  }
+
+  #find(seed: number, at: number): InventedSnapshot {
+    const name = `${seed} ${at}`;
+    const known = this.#snapshots.get(name);
+    if (known !== undefined) return known;
+    if (this.#snapshots.size === MOST_SNAPSHOTS) this.#snapshots.clear();
+    const snapshot = new InventedSnapshot(seed, at);
+    this.#snapshots.set(name, snapshot);
+    return snapshot;
+  }
 }
 
-function newSnapshot(seed: number, at: number): InventedSnapshot {
-  const snapshot = new InventedSnapshot(seed, at);
-  if (snapshots.size === MOST_SNAPSHOTS) snapshots.clear();
-  snapshots.set(`${seed} ${at}`, snapshot);
-  return snapshot;
-}
-
-let lastUsed: InventedSnapshot | undefined;
-const snapshots = new Map<string, InventedSnapshot>();
 const MOST_SNAPSHOTS = 16;
 
 /** Units of `currency` for one unit of `base`, with six significant digits. */

@@ -1,13 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../json-object.ts';
-import {
-  errorResponse,
-  type ServiceResponse,
-  successResponse,
-  successResponseOfJson,
-  withoutTags,
-} from '../http/service-response.ts';
+import type { MockResponse } from '../http/mock-message.ts';
+import { errorResponse, successBody, withoutTags } from '../http/responses.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import { jsonParts, unquoted } from '../stubs/json-parts.ts';
+import type { StubbedResponse } from '../stubs/stub-schemas.ts';
 
 /**
  * Recorded responses of `latest`: one envelope (`{ success, data }`) for every query, or an object with one response per
@@ -18,34 +14,37 @@ import { jsonParts, unquoted } from '../stubs/json-parts.ts';
 export type Replay = string | Readonly<Record<string, unknown>>;
 
 /** Recorded responses by query, with its parameters in order. */
-export type RecordedResponses = Pick<ReadonlyMap<string, ServiceResponse>, 'get' | 'keys'>;
+type RecordedResponses = Readonly<Record<string, StubbedResponse>>;
 
 /** Returns the recorded response, and 501 `not_recorded` without one. */
-export function recordedResponseTo(responses: RecordedResponses, query: URLSearchParams): ServiceResponse {
+export function recordedResponseTo(responses: RecordedResponses, query: URLSearchParams): MockResponse {
   const canonical = canonicalQuery(query);
-  return responses.get(canonical) ?? responses.get(ANY) ?? notRecorded(canonical, responses);
+  const name = [canonical, ANY].find((known) => Object.hasOwn(responses, known));
+  const response = name === undefined ? undefined : responses[name];
+  if (response === undefined) return notRecorded(canonical, Object.keys(responses));
+  return { ...response, delayMs: 0, code: response.code ?? undefined, why: 'served' };
 }
 
 const ANY = '*';
 
 /** Parses a recording. Throws `MockServerError` with code `invalid_option`, if it is invalid. */
-export function parseReplay(replay: unknown): ReadonlyMap<string, ServiceResponse> {
+export function parseReplay(replay: unknown): RecordedResponses {
   const single = readRecording(replay);
-  if (single !== undefined && isEnvelope(single.value)) return new Map([[ANY, parseRecorded('replay', replay)]]);
+  if (single !== undefined && isEnvelope(single.value)) return { [ANY]: parseRecorded('replay', replay) };
   const byQuery = typeof replay === 'string' ? membersOf(single?.json ?? '{}') : replay;
   if (!isJsonObject(byQuery) || Object.keys(byQuery).length === 0) throw invalidOption('replay', replay, EXPECTED);
   return responsesByQuery(byQuery);
 }
 
-function responsesByQuery(byQuery: JsonObject): ReadonlyMap<string, ServiceResponse> {
-  const responses = new Map<string, ServiceResponse>();
+function responsesByQuery(byQuery: JsonObject): RecordedResponses {
+  const responses = new Map<string, StubbedResponse>();
   for (const [text, recorded] of Object.entries(byQuery)) {
     const query = text === ANY ? ANY : canonicalQuery(new URLSearchParams(text));
     if (responses.has(query))
       throw invalidOption('replay', text, 'each query once; the order of its parameters does not matter');
     responses.set(query, parseRecorded(`replay[${JSON.stringify(text)}]`, recorded));
   }
-  return responses;
+  return Object.fromEntries(responses);
 }
 
 function membersOf(json: string): Readonly<Record<string, string>> {
@@ -54,18 +53,18 @@ function membersOf(json: string): Readonly<Record<string, string>> {
 
 const EXPECTED = "a recorded envelope, or an object of responses by query such as { 'base=EUR': … }";
 
-function parseRecorded(option: string, recorded: unknown): ServiceResponse {
+function parseRecorded(option: string, recorded: unknown): StubbedResponse {
   const recording = readRecording(recorded);
   if (recording === undefined) throw invalidOption(option, recorded, 'an envelope, or the data of one');
   const { json, value } = recording;
-  if (!isEnvelope(value)) return successResponseOfJson(json);
+  if (!isEnvelope(value)) return { status: 200, headers: {}, body: successBody(json), code: null };
   const body = withoutTags(json);
-  if (value['success'] === true) return { ...successResponse({}), body };
-  const { code, message, status } = isJsonObject(value['error']) ? value['error'] : {};
+  if (value['success'] === true) return { status: 200, headers: {}, body, code: null };
+  const { code, status } = isJsonObject(value['error']) ? value['error'] : {};
   if (typeof code !== 'string' || !Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) {
     throw invalidOption(`${option}.error`, value['error'], 'a recorded error with its code, message and status');
   }
-  return { ...errorResponse({ code, message: String(message), status: Number(status) }), body };
+  return { status: Number(status), headers: {}, body, code };
 }
 
 interface Recording {
@@ -86,8 +85,8 @@ function readRecording(recorded: unknown): Recording | undefined {
   }
 }
 
-function notRecorded(query: string, responses: RecordedResponses): ServiceResponse {
-  const known = Array.from(responses.keys(), (text) => `'${text}'`).join(', ');
+function notRecorded(query: string, recorded: readonly string[]): MockResponse {
+  const known = recorded.map((text) => `'${text}'`).join(', ');
   return errorResponse({
     status: 501,
     code: 'not_recorded',

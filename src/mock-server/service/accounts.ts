@@ -1,5 +1,5 @@
 import { type PlanName, plans } from '../../generated/service.ts';
-import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { Switches } from '../behaviour/behaviour.ts';
 import { checkOptionNames, invalidOption, unknownId } from '../mock-server-error.ts';
 import { type Mail, sendConfirmation } from './outbox.ts';
 import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
@@ -146,7 +146,7 @@ function applyPlanChange({ behaviour, now }: ServiceContext, account: AccountRec
 }
 
 /** Maximum number of active keys of the account; `null` for no maximum. */
-export function maxActiveKeys(account: AccountRecord, behaviour: Behaviour): number | null {
+export function maxActiveKeys(account: AccountRecord, behaviour: Switches): number | null {
   return plans[account.plan].maxActiveKeys ?? behaviour.use('freeMaxActiveKeys');
 }
 
@@ -158,7 +158,7 @@ export function revoke(key: KeyRecord, now: number): void {
 }
 
 /** The active keys above the cap of the plan, after a change to a smaller plan. The oldest keys are within the cap. */
-export function keysAboveCap(account: AccountRecord, behaviour: Behaviour): readonly KeyRecord[] {
+export function keysAboveCap(account: AccountRecord, behaviour: Switches): readonly KeyRecord[] {
   // Every plan allows one key, and most accounts have one.
   if (account.activeKeys <= 1) return [];
   const cap = maxActiveKeys(account, behaviour);

@@ -1,4 +1,4 @@
-import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { Switches } from '../behaviour/behaviour.ts';
 import { chargeQuota, type QuotaUse, quotaUse } from './quota.ts';
 import { type RateWindow, rateWindows } from './rate-windows.ts';
 import { type KeyRecord, limitPerMinute } from './service-state.ts';
@@ -40,7 +40,7 @@ export interface RateUse {
  */
 export function decide<Result extends { readonly status: number }>(
   request: MeteredRequest<Result>,
-  behaviour: Behaviour,
+  behaviour: Switches,
 ): Decision<Result> {
   const { key, at } = request;
   const window = windowOf(request, behaviour);
@@ -70,7 +70,7 @@ function hasUsedUpQuota({ worksWhenQuotaExhausted }: MeteredRequest<unknown>, { 
 interface LimitChecks {
   readonly isLimited: boolean;
   readonly isExhausted: boolean;
-  readonly behaviour: Behaviour;
+  readonly behaviour: Switches;
 }
 
 function chooseRefusal({ isLimited, isExhausted, behaviour }: LimitChecks) {
@@ -81,13 +81,13 @@ function chooseRefusal({ isLimited, isExhausted, behaviour }: LimitChecks) {
   return isExhausted ? 'quota-exhausted' : undefined;
 }
 
-function charges(status: number, behaviour: Behaviour): boolean {
+function charges(status: number, behaviour: Switches): boolean {
   // A success is always charged, so its response does not depend on the switch.
   if (status < 300) return true;
   return { accepted: true, success: false, 'non-5xx': status < 500 }[behaviour.use('quotaChargesOn')];
 }
 
-function windowOf({ key, hasOwnWindow }: MeteredRequest<unknown>, behaviour: Behaviour): RateWindow {
+function windowOf({ key, hasOwnWindow }: MeteredRequest<unknown>, behaviour: Switches): RateWindow {
   const Window = rateWindows[behaviour.use('rateWindow')];
   if (hasOwnWindow && behaviour.use('quotaEndpointBucket') === 'separate') {
     key.quotaEndpointWindow ??= new Window();

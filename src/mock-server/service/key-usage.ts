@@ -1,4 +1,4 @@
-import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { Switches } from '../behaviour/behaviour.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import { type QuotaUse, quotaUse } from './quota.ts';
 import { WINDOW_MS } from './rate-windows.ts';
@@ -25,12 +25,12 @@ export interface MinuteUse {
 }
 
 /** Reads the usage without a request: nothing is charged, and no switch is recorded as used by the current request. */
-export function keyUsage(key: KeyRecord, now: number, behaviour: Behaviour): { minute: MinuteUse; month: QuotaUse } {
+export function keyUsage(key: KeyRecord, now: number, behaviour: Switches): { minute: MinuteUse; month: QuotaUse } {
   const { limit, used, startedAt, resetsAt } = quotaUse(key, now, behaviour);
   return { minute: minuteUse(key, now, behaviour), month: { limit, used, startedAt, resetsAt } };
 }
 
-function minuteUse({ window, account }: KeyRecord, now: number, behaviour: Behaviour): MinuteUse {
+function minuteUse({ window, account }: KeyRecord, now: number, behaviour: Switches): MinuteUse {
   const kind = behaviour.values.rateWindow;
   const limit = limitPerMinute(account);
   // Called first, because it removes requests outside the window, which `save()` would include.

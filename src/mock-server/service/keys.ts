@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { statusAndCode } from '../behaviour/switch.ts';
+import { hashOf } from '../http/parse-request.ts';
 import { checkOptionNames, invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
 import { findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { keyUsage, type MinuteUse } from './key-usage.ts';
@@ -149,21 +149,6 @@ function usedWindow(used: number, { account }: KeyRecord, { behaviour, now }: Se
   for (let request = 0; request < used; request += 1) window.count(limitPerMinute(account), now());
   return window;
 }
-
-/** SHA-256 of a key, in hexadecimal. The mock stores nothing else of a key. */
-export function hashOf(key: string): string {
-  if (key !== lastHashed.key) lastHashed = { key, hash: hash('sha256', key, 'hex') };
-  return lastHashed.hash;
-}
-
-/** Forgets the key of the request that has a response: after that, only its hash is in memory. */
-export function forgetLastKey(): void {
-  lastHashed = NO_KEY;
-}
-
-const NO_KEY = { key: '', hash: hash('sha256', '', 'hex') };
-// Cached, because the space of a request and its authentication need the same hash.
-let lastHashed = NO_KEY;
 
 function checkKeyCap({ behaviour }: ServiceContext, account: AccountRecord): void {
   if (!account.isConfirmed) {

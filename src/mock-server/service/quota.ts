@@ -1,5 +1,5 @@
 import { plans } from '../../generated/service.ts';
-import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { Switches } from '../behaviour/behaviour.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { KeyRecord } from './service-state.ts';
 
@@ -15,7 +15,7 @@ export interface QuotaUse {
   readonly resetsAt: number;
 }
 
-export function quotaUse(key: KeyRecord, at: number, behaviour: Behaviour): QuotaUse {
+export function quotaUse(key: KeyRecord, at: number, behaviour: Switches): QuotaUse {
   const { account, usedFrom } = key;
   const period = quotaPeriod(behaviour.use('quotaPeriod'), at, { createdAt: account.createdAt, usedFrom });
   return {
@@ -60,15 +60,10 @@ export function quotaPeriod(kind: BehaviourValues['quotaPeriod'], now: number, a
   }
 }
 
-// Cached, because nearly every request is in the month of the previous one.
-let lastMonth: QuotaPeriod = { start: 0, end: 0 };
-
 function calendarMonth(now: number): QuotaPeriod {
-  if (now >= lastMonth.start && now < lastMonth.end) return lastMonth;
   const date = new Date(now);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-  lastMonth = { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) };
-  return lastMonth;
+  return { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) };
 }
 
 /** Months from the day and time at which the account was created; in a shorter month, from its last day. */

@@ -1,7 +1,7 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { FaultRecord } from '../faults/fault-kinds.ts';
-import type { StubRecord } from '../stubs/stub-record.ts';
+import type { StubRecord } from '../stubs/stub-schemas.ts';
 import { type Random, randomFrom, randomFromSeed } from './random.ts';
 import type { RateWindow } from './rate-windows.ts';
 

@@ -1,11 +1,11 @@
 import { isJson } from '../../json-object.ts';
-import { successResponseOfJson } from '../http/service-response.ts';
+import { successBody } from '../http/responses.ts';
 import { checkOptionNames, invalidOption } from '../mock-server-error.ts';
-import { isAsync } from '../rates/latest-responder.ts';
 import { parseReplay, type Replay } from '../rates/replay.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { jsonOf, jsonParts, unquoted } from './json-parts.ts';
-import { type LatestFunction, latestStubId, type StubbedResponse, type StubSource, withStub } from './stub-record.ts';
+import { latestStubId, withStub } from './stub-record.ts';
+import type { LatestFunction, StubbedResponse, StubRecord, StubSource } from './stub-schemas.ts';
 
 /**
  * The `data` of `latest`: an object, an array with one element per request (the last one repeats), a function of the
@@ -48,14 +48,11 @@ export function createMockLatest(context: ServiceContext): MockLatest {
     return checkedBase(options.base);
   };
   const put = (source: StubSource, options: LatestOptions = {}) => {
-    const base = baseOf(options);
-    const match = { operation: 'latest', ...(base === undefined ? {} : { query: { base: anyCase(base) } }) };
-    const stub = { id: latestStubId(base), match, times: null, priority: 0, source, served: 0 };
-    context.state.stubs = withStub(context.state.stubs, stub);
+    context.state.stubs = withStub(context.state.stubs, latestStub(source, baseOf(options)));
   };
   return {
     set: (data, options) => put(sourceOf(data), options),
-    replay: (recording) => put({ kind: 'replay', recorded: Object.fromEntries(responsesOf(recording)) }),
+    replay: (recording) => put(recordedSource(recording)),
     reset(options = {}) {
       const base = baseOf(options);
       const id = latestStubId(base);
@@ -64,6 +61,16 @@ export function createMockLatest(context: ServiceContext): MockLatest {
       context.state.stubs = context.state.stubs.filter((stub) => !isMeant(stub));
     },
   };
+}
+
+/** The stub of `mock.latest`, or of the options `latest` and `replay`. */
+export function latestStub(source: StubSource, base?: string): StubRecord {
+  const match = { operation: 'latest', ...(base === undefined ? {} : { query: { base: anyCase(base) } }) };
+  return { id: latestStubId(base), match, times: null, priority: 0, source, served: 0 };
+}
+
+export function recordedSource(recording: Replay): StubSource {
+  return { kind: 'replay', recorded: parseReplay(recording) };
 }
 
 /** In capitals, so that `eur` and `EUR` have one stub. */
@@ -78,7 +85,7 @@ function anyCase(base: string) {
   return { matches: `^${base}$`, flags: 'i' };
 }
 
-function sourceOf(data: unknown): StubSource {
+export function sourceOf(data: unknown): StubSource {
   if (isAsync(data)) throw invalidOption('latest', data, 'a function that is not async');
   if (typeof data === 'function') return { kind: 'function', latest: data as LatestFunction };
   const texts = textsOf(data);
@@ -90,6 +97,11 @@ function sourceOf(data: unknown): StubSource {
 }
 
 const EXPECTED = 'an object, an array of objects, a function from the query to an object, or JSON text of one of these';
+
+/** An async function is refused when it is set, because it returns a promise. */
+function isAsync(latest: unknown): boolean {
+  return latest instanceof Function && latest.constructor.name === 'AsyncFunction';
+}
 
 /** The `data` of each response as JSON. */
 function textsOf(data: unknown): readonly string[] {
@@ -113,13 +125,5 @@ function responseOf(text: string, index: number | undefined): StubbedResponse {
   const json = text.trim();
   const place = index === undefined ? 'latest' : `latest[${index}]`;
   if (!json.startsWith('{') || !isJson(json)) throw invalidOption(place, json, 'an object');
-  const { status, headers, body } = successResponseOfJson(json);
-  return { status, headers, body, code: null };
-}
-
-function responsesOf(recording: Replay): readonly (readonly [string, StubbedResponse])[] {
-  return Array.from(parseReplay(recording), ([query, { status, headers, body, code = null }]) => [
-    query,
-    { status, headers, body, code },
-  ]);
+  return { status: 200, headers: {}, body: successBody(json), code: null };
 }

@@ -1,22 +1,21 @@
-import * as z from 'zod';
 import { definedOf, isJsonObject, parseJson } from '../../json-object.ts';
-import { type Delay, delaySchema } from '../delay.ts';
-import { headerRecord } from '../faults/fault-kinds.ts';
 import { headersWithCookies, readHeaders } from '../http/mock-message.ts';
-import {
-  codeOfStatus,
-  errorResponse,
-  reasonPhrase,
-  STATUSES_WITHOUT_BODY,
-  successResponseOfJson,
-} from '../http/service-response.ts';
-import { ADDED_FIELD, AN_OBJECT, checkedInput, expected, idSchema } from '../matching/checked-input.ts';
-import { checkKeyId, plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
+import { codeOfStatus, errorBody, reasonPhrase, STATUSES_WITHOUT_BODY, successBody } from '../http/responses.ts';
+import { checkedInput } from '../matching/checked-input.ts';
+import { checkKeyId, plainPattern, type RequestPattern } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, unknownId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { isAdminPath } from '../web/own-pages.ts';
 import { JsonText, jsonOf } from './json-parts.ts';
-import { type SentResponse, type StubbedResponse, type StubRecord, withStub } from './stub-record.ts';
+import { withStub } from './stub-record.ts';
+import {
+  type SentResponse,
+  type StubbedResponse,
+  type StubOptions,
+  type StubRecord,
+  type StubResponse,
+  stubOptions,
+} from './stub-schemas.ts';
 
 /** Adds and removes stubs: responses that the test defines. */
 export interface MockStubs {
@@ -104,98 +103,6 @@ function toSentResponse({ status, headers, cookies, body, delayMs }: StubbedResp
   return { status, headers: headersWithCookies({ headers, cookies }), body, ...delay };
 }
 
-/** A response of a stub. Set at most one of `data`, `error` and `body`. */
-export interface StubResponse {
-  /**
-   * HTTP status, from 200 to 599.
-   * @default 200; 400 with `error`
-   */
-  readonly status?: number | undefined;
-  /**
-   * Response headers. An array has several values: one `set-cookie` header each, or joined with commas. `content-length`,
-   * `transfer-encoding` and `trailer` cannot be set.
-   * @example { 'set-cookie': ['a=1', 'b=2; HttpOnly'] }
-   */
-  readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined;
-  /**
-   * Delay of the response by the mock's clock: milliseconds, `{ min, max }`, or `{ median, sigma }` of a lognormal
-   * distribution.
-   * @default 0
-   */
-  readonly delayMs?: Delay | undefined;
-  /** Sent as `{ success: true, data }`. */
-  readonly data?: unknown;
-  /**
-   * Sent as `{ success: false, error: { code, message, status } }`.
-   * @example { code: 'unknown_currency', message: 'There is no XXX.' }
-   */
-  readonly error?: { readonly code: string; readonly message?: string | undefined } | undefined;
-  /** The complete body: a string is sent unchanged, any other value as JSON. Binary bodies are not possible. */
-  readonly body?: unknown;
-}
-
-/** A stub: a pattern of requests, and the response to them. The requests are still authenticated, limited and counted. */
-export interface StubOptions extends StubResponse {
-  /**
-   * Id of the stub: up to 64 letters, digits, `_`, `.` and `-`. Replaces an existing stub with this id.
-   * @default 'stub_1', 'stub_2', …
-   */
-  readonly id?: string | undefined;
-  /**
-   * Pattern of the requests that receive it.
-   * @default every GET of the emulated API
-   */
-  readonly match?: RequestPattern | undefined;
-  /**
-   * Several responses, one per request; the last one repeats. Cannot be combined with the fields of a single response.
-   * @default a single response, from the other fields
-   * @example [{ status: 503 }, { data: { base: 'EUR', rates: {} } }]
-   */
-  readonly responses?: readonly StubResponse[] | undefined;
-  /**
-   * Maximum number of requests that receive it. The stub is ignored afterwards.
-   * @default no maximum
-   */
-  readonly times?: number | undefined;
-  /**
-   * Whole number. If several stubs match, the one with the highest priority applies, and not the one added last.
-   * @default 0
-   * @example -1 // only if no other stub matches
-   */
-  readonly priority?: number | undefined;
-}
-
-const TEXT = { error: 'text' };
-
-const response = {
-  status: expected('an HTTP status from 200 to 599', (error) =>
-    z.int(error).min(200, error).max(599, error),
-  ).optional(),
-  headers: headerRecord.optional(),
-  delayMs: delaySchema.optional(),
-  data: z.unknown().optional().describe('Sent as `{ "success": true, "data": … }`.'),
-  error: expected('an object with code and message', (error) =>
-    z.strictObject({ code: z.string(TEXT), message: z.string(TEXT).optional() }, error),
-  ).optional(),
-  body: z.unknown().optional().describe('The complete body: a string is sent unchanged, any other value as JSON.'),
-};
-
-const stubOptions = z.strictObject({
-  id: idSchema.optional(),
-  match: z.strictObject(requestPatternShape, AN_OBJECT).optional(),
-  ...response,
-  responses: expected('an array of responses with status, headers, data, error or body', (error) =>
-    z.array(z.strictObject(response, AN_OBJECT), error).min(1, error),
-  ).optional(),
-  times: expected('a whole number of requests from 1', (error) => z.int(error).min(1, error)).optional(),
-  priority: expected('a whole number; the stub with the highest one applies', (error) => z.int(error)).optional(),
-});
-
-/** A stub as JSON has it, new or read. */
-export const stubInput = stubOptions
-  .extend({ kind: ADDED_FIELD, served: ADDED_FIELD })
-  .meta({ examples: [{ match: { operation: 'latest' }, data: { base: 'EUR', rates: { USD: 1.1 } } }] });
-
 /** The stub that the options describe. Throws `MockServerError` with code `invalid_option`. */
 function stubFrom(options: StubOptions, nextId: string): StubRecord {
   if (!isJsonObject(options)) throw invalidOption('stub', options, 'an object');
@@ -253,12 +160,12 @@ function codeIn(envelope: unknown): string | null {
 
 function envelopeOf(given: StubResponse, status: number): Content {
   const { data, error } = given;
-  if (data !== undefined) return { body: successResponseOfJson(textOf('data', data)).body, code: null };
+  if (data !== undefined) return { body: successBody(textOf('data', data)), code: null };
   if (error === undefined && status < 300) throw invalidOption('stub', given, 'data, error or body');
   // A redirect is complete with its Location header.
   if (error === undefined && status < 400) return { body: '', code: null };
   const { code = codeOfStatus(status), message = reasonPhrase(status) || 'Unknown' } = error ?? {};
-  return { body: errorResponse({ status, code, message }).body, code };
+  return { body: errorBody({ status, code, message }), code };
 }
 
 function textOf(field: string, value: unknown): string {

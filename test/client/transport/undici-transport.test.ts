@@ -93,7 +93,7 @@ test.each([
     origin,
     path,
     method: 'GET',
-    headers: { accept: 'application/json', 'accept-encoding': 'gzip, deflate, br' },
+    headers: { accept: 'application/json' },
     headersTimeout: 0,
     bodyTimeout: 0,
   });

@@ -3,7 +3,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { listenHttp } from '../../../src/mock-server/adapters/node-server.ts';
-import type { HandleRequest } from '../../../src/mock-server/handle-request.ts';
+import type { HandleRequest } from '../../../src/mock-server/handle.ts';
 import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
 
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
@@ -239,7 +239,7 @@ const UNSENDABLE = { trailer: 'x', 'content-length': '4' };
 test('an internal error in a response ends only its connection', async () => {
   const handleRequest: HandleRequest = ({ target }) => {
     if (target === '/bug') throw new Error('a bug');
-    return { status: 200, headers: target === '/head' ? UNSENDABLE : {}, body: 'fine' };
+    return { status: 200, headers: target === '/head' ? UNSENDABLE : {}, body: 'fine', code: undefined, why: '' };
   };
   await using server = await listenHttp({}, { handleRequest, now: () => 0, admin: () => false });
 

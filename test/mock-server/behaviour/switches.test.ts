@@ -211,9 +211,9 @@ function tell(name: SwitchName, behaviour: BehaviourOptions) {
 const { responders } = new MockCore();
 const brokenBase = {
   responders: {
-    latest: ((request, context) => {
-      if (request.target.query === 'base=500') throw new Error('broken');
-      return responders.latest(request, context);
+    latest: ((admitted) => {
+      if (admitted.request.query === 'base=500') throw new Error('broken');
+      return responders.latest(admitted);
     }) satisfies typeof responders.latest,
   },
 };

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
 import { createMockServer, type MockServerOptions, type Replay } from '../../../src/mock-server/index.ts';
-import { createLatestResponder } from '../../../src/mock-server/rates/latest-responder.ts';
-import { MockCore } from '../../helpers/mock-core.ts';
 
 interface Envelope {
   readonly success: boolean;
@@ -52,14 +50,14 @@ test.each([
     },
     'latest threw RangeError: no fx_live_….',
   ],
-])('data that is not an object is a 500 that names the cause: %s', (wrong, why) => {
-  const core = new MockCore({ responders: { latest: createLatestResponder({ latest: wrong as never }) } });
+])('data that is not an object is a 500 that names the cause: %s', async (wrong, why) => {
+  const { mock, latest } = mockWith({ latest: wrong as never });
 
-  const { status, body } = core.send('/api/v1/latest', { key: core.createKey().key });
+  const { status, body } = await latest();
 
   expect(status).toBe(500);
   expect(body).toMatchObject({ error: { message: expect.stringContaining(why) } });
-  expect(core.journal.entries.at(-1)?.why).toContain(why);
+  expect(mock.journal.list().at(-1)?.why).toContain(why);
 });
 
 test('a latest function is subject to the limits', async () => {
@@ -119,7 +117,7 @@ test('names the recorded queries if a query was not recorded', async () => {
 });
 
 test.each([
-  [{ latest: 'text' }, 'latest is "text"; expected an object, or a function'],
+  [{ latest: 'text' }, 'latest is "text"; expected an object.'],
   [{ latest: async () => ({}) }, 'latest is a function; expected a function that is not async.'],
   [{ latest: () => ({}), replay: recorded }, 'expected either latest or replay, not both'],
   [{ replay: 'file.json' }, 'replay is "file.json"; expected a recorded envelope'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { operations } from '../../../src/generated/operations.ts';
-import { errorResponse } from '../../../src/mock-server/http/service-response.ts';
+import { errorResponse } from '../../../src/mock-server/http/responses.ts';
 import { rateWindows } from '../../../src/mock-server/service/rate-windows.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 import { rateModels } from '../../helpers/mock-rate-models.ts';

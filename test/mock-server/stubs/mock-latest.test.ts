@@ -106,15 +106,14 @@ test('mock.latest takes precedence over the options latest and replay until a re
   }
 });
 
-test('the option latest accepts an object and copies it', async () => {
+test('the option latest accepts what latest.set() accepts, and copies it', async () => {
   const latest = { n: 1 };
   const { data } = asked({ latest });
   latest.n = 2;
 
   expect(await data()).toEqual({ n: 1 });
-  expect(() => createMockServer({ latest: [{}] })).toThrow(
-    'latest is [{}]; expected an object; mock.latest.set accepts a sequence.',
-  );
+  const sequence = asked({ latest: [{ n: 2 }, { n: 3 }] });
+  expect([await sequence.data(), await sequence.data(), await sequence.data()]).toEqual([{ n: 2 }, { n: 3 }, { n: 3 }]);
 });
 
 test.each<[unknown, string]>([

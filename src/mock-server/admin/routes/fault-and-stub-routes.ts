@@ -5,7 +5,7 @@ import { type FaultOptions, faultInput, faultUnion } from '../../faults/fault-ki
 import { invalidOption } from '../../mock-server-error.ts';
 import { withDigits } from '../../stubs/json-parts.ts';
 import type { LatestData } from '../../stubs/mock-latest.ts';
-import { type StubOptions, stubInput } from '../../stubs/mock-stubs.ts';
+import { type StubOptions, stubInput } from '../../stubs/stub-schemas.ts';
 import { MAX_BODY_BYTES, route } from '../route.ts';
 import { latestData, recording, valuesByName } from '../shapes.ts';
 

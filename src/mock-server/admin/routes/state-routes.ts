@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { faultInput } from '../../faults/fault-kinds.ts';
 import type { Setup } from '../../setup.ts';
 import { snapshotShape } from '../../state/snapshot-shape.ts';
-import { stubInput } from '../../stubs/mock-stubs.ts';
+import { stubInput } from '../../stubs/stub-schemas.ts';
 import { type AdminTarget, MAX_BODY_BYTES, route } from '../route.ts';
 import { clockState, createdKey, keyUsed, latestData, moment, newKey, presetOrChanges, recording } from '../shapes.ts';
 

@@ -1,0 +1,191 @@
+import type { Operation } from '../../generated/operations.ts';
+import type { CheckAssumptions } from '../behaviour/assumptions.ts';
+import { RequestSwitches } from '../behaviour/behaviour.ts';
+import type { RecordedRequest } from '../redact-keys.ts';
+import { authenticateKey, chosenCredential } from '../service/authenticate.ts';
+import { type Decision, decide } from '../service/decide.ts';
+import type { QuotaUse } from '../service/quota.ts';
+import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
+import { findStub, nearStubs, stubResponse } from '../stubs/stub-record.ts';
+import type { StubRecord } from '../stubs/stub-schemas.ts';
+import * as errors from './error-responses.ts';
+import type { MockResponse, RequestFacts } from './mock-message.ts';
+import type { ParsedRequest } from './parse-request.ts';
+import { exampleResponder, type Responder } from './responders.ts';
+import { isPreflight, preflightResponse, rateHeaders, withEtag } from './response-headers.ts';
+import { completed } from './responses.ts';
+import type { FindRoute, RouteMatch } from './router.ts';
+
+/** The emulated service, without the faults and handlers of a test. */
+export interface EmulatedService extends ServiceContext {
+  readonly findRoute: FindRoute;
+  /** By operation id; the other operations return their example. */
+  readonly responders: Readonly<Record<string, Responder>>;
+  /** Apply to the requests for which the state has no stub: the options `latest` and `replay`. */
+  readonly defaultStubs: readonly StubRecord[];
+  /** Can replace the response. */
+  readonly checkAssumptions?: CheckAssumptions | undefined;
+}
+
+/** A request as a mock or a space reads it, for patterns. */
+export interface IdentifiedRequest extends RecordedRequest {
+  readonly at: number;
+  readonly operation: string | undefined;
+  readonly keyId: string | undefined;
+  readonly keyTransport: RequestFacts['keyTransport'];
+}
+
+/** Reads a request with the current keys and switches, before any decision. */
+export function identified(
+  { recorded, path, credentials }: ParsedRequest,
+  { state, behaviour, now, findRoute }: EmulatedService,
+): IdentifiedRequest {
+  const credential = chosenCredential(credentials, behaviour);
+  const chosen = credential === 'several' ? undefined : credential;
+  return {
+    ...recorded,
+    at: now(),
+    operation: operationOf(findRoute(recorded.method, path))?.id,
+    keyId: chosen && state.keysByHash.get(chosen.hash)?.id,
+    keyTransport: chosen?.transport,
+  };
+}
+
+/** Responds to one request in one synchronous step, so that it is counted completely or not at all. */
+export function respond(service: EmulatedService, request: ParsedRequest): MockResponse {
+  const { state, behaviour, now, defaultStubs, checkAssumptions } = service;
+  const switches = new RequestSwitches(behaviour.values);
+  const { method } = request.recorded;
+  const route = service.findRoute(method, request.path);
+  const at = now();
+  const stubs = defaultStubs.length === 0 ? state.stubs : [...defaultStubs, ...state.stubs];
+  const identity = stubs.length === 0 ? undefined : identified(request, service);
+  const stub = identity && findStub(stubs, identity);
+  const decided = respondSafely({ service, switches, request, route, at, identity, stub });
+  const { used } = switches;
+  const response = checkAssumptions?.(decided, used) ?? decided;
+  const isUnknownRoute = route.kind === 'unknown' && stub === undefined;
+  const facts = { ...decided.facts, at, operation: operationOf(route)?.id, isUnknownRoute, switches: used };
+  return completed({ ...response, facts }, method, at);
+}
+
+/** A request, its route, and what its response depends on. */
+export interface RoutedRequest {
+  readonly service: EmulatedService;
+  readonly switches: RequestSwitches;
+  readonly request: ParsedRequest;
+  readonly route: RouteMatch;
+  /** The time used for every decision about it, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** `undefined` without stubs. */
+  readonly identity: IdentifiedRequest | undefined;
+  /** The stub for it once it is admitted, even for a path that the service does not have. */
+  readonly stub: StubRecord | undefined;
+}
+
+function respondSafely(routed: RoutedRequest): MockResponse {
+  try {
+    const { request, switches } = routed;
+    // Only browsers send an origin, so only their responses depend on CORS.
+    const isShared = request.message.headers['origin'] !== undefined && switches.use('cors') === 'any-origin';
+    if (isShared && isPreflight(request.message)) return preflightResponse(request.message);
+    return respondByRoute(routed);
+  } catch (error) {
+    return errors.internalError(error);
+  }
+}
+
+/** First step: finds the route. It needs no key. */
+function respondByRoute(routed: RoutedRequest): MockResponse {
+  const { switches, route, request } = routed;
+  if (routed.stub !== undefined || route.kind === 'operation') return respondToCaller(routed);
+  if (route.kind === 'unknown') {
+    return switches.use('unknownRoute') === '404 before authentication'
+      ? unknownRoute(routed, route.nearest)
+      : respondToCaller(routed);
+  }
+  const { method } = request.recorded;
+  if (method === 'HEAD' && switches.use('headRequests') === 'like-get') return respondToCaller(routed);
+  if (method === 'OPTIONS' && switches.use('optionsRequests') === 'allow-header') {
+    return errors.optionsResponse(switches);
+  }
+  return errors.methodRefusal(switches);
+}
+
+function unknownRoute({ service, identity }: RoutedRequest, nearest: string | undefined): MockResponse {
+  return errors.unknownRoute(nearest, identity && nearStubs(service.state.stubs, identity));
+}
+
+function operationOf(route: RouteMatch): Operation | undefined {
+  return route.kind === 'unknown' ? undefined : route.operation;
+}
+
+/** Second step: authenticates the request. */
+function respondToCaller(routed: RoutedRequest): MockResponse {
+  const { service, switches, request, at } = routed;
+  const credential = chosenCredential(request.credentials, switches);
+  const keyTransport = credential === 'several' ? undefined : credential?.transport;
+  const authentication = authenticateKey(service.state, credential, { behaviour: switches, at });
+  if (authentication.refusedBy === undefined) return respondToKey(routed, authentication.key, keyTransport);
+  const facts = { keyTransport, keyId: authentication.key?.id };
+  return { ...errors.authenticationRefusal(authentication, switches), facts };
+}
+
+/** Third step: checks both limits. */
+function respondToKey(routed: RoutedRequest, key: KeyRecord, keyTransport: RequestFacts['keyTransport']): MockResponse {
+  const { at, switches, request } = routed;
+  const operation = meteredOperation(routed);
+  const leftMs = key.retryAt - at;
+  const decision = decide(
+    {
+      key,
+      at,
+      consumesQuota: operation?.consumesQuota ?? false,
+      worksWhenQuotaExhausted: operation?.worksWhenQuotaExhausted ?? true,
+      hasOwnWindow: operation?.id === 'quota',
+      respond: (quota) => withEtag(respondWithinLimits(routed, key, quota), request.message, switches),
+    },
+    switches,
+  );
+  const { rate, quota } = decision;
+  const response = responseOf(decision, routed);
+  const headers = { ...response.headers, ...rateHeaders(rate, at, switches) };
+  const earlyByMs = leftMs > 0 ? leftMs : undefined;
+  return { ...response, headers, facts: { keyId: key.id, keyTransport, rate, quota, earlyByMs } };
+}
+
+/** The operation whose limits apply. A stub for another method, such as POST, is part of none. */
+function meteredOperation({ route, request }: RoutedRequest): Operation | undefined {
+  return route.kind === 'operation' || request.recorded.method === 'HEAD' ? operationOf(route) : undefined;
+}
+
+function responseOf(decision: Decision<MockResponse>, { switches, at }: RoutedRequest): MockResponse {
+  switch (decision.kind) {
+    case 'served':
+      return decision.response;
+    case 'rate-limited':
+      return errors.rateRefusal(decision, switches);
+    case 'quota-exhausted':
+      return errors.quotaRefusal(decision, switches, at);
+  }
+}
+
+function respondWithinLimits(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): MockResponse {
+  const { service, switches, route, request, at, stub } = routed;
+  const { seed } = service.state;
+  try {
+    if (stub !== undefined && stub.source.kind !== 'function')
+      return stubResponse(stub, stub.source, { request, seed });
+    if (route.kind === 'unknown') return unknownRoute(routed, route.nearest);
+    const { operation, parameters } = route;
+    const latest = stub?.source.kind === 'function' ? stub.source.latest : undefined;
+    const respondTo = service.responders[operation.id] ?? exampleResponder;
+    const response = respondTo({ request, operation, parameters, key, at, quota, switches, seed, latest });
+    if (stub === undefined) return response;
+    stub.served += 1;
+    return { ...response, stub: stub.id };
+  } catch (error) {
+    // Converted here, so that the exception of a responder counts like any other 500.
+    return errors.internalError(error);
+  }
+}

@@ -1,0 +1,176 @@
+import * as z from 'zod';
+import type { PlanName } from '../../generated/service.ts';
+import { type Delay, delaySchema } from '../delay.ts';
+import {
+  ADDED_FIELD,
+  AN_OBJECT,
+  expected,
+  headerRecord,
+  headerText,
+  type Immutable,
+  idSchema,
+  singleHeaders,
+} from '../matching/checked-input.ts';
+import { type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
+
+const TEXT = { error: 'text' };
+
+const response = z.strictObject(
+  {
+    /**
+     * HTTP status, from 200 to 599.
+     * @default 200; 400 with `error`
+     */
+    status: expected('an HTTP status from 200 to 599', (error) =>
+      z.int(error).min(200, error).max(599, error),
+    ).optional(),
+    /**
+     * Response headers. An array has several values: one `set-cookie` header each, or joined with commas. `content-length`,
+     * `transfer-encoding` and `trailer` cannot be set.
+     * @example { 'set-cookie': ['a=1', 'b=2; HttpOnly'] }
+     */
+    headers: headerRecord.optional(),
+    /**
+     * Delay of the response by the mock's clock: milliseconds, `{ min, max }`, or `{ median, sigma }` of a lognormal
+     * distribution.
+     * @default 0
+     */
+    delayMs: delaySchema.optional(),
+    /** Sent as `{ success: true, data }`. */
+    data: z.unknown().optional().describe('Sent as `{ "success": true, "data": … }`.'),
+    /**
+     * Sent as `{ success: false, error: { code, message, status } }`.
+     * @example { code: 'unknown_currency', message: 'There is no XXX.' }
+     */
+    error: expected('an object with code and message', (error) =>
+      z.strictObject({ code: z.string(TEXT), message: z.string(TEXT).optional() }, error),
+    ).optional(),
+    /** The complete body: a string is sent unchanged, any other value as JSON. Binary bodies are not possible. */
+    body: z.unknown().optional().describe('The complete body: a string is sent unchanged, any other value as JSON.'),
+  },
+  AN_OBJECT,
+);
+
+/** A response of a stub. Set at most one of `data`, `error` and `body`. */
+export type StubResponse = Immutable<z.input<typeof response>>;
+
+export const stubOptions = z.strictObject({
+  /**
+   * Id of the stub: up to 64 letters, digits, `_`, `.` and `-`. Replaces an existing stub with this id.
+   * @default 'stub_1', 'stub_2', …
+   */
+  id: idSchema.optional(),
+  match: z.strictObject(requestPatternShape, AN_OBJECT).optional(),
+  ...response.shape,
+  /**
+   * Several responses, one per request; the last one repeats. Cannot be combined with the fields of a single response.
+   * @default a single response, from the other fields
+   * @example [{ status: 503 }, { data: { base: 'EUR', rates: {} } }]
+   */
+  responses: expected('an array of responses with status, headers, data, error or body', (error) =>
+    z.array(response, error).min(1, error),
+  ).optional(),
+  /**
+   * Maximum number of requests that receive it. The stub is ignored afterwards.
+   * @default no maximum
+   */
+  times: expected('a whole number of requests from 1', (error) => z.int(error).min(1, error)).optional(),
+  /**
+   * Whole number. If several stubs match, the one with the highest priority applies, and not the one added last.
+   * @default 0
+   * @example -1 // only if no other stub matches
+   */
+  priority: expected('a whole number; the stub with the highest one applies', (error) => z.int(error)).optional(),
+});
+
+/** A stub: a pattern of requests, and the response to them. The requests are still authenticated, limited and counted. */
+export interface StubOptions extends Immutable<Omit<z.input<typeof stubOptions>, 'match'>> {
+  /**
+   * Pattern of the requests that receive it.
+   * @default every GET of the emulated API
+   */
+  readonly match?: RequestPattern | undefined;
+}
+
+/** A stub as JSON has it, new or read. */
+export const stubInput = stubOptions
+  .extend({ kind: ADDED_FIELD, served: ADDED_FIELD })
+  .meta({ examples: [{ match: { operation: 'latest' }, data: { base: 'EUR', rates: { USD: 1.1 } } }] });
+
+const stubbedResponse = z.strictObject({
+  status: response.shape.status.unwrap(),
+  headers: singleHeaders,
+  cookies: z.array(headerText).optional().describe('Value of each `set-cookie` header.'),
+  body: z.string(),
+  delayMs: delaySchema.optional(),
+  code: z.string().nullable().describe('`error.code` of the response, for the journal.'),
+});
+
+/** A response of a stub as the mock keeps it. */
+export type StubbedResponse = Immutable<z.output<typeof stubbedResponse>>;
+
+/** A stub of a snapshot, which has no function. */
+export const savedStub = z.strictObject({
+  id: z.string(),
+  match: z.strictObject(requestPatternShape),
+  /** Maximum number of requests; `null` for no maximum. */
+  times: z.int().nullable(),
+  /** Of several stubs for a request, the one with the highest number applies. */
+  priority: z.int().default(0),
+  source: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('responses'), responses: z.array(stubbedResponse).min(1) }),
+    z.strictObject({ kind: z.literal('replay'), recorded: z.record(z.string(), stubbedResponse) }),
+  ]),
+  /** Number of requests that received it. */
+  served: z.int().min(0),
+});
+
+export type SavedStub = Immutable<z.output<typeof savedStub>>;
+
+/** Where the responses of a stub come from: one per request, by query as recorded, or a function of the test. */
+export type StubSource = SavedStub['source'] | { readonly kind: 'function'; readonly latest: LatestFunction };
+
+/** A stub as the mock keeps it. */
+export interface StubRecord extends Omit<SavedStub, 'source' | 'served'> {
+  readonly source: StubSource;
+  served: number;
+}
+
+/** Returns the `data` of `latest` for a request within both limits. It must not be async; a promise causes a 500. */
+export type LatestFunction = (query: URLSearchParams, context: LatestContext) => object;
+
+/** The request for which a `latest` function returns data. */
+export interface LatestContext {
+  /** Time of the request, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** Id of the key. */
+  readonly keyId: string;
+  /** Plan of the key's account. */
+  readonly plan: PlanName;
+  /** Returns the invented data that the mock would return otherwise. */
+  invented(): InventedData;
+}
+
+/** The `data` of an invented response. */
+export interface InventedData {
+  /** Base currency, for example `EUR`. */
+  readonly base: string;
+  /** Time of the snapshot, ISO 8601 in UTC. */
+  readonly timestamp: string;
+  /** A note that the rates are invented. */
+  readonly source: string;
+  /** Units of each currency for one unit of the base. */
+  readonly rates: Readonly<Record<string, number>>;
+}
+
+/** A response of a stub, as it is sent. */
+export interface SentResponse {
+  /** HTTP status. */
+  readonly status: number;
+  /** Headers by name in lower case; an array for `set-cookie`. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** The complete body. */
+  readonly body: string;
+  /** Delay of the response by the mock's clock; `undefined` for none. */
+  readonly delayMs?: Delay | undefined;
+}
