@@ -1,3 +1,5 @@
+import { thrownText } from './errors/thrown-value.ts';
+
 const warnedOf = new WeakSet<(event: never) => unknown>();
 
 /** Calls a hook. If it throws or rejects, its first error becomes a process warning, and the call continues. */
@@ -18,10 +20,8 @@ function isThenable(value: unknown): boolean {
 function warnOfHook(hook: (event: never) => unknown, error: unknown): void {
   if (warnedOf.has(hook)) return;
   warnedOf.add(hook);
-  const detail = error instanceof Error ? error.stack : String(error);
-  const type = 'FxRatesWarning';
-  process.emitWarning(
-    'a hook or logger threw an error; the call continues',
-    detail === undefined ? { type } : { type, detail },
-  );
+  process.emitWarning('a hook or logger threw an error; the call continues', {
+    type: 'FxRatesWarning',
+    detail: thrownText(error),
+  });
 }

@@ -3,16 +3,18 @@ import type { ProxyFailure } from '../../environment-proxy.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyedRequest } from '../request.ts';
 import { FxRatesError, NetworkError } from './errors.ts';
+import { readableValue, thrownText } from './thrown-value.ts';
 
 /** Converts the error of a transport into one of the client's errors, without the key. */
-export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseUrl: string): unknown {
+export function networkFailure(thrown: unknown, { key, log }: KeyedRequest, baseUrl: string): unknown {
+  const error = readableValue(thrown);
   if (error instanceof FxRatesError || isSignal(error, key)) return error;
   const cause = withoutKey(error, key);
   // The message of a `fetch` error has no reason: the failure of the system, of undici or of a proxy is a deeper cause.
   const errors = causesOf(error);
   const code = key.redact(errors.map(codeOf).find((found) => found !== undefined) ?? '') || undefined;
   const ofProxy = errors.find(({ name }) => name === PROXY_FAILURE)?.message;
-  const why = ofProxy ?? code ?? causesOf(cause).at(-1)?.message ?? String(cause);
+  const why = ofProxy ?? code ?? causesOf(cause).at(-1)?.message ?? thrownText(cause);
   const advice = NEXT_STEPS.get(why);
   const message = `No valid HTTP response from ${new URL(baseUrl).host}: ${why}`;
   return new NetworkError(advice === undefined ? message : `${message}; ${advice}`, {
@@ -28,7 +30,8 @@ export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseU
  * the rendering of a static page so. By the convention of React, such an error has a `digest`.
  */
 function isSignal(error: unknown, key: ApiKey): boolean {
-  return error instanceof Error && 'digest' in error && !mayShowKey(error, key);
+  const digest = error instanceof Error && Object.getOwnPropertyDescriptor(error, 'digest')?.value;
+  return typeof digest === 'string' && !mayShowKey(error, key);
 }
 
 /** Limits of the search for the key, so that it takes a few milliseconds. Errors of transports are far smaller. */

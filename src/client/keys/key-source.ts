@@ -1,4 +1,5 @@
 import { type Cancellation, type CancelSignal, SharedWork } from '../cancellation.ts';
+import { withReadableErrors } from '../errors/thrown-value.ts';
 import { ApiKey } from './api-key.ts';
 
 /**
@@ -44,7 +45,7 @@ export class KeySource {
   }
 
   async #load(cancellation: Cancellation): Promise<ApiKey> {
-    const key = ApiKey.from(await this.#provide());
+    const key = ApiKey.from(await withReadableErrors(() => this.#provide()));
     // The load was aborted and no call waits for it. A later call of the provider may have returned a newer key.
     if (!cancellation.aborted) this.#use(key);
     return key;

@@ -5,6 +5,7 @@ import { abortable, Cancellation, type CancelSignal } from '../cancellation.ts';
 import type { CacheSettings } from '../config/limit-settings.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
+import { thrownMessage } from '../errors/thrown-value.ts';
 import type { ClientEvents } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { CacheStore } from '../options.ts';
@@ -174,7 +175,7 @@ class ResponseCache {
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      this.#warn(error instanceof Error ? error.message : String(error));
+      this.#warn(thrownMessage(error));
       return undefined;
     }
   }

@@ -1,6 +1,7 @@
 import type { Cancellation } from '../cancellation.ts';
 import { refuseKeyParameters } from '../endpoints.ts';
 import { ConfigError } from '../errors/errors.ts';
+import { withReadableErrors } from '../errors/thrown-value.ts';
 import { headersWithoutKey } from '../parse-response.ts';
 import type { KeyedRequest } from '../request.ts';
 import { readResponse, type TransportResponse } from '../transport/transport.ts';
@@ -79,7 +80,7 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     (next, current) => async (outgoing) => current(outgoing, next),
     send,
   );
-  const response = await chain({
+  const outgoing: MiddlewareRequest = {
     url,
     method: 'GET',
     headers: new Headers(headers),
@@ -88,7 +89,8 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     callId: request.log.callId,
     signal: attempt.toSignal(),
     revealKey: () => request.key.reveal(),
-  });
+  };
+  const response = await withReadableErrors(() => chain(outgoing));
   if (!(response instanceof Response))
     throw new ConfigError(
       'middleware: expected a Response as the result; return the response of next() or another one',
