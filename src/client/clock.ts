@@ -16,46 +16,76 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** A timer that fires this much too early was faked by a test that does not fake `performance`, as with node:test. */
 const FAKED_BY_MS = 50;
 
-/** Milliseconds by which fake timers are ahead of `performance`. */
-let skippedMs = 0;
+/**
+ * The clock of the system. It reads `Date`, `performance` and `setTimeout` at each use, so that it follows fake timers of
+ * a test, also if they are installed or removed during a sleep.
+ */
+class RealClock implements Clock {
+  /** Starts the timer of each sleep again. */
+  readonly #restarts = new Set<() => void>();
+  #setTimeout = globalThis.setTimeout;
+  /** Milliseconds by which fake timers are ahead of `performance`. */
+  #skippedMs = 0;
 
-/** The clock of the system. */
-export const realClock: Clock = {
-  // biome-ignore lint/plugin: this is the real clock
-  now: () => Date.now(),
-  monotonicNow,
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted) {
-        reject(signal.reason);
-        return;
-      }
-      const stop = () => {
-        clearTimeout(timer);
+  now(): number {
+    // biome-ignore lint/plugin: this is the real clock
+    return Date.now();
+  }
+
+  monotonicNow(): number {
+    if (globalThis.setTimeout !== this.#setTimeout) this.#restartSleeps();
+    // biome-ignore lint/plugin: this is the real clock
+    return performance.now() + this.#skippedMs;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const delayMs = Math.min(Math.max(ms, 0), LONGEST_TIMER_MS);
+      const endsAt = this.monotonicNow() + delayMs;
+      let stopTimer: () => void = () => undefined;
+      const start = () => {
+        stopTimer();
+        const leftMs = Math.min(Math.max(endsAt - this.monotonicNow(), 0), delayMs);
+        // biome-ignore lint/plugin: this is the real clock
+        const timer = setTimeout(wake, leftMs);
+        const { clearTimeout } = globalThis; // the one that knows the timer, whatever replaces it later
+        stopTimer = () => clearTimeout(timer);
+      };
+      const end = () => {
+        this.#restarts.delete(start);
+        signal?.removeEventListener('abort', abort);
+      };
+      const wake = () => {
+        end();
+        this.#skipTo(endsAt, delayMs);
+        resolve();
+      };
+      const abort = () => {
+        stopTimer();
+        end();
         reject(signal?.reason);
       };
-      const delayMs = Math.min(Math.max(ms, 0), LONGEST_TIMER_MS);
-      const endsAt = monotonicNow() + delayMs;
-      // biome-ignore lint/plugin: this is the real clock
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', stop);
-        skipTo(endsAt, delayMs);
-        resolve();
-      }, delayMs);
-      signal?.addEventListener('abort', stop, { once: true });
-    }),
-};
+      this.#restarts.add(start);
+      signal?.addEventListener('abort', abort, { once: true });
+      start();
+    });
+  }
 
-function monotonicNow(): number {
-  // biome-ignore lint/plugin: this is the real clock
-  return performance.now() + skippedMs;
+  /** Fake timers were installed or removed. Those on which the sleeps began may never end them. */
+  #restartSleeps(): void {
+    this.#setTimeout = globalThis.setTimeout;
+    for (const restart of this.#restarts) restart();
+  }
+
+  /** A timer cannot be early by more than its delay: then `performance` was set back. */
+  #skipTo(endsAt: number, delayMs: number): void {
+    const earlyMs = endsAt - this.monotonicNow();
+    if (earlyMs > FAKED_BY_MS && earlyMs <= delayMs) this.#skippedMs += earlyMs;
+  }
 }
 
-/** A timer cannot be early by more than its delay: then `performance` was set back. */
-function skipTo(endsAt: number, delayMs: number): void {
-  const earlyMs = endsAt - monotonicNow();
-  if (earlyMs > FAKED_BY_MS && earlyMs <= delayMs) skippedMs += earlyMs;
-}
+export const realClock: Clock = new RealClock();
 
 /**
  * The time with which all durations are measured: whole milliseconds that never decrease. It equals epoch time at
@@ -74,12 +104,11 @@ export class SteadyTime {
   }
 
   now(): number {
-    const clock = this.#clock;
-    if (clock.monotonicNow) return Math.floor(clock.monotonicNow() + this.#offsetMs);
-    const epochMs = clock.now();
-    if (epochMs + this.#offsetMs < this.#last) this.#offsetMs = this.#last - epochMs;
-    this.#last = epochMs + this.#offsetMs;
-    return this.#last;
+    const ms = this.#clock.monotonicNow?.() ?? this.#clock.now();
+    // Fake timers also set `performance` back.
+    if (ms + this.#offsetMs < this.#last) this.#offsetMs = this.#last - ms;
+    this.#last = ms + this.#offsetMs;
+    return Math.floor(this.#last);
   }
 
   /** Milliseconds since the Unix epoch, by the system clock. */

@@ -74,7 +74,8 @@ export class Timers {
   #armSoon(): void {
     if (this.#isArming) return;
     this.#isArming = true;
-    queueMicrotask(() => {
+    // A promise, because jest and sinon also fake queueMicrotask: the flag would remain set.
+    void Promise.resolve().then(() => {
       this.#isArming = false;
       this.#arm();
     });

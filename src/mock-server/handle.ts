@@ -204,5 +204,5 @@ function trackRetryAfter(
   };
   // A client in process may react in the same turn of the event loop; over a socket, in the next one at the earliest.
   if (source.adapter === 'socket') void nextTurn().then(store);
-  else queueMicrotask(store);
+  else void Promise.resolve().then(store); // fake timers also replace queueMicrotask
 }

@@ -68,7 +68,7 @@ test('every field of the state is in a snapshot or in the list of exceptions', (
 
 const IN_THE_SNAPSHOT = {
   'behaviour/behaviour.ts': ['#settings'],
-  'clock/real-clock.ts': ['#frozenAt', '#aheadMs', '#latest'],
+  'clock/real-clock.ts': ['#frozenAt', '#aheadMs', '#latest', '#setBackMs', '#date'],
   'clock/virtual-clock.ts': ['#isFrozen', '#now'],
   'service/random.ts': ['a', 'b', 'c', 'd'],
   'service/rate-windows.ts': [
@@ -97,7 +97,7 @@ const OF_THE_MOMENT = {
   'behaviour/assumptions.ts': ['warned'],
   'behaviour/behaviour.ts': ['used'],
   'handle.ts': ['entry'],
-  'clock/real-clock.ts': ['#timer', '#target'],
+  'clock/real-clock.ts': ['#stopTimer', '#setTimeout', '#target'],
   'clock/timer-queue.ts': ['#heap', '#added'],
   'clock/virtual-clock.ts': [
     ...['#isWatching', '#lastMove', '#moves'],

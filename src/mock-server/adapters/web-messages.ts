@@ -28,11 +28,21 @@ export function toResponse(response: MockResponse, signal?: AbortSignal): Respon
   const headers = Object.entries(headersWithCookies(response)).flatMap(([name, values]) =>
     [values].flat().map((value): [string, string] => [name, value]),
   );
-  const content = delivery === undefined ? body : bodyStream(response, delivery, signal);
+  const content = delivery === undefined ? streamOf(body) : bodyStream(response, delivery, signal);
   return new Response(body.length === 0 ? null : content, {
     status,
     statusText: reasonPhrase(status),
     headers,
+  });
+}
+
+/** A stream, because Node ends a body of bytes with queueMicrotask, which fake timers of jest and sinon stop. */
+function streamOf(body: string | Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(Buffer.from(body));
+      controller.close();
+    },
   });
 }
 

@@ -1,6 +1,9 @@
-// Imported when the module loads: fake timers of a test must not stop the mock.
-const { setImmediate: runNext, setTimeout: runLater, clearTimeout: stopTimer } = globalThis;
-const { setInterval: runOften, clearInterval: stopRunning } = globalThis;
+import * as timers from 'node:timers';
+
+// Read when the module loads, and not from `globalThis`: fake timers of a test, installed earlier or later, must not stop
+// the mock. sinon also replaces the functions of the module.
+const { setImmediate: runNext, setTimeout: runLater, clearTimeout: stopTimer } = timers;
+const { setInterval: runOften, clearInterval: stopRunning } = timers;
 
 /** Waits one turn of the event loop, in which all promises and events that are ready run. */
 export function nextTurn(): Promise<void> {

@@ -13,9 +13,14 @@ export class RealClock implements DrivenClock {
   #frozenAt: number | undefined;
   #aheadMs = 0;
   #latest = 0;
+  /** By how much `#date` was set back. This clock continues from where it was, so that its waits end. */
+  #setBackMs = 0;
+  #date = globalThis.Date;
   /** The target of the last `advanceTo()`, which may not be reached yet. */
   #target = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #stopTimer: () => void = () => undefined;
+  /** The function that has set the timer: when fake timers replace it, the timer may never fire. */
+  #setTimeout = globalThis.setTimeout;
 
   constructor(startAt?: number, { frozen = false }: { readonly frozen?: boolean } = {}) {
     this.#startAt = startAt;
@@ -28,8 +33,12 @@ export class RealClock implements DrivenClock {
   }
 
   now(): number {
-    // The system's clock can be set back; this one never runs backwards.
-    this.#latest = Math.max(this.#latest, this.#source() + this.#aheadMs);
+    if (globalThis.setTimeout !== this.#setTimeout) this.#arm();
+    if (globalThis.Date !== this.#date) this.#setBackMs = 0;
+    this.#date = globalThis.Date;
+    const time = this.#source() + this.#aheadMs;
+    this.#setBackMs = Math.max(this.#setBackMs, this.#latest - time);
+    this.#latest = time + this.#setBackMs;
     return this.#latest;
   }
 
@@ -73,6 +82,7 @@ export class RealClock implements DrivenClock {
   set(at: number): void {
     this.#timers.shift(at - this.now());
     this.#latest = at;
+    this.#setBackMs = 0;
     this.#target = 0;
     this.#aheadMs = at - this.#source();
     this.#arm();
@@ -93,11 +103,14 @@ export class RealClock implements DrivenClock {
 
   /** One timer for the earliest sleep; none without sleeps, so that the process can end, and none while frozen. */
   #arm(): void {
-    clearTimeout(this.#timer);
-    const waitMs = Math.min(this.#timers.nextDueAt - this.now(), LONGEST_TIMER_MS);
+    this.#stopTimer();
+    this.#setTimeout = globalThis.setTimeout;
     if (this.#timers.size === 0 || this.isFrozen) return;
+    const waitMs = Math.min(this.#timers.nextDueAt - this.now(), LONGEST_TIMER_MS);
     // biome-ignore lint/plugin: this is the real clock
-    this.#timer = setTimeout(() => this.#wake(), Math.max(1, Math.ceil(waitMs)));
+    const timer = setTimeout(() => this.#wake(), Math.max(1, Math.ceil(waitMs)));
+    const { clearTimeout } = globalThis; // the one that knows the timer, whatever replaces it later
+    this.#stopTimer = () => clearTimeout(timer);
   }
 
   #wake(): void {

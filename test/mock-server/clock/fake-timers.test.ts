@@ -34,6 +34,57 @@ test('with fake timers and a fake Date, the real clock of the mock and of the cl
   expect((await call).meta.attempts.map(({ status }) => status)).toEqual([503, 200]);
 });
 
+/** The defaults of jest and sinon also fake these. */
+const ALL = { toFake: [...(['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'Date'] as const)] };
+
+test.each(['real', 'virtual'] as const)(
+  'after fake timers, a client on a %s clock still waits for the limit',
+  async (clock) => {
+    const mock = createMockServer({ clock });
+    const fx = new FxRates({ apiKey: mock.createKey({ plan: 'free' }).key, ...mock.clientOptions() });
+    vi.useFakeTimers({ toFake: [...ALL.toFake, 'queueMicrotask', 'performance'] });
+    await fx.latest();
+    vi.useRealTimers();
+
+    await Promise.all(Array.from({ length: 20 }, (_, day) => fx.latest({ day })));
+
+    mock.expectRequests({ status: 200 }).toHaveCount(21);
+  },
+);
+
+test('the journal calls a request early after a Retry-After under the fake timers of jest', async () => {
+  vi.useFakeTimers({ toFake: [...ALL.toFake, 'queueMicrotask'] });
+  const mock = createMockServer();
+  const { key } = mock.createKey();
+  mock.faults.add({ kind: 'status', status: 429, headers: { 'retry-after': '30' }, times: 1 });
+  const send = () => mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
+
+  await (await send()).text();
+  await (await send()).text();
+
+  expect(mock.audit().earlyRetries).toHaveLength(1);
+});
+
+test.each([
+  ['1970, as by mock.timers of node:test', 0],
+  ['an hour ago, as by NTP', Date.now() - 3_600_000],
+])('a Date that goes back to %s ends the waits of a real clock in time, and returns', async (_, back) => {
+  const mock = createMockServer();
+  const before = mock.clock.now();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: back });
+  let hasEnded = false;
+  void mock.clock.sleep(60_000).then(() => {
+    hasEnded = true;
+  });
+
+  await vi.advanceTimersByTimeAsync(61_000);
+  expect(hasEnded).toBe(true);
+  expect(mock.clock.now() - before).toBeLessThan(120_000);
+  vi.useRealTimers();
+
+  expect(mock.clock.now() - Date.now()).toBeLessThan(120_000);
+});
+
 test('with a fake setTimeout and the real Date, a wait of the real clock does not end', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { hasEnded } = slowCall('real');

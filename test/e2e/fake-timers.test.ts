@@ -1,0 +1,24 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { hasBundle } from '../helpers/cli-bundle.ts';
+
+const folder = fileURLToPath(new URL('fake-timers', import.meta.url));
+const JEST = fileURLToPath(new URL('../../node_modules/jest/bin/jest.js', import.meta.url));
+const FILES = { testMatch: ['**/jest.test.cjs'] };
+
+describe.skipIf(!hasBundle)('with the fake timers of', () => {
+  test.each<[string, readonly string[]]>([
+    ['node:test', ['--no-warnings', '--test', 'node.test.mjs']],
+    ['sinon', ['sinon.mjs']],
+    ['jest', [JEST, '--rootDir=.', `--config=${JSON.stringify(FILES)}`]],
+    [
+      'jest, installed before the package is loaded',
+      [JEST, '--rootDir=.', `--config=${JSON.stringify({ ...FILES, fakeTimers: { enableGlobally: true } })}`],
+    ],
+  ])('%s, clocks follow, virtual ones end, and all works when they are removed', (_, args) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+
+    expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' });
+  });
+});

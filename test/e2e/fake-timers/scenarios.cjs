@@ -1,0 +1,52 @@
+/** What docs/testing.md promises about fake timers. Each runner passes its own: `advance` moves them by milliseconds. */
+const assert = require('node:assert/strict');
+
+/** The scenarios with one build of the package. */
+exports.scenariosWith = ({ FxRates, createMockServer }) => {
+  /** A call that waits 5 s in the mock, and 2 s for a retry. */
+  function slowCall(clock) {
+    const mock = createMockServer({ clock });
+    mock.faults.add({ kind: 'latency', latencyMs: 5000, times: 1 });
+    mock.faults.add({ kind: 'status', status: 503, headers: { 'retry-after': '2' }, times: 1 });
+    return new FxRates({ apiKey: mock.createKey().key, ...mock.clientOptions() }).latest().withMeta();
+  }
+
+  function statusesOf({ meta }) {
+    return meta.attempts.map(({ status }) => status);
+  }
+
+  /** A real clock follows fake timers. */
+  async function waitsFollow(advance) {
+    let hasEnded = false;
+    const call = slowCall('real').finally(() => {
+      hasEnded = true;
+    });
+    await advance(4000);
+    assert.equal(hasEnded, false);
+    await advance(6000);
+    assert.deepEqual(statusesOf(await call), [503, 200]);
+  }
+
+  /** A virtual clock needs no fake timers, and works with them. */
+  async function virtualWaitsEnd() {
+    assert.deepEqual(statusesOf(await slowCall('virtual')), [503, 200]);
+  }
+
+  /** Clients and mocks used under fake timers wait and time out after `restore()`, also if a call was left waiting. */
+  async function worksAfter(restore) {
+    const mock = createMockServer();
+    const options = { apiKey: mock.createKey().key, ...mock.clientOptions(), maxRetries: 0 };
+    const clients = [new FxRates(options), new FxRates({ ...options, clock: undefined })];
+    for (const fx of clients) await fx.latest();
+    mock.faults.add({ kind: 'hang' });
+    const left = clients.map((fx) => fx.latest({ left: 'waiting' }).catch(() => undefined));
+    for (let turn = 0; turn < 100; turn += 1) await undefined; // they are sent
+    restore();
+    for (const fx of clients) await assert.rejects(fx.latest({}, { timeoutMs: 20 }), { kind: 'timeout' });
+    mock.faults.clear();
+    await Promise.all(left);
+    for (const fx of clients) await Promise.all(Array.from({ length: 10 }, (_, n) => fx.latest({ n })));
+  }
+
+  return { waitsFollow, virtualWaitsEnd, worksAfter };
+};
