@@ -1,3 +1,5 @@
+import { isJson } from './json-object.ts';
+
 type TokenKind = '{' | '}' | '[' | ']' | ',' | ':' | 'string' | 'number' | 'literal';
 
 /** One token of a JSON text, as a range. The text is not decoded, so it is printed unchanged. */
@@ -79,6 +81,20 @@ export function valueRange(text: string, from: number): Range | undefined {
     if (depth === 0) return { start, end: token.end };
   }
   return undefined;
+}
+
+/** The JSON texts of a file: the value at its start, which may have several lines, then one on each line. Other lines are skipped. */
+export function jsonDocuments(text: string): readonly string[] {
+  const first = firstValue(text);
+  return [first, ...text.slice(first.length).split('\n')].filter((line) => isJson(line.trim()));
+}
+
+function firstValue(text: string): string {
+  try {
+    return text.slice(0, valueRange(text, 0)?.end ?? 0);
+  } catch {
+    return ''; // not JSON
+  }
 }
 
 function depthChange(token: Token): number {

@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs';
-import { appendFile, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { access, appendFile, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { processState } from './process-state.ts';
 
@@ -60,13 +60,12 @@ async function syncFolder(path: string): Promise<void> {
   await folder?.close();
 }
 
-/** Checks, before anything is sent, that `replaceFile` can write to this path. @throws the error of the system */
+/** Checks, before anything is sent, that a file can be written at this path. @throws the error of the system */
 export async function checkWritable(path: string): Promise<void> {
   const stats = await statIfThere(path);
-  if (stats?.isFIFO()) return; // opening and closing it would end the input of its reader
-  const file = await open(path, 'a'); // an existing file keeps its text
-  await file.close();
-  if (stats === undefined) await rm(await targetOf(path));
+  if (stats?.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR' });
+  // The dot makes a file in place of the folder an error.
+  await access(stats === undefined ? `${dirname(await targetOf(path))}/.` : path, constants.W_OK);
 }
 
 /** The file that a symbolic link leads to. It need not exist. */

@@ -1,12 +1,12 @@
-import { mkdtemp, readdir, readFile, rm, watch, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
-import { hasBundle, startBundle } from '../helpers/cli-bundle.ts';
+import { hasBundle, runBundle } from '../helpers/cli-bundle.ts';
 
 const mock = createMockServer();
-const { key } = mock.createKey();
+const { key } = mock.createKey({ plan: 'developer' });
 let folder = '';
 let url = '';
 
@@ -20,30 +20,24 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Large enough that a process can be killed while it writes this. */
-const RECORDED = JSON.stringify({ 'base=EUR': { success: true, data: { text: 'x'.repeat(8_000_000) } } });
+describe.skipIf(!hasBundle)('the built command', () => {
+  test('adds the responses of twenty commands at the same time, and a mock replays them', async () => {
+    const file = join(folder, 'responses.ndjson');
+    const currencies = ['EUR', 'GBP', 'CHF', 'JPY', 'USD'].flatMap((base) =>
+      ['1', '2', '3', '4'].map((n) => [base, n]),
+    );
+    const env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
 
-describe.skipIf(!hasBundle || process.platform === 'win32')('the built command', () => {
-  test('leaves the recorded file complete if it is killed during a write', async () => {
-    const file = join(folder, 'responses.json');
-    await writeFile(file, RECORDED);
-    const stop = new AbortController();
-    const write = async () => {
-      for await (const { filename } of watch(folder, { signal: stop.signal })) if (filename?.endsWith('.tmp')) return;
-    };
-    const writing = write(); // starts to watch
-    const running = startBundle(['latest', '--fixture-out', file], {
-      env: { FXRATES_BASE_URL: url, FXRATES_API_KEY: key },
-    });
+    const results = await Promise.all(
+      currencies.map(([base, n]) => runBundle(['latest', `base=${base}`, `n=${n}`, '--fixture-out', file], { env })),
+    );
 
-    await writing;
-    running.kill('SIGKILL');
-    const { signal } = await running.ended;
-    stop.abort();
-
-    expect(signal).toBe('SIGKILL');
-    const left = ['responses.json', `responses.json.${running.pid}.1.tmp`, 'responses.json.lock'];
-    expect((await readdir(folder)).sort()).toEqual(left);
-    expect((await readFile(file, 'utf8')) === RECORDED).toBe(true);
+    expect(results.map(({ code, stderr }) => (code === 0 ? '' : stderr)).join('')).toBe('');
+    const replay = createMockServer({ replay: await readFile(file, 'utf8') });
+    const headers = { authorization: `Bearer ${replay.createKey({ plan: 'developer' }).key}` };
+    for (const [base, n] of currencies) {
+      const response = await replay.fetch(`${replay.baseUrl}/api/v1/latest?base=${base}&n=${n}`, { headers });
+      expect(await response.json()).toMatchObject({ success: true, data: { base } });
+    }
   });
 });

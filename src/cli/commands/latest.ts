@@ -17,7 +17,7 @@ import { type OperationRequest, type ServiceResponse, sendQuotaRequest } from '.
 import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';
-import { readFixture, saveFixture } from '../storage/fixture-file.ts';
+import { addToFixture, requireFixture } from '../storage/fixture-file.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { grouped } from '../terminal/text.ts';
 import { LiveView, type WatchOptions, type WatchRequest, watch, watchOptions, watchRequest } from '../watch/watch.ts';
@@ -95,11 +95,11 @@ function refuseSingleResponseOptions({ cache, offline, shape, fixtureOut, envelo
 
 async function record(path: string, request: OperationRequest, invocation: Invocation<LatestOptions>): Promise<number> {
   // Both before a request uses quota.
-  await readFixture(path);
+  await requireFixture(path);
   await checkWritable(path).catch(cannotWrite(path));
   const response = await fetchOrCache(request, invocation);
   await printResponse(response, invocation); // first, because it has used quota
-  await saveFixture(path, { query: request.query, rawBody: response.rawBody }, invocation);
+  await addToFixture(path, { query: request.query, rawBody: response.rawBody }, invocation);
   return exitCodes.ok;
 }
 

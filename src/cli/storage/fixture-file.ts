@@ -1,46 +1,62 @@
-import { readFile } from 'node:fs/promises';
-import { replaceFile } from '../../replace-file.ts';
+import { open, readFile } from 'node:fs/promises';
+import { isJsonObject, parseJson } from '../../json-object.ts';
+import { jsonDocuments } from '../../json-tokens.ts';
 import type { Invocation } from '../command.ts';
 import { cannotWrite, fileError, usageError } from '../errors/cli-error.ts';
-import { jsonFault } from '../json/json-fault.ts';
-import { memberTexts, selectValue } from '../json/select-value.ts';
+import { compactJson } from '../json/pretty-json.ts';
 import type { Query } from '../request/send-request.ts';
-import { withFileLock } from './json-file.ts';
 
 /**
- * The texts of the responses by query in a file of recorded responses, `{ "base=EUR": <envelope>, … }`, which a mock server
- * can send. @throws CliError for a file with other content
+ * A file of recorded responses that a mock server can send: `{"base=EUR":<envelope>}` on each line, of which the last one
+ * of a query counts. An earlier version wrote one object, `{ "base=EUR": <envelope>, … }`, over several lines.
+ *
+ * @throws CliError for a file with other content, to which no response is added
  */
-export async function readFixture(path: string): Promise<ReadonlyMap<string, string>> {
+export async function requireFixture(path: string): Promise<void> {
   const text = await readFile(path, 'utf8').catch((cause) => {
-    if (cause.code === 'ENOENT') return '{}';
+    if (cause.code === 'ENOENT') return '';
     throw fileError(`cannot read ${path}`, cause);
   });
-  const json = text.trim();
-  if (jsonFault(json) !== undefined || !json.startsWith('{') || selectValue(json, ['success']) !== undefined) {
-    throw usageError(
-      `--fixture-out ${path} is not a file of recorded responses`,
-      'pass a new path, or a file that --fixture-out has written',
-    );
-  }
-  return memberTexts(json);
+  const recorded = jsonDocuments(text).map((json) => parseJson(json));
+  if (text.trim() === '' || recorded.some(isRecorded)) return;
+  throw usageError(
+    `--fixture-out ${path} is not a file of recorded responses`,
+    'pass a new path, or a file that --fixture-out has written',
+  );
 }
 
-/** Adds a response with its digits unchanged, in place of an earlier one to the same query; masks keys in it. */
-export async function saveFixture(
+function isRecorded(value: unknown): boolean {
+  return isJsonObject(value) && typeof value['success'] !== 'boolean';
+}
+
+/** Adds a response with its digits unchanged; masks keys in it. */
+export async function addToFixture(
   path: string,
   { query, rawBody }: { readonly query: Query; readonly rawBody: string },
-  { screen, io }: Invocation,
+  { screen }: Invocation,
 ): Promise<void> {
-  const write = async () => {
-    // Again, because another command may have added a response since.
-    const recorded = new Map(await readFixture(path));
-    recorded.set(queryText(query), screen.secrets.redact(rawBody.trim()));
-    const entries = [...recorded].map(([text, response]) => `  ${JSON.stringify(text)}: ${response}`);
-    await replaceFile(path, `{\n${entries.join(',\n')}\n}\n`);
-  };
-  await withFileLock(path, io.clock, write).catch(cannotWrite(path));
+  const response = screen.secrets.redact(compactJson(rawBody));
+  await appendLine(path, `{${JSON.stringify(queryText(query))}:${response}}\n`).catch(cannotWrite(path));
   await screen.remark(`response added to ${path}`);
+}
+
+/** One write, so that the lines of commands at the same time do not mix. */
+async function appendLine(path: string, line: string): Promise<void> {
+  const file = await open(path, 'a+');
+  try {
+    let rest = Buffer.from(`${(await endsInLine(file)) ? '\n' : ''}${line}`);
+    while (rest.length > 0) rest = rest.subarray((await file.write(rest)).bytesWritten);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Whether a file ends in the middle of a line, such as after a command that was killed. */
+async function endsInLine(file: Awaited<ReturnType<typeof open>>): Promise<boolean> {
+  const stats = await file.stat();
+  if (!stats.isFile() || stats.size === 0) return false;
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, stats.size - 1);
+  return buffer.toString() !== '\n';
 }
 
 /** The parameters in the order of their names. */

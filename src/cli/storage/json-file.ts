@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, type Stats, statSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
 import { isJsonObject, type JsonObject } from '../../json-object.ts';
@@ -6,6 +7,9 @@ import { makeFolder, replaceFile } from '../../replace-file.ts';
 import { CliError, noFolder, storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonTextOf } from '../json/json-fault.ts';
+
+/** Settings and keys are a few kB. */
+const LARGEST = 1_000_000;
 
 /** The version that this program writes and understands. */
 const VERSION = 1;
@@ -20,8 +24,8 @@ export async function readJsonFile(path: string): Promise<JsonObject | undefined
 function readIfThere(path: string): Buffer | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
-    // Reading a pipe without a writer would never end.
-    if (stats !== undefined && !stats.isFile()) throw unusable(path, 'it is not a file');
+    const problem = stats && problemOf(stats);
+    if (problem !== undefined) throw unusable(path, problem);
     return stats && readFileSync(path);
   } catch (error) {
     if (error instanceof CliError) throw error;
@@ -31,9 +35,14 @@ function readIfThere(path: string): Buffer | undefined {
   }
 }
 
+function problemOf(stats: Stats): string | undefined {
+  if (!stats.isFile()) return 'it is not a file'; // reading a pipe without a writer would never end
+  return stats.size > LARGEST ? `it has ${stats.size} bytes; at most ${LARGEST} are read` : undefined;
+}
+
 /**
- * Replaces the object in the file by the result of `change`, under a lock, so that no change of another process is lost.
- * Only the owner can read the file. The target of a symbolic link is changed. Returns the path. @throws CliError without a path
+ * Replaces the object in the file by the result of `change`, which gets what the file has now. Only the owner can read the
+ * file. The target of a symbolic link is changed. Returns the path. @throws CliError without a path
  */
 export async function updateJsonFile(
   path: string | undefined,
@@ -43,12 +52,15 @@ export async function updateJsonFile(
   if (path === undefined) throw noFolder();
   try {
     await makeFolder(dirname(path), 0o700);
-    await withFileLock(path, clock, async () => {
-      const document = (await readJsonFile(path)) ?? {};
-      const text = `${JSON.stringify({ version: VERSION, ...change(document) }, undefined, 2)}\n`;
+    const unlock = await lock(`${path}.lock`, clock);
+    try {
+      const document = change((await readJsonFile(path)) ?? {});
+      const text = `${JSON.stringify({ version: VERSION, ...document }, undefined, 2)}\n`;
       // The same name each time: the unfinished file of a killed process, which holds a key, is replaced.
       await replaceFile(path, text, { isPrivate: true, suffix: 'tmp' });
-    });
+    } finally {
+      await unlock();
+    }
     return path;
   } catch (error) {
     if (error instanceof CliError) throw error;
@@ -58,31 +70,18 @@ export async function updateJsonFile(
 }
 
 const LOOK_EVERY_MS = 20;
-/** A running process renews its lock twice in that time, so an older lock is that of a killed process. */
-const STALE_AFTER_MS = 5_000;
-const GIVE_UP_AFTER_MS = 15_000;
+/** A change takes milliseconds, so a lock that stays for 5 s is that of a killed process. */
+const MOST_LOOKS = 250;
 
-/** Runs `change` while no other process with this lock changes the file. @throws Error if the lock stays taken */
-export async function withFileLock(path: string, clock: Clock, change: () => Promise<void>): Promise<void> {
-  const unlock = await lockFile(path, clock);
-  await change().finally(unlock);
-}
-
-/** Waits until no other process changes the file; returns a function that releases the lock. */
-async function lockFile(path: string, clock: Clock): Promise<() => Promise<void>> {
-  const { default: lockfile } = await import('proper-lockfile'); // bundling keeps its default export only
-  const giveUpAt = clock.now() + GIVE_UP_AFTER_MS;
-  for (;;) {
+/** Waits until no other process changes the file: commands at the same time, such as logins, lose no change. */
+async function lock(path: string, clock: Clock): Promise<() => Promise<void>> {
+  for (let looks = 0; ; looks += 1) {
+    if (looks === MOST_LOOKS) await rm(path, { recursive: true, force: true });
     try {
-      const release = await lockfile.lock(path, {
-        realpath: false,
-        stale: STALE_AFTER_MS,
-        onCompromised: () => undefined,
-      });
-      return () => release().catch(() => undefined); // another process has the lock since this one was suspended
+      await mkdir(path); // one process succeeds
+      return () => rm(path, { recursive: true, force: true });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw error; // of proper-lockfile
-      if (clock.now() > giveUpAt) throw new Error(`another fxrates process has locked it: ${path}.lock`);
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || looks > MOST_LOOKS) throw error;
       await clock.sleep(LOOK_EVERY_MS);
     }
   }

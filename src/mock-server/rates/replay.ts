@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json-object.ts';
+import { jsonDocuments } from '../../json-tokens.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { errorResponse, successBody, withoutTags } from '../http/responses.ts';
 import { invalidOption } from '../mock-server-error.ts';
@@ -31,7 +32,7 @@ const ANY = '*';
 export function parseReplay(replay: unknown): RecordedResponses {
   const single = readRecording(replay);
   if (single !== undefined && isEnvelope(single.value)) return { [ANY]: parseRecorded('replay', replay) };
-  const byQuery = typeof replay === 'string' ? membersOf(single?.json ?? '{}') : replay;
+  const byQuery = typeof replay === 'string' ? recordedMembers(replay) : replay;
   if (!isJsonObject(byQuery) || Object.keys(byQuery).length === 0) throw invalidOption('replay', replay, EXPECTED);
   return responsesByQuery(byQuery);
 }
@@ -47,8 +48,15 @@ function responsesByQuery(byQuery: JsonObject): RecordedResponses {
   return Object.fromEntries(responses);
 }
 
-function membersOf(json: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(jsonParts(json).map(({ name, text }) => [name, unquoted(text)]));
+/**
+ * The responses by query of one object, or of the lines that `fxrates latest --fixture-out` appends, of which the last one
+ * counts. A line that a killed command has left incomplete is skipped.
+ */
+function recordedMembers(text: string): Readonly<Record<string, string>> {
+  const objects = jsonDocuments(text).flatMap((json) => readRecording(json) ?? []);
+  return Object.fromEntries(
+    objects.flatMap(({ json }) => jsonParts(json)).map(({ name, text: recorded }) => [name, unquoted(recorded)]),
+  );
 }
 
 const EXPECTED = "a recorded envelope, or an object of responses by query such as { 'base=EUR': … }";

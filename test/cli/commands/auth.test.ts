@@ -345,12 +345,3 @@ test('the next login succeeds in spite of the files of a killed login', async ()
   expect((await login()).code).toBe(0);
   expect((await readdir(folder)).sort()).toEqual(['config.json', 'credentials.json']);
 });
-
-test('login fails while another process holds the lock', async () => {
-  await mkdir(join(folder, 'credentials.json.lock'), { recursive: true });
-
-  const { code, stderr } = await login();
-
-  expect(code).toBe(3);
-  expect(stderr).toContain('another fxrates process has locked it');
-});

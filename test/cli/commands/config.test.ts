@@ -315,3 +315,18 @@ test('a profile that exists can become the default', async () => {
   expect((await run('config set profile staging')).code).toBe(0);
   expect((await run('config get profile')).stdout).toBe('staging\n');
 });
+
+test.each([
+  [
+    'a file of 30 MB',
+    () => writeFile(join(folder, 'config.json'), '['.repeat(30_000_000)),
+    /it has 30000000 bytes; at most/,
+  ],
+])('%s in place of config.json is refused at once', async (_, make, why) => {
+  await make();
+
+  const { code, stderr } = await run('quota');
+
+  expect(code).toBe(3);
+  expect(stderr).toMatch(why);
+});

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import type { PlanName } from '../../../generated/service.ts';
 import { isJsonObject } from '../../../json-object.ts';
+import { jsonDocuments } from '../../../json-tokens.ts';
 import type {
   CreatedKey,
   MockServer,
@@ -77,7 +78,7 @@ export async function startMock(
   const [tls, behaviour, replay, setupText] = await Promise.all([
     readTls(paths),
     readBehaviour(paths.behaviour),
-    paths.replay && readJson(paths.replay, 'a file of recorded responses'),
+    paths.replay && readRecorded(paths.replay),
     setup && readJson(setup, 'a file with keys, behaviour, latest, replay, stubs or faults'),
   ]);
   const clock = { mode: 'real', now, frozen } as const;
@@ -247,6 +248,14 @@ function readBytes(path: string, expected: string): Promise<Buffer> {
   return readFile(path).catch((cause) => {
     throw unusable(path, `${systemReason(cause)}; expected ${expected}`, cause);
   });
+}
+
+/** A JSON text, or the lines that `latest --fixture-out` appends, of which the last one may be incomplete. */
+async function readRecorded(path: string): Promise<string> {
+  const bytes = await readBytes(path, 'a file of recorded responses');
+  const text = bytes.toString();
+  if (jsonDocuments(text).length > 0) return text;
+  return readJson(path, 'a file of recorded responses');
 }
 
 async function readJson(path: string, expected: string): Promise<string> {

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,42 +23,54 @@ test('records the whole response with all digits, and prints it as usual', async
 
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"rates":{"EUR":1.10}}\n' });
   expect(stderr).toBe(`fxrates: response added to ${file}\n`);
-  expect(await readFile(file, 'utf8')).toBe(`{\n  "base=USD": ${body}\n}\n`);
+  expect(await readFile(file, 'utf8')).toBe('{"base=USD":{"success":true,"data":{"rates":{"EUR":1.10}}}}\n');
 });
 
-test('adds new queries, and replaces the response of a query with the same parameters in any order', async () => {
+/** The response of a mock server that replays the file. */
+async function replayed(query: string): Promise<unknown> {
+  const mock = createMockServer({ replay: await readFile(file, 'utf8') });
+  const { key } = mock.createKey();
+  const headers = { authorization: `Bearer ${key}` };
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest?${query}`, { headers });
+  return response.status === 200 ? response.json() : response.status;
+}
+
+test('a mock server sends the last response to a query, with its parameters in any order', async () => {
   await record('base=USD symbols=EUR', { replies: success({ n: 1 }) });
   await record('', { replies: success({ n: 2 }) });
   await record('symbols=EUR base=USD', { replies: success({ n: 3 }) });
 
-  const recorded = JSON.parse(await readFile(file, 'utf8'));
-
-  expect(Object.keys(recorded)).toEqual(['base=USD&symbols=EUR', '']);
-  expect(recorded['base=USD&symbols=EUR'].data).toEqual({ n: 3 });
+  expect(await replayed('base=USD&symbols=EUR')).toEqual({ success: true, data: { n: 3 } });
+  expect(await replayed('')).toEqual({ success: true, data: { n: 2 } });
+  expect(await replayed('base=GBP')).toBe(501);
 });
 
-test('adds to the responses that another command records at the same time', async () => {
-  const replies = () => {
-    writeFileSync(file, '{"base=EUR": {"success":true,"data":{}}}');
-    return success({ n: 2 });
-  };
+test('commands at the same time lose no response, and refuse none', async () => {
+  const queries = Array.from({ length: 20 }, (_, n) => `n=${n}`);
 
-  await record('base=USD', { replies });
+  const results = await Promise.all(queries.map((query) => record(query, { replies: success({ query }) })));
 
-  expect(Object.keys(JSON.parse(await readFile(file, 'utf8')))).toEqual(['base=EUR', 'base=USD']);
+  expect(results.map(({ code }) => code)).toEqual(queries.map(() => 0));
+  for (const query of queries) expect(await replayed(query)).toEqual({ success: true, data: { query } });
   expect(await readdir(folder)).toEqual(['responses.json']);
 });
 
-test('a mock server responds from the file', async () => {
-  await record('base=USD', { replies: success({ rates: { EUR: 0.5 } }) });
+test('adds to the object of an earlier version, and below a line that a killed command has left', async () => {
+  await writeFile(file, '{\n  "base=EUR": {\n"success":true,"data":{"n":1.10}\n}\n}\n{"base=CHF":{"succ');
 
-  const mock = createMockServer({ replay: JSON.parse(await readFile(file, 'utf8')) });
-  const { key } = mock.createKey();
-  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest?base=USD`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
+  await record('base=USD', { replies: success({ n: 2 }) });
 
-  expect(await response.json()).toEqual({ success: true, data: { rates: { EUR: 0.5 } } });
+  expect(await replayed('base=EUR')).toEqual({ success: true, data: { n: 1.1 } });
+  expect(await replayed('base=USD')).toEqual({ success: true, data: { n: 2 } });
+  expect(await replayed('base=CHF')).toBe(501);
+});
+
+test('a recorded text of megabytes can be read again', async () => {
+  const text = 'x'.repeat(9_000_000);
+  await record('base=EUR', { replies: success({ text }) });
+
+  expect((await record('base=USD', { replies: success({ n: 1 }) })).code).toBe(0);
+  expect(await replayed('base=EUR')).toEqual({ success: true, data: { text } });
 });
 
 test('a key that the response repeats is masked in the file', async () => {
