@@ -36,7 +36,7 @@ const TERMS = [
 const PHRASES: readonly (readonly [phrase: RegExp, advice: string])[] = [
   [/\b(?:no|any|some)body\b|\bwhoever\b|\bsomeone\b|\banyone\b/gi, 'name the user, the process or the object'],
   [/\bone (?:has|gets|can|needs|wants|must|may|should|would)\b/gi, 'name the user, the process or the object'],
-  [/(?<!you |users )\bwants?\b/gi, 'a program does not want: needs, requires, expects'],
+  [/(?<!you |users |\bI )\bwants?\b/gi, 'a program does not want: needs, requires, expects'],
   [/(?<!\bthere )\b(?:is|are) no (?!longer|more|less|further|other)/gi, 'write: is not a …'],
   [/\btells?\b(?! \w+ apart\b)|\bis told\b|\btold by\b/gi, 'write: reports, shows, says'],
   [/\bgo(?:es)? on\b(?! to\b)|\bon (?:its|their) way\b/gi, 'write: continues'],

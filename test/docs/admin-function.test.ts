@@ -1,10 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
-import { createMockServer } from '../../src/mock-server/index.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+import { readDocument } from '../helpers/document.ts';
 
 const hasCurl = (() => {
   try {
@@ -14,20 +15,50 @@ const hasCurl = (() => {
   }
 })();
 
-test.skipIf(!hasCurl)('the shell function of docs/mock-server.md loads a recording of 200 kB', async () => {
-  const block = /^```sh no-run\n(admin\(\).*?)^```$/ms.exec(await readFile('docs/mock-server.md', 'utf8'))?.[1] ?? '';
-  const [definition] = block.split('\n');
-  const command = block.split('\n').find((line) => line.startsWith('admin PUT /latest/replay')) ?? '';
-  const cwd = await mkdtemp(join(tmpdir(), 'fxrates-admin-'));
-  const rates = `{"success":true,"data":{"note":"${'x'.repeat(200_000)}","USD":1.10}}`;
-  await writeFile(join(cwd, 'rates.json'), `{"*":${rates}}`);
-  await using mock = createMockServer();
-  const { url, adminToken } = await mock.serve();
-  const env = { ...process.env, URL: url, TOKEN: adminToken, NO_PROXY: '*' };
+const [definition = '', ...lines] = readDocument(process.cwd(), 'docs/mock-server.md').http;
+const LONG = 'x'.repeat(200_000);
+const RECORDED = `{"success":true,"data":{"note":"${LONG}","USD":1.10}}`;
 
-  await promisify(execFile)('sh', ['-c', `${definition}\n${command}`], { cwd, env });
+/** The effect of each line, by its beginning. */
+const EFFECTS: Readonly<Record<string, (mock: MockServer, output: string) => unknown>> = {
+  'PUT keys/key_1/usage \'{"minute"': (mock) => expect(mock.keys.get('key_1').minute.waitMs).toBeGreaterThan(0),
+  'PUT keys/key_1/usage \'{"month"': (mock) => expect(mock.keys.get('key_1').month.used).toBe(1000),
+  'DELETE keys/key_1': (mock) => expect(mock.keys.get('key_1').state).toBe('revoked'),
+  'POST faults \'{"kind":"status"': (mock) => expect(mock.faults.list()).toMatchObject([{ status: 503, times: 2 }]),
+  'POST faults \'{"kind":"latency"': (mock) => expect(mock.faults.list()).toMatchObject([{ latencyMs: 20_000 }]),
+  "PUT latest '": (mock) => expect(mock.stubs.list()[0]?.responses[0]?.body).toContain('{"USD":1.10}'),
+  'POST clock': (mock) => expect(new Date(mock.clock.now()).toISOString()).toBe('2026-02-01T00:00:00.000Z'),
+  'POST spaces': (_, output) => expect(JSON.parse(output)).toMatchObject({ name: 'invoices' }),
+  'GET openapi.json': (_, output) => expect(output).toBe(''),
+  'GET requests?': (_, output) => expect(JSON.parse(output)).toMatchObject({ entries: [], total: 0 }),
+  'POST requests/verify': (_, output) => expect(JSON.parse(output)).toEqual({ count: 0 }),
+  'POST setup': (_, output) => expect(JSON.parse(output).keys).toHaveLength(1),
+  'PUT latest/replay': async (mock) => {
+    const authorization = mock.createKey().key;
+    const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization } });
+    expect(await response.text()).toBe(RECORDED);
+  },
+  'POST reset': (mock) => expect(mock.keys.list()).toMatchObject([{ id: 'key_1', state: 'active' }]),
+};
 
-  const { key } = mock.createKey();
-  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
-  expect(await response.text()).toBe(rates);
+describe.skipIf(!hasCurl)('the shell function of docs/mock-server.md', () => {
+  let cwd: string;
+  beforeAll(async () => {
+    cwd = await mkdtemp(join(tmpdir(), 'fxrates-admin-'));
+    await writeFile(join(cwd, 'rates.json'), `{"*":${RECORDED}}`);
+    await writeFile(join(cwd, 'setup.json'), '{"keys":[{"plan":"developer"}]}');
+  });
+
+  test.each(lines)('%s', async (line) => {
+    await using mock = createMockServer({ clock: 'virtual' });
+    mock.createKey();
+    const { adminUrl } = await mock.serve();
+    const env = { PATH: process.env['PATH'], FXRATES_MOCK_ADMIN_URL: adminUrl, NO_PROXY: '*' };
+
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${definition}\n${line}`], { cwd, env });
+
+    const effect = Object.entries(EFFECTS).find(([start]) => line.startsWith(`admin ${start}`));
+    await effect?.[1](mock, stdout);
+    expect(effect).toBeDefined();
+  });
 });

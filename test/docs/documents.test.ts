@@ -66,9 +66,12 @@ needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => 
       const javascript = await transform(code, { loader: 'ts', target: 'node20' });
       writeFileSync(script, javascript.code);
 
-      const { code: exitCode, stderr } = await new Running(process.execPath, [script], { env }).ended;
+      const { code: exitCode, stderr, stdout } = await new Running(process.execPath, [script], { env }).ended;
 
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+      const shown = stdout.replaceAll(' ', '');
+      for (const [, printed = ''] of code.matchAll(/console\.log\(.*\/\/ (\[[\d, ]+\]|\w+Error):/g))
+        expect(shown).toContain(printed.replaceAll(' ', ''));
     });
   }
 

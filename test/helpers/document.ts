@@ -3,10 +3,12 @@ import { join } from 'node:path';
 
 export interface Document {
   readonly name: string;
-  /** Whole programs in TypeScript. */
+  /** Whole programs in TypeScript. Those in blocks `ts example` begin with the block `ts setup`. */
   readonly snippets: readonly string[];
   /** Lines of the form `fxrates …`. */
   readonly commands: readonly string[];
+  /** The shell function of the block `sh function`, and the calls of it in the blocks `sh example`. */
+  readonly http: readonly string[];
   /** Blocks in any language whose first line is a comment with a file name. */
   readonly files: readonly DocumentFile[];
 }
@@ -24,10 +26,17 @@ export function readDocument(root: string, name: string): Document {
     code,
     file: /^(?:\/\/|#) ([\w-]+(?:\.[\w-]+)+)\n/.exec(code)?.[1],
   }));
+  const blockOf = (kind: string) =>
+    Array.from(text.matchAll(new RegExp(`^\`\`\`${kind}\\n(.*?)^\`\`\`$`, 'gms')), ([, code = '']) => code);
+  const [setup = ''] = blockOf('ts setup');
   const nameless = blocks.filter(({ file }) => file === undefined);
   return {
     name,
-    snippets: nameless.filter(({ language }) => language === 'ts').map(({ code }) => code),
+    snippets: [
+      ...nameless.filter(({ language }) => language === 'ts').map(({ code }) => code),
+      ...blockOf('ts example').map((code) => setup + code),
+    ],
+    http: [...blockOf('sh function'), ...blockOf('sh example').join('').split('\n')].filter((line) => line !== ''),
     commands: nameless.filter(({ language }) => language === 'sh').flatMap(({ code }) => commandsOf(code)),
     files: blocks.flatMap(({ file, code }) => (file === undefined ? [] : { name: file, code })),
   };

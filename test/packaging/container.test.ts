@@ -23,12 +23,7 @@ const dockerfile = Object.fromEntries(
 );
 const compose = parse(block('yaml', '# compose.yaml'));
 const { mock: mockService, tests: testService } = compose.services;
-const gitlab = parse(block('yaml', '# .gitlab-ci.yml')).test;
-const CI = [
-  { name: 'GitHub Actions', script: String(parse(block('yaml', '# .github'))[0].run), variables: {} },
-  // GitLab ends the container of a job, and with it the mock.
-  { name: 'GitLab', script: [...gitlab.script, 'kill $!'].join('\n'), variables: gitlab.variables },
-];
+const ciScript = String(parse(block('yaml', '# .github'))[0].run);
 
 let folder: string;
 
@@ -72,33 +67,27 @@ describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, wi
     expect([healthCode, response, code]).toEqual([0, 200, 0]);
   });
 
-  test.each(CI)(
-    'the steps for $name wait for the mock, run tests with its key, and stop it',
-    async ({ script, variables }) => {
-      const port = String(await freePort());
-      // Replaces the packages and the tests of a reader.
-      const lines = script
-        .replace(/\S+(?: fxrates|\/fxrates) mock/, `node_modules/.bin/fxrates mock --port ${port}`)
-        .replace('npm ci', 'true')
-        .replace('npm test', 'fxrates latest base=EUR --get base && echo "$FXRATES_MOCK_ADMIN_TOKEN"');
-      const atPort = (text: string) => text.replaceAll('4010', port);
-      const given = Object.entries<string>(variables).map(([name, value]) => [name, atPort(value)]);
-      const path = [join(folder, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
-      const env = { ...Object.fromEntries(given), HOME: folder, PATH: path };
+  test('the steps for CI wait for the mock, run tests with its key, and stop it', async () => {
+    const port = String(await freePort());
+    // Replaces the packages and the tests of a reader.
+    const lines = ciScript
+      .replace(/\S+\/fxrates mock/, `node_modules/.bin/fxrates mock --port ${port}`)
+      .replace('npm test', 'fxrates latest base=EUR --get base && echo "$FXRATES_MOCK_ADMIN_TOKEN"');
+    const atPort = (text: string) => text.replaceAll('4010', port);
+    const path = [join(folder, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
+    const env = { HOME: folder, PATH: path };
 
-      const { code, stdout } = await new Running('sh', ['-ec', `cd "$0"\n${atPort(lines)}`, folder], { env }).ended;
+    const { code, stdout } = await new Running('sh', ['-ec', `cd "$0"\n${atPort(lines)}`, folder], { env }).ended;
 
-      expect({ code, stdout }).toEqual({ code: 0, stdout: 'EUR\nknown-to-tests-alone\n' });
-      expect(readFileSync(join(folder, 'mock.log'), 'utf8')).toContain('GET /api/v1/latest');
-      await until(() =>
-        fetch(`http://127.0.0.1:${port}`).then(
-          () => false,
-          () => true,
-        ),
-      );
-    },
-    60_000,
-  );
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'EUR\nknown-to-tests-alone\n' });
+    expect(readFileSync(join(folder, 'mock.log'), 'utf8')).toContain('GET /api/v1/latest');
+    await until(() =>
+      fetch(`http://127.0.0.1:${port}`).then(
+        () => false,
+        () => true,
+      ),
+    );
+  }, 60_000);
 
   test('an unhealthy container is noticed', async () => {
     const health = dockerfile['HEALTHCHECK']?.replace(/^.*? CMD /, '').replace('4010', String(await freePort())) ?? '';
