@@ -1,8 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { pipeline } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { FetchLike } from '../../client/index.ts';
+import { ACCEPTED_ENCODINGS, decoded } from '../../content-encoding.ts';
 import { environmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -46,7 +45,7 @@ function unusableProxy(what: string): CliError {
  */
 export const httpFetch: FetchLike = (url, { method, headers, signal }) =>
   new Promise((resolve, reject) => {
-    const options = { method, headers: { 'accept-encoding': 'gzip, deflate, br', ...headers }, signal };
+    const options = { method, headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers }, signal };
     const request = url.startsWith('https:') ? requestHttps(url, options) : requestHttp(url, options);
     // It has the fields of a `Response` that the callers read.
     request.once('response', (message) => resolve(new HttpResponse(message) as unknown as Response));
@@ -65,13 +64,23 @@ class HttpResponse implements Pick<Response, 'status' | 'statusText' | 'text'> {
     this.status = message.statusCode ?? 0;
     this.statusText = message.statusMessage ?? '';
     this.headers = new HttpHeaders(message.headersDistinct);
-    this.body = decompressed(message);
+    const encoding = message.headers['content-encoding'];
+    this.body = encoding === undefined ? message : decodedMessage(message, encoding);
   }
 
   async text(): Promise<string> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of this.body) chunks.push(chunk);
     return Buffer.concat(chunks).toString();
+  }
+}
+
+/** A reader that has enough closes the connection, as without an encoding. */
+async function* decodedMessage(message: IncomingMessage, encoding: string): AsyncIterable<Uint8Array> {
+  try {
+    yield* decoded(message, encoding);
+  } finally {
+    message.destroy();
   }
 }
 
@@ -94,25 +103,4 @@ class HttpHeaders implements Pick<Headers, 'get' | 'has'>, Iterable<readonly [st
   *[Symbol.iterator](): Iterator<readonly [string, string]> {
     for (const name of Object.keys(this.#values).sort()) yield [name, this.get(name) ?? ''];
   }
-}
-
-const DECODERS = new Map<string, () => NodeJS.ReadWriteStream & AsyncIterable<Uint8Array>>([
-  ['gzip', () => createGunzip()],
-  ['x-gzip', () => createGunzip()],
-  ['deflate', () => createInflate()],
-  ['br', () => createBrotliDecompress()],
-]);
-
-function decompressed(message: IncomingMessage): AsyncIterable<Uint8Array> {
-  const encoding = message.headers['content-encoding']?.toLowerCase() ?? '';
-  if (encoding === '' || encoding === 'identity') return message;
-  const decoder = DECODERS.get(encoding)?.();
-  if (decoder === undefined) return message.destroy(unknownEncoding(encoding));
-  // The reader of the decoder gets an error of either stream.
-  return pipeline(message, decoder, () => undefined);
-}
-
-/** With the code of a decoder's error, so that the client reports the body and does not retry. */
-function unknownEncoding(encoding: string): Error {
-  return Object.assign(new Error(`unknown content encoding '${encoding}'`), { code: 'Z_DATA_ERROR' });
 }

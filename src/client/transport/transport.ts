@@ -1,8 +1,8 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import { decoded, isDecodingError } from '../../content-encoding.ts';
 import { abortable, type Cancellation } from '../cancellation.ts';
 import { describeValue } from '../config/checks.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { decompress, isDataError, notDecodable, tooLong } from './content-encoding.ts';
 
 /** The request as sent. Only transports and `authenticate` receive a URL or headers with the key. */
 export interface TransportRequest {
@@ -71,11 +71,10 @@ export class BodyReader {
     return this.#isTooLong ? problemOf(tooLong(this.#maxBytes)) : readText(this.#takeBytes());
   }
 
-  /** The body without its content encoding. */
-  async endEncoded(encoding: string): Promise<ReadBody> {
-    if (this.#isTooLong || this.#length === 0) return this.end();
-    const decompressed = await decompress(this.#takeBytes(), encoding, this.#maxBytes);
-    return 'problem' in decompressed ? problemOf(decompressed.problem) : readText(decompressed.bytes);
+  /** The body without the codings of its `content-encoding`. */
+  async endEncoded(contentEncoding: string, limits: BodyLimits): Promise<ReadBody> {
+    const isDone = this.#isTooLong || this.#length === 0;
+    return isDone ? this.end() : readBody(decoded([this.#takeBytes()], contentEncoding), limits);
   }
 
   get #isTooLong(): boolean {
@@ -195,19 +194,32 @@ type BodyLimits = Pick<TransportRequest, 'maxBytes' | 'cancellation'>;
 /** Reads a `Response` to its end, until its body is longer than `maxBytes`, or until the first chunk after a cancellation. */
 export async function readResponse(response: Response, limits: BodyLimits): Promise<TransportResponse> {
   const head = { status: response.status, headers: new WebHeaders(response.headers) };
-  return withBody(head, await readBody(response, limits));
+  return withBody(head, await readBody(response.body ?? [], limits));
 }
 
-async function readBody(response: Response, { maxBytes, cancellation }: BodyLimits): Promise<ReadBody> {
+async function readBody(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  { maxBytes, cancellation }: BodyLimits,
+): Promise<ReadBody> {
   const body = new BodyReader(maxBytes);
   try {
     // A `fetch` that ignores the signal does not end the body.
-    for await (const chunk of response.body ?? []) if (!body.add(chunk) || cancellation.aborted) break;
+    for await (const chunk of chunks) if (!body.add(chunk) || cancellation.aborted) break;
   } catch (error) {
-    if (isDataError(error)) return problemOf(notDecodable(error));
+    if (isDecodingError(error)) return problemOf(`The body cannot be decoded: ${rootMessage(error)}`);
     throw error;
   }
   return body.end();
+}
+
+/** `fetch` has the error of the decoder as the cause. */
+function rootMessage(error: unknown): string {
+  const { message, cause } = error as Error; // as `isDecodingError` has checked
+  return cause instanceof Error ? cause.message : message;
+}
+
+function tooLong(maxBytes: number): string {
+  return `The body is longer than ${maxBytes} bytes (maxResponseBytes)`;
 }
 
 /** Response headers that are a `Headers` object already. */

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
 import { ConfigError } from '../errors/errors.ts';
 import {
   BodyReader,
@@ -23,7 +24,7 @@ function exchange(dispatcher: Dispatcher, request: TransportRequest): Promise<Tr
       origin,
       path,
       method: 'GET',
-      headers: request.headers,
+      headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...request.headers },
       headersTimeout: 0,
       bodyTimeout: 0,
     } as const;
@@ -96,9 +97,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   onComplete(): void {
     this.#stopListening();
     const head = { status: this.#status, headers: new UndiciHeaders(this.#headers) };
-    const encoding = head.headers.get('content-encoding')?.toLowerCase() ?? '';
-    if (encoding === '' || encoding === 'identity') this.#settle.resolve(withBody(head, this.#body.end()));
-    else this.#settle.resolve(this.#body.endEncoded(encoding).then((body) => withBody(head, body)));
+    const encoding = head.headers.get('content-encoding');
+    if (encoding === undefined) this.#settle.resolve(withBody(head, this.#body.end()));
+    else this.#settle.resolve(this.#body.endEncoded(encoding, this.#request).then((body) => withBody(head, body)));
   }
 
   onError(error: Error): void {

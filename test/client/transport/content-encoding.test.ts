@@ -1,5 +1,5 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
 import { httpFetch } from '../../../src/cli/request/connection.ts';
 import { FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { respond, startRawServer } from '../../helpers/raw-server.ts';
@@ -26,18 +26,57 @@ async function callServer(encoding: string, body: Uint8Array | string, options: 
 
 const DATA = '{"success":true,"data":{"EUR":1.10}}';
 
-test.each([
+const CODED: readonly (readonly [string, Uint8Array | string])[] = [
   ['gzip', gzipSync(DATA)],
   ['x-gzip', gzipSync(DATA)],
   ['GZIP', gzipSync(DATA)],
   ['deflate', deflateSync(DATA)],
+  ['deflate', deflateRawSync(DATA)],
   ['br', brotliCompressSync(DATA)],
+  ['gzip, gzip', gzipSync(gzipSync(DATA))],
+  ['deflate, br', brotliCompressSync(deflateSync(DATA))],
   ['identity', DATA],
-])('the default transport decompresses a body in %s', async (encoding, body) => {
-  const { data, meta } = await callServer(encoding, body);
+];
 
-  expect(data).toEqual({ EUR: 1.1 });
-  expect(meta.rawBody).toBe(DATA);
+describe.each(TRANSPORTS)('with %s', (_, fetch) => {
+  test.each(CODED)('decodes a body in %s', async (encoding, body) => {
+    const { data, meta } = await callServer(encoding, body, { fetch });
+
+    expect(data).toEqual({ EUR: 1.1 });
+    expect(meta.rawBody).toBe(DATA);
+  });
+
+  test.each([
+    ['gzip', gzipSync(DATA)],
+    ['deflate', deflateSync(DATA)],
+    ['br', brotliCompressSync(DATA)],
+  ])('a body in %s that is cut short is an error of the response, without a retry', async (encoding, body) => {
+    const headers = { 'content-encoding': encoding };
+    const cut = body.subarray(0, body.length - 12);
+    const server = await startRawServer({ onRequest: ({ socket }) => respond(socket, { headers, body: cut }) });
+
+    const error = await errorOf(new FxRates({ baseUrl: server.url, apiKey: KEY, fetch }).latest());
+    await server.close();
+
+    expect(error).toMatchObject({ kind: 'response', status: 200 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('asks for no encoding that it cannot read', async () => {
+    const server = await startRawServer({ onRequest: ({ socket }) => respond(socket, { body: DATA }) });
+
+    await new FxRates({ baseUrl: server.url, apiKey: KEY, fetch }).latest();
+    await server.close();
+
+    const [, asked = ''] = /^accept-encoding: (.*)$/im.exec(String(server.requests[0])) ?? [];
+    expect(asked.trim().split(', ').sort()).toEqual(expect.arrayContaining(['deflate', 'gzip']));
+    expect(
+      asked
+        .trim()
+        .split(', ')
+        .filter((coding) => !['br', 'deflate', 'gzip'].includes(coding)),
+    ).toEqual([]);
+  });
 });
 
 test.each(TRANSPORTS)(
@@ -68,14 +107,18 @@ test.each(TRANSPORTS)(
   },
 );
 
-test('an unknown content encoding is named', async () => {
-  const error = await errorOf(callServer('zstd', gzipSync(DATA)));
+test.each(TRANSPORTS.filter(([name]) => name !== 'fetch'))(
+  'with %s, an unknown encoding is named',
+  async (_, fetch) => {
+    const error = await errorOf(callServer('zstd', gzipSync(DATA), { fetch }));
 
-  expect(error).toMatchObject({ message: "The client cannot decode the content encoding 'zstd' (HTTP 200)" });
-});
+    const message = "The body cannot be decoded: unknown content encoding 'zstd' (HTTP 200)";
+    expect(error).toMatchObject({ kind: 'response', message });
+  },
+);
 
-test('an empty body has no content encoding', async () => {
-  const error = await errorOf(callServer('gzip', ''));
+test.each(TRANSPORTS)('with %s, an empty body has no content encoding', async (_, fetch) => {
+  const error = await errorOf(callServer('gzip', '', { fetch }));
 
   expect(error).toMatchObject({ message: 'The body is not JSON (HTTP 200, application/json)' });
 });

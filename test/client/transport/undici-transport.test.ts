@@ -93,7 +93,7 @@ test.each([
     origin,
     path,
     method: 'GET',
-    headers: { accept: 'application/json' },
+    headers: { accept: 'application/json', 'accept-encoding': 'gzip, deflate, br' },
     headersTimeout: 0,
     bodyTimeout: 0,
   });
