@@ -5,7 +5,8 @@ import { definedOf, isJsonObject } from '../json-object.ts';
 import { createOperationFinder, fillPath } from '../operation-path.ts';
 import { parseSchema } from '../parse-schema.ts';
 import { CALL_OPTION_NAMES, type CallOptions } from './api-call.ts';
-import { describeValue, refuse } from './config/checks.ts';
+import { refuse } from './config/checks.ts';
+import { describeValue } from './errors/describe-value.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { Endpoint, ParsedEnvelope } from './request.ts';
 

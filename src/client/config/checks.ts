@@ -1,4 +1,5 @@
 import { nearestName } from '../../nearest-name.ts';
+import { describeValue } from '../errors/describe-value.ts';
 import { ConfigError } from '../errors/errors.ts';
 
 /** @throws ConfigError that names the option, the value and what was expected. */
@@ -63,20 +64,4 @@ export function requireKnownNames(options: unknown, known: readonly string[], wh
   const nearest = nearestName(unknown, known);
   const next = nearest === undefined ? `valid options: ${known.join(', ')}` : `did you mean '${nearest}'?`;
   throw new ConfigError(`${where}: unknown option ${describeValue(unknown)}; ${next}`);
-}
-
-/** Describes a wrong value in an error message: short, and with its type. */
-export function describeValue(value: unknown): string {
-  if (typeof value === 'string') return value.length > 60 ? `a string of ${value.length} characters` : `'${value}'`;
-  if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return describeObject(value);
-  if (typeof value === 'function') return 'a function';
-  return `${String(value)} (${typeof value})`;
-}
-
-/** Such as `Date (object)`. */
-function describeObject(value: object): string {
-  const name = Object.prototype.toString.call(value).slice('[object '.length, -1);
-  return name === 'Object' ? 'an object' : `${name} (object)`;
 }

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { decoded, isDecodingError } from '../../content-encoding.ts';
 import { abortable, type Cancellation } from '../cancellation.ts';
-import { describeValue } from '../config/checks.ts';
+import { describeValue } from '../errors/describe-value.ts';
 import { ConfigError } from '../errors/errors.ts';
 
 /** The request as sent. Only transports and `authenticate` receive a URL or headers with the key. */
@@ -34,23 +34,11 @@ interface ReadBody {
   readonly problem: string | undefined;
 }
 
-/**
- * A shorter chunk is copied, because an object for each, with the buffer that contains it, would take far more memory
- * than its bytes.
- */
-const KEPT_FROM_BYTES = 4096;
-const SLAB_BYTES = 65_536;
-const NO_SLAB = new Uint8Array(0);
-
-/** Collects the chunks of a body that may not grow beyond a limit, in at most three times the memory of the body. */
+/** Collects the chunks of a body that may not grow beyond a limit, in one buffer that doubles when it is full. */
 export class BodyReader {
   readonly #maxBytes: number;
-  #pieces: Uint8Array[] = [];
+  #bytes = Buffer.alloc(0);
   #length = 0;
-  /** The buffer into which short chunks are copied; the part before `#slabStart` is already in the pieces. */
-  #slab = NO_SLAB;
-  #slabStart = 0;
-  #slabEnd = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -58,70 +46,35 @@ export class BodyReader {
 
   /** Returns false if the body is too long; the rest need not be read. */
   add(chunk: Uint8Array): boolean {
-    const isFirst = this.#length === 0;
+    const start = this.#length;
     this.#length += chunk.byteLength;
-    if (this.#length > this.#maxBytes) return false;
-    // Most bodies are a single chunk, which is released early.
-    if (isFirst || isMostOfItsBuffer(chunk)) this.#keep(chunk);
-    else this.#copy(chunk);
+    if (this.#isTooLong) return false;
+    if (this.#length > this.#bytes.byteLength) {
+      const larger = Buffer.allocUnsafe(Math.max(this.#length, 2 * this.#bytes.byteLength));
+      larger.set(this.#bytes.subarray(0, start));
+      this.#bytes = larger;
+    }
+    this.#bytes.set(chunk, start);
     return true;
   }
 
   end(): ReadBody {
-    return this.#isTooLong ? problemOf(tooLong(this.#maxBytes)) : readText(this.#takeBytes());
+    return this.#isTooLong ? problemOf(tooLong(this.#maxBytes)) : readText(this.#body);
   }
 
   /** The body without the codings of its `content-encoding`. */
   async endEncoded(contentEncoding: string, limits: BodyLimits): Promise<ReadBody> {
     const isDone = this.#isTooLong || this.#length === 0;
-    return isDone ? this.end() : readBody(decoded([this.#takeBytes()], contentEncoding), limits);
+    return isDone ? this.end() : readBody(decoded([this.#body], contentEncoding), limits);
   }
 
   get #isTooLong(): boolean {
     return this.#length > this.#maxBytes;
   }
 
-  #takeBytes(): Buffer {
-    this.#closePiece();
-    const bytes = joined(this.#pieces, this.#length);
-    this.#pieces = [];
-    this.#slab = NO_SLAB;
-    return bytes;
+  get #body(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
   }
-
-  #keep(chunk: Uint8Array): void {
-    this.#closePiece();
-    this.#pieces.push(chunk);
-  }
-
-  #copy(chunk: Uint8Array): void {
-    if (chunk.byteLength >= KEPT_FROM_BYTES) return this.#keep(new Uint8Array(chunk)); // `slice` of a Buffer does not copy
-    if (this.#slabEnd + chunk.byteLength > this.#slab.byteLength) this.#nextSlab();
-    this.#slab.set(chunk, this.#slabEnd);
-    this.#slabEnd += chunk.byteLength;
-  }
-
-  #nextSlab(): void {
-    this.#closePiece();
-    this.#slab = new Uint8Array(SLAB_BYTES);
-    this.#slabStart = 0;
-    this.#slabEnd = 0;
-  }
-
-  /** Adds the copied part to the pieces; the rest of the slab remains in use. */
-  #closePiece(): void {
-    if (this.#slabStart === this.#slabEnd) return;
-    this.#pieces.push(this.#slab.subarray(this.#slabStart, this.#slabEnd));
-    this.#slabStart = this.#slabEnd;
-  }
-}
-
-/** Field by field, because spreads would take a fifth of the client's own time of a call. */
-export function withBody(
-  { status, headers }: Pick<TransportResponse, 'status' | 'headers'>,
-  { text, problem }: ReadBody,
-): TransportResponse {
-  return { status, headers, text, problem };
 }
 
 function problemOf(problem: string): ReadBody {
@@ -133,17 +86,6 @@ function readText(bytes: Buffer): ReadBody {
   if (!isUtf8(bytes)) return problemOf('The body is not UTF-8'); // RFC 8259 §8.1
   const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return { text: bytes.toString('utf8', hasByteOrderMark ? 3 : 0), problem: undefined };
-}
-
-/** The only piece is not copied. */
-function joined(pieces: readonly Uint8Array[], length: number): Buffer {
-  const [first] = pieces;
-  if (first === undefined || pieces.length > 1) return Buffer.concat(pieces, length);
-  return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
-}
-
-function isMostOfItsBuffer({ byteLength, buffer }: Uint8Array): boolean {
-  return byteLength >= KEPT_FROM_BYTES && 2 * byteLength >= buffer.byteLength;
 }
 
 /** A WHATWG `fetch`, as far as the client uses it. */
@@ -193,8 +135,8 @@ type BodyLimits = Pick<TransportRequest, 'maxBytes' | 'cancellation'>;
 
 /** Reads a `Response` to its end, until its body is longer than `maxBytes`, or until the first chunk after a cancellation. */
 export async function readResponse(response: Response, limits: BodyLimits): Promise<TransportResponse> {
-  const head = { status: response.status, headers: new WebHeaders(response.headers) };
-  return withBody(head, await readBody(response.body ?? [], limits));
+  const body = await readBody(response.body ?? [], limits);
+  return { status: response.status, headers: new WebHeaders(response.headers), ...body };
 }
 
 async function readBody(

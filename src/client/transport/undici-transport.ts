@@ -7,7 +7,6 @@ import {
   type Transport,
   type TransportRequest,
   type TransportResponse,
-  withBody,
 } from './transport.ts';
 
 /** Sends through the dispatcher that `dispatcherOf` returns for each request. */
@@ -98,8 +97,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#stopListening();
     const head = { status: this.#status, headers: new UndiciHeaders(this.#headers) };
     const encoding = head.headers.get('content-encoding');
-    if (encoding === undefined) this.#settle.resolve(withBody(head, this.#body.end()));
-    else this.#settle.resolve(this.#body.endEncoded(encoding, this.#request).then((body) => withBody(head, body)));
+    if (encoding === undefined) this.#settle.resolve({ ...head, ...this.#body.end() });
+    else this.#settle.resolve(this.#body.endEncoded(encoding, this.#request).then((body) => ({ ...head, ...body })));
   }
 
   onError(error: Error): void {

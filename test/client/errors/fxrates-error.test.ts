@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { describeValue } from '../../../src/client/config/checks.ts';
+import { describeValue } from '../../../src/client/errors/describe-value.ts';
 import {
   AbortError,
   AuthenticationError,

@@ -22,64 +22,14 @@ test.each([[[1]], [[1, 5000]], [[5000, 1, 1]], [[100_000]], [[70_000, 3]], [[409
   },
 );
 
-test('copies a short chunk, and a chunk that is a small part of its buffer', () => {
+test('copies every chunk, which the caller may change', () => {
   const body = new BodyReader(1e6);
-  const large = Buffer.alloc(100_000, 'x');
+  const chunks = [Buffer.from('a'), Buffer.alloc(100_000, 'x').subarray(0, 10_000)];
 
-  body.add(Buffer.from('a'));
-  const chunks = [Buffer.from('b'), large.subarray(0, 10_000)];
   for (const chunk of chunks) body.add(chunk);
   for (const chunk of chunks) chunk.fill('-');
 
-  expect(body.end().text).toBe(`ab${'x'.repeat(10_000)}`);
-});
-
-test('keeps the first chunk of any length instead of copying it', () => {
-  const body = new BodyReader(1e6);
-  const chunk = Buffer.alloc(1000, 'a').subarray(0, 2);
-
-  body.add(chunk);
-  chunk.fill('b');
-
-  expect(body.end().text).toBe('bb');
-});
-
-test('copies a chunk that is longer than the buffer of short chunks', () => {
-  const body = new BodyReader(1e6);
-  const chunk = Buffer.alloc(200_000, 'x').subarray(0, 70_000);
-
-  body.add(Buffer.from('a'));
-  body.add(chunk);
-  chunk.fill('-');
-
-  expect(body.end().text === `a${'x'.repeat(70_000)}`).toBe(true);
-});
-
-test('keeps a large chunk instead of copying it', () => {
-  const body = new BodyReader(1e6);
-  const large = new Uint8Array(10_000).fill(0x78);
-
-  body.add(Buffer.from('a'));
-  body.add(large);
-  large.fill(0x79);
-
-  expect(body.end().text).toBe(`a${'y'.repeat(10_000)}`);
-});
-
-test.each([
-  [4096, 4096, 'y'],
-  [4096, 8192, 'y'],
-  [4095, 4095, 'x'],
-  [4096, 8193, 'x'],
-])('of a chunk of %i bytes in a buffer of %i, the caller may change the bytes or not: %s', (length, capacity, seen) => {
-  const body = new BodyReader(1e6);
-  const chunk = new Uint8Array(capacity).fill(0x78).subarray(capacity - length);
-
-  body.add(Buffer.from('a'));
-  body.add(chunk);
-  chunk.fill(0x79);
-
-  expect(body.end().text).toBe(`a${seen.repeat(length)}`);
+  expect(body.end().text).toBe(`a${'x'.repeat(10_000)}`);
 });
 
 test('a body of exactly the maximum length is read, and of one byte more is rejected', () => {
