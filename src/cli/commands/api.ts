@@ -87,6 +87,11 @@ function requestOf({ args, options }: Invocation<ApiOptions>): PathRequest {
       `fxrates api ${URL.canParse(target) ? new URL(target).pathname : '/api/v1/latest'}`,
     ]);
   }
+  if (/^[A-Z]:[\\/]/i.test(target)) {
+    throw usageError(`'${target}' is a path of Windows`, 'Git Bash changes arguments that begin with /', [
+      'Without the first /:  fxrates api api/v1/latest',
+    ]);
+  }
   const inPath = [...new URLSearchParams(search)];
   for (const [name, value] of [['path', path], ...inPath] as const) checkParameter(name, value);
   const typed = Object.entries(typedParameters({ args: texts, options }));

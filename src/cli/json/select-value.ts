@@ -79,14 +79,19 @@ function decodePointerSegment(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** A value without members: a scalar, or an empty object or list. */
+/** A scalar, an empty object or list, or one that is nested too deep for a path. */
 interface Leaf {
   readonly path: readonly string[];
   /** Source text. */
   readonly lexeme: string;
 }
 
-/** The primitive values of `text` in order, each with the names of its path; `nameItem` names the items of a list. */
+/** A deeper object or list is one leaf: with the paths of all its values, the output would grow with their square. */
+const DEEPEST_PATH = 32;
+/** A longer name is cut, because it is repeated in the path of each of its values. */
+const LONGEST_NAME = 200;
+
+/** The leaves of `text` in order, each with the names of its path; `nameItem` names the items of a list. */
 export function* leaves(text: string, nameItem: (index: number) => string = String): Generator<Leaf> {
   const walk = new Walk(text, nameItem);
   for (const token of tokens(text)) {
@@ -108,6 +113,8 @@ class Walk {
   readonly #frames: Frame[] = [];
   #expectsName = false;
   #hasJustOpened = false;
+  /** Start of the object or list that is too deep, and how many are open in it. */
+  #deep = { start: 0, open: 0 };
 
   constructor(text: string, nameItem: (index: number) => string) {
     this.#text = text;
@@ -116,6 +123,7 @@ class Walk {
 
   /** Reads the next token. Returns the text of a leaf if the token completes one. */
   step(token: Token): string | undefined {
+    if (this.#deep.open > 0 || (isOpening(token) && this.#frames.length === DEEPEST_PATH)) return this.#skip(token);
     const isEmpty = this.#hasJustOpened;
     this.#hasJustOpened = isOpening(token);
     if (this.#hasJustOpened) return this.#open(token);
@@ -124,6 +132,14 @@ class Walk {
     if (token.kind === ':') return undefined;
     if (this.#expectsName) return this.#enter(token);
     return this.#text.slice(token.start, token.end);
+  }
+
+  #skip(token: Token): string | undefined {
+    this.#hasJustOpened = false;
+    if (this.#deep.open === 0) this.#deep.start = token.start;
+    if (isOpening(token)) this.#deep.open += 1;
+    if (isClosing(token)) this.#deep.open -= 1;
+    return this.#deep.open === 0 ? this.#text.slice(this.#deep.start, token.end) : undefined;
   }
 
   path(): readonly string[] {
@@ -153,7 +169,8 @@ class Walk {
 
   #enter({ start, end }: Token): undefined {
     const frame = this.#frames.at(-1);
-    if (frame !== undefined) frame.name = stringValue(this.#text.slice(start, end));
+    const name = stringValue(this.#text.slice(start, end));
+    if (frame !== undefined) frame.name = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
     this.#expectsName = false;
   }
 }

@@ -1,5 +1,5 @@
 import { stringValue } from '../../json-tokens.ts';
-import { escapeUnits, visible } from '../../visible-text.ts';
+import { escapeUnits } from '../../visible-text.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { leaves } from '../json/select-value.ts';
 
@@ -27,35 +27,33 @@ export function tsvCell(text: string): string {
 }
 
 /** One line per value: dotted path, tab, value. */
-export function tsvText(json: string, isTTY: boolean): string {
-  const rows: string[] = [];
-  for (const { path, lexeme } of valuesOf(json)) {
-    const row = `${path.map(tsvCell).join('.')}\t${tsvCell(scalarText(lexeme))}`;
-    rows.push(isTTY ? visible(row) : row);
-  }
-  return rows.join('\n');
+export function* tsvLines(json: string): Generator<string> {
+  for (const { path, lexeme } of valuesOf(json)) yield `${path.map(tsvCell).join('.')}\t${tsvCell(cellText(lexeme))}`;
 }
 
 /** The values of a document; none for an empty object or list. */
-function valuesOf(json: string) {
-  return [...leaves(json)].filter(({ path, lexeme }) => path.length > 0 || !isContainer(lexeme));
+function* valuesOf(json: string) {
+  for (const leaf of leaves(json)) if (leaf.path.length > 0 || !isContainer(leaf.lexeme)) yield leaf;
 }
 
-/** A CSV document. */
+/** A CSV document. Its rows can be read once. */
 export interface CsvTable {
   readonly header: readonly string[];
-  readonly rows: readonly (readonly string[])[];
+  readonly rows: Iterable<readonly string[]>;
 }
 
 /** One row per value: dotted path and value. */
 export function csvTable(json: string): CsvTable {
-  const rows = valuesOf(json).map(({ path, lexeme }) => [path.join('.'), scalarText(lexeme)]);
-  return { header: ['name', 'value'], rows };
+  return { header: ['name', 'value'], rows: csvRows(json) };
 }
 
-/** Rows of a CSV document as RFC 4180 has them, but for their ends: those are line feeds, as in all other output. */
-export function csvText(rows: CsvTable['rows']): string {
-  return rows.map((row) => row.map(csvCell).join(',')).join('\n');
+function* csvRows(json: string): Generator<readonly string[]> {
+  for (const { path, lexeme } of valuesOf(json)) yield [path.join('.'), cellText(lexeme)];
+}
+
+/** A row of a CSV document as RFC 4180 has it, but for its end, which is a line feed, as in all other output. */
+export function csvLine(row: readonly string[]): string {
+  return row.map(csvCell).join(',');
 }
 
 function csvCell(text: string): string {

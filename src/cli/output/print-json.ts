@@ -1,3 +1,4 @@
+import { setImmediate as yieldToSignals } from 'node:timers/promises';
 import { visible } from '../../visible-text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
@@ -12,12 +13,12 @@ import type { StreamStyle } from '../terminal/screen.ts';
 import {
   type CsvTable,
   cellText,
+  csvLine,
   csvTable,
-  csvText,
   isContainer,
   scalarText,
   tsvCell,
-  tsvText,
+  tsvLines,
 } from './delimited-text.ts';
 import { valuesTable } from './values-table.ts';
 
@@ -25,11 +26,25 @@ import { valuesTable } from './values-table.ts';
  * Prints a JSON text in the requested format. In every format, a number keeps the digits of the response:
  * no number is parsed and printed again.
  */
-export async function printJson(json: string, { settings, screen }: Invocation): Promise<void> {
-  if (settings.get.length > 0) return screen.print(`${selectedText(json, settings, screen.out)}\n`);
-  const text = documentText(json, settings.output, screen.out);
-  await screen.print(text === '' ? '' : `${text}\n`); // an empty object has no line in TSV
+export async function printJson(json: string, { settings, screen, io }: Invocation): Promise<void> {
+  const { get, output } = settings;
+  const lines = get.length > 0 ? selectedLines(json, settings, screen.out) : FORMATS[output](json, screen.out);
+  let chunk = '';
+  for (const line of lines) {
+    chunk += `${screen.out.isTTY && LINE_FORMATS.includes(output) ? visible(line) : line}\n`;
+    if (chunk.length < CHUNK) continue;
+    await screen.print(chunk);
+    chunk = '';
+    await yieldToSignals();
+    io.interrupts.signal.throwIfAborted();
+  }
+  await screen.print(chunk);
 }
+
+/** Output is written in parts of about this many characters, each of whole lines. */
+const CHUNK = 65_536;
+/** Formats whose lines are values, which a terminal shows with their control characters escaped. */
+const LINE_FORMATS: readonly OutputFormat[] = ['csv', 'tsv', 'compact'];
 
 /** Prints a whole body, byte for byte; only a terminal gets its control characters escaped and a line end. */
 export async function printRaw(body: string | Uint8Array, { screen }: Invocation): Promise<void> {
@@ -38,26 +53,22 @@ export async function printRaw(body: string | Uint8Array, { screen }: Invocation
   return screen.print(text.endsWith('\n') || text === '' ? text : `${text}\n`);
 }
 
-function documentText(json: string, format: OutputFormat, out: StreamStyle): string {
-  return FORMATS[format](json, out);
-}
-
 const asReceived = (json: string, out: StreamStyle) =>
   out.isTTY || out.hasColor ? prettyText(json, out.palette) : json;
 
 const asTable = (json: string, out: StreamStyle) =>
   isContainer(json) ? (valuesTable(json, out) ?? prettyText(json, out.palette)) : visible(scalarText(json));
 
-/** Prints a JSON text in each format. `raw` is handled earlier for the body of a response. */
+/** The lines of a JSON text in each format. `raw` is handled earlier for the body of a response. */
 const FORMATS = {
-  auto: (json, out) => (out.isTTY ? asTable : asReceived)(json, out),
-  table: asTable,
-  json: asReceived,
-  compact: (json, out) => shown(compactJson(json), out),
-  csv: (json, out) => shown(csvDocument(csvTable(json)), out),
-  tsv: (json, out) => tsvText(json, out.isTTY),
-  raw: asReceived,
-} satisfies Record<OutputFormat, (json: string, out: StreamStyle) => string>;
+  auto: (json, out) => [(out.isTTY ? asTable : asReceived)(json, out)],
+  table: (json, out) => [asTable(json, out)],
+  json: (json, out) => [asReceived(json, out)],
+  compact: (json) => [compactJson(json)],
+  csv: (json) => csvLines(csvTable(json)),
+  tsv: tsvLines,
+  raw: (json, out) => [asReceived(json, out)],
+} satisfies Record<OutputFormat, (json: string, out: StreamStyle) => Iterable<string>>;
 
 /** JSON for people: indented, coloured, and safe to show on a terminal. */
 export function prettyText(json: string, palette: Palette, paintNumber = (lexeme: string) => lexeme): string {
@@ -69,21 +80,22 @@ export function prettyText(json: string, palette: Palette, paintNumber = (lexeme
   });
 }
 
-/** Prints one value unchanged, several as one row. With `-o json` they are JSON; CSV has a header. */
-function selectedText(json: string, { get, output }: CliSettings, out: StreamStyle): string {
+/** One value unchanged, several as one row. With `-o json` they are JSON; CSV has a header. */
+function selectedLines(json: string, { get, output }: CliSettings, out: StreamStyle): Iterable<string> {
+  if (output === 'csv') return csvLines(selectedCsv(json, get));
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only] = values;
-  if (output === 'csv') return shown(csvDocument(selectedCsv(json, get)), out);
   if (values.length > 1 || only === undefined) {
-    if (output === 'json') return shown(`[${values.join(',')}]`, out);
-    return shown(values.map((value) => tsvCell(cellText(value))).join('\t'), out);
+    const isJson = output === 'json';
+    return [shown(isJson ? `[${values.join(',')}]` : values.map((value) => tsvCell(cellText(value))).join('\t'), out)];
   }
-  if (output === 'json' || isContainer(only)) return documentText(only, output, out);
-  return shown(scalarText(only), out);
+  if (output === 'json' || isContainer(only)) return FORMATS[output](only, out);
+  return [shown(scalarText(only), out)];
 }
 
-function csvDocument({ header, rows }: CsvTable): string {
-  return csvText([header, ...rows]);
+function* csvLines({ header, rows }: CsvTable): Generator<string> {
+  yield csvLine(header);
+  for (const row of rows) yield csvLine(row);
 }
 
 /** What `--get` selects, as CSV: a column per path, but a row per value of a single object. @throws CliError */

@@ -15,6 +15,9 @@ interface Value {
 /** More groups than this are nested data, which JSON shows better. */
 const MOST_GROUPS = 8;
 const GAP = 4;
+/** A wider value has a line of its own, and a wider name is cut: each row is padded to the widest. */
+const WIDEST_CELL = 80;
+const WIDEST_NAME = 60;
 /** Characters of a column with its gap, at least. */
 const NARROWEST = GAP + 4;
 
@@ -49,13 +52,18 @@ function toValue(
 ): Value {
   const text = oneLine(scalarText(lexeme));
   const painted = /^[-\d]/.test(lexeme) ? paintNumber(text) : /^[tfn{[]/.test(lexeme) ? palette.faint(text) : text;
-  return { name: oneLine(name), text, painted };
+  return { name: cut(oneLine(name)), text, painted };
 }
 
 function groupText(parent: string, values: readonly Value[], style: StreamStyle): string {
-  const title = parent === '' ? [] : [style.palette.heading(oneLine(parent))];
-  const lines = values.every(({ text }) => isNumeric(text)) ? grid(values, style) : list(values, style);
+  const title = parent === '' ? [] : [style.palette.heading(cut(oneLine(parent)))];
+  const isGrid = values.every(({ name, text }) => isNumeric(text) && name.length + text.length <= WIDEST_CELL);
+  const lines = isGrid ? grid(values, style) : list(values, style);
   return [...title, ...lines].join('\n');
+}
+
+function cut(name: string): string {
+  return name.length > WIDEST_NAME ? `${name.slice(0, WIDEST_NAME - 1)}…` : name;
 }
 
 function isNumeric(text: string): boolean {

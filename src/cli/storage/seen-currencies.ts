@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import type { Io } from '../io.ts';
@@ -12,7 +12,8 @@ const CURRENCY = /^[A-Z]{3}$/;
 export function seenCurrencies(env: Io['env']): readonly string[] {
   const path = pathIn(stateFolder(env), 'currencies');
   try {
-    return path === undefined
+    // Neither a pipe, whose reading would block, nor a link, whose target is of somebody else.
+    return path === undefined || !lstatSync(path).isFile()
       ? []
       : readFileSync(path, 'utf8')
           .split(/\s+/)
@@ -29,6 +30,7 @@ export async function rememberCurrencies(json: string, env: Io['env']): Promise<
   const all = new Set([...seen, ...currenciesIn(json)]);
   if (path === undefined || all.size === seen.length) return;
   try {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) return;
     await makeFolder(dirname(path), 0o700);
     const text = `${[...all].toSorted().slice(0, MOST_CURRENCIES).join('\n')}\n`;
     await replaceFile(path, text, { isPrivate: true, isDisposable: true });

@@ -44,7 +44,9 @@ export function localTime(epochMs: number, timeZone: string | undefined): string
 /** `1000` as `1,000`; on the digits themselves, so that no number is too long. Anything but digits stays. */
 export function grouped(count: string | number): string {
   const digits = String(count);
-  return /^\d+$/.test(digits) ? digits.replace(/\B(?=(\d{3})+$)/g, ',') : digits;
+  if (!/^\d+$/.test(digits)) return digits;
+  const first = digits.length % 3 || 3;
+  return [digits.slice(0, first), ...(digits.slice(first).match(/\d{3}/g) ?? [])].join(',');
 }
 
 /** A command line for a POSIX shell. */

@@ -7,7 +7,7 @@ import { CliError, usageError } from '../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { type OutputFormat, parsedOption, wholeNumber } from '../options.ts';
-import { csvText } from '../output/delimited-text.ts';
+import { csvLine } from '../output/delimited-text.ts';
 import { selectedCsv } from '../output/print-json.ts';
 import { type OperationRequest, openClient, type ServiceResponse } from '../request/send-request.ts';
 import { WaitReporter } from '../request/wait-reporter.ts';
@@ -177,8 +177,8 @@ export class LiveView {
   #csv(json: string, fetchedAt: string): string {
     const { settings, screen } = this.#invocation;
     const { header, rows } = selectedCsv(json, settings.get);
-    const lines = rows.map((row) => [fetchedAt, ...row]);
-    const text = csvText(this.#hasCsvHeader ? lines : [['fetched_at', ...header], ...lines]);
+    const top = this.#hasCsvHeader ? [] : [csvLine(['fetched_at', ...header])];
+    const text = [...top, ...Array.from(rows, (row) => csvLine([fetchedAt, ...row]))].join('\n');
     this.#hasCsvHeader = true;
     return `${screen.out.isTTY ? visible(text) : text}\n`;
   }

@@ -148,3 +148,11 @@ test('a URL without a host is refused like every URL', async () => {
   expect(code).toBe(2);
   expect(stderr).toContain("'http://' is a URL");
 });
+
+test('a path that Git Bash has changed is named, with the next step', async () => {
+  const { code, stderr, requests } = await runCli(['api', 'C:/Program Files/Git/api/v1/latest']);
+
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toContain('Git Bash changes arguments that begin with /');
+  expect(stderr).toContain('fxrates api api/v1/latest');
+});

@@ -97,8 +97,20 @@ test('the path of every leaf leads to it, in any JSON text', () => {
   );
 });
 
-test('lists the leaves of 10 000 levels', () => {
+test('an object or list below 32 levels is one leaf', () => {
   const text = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
 
-  expect([...leaves(text)]).toMatchObject([{ lexeme: '[]' }]);
+  const [leaf, ...others] = leaves(`${text.slice(0, 40)}1,{"a":[2]}${text.slice(-40)}`);
+
+  expect(others).toEqual([]);
+  expect(leaf).toEqual({ path: Array(32).fill('0'), lexeme: '[[[[[[[[1,{"a":[2]}]]]]]]]]' });
+  expect([...leaves(text)].map(({ lexeme }) => lexeme.length)).toEqual([text.length - 64]);
+});
+
+test('a name of a megabyte is cut in the paths of its values', () => {
+  const name = 'n'.repeat(1_000_000);
+
+  const [leaf] = leaves(`{"${name}":{"a":1}}`);
+
+  expect(leaf?.path).toEqual([`${'n'.repeat(200)}…`, 'a']);
 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { runCli } from '../../helpers/cli-io.ts';
-import { success } from '../../helpers/service-replies.ts';
+import { main } from '../../../src/cli/main.ts';
+import { FakeIo, runCli } from '../../helpers/cli-io.ts';
+import { quotaRecord, success } from '../../helpers/service-replies.ts';
 
 const DATA = {
   base: 'USD',
@@ -63,4 +64,53 @@ test('the shape contains no text and no number of the response', async () => {
     ),
     { numRuns: 30 },
   );
+});
+
+const DEPTH = 4_000;
+const DEEP = `${Array.from({ length: DEPTH }, (_, n) => `{"n":${n},"a":`).join('')}1${'}'.repeat(DEPTH)}`;
+const LONG_NAME = `{"${'n'.repeat(1_000_000)}":{${Array.from({ length: 2_000 }, (_, n) => `"r${n}":${n}`).join()}}}`;
+
+test.each([
+  ...['-o table', '-o csv', '-o tsv', '--shape', '-o json', '-o compact'].map((options) => [options, 'deep', DEEP]),
+  ...['-o table', '-o csv', '-o tsv', '--shape'].map((options) => [options, 'with a name of 1 MB', LONG_NAME]),
+] as const)('with %s, the output of an answer %s is not much larger than the answer', async (options, _, data) => {
+  const { code, stdout } = await runCli(`latest ${options}`, { replies: { body: `{"success":true,"data":${data}}` } });
+
+  expect(code).toBe(0);
+  expect(stdout.length).toBeLessThan(20 * data.length); // of JSON on a terminal, most is its indentation
+});
+
+test('a number of 60,000 digits is printed with all its digits, and pads no other row', async () => {
+  const digits = '9'.repeat(60_000);
+  const rates = Array.from({ length: 100 }, (_, n) => `"r${n}":${n}`).join();
+
+  const { stdout } = await runCli('latest -o table', {
+    replies: { body: `{"success":true,"data":{${rates},"x":${digits}}}` },
+  });
+  const quota = success(quotaRecord({ monthly_limit: null }));
+
+  expect(stdout).toContain(digits);
+  expect(stdout.length).toBeLessThan(2 * digits.length);
+  expect(
+    (await runCli('quota -o table', { replies: { body: JSON.stringify(quota.body).replace('null', `"${digits}"`) } }))
+      .code,
+  ).toBe(0);
+});
+
+test('a long answer is written in parts, and Ctrl-C ends it between two of them', async () => {
+  const data = `{"list":[${Array.from({ length: 50_000 }, (_, n) => n).join()}]}`;
+  const io = new FakeIo({ replies: { body: `{"success":true,"data":${data}}` } });
+  let writes = 0;
+  const { write } = io.stdout;
+  Object.assign(io.stdout, {
+    write: (chunk: string) => {
+      writes += 1;
+      if (writes === 2) io.interrupt('SIGINT');
+      return write(chunk);
+    },
+  });
+
+  expect(await main(['latest', '-o', 'csv'], io)).toBe(130);
+  expect(writes).toBe(2);
+  expect(io.written.stdout.endsWith('\n')).toBe(true);
 });

@@ -44,7 +44,7 @@ test('--fixture-out records such data unchanged', async () => {
 
   await runCli(['latest', '--fixture-out', file], { replies: { body: BODY } });
 
-  expect(readFileSync(file, 'utf8')).toBe(`{\n  "": ${BODY}\n}\n`);
+  expect(readFileSync(file, 'utf8')).toBe(`{"":${BODY}}\n`);
 });
 
 test.each([

@@ -53,7 +53,12 @@ function whereOf(path: string): string {
   return path === '-' ? 'standard input' : path;
 }
 
+/** A longer line is no query: a URL has at most some thousand characters. */
+const LONGEST_LINE = 100_000;
+
 function queryOf(line: string): Query {
+  if (line.length > LONGEST_LINE)
+    throw usageError(`it has ${line.length} characters; a query has at most ${LONGEST_LINE}`);
   if (line.startsWith('{')) return queryOfJson(line);
   const words = line.split(/\s+/);
   refusePastedQuery(words);

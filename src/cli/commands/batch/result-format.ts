@@ -3,7 +3,7 @@ import { type CliError, usageError } from '../../errors/cli-error.ts';
 import { errorFacts } from '../../errors/print-error.ts';
 import { compactJson } from '../../json/pretty-json.ts';
 import type { OutputFormat } from '../../options.ts';
-import { csvText } from '../../output/delimited-text.ts';
+import { csvLine } from '../../output/delimited-text.ts';
 import { selectedCsv } from '../../output/print-json.ts';
 import type { Query } from '../../request/send-request.ts';
 import type { GetPath } from '../../settings/settings.ts';
@@ -50,10 +50,10 @@ class Csv implements ResultFormat {
 
   success(query: Query, json: string): string {
     const { header, rows } = selectedCsv(json, this.#get);
-    this.#header ??= `${csvText([[...this.#names, ...header]])}\n`;
+    this.#header ??= `${csvLine([...this.#names, ...header])}\n`;
     const values = new Map(Object.entries(query)); // a name such as constructor is in every object
     const asked = this.#names.map((name) => [values.get(name) ?? ''].flat().join(' '));
-    return rows.length === 0 ? '' : `${csvText(rows.map((row) => [...asked, ...row]))}\n`;
+    return Array.from(rows, (row) => `${csvLine([...asked, ...row])}\n`).join('');
   }
 
   failure(): undefined {}

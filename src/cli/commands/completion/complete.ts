@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Argument, Option } from 'commander';
 import { utf8Text } from '../../../utf8-text.ts';
 import type { CliCommand } from '../../command.ts';
@@ -217,7 +217,8 @@ function parameterOffers(program: CliCommand, current: string, env: Env): Comple
 function profileNames(env: Env): readonly string[] {
   const path = pathIn(configFolder(env), 'config.json');
   try {
-    const { profiles } = JSON.parse(path === undefined ? '{}' : (utf8Text(readFileSync(path)) ?? ''));
+    const isFile = path !== undefined && statSync(path).isFile(); // a pipe would block
+    const { profiles } = JSON.parse(isFile ? (utf8Text(readFileSync(path)) ?? '') : '{}');
     return Object.keys(profiles ?? {}).toSorted();
   } catch {
     return []; // no file, or not JSON

@@ -661,3 +661,13 @@ test('names the first three failed queries on stderr, too', async () => {
   expect(stderr).toContain('0 succeeded, 5 failed');
   for (const other of [onTerminal, asJson]) expect(other.stderr).not.toContain('fail=404');
 });
+
+test('a line of 20 MB is named and not sent; a name may be repeated thousands of times', async () => {
+  const tooLong = await batch('latest -', { stdin: `n=1\nn=${'x'.repeat(20_000_000)}\n` });
+  const repeated = await batch('latest -', { stdin: `${'n=1 '.repeat(20_000)}\n` });
+
+  expect(tooLong).toMatchObject({ code: 2, requests: [] });
+  expect(tooLong.stderr).toContain('line 2: it has 20000002 characters; a query has at most 100000');
+  expect(tooLong.stderr.length).toBeLessThan(500);
+  expect(parsed(repeated.stdout)[0].query.n).toHaveLength(20_000);
+});
