@@ -44,7 +44,7 @@ function writeToStdout(text: string): boolean {
 /** Runs at each press of the TAB key, so it loads as little as it can. */
 async function complete(): Promise<void> {
   useCompileCache(process.env);
-  const { completionText } = await import('./commands/completion/complete.ts');
+  const { completionText } = await import('./node-io.ts');
   writeToStdout(await completionText(argv.slice(1), process.env));
 }
 

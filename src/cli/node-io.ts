@@ -19,6 +19,8 @@ import {
 import { main } from './main.ts';
 import { httpFetch } from './request/connection.ts';
 
+export { completionText } from './commands/completion/complete.ts';
+
 /** Runs one command line with the streams, files and network of the process. */
 export async function runOnNode(argv: readonly string[], env: Io['env']): Promise<number> {
   const io = createNodeIo(env);

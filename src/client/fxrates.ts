@@ -181,7 +181,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const merged = inheritedOptions(options, { options: this.#options, cache: this.#settings.cache });
     const keys = options.apiKey === undefined ? this.#connection?.keys : undefined;
     parents.set(merged, { lifetime: this.#lifetime, keys });
-    return new FxRates(merged as FxRatesOptions<Chosen>); // `options` may override the type of numbers
+    return newClient(merged as FxRatesOptions<Chosen>); // `options` may override the type of numbers
   }
 
   /**
@@ -288,6 +288,11 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   [inspect.custom](): string {
     return `FxRates ${inspect(this.toJSON())}`;
   }
+}
+
+/** Outside the class: esbuild changes the name of a class that refers to itself. */
+function newClient<Chosen extends Numbers>(options: FxRatesOptions<Chosen>): FxRates<Chosen> {
+  return new FxRates(options);
 }
 
 /** The type that the caller gives to open data; otherwise, that of the contract. */

@@ -48,8 +48,13 @@ class InvalidOptionError extends MockServerError {
   /** The same error, with the place of the value that contains the field: `stubs[2].status`. */
   at(entry: string): InvalidOptionError {
     const field = this.#isWhole ? entry : `${entry}.${this.#field}`;
-    return new InvalidOptionError(field, this.#problem, { cause: this });
+    return optionError(field, this.#problem, { cause: this });
   }
+}
+
+/** Outside the class: esbuild changes the name of a class that refers to itself. */
+function optionError(...details: ConstructorParameters<typeof InvalidOptionError>): InvalidOptionError {
+  return new InvalidOptionError(...details);
 }
 
 /** As the field of an error, these names stand for the whole checked value. */
@@ -58,7 +63,7 @@ const WHOLE_VALUES: readonly string[] = ['stub', 'fault', 'options', 'setup'];
 /** The error for an invalid option: its name, its value, and what was expected. */
 export function invalidOption(option: string, value: unknown, expected: string): MockServerError {
   const isWhole = WHOLE_VALUES.includes(option);
-  return new InvalidOptionError(option, `is ${show(value)}; expected ${expected}.`, { isWhole });
+  return optionError(option, `is ${show(value)}; expected ${expected}.`, { isWhole });
 }
 
 /** Runs `act`. An error about a part of an entry then names its place: `stubs[2].status is 99; …`. */
@@ -158,7 +163,7 @@ export function unknownName(name: string, { what, known }: Unknown, place = ''):
   const which = names.length < known.length ? `the nearest of ${known.length} names:` : 'valid names:';
   const list = names.length === 0 ? `there are ${known.length} names` : `${which} ${names.join(', ')}`;
   const text = hint === '' ? list : hint + list.charAt(0).toUpperCase() + list.slice(1);
-  return new InvalidOptionError(place + name, `is not ${what}; ${text}.`);
+  return optionError(place + name, `is not ${what}; ${text}.`);
 }
 
 /** A longer list hides the name that was meant. */

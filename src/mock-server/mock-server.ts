@@ -25,7 +25,7 @@ import { checkedSnapshot } from './state/snapshot-shape.ts';
  * @example const mock = createMockServer({ seed: 7, clock: 'virtual' })
  */
 export function createMockServer(options: MockServerOptions = {}): MockServer {
-  return new MockServer(checkOptions(options));
+  return newMock(checkOptions(options));
 }
 
 /** An emulated exchange-rate service, created by `createMockServer`. */
@@ -133,7 +133,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
 
   /** Creates another mock with the same options and a copy of the state, except functions. The two mocks share nothing. */
   fork(): MockServer {
-    const copy = new MockServer(this.#options);
+    const copy = newMock(this.#options);
     copy.restore(this.snapshot());
     return copy;
   }
@@ -183,4 +183,9 @@ export class MockServer extends MockScope implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** Outside the class: esbuild changes the name of a class that refers to itself. */
+function newMock(options: CheckedOptions): MockServer {
+  return new MockServer(options);
 }

@@ -1,5 +1,4 @@
-import { type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import type { FetchLike } from '../../client/index.ts';
 import { ACCEPTED_ENCODINGS, decoded } from '../../content-encoding.ts';
 import { environmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
@@ -43,15 +42,20 @@ function unusableProxy(what: string): CliError {
  * Sends over `node:http`. The built-in `fetch` does the same, but loading it and its parser takes longer than all other
  * work of a command. Does not follow redirects.
  */
-export const httpFetch: FetchLike = (url, { method, headers, signal }) =>
-  new Promise((resolve, reject) => {
-    const options = { method, headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers }, signal };
-    const request = url.startsWith('https:') ? requestHttps(url, options) : requestHttp(url, options);
+export const httpFetch: FetchLike = async (url, { method, headers, signal }) => {
+  const http = url.startsWith('https:') ? await import('node:https') : await import('node:http');
+  return new Promise((resolve, reject) => {
+    const request = http.request(url, {
+      method,
+      headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers },
+      signal,
+    });
     // It has the fields of a `Response` that the callers read.
     request.once('response', (message) => resolve(new HttpResponse(message) as unknown as Response));
     request.on('error', reject); // also after the response, if the connection breaks
     request.end();
   });
+};
 
 class HttpResponse implements Pick<Response, 'status' | 'statusText' | 'text'> {
   readonly status: number;

@@ -1,4 +1,4 @@
-import { Chalk } from 'chalk';
+import { styleText } from 'node:util';
 import type { Io } from '../io.ts';
 
 export type ColorWhen = 'auto' | 'always' | 'never';
@@ -26,15 +26,16 @@ export function usesColor({ when, env, isTTY, isForMachines = false }: ColorQues
 export type Palette = Readonly<ReturnType<typeof createPalette>>;
 
 export function createPalette(hasColor: boolean) {
-  const chalk = new Chalk({ level: hasColor ? 1 : 0 });
+  const style = (format: Parameters<typeof styleText>[0]) => (text: string) =>
+    hasColor && text !== '' ? styleText(format, text, { validateStream: false }) : text;
   return {
-    heading: chalk.bold,
-    faint: chalk.dim,
-    good: chalk.green,
-    warning: chalk.yellow,
-    failure: chalk.red,
-    command: chalk.cyan,
-    name: chalk.blue,
-    string: chalk.green,
+    heading: style('bold'),
+    faint: style('dim'),
+    good: style('green'),
+    warning: style('yellow'),
+    failure: style('red'),
+    command: style('cyan'),
+    name: style('blue'),
+    string: style('green'),
   };
 }

@@ -8,7 +8,7 @@ import { changedCommand } from '../../errors/next-command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Io } from '../../io.ts';
 import { homeFolder, userFolder } from '../../storage/folders.ts';
-import { bashScript, fishScript, powershellScript, zshScript } from './scripts.ts';
+import { completionScripts } from './scripts.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type ShellName = (typeof SHELLS)[number];
@@ -35,7 +35,7 @@ interface Folders {
 const shells: Readonly<Record<ShellName, Shell>> = {
   bash: {
     title: 'bash',
-    script: bashScript,
+    script: completionScripts.bash,
     scriptPath: ({ data }) => join(data, 'bash-completion', 'completions', 'fxrates'),
     setting: ({ home, data }) => ({
       path: join(home, '.bashrc'),
@@ -44,7 +44,7 @@ const shells: Readonly<Record<ShellName, Shell>> = {
   },
   zsh: {
     title: 'zsh',
-    script: zshScript,
+    script: completionScripts.zsh,
     scriptPath: ({ data }) => join(data, 'zsh', 'site-functions', '_fxrates'),
     setting: ({ home, data }) => ({
       path: join(home, '.zshrc'),
@@ -53,12 +53,12 @@ const shells: Readonly<Record<ShellName, Shell>> = {
   },
   fish: {
     title: 'fish',
-    script: fishScript,
+    script: completionScripts.fish,
     scriptPath: ({ config }) => join(config, 'fish', 'completions', 'fxrates.fish'),
   },
   powershell: {
     title: 'PowerShell',
-    script: powershellScript,
+    script: completionScripts.powershell,
     scriptPath: ({ powershell }) => join(powershell, 'fxrates-completion.ps1'),
     setting: ({ powershell }) => ({
       path: join(powershell, 'profile.ps1'),
