@@ -1,40 +1,54 @@
-import type { RequestSource } from './adapters/active-adapters.ts';
 import { nextTurn } from './clock/event-loop.ts';
 import { applyFaults } from './faults/apply-fault.ts';
 import type { StruckSettings } from './faults/fault-kinds.ts';
-import { selectFaults } from './faults/select-faults.ts';
-import { internalError } from './http/error-responses.ts';
-import { type MockRequest, type MockResponse, noResponse } from './http/mock-message.ts';
+import { selectFaults } from './faults/mock-faults.ts';
+import { type HandleRequest, type MockResponse, noResponse, type RequestSource } from './http/mock-message.ts';
 import { type ParsedRequest, parseRequest, recordResponse, shortened } from './http/parse-request.ts';
 import { identified, respond } from './http/respond.ts';
-import { isPreflight, withCorsHeaders } from './http/response-headers.ts';
-import { completed, errorResponse } from './http/responses.ts';
+import { completed, errorResponse, internalError, isPreflight, withCorsHeaders } from './http/responses.ts';
 import type { JournalEntry } from './journal/journal.ts';
 import type { MockParts } from './mock-parts.ts';
+import { MockServerError } from './mock-server-error.ts';
 import { redactKeys } from './redact-keys.ts';
 
-/** Handles a request, in the same way for every adapter. */
-export type HandleRequest = (request: MockRequest, source: RequestSource) => MockResponse | Promise<MockResponse>;
+/** Finds the mock or the space to which a request belongs. */
+export interface RequestOwner {
+  partsFor(request: ParsedRequest): MockParts;
+}
 
 /**
- * Handles requests for the mock or the space that `partsFor` chooses: parses the request, applies the faults before the
+ * Handles requests for the mock or the space that `owner` finds: parses the request, applies the faults before the
  * service, calls the handlers of `mock.use()` or the emulated service, applies the other faults, and writes the journal.
  * Synchronous without faults and such handlers.
  */
-export function createHandler(partsFor: (request: ParsedRequest) => MockParts): HandleRequest {
+export function createHandler(owner: RequestOwner): HandleRequest {
   return (message, source) => {
     const request = parseRequest(message);
-    const mock = partsFor(request);
-    const exchange = { mock, request, source };
-    if (mock.state.faults.length === 0 && mock.overrides.isEmpty) {
-      return send(exchange, isTooLarge(request) ? refused(exchange, TOO_LARGE) : respond(mock, request));
+    const exchange = { mock: owner.partsFor(request), request, source };
+    try {
+      const response = respondAtOnce(exchange);
+      return response === undefined
+        ? handleWithFaults(exchange).catch((error: unknown) => sendFailure(exchange, error))
+        : send(exchange, response);
+    } catch (error) {
+      return sendFailure(exchange, error);
     }
-    return handleWithFaults(exchange).catch((error: unknown) => {
-      // A fault that the adapter cannot reproduce. msw would send a response of its own, with a stack.
-      if (source.adapter === 'msw') return send(exchange, refused(exchange, internalError(error)));
-      throw error;
-    });
   };
+}
+
+/** The response without faults and handlers of `mock.use()`; `undefined` if there are some. */
+function respondAtOnce(exchange: Exchange): MockResponse | undefined {
+  const { mock, request } = exchange;
+  if (mock.state.faults.length > 0 || !mock.overrides.isEmpty) return undefined;
+  return isTooLarge(request) ? refused(exchange, TOO_LARGE) : respond(mock, request);
+}
+
+/** Reports what is wrong with the setup of the test: a fault that msw cannot reproduce, or a pattern that takes too long. */
+function sendFailure(exchange: Exchange, error: unknown): MockResponse | Promise<MockResponse> {
+  const isSlow = error instanceof MockServerError && error.code === 'slow_pattern';
+  // msw would send a response of its own, with a stack.
+  if (!isSlow && exchange.source.adapter !== 'msw') throw error;
+  return send(exchange, refused(exchange, internalError(error)));
 }
 
 interface Exchange {
@@ -114,37 +128,36 @@ function isReadableByAll({ behaviour }: MockParts): boolean {
 
 /** Writes the journal, waits for the delays of the response, and returns it to the adapter. */
 function send(
-  { mock, request, source }: Exchange,
+  exchange: Exchange,
   decided: MockResponse,
   struck: readonly StruckSettings[] = [],
 ): MockResponse | Promise<MockResponse> {
-  const { journal, delays } = mock;
-  const shown = isReadableByAll(mock) && decided.status !== 0 ? withCorsHeaders(decided) : decided;
-  let entry = entryOf(mock, request, { response: shown, struck });
-  journal.add(entry);
+  const { mock, request } = exchange;
+  const response = isReadableByAll(mock) && decided.status !== 0 ? withCorsHeaders(decided) : decided;
+  const entry = entryOf(mock, request, { response, struck });
+  mock.journal.add(entry);
+  if (response.delivery === undefined && !response.delayMs) return arrived(exchange, response, entry);
+  return sendLate(exchange, response, entry);
+}
+
+/** Sends a response after its delay, or in pieces. If the connection ends before, another entry replaces that of the request. */
+async function sendLate(exchange: Exchange, response: MockResponse, first: JournalEntry): Promise<MockResponse> {
+  const { journal, delays } = exchange.mock;
+  let entry = first;
   const amend = (change: Partial<JournalEntry>) => {
     entry = journal.replace(entry, { ...entry, ...change });
   };
-  const onBodyEnded = (reason: string) => amend({ why: `${entry.why}; ${reason} before the end of the body` });
-  const delivery = shown.delivery && {
-    ...shown.delivery,
-    wait: (ms: number, signal: AbortSignal | undefined) => delays.wait(ms, signal, { onEndedEarly: onBodyEnded }),
-  };
-  const response = delivery === undefined ? shown : { ...shown, delivery };
-  const arrive = () => {
-    trackRetryAfter(mock, response, { entry, source });
-    return response;
-  };
-  const { delayMs = 0 } = response;
-  if (delayMs === 0) return arrive();
+  const { delivery, delayMs = 0 } = response;
   // The entry of a request that hangs has status 0 from the start. It ends with its fault.
   const isHanging = entry.status === 0;
   const onEndedEarly = (reason: string) =>
     isHanging ? undefined : amend({ ...NOTHING_SENT, why: `${entry.why}; ${reason} before the response` });
   const options = { faults: isHanging ? entry.faults : [], onEndedEarly };
-  return delays
-    .wait(delayMs, source.getSignal?.(), options)
-    .then((hasWaited) => (hasWaited ? arrive() : noResponse(entry.why)));
+  const signal = exchange.source.getSignal?.();
+  if (delayMs > 0 && !(await delays.wait(delayMs, signal, options))) return noResponse(entry.why);
+  const onBodyEnded = (reason: string) => amend({ why: `${entry.why}; ${reason} before the end of the body` });
+  const wait = (ms: number, ended: AbortSignal | undefined) => delays.wait(ms, ended, { onEndedEarly: onBodyEnded });
+  return arrived(exchange, delivery === undefined ? response : { ...response, delivery: { ...delivery, wait } }, entry);
 }
 
 const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, responseBody: undefined };
@@ -189,20 +202,18 @@ function entryOf(
  * Stores the end of the Retry-After of a response, after its faults. It is stored when the client has the response: a
  * request that arrives before that was sent without knowledge of it, and is not early.
  */
-function trackRetryAfter(
-  { state, behaviour }: MockParts,
-  { headers, delivery }: MockResponse,
-  { entry: { keyId = '', at }, source }: { readonly entry: JournalEntry; readonly source: RequestSource },
-): void {
+function arrived({ mock, source }: Exchange, response: MockResponse, { keyId = '', at }: JournalEntry): MockResponse {
+  const { headers, delivery } = response;
   const value = headers['retry-after'];
-  if (value === undefined || delivery?.sendsHead === false || !/^\d+(?:\.\d+)?$/.test(value)) return;
+  if (value === undefined || delivery?.sendsHead === false || !/^\d+(?:\.\d+)?$/.test(value)) return response;
+  const { state, behaviour } = mock;
   const key = state.keys.get(keyId);
-  if (key === undefined) return;
   const asksMs = behaviour.values.retryAfterUnit === 'seconds' ? Math.round(Number(value) * 1000) : Number(value);
   const store = () => {
-    key.retryAt = at + asksMs;
+    if (key !== undefined) key.retryAt = at + asksMs;
   };
   // A client in process may react in the same turn of the event loop; over a socket, in the next one at the earliest.
   if (source.adapter === 'socket') void nextTurn().then(store);
   else void Promise.resolve().then(store); // fake timers also replace queueMicrotask
+  return response;
 }

@@ -15,9 +15,8 @@ export {
   type RemoteSpace,
 } from './admin/connect-mock-server.ts';
 export type { OnAssumption } from './behaviour/assumptions.ts';
-export type { MockBehaviour, SwitchDescription } from './behaviour/behaviour.ts';
+export type { BehaviourOptions, KnownValue, MockBehaviour, SwitchDescription } from './behaviour/behaviour.ts';
 export { type BehaviourCase, behaviourMatrix, type MatrixOptions } from './behaviour/behaviour-matrix.ts';
-export type { BehaviourOptions, KnownValue } from './behaviour/behaviour-options.ts';
 export type { PresetName, Provenance } from './behaviour/switch.ts';
 export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
 export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';
@@ -43,7 +42,6 @@ export { MockServerError } from './mock-server-error.ts';
 export { type ProbeOptions, type ProbePlan, planProbe, probeService } from './probe/probe.ts';
 export type { ObservedBehaviour, ProbeSummary } from './probe/probe-report.ts';
 export type { ProbeFetch } from './probe/prober.ts';
-export type { Replay } from './rates/replay.ts';
 export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
 export type { RateUse } from './service/decide.ts';
 export type { MinuteUse } from './service/key-usage.ts';
@@ -57,6 +55,7 @@ export type { RunningServer, ServeOptions } from './start-server.ts';
 export type { Snapshots } from './state/snapshots.ts';
 export type { LatestData, LatestOptions, MockLatest } from './stubs/mock-latest.ts';
 export type { MockStubs, Stub } from './stubs/mock-stubs.ts';
+export type { Replay } from './stubs/replay.ts';
 export type {
   InventedData,
   LatestContext,

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import type { OnAssumption } from './behaviour/assumptions.ts';
-import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
+import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions } from './clock/clock.ts';
 import { checkedInput, expected } from './matching/checked-input.ts';
 import { invalidOption, within } from './mock-server-error.ts';
-import type { Replay } from './rates/replay.ts';
 import { checkedSetup, type Setup } from './setup.ts';
 import { type LatestData, latestStub, recordedSource, sourceOf } from './stubs/mock-latest.ts';
+import type { Replay } from './stubs/replay.ts';
 import type { StubRecord } from './stubs/stub-schemas.ts';
 
 /** Options of `createMockServer`. All are optional. */

@@ -6,16 +6,16 @@ import { Behaviour } from './behaviour/behaviour.ts';
 import type { DrivenClock } from './clock/clock.ts';
 import { createClock } from './clock/mock-clock.ts';
 import { SocketUse } from './clock/virtual-clock.ts';
+import { ResponseDelays } from './delay.ts';
 import type { EmulatedService } from './http/respond.ts';
 import { quotaResponder } from './http/responders.ts';
 import { createRouter } from './http/router.ts';
-import { InitialSetup } from './initial-setup.ts';
 import { Journal, type JournalOfSpace, type PatternOf } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
 import { within } from './mock-server-error.ts';
-import { createLatestResponder } from './rates/latest-responder.ts';
-import { ResponseDelays } from './response-delays.ts';
+import { createLatestResponder } from './rates/latest.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
+import { InitialSetup } from './setup.ts';
 
 /** The parts of a mock, or of a space, which is a child of a mock. */
 export interface MockParts extends EmulatedService {
@@ -74,7 +74,7 @@ export function assembleParts(options: CheckedOptions, own: OwnParts, space?: Jo
     ...own,
     baseUrl,
     state,
-    now: () => clock.now(),
+    now: clock.now.bind(clock),
     findRoute,
     defaultStubs,
     checkAssumptions: createAssumptionCheck(onAssumption, behaviour, warn),

@@ -5,7 +5,7 @@ import { createMockBehaviour, type MockBehaviour } from './behaviour/behaviour.t
 import type { Clock, MockClock } from './clock/clock.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import { createMockFaults, type MockFaults } from './faults/mock-faults.ts';
-import type { HandleRequest } from './handle.ts';
+import type { HandleRequest } from './http/mock-message.ts';
 import { createExpectation, type RequestExpectation, verifyRequests } from './journal/expect-requests.ts';
 import { type Audit, auditOf, createMockJournal, type MockJournal } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';

@@ -6,8 +6,9 @@ import {
   intercept,
   requireSameStrategy,
 } from './adapters/interception.ts';
-import { checkAdapterSupport } from './faults/select-faults.ts';
-import { createHandler, type HandleRequest } from './handle.ts';
+import { checkAdapterSupport } from './faults/mock-faults.ts';
+import { createHandler } from './handle.ts';
+import type { HandleRequest } from './http/mock-message.ts';
 import { type CheckedOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
 import { createMockParts, type MockParts } from './mock-parts.ts';
 import { MockScope, type ResetOptions } from './mock-scope.ts';
@@ -42,7 +43,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
   constructor(options: CheckedOptions) {
     const parts = createMockParts(options);
     const spaces = new Spaces(options, parts);
-    const handleRequest = createHandler((request) => spaces.partsFor(request));
+    const handleRequest = createHandler(spaces);
     super(parts, handleRequest);
     this.#options = options;
     this.#parts = parts;

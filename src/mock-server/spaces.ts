@@ -1,9 +1,10 @@
 import type { PlanName } from '../generated/service.ts';
-import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
+import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions, DrivenClock } from './clock/clock.ts';
 import { createClock } from './clock/mock-clock.ts';
-import { createHandler, type HandleRequest } from './handle.ts';
+import { createHandler } from './handle.ts';
+import type { HandleRequest } from './http/mock-message.ts';
 import { hashOf, type ParsedRequest } from './http/parse-request.ts';
 import type { Journal } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
@@ -147,7 +148,9 @@ export class Spaces {
       for (const [hash, found] of this.#partsByHash) if (found === parts) this.#partsByHash.delete(hash);
     };
     // A closed space responds in process as over HTTP, where its key is unknown.
-    const handleRequest = createHandler((request) => (isOpen() ? parts : this.partsFor(request)));
+    const handleRequest = createHandler({
+      partsFor: (request) => (isOpen() ? parts : this.partsFor(request)),
+    });
     const space = new Space(name, { parts, plan: options.plan, handleRequest, end });
     first = space.snapshot();
     this.#live.set(name, { space, parts });

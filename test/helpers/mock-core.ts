@@ -1,21 +1,20 @@
 import { type Operation, operations } from '../../src/generated/operations.ts';
 import type { PlanName } from '../../src/generated/service.ts';
 import { ActiveAdapters } from '../../src/mock-server/adapters/active-adapters.ts';
-import { Behaviour } from '../../src/mock-server/behaviour/behaviour.ts';
-import type { BehaviourOptions } from '../../src/mock-server/behaviour/behaviour-options.ts';
+import { Behaviour, type BehaviourOptions } from '../../src/mock-server/behaviour/behaviour.ts';
 import type { DrivenClock } from '../../src/mock-server/clock/clock.ts';
 import { SocketUse } from '../../src/mock-server/clock/virtual-clock.ts';
 import { createHandler } from '../../src/mock-server/handle.ts';
 import type { MockResponse } from '../../src/mock-server/http/mock-message.ts';
 import { quotaResponder, type Responder } from '../../src/mock-server/http/responders.ts';
 import { createRouter } from '../../src/mock-server/http/router.ts';
-import { InitialSetup } from '../../src/mock-server/initial-setup.ts';
 import { checkOptions } from '../../src/mock-server/mock-options.ts';
 import { assembleParts } from '../../src/mock-server/mock-parts.ts';
-import { createLatestResponder } from '../../src/mock-server/rates/latest-responder.ts';
+import { createLatestResponder } from '../../src/mock-server/rates/latest.ts';
 import { createAccounts } from '../../src/mock-server/service/accounts.ts';
 import { createKeys } from '../../src/mock-server/service/keys.ts';
 import { emptyState } from '../../src/mock-server/service/service-state.ts';
+import { InitialSetup } from '../../src/mock-server/setup.ts';
 
 export interface MockCoreOptions {
   readonly behaviour?: BehaviourOptions;
@@ -53,7 +52,7 @@ export class MockCore {
     this.journal = this.context.journal;
     this.accounts = createAccounts(this.context);
     this.keys = createKeys(this.context);
-    this.#handle = createHandler(() => this.context);
+    this.#handle = createHandler({ partsFor: () => this.context });
   }
 
   /** A confirmed account and its key. */

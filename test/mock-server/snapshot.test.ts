@@ -400,3 +400,34 @@ test('restore() ends the requests that a fault blocks', async () => {
 
   await ended;
 });
+
+test('a snapshot with a key or an id twice is refused', () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  mock.createKey();
+  const snapshot = mock.snapshot();
+  const [key] = snapshot.keys;
+
+  for (const keys of [
+    [key!, key!],
+    [key!, { ...key!, id: 'key_0' }],
+    [key!, { ...key!, hash: 'a'.repeat(64) }],
+  ]) {
+    expect(() => mock.restore({ ...snapshot, keys })).toThrow(
+      /^snapshot\.keys\.(?:hash|id) has "\w+" twice; expected it once\.$/,
+    );
+  }
+});
+
+test.each([
+  { status: 0 },
+  { status: 99_999 },
+  { headers: { 'x-a': 'b\r\nc: d' } },
+  { headers: { 'transfer-encoding': 'x' } },
+])('a stub of a snapshot with the response %j is refused', (wrong) => {
+  const mock = createMockServer({ clock: 'virtual' });
+  mock.stubs.add({ data: {} });
+  const snapshot = JSON.parse(JSON.stringify(mock.snapshot()));
+  Object.assign(snapshot.stubs[0].source.responses[0], wrong);
+
+  expect(() => mock.restore(snapshot)).toThrow(expect.objectContaining({ code: 'invalid_snapshot' }));
+});

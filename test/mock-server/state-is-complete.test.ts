@@ -85,7 +85,7 @@ const DERIVED = {
   'http/responses.ts': ['STATUSES_WITHOUT_BODY'],
   'panel/browser/journal-entries.ts': ['LEFT_OUT'],
   'panel/panel-files.ts': ['bundled'],
-  'rates/invented-latest.ts': ['#responses', '#snapshots', '#last'],
+  'rates/latest.ts': ['#responses', '#snapshots', '#last'],
   'spaces.ts': ['#partsByHash'],
   'state/snapshot-shape.ts': ['shape'],
 };
@@ -103,23 +103,24 @@ const OF_THE_MOMENT = {
     ...['#isWatching', '#lastMove', '#moves'],
     ...['#activity', '#held', 'isDone', '#expecting'],
   ],
-  'response-delays.ts': ['#waiting'],
+  'delay.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
   'setup.ts': ['ids'],
+  'state/snapshot-shape.ts': ['seen'],
   'mock-server.ts': ['#servers', '#stopListening', '#closeMsw'],
   'panel/browser/use-mock.ts': ['fresh', 'isLoading'],
   'probe/probe-report.ts': ['observed', 'reasons', 'contradictions'],
   'probe/probe.ts': ['left'],
   'probe/prober.ts': ['requests'],
   'start-server.ts': ['closed'],
-  'state/state-persister.ts': ['#hasChanged', '#saving'],
+  'state/state-file.ts': ['#hasChanged', '#saving'],
 };
 
 /** Excluded from snapshots by the documentation. */
 const LEFT_OUT = {
-  'adapters/overrides.ts': ['#handlers'],
+  'adapters/overrides.ts': ['#handlers', 'isEmpty'],
   // The option `setup`.
-  'initial-setup.ts': ['#added', '#keys'],
+  'setup.ts': ['#added', '#keys'],
   'journal/journal.ts': ['#ring', '#last', '#listeners', '#spaceListeners', '#closeListeners'],
   'spaces.ts': ['#live', 'first'],
   'state/snapshots.ts': ['kept'],

@@ -3,13 +3,6 @@ export type AdapterName = 'fetch' | 'msw' | 'socket';
 
 export const ADAPTER_NAMES = ['fetch', 'msw', 'socket'] as const satisfies readonly AdapterName[];
 
-/** The adapter of a request, and whether the client still waits. */
-export interface RequestSource {
-  readonly adapter: AdapterName;
-  /** Aborts when the client no longer waits for the response. A function, because only faults need the signal. */
-  readonly getSignal?: (() => AbortSignal | undefined) | undefined;
-}
-
 /** The adapters in use. A fault that one of them does not support is rejected before the first request. */
 export class ActiveAdapters {
   readonly #open: AdapterName[] = [];

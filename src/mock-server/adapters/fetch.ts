@@ -1,12 +1,18 @@
-import type { HandleRequest } from '../handle.ts';
-import type { Delivery, MockRequest, MockResponse } from '../http/mock-message.ts';
-import type { RequestSource } from './active-adapters.ts';
-import { brokenConnection, fromRequest, toResponse } from './web-messages.ts';
+import {
+  type Delivery,
+  type HandleRequest,
+  headersWithCookies,
+  type MockRequest,
+  type MockResponse,
+  piecesOf,
+  type RequestSource,
+} from '../http/mock-message.ts';
+import { reasonPhrase } from '../http/responses.ts';
 
 /** The type of the global `fetch` function. */
 export type Fetch = typeof globalThis.fetch;
 
-/** `fetch` that calls the mock in process. Rejects for other origins, as for an unknown host. */
+/** `fetch` that calls the mock in process. Rejects for other origins, as for an unknown host. It follows no redirects. */
 export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetch {
   const send = async ({ url, signal, read }: FetchCall): Promise<MockResponse> => {
     if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
@@ -20,21 +26,10 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetc
     if (received.delivery?.sendsHead === false) throw brokenFetch(received.delivery.ending);
     return received;
   };
-  const follow = async (call: FetchCall, redirects = 0): Promise<Response> => {
-    const received = await send(call);
-    const next = redirectedCall(call, received);
-    if (next === undefined) {
-      const properties = { url: { value: call.url.href }, redirected: { value: redirects > 0 } };
-      return Object.defineProperties(toResponse(received, call.signal), properties);
-    }
-    if (call.redirect === 'error') throw refusedRedirect('unexpected redirect');
-    if (redirects === MOST_REDIRECTS) throw refusedRedirect('redirect count exceeded');
-    return follow(next, redirects + 1);
-  };
   return async (input, init) => {
     const call = isSimple(input, init) ? simpleCall(input, init) : anyCall(new Request(input, init));
     call.signal?.throwIfAborted();
-    return follow(call);
+    return Object.defineProperties(toResponse(await send(call), call.signal), { url: { value: call.url.href } });
   };
 }
 
@@ -43,7 +38,6 @@ type FetchInput = Parameters<Fetch>[0];
 interface FetchCall {
   readonly url: URL;
   readonly signal: AbortSignal | undefined;
-  readonly redirect: Request['redirect'];
   readonly read: () => MockRequest | Promise<MockRequest>;
 }
 
@@ -54,12 +48,11 @@ function isSimple(input: FetchInput, init: RequestInit = {}): input is string | 
 
 /** Most calls need no `Request`, which takes time to create. */
 function simpleCall(input: string | URL, init: RequestInit = {}): FetchCall {
-  const { method = 'GET', headers, signal, redirect = 'follow' } = init;
+  const { method = 'GET', headers, signal } = init;
   const url = new URL(input);
   return {
     url,
     signal: signal ?? undefined,
-    redirect,
     read: () => ({
       method: method.toUpperCase(),
       target: url.pathname + url.search,
@@ -69,35 +62,7 @@ function simpleCall(input: string | URL, init: RequestInit = {}): FetchCall {
 }
 
 function anyCall(request: Request): FetchCall {
-  const { url, signal, redirect } = request;
-  // A copy, because a redirect can repeat the body.
-  return { url: new URL(url), signal, redirect, read: () => fromRequest(request.clone()) };
-}
-
-/** The call to the target of a redirect; `undefined` if there is no redirect to follow. */
-function redirectedCall(call: FetchCall, { status, headers: { location } }: MockResponse): FetchCall | undefined {
-  if (call.redirect === 'manual' || location === undefined || !REDIRECTS.includes(status)) return undefined;
-  const url = new URL(location, call.url);
-  const target = url.pathname + url.search;
-  const read = async (): Promise<MockRequest> => {
-    const { method, headers, body } = await call.read();
-    if (!becomesGet(status, method)) return { method, target, headers, ...(body && { body }) };
-    const { 'content-type': _, 'content-length': __, ...others } = headers;
-    return { method: 'GET', target, headers: others };
-  };
-  return { ...call, url, read };
-}
-
-const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-const MOST_REDIRECTS = 20;
-
-/** WHATWG Fetch, HTTP-redirect fetch, step 12. */
-function becomesGet(status: number, method: string): boolean {
-  return status === 303 ? method !== 'GET' && method !== 'HEAD' : status < 303 && method === 'POST';
-}
-
-function refusedRedirect(reason: string): TypeError {
-  return new TypeError('fetch failed', { cause: new Error(reason) });
+  return { url: new URL(request.url), signal: request.signal, read: () => fromRequest(request) };
 }
 
 async function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
@@ -127,4 +92,79 @@ function unknownHost({ origin, hostname }: URL, baseUrl: string): TypeError {
     hostname,
   });
   return new TypeError('fetch failed', { cause });
+}
+
+/** The request as a WHATWG Request at `origin`. */
+export function toRequest({ method, target, headers, body }: MockRequest, origin: string): Request {
+  const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const init: RequestInit = { method, headers: given };
+  if (body !== undefined && body.byteLength > 0 && method !== 'GET' && method !== 'HEAD') init.body = body;
+  return new Request(origin + target, init);
+}
+
+/** Converts a WHATWG Request, and reads its body. */
+export async function fromRequest(request: Request): Promise<MockRequest> {
+  const { pathname, search } = new URL(request.url);
+  const head = { method: request.method, target: pathname + search, headers: Object.fromEntries(request.headers) };
+  return request.body === null ? head : { ...head, body: new Uint8Array(await request.arrayBuffer()) };
+}
+
+/** Converts a response to a WHATWG Response. `signal` ends a body that is sent slowly. */
+export function toResponse(response: MockResponse, signal?: AbortSignal): Response {
+  const { status, body, delivery } = response;
+  const headers = Object.entries(headersWithCookies(response)).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
+  const content = delivery === undefined ? streamOf(body) : bodyStream(response, delivery, signal);
+  return new Response(body.length === 0 ? null : content, {
+    status,
+    statusText: reasonPhrase(status),
+    headers,
+  });
+}
+
+/** A stream, because Node ends a body of bytes with queueMicrotask, which fake timers of jest and sinon stop. */
+function streamOf(body: string | Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(Buffer.from(body));
+      controller.close();
+    },
+  });
+}
+
+/** A body with the faults of its delivery: in pieces, or incomplete. */
+function bodyStream(
+  response: MockResponse,
+  delivery: Delivery,
+  signal: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
+  const pieces = piecesOf(response, delivery, signal);
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await pieces.next();
+        if (!done) controller.enqueue(value);
+        else if (delivery.ending === 'whole') controller.close();
+        else controller.error(brokenBody(delivery.ending));
+      } catch {
+        // The reader has cancelled the body, or the mock was closed.
+        controller.error(signal?.aborted ? signal.reason : brokenBody('close'));
+      }
+    },
+    async cancel() {
+      await pieces.return();
+    },
+  });
+}
+
+/** The error of undici, and of `fetch` in Node.js, for a connection that ends too early. */
+export function brokenConnection(ending: Delivery['ending']): Error {
+  if (ending === 'reset') return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
+  return Object.assign(new Error('other side closed'), { name: 'SocketError', code: 'UND_ERR_SOCKET' });
+}
+
+/** The error of a body that ends too early. */
+function brokenBody(ending: Delivery['ending']): TypeError {
+  return new TypeError('terminated', { cause: brokenConnection(ending) });
 }

@@ -4,11 +4,11 @@ import type { setupServer } from 'msw/node';
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import { processState } from '../../process-state.ts';
-import type { HandleRequest } from '../handle.ts';
+import type { HandleRequest } from '../http/mock-message.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
+import { fromRequest, toResponse } from './fetch.ts';
 import { load, mswMajorVersion } from './load-packages.ts';
-import { fromRequest, toResponse } from './web-messages.ts';
 
 /** The mocks that intercept this process, by origin. */
 interface Listening {
@@ -178,8 +178,15 @@ export function createMswHandlers(origin: string, handleRequest: HandleRequest):
     const response = await handleRequest(await fromRequest(request), { adapter: 'msw', getSignal: () => signal });
     return response.delivery?.sendsHead === false ? HttpResponse.error() : toResponse(response, signal);
   };
-  const pathOf = (path: string) => origin + path.replaceAll(/\{(\w+)\}/g, ':$1');
-  const ofOperations = Object.values(operations).map(({ path }) => http.get(pathOf(path), resolve));
+  const ofOperations = Object.values(operations).map(({ path }) => http.get(mswPath(origin + path), resolve));
   // The mock finds the route itself, so that 404 and 405 are the same with every version of msw.
   return [...ofOperations, http.all(new RegExp(`^${origin.replace(/[.[\]]/g, '\\$&')}/`), resolve)];
+}
+
+/** A path for msw. Other characters than these have a meaning in its paths, so that a path with them is an expression. */
+export function mswPath(url: string): string | RegExp {
+  const isPlain = /^https?:\/\/[\w.-]+(?::\d+)?(?:\/(?:[\w.~-]+|\{\w+\}))+$/.test(url);
+  if (isPlain) return url.replaceAll(/\{(\w+)\}/g, ':$1');
+  const fixed = url.split(/\{[^{}]+\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${fixed.join('[^/]+?')}$`);
 }

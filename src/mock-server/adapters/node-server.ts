@@ -12,12 +12,17 @@ import type { Duplex } from 'node:stream';
 import { LOOPBACK_ADDRESS } from '../../environment-proxy.ts';
 import type { Admin } from '../admin/admin.ts';
 import { nextTurn } from '../clock/event-loop.ts';
-import { type HandleRequest, MAX_REQUEST_BODY_BYTES } from '../handle.ts';
-import { headersWithCookies, type MockRequest, type MockResponse } from '../http/mock-message.ts';
+import { SERVER_CLOSED } from '../delay.ts';
+import { MAX_REQUEST_BODY_BYTES } from '../handle.ts';
+import {
+  type HandleRequest,
+  headersWithCookies,
+  type MockRequest,
+  type MockResponse,
+  type RequestSource,
+} from '../http/mock-message.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
-import { SERVER_CLOSED } from '../response-delays.ts';
 import { readBody } from '../web/read-body.ts';
-import type { RequestSource } from './active-adapters.ts';
 import { brokenRequestResponse, brokenRequestText, deliverOverSocket } from './socket-response.ts';
 import type { TlsOptions } from './tls-server.ts';
 

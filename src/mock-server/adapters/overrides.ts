@@ -1,20 +1,18 @@
 import type { RequestHandler } from 'msw';
 import { type MockRequest, type MockResponse, noResponse, splitHeaders } from '../http/mock-message.ts';
 import { invalidOption } from '../mock-server-error.ts';
+import { toRequest } from './fetch.ts';
 import { isPassthrough, load } from './load-packages.ts';
-import { toRequest } from './web-messages.ts';
 
 /** The handlers of `mock.use()`. They are called before the emulated service, starting with the one added last. */
 export class Overrides {
   readonly #baseUrl: string;
+  /** Whether there are no handlers. */
+  isEmpty = true;
   #handlers: RequestHandler[] = [];
 
   constructor(baseUrl: string) {
     this.#baseUrl = baseUrl;
-  }
-
-  get isEmpty(): boolean {
-    return this.#handlers.length === 0;
   }
 
   add(handlers: readonly MswHandler[]): void {
@@ -24,10 +22,12 @@ export class Overrides {
     }
     // msw itself runs the handlers, so their type does not matter here.
     this.#handlers = [...(handlers as readonly RequestHandler[]), ...this.#handlers];
+    this.isEmpty = this.#handlers.length === 0;
   }
 
   clear(): void {
     this.#handlers = [];
+    this.isEmpty = true;
   }
 
   /** The response of the first handler that has one; `undefined` without one. */

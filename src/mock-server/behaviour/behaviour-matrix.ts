@@ -1,5 +1,5 @@
 import { invalidOption } from '../mock-server-error.ts';
-import type { BehaviourOptions, SwitchValues } from './behaviour-options.ts';
+import type { BehaviourOptions, SwitchValues } from './behaviour.ts';
 import { SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
 /** One possible behaviour of the service, for example for `test.each`. */

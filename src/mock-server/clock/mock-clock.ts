@@ -1,7 +1,7 @@
 import { invalidOption, unknownName } from '../mock-server-error.ts';
 import { quotaPeriod, quotaUse } from '../service/quota.ts';
-import { WINDOW_MS } from '../service/rate-windows.ts';
-import { limitPerMinute, type ServiceContext } from '../service/service-state.ts';
+import { limitPerMinute, WINDOW_MS } from '../service/rate-windows.ts';
+import type { ServiceContext } from '../service/service-state.ts';
 import { type ClockOptions, type DrivenClock, LATEST_MS, type MockClock, parseInstant } from './clock.ts';
 import { RealClock } from './real-clock.ts';
 import { SocketUse, VirtualClock } from './virtual-clock.ts';

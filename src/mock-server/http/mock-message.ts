@@ -1,3 +1,4 @@
+import type { AdapterName } from '../adapters/active-adapters.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 
 /** A request, independent of the adapter. */
@@ -47,6 +48,16 @@ export type RequestFacts = Partial<
 export function noResponse(why: string, response: Partial<MockResponse> = {}): MockResponse {
   return { ...response, status: 0, headers: {}, cookies: undefined, body: '', code: undefined, why, delivery: UNSENT };
 }
+
+/** The adapter of a request, and whether the client still waits. */
+export interface RequestSource {
+  readonly adapter: AdapterName;
+  /** Aborts when the client no longer waits for the response. A function, because only faults need the signal. */
+  readonly getSignal?: (() => AbortSignal | undefined) | undefined;
+}
+
+/** Handles a request, in the same way for every adapter. */
+export type HandleRequest = (request: MockRequest, source: RequestSource) => MockResponse | Promise<MockResponse>;
 
 /** The headers, with a separate header for each cookie. */
 export function headersWithCookies({

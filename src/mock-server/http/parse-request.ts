@@ -3,7 +3,7 @@ import { apiKeyPattern } from '../../generated/service.ts';
 import {
   type RecordedRequest,
   type RecordedValues,
-  recordedHeader,
+  recordedHeaders,
   recordedParameter,
   redactKeys,
 } from '../redact-keys.ts';
@@ -35,7 +35,8 @@ export function parseRequest(message: MockRequest): ParsedRequest {
   const { method, target, headers, body } = message;
   const { path, query } = parseTarget(target);
   const keysInUrl = keysInQuery(query);
-  const isMasked = mayHaveKey(target);
+  // `%` can encode a part of a key.
+  const isMasked = target.includes('_live_') || (target.includes('%') && redactKeys(target) !== target);
   return {
     message,
     path,
@@ -114,11 +115,6 @@ function keysInQuery(query: string): readonly string[] {
 /** A fast check: `api_key`, or one of its characters percent-encoded. */
 const MAY_HAVE_PARAMETER = /api_key|%(?:61|70|69|5f|6b|65|79)/i;
 
-/** Whether a target contains a text of the form of a key. */
-function mayHaveKey(target: string): boolean {
-  return target.includes('_live_') || (target.includes('%') && redactKeys(target) !== target);
-}
-
 function recordedQuery(query: string): RecordedValues {
   const values = new Map<string, string[]>();
   for (const [name, value] of new URLSearchParams(query)) {
@@ -133,15 +129,6 @@ function recordedQuery(query: string): RecordedValues {
   );
 }
 
-function recordedHeaders(headers: MockRequest['headers']): RecordedRequest['headers'] {
-  const shown: Record<string, string> = {};
-  for (const name in headers) {
-    const value = headers[name];
-    if (value !== undefined) shown[name] = recordedHeader(name, value);
-  }
-  return shown;
-}
-
 function textOf(body: Uint8Array): string | undefined {
   return body.byteLength === 0 ? undefined : redactKeys(Buffer.from(body).toString());
 }
@@ -153,8 +140,8 @@ export function recordResponse(response: MockResponse) {
 
 /** Most headers contain no key, so the entry of the journal shares them with the response. */
 function maskedHeaders(headers: RecordedValues): RecordedValues {
-  const all = Object.values(headers);
-  if (all.every((value) => masked(value) === value)) return headers;
+  const all = Object.values(headers).join('\n');
+  if (redactKeys(all) === all) return headers;
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, masked(value)]));
 }
 

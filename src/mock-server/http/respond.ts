@@ -1,19 +1,31 @@
 import type { Operation } from '../../generated/operations.ts';
 import type { CheckAssumptions } from '../behaviour/assumptions.ts';
-import { RequestSwitches } from '../behaviour/behaviour.ts';
+import { RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
 import type { RecordedRequest } from '../redact-keys.ts';
-import { authenticateKey, chosenCredential } from '../service/authenticate.ts';
+import { keysAboveCap } from '../service/accounts.ts';
 import { type Decision, decide } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
-import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
+import type { KeyRecord, ServiceContext, ServiceState } from '../service/service-state.ts';
 import { findStub, nearStubs, stubResponse } from '../stubs/stub-record.ts';
 import type { StubRecord } from '../stubs/stub-schemas.ts';
-import * as errors from './error-responses.ts';
 import type { MockResponse, RequestFacts } from './mock-message.ts';
-import type { ParsedRequest } from './parse-request.ts';
+import type { Credential, ParsedRequest } from './parse-request.ts';
 import { exampleResponder, type Responder } from './responders.ts';
-import { isPreflight, preflightResponse, rateHeaders, withEtag } from './response-headers.ts';
-import { completed } from './responses.ts';
+import {
+  type AuthenticationRefusal,
+  authenticationRefusal,
+  completed,
+  internalError,
+  isPreflight,
+  methodRefusal,
+  optionsResponse,
+  preflightResponse,
+  quotaRefusal,
+  rateHeaders,
+  rateRefusal,
+  unknownRoute,
+  withEtag,
+} from './responses.ts';
 import type { FindRoute, RouteMatch } from './router.ts';
 
 /** The emulated service, without the faults and handlers of a test. */
@@ -91,7 +103,7 @@ function respondSafely(routed: RoutedRequest): MockResponse {
     if (isShared && isPreflight(request.message)) return preflightResponse(request.message);
     return respondByRoute(routed);
   } catch (error) {
-    return errors.internalError(error);
+    return internalError(error);
   }
 }
 
@@ -101,19 +113,19 @@ function respondByRoute(routed: RoutedRequest): MockResponse {
   if (routed.stub !== undefined || route.kind === 'operation') return respondToCaller(routed);
   if (route.kind === 'unknown') {
     return switches.use('unknownRoute') === '404 before authentication'
-      ? unknownRoute(routed, route.nearest)
+      ? unknownPath(routed, route.nearest)
       : respondToCaller(routed);
   }
   const { method } = request.recorded;
   if (method === 'HEAD' && switches.use('headRequests') === 'like-get') return respondToCaller(routed);
   if (method === 'OPTIONS' && switches.use('optionsRequests') === 'allow-header') {
-    return errors.optionsResponse(switches);
+    return optionsResponse(switches);
   }
-  return errors.methodRefusal(switches);
+  return methodRefusal(switches);
 }
 
-function unknownRoute({ service, identity }: RoutedRequest, nearest: string | undefined): MockResponse {
-  return errors.unknownRoute(nearest, identity && nearStubs(service.state.stubs, identity));
+function unknownPath({ service, identity }: RoutedRequest, nearest: string | undefined): MockResponse {
+  return unknownRoute(nearest, identity && nearStubs(service.state.stubs, identity));
 }
 
 function operationOf(route: RouteMatch): Operation | undefined {
@@ -128,7 +140,7 @@ function respondToCaller(routed: RoutedRequest): MockResponse {
   const authentication = authenticateKey(service.state, credential, { behaviour: switches, at });
   if (authentication.refusedBy === undefined) return respondToKey(routed, authentication.key, keyTransport);
   const facts = { keyTransport, keyId: authentication.key?.id };
-  return { ...errors.authenticationRefusal(authentication, switches), facts };
+  return { ...authenticationRefusal(authentication, switches), facts };
 }
 
 /** Third step: checks both limits. */
@@ -164,9 +176,9 @@ function responseOf(decision: Decision<MockResponse>, { switches, at }: RoutedRe
     case 'served':
       return decision.response;
     case 'rate-limited':
-      return errors.rateRefusal(decision, switches);
+      return rateRefusal(decision, switches);
     case 'quota-exhausted':
-      return errors.quotaRefusal(decision, switches, at);
+      return quotaRefusal(decision, switches, at);
   }
 }
 
@@ -176,7 +188,7 @@ function respondWithinLimits(routed: RoutedRequest, key: KeyRecord, quota: Quota
   try {
     if (stub !== undefined && stub.source.kind !== 'function')
       return stubResponse(stub, stub.source, { request, seed });
-    if (route.kind === 'unknown') return unknownRoute(routed, route.nearest);
+    if (route.kind === 'unknown') return unknownPath(routed, route.nearest);
     const { operation, parameters } = route;
     const latest = stub?.source.kind === 'function' ? stub.source.latest : undefined;
     const respondTo = service.responders[operation.id] ?? exampleResponder;
@@ -186,6 +198,52 @@ function respondWithinLimits(routed: RoutedRequest, key: KeyRecord, quota: Quota
     return { ...response, stub: stub.id };
   } catch (error) {
     // Converted here, so that the exception of a responder counts like any other 500.
-    return errors.internalError(error);
+    return internalError(error);
   }
+}
+
+/** A valid key, or a refusal with the key, if it is known. */
+type Authentication =
+  | { readonly key: KeyRecord; readonly refusedBy?: never }
+  | ({ readonly key?: KeyRecord | undefined } & AuthenticationRefusal);
+
+/** Chooses the credential of a request. `'several'`: the switch refuses a request with more than one. */
+function chosenCredential(
+  [first, second]: readonly Credential[],
+  behaviour: Switches,
+): Credential | 'several' | undefined {
+  if (first === undefined || second === undefined) return first;
+  return { header: first, query: second, refused: 'several' as const }[behaviour.use('severalCredentials')];
+}
+
+/** Finds the key of a credential by its hash. */
+function authenticateKey(
+  state: ServiceState,
+  credential: Credential | 'several' | undefined,
+  { behaviour, at }: { readonly behaviour: Switches; readonly at: number },
+): Authentication {
+  if (credential === undefined) return { refusedBy: 'missingKey', why: 'the request has no API key' };
+  if (credential === 'several') {
+    return { refusedBy: 'malformedKey', why: 'the request has more than one credential' };
+  }
+  const key = state.keysByHash.get(credential.hash);
+  if (key === undefined) return unknownKey(credential);
+  if (key.revokedAt !== undefined && at >= key.revokedAt + behaviour.use('revocationDelayMs')) {
+    return { key, refusedBy: 'revokedKey', why: `${key.id} is revoked` };
+  }
+  if (isAboveCap(key, behaviour) && behaviour.use('overCapKeys') === 'block') {
+    return { key, refusedBy: 'revokedKey', why: `${key.id} is above the cap of the ${key.account.plan} plan` };
+  }
+  return { key };
+}
+
+/** Every plan allows one key, and most accounts have one. */
+function isAboveCap(key: KeyRecord, behaviour: Switches): boolean {
+  return key.account.activeKeys > 1 && keysAboveCap(key.account, behaviour).includes(key);
+}
+
+function unknownKey({ isWellFormed }: Credential): Authentication {
+  return isWellFormed
+    ? { refusedBy: 'unknownKey', why: 'this mock never created this key' }
+    : { refusedBy: 'malformedKey', why: 'the credential does not look like an API key' };
 }

@@ -9,10 +9,9 @@ import type { QuotaUse } from '../service/quota.ts';
 import { type Random, randomFromSeed, textHash } from '../service/random.ts';
 import type { KeyRecord } from '../service/service-state.ts';
 import type { LatestFunction } from '../stubs/stub-schemas.ts';
-import { badParameter } from './error-responses.ts';
 import type { MockResponse } from './mock-message.ts';
 import { type ParsedRequest, parametersOf } from './parse-request.ts';
-import { envelopeResponse, errorResponse, successResponse } from './responses.ts';
+import { badParameter, envelopeResponse, errorResponse, successResponse } from './responses.ts';
 
 /** Creates the response to a request within both limits. It is synchronous, because the limits are checked before and
  * counted after it, in one step. */

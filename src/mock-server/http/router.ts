@@ -1,6 +1,7 @@
 import type { Operation } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
 import { createOperationFinder, type FoundOperation } from '../../operation-path.ts';
+import { plainPath } from '../matching/request-pattern.ts';
 
 /** The route of a request. */
 export type RouteMatch =
@@ -16,18 +17,10 @@ export function createRouter(operations: Readonly<Record<string, Operation>>): F
   const find = createOperationFinder(all);
   const paths = all.map(({ path }) => path);
   return (method, path) => {
-    const found = find(path) ?? (path.includes('%') ? find(withoutNeedlessEscapes(path)) : undefined);
+    const found = find(plainPath(path));
     if (found === undefined) return { kind: 'unknown', nearest: nearestPath(path, paths) };
     return { kind: method === found.operation.method ? 'operation' : 'wrong-method', ...found };
   };
-}
-
-/** Decodes unreserved characters: `%71uota` is the same as `quota` (RFC 3986 §6.2.2.2). */
-export function withoutNeedlessEscapes(path: string): string {
-  return path.replace(/%[0-9a-f]{2}/gi, (sequence) => {
-    const character = String.fromCharCode(Number.parseInt(sequence.slice(1), 16));
-    return /[\w.~-]/.test(character) ? character : sequence;
-  });
 }
 
 /** The most similar path; `undefined` if none is similar. */

@@ -1,4 +1,4 @@
-import { nearMisses } from '../matching/near-misses.ts';
+import { nearMisses } from '../matching/request-pattern.ts';
 import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
 import { keyText, statusText, valuePairs } from './entry-text.ts';
 import type { Journal, JournalEntry, PatternOf } from './journal.ts';

@@ -77,6 +77,8 @@ export type PatternOf = (kind: 'stub' | 'fault', id: string) => RequestPattern |
 export class Journal {
   readonly #size: number;
   readonly #space: JournalOfSpace | undefined;
+  /** Name of the space; `undefined` for the mock itself. */
+  readonly space: string | undefined;
   readonly knowsKey: JournalOptions['knowsKey'];
   readonly patternOf: PatternOf;
   /** A ring: entry number n is at (n - 1) % size. */
@@ -89,6 +91,7 @@ export class Journal {
   constructor(size: number, { space, knowsKey, patternOf = () => undefined }: JournalOptions = {}) {
     this.#size = size;
     this.#space = space;
+    this.space = space?.name;
     this.knowsKey = knowsKey;
     this.patternOf = patternOf;
   }
@@ -108,11 +111,6 @@ export class Journal {
   /** Number of the last request; 0 for none. */
   get last(): number {
     return this.#last;
-  }
-
-  /** Name of the space; `undefined` for the mock itself. */
-  get space(): string | undefined {
-    return this.#space?.name;
   }
 
   /** Stores an entry, whose number is one more than the last. */

@@ -1,6 +1,8 @@
+import { Script } from 'node:vm';
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
-import { invalidOption } from '../mock-server-error.ts';
+import { editDistance } from '../../nearest-name.ts';
+import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { type RecordedRequest, recordedHeader, recordedParameter, redactKeys } from '../redact-keys.ts';
 import { expected, recordOf } from './checked-input.ts';
 
@@ -72,8 +74,11 @@ function canBeRecorded(values: Readonly<Record<string, unknown>>, recorded: Reco
   );
 }
 
+const MOST_PATTERN_CHARACTERS = 1000;
+const PATTERN_WORDS = `a regular expression of at most ${MOST_PATTERN_CHARACTERS} characters`;
+
 const regularExpression = z
-  .strictObject({ matches: z.string(), flags: z.string().optional() })
+  .strictObject({ matches: z.string().max(MOST_PATTERN_CHARACTERS, PATTERN_WORDS), flags: z.string().optional() })
   .refine(compiles, { error: 'a regular expression that compiles' });
 const absence = z.strictObject({ absent: z.boolean() });
 
@@ -103,7 +108,9 @@ export const requestPatternShape = {
     z
       .string(error)
       .regex(/^[/*][^?#]*$/, error)
-      .overwrite((path) => path.replace(ENCODED_IN_PATHS, (text) => encodeURIComponent(Buffer.from(text).toString()))),
+      .overwrite((path) =>
+        plainPath(path.replace(ENCODED_IN_PATHS, (text) => encodeURIComponent(Buffer.from(text).toString()))),
+      ),
   ).optional(),
   // ANY is not a method, so it would never match.
   method: expected('a method in capitals, such as GET', (error) =>
@@ -205,8 +212,30 @@ function matchesValue(wanted: AnyPattern, actual: Actual): boolean {
   if (!('matches' in wanted)) return false;
   // With `g` and `y`, a match starts after the previous one.
   const regex = new RegExp(wanted.matches, wanted.flags?.replace(/[gy]/g, ''));
-  return values.some((value) => regex.test(value));
+  return values.some((value) => testWithinLimit(regex, value));
 }
+
+/** Tests a text. A pattern that would block the server throws `MockServerError` with code `slow_pattern`. */
+function testWithinLimit(regex: RegExp, text: string): boolean {
+  if (isFast(regex.source, text.length)) return regex.test(text);
+  try {
+    return TEST.runInNewContext({ regex, text }, { timeout: LONGEST_TEST_MS });
+  } catch (cause) {
+    const message = `The regular expression ${shown(regex.source)} took longer than ${LONGEST_TEST_MS} ms for a text of ${text.length} characters; simplify it.`;
+    throw new MockServerError(message, { code: 'slow_pattern', cause });
+  }
+}
+
+const TEST = new Script('regex.test(text)');
+const LONGEST_TEST_MS = 100;
+
+/** Whether the number of steps is small: without repeated groups, each `*` and `+` multiplies it by the length at most. */
+function isFast(source: string, length: number): boolean {
+  const repeats = source.match(/[*+]|\{\d+,\d*\}/g)?.length ?? 0;
+  return repeats === 0 || (!/\)(?:[*+]|\{)/.test(source) && length ** (repeats + 1) <= MOST_STEPS);
+}
+
+const MOST_STEPS = 10_000_000;
 
 function difference(field: string, actual: Actual, wanted: AnyPattern): Difference {
   return { field, actual: shown(actual), expected: shownPattern(wanted) };
@@ -225,8 +254,18 @@ function shown(value: unknown): string {
   return `'${text.length > 60 ? `${text.slice(0, 57)}...` : text}'`;
 }
 
+/** Decodes unreserved characters: `%71uota` is the same as `quota` (RFC 3986 §6.2.2.2). */
+export function plainPath(path: string): string {
+  if (!path.includes('%')) return path;
+  return path.replace(/%[0-9a-f]{2}/gi, (sequence) => {
+    const character = String.fromCharCode(Number.parseInt(sequence.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : sequence;
+  });
+}
+
 /** Whether a path matches: exactly, or with `*` for any characters. */
-function matchesPath(pattern: string, path: string): boolean {
+function matchesPath(pattern: string, given: string): boolean {
+  const path = plainPath(given);
   if (!pattern.includes('*')) return pattern === path;
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop() ?? '';
@@ -239,4 +278,59 @@ function matchesPath(pattern: string, path: string): boolean {
     from = at + piece.length;
   }
   return from <= path.length - last.length;
+}
+
+interface Comparison {
+  readonly pattern: RequestPattern;
+  readonly differences: Iterable<Difference>;
+}
+
+/** A pair of request and pattern that nearly match. */
+interface NearMiss<Candidate> {
+  readonly candidate: Candidate;
+  /** `differs in query.base: 'USD', expected 'EUR'` */
+  readonly text: string;
+}
+
+/**
+ * The candidates, requests or patterns, that nearly match: up to three, the nearest first. Of those at the same distance the
+ * last one is first: it is the newest request, or the stub that would apply.
+ */
+export function nearMisses<Candidate>(
+  candidates: readonly Candidate[],
+  compare: (candidate: Candidate) => Comparison,
+): readonly NearMiss<Candidate>[] {
+  return candidates
+    .map((candidate) => ({ candidate, ...compared(compare(candidate)) }))
+    .filter(({ isClose }) => isClose)
+    .reverse()
+    .sort((one, other) => one.distance - other.distance)
+    .slice(0, MOST_CLOSE)
+    .map(({ candidate, differences }) => ({ candidate, text: `differs in ${differences.map(textOf).join('; ')}` }));
+}
+
+const MOST_CLOSE = 3;
+
+function compared({ pattern, differences: found }: Comparison) {
+  const differences = [...found];
+  // A candidate without any match is no help.
+  const hasMatch =
+    differences.length < countFields(pattern) ||
+    differences.every(({ field }) => /^(?:query|headers)\.|^body$/.test(field));
+  const distance = differences.reduce((sum, difference) => sum + distanceOf(difference), 0);
+  return { differences, distance, isClose: differences.length > 0 && hasMatch };
+}
+
+/** From 0, for texts that differ in upper and lower case only, to 1, for a value that is absent. */
+function distanceOf({ actual, expected }: Difference): number {
+  if (actual === 'absent' || expected === 'absent') return 1;
+  return editDistance(actual.toLowerCase(), expected.toLowerCase()) / Math.max(actual.length, expected.length);
+}
+
+function textOf({ field, actual, expected }: Difference): string {
+  return `${field}: ${actual}, expected ${expected}`;
+}
+
+function countFields({ query = {}, headers = {}, ...others }: RequestPattern): number {
+  return Object.keys(query).length + Object.keys(headers).length + Object.keys(others).length;
 }

@@ -1,4 +1,4 @@
-import type { BehaviourOptions } from '../behaviour/behaviour-options.ts';
+import type { BehaviourOptions } from '../behaviour/behaviour.ts';
 import { type BehaviourValues, type SwitchName, switches } from '../behaviour/switches.ts';
 import type { ProbeResponse, Prober } from './prober.ts';
 

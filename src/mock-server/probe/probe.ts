@@ -1,11 +1,19 @@
-import type { BehaviourOptions, KnownValue } from '../behaviour/behaviour-options.ts';
+import type { BehaviourOptions, KnownValue } from '../behaviour/behaviour.ts';
 import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import type { Clock } from '../clock/clock.ts';
 import { createClock } from '../clock/mock-clock.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
-import { BEYOND_LIMIT, CHARGED_BY_LIMIT, observeRetryAfter, probeLimit, responseTo } from './limit-steps.ts';
 import { Findings, type ObservedBehaviour, type Probing } from './probe-report.ts';
-import { observeQuotaRecord, PROBE_STEPS, usedOf } from './probe-steps.ts';
+import {
+  BEYOND_LIMIT,
+  CHARGED_BY_LIMIT,
+  observeQuotaRecord,
+  observeRetryAfter,
+  PROBE_STEPS,
+  probeLimit,
+  responseTo,
+  usedOf,
+} from './probe-steps.ts';
 import {
   BudgetExhausted,
   type ProbeFetch,

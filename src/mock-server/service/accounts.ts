@@ -159,8 +159,6 @@ export function revoke(key: KeyRecord, now: number): void {
 
 /** The active keys above the cap of the plan, after a change to a smaller plan. The oldest keys are within the cap. */
 export function keysAboveCap(account: AccountRecord, behaviour: Switches): readonly KeyRecord[] {
-  // Every plan allows one key, and most accounts have one.
-  if (account.activeKeys <= 1) return [];
   const cap = maxActiveKeys(account, behaviour);
   if (cap === null || account.activeKeys <= cap) return [];
   return account.keys.filter((key) => key.revokedAt === undefined).slice(cap);

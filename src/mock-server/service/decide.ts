@@ -1,7 +1,7 @@
 import type { Switches } from '../behaviour/behaviour.ts';
 import { chargeQuota, type QuotaUse, quotaUse } from './quota.ts';
-import { type RateWindow, rateWindows } from './rate-windows.ts';
-import { type KeyRecord, limitPerMinute } from './service-state.ts';
+import { limitPerMinute, type RateWindow, rateWindows } from './rate-windows.ts';
+import type { KeyRecord } from './service-state.ts';
 
 /** A request with a known key, before the limits are checked. */
 interface MeteredRequest<Result> {

@@ -1,8 +1,8 @@
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import { type QuotaUse, quotaUse } from './quota.ts';
-import { WINDOW_MS } from './rate-windows.ts';
-import { type KeyRecord, limitPerMinute } from './service-state.ts';
+import { limitPerMinute, WINDOW_MS } from './rate-windows.ts';
+import type { KeyRecord } from './service-state.ts';
 
 /** The per-minute window of a key, of the kind that the switch `rateWindow` names. Times are milliseconds since the Unix epoch. */
 export interface MinuteUse {

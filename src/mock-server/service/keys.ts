@@ -4,14 +4,8 @@ import { checkOptionNames, invalidOption, MockServerError, unknownId } from '../
 import { findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { keyUsage, type MinuteUse } from './key-usage.ts';
 import { type QuotaUse, quotaUse } from './quota.ts';
-import { type RateWindow, rateWindows } from './rate-windows.ts';
-import {
-  type AccountRecord,
-  type KeyRecord,
-  limitPerMinute,
-  type ServiceContext,
-  type ServiceState,
-} from './service-state.ts';
+import { limitPerMinute, type RateWindow, rateWindows } from './rate-windows.ts';
+import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
 
 /** A key that was just created. */
 export interface CreatedKey {

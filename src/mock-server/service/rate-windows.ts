@@ -1,7 +1,13 @@
+import { type PlanName, plans } from '../../generated/service.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 
 /** Length of the per-minute window. Windows are `[start, end)`: at `end` the next one applies. */
 export const WINDOW_MS = 60_000;
+
+/** Requests per minute that the plan of an account allows. */
+export function limitPerMinute({ plan }: { readonly plan: PlanName }): number {
+  return plans[plan].rateLimitPerMinute;
+}
 
 /**
  * The usage of a key's per-minute limit, for one kind of window.

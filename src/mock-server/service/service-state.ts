@@ -1,4 +1,4 @@
-import { type PlanName, plans } from '../../generated/service.ts';
+import type { PlanName } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { FaultRecord } from '../faults/fault-kinds.ts';
 import type { StubRecord } from '../stubs/stub-schemas.ts';
@@ -128,8 +128,4 @@ export function resetKeyUse(state: ServiceState, now: number): Partial<ServiceSt
     if (key.revokedAt !== undefined) key.revokedAt = Math.min(key.revokedAt, now);
   }
   return { accounts, keys, keysByHash, lastAccount, lastKey, random };
-}
-
-export function limitPerMinute(account: AccountRecord): number {
-  return plans[account.plan].rateLimitPerMinute;
 }

@@ -1,7 +1,7 @@
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { FaultRecord } from '../faults/fault-kinds.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
-import type { StubRecord, StubSource } from '../stubs/stub-schemas.ts';
+import type { SavedStub, StubRecord } from '../stubs/stub-schemas.ts';
 import { randomFrom } from './random.ts';
 import { rateWindows } from './rate-windows.ts';
 import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from './service-state.ts';
@@ -54,10 +54,6 @@ export interface SnapshotOwner {
 interface OwnKey {
   readonly keyId: string;
   readonly state: ServiceState;
-}
-
-interface SavedStub extends Omit<StubRecord, 'source'> {
-  readonly source: Exclude<StubSource, { readonly kind: 'function' }>;
 }
 
 interface SavedFault extends Omit<FaultRecord, 'matchedByKey'> {

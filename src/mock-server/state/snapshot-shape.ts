@@ -3,23 +3,12 @@ import { type PlanName, plans } from '../../generated/service.ts';
 import { Behaviour } from '../behaviour/behaviour.ts';
 import { SWITCH_NAMES } from '../behaviour/switches.ts';
 import { LATEST_MS } from '../clock/clock.ts';
-import { delaySchema } from '../delay.ts';
 import { faultUnion } from '../faults/fault-kinds.ts';
-import { requestPatternShape } from '../matching/request-pattern.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
 import type { Snapshot } from '../service/snapshot.ts';
+import { savedStub } from '../stubs/stub-schemas.ts';
 
 export const planName = z.enum(Object.keys(plans) as [PlanName, ...PlanName[]]).describe('Name of the plan.');
-
-/** A response of a stub. */
-const stubbedResponse = z.strictObject({
-  status: z.number().int(),
-  headers: z.record(z.string(), z.string()),
-  cookies: z.array(z.string()).optional().describe('Value of each `set-cookie` header.'),
-  body: z.string(),
-  delayMs: delaySchema.optional(),
-  code: z.string().nullable(),
-});
 
 /**
  * A copy of a snapshot, with the default of each switch that it lacks. Throws `MockServerError` with code `invalid_snapshot`
@@ -35,21 +24,35 @@ export function checkedSnapshot(snapshot: unknown, behaviour = new Behaviour({},
   }
   const { data, error } = snapshotShape().safeParse(snapshot);
   if (error !== undefined) throw damaged(error);
-  checkCounters(data);
+  checkIds(data);
   return { ...data, behaviour: checkedSwitches(data.behaviour, behaviour) };
 }
 
-/** A counter below the number of an id would create a second key, account or e-mail with that id. */
-function checkCounters({ accounts, keys, mails, ...last }: Snapshot): void {
+/** Ids and keys are unique. A counter below the number of an id would create a second record with that id. */
+function checkIds({ accounts, keys, mails, ...last }: Snapshot): void {
+  checkUnique(
+    'keys.hash',
+    keys.map(({ hash }) => hash),
+  );
   for (const [counter, records] of [
     ['lastAccount', accounts],
     ['lastKey', keys],
     ['lastMail', mails],
   ] as const) {
+    checkUnique(
+      `${counter.slice(4).toLowerCase()}s.id`,
+      records.map(({ id }) => id),
+    );
     const later = records.find(({ id }) => Number(/_(\d+)$/.exec(id)?.[1] ?? 0) > last[counter]);
     if (later === undefined) continue;
     throw invalid(`snapshot.${counter} is ${last[counter]}; expected at least the number of ${later.id}.`, counter);
   }
+}
+
+function checkUnique(field: string, values: readonly string[]): void {
+  const seen = new Set<string>();
+  const twice = values.find((value) => seen.has(value) || !seen.add(value));
+  if (twice !== undefined) throw invalid(`snapshot.${field} has ${show(twice)} twice; expected it once.`, field);
 }
 
 function damaged({ issues: [issue] }: z.ZodError): MockServerError {
@@ -80,7 +83,7 @@ export function snapshotShape(): z.ZodType<Snapshot, Snapshot> {
 let shape: z.ZodType<Snapshot, Snapshot> | undefined;
 
 function createShape(): z.ZodType<Snapshot, Snapshot> {
-  const { stub, fault, ...service } = { ...serviceShapes(), ...responseShapes() };
+  const { fault, ...service } = { ...serviceShapes(), ...responseShapes() };
   const snapshot = z.strictObject({
     version: z.literal(1),
     now: z.number().min(0).max(LATEST_MS),
@@ -99,7 +102,7 @@ function createShape(): z.ZodType<Snapshot, Snapshot> {
     faults: z.array(fault),
     lastFault: COUNT,
     lastSpace: COUNT,
-    stubs: z.array(stub).default([]),
+    stubs: z.array(savedStub).default([]),
     lastStub: COUNT.default(0),
   });
   return snapshot as unknown as z.ZodType<Snapshot, Snapshot>;
@@ -146,17 +149,6 @@ function responseShapes() {
       matched: COUNT,
       struck: COUNT,
       matchedByKey: z.record(z.string(), COUNT),
-    }),
-    stub: z.strictObject({
-      id: z.string(),
-      match: z.strictObject(requestPatternShape),
-      times: WHOLE.nullable(),
-      priority: WHOLE.default(0),
-      source: z.union([
-        z.strictObject({ kind: z.literal('responses'), responses: z.array(stubbedResponse).min(1) }),
-        z.strictObject({ kind: z.literal('replay'), recorded: z.record(z.string(), stubbedResponse) }),
-      ]),
-      served: COUNT,
     }),
   };
 }

@@ -1,9 +1,8 @@
 import { drawDelayMs } from '../delay.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { type ParsedRequest, parametersOf } from '../http/parse-request.ts';
-import { nearMisses } from '../matching/near-misses.ts';
-import { differences, type MatchedRequest, matchesPattern } from '../matching/request-pattern.ts';
-import { recordedResponseTo } from '../rates/replay.ts';
+import { differences, type MatchedRequest, matchesPattern, nearMisses } from '../matching/request-pattern.ts';
+import { recordedResponseTo } from './replay.ts';
 import type { StubRecord, StubSource } from './stub-schemas.ts';
 
 /** The stub for a request. Stubs of `mock.latest` are last; of the others with the highest priority, the last one added. */

@@ -1,6 +1,7 @@
 import { setupServer } from 'msw/node';
 import { expect, onTestFinished, test } from 'vitest';
 import { operations } from '../../../src/generated/operations.ts';
+import { mswPath } from '../../../src/mock-server/adapters/interception.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { mockHandlers } from '../../../src/mock-server/msw/index.ts';
 
@@ -47,4 +48,24 @@ test('a fault that msw cannot reproduce is an error in the response and in the j
 
 test.each([{}, undefined, () => undefined])('use(%j) is refused, because it is no handler', (handler) => {
   expect(() => createMockServer().use(handler as never)).toThrow('a request handler of msw, such as http.get()');
+});
+
+test('handlers of a mock at an IPv6 address respond', async () => {
+  const mock = createMockServer({ baseUrl: 'http://[::1]:4010' });
+  const server = setupServer(...mockHandlers(mock));
+  server.listen();
+  onTestFinished(() => server.close());
+
+  expect((await fetch('http://[::1]:4010/api/v1/quota')).status).toBe(401);
+});
+
+test.each([
+  ['http://a.test/v1/{pair}:convert', 'http://a.test/v1/EUR:convert', 'http://a.test/v1/EUR'],
+  ['http://[::1]:80/v1/rates', 'http://[::1]:80/v1/rates', 'http://[::1]:80/v1/ratess'],
+  ['http://a.test/v1/a.b(c)/{x}', 'http://a.test/v1/a.b(c)/1', 'http://a.test/v1/axb(c)/1'],
+])('characters that have a meaning for msw are plain in the path %s', (url, matching, other) => {
+  const path = mswPath(url);
+
+  expect(path).toBeInstanceOf(RegExp);
+  expect([matching, other].map((one) => (path as RegExp).test(one))).toEqual([true, false]);
 });

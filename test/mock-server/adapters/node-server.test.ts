@@ -3,7 +3,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { listenHttp } from '../../../src/mock-server/adapters/node-server.ts';
-import type { HandleRequest } from '../../../src/mock-server/handle.ts';
+import type { HandleRequest } from '../../../src/mock-server/http/mock-message.ts';
 import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
 
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });

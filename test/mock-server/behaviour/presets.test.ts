@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { presetValues } from '../../../src/mock-server/behaviour/behaviour-options.ts';
+import { presetValues } from '../../../src/mock-server/behaviour/behaviour.ts';
 import { SWITCH_NAMES, switches } from '../../../src/mock-server/behaviour/switches.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { notShown } from '../../../src/generated/service.ts';
-import type { BehaviourOptions } from '../../../src/mock-server/behaviour/behaviour-options.ts';
+import type { BehaviourOptions } from '../../../src/mock-server/behaviour/behaviour.ts';
 import { SWITCH_NAMES, type SwitchName, switches } from '../../../src/mock-server/behaviour/switches.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 

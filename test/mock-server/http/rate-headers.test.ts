@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Behaviour } from '../../../src/mock-server/behaviour/behaviour.ts';
-import { rateHeaders } from '../../../src/mock-server/http/response-headers.ts';
+import { rateHeaders } from '../../../src/mock-server/http/responses.ts';
 
 const NOW = Date.UTC(2026, 0, 21, 14, 20);
 const headers = (style: 'none' | 'x-ratelimit' | 'ietf-draft', used: number, fullInMs: number) =>

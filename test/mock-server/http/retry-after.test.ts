@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { Behaviour } from '../../../src/mock-server/behaviour/behaviour.ts';
-import type { BehaviourOptions } from '../../../src/mock-server/behaviour/behaviour-options.ts';
-import { retryAfter } from '../../../src/mock-server/http/response-headers.ts';
+import { Behaviour, type BehaviourOptions } from '../../../src/mock-server/behaviour/behaviour.ts';
+import { retryAfter } from '../../../src/mock-server/http/responses.ts';
 
 const DECIMAL = { retryAfterFormat: 'decimal' } as const;
 const MILLISECONDS = { retryAfterUnit: 'milliseconds' } as const;

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CURRENCIES, inventRates } from '../../../src/mock-server/rates/invented-latest.ts';
-import { snapshotIntervalMs } from '../../../src/mock-server/rates/latest-responder.ts';
+import { CURRENCIES, inventRates, snapshotIntervalMs } from '../../../src/mock-server/rates/latest.ts';
 
 const JANUARY = Date.UTC(2026, 0, 15);
 const currency = fc.constantFrom(...CURRENCIES);

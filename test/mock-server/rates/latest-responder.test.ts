@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CURRENCIES } from '../../../src/mock-server/rates/invented-latest.ts';
+import { CURRENCIES } from '../../../src/mock-server/rates/latest.ts';
 import { MockCore, type MockCoreOptions } from '../../helpers/mock-core.ts';
 
 function latest(query = '', options: MockCoreOptions = {}) {

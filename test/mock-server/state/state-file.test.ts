@@ -17,8 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
-import { readStateFile } from '../../../src/mock-server/state/state-file.ts';
-import { lockState, pidHost } from '../../../src/mock-server/state/state-lock.ts';
+import { lockState, pidHost, readStateFile } from '../../../src/mock-server/state/state-file.ts';
 import { until } from '../../helpers/until.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'fxrates-state-'));
@@ -281,7 +280,7 @@ test('a second copy of the package in the same process does not replace a lock',
   const state = join(newFolder(), 'state.json');
   const lock = await lockState(state);
   vi.resetModules();
-  const copy = await import('../../../src/mock-server/state/state-lock.ts');
+  const copy = await import('../../../src/mock-server/state/state-file.ts');
 
   await expect(copy.lockState(state, { wait: async () => undefined })).rejects.toMatchObject({ code: 'state_in_use' });
   expect(await lock.isLost()).toBe(false);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { BehaviourOptions } from '../../behaviour/behaviour-options.ts';
+import type { BehaviourOptions } from '../../behaviour/behaviour.ts';
 import { SWITCH_GROUPS } from '../../behaviour/switches.ts';
 import { route } from '../route.ts';
 import { behaviourChanges, switchDescription, switchValues } from '../shapes.ts';

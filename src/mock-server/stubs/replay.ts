@@ -3,8 +3,8 @@ import { jsonDocuments } from '../../json-tokens.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { errorResponse, successBody, withoutTags } from '../http/responses.ts';
 import { invalidOption } from '../mock-server-error.ts';
-import { jsonParts, unquoted } from '../stubs/json-parts.ts';
-import type { StubbedResponse } from '../stubs/stub-schemas.ts';
+import { jsonParts, unquoted } from './json-parts.ts';
+import type { StubbedResponse } from './stub-schemas.ts';
 
 /**
  * Recorded responses of `latest`: one envelope (`{ success, data }`) for every query, or an object with one response per
