@@ -29,6 +29,21 @@ test('sends over sockets', async () => {
   await mock.close();
 });
 
+test('sends through a stub of fetch, and over sockets when it is restored', async () => {
+  const mock = createMockServer();
+  const { url } = await mock.serve();
+  const fx = new FxRates({ apiKey: mock.createKey().key, baseUrl: url });
+  const rates = { success: true, data: { EUR: 1 } };
+  const stub = jest.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json(rates));
+
+  await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
+  stub.mockRestore();
+  expect(mock.journal.list()).toEqual([]);
+  await expect(fx.quota()).resolves.toMatchObject({ plan: 'free' });
+
+  await mock.close();
+});
+
 test('loads every entry, and msw only when it is used', () => {
   expect([typeof fileStore, typeof redisStore]).toEqual(['function', 'function']);
   expect(() => mockHandlers(createMockServer())).toThrow();

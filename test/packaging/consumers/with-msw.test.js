@@ -8,9 +8,7 @@ test('intercepts fetch with msw', async () => {
   mock.listen();
   const { key } = mock.createKey();
 
-  await expect(new FxRates({ apiKey: key, baseUrl: mock.baseUrl, fetch }).quota()).resolves.toMatchObject({
-    plan: 'free',
-  });
+  await expect(new FxRates({ apiKey: key, baseUrl: mock.baseUrl }).quota()).resolves.toMatchObject({ plan: 'free' });
   expect(mockHandlers(mock).length).toBeGreaterThan(1);
   await mock.close();
 });
