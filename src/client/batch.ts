@@ -99,7 +99,6 @@ export interface BatchParts<Query> {
   readonly onProgress: BatchOptions['onProgress'];
 }
 
-/** Without its result, which a Set could retain (see `Reference`). */
 interface Entry<Query> {
   readonly query: Query;
 }

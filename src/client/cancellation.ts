@@ -1,5 +1,4 @@
 import { AbortError } from './errors/errors.ts';
-import { Reference } from './reference.ts';
 
 /** The part of `AbortSignal` that the client listens to. */
 export interface CancelSignal {
@@ -135,37 +134,36 @@ export function onReturn<T>(
 
 type Callback = () => void;
 
-const listenersOf = new WeakMap<AbortSignal, Set<Reference<Callback>>>();
+const callbacksOf = new WeakMap<AbortSignal, Set<Callback>>();
 
 /**
  * Calls back once when `signal` aborts. Returns a function that cancels it. All callbacks of a signal share one event
  * listener: a signal for a hundred calls is common, and Node warns of a leak from eleven listeners on.
  */
 export function onAbort(signal: AbortSignal, callback: Callback): () => void {
-  const listeners = listenersOf.get(signal) ?? listenTo(signal);
-  const listener = new Reference(callback);
-  listeners.add(listener);
+  const callbacks = callbacksOf.get(signal) ?? listenTo(signal);
+  const own = () => callback(); // the same function may be given twice
+  callbacks.add(own);
   return () => {
-    listener.value = undefined;
-    if (listeners.delete(listener) && listeners.size === 0) forget(signal);
+    if (callbacks.delete(own) && callbacks.size === 0) forget(signal);
   };
 }
 
 const callAll = ({ target }: Event) => {
   const signal = target as AbortSignal; // the only event target with this listener
-  const listeners = listenersOf.get(signal) ?? [];
+  const callbacks = callbacksOf.get(signal) ?? [];
   forget(signal);
-  for (const { value: callback } of listeners) callback?.();
+  for (const callback of callbacks) callback();
 };
 
-function listenTo(signal: AbortSignal): Set<Reference<Callback>> {
-  const listeners = new Set<Reference<Callback>>();
-  listenersOf.set(signal, listeners);
+function listenTo(signal: AbortSignal): Set<Callback> {
+  const callbacks = new Set<Callback>();
+  callbacksOf.set(signal, callbacks);
   signal.addEventListener('abort', callAll);
-  return listeners;
+  return callbacks;
 }
 
 function forget(signal: AbortSignal): void {
-  listenersOf.delete(signal);
+  callbacksOf.delete(signal);
   signal.removeEventListener('abort', callAll);
 }

@@ -15,7 +15,6 @@ import { isTraced, traceCall } from './call-trace.ts';
 import { resolveBatch, resolveCall, resolvePoll } from './config/call-settings.ts';
 import { inheritedOptions, type OpenSettings, resolveOptions } from './config/settings.ts';
 import { type Connection, canConnect, checkGivenKey, connect } from './connection.ts';
-import { withDeadline } from './deadline.ts';
 import {
   deprecations,
   type GetOptions,
@@ -274,8 +273,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     if (schema === undefined) return resultOf(parsed);
     const context = payloadContext(response, { endpoint: caller.endpoint.name, key, log });
     const checked = this.#lifetime.untilClosed(checkPayload(schema, parsed, context));
-    const waiting = { timers: this.#timers, nowMs: time.now(), attempts: log.attempts };
-    return withDeadline(checked, caller, waiting).then(resultOf, (error) => Promise.reject(withCallId(error, log)));
+    const ended = this.#timers.withDeadline(checked, caller, { attempts: log.attempts });
+    return ended.then(resultOf, (error) => Promise.reject(withCallId(error, log)));
   }
 
   /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */

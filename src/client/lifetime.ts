@@ -1,6 +1,5 @@
 import { abortable, Cancellation } from './cancellation.ts';
 import { AbortError, ConfigError } from './errors/errors.ts';
-import { Reference } from './reference.ts';
 
 /** A call in flight. */
 interface OpenCall {
@@ -26,7 +25,7 @@ export class Lifetime {
   readonly warned: Set<string>;
   /** That of the client from which this one was created. */
   readonly #parent: Lifetime | undefined;
-  readonly #calls = new Set<Reference<OpenCall>>();
+  readonly #calls = new Set<OpenCall>();
   readonly #entries = new Set<RetainedState>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
@@ -41,14 +40,12 @@ export class Lifetime {
     return [...(this.#parent?.signals ?? []), this.#closing.signal];
   }
 
-  addCall(call: Reference<OpenCall>): void {
+  addCall(call: OpenCall): void {
     this.#calls.add(call);
     this.#parent?.addCall(call);
   }
 
-  /** Empties the reference, because the set may retain it. */
-  removeCall(call: Reference<OpenCall>): void {
-    call.value = undefined;
+  removeCall(call: OpenCall): void {
     this.#calls.delete(call);
     this.#parent?.removeCall(call);
   }
@@ -57,7 +54,7 @@ export class Lifetime {
   untilClosed<T>(work: Promise<T>): Promise<T> {
     const cancellation = new Cancellation();
     const response = abortable(work, cancellation);
-    const call = new Reference({ cancellation, response });
+    const call = { cancellation, response };
     this.addCall(call);
     const closed = this.signals.find(({ aborted }) => aborted);
     if (closed !== undefined) cancellation.cancel(closed.reason);
@@ -93,7 +90,7 @@ export class Lifetime {
 
   async #close(): Promise<void> {
     const errorOf = () => new AbortError({ message: 'The call was aborted because its client was closed (close())' });
-    const calls = [...this.#calls].flatMap(({ value }) => value ?? []); // copied before a batch or a poll aborts its calls
+    const calls = [...this.#calls]; // copied before a batch or a poll aborts its calls
     const responses = calls.map(({ response }) => response);
     this.#closing.abort(errorOf());
     for (const { cancellation } of calls) cancellation.cancel(errorOf()); // each error has the ID of its call

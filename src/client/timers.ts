@@ -1,13 +1,17 @@
 // Imported, because fake timers that a test installs and removes may never fire.
 import { setImmediate } from 'node:timers';
 import { Heap } from '../heap.ts';
-import { Cancellation, type CancelSignal } from './cancellation.ts';
+import type { Attempt } from './attempt.ts';
+import { Cancellation, type CancelSignal, onAbort } from './cancellation.ts';
 import { type Clock, type SteadyTime, steadyTime } from './clock.ts';
+import { AbortError, TimeoutError } from './errors/errors.ts';
 
 /** Without a reason, every stop would create an exception with its stack: a tenth of the time of a call. */
 const STOPPED = 'stopped';
 /** If a sleep ends later than this, the process was suspended. */
 const STOOD_STILL_MS = 50;
+/** The deadline of a call without one. */
+const NEVER = Number.POSITIVE_INFINITY;
 
 interface Timer {
   readonly at: number;
@@ -24,6 +28,22 @@ interface TimeoutOptions {
   readonly signal: CancelSignal;
   /** Creates the error after the time has passed. */
   readonly errorOf: () => unknown;
+}
+
+/** Signal and deadline of one caller. */
+export interface CallDeadline {
+  readonly signal: AbortSignal | undefined;
+  /** Milliseconds for the whole call; Infinity for no deadline. */
+  readonly deadlineMs: number;
+  /** Time of `SteadyTime` at which they have passed. */
+  readonly deadlineAt: number;
+}
+
+interface DeadlineOptions {
+  /** For the error: the attempts made so far. Copied, because the request continues if it has other callers. */
+  readonly attempts?: readonly Attempt[];
+  /** Called when the caller stops waiting. */
+  readonly leave?: (error: AbortError | TimeoutError) => void;
 }
 
 /**
@@ -68,6 +88,31 @@ export class Timers {
       cancelTimer();
       signal.removeEventListener('abort', onAbort);
     }
+  }
+
+  /** Waits for `work`, but not longer than the caller's signal and deadline allow. */
+  withDeadline<T>(
+    work: Promise<T>,
+    { signal, deadlineMs, deadlineAt }: CallDeadline,
+    { attempts = [], leave }: DeadlineOptions = {},
+  ): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const quit = (error: AbortError | TimeoutError) => {
+        stopWaiting();
+        reject(error);
+        leave?.(error);
+      };
+      const aborted = () => quit(new AbortError({ cause: signal?.reason, attempts: [...attempts] }));
+      const late = () => quit(new TimeoutError({ scope: 'deadline', limitMs: deadlineMs, attempts: [...attempts] }));
+      const unlisten = signal && onAbort(signal, aborted);
+      const cancel = deadlineAt === NEVER ? undefined : this.after(deadlineAt - this.#time.now(), late);
+      const stopWaiting = () => {
+        unlisten?.();
+        cancel?.();
+      };
+      work.finally(stopWaiting).then(resolve, reject);
+      if (signal?.aborted) aborted();
+    });
   }
 
   /** Later in this tick, so that timers set together use one sleep. */

@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import type { Attempt } from '../../src/client/attempt.ts';
-import { withDeadline } from '../../src/client/deadline.ts';
 import { AbortError, TimeoutError } from '../../src/client/index.ts';
 import { Timers } from '../../src/client/timers.ts';
 import { deferred } from '../helpers/deferred.ts';
@@ -16,11 +15,11 @@ function caller({ signal, deadlineMs = 1000 }: { readonly signal?: AbortSignal; 
   const response = deferred<string>();
   const left: unknown[] = [];
   const attempts: Attempt[] = [ATTEMPT];
-  const result = withDeadline(
-    response.promise,
-    { signal, deadlineMs, deadlineAt: deadlineMs },
-    { timers: new Timers(clock), nowMs: clock.now(), attempts, leave: (error) => left.push(error) },
-  );
+  const limits = { signal, deadlineMs, deadlineAt: deadlineMs };
+  const result = new Timers(clock).withDeadline(response.promise, limits, {
+    attempts,
+    leave: (error) => left.push(error),
+  });
   return { clock, response, left, attempts, result };
 }
 
@@ -85,9 +84,7 @@ test('a deadline without further parts rejects without attempts, and other timer
   const clock = new FakeClock(0);
   const timers = new Timers(clock);
   const work = new Promise(() => undefined);
-  const ending = errorOf(
-    withDeadline(work, { signal: undefined, deadlineMs: 1000, deadlineAt: 1000 }, { timers, nowMs: 0 }),
-  );
+  const ending = errorOf(timers.withDeadline(work, { signal: undefined, deadlineMs: 1000, deadlineAt: 1000 }));
   let hasFired = false;
   timers.after(1000, () => {
     hasFired = true;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { Cancellation } from '../../src/client/cancellation.ts';
 import { Lifetime, type RetainedState } from '../../src/client/lifetime.ts';
-import { Reference } from '../../src/client/reference.ts';
 import { deferred } from '../helpers/deferred.ts';
 import { quiet } from '../helpers/fake-clock.ts';
 
@@ -63,7 +62,7 @@ test('close resolves when all calls have ended, and a failed call does not rejec
   const lifetime = new Lifetime();
   const cancellation = new Cancellation();
   const { promise, reject } = deferred<void>();
-  lifetime.addCall(new Reference({ cancellation, response: promise }));
+  lifetime.addCall({ cancellation, response: promise });
   const state = heldState();
   lifetime.retain(state);
   let isClosed = false;
@@ -101,10 +100,10 @@ test('calls of a derived lifetime are also those of its parent, until they are r
   const child = new Lifetime(parent);
   const [ended, open] = [new Cancellation(), new Cancellation()];
   const never = new Promise(() => undefined);
-  const removed = new Reference({ cancellation: ended, response: never });
+  const removed = { cancellation: ended, response: never };
   child.addCall(removed);
   child.removeCall(removed);
-  child.addCall(new Reference({ cancellation: open, response: Promise.resolve() }));
+  child.addCall({ cancellation: open, response: Promise.resolve() });
 
   await parent.close(); // would wait for the removed call as well
   await child.close();

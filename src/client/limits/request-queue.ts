@@ -31,7 +31,7 @@ export interface QueuedCall {
   readonly waits: boolean;
   /** Infinity for none. Called again when the deadline has passed, because that of a shared call can grow. */
   readonly deadlineAt: () => number;
-  /** Set by the queue while it contains the call. A Map of the nodes could retain the call (see `Reference`). */
+  /** Set by the queue while it contains the call. */
   nodes?: Nodes | undefined;
 }
 

@@ -2,12 +2,10 @@ import { parseJson } from '../../json-object.ts';
 import type { ResponseMeta } from '../api-call.ts';
 import { requestIdOf } from '../attempt.ts';
 import { Cancellation } from '../cancellation.ts';
-import { type CallDeadline, withDeadline } from '../deadline.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { shareError, withCallId } from '../errors/caller-error.ts';
 import { AbortError } from '../errors/errors.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { Reference } from '../reference.ts';
 import {
   type ApiRequest,
   type ApiResponse,
@@ -16,7 +14,7 @@ import {
   type Endpoint,
   type Handler,
 } from '../request.ts';
-import type { Timers } from '../timers.ts';
+import type { CallDeadline, Timers } from '../timers.ts';
 
 /** One caller of a call, with its signal and deadline. */
 export interface Caller extends CallDeadline {
@@ -58,21 +56,20 @@ interface CoalesceParts {
  * with the last caller. Calls with different settings (retries, ages) do not share a request.
  */
 export function coalesce({ timers, lifetime, now }: CoalesceParts) {
-  const calls = new Map<string, Reference<SharedCall>>();
+  const calls = new Map<string, SharedCall>();
   const textOf = createSettingsText();
 
   /** Other callers can join the call if it has a `key`. */
   const start = (caller: Caller, next: Handler<ApiRequest>, key?: string): SharedCall => {
     const call = createCall(caller, next);
-    const reference = new Reference(call);
     const finish = () => {
-      lifetime.removeCall(reference);
-      if (key !== undefined && calls.get(key) === reference) calls.delete(key);
+      lifetime.removeCall(call);
+      if (key !== undefined && calls.get(key) === call) calls.delete(key);
     };
     call.response.then(finish, finish);
     call.cancellation.addEventListener('abort', finish);
-    if (key !== undefined) calls.set(key, reference);
-    lifetime.addCall(reference);
+    if (key !== undefined) calls.set(key, call);
+    lifetime.addCall(call);
     return call;
   };
 
@@ -80,7 +77,7 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
     if (caller.signal?.aborted) throw new AbortError({ cause: caller.signal.reason });
     if (!caller.settings.coalesce) return start(caller, next);
     const key = `${sortedTarget(caller.endpoint.target)} ${textOf(caller.settings)}`;
-    const call = calls.get(key)?.value;
+    const call = calls.get(key);
     if (call === undefined) return start(caller, next, key);
     // If the call in flight waits beyond the caller's deadline, a separate call rejects immediately, with the reason.
     return call.log.isSlotAfter(caller.deadlineAt) ? start(caller, next) : call;
@@ -94,7 +91,7 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
       if (!isOwn) pending.catch(shareError);
       const leave = addCaller(call, caller, now);
       try {
-        const response = await withDeadline(pending, caller, { timers, nowMs: now(), attempts: log.attempts, leave });
+        const response = await timers.withDeadline(pending, caller, { attempts: log.attempts, leave });
         return isOwn ? own(response, log) : shared(response, log, caller.endpoint);
       } catch (error) {
         throw withCallId(error, log);

@@ -1,16 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, test, vi } from 'vitest';
-import { resolveCall } from '../../../src/client/config/call-settings.ts';
-import { resolveOptions } from '../../../src/client/config/settings.ts';
-import { operationEndpoint } from '../../../src/client/endpoints.ts';
+import { expect, test } from 'vitest';
 import { AbortError, type FxRates, type RateLimitError, TimeoutError } from '../../../src/client/index.ts';
-import { Lifetime } from '../../../src/client/lifetime.ts';
-import { coalesce } from '../../../src/client/middleware/coalesce.ts';
-import { Timers } from '../../../src/client/timers.ts';
-import { WebHeaders } from '../../../src/client/transport/transport.ts';
-import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
@@ -213,24 +206,6 @@ test('a client keeps no call in memory that has ended', async () => {
 
   // A few can still be on a stack.
   expect(ended.filter((attempts) => attempts.deref() !== undefined).length).toBeLessThan(10);
-});
-
-test('the reference to a call is empty when the call has ended', async () => {
-  const lifetime = new Lifetime();
-  const [added, removed] = [vi.spyOn(lifetime, 'addCall'), vi.spyOn(lifetime, 'removeCall')];
-  const timers = new Timers(new FakeClock());
-  const response = { status: 200, headers: new WebHeaders(new Headers()), rawBody: '', data: {} };
-  const { settings, deadlineMs } = resolveCall({}, resolveOptions({}));
-  const endpoint = operationEndpoint('latest');
-  const send = coalesce({ timers, lifetime, now: () => 0 })(async () => response);
-
-  const ended = send({ endpoint, settings, signal: undefined, deadlineMs, deadlineAt: deadlineMs });
-  const [reference] = added.mock.calls[0] ?? [];
-  expect(reference?.value).toBeDefined();
-  await ended;
-
-  expect(reference?.value).toBeUndefined();
-  expect(removed.mock.calls).toEqual([[reference]]);
 });
 
 test('a signal of many calls has no listeners afterwards', async () => {
