@@ -6,9 +6,8 @@ import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import { dataOptions, formatOptions, generalOptions, profileOption, type SharedOptions } from './options.ts';
 import { commandFirst, createProgram } from './program.ts';
-import { requireProfile } from './settings/profile.ts';
-import { type CliSettings, debugLevel, resolveSettings, unknownSettings } from './settings/settings.ts';
-import { type ConfigFile, NO_CONFIG, readConfig } from './storage/config-file.ts';
+import { type CliSettings, debugLevel, requireProfile, resolveSettings, unknownSettings } from './settings/settings.ts';
+import { type ConfigFile, NO_CONFIG, readConfig } from './storage/json-file.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
 

@@ -14,7 +14,7 @@ import { latestCommand } from './commands/latest.ts';
 import { mockCommand } from './commands/mock/mock.ts';
 import { operationCommand } from './commands/operation.ts';
 import { probeCommand } from './commands/probe.ts';
-import { quotaCommand } from './commands/quota/quota.ts';
+import { quotaCommand } from './commands/quota.ts';
 import { versionCommand } from './commands/version.ts';
 import { helpText } from './help.ts';
 import { errorFormatOption, formatOptions, generalOptions, helpOption, sharedOptions } from './options.ts';

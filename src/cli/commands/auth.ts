@@ -2,8 +2,7 @@ import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
 import { maskKey } from '../../mask-key.ts';
 import { CliCommand, type Invocation } from '../command.ts';
-import { CliError, usageError } from '../errors/cli-error.ts';
-import { changedCommand } from '../errors/next-command.ts';
+import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printError } from '../errors/print-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { connectionOptions, dataOptions, keyOptions, profileOption } from '../options.ts';
@@ -12,8 +11,8 @@ import { sendQuotaRequest } from '../request/send-request.ts';
 import { checkKey, type KeyInUse, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
 import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
-import { changeConfig, ownSetting, readConfig } from '../storage/config-file.ts';
 import { readCredential, removeCredential, storeCredential } from '../storage/credentials.ts';
+import { changeConfig, ownSetting, readConfig } from '../storage/json-file.ts';
 import { grouped } from '../terminal/text.ts';
 
 interface VerifyOptions {

@@ -4,8 +4,14 @@ import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { dataOptions, profileOption, refusedOption } from '../options.ts';
 import { printJson } from '../output/print-json.ts';
-import { requireProfile } from '../settings/profile.ts';
-import { CONFIG_SETTINGS, isSettingName, SETTING_NAMES, type SettingName, settingHint } from '../settings/settings.ts';
+import {
+  CONFIG_SETTINGS,
+  isSettingName,
+  requireProfile,
+  SETTING_NAMES,
+  type SettingName,
+  settingHint,
+} from '../settings/settings.ts';
 import {
   changeConfig,
   configPath,
@@ -14,7 +20,7 @@ import {
   ownSetting,
   profileNames,
   readConfig,
-} from '../storage/config-file.ts';
+} from '../storage/json-file.ts';
 
 const nameArgument = () => new Argument('<name>', SETTING_NAMES.join(', '));
 

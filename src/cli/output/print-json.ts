@@ -8,8 +8,7 @@ import { findCaseless, leaves, memberNames, selectValue, writeJsonPath } from '.
 import type { OutputFormat } from '../options.ts';
 import type { ServiceResponse } from '../request/send-request.ts';
 import type { CliSettings, GetPath } from '../settings/settings.ts';
-import type { Palette } from '../terminal/palette.ts';
-import type { StreamStyle } from '../terminal/screen.ts';
+import type { Palette, StreamStyle } from '../terminal/screen.ts';
 import {
   type CsvTable,
   cellText,

@@ -2,8 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { visible } from '../../visible-text.ts';
 import type { Invocation } from '../command.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Palette } from '../terminal/palette.ts';
-import type { StreamStyle } from '../terminal/screen.ts';
+import type { Palette, StreamStyle } from '../terminal/screen.ts';
 import { wrap } from '../terminal/text.ts';
 import { printJson } from './print-json.ts';
 

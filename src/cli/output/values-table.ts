@@ -1,7 +1,6 @@
 import { oneLine } from '../../visible-text.ts';
 import { leaves } from '../json/select-value.ts';
-import type { Palette } from '../terminal/palette.ts';
-import type { StreamStyle } from '../terminal/screen.ts';
+import type { Palette, StreamStyle } from '../terminal/screen.ts';
 import { wrap } from '../terminal/text.ts';
 import { scalarText } from './delimited-text.ts';
 

@@ -1,8 +1,7 @@
 import type { AnyFxRatesError, NetworkError, QuotaExhaustedError, UnitEstimate } from '../../client/index.ts';
 import { environmentProxy } from '../../environment-proxy.ts';
 import type { Invocation } from '../command.ts';
-import { CliError } from '../errors/cli-error.ts';
-import { changedCommand, relatedCommand } from '../errors/next-command.ts';
+import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import type { KeyInUse } from '../settings/api-key.ts';

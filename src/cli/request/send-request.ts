@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type {
   ApiCall,
   CacheOptions,
@@ -5,6 +6,7 @@ import type {
   FetchLike,
   FxRates,
   FxRatesOptions,
+  LimitStore,
   QuotaData,
   ResponseMeta,
 } from '../../client/index.ts';
@@ -16,7 +18,7 @@ import type { Io } from '../io.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
-import { sharedLimit } from '../storage/shared-limit.ts';
+import { stateFolder } from '../storage/folders.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { explainClientError, withoutAdvice } from './explain-error.ts';
@@ -238,4 +240,45 @@ function curlCommand({ url, headers }: SentRequest): string {
   const parts = ['curl --fail-with-body', '-H "Authorization: Bearer $FXRATES_API_KEY"'];
   if (accept !== undefined) parts.push(`-H ${quoteForShell(`Accept: ${accept}`)}`);
   return [...parts, `'${url.replaceAll("'", '%27')}'`].join(' ');
+}
+
+interface SharedLimit {
+  readonly store: LimitStore;
+  /** Whether a warning of the client is about this store. */
+  isAbout(warning: string): boolean;
+}
+
+/** One for each folder and clock: a command can create several clients, and all of them share one store. */
+const sharedLimits = new WeakMap<Io['clock'], Map<string, SharedLimit>>();
+
+/**
+ * The store in which the commands of a user share the limit of a key, so that `xargs -P 20 fxrates latest` sends no more
+ * requests than one process. `undefined` without a home folder, and with FXRATES_SHARE_LIMIT=off.
+ */
+async function sharedLimit(
+  { env, clock }: Pick<Io, 'env' | 'clock'>,
+  { shareLimit }: Pick<CliSettings, 'shareLimit'>,
+): Promise<SharedLimit | undefined> {
+  const folder = shareLimit ? stateFolder(env) : undefined;
+  if (folder === undefined) return undefined;
+  const ofClock = sharedLimits.get(clock) ?? new Map<string, SharedLimit>();
+  const limit = ofClock.get(folder) ?? (await openLimit(join(folder, 'limits'), clock));
+  sharedLimits.set(clock, ofClock.set(folder, limit));
+  return limit;
+}
+
+async function openLimit(folder: string, clock: Io['clock']): Promise<SharedLimit> {
+  const { fileStore } = await import('../../client/file-store/index.ts');
+  const store = fileStore(folder, { clock });
+  let failure: string | undefined;
+  return {
+    store: {
+      exchange: (name, known, offer) =>
+        store.exchange(name, known, offer).catch((error: Error) => {
+          failure = error.message;
+          throw error;
+        }),
+    },
+    isAbout: (warning) => failure !== undefined && warning.includes(failure),
+  };
 }

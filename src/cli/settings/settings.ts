@@ -1,5 +1,6 @@
 import { nearestName } from '../../nearest-name.ts';
-import { usageError } from '../errors/cli-error.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { type JsonPath, parseJsonPath } from '../json/select-value.ts';
 import {
@@ -12,8 +13,9 @@ import {
   parseTimeout,
   type SharedOptions,
 } from '../options.ts';
-import { type ConfigFile, configValue, NO_CONFIG, profileEntries, profileNames } from '../storage/config-file.ts';
-import type { ColorWhen } from '../terminal/palette.ts';
+import { profilesWithKey } from '../storage/credentials.ts';
+import { type ConfigFile, configValue, NO_CONFIG, profileEntries, profileNames } from '../storage/json-file.ts';
+import type { ColorWhen } from '../terminal/screen.ts';
 import { lowerFirst } from '../terminal/text.ts';
 import { checkBaseUrl, type SourcedText } from './base-url.ts';
 import { parseDuration } from './duration.ts';
@@ -187,4 +189,21 @@ export type SettingName = keyof typeof CONFIG_SETTINGS;
 
 export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(CONFIG_SETTINGS, name);
+}
+
+/** A misspelt profile would use other settings and another key. @throws CliError that lists the profiles */
+export async function requireProfile(
+  { profile }: Pick<CliSettings, 'profile'>,
+  { config, env }: { readonly config: ConfigFile; readonly env: Io['env'] },
+): Promise<void> {
+  if (profile === 'default') return; // it needs no entry
+  const withKey = await profilesWithKey(env).catch(() => [profile]); // the key itself is read later, with the reason
+  const names = new Set([...profileNames(config), ...withKey]);
+  if (names.has(profile)) return;
+  throw new CliError(`there is no profile '${profile}'`, {
+    code: 'unknown_profile',
+    exitCode: exitCodes.config,
+    why: names.size === 0 ? 'no profile is stored' : `stored profiles: ${[...names].sort().join(', ')}`,
+    hints: [`Create it:  fxrates auth login --profile ${profile}`],
+  });
 }

@@ -2,9 +2,8 @@ import { chmod, lstat } from 'node:fs/promises';
 import { isJsonObject, type JsonObject } from '../../json-object.ts';
 import { storageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
-import { memberOf } from './config-file.ts';
 import { configFolder, pathIn } from './folders.ts';
-import { readJsonFile, updateJsonFile } from './json-file.ts';
+import { memberOf, readJsonFile, updateJsonFile } from './json-file.ts';
 
 /** A key in credentials.json. It is sent to its own origin and to no other. */
 export interface Credential {

@@ -4,9 +4,11 @@ import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
 import { isJsonObject, type JsonObject } from '../../json-object.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
+import { UTF16_PROBLEM, utf8Text } from '../../utf8-text.ts';
 import { CliError, noFolder, storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { jsonTextOf } from '../json/json-fault.ts';
+import type { Io } from '../io.ts';
+import { configFolder, pathIn } from './folders.ts';
 
 /** Settings and keys are a few kB. */
 const LARGEST = 1_000_000;
@@ -101,4 +103,151 @@ function parse(bytes: Buffer, path: string): JsonObject {
 function unusable(path: string, why: string): CliError {
   const hints = [`Correct or remove it:  ${path}`];
   return new CliError(`cannot use ${path}`, { code: 'storage', exitCode: exitCodes.config, why, hints });
+}
+
+interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The kind of token that is valid next. */
+type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'nothing';
+
+const SPACE = /[ \t\n\r]*/y;
+const TOKEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these in a string
+  /[{}[\],:]|"(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+
+/** The text of a JSON file, or the problem with it in words. */
+export function jsonTextOf(bytes: Buffer): { readonly text: string } | { readonly problem: string } {
+  const text = utf8Text(bytes);
+  if (text === undefined) return { problem: UTF16_PROBLEM };
+  const fault = jsonFault(text);
+  if (fault === undefined) return { text };
+  return { problem: `it is not valid JSON: line ${fault.line}, column ${fault.column}` };
+}
+
+/**
+ * Where a text stops being JSON, counted from 1; `undefined` when it is JSON. `JSON.parse` names a position for some
+ * faults only. For files of people: small, not deep.
+ */
+export function jsonFault(text: string): Place | undefined {
+  const open: string[] = [];
+  let expected: Expected = 'value';
+  let at = match(SPACE, text, 0).length;
+  while (at < text.length) {
+    const token = match(TOKEN, text, at);
+    const next: Expected | undefined = token === '' ? undefined : expectedAfter(token, expected, open);
+    if (next === undefined) return placeOf(text, at);
+    expected = next;
+    at += token.length;
+    at += match(SPACE, text, at).length;
+  }
+  return expected === 'nothing' ? undefined : placeOf(text, text.length);
+}
+
+/** The kind of token that may follow `token`; `undefined` if `token` is not valid here. */
+function expectedAfter(token: string, expected: Expected, open: string[]): Expected | undefined {
+  if (token === '}' || token === ']') return expectedAfterEnd(token, expected, open);
+  if (token === ',' || token === ':') return expectedAfterSeparator(token, expected, open);
+  if (expected.startsWith('name')) return token.startsWith('"') ? 'colon' : undefined;
+  if (!expected.startsWith('value')) return undefined;
+  if (!'{['.includes(token)) return expectedAfterValue(open);
+  open.push(token);
+  return token === '{' ? 'name or end' : 'value or end';
+}
+
+function expectedAfterEnd(token: '}' | ']', expected: Expected, open: string[]): Expected | undefined {
+  const [opening, whenEmpty] = token === '}' ? ['{', 'name or end'] : ['[', 'value or end'];
+  if (expected !== whenEmpty && expected !== 'comma or end') return undefined;
+  return open.pop() === opening ? expectedAfterValue(open) : undefined;
+}
+
+function expectedAfterSeparator(token: ',' | ':', expected: Expected, open: string[]): Expected | undefined {
+  if (expected !== (token === ',' ? 'comma or end' : 'colon')) return undefined;
+  return token === ':' || open.at(-1) === '[' ? 'value' : 'name';
+}
+
+function expectedAfterValue({ length: depth }: readonly string[]): Expected {
+  return depth === 0 ? 'nothing' : 'comma or end';
+}
+
+function match(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? '';
+}
+
+function placeOf(text: string, at: number): Place {
+  const lines = text.slice(0, at).split('\n');
+  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+}
+
+/** config.json as it was read; empty when there is none. */
+export interface ConfigFile {
+  readonly path: string | undefined;
+  readonly document: JsonObject;
+}
+
+export const NO_CONFIG: ConfigFile = { path: undefined, document: {} };
+
+export function configPath(env: Io['env']): string | undefined {
+  return pathIn(configFolder(env), 'config.json');
+}
+
+export async function readConfig(env: Io['env']): Promise<ConfigFile> {
+  const path = configPath(env);
+  return path === undefined ? NO_CONFIG : { path, document: (await readJsonFile(path)) ?? {} };
+}
+
+/** What config.json says under `name`: for the profile, else for all. @throws CliError for what is neither text nor number */
+export function configValue({ path, document }: ConfigFile, name: string, profile?: string): string | undefined {
+  const own = profile === undefined ? undefined : ownSetting({ document }, name, profile);
+  const value = own ?? memberOf(document, name);
+  if (value === undefined) return undefined;
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  throw storageError(`cannot use ${path}`, `${name} is neither a string nor a number`);
+}
+
+/** The entry of this profile itself, valid or not. */
+export function ownSetting(config: Pick<ConfigFile, 'document'>, name: string, profile: string): unknown {
+  return memberOf(profileEntries(config, profile), name);
+}
+
+/** All entries of a profile, valid or not. */
+export function profileEntries({ document }: Pick<ConfigFile, 'document'>, profile: string): JsonObject {
+  return objectOf(memberOf(memberOf(document, 'profiles'), profile));
+}
+
+export function profileNames({ document }: ConfigFile): readonly string[] {
+  const profiles = memberOf(document, 'profiles');
+  return isJsonObject(profiles) ? Object.keys(profiles) : [];
+}
+
+/** Sets `name` for `profile`, or for all without one; `undefined` removes it. Returns the path of the file. */
+export function changeConfig(
+  { env, clock }: Pick<Io, 'env' | 'clock'>,
+  name: string,
+  { value, profile }: { readonly value: string | undefined; readonly profile?: string },
+): Promise<string> {
+  const change = (document: JsonObject): JsonObject => {
+    if (profile === undefined) return withMember(document, name, value);
+    const profiles = objectOf(memberOf(document, 'profiles'));
+    const changed = withMember(objectOf(memberOf(profiles, profile)), name, value);
+    return { ...document, profiles: { ...profiles, [profile]: changed } };
+  };
+  return updateJsonFile(configPath(env), change, clock);
+}
+
+/** Of its own: a profile may be called `constructor`. */
+export function memberOf(value: unknown, name: string): unknown {
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function withMember(document: JsonObject, name: string, value: string | undefined): JsonObject {
+  const { [name]: _, ...rest } = document;
+  return value === undefined ? rest : { ...rest, [name]: value };
 }

@@ -1,9 +1,15 @@
+import { styleText } from 'node:util';
 import { visible } from '../../visible-text.ts';
 import type { Io, Output } from '../io.ts';
-import type { CliSettings } from '../settings/settings.ts';
-import { createPalette, type Palette, usesColor } from './palette.ts';
+import type { OutputFormat } from '../options.ts';
 import { Redactor } from './redactor.ts';
 import { jsonLine, wrap } from './text.ts';
+
+interface ScreenSettings {
+  readonly color: ColorWhen;
+  readonly quiet: number;
+  readonly output: OutputFormat;
+}
 
 /** The styles of the two output streams, and the only way to write to them: each text is redacted first. */
 export class Screen {
@@ -25,7 +31,7 @@ export class Screen {
 
   constructor(
     io: Pick<Io, 'stdout' | 'stderr' | 'env'>,
-    { color: when, quiet, output }: Pick<CliSettings, 'color' | 'quiet' | 'output'>,
+    { color: when, quiet, output }: ScreenSettings,
     secrets = new Redactor(),
   ) {
     this.#io = io;
@@ -139,4 +145,43 @@ function widthsOf({ columns }: Output): Pick<StreamStyle, 'columns' | 'width'> {
 
 function hasUnicode({ LC_ALL, LC_CTYPE, LANG, WT_SESSION }: Io['env']): boolean {
   return WT_SESSION !== undefined || /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
+}
+
+export type ColorWhen = 'auto' | 'always' | 'never';
+
+interface ColorQuestion {
+  readonly when: ColorWhen;
+  readonly env: Io['env'];
+  readonly isTTY: boolean;
+  /** Whether programs read the stream. If it is not a terminal, only `--color=always` then enables colour. */
+  readonly isForMachines?: boolean;
+}
+
+/** The first rule that applies decides; NO_COLOR beats FORCE_COLOR, as in npm and commander. */
+export function usesColor({ when, env, isTTY, isForMachines = false }: ColorQuestion): boolean {
+  if (when !== 'auto') return when === 'always';
+  if (isForMachines && !isTTY) return false;
+  const { NO_COLOR, FORCE_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM } = env;
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
+  if (CLICOLOR_FORCE && CLICOLOR_FORCE !== '0') return true;
+  return isTTY && CLICOLOR !== '0' && TERM !== 'dumb';
+}
+
+/** Styles by the meaning of the text. They use 16 colours, which every terminal theme defines. */
+export type Palette = Readonly<ReturnType<typeof createPalette>>;
+
+export function createPalette(hasColor: boolean) {
+  const style = (format: Parameters<typeof styleText>[0]) => (text: string) =>
+    hasColor && text !== '' ? styleText(format, text, { validateStream: false }) : text;
+  return {
+    heading: style('bold'),
+    faint: style('dim'),
+    good: style('green'),
+    warning: style('yellow'),
+    failure: style('red'),
+    command: style('cyan'),
+    name: style('blue'),
+    string: style('green'),
+  };
 }

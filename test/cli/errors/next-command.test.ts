@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changedCommand, relatedCommand } from '../../../src/cli/errors/next-command.ts';
+import { changedCommand, relatedCommand } from '../../../src/cli/errors/cli-error.ts';
 
 const words = (line: string) => line.split(' ').filter((word) => word !== '');
 

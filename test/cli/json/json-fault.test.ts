@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonFault } from '../../../src/cli/json/json-fault.ts';
+import { jsonFault } from '../../../src/cli/storage/json-file.ts';
 import { jsonText } from '../../helpers/cli-json-text.ts';
 
 test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { reportText } from '../../../src/cli/output/report.ts';
-import { createPalette } from '../../../src/cli/terminal/palette.ts';
+import { createPalette } from '../../../src/cli/terminal/screen.ts';
 
 const style = { isTTY: true, canRedraw: false, hasColor: false, columns: 40, width: 40, palette: createPalette(false) };
 

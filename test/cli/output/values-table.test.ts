@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { valuesTable } from '../../../src/cli/output/values-table.ts';
-import { createPalette } from '../../../src/cli/terminal/palette.ts';
+import { createPalette } from '../../../src/cli/terminal/screen.ts';
 
 const style = (width: number) => ({
   isTTY: true,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ColorWhen, usesColor } from '../../../src/cli/terminal/palette.ts';
+import { type ColorWhen, usesColor } from '../../../src/cli/terminal/screen.ts';
 
 interface Case {
   readonly when: ColorWhen;

@@ -1,8 +1,7 @@
 import type { BatchProgress } from '../../../client/index.ts';
 import { visible } from '../../../visible-text.ts';
 import type { Invocation } from '../../command.ts';
-import { CliError } from '../../errors/cli-error.ts';
-import { relatedCommand } from '../../errors/next-command.ts';
+import { CliError, relatedCommand } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import type { CallReporter } from '../../request/send-request.ts';

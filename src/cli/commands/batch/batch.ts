@@ -5,19 +5,21 @@ import { checkWritable, replaceFile } from '../../../replace-file.ts';
 import { visible } from '../../../visible-text.ts';
 import { type CachingOptions, cacheOf, cacheOption } from '../../cache/fetch-or-cache.ts';
 import { CliCommand, type Invocation } from '../../command.ts';
-import { CliError, cannotWrite, usageError, writeReason } from '../../errors/cli-error.ts';
-import { changedCommand } from '../../errors/next-command.ts';
+import { CliError, cannotWrite, changedCommand, usageError, writeReason } from '../../errors/cli-error.ts';
+import { errorFacts } from '../../errors/print-error.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
-import { connectionOptions, dataOptions, fileOption, repeatableOption } from '../../options.ts';
-import { dataOf } from '../../output/print-json.ts';
+import { compactJson } from '../../json/pretty-json.ts';
+import { connectionOptions, dataOptions, fileOption, type OutputFormat, repeatableOption } from '../../options.ts';
+import { csvLine } from '../../output/delimited-text.ts';
+import { dataOf, selectedCsv } from '../../output/print-json.ts';
 import { namedQuery, type ParamOptions, parameterOption, parseParameters } from '../../parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { callClient, type OpenClient, openClient, type Query } from '../../request/send-request.ts';
+import type { GetPath } from '../../settings/settings.ts';
 import { rememberCurrencies } from '../../storage/seen-currencies.ts';
 import { grouped } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';
-import { BATCH_FORMATS, type ResultFormat, resultFormat } from './result-format.ts';
 
 const WITH_QUERY = Object.values<Operation>(operations).filter(({ query }) => query !== 'none');
 const NAMES = WITH_QUERY.map(({ id }) => id);
@@ -320,4 +322,61 @@ function againWith(path: string, { argv, args }: Invocation): string {
   const file = args.findLast((word) => !Object.hasOwn(operations, word));
   if (file === undefined) return changedCommand(argv, { without: ['--each='], add: [path] });
   return changedCommand(argv.with(argv.lastIndexOf(file), path), {});
+}
+
+/** The formats of a batch. Another one has no effect if it comes from the environment or config.json. */
+const BATCH_FORMATS: readonly OutputFormat[] = ['auto', 'json', 'compact', 'csv'];
+
+/** How the results of a batch are printed. */
+interface ResultFormat {
+  /** The lines of a success. Its numbers are exactly as received. @throws CliError if a value of `--get` is missing */
+  success(query: Query, json: string): string;
+  /** The line of a failure; `undefined` if the format has none. */
+  failure(query: Query, error: CliError): string | undefined;
+  /** The line above the first success; empty from the second call on. */
+  takeHeader(): string;
+}
+
+/** @throws CliError for `--get` without CSV */
+function resultFormat(queries: readonly Query[], { settings }: Invocation): ResultFormat {
+  if (settings.output === 'csv') return new Csv(queries, settings.get);
+  if (settings.get.length === 0) return JSON_LINES;
+  throw usageError('--get selects values of a batch only with -o csv', 'otherwise, each line is a whole response', [
+    "One value of each as JSON:  fxrates batch … | jq '.data.rates.EUR'",
+  ]);
+}
+
+const JSON_LINES: ResultFormat = {
+  success: (query, json) => `{"query":${JSON.stringify(query)},"data":${compactJson(json)}}\n`,
+  failure: (query, error) => `{"query":${JSON.stringify(query)},"error":${JSON.stringify(errorFacts(error))}}\n`,
+  takeHeader: () => '',
+};
+
+/** One document for all queries: a column for each of their parameters, then the columns of `fxrates latest -o csv`. */
+class Csv implements ResultFormat {
+  readonly #names: readonly string[];
+  readonly #get: readonly GetPath[];
+  /** `undefined` before the first success; empty after it was taken. */
+  #header: string | undefined;
+
+  constructor(queries: readonly Query[], get: readonly GetPath[]) {
+    this.#names = [...new Set(queries.flatMap((query) => Object.keys(query)))];
+    this.#get = get;
+  }
+
+  success(query: Query, json: string): string {
+    const { header, rows } = selectedCsv(json, this.#get);
+    this.#header ??= `${csvLine([...this.#names, ...header])}\n`;
+    const values = new Map(Object.entries(query)); // a name such as constructor is in every object
+    const asked = this.#names.map((name) => [values.get(name) ?? ''].flat().join(' '));
+    return Array.from(rows, (row) => `${csvLine([...asked, ...row])}\n`).join('');
+  }
+
+  failure(): undefined {}
+
+  takeHeader(): string {
+    const header = this.#header ?? '';
+    this.#header = '';
+    return header;
+  }
 }

@@ -16,10 +16,9 @@ import type {
   TlsOptions,
 } from '../../../mock-server/index.ts';
 import type { Invocation } from '../../command.ts';
-import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
-import { changedCommand } from '../../errors/next-command.ts';
+import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { jsonTextOf } from '../../json/json-fault.ts';
+import { jsonTextOf } from '../../storage/json-file.ts';
 import type { Screen } from '../../terminal/screen.ts';
 
 /** Options of `fxrates mock`, as parsed. */
