@@ -13,6 +13,9 @@ import {
   BUNDLERS,
   COMPILE_CHECKS,
   type ConsumerCheck,
+  JEST,
+  JEST_CHECK,
+  JEST_WITH_MSW_CHECK,
   MSW_COMPILE_CHECK,
   MSW_RUN_CHECK,
   NEXT,
@@ -42,6 +45,7 @@ try {
   for (const runtime of OTHER_RUNTIMES) await runOther(runtime, plain);
   await runWith(BUNDLERS, BUNDLER_CHECKS, tarball);
   await runWith(NEXT, [NEXT_CHECK], tarball);
+  await runWith(JEST, [JEST_CHECK, JEST_WITH_MSW_CHECK], tarball);
   for (const { msw, minNode } of MSWS) {
     const project = await installInto(`msw-${msw}`, [tarball.path, '@types/node@20', `msw@${msw}`]);
     await runAll([named(MSW_COMPILE_CHECK, msw)], project, process.execPath);

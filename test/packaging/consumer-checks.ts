@@ -23,6 +23,13 @@ export const RUN_CHECKS: readonly ConsumerCheck[] = [
 /** Beside jest, without flags and settings. */
 export const JEST_CHECK: ConsumerCheck = { name: 'jest', line: 'jest --ci --silent in-jest' };
 
+/** Beside jest and msw, with the settings that docs/testing.md shows. */
+export const JEST_WITH_MSW_CHECK: ConsumerCheck = {
+  name: 'jest with msw',
+  line: 'jest --ci --silent --config jest-with-msw.config.cjs with-msw',
+};
+export const JEST = ['jest@30', 'msw@2', '@babel/preset-env@7'];
+
 /** The types of dependencies are checked as well: `skipLibCheck` is off. */
 export const COMPILE_CHECKS: readonly ConsumerCheck[] = [
   { name: 'TypeScript 7, nodenext', line: `${TSC_7} --module nodenext program.mts` },
