@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type ListeningServer, type ListenOptions, listenHttp } from './adapters/node-server.ts';
 import { createAdmin } from './admin/admin.ts';
+import { ADMIN_ROOT } from './admin/own-pages.ts';
 import type { HandleRequest } from './http/mock-message.ts';
 import type { MockParts } from './mock-parts.ts';
 import type { MockScope } from './mock-scope.ts';
 import { invalidOption } from './mock-server-error.ts';
 import type { Spaces } from './spaces.ts';
 import { StatePersister } from './state/state-file.ts';
-import { ADMIN_ROOT } from './web/own-pages.ts';
 
 /** A mock that listens on a port. */
 export interface RunningServer extends ListeningServer {

@@ -229,12 +229,12 @@ test.each([
   expect([response.status, await response.json()]).toMatchObject([400, { error: { code: 'invalid_option', message } }]);
 });
 
-test('PUT /stubs/x with text instead of an object is refused', async () => {
+test('POST /stubs with text instead of an object is refused', async () => {
   await using mock = createMockServer({ clock: 'virtual' });
   const { url, adminToken } = await mock.serve();
 
-  const response = await fetch(`${url}/__fxrates/stubs/x`, {
-    method: 'PUT',
+  const response = await fetch(`${url}/__fxrates/stubs`, {
+    method: 'POST',
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
     body: '"x"',
   });

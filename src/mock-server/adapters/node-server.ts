@@ -11,6 +11,7 @@ import { type AddressInfo, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { LOOPBACK_ADDRESS } from '../../environment-proxy.ts';
 import type { Admin } from '../admin/admin.ts';
+import { readBody } from '../admin/read-body.ts';
 import { nextTurn } from '../clock/event-loop.ts';
 import { SERVER_CLOSED } from '../delay.ts';
 import { MAX_REQUEST_BODY_BYTES } from '../handle.ts';
@@ -22,7 +23,6 @@ import {
   type RequestSource,
 } from '../http/mock-message.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
-import { readBody } from '../web/read-body.ts';
 import { brokenRequestResponse, brokenRequestText, deliverOverSocket } from './socket-response.ts';
 import type { TlsOptions } from './tls-server.ts';
 

@@ -1,34 +1,24 @@
 import { parseJson } from '../../json-object.ts';
 import { plainPattern } from '../matching/request-pattern.ts';
 import { invalidOption, MockServerError, notFound } from '../mock-server-error.ts';
-import type { PathParameters } from './route.ts';
-import type { adminRoutes } from './routes.ts';
+import type { AdminRoute } from './route.ts';
 
-type Types = NonNullable<(typeof adminRoutes)[number]['types']>;
-type Name = Types['name'];
-type TypesOf<Route extends Name> = Extract<Types, { readonly name: Route }>;
-
-/** Parameters of the path, and the body or the query of routes that accept them. */
-type RouteInput<Route extends Name> = Sent<TypesOf<Route>['body'], TypesOf<Route>['query']> &
-  (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
-
-interface Sent<Body, Query> {
-  readonly body?: Body;
-  readonly query?: Query;
+interface Sent {
+  /** Parameters of the path. */
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: object | undefined;
+  readonly body?: unknown;
 }
 
-/** Calls a route of the admin API by its name, `PUT /accounts/{accountId}/plan`. Resolves to the result of its `run`. */
-export type CallAdmin = <Route extends Name>(
-  route: Route,
-  ...input: unknown extends PathParameters<Route> ? [RouteInput<Route>?] : [RouteInput<Route>]
-) => Promise<TypesOf<Route>['result']>;
+/** Sends a request to a route, by its name, `PUT /accounts/{accountId}/plan`. The caller's type describes the result. */
+export type SendAdmin = <Result>(name: string, sent?: Sent) => Promise<Result>;
 
 /** Creates the function that calls the admin API below `url`. It throws the errors that the mock itself would throw. */
-export function createAdminCall(url: string, token: string): CallAdmin {
+export function createSendAdmin(url: string, token: string): SendAdmin {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const call = async (route: Name, { path = {}, query = {}, body }: AnyInput = {}): Promise<unknown> => {
-    const [method = '', template = ''] = route.split(' ');
-    const place = template.replace(/\{(\w+)\}/g, (_, name: string) => pathSegment(path[name] ?? ''));
+  const send = async (name: string, { path = {}, query = {}, body }: Sent = {}): Promise<unknown> => {
+    const [method = '', template = ''] = name.split(' ');
+    const place = template.replace(/\{(\w+)\}/g, (_, parameter: string) => pathSegment(path[parameter] ?? ''));
     // A string is JSON already. Its numbers keep their digits.
     const text = typeof body === 'string' ? body : JSON.stringify(body, sendable);
     const sent = body === undefined ? {} : { body: text };
@@ -42,17 +32,28 @@ export function createAdminCall(url: string, token: string): CallAdmin {
     return value;
   };
   // The server has checked the output of the route.
-  return call as CallAdmin;
+  return send as SendAdmin;
+}
+
+/** Sends the arguments of a method of the mock to its route. */
+export function callMethod(send: SendAdmin, { method, path, takes = [] }: AdminRoute) {
+  const fields = takes.filter((place) => place.startsWith('body.'));
+  return (...given: readonly unknown[]): Promise<unknown> => {
+    const at = (place: string) => given[takes.indexOf(place)];
+    const inBody = fields.map((place) => [place.slice('body.'.length), at(place)]);
+    const inPath = takes.map((place, index) => [place, String(given[index])]);
+    return send(`${method} ${path}`, {
+      path: { ...Object.fromEntries(inPath), ...Object(at('path')) },
+      query: Object(at('query')),
+      body: at('body') ?? at('text') ?? (inBody.length === 0 ? undefined : Object.fromEntries(inBody)),
+    });
+  };
 }
 
 /** A URL cannot have `.` and `..` as a segment; no id is one of them. */
 function pathSegment(id: string): string {
   if (id === '.' || id === '..') throw notFound(`There is nothing with the id '${id}'.`);
   return encodeURIComponent(id);
-}
-
-interface AnyInput extends Sent<unknown, Readonly<Record<string, unknown>>> {
-  readonly path?: Readonly<Record<string, string>>;
 }
 
 /** JSON has no regular expressions. Refuses values that JSON would lose. */
@@ -74,7 +75,7 @@ function withDates(name: string, value: unknown): unknown {
   return typeof value === 'string' && name.endsWith('At') ? new Date(value) : value;
 }
 
-function searchOf(query: Readonly<Record<string, unknown>>): string {
+function searchOf(query: object): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   if (given.length === 0) return '';
   return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)])))}`;

@@ -4,7 +4,6 @@ import { parseTarget } from '../http/parse-request.ts';
 import { unknownField } from '../matching/checked-input.ts';
 import { MockServerError, show, thrownText } from '../mock-server-error.ts';
 import { redirectToPanel, servePanel } from '../panel/serve-panel.ts';
-import { findRoute } from '../web/find-route.ts';
 import { requireToken } from './gate.ts';
 import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
 import { type AdminRoute, type AdminTarget, MAX_BODY_BYTES, needsBody } from './route.ts';
@@ -39,7 +38,7 @@ async function handleApi({ target, token }: AdminServerOptions, exchange: AdminE
   const [, space, rest] = IN_SPACE.exec(exchange.path) ?? [];
   // node:http omits the body of a response to HEAD.
   const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? 'GET');
-  const found = findRoute<AdminRoute>(adminRoutes, method, rest ?? exchange.path);
+  const found = findRoute(method, rest ?? exchange.path);
   // Without the token, known and unknown names of spaces get the same response.
   const isOpen = found.route?.isOpen === true && space === undefined;
   const refusal = isOpen ? undefined : requireToken(incoming.headers, token);
@@ -70,8 +69,7 @@ function noRoute(allowed: readonly string[], method: string, path: string): Prob
 /** The error for a path that would be a route with another id, such as `/stubs/a%20b`; `undefined` for another path. */
 function invalidId(method: string, path: string): Problem | undefined {
   const invalid = path.split('/').find((part) => part !== '' && !ID.test(part));
-  if (invalid === undefined || findRoute(adminRoutes, method, path.replace(invalid, 'id')).route === undefined)
-    return undefined;
+  if (invalid === undefined || findRoute(method, path.replace(invalid, 'id')).route === undefined) return undefined;
   const text = `The id ${show(invalid)} in the path is invalid; expected letters, digits, _ . and -.`;
   return new Problem(text, { status: 400, code: 'invalid_id' });
 }
@@ -82,6 +80,43 @@ const ID = /^[\w.-]+$/;
 function internalProblem(error: unknown): Problem {
   return new Problem(thrownText(error), { status: 500, code: 'internal_error' });
 }
+
+interface FoundRoute {
+  readonly route: AdminRoute | undefined;
+  /** The named parts of the path. */
+  readonly path: Readonly<Record<string, string>>;
+  /** Methods of the routes at this path, with HEAD for GET; empty for an unknown path. */
+  readonly allowed: readonly string[];
+}
+
+/** The first route that matches. */
+function findRoute(method: string, path: string): FoundRoute {
+  const allowed: string[] = [];
+  for (const route of adminRoutes) {
+    const parts = matchPath(route.path, path);
+    if (parts === undefined) continue;
+    if (route.method === method) return { route, path: parts, allowed };
+    allowed.push(...(route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+  }
+  return { route: undefined, path: {}, allowed };
+}
+
+function matchPath(template: string, path: string): Readonly<Record<string, string>> | undefined {
+  const expected = template.split('/');
+  const given = path.split('/');
+  if (expected.length !== given.length) return undefined;
+  const parts: Record<string, string> = {};
+  for (const [index, segment] of expected.entries()) {
+    const part = given[index] ?? '';
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+    if (name === undefined ? part !== segment : !IDENTIFIER.test(part)) return undefined;
+    if (name !== undefined) parts[name] = part;
+  }
+  return parts;
+}
+
+/** Without encoded characters. `.` and `..` are segments of a path. */
+const IDENTIFIER = /^(?!\.\.?$)[\w.-]+$/;
 
 /** A request of the admin API, and its response object. */
 interface AdminExchange {

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parseTarget } from '../http/parse-request.ts';
 import { isBrowserAtRoot, redirectToPanel } from '../panel/serve-panel.ts';
-import { ADMIN_ROOT, isAdminPath } from '../web/own-pages.ts';
 import type { AdminServerOptions, HandleAdmin } from './admin-server.ts';
 import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
+import { ADMIN_ROOT, isAdminPath } from './own-pages.ts';
 import { type Problem, sendProblem } from './problem.ts';
 
 /** Handles requests for the control panel and the admin API. Returns whether it responded. */

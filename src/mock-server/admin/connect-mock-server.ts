@@ -18,8 +18,9 @@ import type { LatestData, LatestOptions } from '../stubs/mock-latest.ts';
 import type { MockStubs } from '../stubs/mock-stubs.ts';
 import type { Replay } from '../stubs/replay.ts';
 import type { LatestFunction } from '../stubs/stub-schemas.ts';
-import { ADMIN_ROOT } from '../web/own-pages.ts';
-import { type CallAdmin, createAdminCall } from './admin-client.ts';
+import { callMethod, createSendAdmin, type SendAdmin } from './admin-client.ts';
+import { ADMIN_ROOT } from './own-pages.ts';
+import { adminRoutes } from './routes.ts';
 
 /** A mock server in another process. It has the methods of a mock that need no function of this process, as promises. */
 export interface RemoteMockServer extends RemoteScope {
@@ -51,19 +52,20 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
   }
   const { origin } = new URL(url);
   const adminUrl = `${origin}${ADMIN_ROOT}`;
-  const call = createAdminCall(adminUrl, token);
+  const send = createSendAdmin(adminUrl, token);
   return {
-    ...createRemoteScope(call, origin),
+    ...createRemoteScope(send, origin),
     async space(options = {}) {
-      const opened = await call('POST /spaces', { body: options });
-      const close = () => call('DELETE /spaces/{space}', { path: { space: opened.name } });
-      const callSpace = createAdminCall(`${adminUrl}/spaces/${opened.name}`, token);
-      const scope = createRemoteScope(callSpace, origin);
+      const opened = await send<OpenedSpace>('POST /spaces', { body: options });
+      const close = () => send<void>('DELETE /spaces/{space}', { path: { space: opened.name } });
+      const scope = createRemoteScope(createSendAdmin(`${adminUrl}/spaces/${opened.name}`, token), origin);
       return { ...scope, ...opened, close, [Symbol.asyncDispose]: close };
     },
-    closeSpaces: async () => (await call('DELETE /spaces')).map(({ name }) => name),
+    closeSpaces: async () => (await send<readonly { name: string }[]>('DELETE /spaces')).map(({ name }) => name),
   };
 }
+
+type OpenedSpace = Pick<Space, 'name' | 'key' | 'keyId' | 'accountId'>;
 
 function tokenIn(url: string): string | undefined {
   return /#token=([\w-]+)$/.exec(url)?.[1];
@@ -141,118 +143,71 @@ export interface RemoteJournal extends Remote<Pick<MockJournal, 'clear'>> {
   dropped(): Promise<number>;
 }
 
-function createRemoteScope(call: CallAdmin, baseUrl: string): RemoteScope {
+function createRemoteScope(send: SendAdmin, baseUrl: string): RemoteScope {
+  const methods = methodsOf(send);
   return {
+    ...methods,
     baseUrl,
-    accounts: remoteAccounts(call),
-    keys: remoteKeys(call),
-    outbox: {
-      list: (query = {}) => call('GET /outbox', { query }),
-      clear: () => call('DELETE /outbox'),
-    },
-    snapshots: remoteSnapshots(call),
-    faults: remoteFaults(call),
-    stubs: remoteStubs(call),
-    latest: {
-      set: (data, query = {}) => call('PUT /latest', { body: data, query }),
-      replay: (recording) => call('PUT /latest/replay', { body: recording }),
-      reset: (query = {}) => call('DELETE /latest', { query }),
-    },
-    clock: remoteClock(call),
     behaviour: {
-      values: () => call('GET /behaviour'),
-      describe: () => call('GET /behaviour/describe'),
+      ...methods.behaviour,
+      async values() {
+        const switches = await methods.behaviour.describe();
+        return Object.fromEntries(switches.map(({ name, value }) => [name, value])) as unknown as BehaviourValues;
+      },
       async set(options) {
-        await call('PATCH /behaviour', { body: typeof options === 'string' ? { preset: options } : options });
+        await methods.behaviour.set(typeof options === 'string' ? { preset: options } : options);
       },
     },
-    journal: remoteJournal(call),
+    clock: remoteClock(send),
+    journal: { ...methods.journal, ...remoteJournal(send) },
     expectRequests: (filter = {}) =>
       createExpectation(
-        async (claim) => void (await call('POST /requests/verify', { body: { filter, ...checkedClaim(claim) } })),
+        async (claim) => void (await send('POST /requests/verify', { body: { filter, ...checkedClaim(claim) } })),
       ),
-    audit: () => call('GET /audit'),
-    createKey: (options = {}) => call('POST /keys', { body: options }),
-    setUp: (setup) => call('POST /setup', { body: setup }),
-    snapshot: () => call('GET /state'),
-    restore: (snapshot) => call('PUT /state', { body: snapshot }),
-    reset: (options = {}) => call('POST /reset', { body: options }),
   };
 }
 
-function remoteFaults(call: CallAdmin): Remote<MockFaults> {
-  return {
-    add: (fault) => call('POST /faults', { body: fault }),
-    list: () => call('GET /faults'),
-    get: (faultId) => call('GET /faults/{faultId}', { path: { faultId } }),
-    remove: (faultId) => call('DELETE /faults/{faultId}', { path: { faultId } }),
-    clear: () => call('DELETE /faults'),
-  };
+/** The methods of the mock that are routes. */
+function methodsOf(send: SendAdmin): Omit<RemoteScope, 'baseUrl' | 'expectRequests'> {
+  const methods: Record<string, Record<string, unknown> | unknown> = {};
+  for (const route of adminRoutes.filter(({ takes }) => takes !== undefined)) {
+    const [part = '', own] = route.id.split('.');
+    const call = callMethod(send, route);
+    methods[part] = own === undefined ? call : { ...Object(methods[part]), [own]: call };
+  }
+  // A test compares the methods of the mock with those of the table.
+  return methods as unknown as RemoteScope;
 }
 
-function remoteStubs(call: CallAdmin): Remote<MockStubs> {
-  return {
-    add: (stub) => call('POST /stubs', { body: stub }),
-    list: () => call('GET /stubs'),
-    get: (stubId) => call('GET /stubs/{stubId}', { path: { stubId } }),
-    remove: (stubId) => call('DELETE /stubs/{stubId}', { path: { stubId } }),
-    clear: () => call('DELETE /stubs'),
-  };
+interface ShownClock {
+  readonly now: number;
 }
 
-function remoteSnapshots(call: CallAdmin): Remote<Snapshots> {
+function remoteClock(send: SendAdmin): RemoteScope['clock'] {
+  const move = async (body: object) => (await send<ShownClock>('POST /clock', { body })).now;
   return {
-    save: async (name) => (await call('POST /snapshots', { body: { id: name } })).id,
-    restore: (snapshotId) => call('POST /snapshots/{snapshotId}/restore', { path: { snapshotId } }),
-    list: async () => (await call('GET /snapshots')).map(({ id }) => id),
-    delete: (snapshotId) => call('DELETE /snapshots/{snapshotId}', { path: { snapshotId } }),
-  };
-}
-
-function remoteAccounts(call: CallAdmin): Remote<Accounts> {
-  return {
-    create: (options = {}) => call('POST /accounts', { body: options }),
-    confirm: (accountId) => call('POST /accounts/{accountId}/confirm', { path: { accountId } }),
-    sendConfirmation: (accountId) => call('POST /accounts/{accountId}/mails', { path: { accountId } }),
-    get: (accountId) => call('GET /accounts/{accountId}', { path: { accountId } }),
-    setPlan: (accountId, plan) => call('PUT /accounts/{accountId}/plan', { path: { accountId }, body: { plan } }),
-    list: () => call('GET /accounts'),
-  };
-}
-
-function remoteKeys(call: CallAdmin): Remote<Keys> {
-  return {
-    create: ({ accountId }) => call('POST /accounts/{accountId}/keys', { path: { accountId } }),
-    revoke: (keyId) => call('DELETE /keys/{keyId}', { path: { keyId } }),
-    get: (keyId) => call('GET /keys/{keyId}', { path: { keyId } }),
-    list: (query = {}) => call('GET /keys', { query }),
-    setUsage: (keyId, usage) => call('PUT /keys/{keyId}/usage', { path: { keyId }, body: usage }),
-  };
-}
-
-function remoteClock(call: CallAdmin): RemoteScope['clock'] {
-  return {
-    now: async () => (await call('GET /clock')).now,
-    advance: async (ms) => (await call('POST /clock', { body: { advanceMs: ms } })).now,
-    advanceTo: async (moment) => {
-      // JSON has no dates.
-      const advanceTo = moment instanceof Date ? moment.getTime() : moment;
-      return (await call('POST /clock', { body: { advanceTo } })).now;
-    },
-    freeze: async () => void (await call('POST /clock', { body: { frozen: true } })),
-    resume: async () => void (await call('POST /clock', { body: { frozen: false } })),
+    now: async () => (await send<ShownClock>('GET /clock')).now,
+    advance: (ms) => move({ advanceMs: ms }),
+    // JSON has no dates.
+    advanceTo: (moment) => move({ advanceTo: moment instanceof Date ? moment.getTime() : moment }),
+    freeze: async () => void (await move({ frozen: true })),
+    resume: async () => void (await move({ frozen: false })),
   };
 }
 
 const MOST_LISTED = 1000;
 
-function remoteJournal(call: CallAdmin): RemoteScope['journal'] {
+interface ListedRequests {
+  readonly entries: readonly JournalEntry[];
+  readonly dropped: number;
+}
+
+function remoteJournal(send: SendAdmin): Omit<RemoteJournal, 'clear'> {
   return {
     list: async (filter = {}) =>
-      (await call('POST /requests/find', { body: { limit: MOST_LISTED, ...filter } })).entries,
-    dropped: async () => (await call('GET /requests', { query: { limit: 1 } })).dropped,
+      (await send<ListedRequests>('POST /requests/find', { body: { limit: MOST_LISTED, ...filter } })).entries,
+    dropped: async () => (await send<ListedRequests>('GET /requests', { query: { limit: 1 } })).dropped,
     waitFor: async (filter = {}, options = {}) =>
-      (await call('POST /requests/wait', { body: { ...filter, ...options } })).entries,
-    clear: () => call('DELETE /requests'),
+      (await send<ListedRequests>('POST /requests/wait', { body: { ...filter, ...options } })).entries,
   };
 }

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { utf8Text } from '../../utf8-text.ts';
 import { pause } from '../clock/event-loop.ts';
 import { MockServerError, type MockServerErrorDetail } from '../mock-server-error.ts';
-import { PAGE_HEADERS } from '../web/page-security.ts';
-import { readBody } from '../web/read-body.ts';
+import { PAGE_HEADERS } from './own-pages.ts';
+import { readBody } from './read-body.ts';
 import { MAX_BODY_BYTES } from './route.ts';
 
 /** An error of the admin API itself, with headers for its response. `field` is the part of the request that is wrong. */

@@ -32,22 +32,29 @@ export interface AdminTarget {
   readonly spaces: Spaces | undefined;
 }
 
+type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /** A method and a path below `/__fxrates`, with parameters in braces: `PUT /accounts/{accountId}/plan`. */
-type RouteName = `${AdminMethod} /${string}`;
-type AdminMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type RouteName = `${HttpMethod} /${string}`;
 
-/** The parameters in the path of a route. */
-export type PathParameters<Name extends string> = Name extends `${string}{${infer Parameter}}${infer Rest}`
-  ? { readonly [One in Parameter]: string } & PathParameters<Rest>
-  : unknown;
-
-/** Input and output of a route: server, openapi.json and the types of `connectMockServer` are made from it. */
-interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query extends z.ZodType, Result> {
+/** A route of the admin API: the server, openapi.json and `connectMockServer` are made from it. */
+export interface AdminRoute extends RouteDescription {
+  readonly method: HttpMethod;
+  readonly path: string;
+  /** The id in openapi.json. If `takes` is set, it is the method of the mock that the route calls, and that `connectMockServer` has. */
   readonly id: string;
+  /** Where a request has the arguments of that method: `body`, `text`, `query`, `path`, `body.plan`, or a parameter of the path. */
+  readonly takes?: readonly string[];
+  /** Returns the value of the response. */
+  readonly run: (call: AdminCall<unknown, unknown>) => unknown;
+}
+
+/** Input and output of a route. Its schemas check the parameters of `run`. */
+interface RouteDescription {
   readonly tag: keyof typeof ADMIN_TAGS;
   readonly summary: string;
   /** Without it, the route accepts no body. */
-  readonly body?: Body;
+  readonly body?: z.ZodType;
   /** If set, `run` checks the body, with its own error messages. The schema only describes it. */
   readonly checksBody?: boolean;
   /** Whether a body that `run` checks may be absent. */
@@ -55,19 +62,18 @@ interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query 
   /** Default: `MAX_BODY_BYTES.default`. */
   readonly maxBodyBytes?: number;
   /** Without it, the route accepts no query. */
-  readonly query?: Query;
+  readonly query?: z.ZodType;
   /** Schema of the response body. If omitted, the route responds with 204 and without a body. */
   readonly response?: z.ZodType;
   /** Needs no token. */
   readonly isOpen?: boolean;
   /** Responds with `text/event-stream`. */
   readonly isStream?: boolean;
-  /** Returns the value of the response. */
-  readonly run: (call: AdminCall<z.output<Body>, z.output<Query>, PathParameters<Name>>) => Result;
 }
 
-export interface AdminCall<Body, Query, Path> extends AdminTarget {
-  readonly path: Path;
+export interface AdminCall<Body, Query> extends AdminTarget {
+  /** The parameters of the path. */
+  readonly path: Readonly<Record<string, string>>;
   readonly body: Body;
   /** The body as it was sent. */
   readonly text: string;
@@ -78,29 +84,54 @@ export interface AdminCall<Body, Query, Path> extends AdminTarget {
   readonly outgoing: ServerResponse;
 }
 
-/** A route as the server uses it. Its schemas check the parameters of `run`. */
-export interface AdminRoute extends Omit<RouteDefinition<RouteName, z.ZodType, z.ZodType, unknown>, 'run'> {
-  readonly method: AdminMethod;
-  readonly path: string;
-  readonly run: (call: AdminCall<unknown, unknown, Readonly<Record<string, string>>>) => unknown;
+/** A route that is no method of the mock. */
+export function route<Body extends z.ZodType = z.ZodUndefined, Query extends z.ZodType = z.ZodUndefined>(
+  name: RouteName,
+  definition: Omit<RouteDescription, 'body' | 'query'> & {
+    readonly id: string;
+    readonly body?: Body;
+    readonly query?: Query;
+    readonly run: (call: AdminCall<z.output<Body>, z.output<Query>>) => unknown;
+  },
+): AdminRoute {
+  return { ...definition, ...split(name) } as AdminRoute; // its schemas check what `run` receives
 }
 
-/** A route with the types of its request and its result. */
-export interface TypedRoute<Name, Body, Query, Result> extends AdminRoute {
-  readonly types?: { readonly name: Name; readonly body: Body; readonly query: Query; readonly result: Result };
+type Methods<Part> = {
+  [Name in keyof Part & string]: Part[Name] extends (...given: never) => unknown ? Name : never;
+}[keyof Part & string];
+
+/** A method of a mock and a space: `createKey`, `faults.add`. */
+type MethodId =
+  | Methods<MockScope>
+  | { [Part in keyof MockScope & string]: `${Part}.${Methods<MockScope[Part]>}` }[keyof MockScope & string];
+
+/** A route that calls a method of the mock. `takes`: see `AdminRoute`. */
+export function method(
+  name: RouteName,
+  id: MethodId,
+  { takes = [], ...description }: RouteDescription & Pick<AdminRoute, 'takes'>,
+): AdminRoute {
+  const [part = '', own = part] = id.split('.');
+  const run: AdminRoute['run'] = (call) => {
+    const parts = call.mock as unknown as Readonly<Record<string, Callable>>;
+    const called = own === part ? (call.mock as unknown as Callable) : parts[part];
+    return called?.[own]?.(...takes.map((place) => argumentAt(call, place)));
+  };
+  return { ...description, ...split(name), id, takes, run };
 }
 
-export function route<
-  const Name extends RouteName,
-  Result,
-  Body extends z.ZodType = z.ZodUndefined,
-  Query extends z.ZodType = z.ZodUndefined,
->(
-  name: Name,
-  definition: RouteDefinition<Name, Body, Query, Result>,
-): TypedRoute<Name, z.input<Body>, z.input<Query>, Awaited<Result>> {
-  const [method, path] = name.split(' ');
-  return { ...definition, method, path } as unknown as TypedRoute<Name, z.input<Body>, z.input<Query>, Awaited<Result>>;
+type Callable = Readonly<Record<string, (...given: readonly unknown[]) => unknown>>;
+
+function split(name: RouteName): Pick<AdminRoute, 'method' | 'path'> {
+  const [verb, path = ''] = name.split(' ');
+  return { method: verb as HttpMethod, path };
+}
+
+function argumentAt(call: AdminCall<unknown, unknown>, place: string): unknown {
+  if (place.startsWith('body.')) return Object(call.body)[place.slice('body.'.length)];
+  const whole = { body: call.body, text: call.text, query: call.query, path: call.path };
+  return Object.hasOwn(whole, place) ? whole[place as keyof typeof whole] : call.path[place];
 }
 
 /** Whether a request without a body is refused before `run`. A schema itself refuses `{}`, which stands for no body. */

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { ADMIN_TAGS, type AdminRoute, MAX_BODY_BYTES, needsBody, route } from './route.ts';
-import { accountRoutes, keyRoutes, outboxRoutes } from './routes/account-routes.ts';
-import { behaviourRoutes } from './routes/behaviour-routes.ts';
-import { faultRoutes, stubRoutes } from './routes/fault-and-stub-routes.ts';
+import { accountRoutes } from './routes/account-routes.ts';
 import { journalRoutes } from './routes/journal-routes.ts';
+import { responseRoutes } from './routes/response-routes.ts';
 import { spaceRoutes } from './routes/space-routes.ts';
 import { clockRoutes, stateRoutes } from './routes/state-routes.ts';
 import { problem } from './shapes.ts';
@@ -26,18 +25,14 @@ const description = route('GET /openapi.json', {
 });
 
 /** The whole admin API. */
-export const adminRoutes = [
+export const adminRoutes: readonly AdminRoute[] = [
   health,
   description,
   ...stateRoutes,
   ...clockRoutes,
-  ...behaviourRoutes,
-  ...faultRoutes,
-  ...stubRoutes,
+  ...responseRoutes,
   ...journalRoutes,
   ...accountRoutes,
-  ...keyRoutes,
-  ...outboxRoutes,
   ...spaceRoutes,
 ];
 
@@ -107,7 +102,7 @@ function parametersOf({ path, query }: AdminRoute) {
     name,
     in: 'path',
     required: true,
-    schema: name === 'number' ? { type: 'integer' } : { type: 'string' },
+    schema: { type: 'string' },
   }));
   const { properties = {} } = query === undefined ? {} : schemaOf(query, 'input');
   const inQuery = Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema }));

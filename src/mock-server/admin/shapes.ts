@@ -133,8 +133,6 @@ function schemaOfDomain(domain: SwitchDomain): Readonly<Record<string, unknown>>
 const ofEachSwitch = (shapeOf: (name: SwitchName) => z.ZodType) =>
   Object.fromEntries(SWITCH_NAMES.map((name) => [name, shapeOf(name).describe(`${switches[name].expected}.`)]));
 
-export const switchValues = z.strictObject(ofEachSwitch(switchValueOf));
-
 export const switchDescription = z.object({
   name: z.string(),
   group: z.string().describe('Topic of the switch.'),

@@ -1,12 +1,14 @@
 import { definedOf } from '../../json-object.ts';
 import { invalidOption, MockServerError, show, unknownName } from '../mock-server-error.ts';
 import { PRESET_NAMES, type PresetName, type Provenance, type Switch } from './switch.ts';
-import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
+import { type BehaviourValues, SWITCH_GROUPS, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
 /** A switch and its current value. */
 export interface SwitchDescription {
   /** Name of the switch. */
   readonly name: SwitchName;
+  /** Topic of the switch. */
+  readonly group: string;
   /** Current value. */
   readonly value: unknown;
   /** Default value. */
@@ -112,9 +114,24 @@ export class Behaviour implements Switches {
   describe(): readonly SwitchDescription[] {
     return Array.from(this.#settings.bySwitch, ([name, { value, provenance, isAccepted: accepted }]) => {
       const { default: byDefault, alternatives, notShown, why } = switches[name];
-      return { name, value, default: byDefault, alternatives, provenance, accepted, notShown, why };
+      return {
+        name,
+        group: groupOf(name),
+        value,
+        default: byDefault,
+        alternatives,
+        provenance,
+        accepted,
+        notShown,
+        why,
+      };
     });
   }
+}
+
+function groupOf(name: SwitchName): string {
+  const found = Object.entries(SWITCH_GROUPS).find(([, group]) => Object.hasOwn(group, name));
+  return found?.[0] ?? 'Other';
 }
 
 /** Reads and changes the switches for undocumented behaviour. */

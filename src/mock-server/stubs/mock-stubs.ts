@@ -1,11 +1,11 @@
 import { definedOf, isJsonObject, parseJson } from '../../json-object.ts';
+import { isAdminPath } from '../admin/own-pages.ts';
 import { headersWithCookies, readHeaders } from '../http/mock-message.ts';
 import { codeOfStatus, errorBody, reasonPhrase, STATUSES_WITHOUT_BODY, successBody } from '../http/responses.ts';
 import { checkedInput } from '../matching/checked-input.ts';
 import { checkKeyId, plainPattern, type RequestPattern } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, unknownId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
-import { isAdminPath } from '../web/own-pages.ts';
 import { JsonText, jsonOf } from './json-parts.ts';
 import { withStub } from './stub-record.ts';
 import {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
 import {
   connectMockServer,
   createMockServer,
@@ -166,14 +167,30 @@ test('saves snapshots by name', async () => {
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
   };
 
-  expect((await admin('POST', '/snapshots', { id: 'empty' })).body).toEqual({ id: 'empty' });
+  expect((await admin('POST', '/snapshots', { name: 'empty' })).body).toBe('empty');
   mock.createKey();
-  expect((await admin('POST', '/snapshots')).body).toEqual({ id: 'snapshot_2' });
-  expect((await admin('GET', '/snapshots')).body).toEqual([{ id: 'empty' }, { id: 'snapshot_2' }]);
+  expect((await admin('POST', '/snapshots')).body).toBe('snapshot_2');
+  expect((await admin('GET', '/snapshots')).body).toEqual(['empty', 'snapshot_2']);
   expect((await admin('POST', '/snapshots/empty/restore')).status).toBe(204);
   expect(mock.keys.list()).toEqual([]);
   expect((await admin('DELETE', '/snapshots/empty')).status).toBe(204);
   expect((await admin('POST', '/snapshots/empty/restore')).status).toBe(404);
+});
+
+test('each route of a method calls a method of the mock, and the remote mock has the same one', async () => {
+  await using it = await connected();
+  const methods = adminRoutes.flatMap(({ id, takes }) => (takes === undefined ? [] : id));
+  const typeOf = (mock: object, path: string) => {
+    const [part = '', own = ''] = path.split('.');
+    const found = (mock as Record<string, unknown>)[part];
+    return typeof (own === '' ? found : (found as Record<string, unknown>)[own]);
+  };
+
+  expect(methods.length).toBeGreaterThan(35);
+  expect(new Set(methods).size).toBe(methods.length);
+  for (const path of methods) {
+    expect([path, typeOf(it.mock, path), typeOf(it.remote, path)]).toEqual([path, 'function', 'function']);
+  }
 });
 
 test('lists the confirmation e-mails of accounts', async () => {

@@ -131,9 +131,9 @@ const RIGHT: readonly (readonly [method: string, path: string, bodies: readonly 
   ['PUT', '/accounts/account_1/plan', [{ plan: 'developer' }]],
   ['PUT', '/keys/key_1/usage', [{ month: 999 }]],
   ['PATCH', '/behaviour', [{ rateWindow: 'token-bucket', preset: 'hostile' }, { revocationDelayMs: 5 }]],
-  ['PUT', '/behaviour', [{ retryAfterUnit: { value: 'milliseconds', provenance: 'observed' } }]],
+  ['PATCH', '/behaviour', [{ preset: 'lenient', retryAfterUnit: { value: 'milliseconds', provenance: 'observed' } }]],
   ['POST', '/spaces', [{ name: 'one', plan: 'free', clock: { mode: 'virtual', now: '2026-01-01T00:00:00Z' } }]],
-  ['POST', '/snapshots', [{ id: 'one' }]],
+  ['POST', '/snapshots', [{ name: 'one' }]],
   [
     'POST',
     '/faults',

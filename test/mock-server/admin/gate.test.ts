@@ -141,15 +141,15 @@ test('refuses a body that is too large, is not JSON, or has another content type
   expect(await post('[]')).toMatchObject({ status: 400, code: 'invalid_option' });
 });
 
-test('lists the limits of the newest active keys', async () => {
+test('lists the newest keys with their usage', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
   const ids = Array.from({ length: 4 }, () => mock.createKey().id);
-  mock.keys.revoke(ids[3] ?? '');
 
-  const { text } = await send(server.url, '/__fxrates/limits?limit=2', { headers: bearer(server) });
+  const { text } = await send(server.url, '/__fxrates/keys?limit=2', { headers: bearer(server) });
 
-  expect(JSON.parse(text).map(({ keyId }: { readonly keyId: string }) => keyId)).toEqual(ids.slice(1, 3));
+  const usage = { minute: { used: 0, limit: 30 }, month: { used: 0, limit: 1000 } };
+  expect(JSON.parse(text)).toMatchObject(ids.slice(2).map((id) => ({ id, ...usage })));
 });
 
 test('a client that reads only after it has sent a body that is too large gets the 413', async () => {
@@ -174,7 +174,6 @@ test.each([
   ['PUT', '/latest', 16],
   ['PUT', '/latest/replay', 16],
   ['POST', '/stubs', 16],
-  ['PUT', '/stubs/{stubId}', 16],
   ['PUT', '/state', 256],
   ['POST', '/keys', 1],
 ])('the description of %s %s says that its body has at most %i MiB', (method, path, mebibytes) => {
@@ -241,7 +240,7 @@ test.each([
   ['GET', '/clock?at=1', undefined, 'at'],
   ['DELETE', '/requests', { all: true }, 'all'],
   ['PUT', '/state', { version: 1 }, 'now'],
-  ['POST', '/snapshots', { id: '../etc' }, 'id'],
+  ['POST', '/snapshots', { name: '../etc' }, 'name'],
   ['POST', '/requests/verify', { filter: { query: { base: 'EUR' } } }, 'body'],
   ['PUT', '/latest?base=EUR&base=USD', { base: 'EUR' }, 'base'],
   ['POST', '/stubs', { match: { path: '/__fxrates/keys' }, data: {} }, 'match.path'],

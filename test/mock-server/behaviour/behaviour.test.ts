@@ -53,6 +53,7 @@ test('describe returns value, default, alternatives, provenance and reason of ea
 
   expect(described.find(({ name }) => name === 'rateWindow')).toEqual({
     name: 'rateWindow',
+    group: 'Per-minute limit',
     value: 'token-bucket',
     default: 'sliding-log',
     alternatives: ['fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'],

@@ -203,20 +203,19 @@ test('the requests that a replaced fault blocks end without a response', async (
   await expect(blocked).rejects.toThrow();
 });
 
-test('PUT /faults/{faultId} adds and replaces; a refused fault changes nothing', async () => {
+test('POST /faults with an id adds and replaces; a refused fault changes nothing', async () => {
   await using mock = createMockServer();
   const { adminUrl } = await mock.serve();
   const { origin, hash } = new URL(adminUrl);
-  const put = async (body: object) => {
+  const post = async (body: object) => {
     const headers = { authorization: `Bearer ${hash.slice('#token='.length)}`, 'content-type': 'application/json' };
-    const options = { method: 'PUT', headers, body: JSON.stringify(body) };
-    const response = await fetch(`${origin}/__fxrates/faults/mine`, options);
+    const options = { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await fetch(`${origin}/__fxrates/faults`, options);
     return [response.status, await response.json()];
   };
 
-  expect(await put({ kind: 'hang', times: 1 })).toMatchObject([200, { id: 'mine', kind: 'hang' }]);
-  expect(await put({ id: 'mine', kind: 'hang', times: 2 })).toMatchObject([200, { id: 'mine', times: 2 }]);
-  expect(await put({ id: 'other', kind: 'hang' })).toMatchObject([400, { error: { field: 'id' } }]);
-  expect(await put({ kind: 'hang', times: 0 })).toMatchObject([400, { error: { field: 'times' } }]);
+  expect(await post({ id: 'mine', kind: 'hang', times: 1 })).toMatchObject([200, { id: 'mine', kind: 'hang' }]);
+  expect(await post({ id: 'mine', kind: 'hang', times: 2 })).toMatchObject([200, { id: 'mine', times: 2 }]);
+  expect(await post({ id: 'mine', kind: 'hang', times: 0 })).toMatchObject([400, { error: { field: 'times' } }]);
   expect(mock.faults.list()).toMatchObject([{ id: 'mine', times: 2 }]);
 });

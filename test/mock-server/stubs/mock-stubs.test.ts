@@ -132,15 +132,15 @@ test.each([301, 302, 307])('a stub with status %i redirects to its Location, wit
 test('over HTTP the data and body of a stub keep their digits', async () => {
   const { mock, send } = asked();
   await using server = await mock.serve();
-  const put = (id: string, stub: string) =>
-    fetch(`${server.url}/__fxrates/stubs/${id}`, {
-      method: 'PUT',
+  const post = (stub: string) =>
+    fetch(`${server.url}/__fxrates/stubs`, {
+      method: 'POST',
       headers: { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' },
       body: stub,
     });
 
-  await put('one', '{"match":{"query":{"base":"EUR"}},"data":{"rate":1.10}}');
-  await put('two', '{"match":{"query":{"base":"USD"}},"responses":[{"body":[1e2]},{"data":2.0},{"body":"3.0"}]}');
+  await post('{"match":{"query":{"base":"EUR"}},"data":{"rate":1.10}}');
+  await post('{"match":{"query":{"base":"USD"}},"responses":[{"body":[1e2]},{"data":2.0},{"body":"3.0"}]}');
   const texts = [];
   for (const base of ['EUR', 'USD', 'USD', 'USD']) texts.push((await send(`/api/v1/latest?base=${base}`)).text);
 

@@ -1,122 +1,97 @@
 import * as z from 'zod';
 import { planName } from '../../state/snapshot-shape.ts';
-import { route } from '../route.ts';
+import { method } from '../route.ts';
 import { account, createdKey, keySummary, keyUsed, mail, newKey } from '../shapes.ts';
 
 export const accountRoutes = [
-  route('GET /accounts', {
-    id: 'listAccounts',
+  method('GET /accounts', 'accounts.list', {
     tag: 'accounts',
     summary: 'List all accounts',
     response: z.array(account),
-    run: ({ mock }) => mock.accounts.list(),
   }),
-  route('POST /accounts', {
-    id: 'createAccount',
+  method('POST /accounts', 'accounts.create', {
     tag: 'accounts',
     summary: 'Create an account and send a confirmation e-mail to its address',
+    takes: ['body'],
     body: z.strictObject({
       email: z.string().optional().describe('Default: an invented address.'),
       plan: planName.optional(),
     }),
     response: account,
-    run: ({ mock, body }) => mock.accounts.create(body),
   }),
-  route('GET /accounts/{accountId}', {
-    id: 'getAccount',
+  method('GET /accounts/{accountId}', 'accounts.get', {
     tag: 'accounts',
     summary: 'Read an account',
+    takes: ['accountId'],
     response: account,
-    run: ({ mock, path }) => mock.accounts.get(path.accountId),
   }),
-  route('POST /accounts/{accountId}/confirm', {
-    id: 'confirmAccount',
+  method('POST /accounts/{accountId}/confirm', 'accounts.confirm', {
     tag: 'accounts',
     summary: 'Confirm the e-mail address, as the link in the e-mail does',
+    takes: ['accountId'],
     response: account,
-    run: ({ mock, path }) => mock.accounts.confirm(path.accountId),
   }),
-  route('POST /accounts/{accountId}/mails', {
-    id: 'sendConfirmation',
+  method('POST /accounts/{accountId}/mails', 'accounts.sendConfirmation', {
     tag: 'accounts',
     summary: 'Send the confirmation e-mail again',
+    takes: ['accountId'],
     response: mail,
-    run: ({ mock, path }) => mock.accounts.sendConfirmation(path.accountId),
   }),
-  route('PUT /accounts/{accountId}/plan', {
-    id: 'setPlan',
+  method('PUT /accounts/{accountId}/plan', 'accounts.setPlan', {
     tag: 'accounts',
     summary: 'Move the account and its keys to another plan',
+    takes: ['accountId', 'body.plan'],
     body: z.strictObject({ plan: planName }),
     response: account,
-    run: ({ mock, path, body }) => mock.accounts.setPlan(path.accountId, body.plan),
   }),
-  route('POST /accounts/{accountId}/keys', {
-    id: 'createAccountKey',
+  method('POST /accounts/{accountId}/keys', 'keys.create', {
     tag: 'accounts',
     summary: 'Create a key for this account, if its address is confirmed and its plan allows another key',
+    takes: ['path'],
     response: createdKey,
-    run: ({ mock, path }) => mock.keys.create({ accountId: path.accountId }),
   }),
-];
-
-export const keyRoutes = [
-  route('POST /keys', {
-    id: 'createKey',
+  method('POST /keys', 'createKey', {
     tag: 'keys',
     summary: 'Create a confirmed account and a key in one step',
+    takes: ['body'],
     body: newKey,
     response: createdKey,
-    run: ({ mock, body }) => mock.createKey(body),
   }),
-  route('GET /keys', {
-    id: 'listKeys',
+  method('GET /keys', 'keys.list', {
     tag: 'keys',
     summary: 'List keys with their usage, oldest first',
+    takes: ['query'],
     query: z.strictObject({
       accountId: z.string().optional().describe('Only keys of this account.'),
       limit: z.coerce.number().int().min(1).optional().describe('Maximum number of keys: the newest ones.'),
     }),
     response: z.array(keySummary),
-    run: ({ mock, query }) => mock.keys.list(query),
   }),
-  route('GET /keys/{keyId}', {
-    id: 'getKey',
+  method('GET /keys/{keyId}', 'keys.get', {
     tag: 'keys',
     summary: 'Read a key with its usage, and the wait until the next request is accepted',
+    takes: ['keyId'],
     response: keySummary,
-    run: ({ mock, path }) => mock.keys.get(path.keyId),
   }),
-  route('DELETE /keys/{keyId}', {
-    id: 'revokeKey',
+  method('DELETE /keys/{keyId}', 'keys.revoke', {
     tag: 'keys',
     summary: 'Revoke a key: its next request fails',
+    takes: ['keyId'],
     response: keySummary,
-    run: ({ mock, path }) => mock.keys.revoke(path.keyId),
   }),
-  route('PUT /keys/{keyId}/usage', {
-    id: 'setUsage',
+  method('PUT /keys/{keyId}/usage', 'keys.setUsage', {
     tag: 'keys',
     summary: 'Set the number of requests counted in the current quota period, in the current minute, or in both',
+    takes: ['keyId', 'body'],
     body: keyUsed,
     response: keySummary,
-    run: ({ mock, path, body }) => mock.keys.setUsage(path.keyId, body),
   }),
-];
-
-export const outboxRoutes = [
-  route('GET /outbox', {
-    id: 'listMails',
+  method('GET /outbox', 'outbox.list', {
     tag: 'outbox',
     summary: 'List the confirmation e-mails',
+    takes: ['query'],
     query: z.strictObject({ to: z.string().optional().describe('Only e-mails to this address.') }),
     response: z.array(mail),
-    run: ({ mock, query }) => mock.outbox.list(query),
   }),
-  route('DELETE /outbox', {
-    id: 'clearOutbox',
-    tag: 'outbox',
-    summary: 'Delete all e-mails',
-    run: ({ mock }) => mock.outbox.clear(),
-  }),
+  method('DELETE /outbox', 'outbox.clear', { tag: 'outbox', summary: 'Delete all e-mails' }),
 ];

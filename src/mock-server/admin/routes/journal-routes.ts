@@ -2,12 +2,11 @@ import * as z from 'zod';
 import { repeat } from '../../clock/event-loop.ts';
 import { type Claim, verifyRequests } from '../../journal/expect-requests.ts';
 import type { Journal, JournalEntry } from '../../journal/journal.ts';
-import { auditOf, waitForRequests } from '../../journal/mock-journal.ts';
+import { waitForRequests } from '../../journal/mock-journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
-import { notFound } from '../../mock-server-error.ts';
-import { PAGE_HEADERS } from '../../web/page-security.ts';
+import { PAGE_HEADERS } from '../own-pages.ts';
 import { Problem } from '../problem.ts';
-import { type AdminCall, type AdminTarget, route } from '../route.ts';
+import { type AdminCall, type AdminTarget, method, route } from '../route.ts';
 import { audit, journalEntry, journalFilter } from '../shapes.ts';
 
 const tag = 'requests';
@@ -73,13 +72,6 @@ export const journalRoutes = [
     response: list,
     run: ({ query: { spaces, ...filter }, ...target }) => listRequests(journalsOf(target, spaces === 'true'), filter),
   }),
-  route('GET /requests/{number}', {
-    id: 'getRequest',
-    tag,
-    summary: 'Read one request of the journal',
-    response: journalEntry,
-    run: ({ journal, path }) => findRequest(journal, Number(path.number)),
-  }),
   route('POST /requests/find', {
     id: 'findRequests',
     tag,
@@ -107,18 +99,11 @@ export const journalRoutes = [
       return { entries, total: entries.length, dropped: journal.dropped };
     },
   }),
-  route('DELETE /requests', {
-    id: 'clearRequests',
-    tag,
-    summary: 'Empty the journal',
-    run: ({ journal }) => journal.clear(),
-  }),
-  route('GET /audit', {
-    id: 'audit',
+  method('DELETE /requests', 'journal.clear', { tag, summary: 'Empty the journal' }),
+  method('GET /audit', 'audit', {
     tag,
     summary: 'List early retries, keys in URLs and unknown paths',
     response: audit,
-    run: ({ journal }) => auditOf(journal),
   }),
   route('GET /events', {
     id: 'events',
@@ -135,14 +120,6 @@ export const journalRoutes = [
     run: (call) => streamEvents(call),
   }),
 ];
-
-function findRequest({ entries }: Journal, number: number): JournalEntry {
-  const found = entries.find((entry) => entry.number === number);
-  if (found !== undefined) return found;
-  const [first, last] = [entries[0], entries.at(-1)];
-  const there = first && last ? `it has the requests ${first.number} to ${last.number}` : 'it is empty';
-  throw notFound(`Request ${number} is not in the journal; ${there}.`);
-}
 
 function listRequests(journals: readonly Journal[], { limit, ...filter }: RequestFilter & ListLimit) {
   if (journals.length > 1 && filter.after !== undefined) {
@@ -206,7 +183,7 @@ export function streamEvents({ journal, spaces: all, query, signal, outgoing }: 
 /** WHATWG HTML §9.2.7: a comment about every 15 seconds. */
 const BEAT_MS = 15_000;
 
-type EventsCall = AdminCall<unknown, RequestFilter & { readonly spaces?: string | undefined }, unknown>;
+type EventsCall = AdminCall<unknown, RequestFilter & { readonly spaces?: string | undefined }>;
 
 /** The number of the last event before a connection ended; `undefined` for another text than a number. */
 function lastEventId(header: string | readonly string[] | undefined): number | undefined {

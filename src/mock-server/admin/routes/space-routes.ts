@@ -68,7 +68,10 @@ export const spaceRoutes = [
     id: 'closeSpace',
     tag,
     summary: 'Close a space; its keys are then unknown',
-    run: (call) => spacesOf(call).find(call.path.space).space.close(),
+    run: (call) =>
+      spacesOf(call)
+        .find(call.path['space'] ?? '')
+        .space.close(),
   }),
 ];
 

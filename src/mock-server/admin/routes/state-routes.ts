@@ -3,7 +3,7 @@ import { faultInput } from '../../faults/fault-kinds.ts';
 import type { Setup } from '../../setup.ts';
 import { snapshotShape } from '../../state/snapshot-shape.ts';
 import { stubInput } from '../../stubs/stub-schemas.ts';
-import { type AdminTarget, MAX_BODY_BYTES, route } from '../route.ts';
+import { type AdminTarget, MAX_BODY_BYTES, method, route } from '../route.ts';
 import { clockState, createdKey, keyUsed, latestData, moment, newKey, presetOrChanges, recording } from '../shapes.ts';
 
 const tag = 'state';
@@ -27,83 +27,67 @@ const setupShape = {
   $schema: z.string().optional().describe('Ignored by the mock. Editors read it.'),
 } satisfies Record<keyof Setup, z.ZodType>;
 
-const snapshotId = z.object({ id: z.string() });
-
 export const stateRoutes = [
-  route('GET /state', {
-    id: 'getState',
+  method('GET /state', 'snapshot', {
     tag,
     summary: 'Read the state as JSON without secrets',
     response: snapshotShape(),
-    run: ({ mock }) => mock.snapshot(),
   }),
-  route('PUT /state', {
-    id: 'putState',
+  method('PUT /state', 'restore', {
     tag,
     summary: 'Restore a state of this or another mock or space, and clear the journal; a space keeps its key',
+    takes: ['body'],
     body: snapshotShape(),
     // The mock checks it, as in process.
     checksBody: true,
     maxBodyBytes: MAX_BODY_BYTES.state,
-    run: ({ mock, body }) => mock.restore(body),
   }),
-  route('POST /reset', {
-    id: 'reset',
+  method('POST /reset', 'reset', {
     tag,
     summary:
       'Restore the initial state: of a space with its key, of the mock with its setup; 409 while spaces are open',
+    takes: ['body'],
     body: z.strictObject({
       keepKeys: z
         .boolean()
         .optional()
         .describe('Whether accounts and keys stay, with nothing used, except the usage of the setup. Default: false.'),
     }),
-    run: ({ mock, body }) => mock.reset(body),
   }),
-  route('POST /setup', {
-    id: 'setUp',
+  method('POST /setup', 'setUp', {
     tag,
     summary: 'Create keys, change switches, and add responses and faults; if a part is invalid, nothing changes',
-    body: z.strictObject(setupShape) as unknown as z.ZodType<Setup | string, Setup | string>,
+    takes: ['text'],
+    body: z.strictObject(setupShape),
     // The mock itself names the wrong part of a stub or a fault.
     checksBody: true,
     maxBodyBytes: MAX_BODY_BYTES.responses,
     response: z.object({ keys: z.array(createdKey) }),
-    run: ({ mock, text }) => mock.setUp(text),
   }),
-  route('POST /snapshots', {
-    id: 'takeSnapshot',
+  method('POST /snapshots', 'snapshots.save', {
     tag,
-    summary: 'Save the current state under a name',
+    summary: 'Save the current state under a name, which it returns',
+    takes: ['body.name'],
     body: z.strictObject({
-      id: z
+      name: z
         .string()
         .regex(/^[\w-]{1,64}$/)
         .optional()
         .describe('Letters, digits, `_` and `-`; an existing snapshot of this name is replaced.'),
     }),
-    response: snapshotId,
-    run: ({ mock, body }) => ({ id: mock.snapshots.save(body.id) }),
+    response: z.string(),
   }),
-  route('GET /snapshots', {
-    id: 'listSnapshots',
+  method('GET /snapshots', 'snapshots.list', {
     tag,
     summary: 'List the names of the snapshots',
-    response: z.array(snapshotId),
-    run: ({ mock }) => mock.snapshots.list().map((id) => ({ id })),
+    response: z.array(z.string()),
   }),
-  route('POST /snapshots/{snapshotId}/restore', {
-    id: 'restoreSnapshot',
+  method('POST /snapshots/{name}/restore', 'snapshots.restore', {
     tag,
     summary: 'Restore a snapshot',
-    run: ({ mock, path }) => mock.snapshots.restore(path.snapshotId),
+    takes: ['name'],
   }),
-  route('DELETE /snapshots/{snapshotId}', {
-    id: 'deleteSnapshot',
-    tag,
-    summary: 'Delete a snapshot',
-    run: ({ mock, path }) => mock.snapshots.delete(path.snapshotId),
-  }),
+  method('DELETE /snapshots/{name}', 'snapshots.delete', { tag, summary: 'Delete a snapshot', takes: ['name'] }),
 ];
 
 const step = z

@@ -42,9 +42,9 @@ export function SwitchSection({ view: { switches }, refusal, act }: SectionProps
   const changed = switches.filter(isChanged).length;
   const actions = html`${PRESETS.map(
     (preset) =>
-      html`<button type="button" onClick=${() => act('PUT', '/behaviour', { preset })}>Preset ${preset}</button>`,
+      html`<button type="button" onClick=${() => act('PATCH', '/behaviour', { preset })}>Preset ${preset}</button>`,
   )}
-    <button type="button" disabled=${changed === 0} onClick=${() => act('PUT', '/behaviour', {})}>
+    <button type="button" disabled=${changed === 0} onClick=${() => act('PATCH', '/behaviour', { preset: 'documented' })}>
       ${changed === 0 ? 'All switches at default' : `Reset ${changed} to default`}
     </button>`;
   return html`<${Section} title="Switches" isWide actions=${actions}

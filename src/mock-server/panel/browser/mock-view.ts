@@ -24,7 +24,7 @@ export interface MockView {
   readonly accounts: readonly Json<Account>[];
   /** The newest ones. */
   readonly keys: readonly Json<KeySummary>[];
-  readonly switches: readonly (SwitchDescription & { readonly group: string })[];
+  readonly switches: readonly SwitchDescription[];
   readonly faults: readonly Fault[];
   readonly stubs: readonly Stub[];
 }

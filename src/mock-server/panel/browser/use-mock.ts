@@ -110,7 +110,7 @@ async function readView(scope: string): Promise<MockView> {
     callAdmin<ClockState>('GET', `${scope}/clock`),
     callAdmin<MockView['accounts']>('GET', `${scope}/accounts`),
     callAdmin<MockView['keys']>('GET', `${scope}/keys?limit=200`),
-    callAdmin<MockView['switches']>('GET', `${scope}/behaviour/describe`),
+    callAdmin<MockView['switches']>('GET', `${scope}/behaviour`),
     callAdmin<MockView['faults']>('GET', `${scope}/faults`),
     callAdmin<MockView['stubs']>('GET', `${scope}/stubs`),
   ]);

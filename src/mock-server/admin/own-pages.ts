@@ -1,4 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+/** Path of the control panel and the admin API. The service has no path below it. */
+export const ADMIN_ROOT = '/__fxrates';
+
+export function isAdminPath(path: string): boolean {
+  return path === ADMIN_ROOT || path.startsWith(`${ADMIN_ROOT}/`);
+}
 
 /** Headers of every page of the mock: not stored, not framed, and without a guess of the type. */
 export const PAGE_HEADERS = {
@@ -10,12 +15,3 @@ export const PAGE_HEADERS = {
   // Not `no-referrer`, because browsers would send forms with `Origin: null`.
   'referrer-policy': 'same-origin',
 } as const;
-
-/** Whether two secrets are equal. The time does not depend on their lengths or on where they differ. */
-export function isSameSecret(given: string, expected: string): boolean {
-  return timingSafeEqual(digest(given), digest(expected));
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}

@@ -1,0 +1,126 @@
+import * as z from 'zod';
+import { delaySchema } from '../../delay.ts';
+import { faultInput, faultUnion } from '../../faults/fault-kinds.ts';
+import { withDigits } from '../../stubs/json-parts.ts';
+import { type StubOptions, stubInput } from '../../stubs/stub-schemas.ts';
+import { MAX_BODY_BYTES, method } from '../route.ts';
+import { behaviourChanges, latestData, recording, switchDescription, valuesByName } from '../shapes.ts';
+
+const fault = faultUnion({
+  id: z.string(),
+  addedAt: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
+  matched: z.number().int().describe('Number of requests that it matched.'),
+  struck: z.number().int().describe('Number of requests that it struck.'),
+});
+
+const stub = z.object({
+  id: z.string(),
+  match: z.looseObject({}),
+  served: z.number().int().describe('Number of requests that received it.'),
+  times: z.number().int().optional().describe('Maximum number of requests that receive it.'),
+  priority: z.number().int(),
+  kind: z.enum(['responses', 'replay', 'function']),
+  responses: z.array(
+    z.object({
+      status: z.number().int(),
+      headers: valuesByName.describe('Names in lower case, an array for `set-cookie`.'),
+      body: z.string(),
+      delayMs: delaySchema.optional(),
+    }),
+  ),
+});
+
+/** The mock's own error messages are more precise than those of the schema. */
+const checksBody = true;
+const query = z.strictObject({ base: z.string().optional().describe('Only requests for this base.') });
+const maxBodyBytes = MAX_BODY_BYTES.responses;
+
+const addStub = method('POST /stubs', 'stubs.add', {
+  tag: 'stubs',
+  summary: 'Add a stub, or replace the one with its `id`: one response, or several in turn, for matching requests',
+  takes: ['body'],
+  body: stubInput,
+  checksBody,
+  maxBodyBytes,
+  response: stub,
+});
+
+/** What the mock responds: switches, faults and stubs. */
+export const responseRoutes = [
+  method('GET /behaviour', 'behaviour.describe', {
+    tag: 'behaviour',
+    summary: 'List the switches with value, default, alternatives, provenance and reason for the default',
+    response: z.array(switchDescription),
+  }),
+  method('PATCH /behaviour', 'behaviour.set', {
+    tag: 'behaviour',
+    summary: 'Change switches, after a preset if one is set; if one value is invalid, nothing changes',
+    takes: ['body'],
+    body: behaviourChanges,
+  }),
+  method('GET /faults', 'faults.list', {
+    tag: 'faults',
+    summary: 'List the faults that have not expired, oldest first',
+    response: z.array(fault),
+  }),
+  method('POST /faults', 'faults.add', {
+    tag: 'faults',
+    summary: 'Add a fault, or replace the one with its `id`; rejected if an adapter in use cannot reproduce it',
+    takes: ['body'],
+    body: faultInput,
+    checksBody,
+    response: fault,
+  }),
+  method('GET /faults/{faultId}', 'faults.get', {
+    tag: 'faults',
+    summary: 'Read a fault that has not expired',
+    takes: ['faultId'],
+    response: fault,
+  }),
+  method('DELETE /faults/{faultId}', 'faults.remove', { tag: 'faults', summary: 'Remove a fault', takes: ['faultId'] }),
+  method('DELETE /faults', 'faults.clear', { tag: 'faults', summary: 'Remove all faults' }),
+  method('GET /stubs', 'stubs.list', {
+    tag: 'stubs',
+    summary: 'List the active stubs by priority; of those that match a request, the last one applies',
+    response: z.array(stub),
+  }),
+  {
+    ...addStub,
+    run: (call: Parameters<typeof addStub.run>[0]) =>
+      addStub.run({ ...call, body: withDigits(call.body as StubOptions, call.text) }), // the mock checks the body
+  },
+  method('GET /stubs/{stubId}', 'stubs.get', {
+    tag: 'stubs',
+    summary: 'Read an active stub',
+    takes: ['stubId'],
+    response: stub,
+  }),
+  method('DELETE /stubs/{stubId}', 'stubs.remove', { tag: 'stubs', summary: 'Remove a stub', takes: ['stubId'] }),
+  method('DELETE /stubs', 'stubs.clear', {
+    tag: 'stubs',
+    summary: 'Remove all stubs, including those of `PUT /latest`',
+  }),
+  method('PUT /latest', 'latest.set', {
+    tag: 'stubs',
+    summary: 'Set the `data` of `latest`; numbers keep their digits, and an array has one element per request',
+    takes: ['text', 'query'],
+    query,
+    body: latestData,
+    checksBody,
+    maxBodyBytes,
+  }),
+  method('PUT /latest/replay', 'latest.replay', {
+    tag: 'stubs',
+    summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
+    takes: ['text'],
+    body: recording,
+    checksBody,
+    maxBodyBytes,
+  }),
+  method('DELETE /latest', 'latest.reset', {
+    tag: 'stubs',
+    summary: 'Remove the responses of `PUT /latest`, all or for one base',
+    takes: ['query'],
+    query,
+  }),
+];
