@@ -2,7 +2,7 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
-import { type AuthForm, FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
+import { FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { fakeFetch, type Reply, type SentRequest } from '../helpers/fake-fetch.ts';
 import { respond, startRawServer } from '../helpers/raw-server.ts';
@@ -13,7 +13,7 @@ const keys: [string, string][] = [
   ['of the documented form', 'fx_live_c4a7b1e09f3d52868e1c7a40b6d93f25e8072b9c4d1fa635'],
   ['with characters of a URL', 'canary+/=&%?#"\\\'~!*()0b6d93f25e8072b9c4d1+/="\\635'],
 ];
-const forms: AuthForm[] = ['bearer', 'header', 'query'];
+const forms: NonNullable<FxRatesOptions['auth']>[] = ['bearer', 'header', 'query'];
 const cases = keys.flatMap(([kind, key]) => forms.map((auth) => [kind, auth, key] as const));
 
 /** Everything that the client shows: errors, events, warnings, the client itself. */
@@ -129,7 +129,7 @@ const replies: Record<string, Reply> = {
   'a success': success(),
 };
 
-function clientFor(key: string, auth: AuthForm, options: FxRatesOptions = {}) {
+function clientFor(key: string, auth: FxRatesOptions['auth'], options: FxRatesOptions = {}) {
   const clock = new FakeClock();
   const fx = new FxRates({ baseUrl: BASE_URL, apiKey: key, auth, clock, random: () => 0.5, ...hooks, ...options });
   return { fx, clock };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type AuthForm, FxRates, FxRatesError } from '../../src/client/index.ts';
+import { FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
 import { operations } from '../../src/generated/operations.ts';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 import { BASE_URL, errorOf } from '../helpers/test-client.ts';
@@ -18,7 +18,7 @@ async function ask(mock: MockServer, target: string, { key, method = 'GET' }: { 
 }
 
 /** A client whose requests are recorded when they are sent. */
-function watched(mock: MockServer, apiKey: string, auth?: AuthForm) {
+function watched(mock: MockServer, apiKey: string, auth?: FxRatesOptions['auth']) {
   const sent: Request[] = [];
   const fetch: typeof globalThis.fetch = (input, init) => {
     sent.push(new Request(input, init));
@@ -62,7 +62,7 @@ test.each([LATEST, QUOTA])(
   },
 );
 
-test.each<[AuthForm, (key: string) => [string | null, string]]>([
+test.each<[FxRatesOptions['auth'], (key: string) => [string | null, string]]>([
   ['bearer', (key) => [`Bearer ${key}`, '']],
   ['header', (key) => [key, '']],
   ['query', (key) => [null, `?api_key=${key}`]],

@@ -18,7 +18,6 @@ import {
   type FxRatesOptions,
   type LatestData,
   type LatestQuery,
-  type LimiterChange,
   type NetworkError,
   type Poll,
   type PollSchedule,
@@ -278,7 +277,7 @@ new FxRates({ numbers: (text: string) => BigInt(text) });
 type Limits = NonNullable<ReturnType<typeof fx.limits>>;
 type Instants = readonly [
   ...[Limits['nextSlotAt'], Exclude<Limits['gate'], 'open'>['until'], Exclude<Limits['service'], 'up'>['downUntil']],
-  ...[LimiterChange['at'], WaitEvent['until'], RetryEvent['until'], PollSchedule['at'], QuotaEstimate['asOf']],
+  ...[WaitEvent['until'], RetryEvent['until'], PollSchedule['at'], QuotaEstimate['asOf']],
   ...[NonNullable<RateLimitError['retryAt']>, NonNullable<QuotaExhaustedError['resetsAt']>],
 ];
 expectTypeOf<Instants[number]>().toEqualTypeOf<Date>();

@@ -1,4 +1,4 @@
-import type { LimitExchange, LimitOffer, LimitStore } from '../../../src/client/index.ts';
+import type { LimitExchange, LimitOffer, LimitStore } from '../../../src/client/limits/shared/limit-store.ts';
 import { between, type Random } from '../../../test/helpers/limits-random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

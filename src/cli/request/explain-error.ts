@@ -1,4 +1,4 @@
-import type { AnyFxRatesError, NetworkError, QuotaExhaustedError, UnitEstimate } from '../../client/index.ts';
+import type { AnyFxRatesError, NetworkError, QuotaExhaustedError, WaitEvent } from '../../client/index.ts';
 import { environmentProxy } from '../../environment-proxy.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
@@ -132,7 +132,7 @@ interface LimitedWait {
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
   /** How Retry-After was read. */
-  readonly unit?: UnitEstimate | undefined;
+  readonly unit?: WaitEvent['retryAfterUnit'];
   /** Whether an earlier command received the Retry-After, and this one sent nothing. */
   readonly isStored?: boolean;
 }
@@ -168,7 +168,7 @@ export function waitTooLong(
 }
 
 /** A remark if the wait is based on the assumption that Retry-After is in milliseconds. */
-function doubtText(unit: UnitEstimate | undefined): string {
+function doubtText(unit: WaitEvent['retryAfterUnit']): string {
   return unit?.evidence === 'on-trial' ? ` if Retry-After ${unit.value} is in milliseconds (assumed)` : '';
 }
 

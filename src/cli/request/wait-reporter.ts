@@ -1,4 +1,4 @@
-import type { FxRatesOptions, UnitEstimate } from '../../client/index.ts';
+import type { FxRatesOptions, WaitEvent } from '../../client/index.ts';
 import { visible } from '../../visible-text.ts';
 import type { Invocation } from '../command.ts';
 import { formatDuration } from '../settings/duration.ts';
@@ -69,7 +69,7 @@ export class WaitReporter {
     void this.#invocation.screen.info(ERASE_LINE);
   }
 
-  #onLimit(waitMs: number, unit: UnitEstimate | undefined): void {
+  #onLimit(waitMs: number, unit: WaitEvent['retryAfterUnit']): void {
     this.end();
     const sumMs = this.#waitedMs + waitMs;
     const { maxWaitMs } = this.#invocation.settings;

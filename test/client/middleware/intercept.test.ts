@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FxRatesError, Middleware, MiddlewareRequest, RequestEvent } from '../../../src/client/index.ts';
+import type { FxRatesError, Middleware, RequestEvent } from '../../../src/client/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { errorOf, testClient } from '../../helpers/test-client.ts';
@@ -7,7 +7,7 @@ import { errorOf, testClient } from '../../helpers/test-client.ts';
 const pass: Middleware = (request, next) => next(request);
 
 test('a middleware runs around each attempt of a call, with one callId', async () => {
-  const seen: Partial<MiddlewareRequest>[] = [];
+  const seen: Partial<Parameters<Middleware>[0]>[] = [];
   const statuses: number[] = [];
   const note: Middleware = async (request, next) => {
     const { operation, attempt, callId, url, method } = request;
@@ -84,7 +84,7 @@ test('a middleware can add headers, parameters and a signature made with the key
 test.each([
   [
     'another host',
-    (request: MiddlewareRequest) => ({ ...request, url: 'https://evil.test/' }),
+    (request: Parameters<Middleware>[0]) => ({ ...request, url: 'https://evil.test/' }),
     /cannot be sent to https:\/\/evil.test/,
   ],
   [
@@ -95,12 +95,12 @@ test.each([
   ['a host of its own', withHeader('host', 'evil.test'), /^middleware: 'host' cannot be set/],
   [
     'a key in the URL',
-    (request: MiddlewareRequest) => ({ ...request, url: `${request.url}?API_key=x` }),
+    (request: Parameters<Middleware>[0]) => ({ ...request, url: `${request.url}?API_key=x` }),
     /^middleware: 'api_key' cannot be set/,
   ],
   [
     'a relative URL',
-    (request: MiddlewareRequest) => ({ ...request, url: '/api/v1/latest' }),
+    (request: Parameters<Middleware>[0]) => ({ ...request, url: '/api/v1/latest' }),
     /^middleware: next\(\) was called with '\/api\/v1\/latest', which is not an absolute URL/,
   ],
 ])('a middleware cannot send the request to or with %s', async (_, change, message) => {
@@ -113,7 +113,7 @@ test.each([
 });
 
 function withHeader(name: string, value: string) {
-  return (request: MiddlewareRequest) => ({ ...request, headers: new Headers({ [name]: value }) });
+  return (request: Parameters<Middleware>[0]) => ({ ...request, headers: new Headers({ [name]: value }) });
 }
 
 test('a middleware can return its own response, and read and replace that of the service', async () => {
