@@ -1,5 +1,4 @@
 import type { Attempt } from './attempt.ts';
-import { namesOf } from './config/checks.ts';
 import { errorForCaller } from './errors/caller-error.ts';
 import { type ErrorDetails, ResponseError } from './errors/errors.ts';
 import type { SchemaIssue, StandardSchema } from './standard-schema.ts';
@@ -89,21 +88,6 @@ export interface SchemaCallOptions<Schema extends StandardSchema> extends CallOp
    */
   readonly schema: Schema;
 }
-
-/** The names of all options of a call. */
-export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>>({
-  signal: true,
-  timeoutMs: true,
-  deadlineMs: true,
-  maxRetries: true,
-  onLimit: true,
-  maxAgeMs: true,
-  useReserve: true,
-  priority: true,
-  headers: true,
-  coalesce: true,
-  schema: true,
-});
 
 /** A response without its data, from `withMeta()`. */
 export interface ResponseMeta {

@@ -1,10 +1,15 @@
+import type { OperationId, operations } from '../generated/operations.ts';
 import type { ApiCall, CallOptions, ResponseMeta } from './api-call.ts';
 import { callHook } from './call-hook.ts';
 import { abortErrorOf, onAbort, onReturn } from './cancellation.ts';
 import type { SteadyTime } from './clock.ts';
-import type { QueryOperation } from './endpoints.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
 import type { RateLimiter } from './limits/rate-limiter.ts';
+
+/** The operations that take a query. */
+export type QueryOperation = {
+  [Id in OperationId]: (typeof operations)[Id]['query'] extends 'none' ? never : Id;
+}[OperationId];
 
 /** The progress of a batch, for `onProgress`. */
 export interface BatchProgress {

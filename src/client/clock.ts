@@ -9,6 +9,8 @@ export interface Clock {
    * with it. If omitted, it uses `now()`, and a step forward counts as elapsed time.
    */
   monotonicNow?(): number;
+  /** Returns a number from 0 (inclusive) to 1 (exclusive), for jitter. If omitted, the client uses `Math.random()`. */
+  random?(): number;
 }
 
 /** Node fires a longer timer after 1 ms, which would turn a long wait into a busy loop. */

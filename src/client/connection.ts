@@ -60,7 +60,7 @@ export function connect({ options, settings: open, events, timers, lifetime, key
   const sharedKey = shared?.known();
   if (sharedKey !== undefined) warn(sharedKey);
   const quota = operationEndpoint('quota', undefined);
-  const agent = userAgent(settings.appInfo);
+  const agent = userAgent();
   const send = createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent: agent });
   return { keys, states, send };
 }
@@ -85,10 +85,10 @@ function unusualKey({ masked }: ApiKey): string {
 /** Bun and Deno also report a compatible version of Node; workerd may report no versions. */
 const RUNTIMES = ['bun', 'deno', 'node'];
 
-/** Such as `fxrates/1.2.3 node/22.19.0 my-app/2.0`. */
-function userAgent(appInfo: string | undefined): string {
+/** Such as `fxrates/1.2.3 node/22.19.0`. */
+function userAgent(): string {
   const versions: Readonly<Record<string, string | undefined>> = globalThis.process?.versions ?? {};
   const runtime = RUNTIMES.find((name) => versions[name] !== undefined);
-  const parts = [`fxrates/${VERSION}`, runtime && `${runtime}/${versions[runtime]}`, appInfo];
+  const parts = [`fxrates/${VERSION}`, runtime && `${runtime}/${versions[runtime]}`];
   return parts.filter((part) => part !== undefined).join(' ');
 }

@@ -4,16 +4,13 @@ import { querySchemas, responseSchemas } from '../generated/schemas.ts';
 import { definedOf, isJsonObject } from '../json-object.ts';
 import { createOperationFinder, fillPath } from '../operation-path.ts';
 import { parseSchema } from '../parse-schema.ts';
-import { CALL_OPTION_NAMES, type CallOptions } from './api-call.ts';
+import type { CallOptions } from './api-call.ts';
 import { refuse } from './config/checks.ts';
+import { optionNames } from './config/option-table.ts';
+import { refuseKeyParameters } from './config/request-headers.ts';
 import { describeValue } from './errors/describe-value.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { Endpoint, ParsedEnvelope } from './request.ts';
-
-/** The operations that take a query. */
-export type QueryOperation = {
-  [Id in OperationId]: (typeof operations)[Id]['query'] extends 'none' ? never : Id;
-}[OperationId];
 
 /** The query of an operation; `undefined` if it takes none. */
 export type OperationQuery<Id extends OperationId> = OperationTypes[Id]['query'];
@@ -193,19 +190,11 @@ function itemsOf(value: unknown): readonly unknown[] {
   return items.filter((item) => item !== undefined);
 }
 
-/** `option`: the name in the error. @throws ConfigError */
-export function refuseKeyParameters(query: object, option = 'query'): void {
-  if (!Object.keys(query).some((name) => name.toLowerCase() === 'api_key')) return;
-  throw new ConfigError(
-    `${option}: 'api_key' cannot be set, because the client sends the key; to send it in the URL, set auth: 'query'`,
-  );
-}
-
 /** Options of a call that a service could also use as parameters. */
 const ALSO_PARAMETERS: readonly string[] = ['signal', 'priority', 'headers', 'schema'];
 
 /** Sent as parameters, they would have no effect. */
-const CALL_OPTIONS: readonly string[] = CALL_OPTION_NAMES.filter((name) => !ALSO_PARAMETERS.includes(name));
+const CALL_OPTIONS: readonly string[] = optionNames('call').filter((name) => !ALSO_PARAMETERS.includes(name));
 
 function refuseCallOption(name: string): void {
   if (!CALL_OPTIONS.includes(name)) return;

@@ -157,10 +157,6 @@ export interface EventHooks {
   readonly logLevel?: 'warn' | 'info' | 'debug' | undefined;
 }
 
-type HookName = Exclude<keyof EventHooks, 'logger' | 'logLevel'>;
-/** The hooks by name, without the logger. */
-export const HOOKS: Readonly<Record<HookName, true>> = { onRequest: true, onRetry: true, onWait: true, onQuota: true };
-
 /** The key that an event is about. */
 export interface EventSubject {
   readonly key: string;

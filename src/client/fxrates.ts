@@ -10,7 +10,7 @@ import {
   createApiCall,
   type SchemaCallOptions,
 } from './api-call.ts';
-import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
+import { Batch, type BatchOptions, type BatchQueries, type QueryOperation } from './batch.ts';
 import { isTraced, traceCall } from './call-trace.ts';
 import { resolveBatch, resolveCall, resolvePoll } from './config/call-settings.ts';
 import { inheritedOptions, type OpenSettings, resolveOptions } from './config/settings.ts';
@@ -22,7 +22,6 @@ import {
   type OperationQuery,
   operationEndpoint,
   pathEndpoint,
-  type QueryOperation,
 } from './endpoints.ts';
 import { withCallId } from './errors/caller-error.ts';
 import { ConfigError } from './errors/errors.ts';

@@ -99,30 +99,6 @@ export interface QuotaGuardOptions {
   readonly onLow?: ((estimate: QuotaEstimate) => void) | undefined;
 }
 
-/** The option `appInfo`: the program that uses the client, for the logs of the service. */
-export interface AppInfo {
-  /**
-   * Name without spaces.
-   *
-   * @example 'my-app'
-   */
-  readonly name: string;
-  /**
-   * Version without spaces.
-   *
-   * @default undefined
-   * @example '2.0'
-   */
-  readonly version?: string | undefined;
-  /**
-   * URL of the program.
-   *
-   * @default undefined
-   * @example 'https://my.app'
-   */
-  readonly url?: string | undefined;
-}
-
 /** Options of a client. The constructor throws a `ConfigError` that names the first wrong one. */
 export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends EventHooks {
   /**
@@ -214,20 +190,19 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    */
   readonly quotaGuard?: QuotaGuardOptions | undefined;
   /**
-   * Headers of every request; a call can add more. Headers that the client or the transport sets, such as `authorization`,
-   * are a `ConfigError`.
+   * Headers of every request; a call can add more. `user-agent` is appended to that of the client. Headers that the client or
+   * the transport sets, such as `authorization`, are a `ConfigError`.
    *
    * @default undefined
    * @example { 'x-team': 'pricing' }
    */
   readonly headers?: HeadersOption | undefined;
   /**
-   * The program that uses the client. It is appended to the user agent: `fxrates/1.2.3 node/22.19.0 my-app/2.0`.
+   * Whether calls share the request of an identical call in flight. A call can set it, too.
    *
-   * @default undefined
-   * @example { name: 'my-app', version: '2.0' }
+   * @default true
    */
-  readonly appInfo?: AppInfo | undefined;
+  readonly coalesce?: boolean | undefined;
   /**
    * Functions that run around each attempt, for tracing, signing or logging. The first one is the outermost. The request
    * that they receive does not contain the key.
@@ -285,13 +260,6 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    * @example mock.clientOptions().clock
    */
   readonly clock?: Clock | undefined;
-  /**
-   * Source of randomness for backoff and jitter, for tests: returns a number from 0 (inclusive) to 1 (exclusive).
-   *
-   * @default Math.random
-   * @example () => 0.5
-   */
-  readonly random?: (() => number) | undefined;
 }
 
 /** The options of a client with any value of `numbers`. */

@@ -80,7 +80,7 @@ test('await using closes the client at the end of the block', async () => {
 test('closing a client does not affect another client of the key', async () => {
   const clock = new FakeClock();
   const fetch = fakeFetch([rateLimited('30'), success()]);
-  const options = { baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, random: () => 0.5 };
+  const options = { baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch };
   const [one, other] = [new FxRates(options), new FxRates(options)];
   const ended = errorOf(one.latest({ n: 1 }));
   const going = other.latest({ n: 2 });

@@ -139,11 +139,11 @@ test('times in events and attempts are whole milliseconds', async () => {
   let chance = 0;
   const { fx, clock } = testClient([failure(503), rateLimited('2'), rateLimited('1.3337'), success()], {
     quota: success(quotaRecord()),
-    random: () => (chance = (chance + 0.123457) % 1),
     onRequest: ({ waitedMs, durationMs }) => seen.push(waitedMs, durationMs),
     onRetry: ({ waitMs }) => seen.push(waitMs),
     onWait: ({ waitMs }) => seen.push(waitMs),
   });
+  clock.random = () => (chance = (chance + 0.123457) % 1);
 
   const { meta } = await clock.run(fx.latest().withMeta());
 

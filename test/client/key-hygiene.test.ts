@@ -131,7 +131,7 @@ const replies: Record<string, Reply> = {
 
 function clientFor(key: string, auth: FxRatesOptions['auth'], options: FxRatesOptions = {}) {
   const clock = new FakeClock();
-  const fx = new FxRates({ baseUrl: BASE_URL, apiKey: key, auth, clock, random: () => 0.5, ...hooks, ...options });
+  const fx = new FxRates({ baseUrl: BASE_URL, apiKey: key, auth, clock, ...hooks, ...options });
   return { fx, clock };
 }
 

@@ -49,8 +49,8 @@ test('the order of headers makes no difference: calls share a request and a cach
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('appends appInfo to the user agent', async () => {
-  const { fx, fetch } = testClient(success(), { appInfo: { name: 'my-app', version: '2.0', url: 'https://my.app' } });
+test('appends the user agent of the program', async () => {
+  const { fx, fetch } = testClient(success(), { headers: { 'User-Agent': 'my-app/2.0 (https://my.app)' } });
 
   await fx.latest();
 

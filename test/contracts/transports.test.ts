@@ -49,7 +49,6 @@ describe.each(transports)('%s', (_, transport) => {
       baseUrl: server.url,
       apiKey: API_KEY,
       clock,
-      random: () => 0.5,
       timeoutMs: FAR_MS,
       deadlineMs: false,
       maxRetries: 0,

@@ -43,7 +43,7 @@ const SOURCES: Readonly<Record<string, readonly Source[]>> = {
     constant('limits/retry-after.ts', 'MILLISECONDS_FROM'),
     constant('limits/retry-after.ts', 'MILLISECONDS_AT_MOST'),
     constant('limits/retry-after.ts', 'EPOCH_SECONDS_FROM'),
-    constant('config/settings.ts', 'maxRetryAfterMs'),
+    constant('config/option-table.ts', 'maxRetryAfterMs'),
     constant('limits/learn-window.ts', 'FIRST_TRY_MS', 1_000),
     constant('limits/grant.ts', 'LONGEST_BACKOFF_MS', 1_000),
     { figure: '0', source: 'the value that is ignored' },
@@ -195,9 +195,11 @@ function constant(file: string, name: string, unit = 1): Source {
   return { figure: grouped(numberIn(file, name) / unit), source: `${name} in ${file}` };
 }
 
-/** The value of a number in a file of the client: `const NAME = 75;` or `name: 90_000,`. */
+/** The value of a number in a file of the client: `const NAME = 75;`, `name: 90_000,` or `name: { …, default: 90_000 }`. */
 function numberIn(file: string, name: string): number {
-  const value = new RegExp(`\\b${name}(?: =|:) ([\\d_.e]+)[;,]`).exec(textOf(`src/client/${file}`))?.[1];
+  const value = new RegExp(`\\b${name}(?: =|:)(?: .*default:)? ([\\d_.e]+)(?:[;,]| })`).exec(
+    textOf(`src/client/${file}`),
+  )?.[1];
   if (value === undefined) throw new Error(`${name} is not a number in ${file}`);
   return Number(value.replaceAll('_', ''));
 }

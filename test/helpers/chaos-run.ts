@@ -69,9 +69,8 @@ export class ChaosRun {
     const settings: FxRatesOptions = {
       ...this.#mock.clientOptions(),
       ...options.via,
-      clock: this.#clock,
+      clock: Object.assign(this.#clock, { random: () => this.#random() }),
       apiKey: () => this.#key,
-      random: () => this.#random(),
       logger: { warn: () => undefined },
     };
     this.#fx = new FxRates(settings);

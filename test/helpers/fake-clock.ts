@@ -27,6 +27,9 @@ export class FakeClock implements Clock {
     return this.#nowMs + this.#shiftMs;
   }
 
+  /** Tests set another one. */
+  random = (): number => 0.5;
+
   /** Sleeps that have neither ended nor been aborted. */
   get pending(): number {
     return this.#sleepers.length;

@@ -11,14 +11,14 @@ export interface TestClient {
   readonly clock: FakeClock;
 }
 
-/** A client over a fake `fetch`, in virtual time; its random numbers are always one half. */
+/** A client over a fake `fetch`, in virtual time; its random numbers are those of the clock. */
 export function testClient(
   replies: Reply | readonly Reply[],
   { quota, ...options }: FxRatesOptions & { readonly quota?: Reply } = {},
 ): TestClient {
   const clock = new FakeClock();
   const fetch = fakeFetch(replies, quota === undefined ? {} : { quota });
-  const fx = new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, random: () => 0.5, ...options });
+  const fx = new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, ...options });
   return { fx, fetch, clock };
 }
 

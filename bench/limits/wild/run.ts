@@ -79,12 +79,12 @@ interface ProcessOptions {
 }
 
 function startProcess(scenario: Scenario, world: World, { store, seed, name, createCall }: ProcessOptions): Process {
-  const clock = new ProcessClock(world.time);
+  const clock = Object.assign(new ProcessClock(world.time), { random: seededRandom(seed) });
   const traffic = new Traffic(name);
   const fetch = createFetch(world, traffic);
   if (createCall !== undefined) return { clock, traffic, call: createCall(fetch, world) };
   const target = { baseUrl: BASE_URL, apiKey: API_KEY, fetch, logger: SILENT };
-  const fx = new FxRates({ ...target, clock, random: seededRandom(seed), ...clientOptions(scenario, store) });
+  const fx = new FxRates({ ...target, clock, ...clientOptions(scenario, store) });
   const call: MakeCall = (n, signal) => fx.latest({ n }, signal === undefined ? {} : { signal });
   return { clock, traffic, call };
 }

@@ -2,58 +2,73 @@ import { nearestName } from '../../nearest-name.ts';
 import { describeValue } from '../errors/describe-value.ts';
 import { ConfigError } from '../errors/errors.ts';
 
-/** @throws ConfigError that names the option, the value and what was expected. */
+/** Returns a valid value. @throws ConfigError that names the option, the value and what was expected */
+export type Check<Value> = (option: string, value: unknown) => Value;
+
+export function valid<Value>(expected: string, accepts: (value: unknown) => boolean): Check<Value> {
+  // The function has checked that it is one.
+  return (option, value) => (accepts(value) ? (value as Value) : refuse(option, value, expected));
+}
+
+export function oneOf<const Values extends readonly (string | false)[]>(...values: Values): Check<Values[number]> {
+  return valid(values.map(literal).join(' or '), (value) => values.some((one) => one === value));
+}
+
+interface NumberKind {
+  readonly expected: string;
+  readonly accepts: (value: number) => boolean;
+}
+
+export const POSITIVE_MS: NumberKind = {
+  expected: 'a positive number of milliseconds',
+  accepts: (value) => Number.isFinite(value) && value > 0,
+};
+export const MS: NumberKind = {
+  expected: 'a non-negative number of milliseconds',
+  accepts: (value) => Number.isFinite(value) && value >= 0,
+};
+
+export function countFrom(least: number): NumberKind {
+  const accepts = (value: number) => Number.isSafeInteger(value) && value >= least;
+  return { expected: `a whole number of at least ${least}`, accepts };
+}
+
+/** A number of that kind, or one of the other values. */
+export function numberOf(kind: NumberKind): Check<number>;
+export function numberOf<const Other extends string | false>(
+  kind: NumberKind,
+  ...others: readonly [Other, ...Other[]]
+): Check<number | Other>;
+export function numberOf({ expected, accepts }: NumberKind, ...others: readonly (string | false)[]): Check<unknown> {
+  const isOther = (value: unknown) => others.some((one) => one === value);
+  return valid([expected, ...others.map(literal)].join(', or '), (value) =>
+    typeof value === 'number' ? accepts(value) : isOther(value),
+  );
+}
+
+export function truth(): Check<boolean> {
+  return valid('true or false', (value) => typeof value === 'boolean');
+}
+
+export function callable<Fn>(): Check<Fn> {
+  return valid('a function', (value) => typeof value === 'function');
+}
+
+/** An object with these methods. */
+export function having<Value>(expected: string, ...methods: readonly (keyof Value & string)[]): Check<Value> {
+  return valid(expected, (value) => methods.every((name) => typeof memberOf(value, name) === 'function'));
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+function literal(value: string | false): string {
+  return value === false ? 'false' : `'${value}'`;
+}
+
 export function refuse(option: string, value: unknown, expected: string): never {
   throw new ConfigError(`${option}: expected ${expected}, got ${describeValue(value)}`);
-}
-
-/** `or`: the other values of the option, for the error. */
-export function requirePositiveMs(option: string, value: unknown, or = ''): number {
-  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
-  return refuse(option, value, `a positive number of milliseconds${or}`);
-}
-
-/** `or`: the other values of the option, for the error. */
-export function requireMs(option: string, value: unknown, or = ''): number {
-  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
-  return refuse(option, value, `a non-negative number of milliseconds${or}`);
-}
-
-export function requireDeadline(option: string, value: unknown): number {
-  if (value === false) return Number.POSITIVE_INFINITY;
-  return requirePositiveMs(option, value, ', or false for no deadline');
-}
-
-/** `or`: the other values of the option, for the error. */
-export function requireCount(
-  option: string,
-  value: unknown,
-  { from, or = '' }: { readonly from: number; readonly or?: string },
-): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= from) return value;
-  return refuse(option, value, `a whole number of at least ${from}${or}`);
-}
-
-export function requireOneOf<const Value extends string | false>(
-  option: string,
-  value: unknown,
-  allowed: readonly Value[],
-): Value {
-  const found = allowed.find((candidate) => candidate === value);
-  return found ?? refuse(option, value, allowed.map((one) => (one === false ? 'false' : `'${one}'`)).join(' or '));
-}
-
-export function requireBoolean(option: string, value: unknown): boolean {
-  return typeof value === 'boolean' ? value : refuse(option, value, 'true or false');
-}
-
-export function requireFunction<Fn>(option: string, value: Fn): Fn {
-  return typeof value === 'function' ? value : refuse(option, value, 'a function');
-}
-
-/** The names of a type's fields. The compiler rejects missing and unknown names. */
-export function namesOf<Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] {
-  return Object.keys(names) as Name[]; // the keys of the record
 }
 
 /** Rejects misspelt options, which would otherwise have no effect. */

@@ -1,7 +1,5 @@
-import type { HeadersOption } from '../api-call.ts';
 import { ConfigError } from '../errors/errors.ts';
-import type { AppInfo } from '../options.ts';
-import { namesOf, refuse, requireKnownNames } from './checks.ts';
+import { refuse } from './checks.ts';
 
 /** Headers by their names in lower case. */
 export type RequestHeaders = Readonly<Record<string, string>>;
@@ -14,16 +12,11 @@ const RESERVED = [
 /** RFC 9110 §5.6.2. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/**
- * Validates headers. `option` is the name of the option in the error.
- *
- * @throws ConfigError that names the header; its value may be a secret and is not shown
- */
-export function resolveHeaders(headers: HeadersOption | undefined, option = 'headers'): RequestHeaders {
-  if (headers === undefined) return {};
+/** @throws ConfigError that names the option and the header; its value may be a secret and is not shown */
+export function resolveHeaders(option: string, headers: unknown): RequestHeaders {
   const isRecord = Object.prototype.toString.call(headers) === '[object Object]';
   if (!isRecord && !(headers instanceof Headers)) refuse(option, headers, 'an object of names and values, or Headers');
-  const entries: [string, unknown][] = headers instanceof Headers ? [...headers] : Object.entries(headers);
+  const entries: [string, unknown][] = headers instanceof Headers ? [...headers] : Object.entries(Object(headers));
   const given = entries.filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map((entry) => requireHeader(entry, option)));
 }
@@ -42,23 +35,10 @@ function requireHeader([name, value]: [string, unknown], option: string): readon
   );
 }
 
-const APP_INFO_NAMES = namesOf<keyof AppInfo>({ name: true, version: true, url: true });
-
-/** The option `appInfo` as the end of a user agent. @throws ConfigError */
-export function resolveAppInfo(option: AppInfo | undefined): string | undefined {
-  if (option === undefined) return undefined;
-  requireKnownNames(option, APP_INFO_NAMES, 'appInfo');
-  const { name, version, url } = option;
-  const product = [requireToken('name', name), ...(version === undefined ? [] : [requireToken('version', version)])];
-  return [product.join('/'), ...(url === undefined ? [] : [`(${requireUrl(url)})`])].join(' ');
-}
-
-function requireToken(part: string, value: unknown): string {
-  if (typeof value === 'string' && TOKEN.test(value)) return value;
-  return refuse(`appInfo.${part}`, value, 'letters, digits and -._, without spaces');
-}
-
-function requireUrl(value: unknown): string {
-  if (typeof value === 'string' && URL.canParse(value) && /^[!-'*-~]+$/.test(value)) return value;
-  return refuse('appInfo.url', value, 'a URL');
+/** `option`: the name in the error. @throws ConfigError */
+export function refuseKeyParameters(query: object, option = 'query'): void {
+  if (!Object.keys(query).some((name) => name.toLowerCase() === 'api_key')) return;
+  throw new ConfigError(
+    `${option}: 'api_key' cannot be set, because the client sends the key; to send it in the URL, set auth: 'query'`,
+  );
 }

@@ -1,150 +1,62 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { definedOf } from '../../json-object.ts';
 import { apiPathIn } from '../../operation-path.ts';
-import { type Clock, realClock, type SteadyTime, steadyTime } from '../clock.ts';
+import { type SteadyTime, steadyTime } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { HOOKS, type Logger } from '../events.ts';
-import { DEFAULT_LIMITER_SETTINGS, type LimiterSettings } from '../limits/limiter-core.ts';
-import type { Middleware } from '../middleware/intercept.ts';
-import type { Numbers } from '../numbers.ts';
-import type { AnyOptions, AuthForm, QuotaGuardOptions } from '../options.ts';
-import type { CallSettings } from '../request.ts';
+import type { AnyOptions } from '../options.ts';
 import { defaultTransport } from '../transport/default-transport.ts';
 import { fetchTransport, type Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
-import {
-  namesOf,
-  refuse,
-  requireBoolean,
-  requireCount,
-  requireDeadline,
-  requireFunction,
-  requireKnownNames,
-  requireOneOf,
-  requirePositiveMs,
-} from './checks.ts';
-import {
-  type CacheSettings,
-  type RateLimitSettings,
-  resolveCache,
-  resolveQuotaGuard,
-  resolveRateLimit,
-} from './limit-settings.ts';
-import { resolveAppInfo, resolveHeaders } from './request-headers.ts';
+import { refuse } from './checks.ts';
+import { type CacheSettings, defaultOptions, type OptionsOf, readOptions } from './option-table.ts';
+
+type ClientOptions = OptionsOf<'client'>;
 
 /** The options of a client, checked and complete. */
-export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority' | 'coalesce'> {
+export interface ClientSettings extends Omit<ClientOptions, 'baseUrl' | 'apiKey' | 'deadlineMs' | SentBy> {
   readonly baseUrl: string;
-  readonly auth: AuthForm;
+  /** Infinity for none. */
   readonly deadlineMs: number;
-  readonly maxRetryAfterMs: number;
-  readonly retryAfterUnit: LimiterSettings['retryAfterUnit'];
-  readonly rateLimit: RateLimitSettings | false;
-  readonly cache: CacheSettings | undefined;
-  readonly quotaGuard: QuotaGuardOptions | undefined;
-  /** The end of the user agent. */
-  readonly appInfo: string | undefined;
-  readonly middleware: readonly Middleware[];
   readonly transport: Transport;
-  readonly maxResponseBytes: number;
-  readonly clock: Clock;
   /** Measures all durations, on `clock`. */
   readonly time: SteadyTime;
   readonly random: () => number;
-  readonly numbers: Numbers;
 }
+
+/** The options that become the transport. */
+type SentBy = 'fetch' | 'dispatcher' | 'proxy';
 
 /** The settings in the constructor: the base URL can be missing. */
 export type OpenSettings = Omit<ClientSettings, 'baseUrl'> & { readonly baseUrl: string | undefined };
-
-const OPTION_NAMES = namesOf<keyof AnyOptions>({
-  baseUrl: true,
-  apiKey: true,
-  auth: true,
-  timeoutMs: true,
-  deadlineMs: true,
-  maxRetries: true,
-  onLimit: true,
-  maxRetryAfterMs: true,
-  retryAfterUnit: true,
-  rateLimit: true,
-  cache: true,
-  quotaGuard: true,
-  headers: true,
-  appInfo: true,
-  middleware: true,
-  fetch: true,
-  dispatcher: true,
-  proxy: true,
-  numbers: true,
-  maxResponseBytes: true,
-  allowInsecureHttp: true,
-  clock: true,
-  random: true,
-  logger: true,
-  logLevel: true,
-  ...HOOKS,
-});
-
-const DEFAULTS = {
-  auth: 'bearer',
-  timeoutMs: 10_000,
-  deadlineMs: false,
-  maxRetries: 2,
-  onLimit: 'wait',
-  maxRetryAfterMs: 600_000,
-  retryAfterUnit: DEFAULT_LIMITER_SETTINGS.retryAfterUnit,
-  rateLimit: {},
-  middleware: [],
-  maxResponseBytes: 10 * 2 ** 20,
-  allowInsecureHttp: false,
-  numbers: 'number',
-  clock: realClock,
-  // biome-ignore lint/plugin: the default of the option
-  random: Math.random,
-} as const satisfies AnyOptions;
 
 /** @throws ConfigError for the first wrong option; a missing base URL is not an error yet. */
 export function resolveOptions(options: AnyOptions & { readonly baseUrl: string | URL }): ClientSettings;
 export function resolveOptions(options: AnyOptions): OpenSettings;
 export function resolveOptions(options: AnyOptions): OpenSettings {
   refuseBareKey(options);
-  requireKnownNames(options, OPTION_NAMES, 'FxRates options');
-  // Checked before environment variables are read, which a browser does not have.
+  const given = { ...defaultOptions(), ...readOptions('client', options) };
+  // Before environment variables are read, which a browser does not have.
   refuseBrowser();
-  for (const name of namesOf(HOOKS)) if (options[name] !== undefined) requireFunction(name, options[name]);
-  if (options.logger !== undefined) requireLogger(options.logger);
-  if (options.logLevel !== undefined) requireOneOf('logLevel', options.logLevel, ['warn', 'info', 'debug']);
-  const given = { ...DEFAULTS, ...definedOf(options) };
-  requireBoolean('allowInsecureHttp', given.allowInsecureHttp);
-  const clock = requireClock(given.clock);
+  const { clock } = given;
   return {
+    ...given,
     baseUrl: hasBaseUrl(options) ? requireBaseUrl(options) : undefined,
-    auth: requireOneOf('auth', given.auth, ['bearer', 'header', 'query']),
-    timeoutMs: requirePositiveMs('timeoutMs', given.timeoutMs),
-    deadlineMs: requireDeadline('deadlineMs', given.deadlineMs),
-    maxRetries: requireCount('maxRetries', given.maxRetries, { from: 0 }),
-    onLimit: requireOneOf('onLimit', given.onLimit, ['wait', 'throw']),
-    maxRetryAfterMs: requireCount('maxRetryAfterMs', given.maxRetryAfterMs, { from: 1 }),
-    retryAfterUnit: requireOneOf('retryAfterUnit', given.retryAfterUnit, ['auto', 'seconds', 'milliseconds']),
-    rateLimit: resolveRateLimit(given.rateLimit),
-    cache: resolveCache(options.cache),
-    quotaGuard: resolveQuotaGuard(options.quotaGuard),
-    headers: resolveHeaders(options.headers),
-    appInfo: resolveAppInfo(options.appInfo),
-    middleware: requireMiddleware(given.middleware),
-    transport: resolveTransport(options),
-    numbers: requireOneOf('numbers', given.numbers, ['number', 'string']),
-    maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
-    clock,
+    deadlineMs: deadlineOf(given.deadlineMs),
+    transport: resolveTransport(given),
     time: steadyTime(clock),
-    random: requireFunction('random', given.random),
+    // biome-ignore lint/plugin: the chance of a clock that has none
+    random: () => clock.random?.() ?? Math.random(),
   };
+}
+
+/** The deadline in milliseconds; Infinity for none. */
+export function deadlineOf(option: number | false): number {
+  return option === false ? Number.POSITIVE_INFINITY : option;
 }
 
 /** The base URL of the options or of the environment. @throws ConfigError when there is none, or it is wrong. */
 export function requireBaseUrl(options: AnyOptions): string {
-  const { baseUrl = process.env['FXRATES_BASE_URL'], allowInsecureHttp = DEFAULTS.allowInsecureHttp } = options;
+  const { baseUrl = process.env['FXRATES_BASE_URL'], allowInsecureHttp = false } = options;
   return checkBaseUrl(baseUrl, { allowInsecureHttp });
 }
 
@@ -158,8 +70,8 @@ function refuseBareKey(options: unknown): void {
   throw new ConfigError('FxRates options: expected an object of options, got a string; pass the key as { apiKey }');
 }
 
-function resolveTransport({ fetch, dispatcher, proxy = false }: AnyOptions): Transport {
-  if (requireOneOf('proxy', proxy, ['env', false]) === 'env' && (fetch ?? dispatcher) !== undefined) {
+function resolveTransport({ fetch, dispatcher, proxy }: Pick<Partial<ClientOptions>, SentBy>): Transport {
+  if (proxy === 'env' && (fetch ?? dispatcher) !== undefined) {
     throw new ConfigError(
       'proxy: cannot be combined with fetch or dispatcher, which decide where a request is sent; pass one of them',
     );
@@ -169,25 +81,8 @@ function resolveTransport({ fetch, dispatcher, proxy = false }: AnyOptions): Tra
       'fetch and dispatcher: pass either fetch or dispatcher, not both; only undici uses a dispatcher',
     );
   }
-  if (fetch !== undefined) return fetchTransport(requireFunction('fetch', fetch));
-  if (dispatcher !== undefined && typeof dispatcher?.dispatch !== 'function') {
-    refuse('dispatcher', dispatcher, 'an undici dispatcher (an object with a dispatch method)');
-  }
+  if (fetch !== undefined) return fetchTransport(fetch);
   return dispatcher === undefined ? defaultTransport() : undiciTransport(() => dispatcher);
-}
-
-function requireMiddleware(list: readonly Middleware[]): readonly Middleware[] {
-  const isList = Array.isArray(list) && list.every((entry) => typeof entry === 'function');
-  return isList ? list : refuse('middleware', list, 'a list of functions (request, next) => response');
-}
-
-function requireLogger(logger: Logger | null): void {
-  if (typeof logger?.warn !== 'function') refuse('logger', logger, 'an object with warn(message)');
-}
-
-function requireClock(clock: Clock): Clock {
-  if (typeof clock?.now === 'function' && typeof clock.sleep === 'function') return clock;
-  return refuse('clock', clock, 'an object with now() and sleep(ms, signal)');
 }
 
 /** The base URL without a trailing slash. @throws ConfigError if the key must not be sent there, or cannot be. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { parseJson } from '../../json-object.ts';
 import { abortable, Cancellation, type CancelSignal } from '../cancellation.ts';
-import type { CacheSettings } from '../config/limit-settings.ts';
+import type { CacheSettings } from '../config/option-table.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import { thrownMessage } from '../errors/thrown-value.ts';

@@ -1,5 +1,5 @@
 import type { Cancellation } from '../cancellation.ts';
-import { refuseKeyParameters } from '../endpoints.ts';
+import { refuseKeyParameters } from '../config/request-headers.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { withReadableErrors } from '../errors/thrown-value.ts';
 import { headersWithoutKey } from '../parse-response.ts';

@@ -39,7 +39,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     const { key, endpoint, signal, log } = request;
     const { timeoutMs } = request.settings;
     const target = `${settings.baseUrl}${endpoint.target}`;
-    const plain = { accept: 'application/json', 'user-agent': userAgent, ...request.settings.headers };
+    const plain = { accept: 'application/json', ...withUserAgent(request.settings.headers, userAgent) };
     const failed = (error: unknown) => {
       throw signal.aborted ? signal.reason : networkFailure(error, request, settings.baseUrl);
     };
@@ -52,7 +52,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     const limits = { ms: timeoutMs, signal, errorOf };
     if (middleware.length === 0) return timers.withTimeout((attempt) => transmit(attempt, target, plain), limits);
     return timers.withTimeout((attempt) => {
-      const next = (url: string, headers: Headers) => transmit(attempt, url, resolveHeaders(headers, 'middleware'));
+      const next = (url: string, headers: Headers) => transmit(attempt, url, resolveHeaders('middleware', headers));
       const parts = { middleware, request, attempt, url: target, headers: plain, maxBytes, transmit: next };
       return abortable(intercept(parts), attempt); // a middleware may ignore the signal
     }, limits);
@@ -84,6 +84,12 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     if ('rawBody' in outcome) return outcome;
     throw outcome.error;
   };
+}
+
+/** The user agent of the program is appended to that of the client. */
+function withUserAgent(headers: KeyedRequest['settings']['headers'], userAgent: string) {
+  const program = headers['user-agent'];
+  return { ...headers, 'user-agent': program === undefined ? userAgent : `${userAgent} ${program}` };
 }
 
 interface QuotaOutcome extends Pick<Sending, 'spentBefore'> {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { QuotaData } from '../../generated/types.ts';
 import type { Clock } from '../clock.ts';
-import type { RateLimitSettings } from '../config/limit-settings.ts';
+import type { RateLimitSettings } from '../config/option-table.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import type { ClientEvents, EventSubject } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';

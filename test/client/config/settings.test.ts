@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { runInNewContext } from 'node:vm';
 import { Agent } from 'undici';
 import { expect, test } from 'vitest';
 import { resolveCall } from '../../../src/client/config/call-settings.ts';
+import { defaultOptions } from '../../../src/client/config/option-table.ts';
 import { resolveOptions } from '../../../src/client/config/settings.ts';
 import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
@@ -34,6 +37,21 @@ test('an option that is undefined has its default', () => {
   });
 });
 
+const DOCUMENTED = ['options.ts', 'api-call.ts'].flatMap((file) => {
+  const source = readFileSync(new URL(`../../../src/client/${file}`, import.meta.url), 'utf8');
+  const options = source.slice(source.search(/export interface (?:FxRatesOptions|CallOptions)/));
+  const fields = options.matchAll(/@default ([^\n]+)\n(?: +\* @example[^\n]*\n)? +\*\/\n +readonly (\w+)\?:/g);
+  return Array.from(fields, ([, text = '', name = '']) => [name, text] as const);
+});
+
+const known = DOCUMENTED.filter(([, text]) => !/^(?:undefined|process)/.test(text));
+
+test.each(known)('the default of %s is %s, as documented', (name, text) => {
+  const byDefault = (defaultOptions() as Readonly<Record<string, unknown>>)[name];
+
+  expect(JSON.stringify(byDefault)).toBe(JSON.stringify(runInNewContext(`(${text})`)));
+});
+
 const numbers = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '10', null, {}, 10n];
 const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
   baseUrl: ['nowhere', null, 42, {}],
@@ -64,6 +82,7 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
   numbers: [null, 'bigint', 1, {}],
   maxResponseBytes: [...numbers, 1.5],
   allowInsecureHttp: [null, 'true', 1],
+  coalesce: [null, 'no', 1],
   headers: [
     null,
     'a: b',
@@ -74,9 +93,7 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
     { 'Keep-Alive': '5' },
     { a: 'b\nc' },
   ],
-  appInfo: [null, 'app', {}, { name: 'two words' }, { name: 'a', version: 1 }, { name: 'a', url: 'nowhere' }],
   clock: [null, {}, { now: () => 0 }, { now: 0, sleep: () => undefined }],
-  random: [null, 0.5],
   logger: [null, {}, 'console', () => undefined, { warn: true }],
   logLevel: ['verbose', null, 1],
   onRequest: [null, {}, 'log'],

@@ -24,7 +24,7 @@ function closedAtFirst(clock: FakeClock, refusesForMs: number) {
 function world(reply: Reply | readonly Reply[], clock = new FakeClock()) {
   const fetch = fakeFetch(reply);
   const create = (options: FxRatesOptions = {}) =>
-    new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, random: () => 0.5, ...options });
+    new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, ...options });
   return { clock, fetch, create };
 }
 
