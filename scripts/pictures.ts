@@ -71,6 +71,6 @@ async function panel(page: Page): Promise<void> {
   }
   await page.goto(adminUrl);
   await page.getByRole('listitem').getByText('429').first().waitFor();
-  await page.setViewportSize({ width: 1120, height: 1620 }); // includes the gauges of the key
+  await page.setViewportSize({ width: 1120, height: 2050 }); // includes the gauges of the key
   await page.screenshot({ path: `${root}docs/pictures/panel.png` });
 }
