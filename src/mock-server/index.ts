@@ -14,7 +14,6 @@ export {
   type RemoteScope,
   type RemoteSpace,
 } from './admin/connect-mock-server.ts';
-export type { OnAssumption } from './behaviour/assumptions.ts';
 export type { BehaviourOptions, KnownValue, MockBehaviour, SwitchDescription } from './behaviour/behaviour.ts';
 export { type BehaviourCase, behaviourMatrix, type MatrixOptions } from './behaviour/behaviour-matrix.ts';
 export type { PresetName, Provenance } from './behaviour/switch.ts';
@@ -30,9 +29,9 @@ export type {
   FaultOptions,
 } from './faults/fault-kinds.ts';
 export type { MockFaults } from './faults/mock-faults.ts';
-export type { RequestExpectation } from './journal/expect-requests.ts';
+export type { OnAssumption } from './http/respond.ts';
 export type { JournalEntry } from './journal/journal.ts';
-export type { Audit, MockJournal, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';
+export type { Audit, MockJournal, RequestExpectation, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';
 export type { RequestFilter } from './journal/request-filter.ts';
 export type { RequestPattern, ValuePattern } from './matching/request-pattern.ts';
 export type { MockServerOptions } from './mock-options.ts';
@@ -40,18 +39,15 @@ export type { ClientOptions, ResetOptions } from './mock-scope.ts';
 export { createMockServer, type MockServer } from './mock-server.ts';
 export { MockServerError } from './mock-server-error.ts';
 export { type ProbeOptions, type ProbePlan, planProbe, probeService } from './probe/probe.ts';
-export type { ObservedBehaviour, ProbeSummary } from './probe/probe-report.ts';
-export type { ProbeFetch } from './probe/prober.ts';
-export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
+export type { ObservedBehaviour, ProbeFetch, ProbeSummary } from './probe/prober.ts';
+export type { Account, Accounts, CreateAccountOptions, Mail, Outbox } from './service/accounts.ts';
 export type { RateUse } from './service/decide.ts';
-export type { MinuteUse } from './service/key-usage.ts';
-export type { CreatedKey, KeySummary, Keys, SetUsage } from './service/keys.ts';
-export type { Mail, Outbox } from './service/outbox.ts';
+export type { CreatedKey, KeySummary, Keys, MinuteUse, SetUsage } from './service/keys.ts';
 export type { QuotaUse } from './service/quota.ts';
-export type { Snapshot } from './service/snapshot.ts';
 export type { Setup, SetupKey, SetupResult } from './setup.ts';
 export type { Space, SpaceOptions } from './spaces.ts';
 export type { RunningServer, ServeOptions } from './start-server.ts';
+export type { Snapshot } from './state/snapshot.ts';
 export type { Snapshots } from './state/snapshots.ts';
 export type { LatestData, LatestOptions, MockLatest } from './stubs/mock-latest.ts';
 export type { MockStubs, Stub } from './stubs/mock-stubs.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import type { OnAssumption } from './behaviour/assumptions.ts';
 import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions } from './clock/clock.ts';
+import type { OnAssumption } from './http/respond.ts';
 import { checkedInput, expected } from './matching/checked-input.ts';
 import { invalidOption, within } from './mock-server-error.ts';
 import { checkedSetup, type Setup } from './setup.ts';

@@ -1,15 +1,13 @@
 import { operations } from '../generated/operations.ts';
 import { ActiveAdapters } from './adapters/active-adapters.ts';
 import { Overrides } from './adapters/overrides.ts';
-import { createAssumptionCheck } from './behaviour/assumptions.ts';
 import { Behaviour } from './behaviour/behaviour.ts';
 import type { DrivenClock } from './clock/clock.ts';
 import { createClock } from './clock/mock-clock.ts';
 import { SocketUse } from './clock/virtual-clock.ts';
 import { ResponseDelays } from './delay.ts';
-import type { EmulatedService } from './http/respond.ts';
+import { createAssumptionCheck, createRouter, type EmulatedService } from './http/respond.ts';
 import { quotaResponder } from './http/responders.ts';
-import { createRouter } from './http/router.ts';
 import { Journal, type JournalOfSpace, type PatternOf } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
 import { within } from './mock-server-error.ts';

@@ -6,20 +6,24 @@ import type { Clock, MockClock } from './clock/clock.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import { createMockFaults, type MockFaults } from './faults/mock-faults.ts';
 import type { HandleRequest } from './http/mock-message.ts';
-import { createExpectation, type RequestExpectation, verifyRequests } from './journal/expect-requests.ts';
-import { type Audit, auditOf, createMockJournal, type MockJournal } from './journal/mock-journal.ts';
+import {
+  type Audit,
+  auditOf,
+  createExpectation,
+  createMockJournal,
+  type MockJournal,
+  type RequestExpectation,
+  verifyRequests,
+} from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
 import type { MockParts } from './mock-parts.ts';
 import { checkOptionNames } from './mock-server-error.ts';
-import { type Accounts, addAccount, createAccounts } from './service/accounts.ts';
+import { type Accounts, addAccount, createAccounts, createOutbox, type Outbox } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
-import { createOutbox, type Outbox } from './service/outbox.ts';
 import { resetKeyUse, saveState } from './service/service-state.ts';
-import { type Snapshot, takeSnapshot } from './service/snapshot.ts';
 import { applySetup, type Setup, type SetupResult } from './setup.ts';
-import { restoreSnapshot } from './state/restore-snapshot.ts';
-import { checkedSnapshot } from './state/snapshot-shape.ts';
-import { createSnapshots, type Snapshots } from './state/snapshots.ts';
+import { checkedSnapshot, type Snapshot, takeSnapshot } from './state/snapshot.ts';
+import { createSnapshots, restoreSnapshot, type Snapshots } from './state/snapshots.ts';
 import { createMockLatest, type MockLatest } from './stubs/mock-latest.ts';
 import { createMockStubs, type MockStubs } from './stubs/mock-stubs.ts';
 

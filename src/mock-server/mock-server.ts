@@ -14,11 +14,10 @@ import { createMockParts, type MockParts } from './mock-parts.ts';
 import { MockScope, type ResetOptions } from './mock-scope.ts';
 import { within } from './mock-server-error.ts';
 import type { CreatedKey } from './service/keys.ts';
-import type { Snapshot } from './service/snapshot.ts';
 import { type Space, type SpaceOptions, Spaces } from './spaces.ts';
 import { type RunningServer, type ServeOptions, startServer } from './start-server.ts';
-import { restoreSnapshot } from './state/restore-snapshot.ts';
-import { checkedSnapshot } from './state/snapshot-shape.ts';
+import { checkedSnapshot, type Snapshot } from './state/snapshot.ts';
+import { restoreSnapshot } from './state/snapshots.ts';
 
 /**
  * Creates an emulated exchange-rate service with its own accounts, limits, clock and journal.

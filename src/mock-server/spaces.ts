@@ -13,9 +13,8 @@ import { MockScope } from './mock-scope.ts';
 import { checkedId, checkOptionNames, freeName, MockServerError, unknownId } from './mock-server-error.ts';
 import { randomFromSeed } from './service/random.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
-import { restoredState, type Snapshot, snapshotForSpace, withKeyOfMock } from './service/snapshot.ts';
-import { restoreSnapshot } from './state/restore-snapshot.ts';
-import { checkedSnapshot } from './state/snapshot-shape.ts';
+import { checkedSnapshot, restoredState, type Snapshot, snapshotForSpace, withKeyOfMock } from './state/snapshot.ts';
+import { restoreSnapshot } from './state/snapshots.ts';
 
 /** Options of `mock.space()`. All are optional. */
 export interface SpaceOptions {

@@ -87,14 +87,14 @@ const DERIVED = {
   'panel/panel-files.ts': ['bundled'],
   'rates/latest.ts': ['#responses', '#snapshots', '#last'],
   'spaces.ts': ['#partsByHash'],
-  'state/snapshot-shape.ts': ['shape'],
+  'state/snapshot.ts': ['shape'],
 };
 
 /** State of a current request, wait, connection or server, or of the code that controls the mock. */
 const OF_THE_MOMENT = {
   'adapters/node-server.ts': ['pending'],
   'adapters/tls-server.ts': ['connections'],
-  'behaviour/assumptions.ts': ['warned'],
+  'http/respond.ts': ['warned'],
   'behaviour/behaviour.ts': ['used'],
   'handle.ts': ['entry'],
   'clock/real-clock.ts': ['#stopTimer', '#setTimeout', '#target'],
@@ -106,12 +106,11 @@ const OF_THE_MOMENT = {
   'delay.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
   'setup.ts': ['ids'],
-  'state/snapshot-shape.ts': ['seen'],
+  'state/snapshot.ts': ['seen'],
   'mock-server.ts': ['#servers', '#stopListening', '#closeMsw'],
   'panel/browser/use-mock.ts': ['fresh', 'isLoading'],
-  'probe/probe-report.ts': ['observed', 'reasons', 'contradictions'],
+  'probe/prober.ts': ['observed', 'reasons', 'contradictions', 'requests'],
   'probe/probe.ts': ['left'],
-  'probe/prober.ts': ['requests'],
   'start-server.ts': ['closed'],
   'state/state-file.ts': ['#hasChanged', '#saving'],
 };

@@ -3,15 +3,19 @@ import type { PresetName } from '../behaviour/switch.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
 import type { MockFaults } from '../faults/mock-faults.ts';
-import { checkedClaim, createExpectation, type RequestExpectation } from '../journal/expect-requests.ts';
 import type { JournalEntry } from '../journal/journal.ts';
-import type { MockJournal, WaitOptions } from '../journal/mock-journal.ts';
+import {
+  checkedClaim,
+  createExpectation,
+  type MockJournal,
+  type RequestExpectation,
+  type WaitOptions,
+} from '../journal/mock-journal.ts';
 import type { RequestFilter } from '../journal/request-filter.ts';
 import type { MockScope } from '../mock-scope.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
-import type { Accounts } from '../service/accounts.ts';
+import type { Accounts, Outbox } from '../service/accounts.ts';
 import type { Keys } from '../service/keys.ts';
-import type { Outbox } from '../service/outbox.ts';
 import type { Space, SpaceOptions } from '../spaces.ts';
 import type { Snapshots } from '../state/snapshots.ts';
 import type { LatestData, LatestOptions } from '../stubs/mock-latest.ts';

@@ -1,12 +1,15 @@
 import type { Operation } from '../../generated/operations.ts';
-import type { CheckAssumptions } from '../behaviour/assumptions.ts';
-import { RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
+import { editDistance } from '../../nearest-name.ts';
+import { createOperationFinder, type FoundOperation } from '../../operation-path.ts';
+import { type Behaviour, RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
+import type { SwitchName } from '../behaviour/switches.ts';
+import { plainPath } from '../matching/request-pattern.ts';
 import type { RecordedRequest } from '../redact-keys.ts';
 import { keysAboveCap } from '../service/accounts.ts';
 import { type Decision, decide } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 import type { KeyRecord, ServiceContext, ServiceState } from '../service/service-state.ts';
-import { findStub, nearStubs, stubResponse } from '../stubs/stub-record.ts';
+import { findStub, nearStubs, stubResponse } from '../stubs/mock-stubs.ts';
 import type { StubRecord } from '../stubs/stub-schemas.ts';
 import type { MockResponse, RequestFacts } from './mock-message.ts';
 import type { Credential, ParsedRequest } from './parse-request.ts';
@@ -15,6 +18,7 @@ import {
   type AuthenticationRefusal,
   authenticationRefusal,
   completed,
+  errorResponse,
   internalError,
   isPreflight,
   methodRefusal,
@@ -26,7 +30,6 @@ import {
   unknownRoute,
   withEtag,
 } from './responses.ts';
-import type { FindRoute, RouteMatch } from './router.ts';
 
 /** The emulated service, without the faults and handlers of a test. */
 export interface EmulatedService extends ServiceContext {
@@ -246,4 +249,91 @@ function unknownKey({ isWellFormed }: Credential): Authentication {
   return isWellFormed
     ? { refusedBy: 'unknownKey', why: 'this mock never created this key' }
     : { refusedBy: 'malformedKey', why: 'the credential does not look like an API key' };
+}
+
+/** The route of a request. */
+export type RouteMatch =
+  | ({ readonly kind: 'operation' | 'wrong-method' } & FoundOperation<Operation>)
+  /** `nearest`: the most similar path. */
+  | { readonly kind: 'unknown'; readonly nearest: string | undefined };
+
+export type FindRoute = (method: string, path: string) => RouteMatch;
+
+/** Finds the operation of a path. An additional or missing slash makes it another path. */
+export function createRouter(operations: Readonly<Record<string, Operation>>): FindRoute {
+  const all = Object.values(operations);
+  const find = createOperationFinder(all);
+  const paths = all.map(({ path }) => path);
+  return (method, path) => {
+    const found = find(plainPath(path));
+    if (found === undefined) return { kind: 'unknown', nearest: nearestPath(path, paths) };
+    return { kind: method === found.operation.method ? 'operation' : 'wrong-method', ...found };
+  };
+}
+
+/** The most similar path; `undefined` if none is similar. */
+function nearestPath(path: string, paths: readonly string[]): string | undefined {
+  if (path.length > LONGEST_PATH) return undefined;
+  const given = plain(path);
+  // A path without its beginning is the most similar one.
+  const distanceTo = (known: string) => (given.length > 1 && known.endsWith(given) ? 0 : editDistance(given, known));
+  const ranked = paths
+    .map((known) => ({ known, distance: distanceTo(plain(known)) }))
+    .sort((one, other) => one.distance - other.distance);
+  const [best] = ranked;
+  return best !== undefined && best.distance <= best.known.length / 3 ? best.known : undefined;
+}
+
+/** A longer path is not a typing mistake, and comparing it takes time. */
+const LONGEST_PATH = 200;
+
+/** Ignores case and slashes, which most mistakes are about. */
+function plain(path: string): string {
+  return path
+    .toLowerCase()
+    .replace(/\/{2,}/g, '/')
+    .replace(/\/$/, '');
+}
+
+/** Reaction to a response that depends on an assumed value that was not set. */
+export type OnAssumption = 'ignore' | 'warn' | 'error';
+
+/** Checks a response that depends on `switches`. Returns it, or another response in its place. */
+export type CheckAssumptions = (response: MockResponse, switches: readonly SwitchName[]) => MockResponse;
+
+/**
+ * Creates the check. `error` responds with 501 `assumption`, which clients do not retry, so the test fails immediately with this
+ * text. `warn` warns once of each assumption.
+ */
+export function createAssumptionCheck(
+  onAssumption: OnAssumption,
+  behaviour: Behaviour,
+  warn: (text: string) => void,
+): CheckAssumptions | undefined {
+  if (onAssumption === 'ignore') return undefined;
+  const act = onAssumption === 'error' ? assumptionResponse : warnOnce(warn);
+  return (response, switches) => {
+    const assumptions = behaviour
+      .assumptionsAmong(switches)
+      .map((name) => `${name}: ${JSON.stringify(behaviour.values[name])}`);
+    return (assumptions.length > 0 ? act(assumptions) : undefined) ?? response;
+  };
+}
+
+function warnOnce(warn: (text: string) => void) {
+  const warned = new Set<string>();
+  return (assumptions: readonly string[]): undefined => {
+    const fresh = assumptions.filter((assumption) => !warned.has(assumption));
+    for (const assumption of fresh) warned.add(assumption);
+    if (fresh.length > 0) warn(explanation(fresh));
+  };
+}
+
+function assumptionResponse(assumptions: readonly string[]): MockResponse {
+  return errorResponse({ status: 501, code: 'assumption', message: explanation(assumptions) });
+}
+
+/** Ready to be copied into the test. */
+function explanation(assumptions: readonly string[]): string {
+  return `The response depends on undocumented behaviour of the service. To accept it, use createMockServer({ behaviour: { ${assumptions.join(', ')} } }).`;
 }

@@ -1,8 +1,15 @@
 import { pause } from '../clock/event-loop.ts';
-import { checkOptionNames, invalidOption, MockServerError } from '../mock-server-error.ts';
-import { closestLines, receivedText } from './expect-requests.ts';
-import type { Journal, JournalEntry } from './journal.ts';
-import { checkedFilter, createMatcher, type RequestFilter } from './request-filter.ts';
+import { nearMisses } from '../matching/request-pattern.ts';
+import { checkOptionNames, invalidOption, MockServerError, show } from '../mock-server-error.ts';
+import { keyText, statusText, valuePairs } from './entry-text.ts';
+import type { Journal, JournalEntry, PatternOf } from './journal.ts';
+import {
+  checkedFilter,
+  createMatcher,
+  type FilterPlace,
+  filterDifferences,
+  type RequestFilter,
+} from './request-filter.ts';
 
 /** The requests that the mock received, each with the reason for its response. */
 export interface MockJournal {
@@ -137,4 +144,222 @@ export function auditOf({ entries, dropped }: Pick<Journal, 'entries' | 'dropped
     keysInUrls: entries.filter(({ hasKeyInUrl }) => hasKeyInUrl),
     unknownRoutes: entries.filter(({ isUnknownRoute }) => isUnknownRoute),
   };
+}
+
+/**
+ * Assertions about the requests that `mock.expectRequests(filter)` selects. If an assertion fails, it throws
+ * `MockServerError` with code `unexpected_requests`. The message lists the closest requests, and the newest 20 requests in
+ * the journal. If too many requests match, it lists the newest 20 of those.
+ */
+export interface RequestExpectation {
+  /** Asserts that exactly `count` requests match. */
+  toHaveCount(count: number): void;
+  /** Asserts that at least `count` requests match. */
+  atLeast(count: number): void;
+  /** Asserts that at most `count` requests match. */
+  atMost(count: number): void;
+  /**
+   * Asserts that at least one of the matching requests also matches `pattern`.
+   * @example mock.expectRequests().toHaveBeenSentWith({ query: { base: 'EUR' } })
+   */
+  toHaveBeenSentWith(pattern: RequestFilter): void;
+  /**
+   * Asserts that the requests contain a match of each pattern, in this order. Other requests may come between them.
+   * @example mock.expectRequests().inOrder({ operation: 'quota' }, { operation: 'latest' })
+   */
+  inOrder(...patterns: RequestFilter[]): void;
+}
+
+/** An expectation as JSON. All fields that are set must hold. */
+export interface Claim {
+  readonly count?: number | undefined;
+  readonly atLeast?: number | undefined;
+  readonly atMost?: number | undefined;
+  readonly sentWith?: RequestFilter | undefined;
+  readonly inOrder?: readonly RequestFilter[] | undefined;
+}
+
+/** Creates the methods of an expectation. `check` checks a claim, in this process or in another. */
+export function createExpectation<Result>(check: (claim: Claim) => Result) {
+  return {
+    toHaveCount: (count: number) => check({ count }),
+    atLeast: (atLeast: number) => check({ atLeast }),
+    atMost: (atMost: number) => check({ atMost }),
+    toHaveBeenSentWith: (sentWith: RequestFilter) => check({ sentWith }),
+    inOrder: (...inOrder: RequestFilter[]) => check({ inOrder }),
+  };
+}
+
+/**
+ * The claim with its patterns as JSON has them. Throws for an argument that is missing or invalid: an expectation
+ * without it would always hold.
+ */
+export function checkedClaim(claim: Claim, keys: Omit<FilterPlace, 'place'> = {}): Claim {
+  for (const name of ['count', 'atLeast', 'atMost'] as const) {
+    const count = claim[name];
+    if (name in claim && !(Number.isSafeInteger(count) && Number(count) >= 0)) {
+      throw invalidOption(name, count, 'a whole number of requests from 0');
+    }
+  }
+  const { sentWith, inOrder } = claim;
+  if (inOrder?.length === 0) throw invalidOption('inOrder', inOrder, 'at least one pattern');
+  return {
+    ...claim,
+    ...('sentWith' in claim && { sentWith: checkedFilter(sentWith, { ...keys, place: 'sentWith.' }) }),
+    ...(inOrder && {
+      inOrder: inOrder.map((pattern, index) => checkedFilter(pattern, { ...keys, place: `inOrder[${index}].` })),
+    }),
+  };
+}
+
+/** Throws if the requests that `filter` selects contradict the claim. Returns their number. */
+export function verifyRequests(journal: Journal, filter: RequestFilter, claim: Claim): number {
+  const { knowsKey, last } = journal;
+  const keys = { knowsKey, last };
+  const selection = select(journal, checkedFilter(filter, keys));
+  const { matching } = selection;
+  const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = checkedClaim(claim, keys);
+  if (atLeast !== undefined && matching.length < atLeast) throw wrongCount(selection, claim);
+  if (atMost !== undefined) refuseForgotten(selection);
+  if (atMost !== undefined && matching.length > atMost) throw wrongCount(selection, claim);
+  if (sentWith !== undefined) checkSentWith(selection, sentWith);
+  checkOrder(selection, inOrder);
+  return matching.length;
+}
+
+/** The requests of a journal that a filter selects. */
+interface Selection {
+  readonly filter: RequestFilter;
+  readonly matching: readonly JournalEntry[];
+  /** All entries, also those outside the filter, oldest first. */
+  readonly all: readonly JournalEntry[];
+  /** How many the journal has forgotten. */
+  readonly dropped: number;
+  readonly patternOf: PatternOf;
+}
+
+function select({ entries, dropped, patternOf }: Journal, filter: RequestFilter): Selection {
+  return { filter, matching: entries.filter(createMatcher(filter)), all: entries, dropped, patternOf };
+}
+
+/** A journal that has dropped requests cannot prove a maximum. */
+function refuseForgotten({ dropped, filter }: Selection): void {
+  if (dropped <= (filter.after ?? 0)) return;
+  throw unexpected(
+    `The journal has dropped the first ${dropped} requests, so the number is unknown; set a larger journalSize (fxrates mock: --journal-size).`,
+  );
+}
+
+function wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): MockServerError {
+  const { filter, matching } = selection;
+  const isShort = matching.length < (count ?? atLeast ?? 0);
+  if (isShort) refuseForgotten(selection);
+  const wanted = count ?? [...bound('at least', atLeast), ...bound('at most', atMost)].join(' and ');
+  const requests = isShort ? closestLines(selection, filter) + receivedText(selection) : surplusText(selection);
+  return unexpected(
+    `Expected ${wanted} ${selectionText(filter, atMost ?? atLeast ?? count)}, got ${matching.length}. ${requests}`,
+  );
+}
+
+function bound(words: string, count: number | undefined): readonly string[] {
+  return count === undefined ? [] : [`${words} ${count}`];
+}
+
+function checkSentWith(selection: Selection, pattern: RequestFilter): void {
+  const { matching, filter } = selection;
+  if (matching.some(createMatcher(pattern))) return;
+  refuseForgotten(selection);
+  const closest =
+    matching.length === 0 ? closestLines(selection, filter) : closestLines({ ...selection, all: matching }, pattern);
+  throw unexpected(
+    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter, matching.length)}. ${closest}${receivedText(selection)}`,
+  );
+}
+
+function checkOrder(selection: Selection, patterns: readonly RequestFilter[]): void {
+  let from = 0;
+  const used = new Set<JournalEntry>();
+  for (const [index, pattern] of patterns.entries()) {
+    const rest = selection.matching.slice(from);
+    const next = rest.find(createMatcher(pattern));
+    if (next === undefined) {
+      refuseForgotten(selection);
+      const after = from === 0 ? '' : ` after #${selection.matching[from - 1]?.number}`;
+      const unused = selection.matching.slice(0, from).filter((entry) => !used.has(entry));
+      const early = unused.findLast(createMatcher(pattern));
+      const place = early === undefined ? '' : `#${early.number} matches, but came before. `;
+      const closest = closestLines({ ...selection, all: rest }, pattern);
+      throw unexpected(
+        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${closest}${receivedText(selection)}`,
+      );
+    }
+    from += rest.indexOf(next) + 1;
+    used.add(next);
+  }
+}
+
+function selectionText(filter: RequestFilter, number?: number): string {
+  if (number === 1) return Object.keys(filter).length === 0 ? 'request' : `request that matches ${show(filter)}`;
+  return Object.keys(filter).length === 0 ? 'requests' : `requests that match ${show(filter)}`;
+}
+
+/** Lists the requests of which there are too many: the others are no help. */
+function surplusText(selection: Selection): string {
+  const { matching, all } = selection;
+  return matching.length === all.length ? receivedText(selection) : `Matching requests:\n${formatRequests(matching)}`;
+}
+
+/** Lists the requests in the journal, after the expectation. */
+export function receivedText({ all }: Pick<Selection, 'all'>): string {
+  return `Received requests:\n${formatRequests(all)}`;
+}
+
+function unexpected(message: string): MockServerError {
+  return new MockServerError(message, { code: 'unexpected_requests', status: 422 });
+}
+
+/** The requests that nearly match, and the fields that differ; empty if none is close. */
+export function closestLines({ all, patternOf }: Pick<Selection, 'all' | 'patternOf'>, filter: RequestFilter): string {
+  const pattern = withPatterns(filter, patternOf);
+  const close = nearMisses(all, (entry) => {
+    const differences = [...filterDifferences(pattern, entry)];
+    // A request that the stub or the fault is for, but that did not receive it, such as a 429.
+    return { pattern, differences: differences.length === 0 ? filterDifferences(filter, entry) : differences };
+  });
+  const lines = close.map(
+    ({ candidate: entry, text }) => `  #${entry.number} ${entry.method} ${targetOf(entry)} ${text}\n`,
+  );
+  return lines.length === 0 ? '' : `Closest:\n${lines.join('')}`;
+}
+
+/** The filter with the patterns of its stub and its fault, so that messages name the field that differs. */
+function withPatterns({ after: _, ...filter }: RequestFilter, patternOf: PatternOf): RequestFilter {
+  const { stub, fault, ...others } = filter;
+  const ofStub = stub === undefined ? undefined : patternOf('stub', stub);
+  const ofFault = fault === undefined ? undefined : patternOf('fault', fault);
+  if (ofStub === undefined && ofFault === undefined) return filter;
+  const query = { ...ofStub?.query, ...ofFault?.query, ...others.query };
+  const headers = { ...ofStub?.headers, ...ofFault?.headers, ...others.headers };
+  return { ...ofStub, ...ofFault, ...others, query, headers };
+}
+
+/** Requests as lines of text; of many the newest. */
+function formatRequests(entries: readonly JournalEntry[]): string {
+  if (entries.length === 0) return '  none';
+  const older = entries.length - MOST_LINES;
+  const lines = entries.slice(-MOST_LINES).map(lineOf);
+  return [...(older > 0 ? [`  (${older} older)`] : []), ...lines].join('\n');
+}
+
+const MOST_LINES = 20;
+
+function lineOf(entry: JournalEntry): string {
+  const { number, method, status, why } = entry;
+  return `  #${number} ${method} ${targetOf(entry)} ${statusText(status)}, ${keyText(entry)}: ${why}`;
+}
+
+/** Path and query as they were, readable rather than encoded. */
+function targetOf({ path, query }: JournalEntry): string {
+  const pairs = valuePairs(query).map(([name, value]) => `${name}=${value}`);
+  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }

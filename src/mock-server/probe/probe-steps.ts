@@ -1,6 +1,14 @@
 import { switches } from '../behaviour/switches.ts';
-import type { Findings, ProbeStep, Probing } from './probe-report.ts';
-import { type ProbeRequest, type ProbeResponse, type Prober, RateLimited, statusAndCodeText } from './prober.ts';
+import {
+  type Findings,
+  type ProbeRequest,
+  type ProbeResponse,
+  type Prober,
+  type ProbeStep,
+  type Probing,
+  RateLimited,
+  statusAndCodeText,
+} from './prober.ts';
 
 const MALFORMED_KEY = 'not-a-key';
 

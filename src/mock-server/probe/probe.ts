@@ -3,7 +3,6 @@ import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import type { Clock } from '../clock/clock.ts';
 import { createClock } from '../clock/mock-clock.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
-import { Findings, type ObservedBehaviour, type Probing } from './probe-report.ts';
 import {
   BEYOND_LIMIT,
   CHARGED_BY_LIMIT,
@@ -16,9 +15,12 @@ import {
 } from './probe-steps.ts';
 import {
   BudgetExhausted,
+  Findings,
+  type ObservedBehaviour,
   type ProbeFetch,
   type ProbeResponse,
   Prober,
+  type Probing,
   RateLimited,
   statusAndCodeText,
 } from './prober.ts';

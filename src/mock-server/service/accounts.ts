@@ -1,8 +1,7 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { checkOptionNames, invalidOption, unknownId } from '../mock-server-error.ts';
-import { type Mail, sendConfirmation } from './outbox.ts';
-import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
+import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from './service-state.ts';
 
 /** An account of the emulated service. */
 export interface Account {
@@ -162,4 +161,51 @@ export function keysAboveCap(account: AccountRecord, behaviour: Switches): reado
   const cap = maxActiveKeys(account, behaviour);
   if (cap === null || account.activeKeys <= cap) return [];
   return account.keys.filter((key) => key.revokedAt === undefined).slice(cap);
+}
+
+/** A confirmation e-mail. The mock sends no real e-mail. */
+export interface Mail {
+  /** Id of the e-mail, for example `mail_1`. */
+  readonly id: string;
+  /** Id of the account whose address `mock.accounts.confirm()` confirms. */
+  readonly accountId: string;
+  /** Address of the recipient. */
+  readonly to: string;
+  /** Subject line. */
+  readonly subject: string;
+  /** Time of sending, by the mock's clock. */
+  readonly sentAt: Date;
+}
+
+/** The confirmation e-mails of new accounts. */
+export interface Outbox {
+  /** Returns the e-mails, oldest first; with `to`, only those to one address. */
+  list(options?: { readonly to?: string | undefined }): readonly Mail[];
+  /** Deletes all e-mails. */
+  clear(): void;
+}
+
+export function createOutbox({ state }: ServiceContext): Outbox {
+  return {
+    list: ({ to } = {}) => state.mails.filter((mail) => to === undefined || mail.to === to).map(mailView),
+    clear() {
+      state.mails = [];
+    },
+  };
+}
+
+/** Adds the e-mail that asks the owner of an account to confirm its address. */
+export function sendConfirmation({ state, now }: ServiceContext, { id, email }: AccountRecord): Mail {
+  state.lastMail += 1;
+  const mail = { id: `mail_${state.lastMail}`, accountId: id, to: email, sentAt: now() };
+  state.mails.push(mail);
+  if (state.mails.length > MOST_MAILS) state.mails.shift();
+  return mailView(mail);
+}
+
+/** More than a test needs. Limits the memory of a mock that runs for weeks. */
+const MOST_MAILS = 1000;
+
+function mailView({ sentAt, ...mail }: MailRecord): Mail {
+  return { ...mail, subject: 'Confirm your e-mail address', sentAt: new Date(sentAt) };
 }

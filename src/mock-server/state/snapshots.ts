@@ -1,5 +1,6 @@
+import type { MockParts } from '../mock-parts.ts';
 import { checkedId, freeName, MockServerError, unknownId } from '../mock-server-error.ts';
-import type { Snapshot, SnapshotOwner } from '../service/snapshot.ts';
+import { restoredState, type Snapshot, type SnapshotOwner } from './snapshot.ts';
 
 /** Named snapshots of a mock, in memory. Restoring one does not delete the others. */
 export interface Snapshots {
@@ -53,4 +54,17 @@ function find(kept: ReadonlyMap<string, Snapshot>, name: string): Snapshot {
   const snapshot = kept.get(name);
   if (snapshot !== undefined) return snapshot;
   throw unknownId('snapshot', name, { known: kept.keys() });
+}
+
+/** Restores a checked snapshot, which the caller must not use afterwards. If it throws, nothing has changed. */
+export function restoreSnapshot({ state, behaviour, journal, clock, delays }: MockParts, snapshot: Snapshot): void {
+  const { faults } = state;
+  Object.assign(state, restoredState(snapshot));
+  for (const { settings } of faults) delays.endHangsOf(settings.id);
+  behaviour.restore(snapshot.behaviour);
+  // Frozen first, because a running clock would pass `now` before it is frozen.
+  if (snapshot.frozen) clock.freeze();
+  clock.set(snapshot.now);
+  if (!snapshot.frozen) clock.resume();
+  journal.clear();
 }

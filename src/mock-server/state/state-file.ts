@@ -10,8 +10,7 @@ import type { DrivenClock } from '../clock/clock.ts';
 import { pause, repeat } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
 import { MockServerError, show, within } from '../mock-server-error.ts';
-import type { Snapshot, SnapshotOwner } from '../service/snapshot.ts';
-import { checkedSnapshot } from './snapshot-shape.ts';
+import { checkedSnapshot, type Snapshot, type SnapshotOwner } from './snapshot.ts';
 
 /** Writes the state of a mock to a file, soon after each change and when the mock is closed. */
 export class StatePersister {

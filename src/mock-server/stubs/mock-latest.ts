@@ -3,8 +3,8 @@ import { successBody } from '../http/responses.ts';
 import { checkOptionNames, invalidOption } from '../mock-server-error.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { jsonOf, jsonParts, unquoted } from './json-parts.ts';
+import { latestStubId, withStub } from './mock-stubs.ts';
 import { parseReplay, type Replay } from './replay.ts';
-import { latestStubId, withStub } from './stub-record.ts';
 import type { LatestFunction, StubbedResponse, StubRecord, StubSource } from './stub-schemas.ts';
 
 /**

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { planName } from '../../state/snapshot-shape.ts';
+import { planName } from '../../state/snapshot.ts';
 import { method } from '../route.ts';
 import { account, createdKey, keySummary, keyUsed, mail, newKey } from '../shapes.ts';
 

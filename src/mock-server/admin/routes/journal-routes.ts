@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { repeat } from '../../clock/event-loop.ts';
-import { type Claim, verifyRequests } from '../../journal/expect-requests.ts';
 import type { Journal, JournalEntry } from '../../journal/journal.ts';
-import { waitForRequests } from '../../journal/mock-journal.ts';
+import { type Claim, verifyRequests, waitForRequests } from '../../journal/mock-journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
 import { PAGE_HEADERS } from '../own-pages.ts';
 import { Problem } from '../problem.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { SpaceOptions, Spaces } from '../../spaces.ts';
-import { planName } from '../../state/snapshot-shape.ts';
+import { planName } from '../../state/snapshot.ts';
 import { Problem } from '../problem.ts';
 import { type AdminTarget, route } from '../route.ts';
 import { moment, presetOrChanges, spaceName } from '../shapes.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { faultInput } from '../../faults/fault-kinds.ts';
 import type { Setup } from '../../setup.ts';
-import { snapshotShape } from '../../state/snapshot-shape.ts';
+import { snapshotShape } from '../../state/snapshot.ts';
 import { stubInput } from '../../stubs/stub-schemas.ts';
 import { type AdminTarget, MAX_BODY_BYTES, method, route } from '../route.ts';
 import { clockState, createdKey, keyUsed, latestData, moment, newKey, presetOrChanges, recording } from '../shapes.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { plans } from '../../../generated/service.ts';
-import type { MinuteUse } from '../../service/key-usage.ts';
+import type { MinuteUse } from '../../service/keys.ts';
 import { WINDOW_MS } from '../../service/rate-windows.ts';
 import { html, Problem, Rows, Section, Select } from './html.ts';
 import { durationText, type MockView, type SectionProps, timeText } from './mock-view.ts';
