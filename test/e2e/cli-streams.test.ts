@@ -165,17 +165,20 @@ describe.skipIf(!hasBundle)('what the built command loads', () => {
 
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(stderr).toMatch(/load "\S*fxrates\.cjs"/);
-    expect(stderr).not.toMatch(/load "\S*(\/(help|main)\.cjs|client|mock-server|undici|zod|msw)/);
+    expect(stderr).not.toMatch(/load "\S*(\/main\.cjs|commander|\/dist\/(index|mock-server)\.cjs|undici|zod|msw)/);
   });
 
-  test.each([[''], ['--help'], ['latest --help'], ['help quota']])("help ('%s') loads no command", async (line) => {
-    const argv = line.split(' ').filter((word) => word !== '');
-    const { code, stdout, stderr } = await runBundle(argv, { env: { ...env, NODE_DEBUG } });
+  test.each([[''], ['--help'], ['latest --help'], ['help quota']])(
+    "help ('%s') loads neither SDK nor mock nor undici",
+    async (line) => {
+      const argv = line.split(' ').filter((word) => word !== '');
+      const { code, stdout, stderr } = await runBundle(argv, { env: { ...env, NODE_DEBUG } });
 
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Usage: fxrates') });
-    expect(stderr).toMatch(/load "\S*\/help\.cjs"/);
-    expect(stderr).not.toMatch(/load "\S*\/(main|client|mock-server)\.cjs|undici/);
-  });
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Usage: fxrates') });
+      expect(stderr).toMatch(/load "\S*\/main\.cjs"/);
+      expect(stderr).not.toMatch(/load "\S*(\/dist\/(index|mock-server)\.cjs|undici|zod|msw)/);
+    },
+  );
 
   test.each([['help exit-codes'], ['latest USD'], ['version']])(
     '%s loads neither SDK nor mock nor undici',
@@ -183,7 +186,7 @@ describe.skipIf(!hasBundle)('what the built command loads', () => {
       const { stderr } = await runBundle(line.split(' '), { env: { ...env, NODE_DEBUG } });
 
       expect(stderr).toMatch(/load "\S*\/main\.cjs"/);
-      expect(stderr).not.toMatch(/load "\S*(\/(client|mock-server)\.cjs|undici|zod|msw)/);
+      expect(stderr).not.toMatch(/load "\S*(\/dist\/(index|mock-server)\.cjs|undici|zod|msw)/);
     },
   );
 
@@ -191,8 +194,8 @@ describe.skipIf(!hasBundle)('what the built command loads', () => {
     const { stdout, stderr } = await runBundle(['api', '/small'], { env: { ...env, NODE_DEBUG } });
 
     expect(stdout).toContain('1.10');
-    expect(stderr.match(/load "\S*\/cli\/[\w-]+\.cjs"/g)).toHaveLength(3); // each additional file takes time
-    expect(stderr).toMatch(/load "\S*\/client\.cjs"/);
+    expect(stderr.match(/load "\S*\/cli\/[\w-]+\.cjs"/g)).toHaveLength(2); // each additional file takes time
+    expect(stderr).toMatch(/load "\S*\/dist\/index\.cjs"/);
     expect(stderr).not.toMatch(/load "\S*(mock-server|undici|msw)/);
   });
 
