@@ -326,6 +326,7 @@ browserTest('signs up, confirms, creates a key that is shown once, uses up its l
 
   await card.getByRole('button', { name: 'Revoke key_2' }).dblclick();
   expect(mock.keys.get('key_2').state).toBe('active');
+  await card.getByRole('button', { name: 'Keep key_2' }).click();
   await card.getByRole('button', { name: 'Revoke key_2' }).press('Enter');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
