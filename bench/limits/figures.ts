@@ -1,4 +1,4 @@
-import { optimumMs } from '../../test/helpers/limits-simulation.ts';
+import { LimitedServer } from '../../test/helpers/limits-server.ts';
 import { median } from '../median.ts';
 import type { Run } from './run.ts';
 import { CALLS } from './situations.ts';
@@ -75,9 +75,13 @@ function optimumOf(run: Run): Figures {
 }
 
 function leastTimeMs({ server, startedAt }: Run, calls: number): number {
-  if (calls === 0) return 0;
-  const job = { calls, callers: Number.POSITIVE_INFINITY, seed: 0, latencyMs: [0, 0] as const };
-  return optimumMs({ ...server, ...job }, startedAt);
+  const limited = new LimitedServer(server);
+  let at = startedAt;
+  for (let call = 0; call < calls; call += 1) {
+    at += limited.waitMs(at);
+    limited.receive(at);
+  }
+  return at - startedAt;
 }
 
 function quantile(sorted: readonly number[], part: number): number | undefined {

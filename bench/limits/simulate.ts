@@ -1,72 +1,86 @@
 /**
- * Two tables in virtual time: `npm run bench:simulate`; `--json`, `--record`, `--seeds 3`.
+ * The limiter in virtual time: `npm run bench:simulate`; `--json`, `--record`, `--seeds 3`.
  *
- * The first is the complete matrix of test/client/limits/acceptance.test.ts. Each row runs the limiter against a
- * simulated server: 4 window kinds, limits of 30, 300 and 1 000 per minute, 6 forms of Retry-After, jobs of 1.1 and 2
- * times the limit and of 2 000 calls.
- *
- * The second (`--wild` prints it alone) runs the client against servers and networks that misbehave. `--only outage`
- * selects scenarios by name, `--row 1` by the row of the table of known misses.
+ * The first table is that of matrix.ts: what the client knows, kinds of window, limits, processes; `--group 'asked, 1'`
+ * selects groups, `--each` prints every job. The second (`--wild` prints it alone) runs the client against servers and
+ * networks that misbehave; `--only outage` selects scenarios by name.
  */
 import { parseArgs } from 'node:util';
-import { EVERYTHING, MEASURED, measure, ROUGH, type Summary } from '../../test/helpers/limits-matrix.ts';
 import { reportChanges } from '../recorded.ts';
 import { table } from '../table.ts';
+import { figuresOfJobs, GROUPS, type Job } from './wild/matrix.ts';
 import { measureWild, selectScenarios, wildFigures, wildSummary, wildTable } from './wild/report.ts';
-
-interface Row extends Summary {
-  readonly situation: string;
-}
+import { runScenario } from './wild/run.ts';
 
 const { values } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
     seeds: { type: 'string' },
+    group: { type: 'string' },
+    each: { type: 'boolean', default: false },
     wild: { type: 'boolean', default: false },
     only: { type: 'string' },
-    row: { type: 'string' },
   },
 });
 const seedCount = values.seeds === undefined ? undefined : Number(values.seeds);
-const isWildAlone = values.wild || values.only !== undefined || values.row !== undefined;
-const seeds = Array.from({ length: seedCount ?? 3 }, (_, place) => place + 1);
+const isWildAlone = values.wild || values.only !== undefined;
 const rows = isWildAlone ? [] : await measureMatrix();
-const wild = await measureWild(selectScenarios(values), seedCount);
-process.stdout.write(`${values.json ? JSON.stringify({ seeds, rows, wild }, undefined, 2) : asText()}\n`);
+const wild = values.group === undefined ? await measureWild(selectScenarios(values), seedCount) : [];
+process.stdout.write(`${values.json ? JSON.stringify({ rows, wild }, undefined, 2) : asText()}\n`);
 const figures = { ...matrixFigures(), ...wildFigures(wild) };
 reportChanges({ bench: 'simulate', node: process.version, figures, isRecorded: values.record });
 
+interface Row extends ReturnType<typeof figuresOfJobs> {
+  readonly name: string;
+}
+
 async function measureMatrix(): Promise<Row[]> {
   const measured: Row[] = [];
-  for (const situation of [...MEASURED, ...ROUGH]) {
-    measured.push({ situation: situation.name, ...(await measure(situation, { ...EVERYTHING, seeds })) });
-    process.stderr.write(`${situation.name}\n`);
+  for (const { name, scenarios } of GROUPS.filter((group) => group.name.includes(values.group ?? ''))) {
+    const jobs: Job[] = [];
+    for (const scenario of scenarios) {
+      for (let seed = 1; seed <= (seedCount ?? 1); seed += 1) {
+        jobs.push({ scenario, outcome: await runScenario(scenario, { seed }) });
+      }
+    }
+    const each = values.each ? jobs.map((job) => ({ name: job.scenario.name, ...figuresOfJobs([job]) })) : [];
+    measured.push(...each, { name, ...figuresOfJobs(jobs) });
+    process.stderr.write(`${name}\n`);
   }
   return measured;
 }
 
 function matrixFigures(): Record<string, number> {
   return Object.fromEntries(
-    rows.flatMap(({ situation, failed, refusedPer100, ratio, worst }) => [
-      [`${situation}: failed`, failed],
-      [`${situation}: refused per 100`, refusedPer100],
-      [`${situation}: time / optimum`, ratio],
-      [`${situation}: worst time / optimum`, worst],
+    rows.flatMap(({ name, failed, refusedPer100, ratio, worst }) => [
+      [`${name}: failed`, failed],
+      [`${name}: refused per 100`, refusedPer100],
+      [`${name}: time / optimum`, ratio],
+      [`${name}: worst time / optimum`, worst],
     ]),
   );
 }
 
 function asText(): string {
-  const wildText = `${wildTable(wild)}\n\n${wildSummary(wild)}`;
-  return isWildAlone ? wildText : `${matrixTable()}\n\n${wildText}`;
+  const wildText = wild.length === 0 ? '' : `${wildTable(wild)}\n\n${wildSummary(wild)}`;
+  return [...(rows.length === 0 ? [] : [matrixTable()]), wildText].join('\n\n');
 }
 
 function matrixTable(): string {
-  const heads = ['situation', 'jobs', 'calls failed', '429 per 100 calls', 'time / optimum', 'worst'];
-  const cells = rows.map(({ situation, runs, failed, refusedPer100, ratio, worst }) => [
-    ...[situation, String(runs), String(failed)],
-    ...[refusedPer100.toFixed(2), ratio.toFixed(3), worst.toFixed(2)],
+  const heads = [
+    '',
+    'jobs',
+    'failed',
+    '429 per 100',
+    'early',
+    'time / optimum',
+    'worst',
+    'requests in a minute / limit',
+  ];
+  const cells = rows.map(({ name, jobs, failed, refusedPer100, early, ratio, worst, ofLimit }) => [
+    ...[name, String(jobs), String(failed), refusedPer100.toFixed(2), String(early)],
+    ...[ratio.toFixed(3), worst.toFixed(2), ofLimit.toFixed(2)],
   ]);
   return table(heads, cells);
 }

@@ -289,11 +289,12 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   #progress(): BatchProgress {
     const [done, failed, total] = [this.#done, this.#failed, this.#total];
     const { limiter, time, concurrency } = this.#parts;
-    const waiting = limiter()?.limits().waiting ?? 0;
+    const queue = limiter();
+    const waiting = queue?.limits().waiting ?? 0;
     if (total === undefined) return { done, failed, total, waiting, etaMs: undefined };
     const left = total - done;
     const perCallMs = (time.now() - this.#startedAt) / done;
-    const etaMs = left <= 0 ? 0 : (limiter()?.etaMs(left, concurrency) ?? Math.ceil(left * perCallMs));
+    const etaMs = left <= 0 ? 0 : (queue?.etaMs(left, concurrency) ?? Math.ceil(left * perCallMs));
     return { done, failed, total, waiting, etaMs };
   }
 }

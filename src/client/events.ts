@@ -2,8 +2,9 @@ import type { QuotaData } from '../generated/types.ts';
 import { type Attempt, requestIdOf } from './attempt.ts';
 import { callHook } from './call-hook.ts';
 import type { FxRatesError, FxRatesErrorKind } from './errors/errors.ts';
+import type { UnitEstimate } from './limits/retry-after.ts';
 import type { KeyedRequest } from './request.ts';
-import type { KeyLimits, UnitEstimate } from './state/key-limits.ts';
+import type { KeyLimits } from './state/key-limits.ts';
 
 /** The fields of every event. */
 export interface KeyEvent {

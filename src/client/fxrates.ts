@@ -126,7 +126,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
       ...settings,
       signals: [...this.#lifetime.signals, ...(own ? [own] : [])],
       time: this.#settings.time,
-      limiter: () => this.#stateInUse()?.limiter,
+      limiter: () => this.#stateInUse()?.queue,
       send: (query, signal) => this.request(operation, query, { ...options, signal }),
     });
   }

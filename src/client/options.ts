@@ -23,20 +23,12 @@ export interface RateLimitOptions {
    */
   readonly perMinute?: 'learn' | number | undefined;
   /**
-   * Maximum number of requests in flight. `'adapt'` starts with 4, grows to 256 while the service responds fast, and
-   * shrinks if it is overloaded. A number is both the starting value and the upper bound.
+   * Maximum number of requests in flight.
    *
-   * @default 'adapt'
-   * @example 16
+   * @default 16
+   * @example 32
    */
-  readonly maxConcurrent?: 'adapt' | number | undefined;
-  /**
-   * Whether the client may send one request that it expects to be refused, while calls wait, to learn the kind of window. It
-   * does not if `perMinute` is a number.
-   *
-   * @default true
-   */
-  readonly probe?: boolean | undefined;
+  readonly maxConcurrent?: number | undefined;
   /**
    * Store through which several processes share the limit of a key: `fileStore()` from `fxrates/file-store` on one host,
    * `redisStore(client)` from `fxrates/redis` on several hosts, or your own. If omitted, each process has its own limit.

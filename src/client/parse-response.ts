@@ -9,6 +9,7 @@ import {
   ServerError,
 } from './errors/errors.ts';
 import type { ApiKey } from './keys/api-key.ts';
+import { parseRetryAfter } from './limits/retry-after.ts';
 import type { ApiResponse, KeyedRequest, ParsedEnvelope } from './request.ts';
 import type { TransportResponse } from './transport/transport.ts';
 
@@ -16,13 +17,20 @@ const EXCERPT_LENGTH = 200;
 /** Codes are short names; a longer text is part of no contract. */
 const LONGEST_CODE = 100;
 
-/** The data of a success. @throws the error of a failure, by status and envelope. `basePath`: the path of the base URL. */
-export function parseResponse(response: TransportResponse, request: KeyedRequest, basePath: string): ApiResponse {
+interface Arrival {
+  /** The path of the base URL. */
+  readonly basePath: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly nowMs: number;
+}
+
+/** The data of a success. @throws the error of a failure, by status and envelope */
+export function parseResponse(response: TransportResponse, request: KeyedRequest, arrival: Arrival): ApiResponse {
   const { status, headers, text, problem } = response;
   if (status >= 300 && status < 400) throw unexpectedStatus(response, request); // whatever its body says
   const body = parseJson(text); // the text is empty if there was a problem with it
   const failedStatus = status >= 400 ? status : statusOfFailure(body, status);
-  if (failedStatus !== undefined) throw failureOf(failedStatus, { response, request, body, basePath });
+  if (failedStatus !== undefined) throw failureOf(failedStatus, { response, request, body, ...arrival });
   if (status < 200 || status >= 300) throw unexpectedStatus(response, request);
   if (problem !== undefined) throw new ResponseError(`${problem} (HTTP ${status})`, detailsOf(response, request));
   if (body === undefined) throw notJson(response, request);
@@ -38,22 +46,22 @@ function statusOfFailure(body: unknown, cameWith: number): number | undefined {
   return typeof claimed === 'number' && claimed >= 400 && claimed <= 599 ? claimed : cameWith;
 }
 
-interface Failure {
+interface Failure extends Arrival {
   readonly response: TransportResponse;
   readonly request: KeyedRequest;
   readonly body: unknown;
-  readonly basePath: string;
 }
 
-function failureOf(status: number, { response, request, body, basePath }: Failure): FxRatesError {
+function failureOf(status: number, { response, request, body, basePath, nowMs }: Failure): FxRatesError {
   const envelope = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : {};
   const said = textIn(envelope, 'message', request);
   const code = textIn(envelope, 'code', request)?.slice(0, LONGEST_CODE);
-  const details = { ...detailsOf(response, request), status, code };
+  const retryAfterRaw = headerOf('retry-after', response, request);
+  const retryAfter = parseRetryAfter(retryAfterRaw, { date: response.headers.get('date'), nowMs });
+  const details = { ...detailsOf(response, request), status, code, retryAfter };
   const shownStatus = status === response.status ? `HTTP ${status}` : `status ${status} in HTTP ${response.status}`;
   const suffix = `${prefixed(': ', said)} (${shownStatus}${prefixed(', ', code)})`;
   if (status === 429 || code === 'rate_limited') {
-    const retryAfterRaw = headerOf('retry-after', response, request);
     return new RateLimitError(`The per-minute limit of the key is reached${suffix}`, {
       ...details,
       reason: 'policy',

@@ -40,7 +40,7 @@ type Send = (caller: Caller) => Promise<CallResponse>;
  * - `send` last: authentication, transport, timeout and parsing are one attempt.
  */
 export function createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent }: Parts): Send {
-  const { baseUrl, clock, time, random, maxRetryAfterMs, retryAfterUnit } = settings;
+  const { baseUrl, clock, time, random, maxRetryAfterMs } = settings;
   const now = () => clock.now();
   const callQuota = (purpose: 'refresh' | 'limit') => (request: KeyedRequest) =>
     coalesced(quotaCaller(quota, request, { nowMs: time.now(), purpose }));
@@ -48,7 +48,7 @@ export function createPipeline({ settings, events, timers, lifetime, keys, state
 
   const attempt = explainRefusal(states, quota)(send({ settings, timers, events, states, userAgent }));
   const limited = rateLimit({ time, states, events, fetchLimit: callQuota('limit') })(attempt);
-  const retried = retry({ clock, time, random, states, events, maxRetryAfterMs, retryAfterUnit })(limited);
+  const retried = retry({ clock, time, random, states, events, maxRetryAfterMs })(limited);
 
   const { quotaGuard: guard, cache: cacheSettings } = settings;
   const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(retried) : retried;

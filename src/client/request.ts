@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Attempt } from './attempt.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { ApiKey } from './keys/api-key.ts';
-import type { Permit } from './limits/permit.ts';
+import type { Permit } from './limits/in-flight.ts';
 import type { SlotCheck } from './limits/rate-limiter.ts';
 import type { Priority } from './limits/request-queue.ts';
 import type { ResponseHeaders } from './transport/transport.ts';

@@ -187,7 +187,7 @@ test('a schema can abort its own call', async () => {
 
 test('a call aborted before its request was sent uses no slot', async () => {
   for (let ticks = 0; ticks < 40; ticks += 1) {
-    const { fx, clock, fetch } = testClient(success(), { rateLimit: { perMinute: 1, probe: false } });
+    const { fx, clock, fetch } = testClient(success(), { rateLimit: { perMinute: 1 } });
     const controller = new AbortController();
     const startedAt = clock.now();
 

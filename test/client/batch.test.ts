@@ -513,7 +513,7 @@ test.each([
   ['normal', [0, 1, 2]],
 ] as const)('with the priority %s of a batch, a later call is sent as one of %j', async (priority, sent) => {
   const { fx, clock, fetch } = testClient(echo, {
-    rateLimit: { perMinute: 2, probe: false },
+    rateLimit: { perMinute: 2 },
     quota: success(quotaRecord()),
   });
   const batch = listOf(fx.batch(queries(6), { priority }));

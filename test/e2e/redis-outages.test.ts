@@ -57,7 +57,7 @@ function startClient({ store }: Connection) {
     baseUrl: `https://fx-${clients}.test`,
     apiKey: API_KEY,
     fetch: async () => Response.json(body, { status }),
-    rateLimit: { perMinute: 1_000, probe: false, store },
+    rateLimit: { perMinute: 1_000, store },
     logger: { warn: (text) => warnings.push(text) },
   });
   let calls = 0;

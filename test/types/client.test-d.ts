@@ -44,13 +44,13 @@ void fx.latest({ base: maybe }, { timeoutMs: maybeMs, signal: undefined as Abort
 void fx.latest({}, { deadlineMs: maybeMs, maxRetries: maybeMs, maxAgeMs: maybeMs, priority: undefined });
 void fx.quota({ onLimit: undefined, useReserve: undefined });
 void fx.get('/x', { query: { base: maybe } });
-new FxRates({ rateLimit: { perMinute: maybeMs, maxConcurrent: maybeMs, probe: undefined } });
+new FxRates({ rateLimit: { perMinute: maybeMs, maxConcurrent: maybeMs } });
 
 // Every form of the options.
 new FxRates({});
 new FxRates({ baseUrl: new URL('https://api.example.com'), apiKey: async () => 'key', deadlineMs: false });
 new FxRates({ rateLimit: false, fetch: globalThis.fetch, auth: 'query', retryAfterUnit: 'milliseconds' });
-new FxRates({ rateLimit: { perMinute: 'learn', maxConcurrent: 4, probe: false }, dispatcher: new MockAgent() });
+new FxRates({ rateLimit: { perMinute: 'learn', maxConcurrent: 4 }, dispatcher: new MockAgent() });
 new FxRates({
   apiKey: process.env['ANY'],
   baseUrl: undefined,

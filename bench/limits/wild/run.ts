@@ -21,6 +21,8 @@ export interface Outcome {
   readonly requests: number;
   readonly quotaRequests: number;
   readonly refused: number;
+  /** The largest number of requests in any minute. */
+  readonly mostPerMinute: number;
   readonly early: number;
   readonly inOutage: number;
   readonly inKnownOutage: number;
@@ -63,7 +65,7 @@ export async function runScenario(scenario: Scenario, { seed, trace, createCall 
   startJumps(scenario, time, processes);
   const job = new JobRun(scenario, time, processes);
   await job.run(planned, 20 * bound.makespanMs + GIVE_UP_MS);
-  return outcomeOf(job, { bound, processes, time, planned });
+  return outcomeOf(job, { bound, processes, time, server, planned });
 }
 
 function withTime(trace: (line: string) => void, time: VirtualTime): (event: string) => void {
@@ -145,10 +147,11 @@ interface Parts {
   readonly bound: Bound;
   readonly processes: readonly Process[];
   readonly time: VirtualTime;
+  readonly server: WildServer;
   readonly planned: readonly PlannedCall[];
 }
 
-function outcomeOf(job: JobRun, { bound, processes, time, planned }: Parts): Outcome {
+function outcomeOf(job: JobRun, { bound, processes, time, server, planned }: Parts): Outcome {
   const total = (count: (traffic: Traffic) => number) =>
     processes.reduce((sum, { traffic }) => sum + count(traffic), 0);
   const failed = Object.fromEntries(job.failed);
@@ -164,6 +167,7 @@ function outcomeOf(job: JobRun, { bound, processes, time, planned }: Parts): Out
     requests: total(({ requests }) => requests),
     quotaRequests: total(({ quotaRequests }) => quotaRequests),
     refused: total(({ refused }) => refused),
+    mostPerMinute: server.mostPerMinute,
     early: total(({ early }) => early),
     inOutage: total(({ inOutage }) => inOutage),
     inKnownOutage: total(({ inKnownOutage }) => inKnownOutage),

@@ -61,6 +61,8 @@ export class WildServer {
   #limit: number;
   #blockedUntil = Number.NEGATIVE_INFINITY;
   accepted = 0;
+  /** The times of all requests of the client. */
+  readonly #arrivals: number[] = [];
 
   constructor(spec: ServerSpec, random: Random, startedAt: number) {
     this.#spec = spec;
@@ -100,7 +102,17 @@ export class WildServer {
     if (this.waitMs(now, node) <= 0) this.accept(now, node);
   }
 
+  /** The largest number of requests in any minute, accepted or not. */
+  get mostPerMinute(): number {
+    let oldest = 0;
+    return this.#arrivals.reduce((most, at, place) => {
+      while ((this.#arrivals[oldest] ?? at) <= at - 60_000) oldest += 1;
+      return Math.max(most, place - oldest + 1);
+    }, 0);
+  }
+
   receive(now: number, path: string): SimulatedResponse {
+    this.#arrivals.push(now);
     const outage = this.#outagesAt(now).find(({ part = 1 }) => part === 1 || this.#random() < part);
     if (outage !== undefined) return this.#failed(outage, now);
     const node = this.pickNode();

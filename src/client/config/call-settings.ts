@@ -2,7 +2,6 @@ import { type Operation, type OperationId, operations } from '../../generated/op
 import type { CallOptions } from '../api-call.ts';
 import type { BatchOptions, BatchParts, QueryOperation } from '../batch.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { LARGEST_CONCURRENCY } from '../limits/concurrency.ts';
 import type { PollOptions, PollParts } from '../poll.ts';
 import type { CallSettings } from '../request.ts';
 import { oneOf, refuse } from './checks.ts';
@@ -37,6 +36,8 @@ export function resolveCall(options: CallOptions, client: OpenSettings): CallerS
   return { settings, signal, deadlineMs };
 }
 
+/** Calls that wait in the queue cost little memory, and are sent as soon as the limit allows. */
+const CONCURRENCY = 256;
 /** Without a queue, that many refused calls would soon use up the retry budget of the key. */
 const CONCURRENCY_WITHOUT_QUEUE = 16;
 
@@ -56,7 +57,7 @@ export function resolveBatch(queries: unknown, options: BatchOptions, client: Op
   }
   const call: CallOptions = { deadlineMs: false, onLimit: 'wait', priority: 'low', ...given };
   resolveCall(call, client); // throws before the first call
-  const most = client.rateLimit === false ? CONCURRENCY_WITHOUT_QUEUE : LARGEST_CONCURRENCY;
+  const most = client.rateLimit === false ? CONCURRENCY_WITHOUT_QUEUE : CONCURRENCY;
   return {
     signal,
     operation: oneOf(...queryOperations())('operation', operation ?? 'latest'),

@@ -125,8 +125,7 @@ const OPTIONS = {
 
 const RATE_LIMIT = {
   perMinute: { check: numberOf(countFrom(1), 'learn'), default: 'learn' },
-  maxConcurrent: { check: numberOf(countFrom(1), 'adapt'), default: 'adapt' },
-  probe: { check: truth(), default: true },
+  maxConcurrent: { check: numberOf(countFrom(1)), default: 16 },
   store: {
     check: having<LimitStore>(
       'fileStore() of fxrates/file-store, redisStore(client) of fxrates/redis, or an object with exchange()',
@@ -151,9 +150,7 @@ export type CacheSettings = SettingsOf<typeof CACHE> & { readonly store: CacheSt
 
 function rateLimit(option: string, value: unknown): RateLimitSettings | false {
   if (value === false) return false;
-  const settings = settingsOf(RATE_LIMIT, value, option);
-  // A number is a cap: no request tests whether the service accepts more.
-  return { ...settings, probe: settings.probe && settings.perMinute === 'learn' };
+  return settingsOf(RATE_LIMIT, value, option);
 }
 
 function cache(option: string, value: unknown): CacheSettings {

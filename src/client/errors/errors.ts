@@ -2,8 +2,8 @@ import type { QuotaData } from '../../generated/types.ts';
 import { oneLine } from '../../visible-text.ts';
 import { type Attempt, requestIdOf } from '../attempt.ts';
 import { maskKeysIn } from '../keys/mask.ts';
+import type { RetryAfter, UnitEstimate } from '../limits/retry-after.ts';
 import type { SchemaIssue } from '../standard-schema.ts';
-import type { UnitEstimate } from '../state/key-limits.ts';
 
 /** Kind of an error, for `switch (error.kind)`. */
 export type FxRatesErrorKind =
@@ -24,6 +24,7 @@ export interface ErrorDetails {
   readonly status?: number | undefined;
   readonly headers?: Headers | undefined;
   readonly attempts?: readonly Attempt[] | undefined;
+  readonly retryAfter?: RetryAfter | undefined;
   readonly cause?: unknown;
 }
 
@@ -51,9 +52,11 @@ export abstract class FxRatesError extends Error {
   readonly callId: string | undefined;
   /** The attempts of the call that ended, including the failed one. An attempt that was aborted is not among them. */
   readonly attempts: readonly Attempt[];
+  /** @internal The Retry-After header, read when the response arrived. */
+  readonly retryAfter: RetryAfter | undefined;
   readonly [BRAND] = true;
 
-  constructor(message: string, { code, status, headers, attempts, cause }: ErrorDetails = {}) {
+  constructor(message: string, { code, status, headers, attempts, retryAfter, cause }: ErrorDetails = {}) {
     // Both can contain text of the service, which must not control the terminal or forge a line of a log.
     super(oneLine(message), cause === undefined ? undefined : { cause });
     this.code = code === undefined ? undefined : oneLine(code);
@@ -62,7 +65,8 @@ export abstract class FxRatesError extends Error {
     this.requestId = requestIdOf(headers);
     this.callId = undefined;
     this.attempts = attempts ?? [];
-    Object.defineProperty(this, BRAND, { enumerable: false });
+    this.retryAfter = retryAfter;
+    for (const name of [BRAND, 'retryAfter']) Object.defineProperty(this, name, { enumerable: false });
     hideAbsent(this, { code, status, headers, requestId: this.requestId, callId: undefined, attempts });
   }
 

@@ -1,235 +1,226 @@
-import {
-  concurrencyAfterIdle,
-  concurrencyFailed,
-  concurrencyResponded,
-  concurrencyRoom,
-  initialConcurrency,
-  LOST_AFTER_MS,
-} from './concurrency.ts';
-import type { LimiterState } from './limiter-state.ts';
-import type { Permit } from './permit.ts';
+import { backoffMs, equalJitter } from '../backoff.ts';
+import type { RetryAfterReading } from './limit-rules.ts';
+import type { RetryAfter } from './retry-after.ts';
 
-interface RequestFailure {
+/** How a request ended: see the methods of `Permit`. */
+export type RequestEnd =
+  | { readonly kind: 'accepted' | 'lost' | 'unused' }
+  | { readonly kind: 'refused'; readonly retryAfter: RetryAfter | undefined }
+  | ({ readonly kind: 'failed' } & RequestFailure);
+
+/** How a request failed. */
+export interface RequestFailure {
+  /** Whether the request was sent, and whether the service may have counted it. */
+  readonly wasSent: boolean;
+  readonly mayHaveCounted: boolean;
   /** Milliseconds that the Retry-After of the failure asks to wait. */
-  readonly hintMs: number | undefined;
+  readonly hintMs?: number | undefined;
+  /** Whether the time of the attempt was up, which the caller sets. */
   readonly isTimeout?: boolean | undefined;
   readonly error: unknown;
 }
 
+/** Receives the end of a request. */
+export type OnEnd = (permit: Permit, end: RequestEnd) => RetryAfterReading | undefined;
+
+/** Permits one request now. The first report about the request ends the permit; later ones are ignored. */
+export class Permit {
+  /** Time of the limiter's own clock: compare it only with other times of that clock. */
+  readonly sentAt: number;
+  /** The place of the call in the queue. A call that returns passes the permit as `AcquireOptions.retryOf`. */
+  readonly ticket: number;
+  /** Number of failed attempts of the call, including this one. */
+  failures: number;
+  /** Time of the first failed attempt of the call; infinity for none. */
+  firstFailedAt: number;
+  /** After a refusal: the end of its own Retry-After. */
+  retryAt = Number.NEGATIVE_INFINITY;
+  readonly #onEnd: OnEnd;
+  #isOpen = true;
+
+  constructor(onEnd: OnEnd, { sentAt, ticket, retryOf }: PermitFields) {
+    this.#onEnd = onEnd;
+    this.sentAt = sentAt;
+    this.ticket = ticket;
+    this.failures = retryOf?.failures ?? 0;
+    this.firstFailedAt = retryOf?.firstFailedAt ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The server responded, neither with a refusal for the rate nor with a failure. */
+  ok(): void {
+    this.#end({ kind: 'accepted' });
+  }
+
+  /** The server refused the request for the rate (429 `rate_limited`). */
+  limited(retryAfter?: RetryAfter): RetryAfterReading | undefined {
+    return this.#end({ kind: 'refused', retryAfter });
+  }
+
+  /** The service failed: a 5xx, a timeout, a broken or refused connection. */
+  failed(failure: RequestFailure): void {
+    if (this.#isOpen) this.failures += 1;
+    this.#end({ kind: 'failed', ...failure });
+  }
+
+  /** The caller aborted before a response arrived. The server may have counted the request. */
+  lost(): void {
+    this.#end({ kind: 'lost' });
+  }
+
+  /** The request was not sent; its slot is returned. */
+  unused(): void {
+    this.#end({ kind: 'unused' });
+  }
+
+  #end(end: RequestEnd): RetryAfterReading | undefined {
+    if (!this.#isOpen) return undefined;
+    this.#isOpen = false;
+    return this.#onEnd(this, end);
+  }
+}
+
+type PermitFields = Pick<Permit, 'sentAt' | 'ticket'> & { readonly retryOf: Permit | undefined };
+
+/** So many failures in a row are an outage. */
+const OUTAGE_FAILURES = 3;
+/** Each failed probe lengthens the wait by half: the last wait is about half as long as the outage. */
+const PROBE_BACKOFF = { firstMs: 500, longestMs: 16_000, factor: 1.5 };
+/** The Retry-After of a 503 is an estimate: one request in this time checks whether the service works earlier. */
+const LONGEST_HINT_MS = 300_000;
+/** Calls wait for an outage of this length, with a last probe at its end. */
+export const LONGEST_OUTAGE_MS = 90_000;
+/** Averages about the last eight round trips. */
+const AVERAGE_WEIGHT = 1 / 8;
+
+/** Whether the service works. While it is down, one request at a time probes it, after increasing waits. */
+export interface ServiceHealth {
+  readonly isDown: boolean;
+  /** While down: when the outage was detected. */
+  readonly since: number;
+  /** While down: when to probe next. */
+  readonly retryAt: number;
+}
+
+const UP: ServiceHealth = { isDown: false, since: Number.POSITIVE_INFINITY, retryAt: Number.NEGATIVE_INFINITY };
+
 /**
- * The requests of this process in flight: limits their number, and derives the state of the service from their results.
+ * The requests of this process in flight: limits their number, and derives from their results whether the service works.
+ * Failures (5xx, timeouts, broken connections) say nothing about the limit.
  */
 export class InFlight {
-  readonly #random: () => number;
-  /** In the order in which they were sent. */
-  readonly #permits = new Set<Permit>();
-  health = HEALTHY;
-  #concurrency;
+  health = UP;
+  /** Average duration of a request in milliseconds; 0 before the first response. */
+  roundTripMs = 0;
   /** The error of the last request that failed. */
   lastFailure: unknown;
+  /** Requests that may be in flight now. */
+  maxConcurrent: number;
+  #halvedAt = Number.NEGATIVE_INFINITY;
+  readonly #atMost: number;
+  readonly #random: () => number;
+  readonly #permits = new Set<Permit>();
+  #probe: Permit | undefined;
+  #failedProbes = 0;
+  #failuresInARow = 0;
+  /** Results of requests sent before it say nothing about an outage. */
+  #downAt = Number.NEGATIVE_INFINITY;
+  #lastSuccessSentAt = Number.NEGATIVE_INFINITY;
 
-  constructor({ maxConcurrent, random }: { maxConcurrent: 'adapt' | number; random: () => number }) {
+  constructor({ maxConcurrent, random }: { readonly maxConcurrent: number; readonly random: () => number }) {
     this.#random = random;
-    this.#concurrency = initialConcurrency(maxConcurrent);
+    this.#atMost = maxConcurrent;
+    this.maxConcurrent = maxConcurrent;
   }
 
   get size(): number {
     return this.#permits.size;
   }
 
-  get maxConcurrent(): number {
-    return Math.floor(this.#concurrency.limit);
-  }
-
-  /** Average duration of a request in milliseconds; 0 before the first response. */
-  get roundTripMs(): number {
-    return this.#concurrency.averageMs;
-  }
-
   /** Number of further requests that may be sent. */
-  room(now: number, limiter: LimiterState): number {
-    if (this.#permits.size === 0) this.#concurrency = concurrencyAfterIdle(this.#concurrency, now);
-    const room = concurrencyRoom(this.#concurrency, { now, inFlight: this.#permits, limiter });
-    return Math.max(0, Math.min(room, serviceRoom(this.health, now)));
+  room(now: number): number {
+    const { isDown, retryAt } = this.health;
+    if (isDown) return this.#probe !== undefined || now < retryAt ? 0 : 1;
+    return Math.max(0, this.maxConcurrent - this.size);
   }
 
   /** Time at which a request may be sent even if no response arrives; `undefined`: only after a response. */
-  nextRoomAt(now: number): number | undefined {
-    const { isDown, isProbing, retryAt } = this.health;
-    if (!isDown) return now + LOST_AFTER_MS; // to check for lost requests
-    return isProbing ? undefined : retryAt;
+  get nextRoomAt(): number | undefined {
+    return this.health.isDown && this.#probe === undefined ? this.health.retryAt : undefined;
+  }
+
+  /** Whether calls no longer wait: the service has been down for long, or says that it will be. */
+  isDownForLong(now: number): boolean {
+    const { isDown, since, retryAt } = this.health;
+    return isDown && retryAt > now && retryAt > since + LONGEST_OUTAGE_MS;
   }
 
   add(permit: Permit): void {
-    this.health = serviceGranted(this.health);
+    if (this.health.isDown) this.#probe = permit;
     this.#permits.add(permit);
   }
 
   /** The service works: it sent a success or a refusal. */
   responded(permit: Permit, now: number): void {
-    const wasFull = this.#permits.size >= this.maxConcurrent;
-    const { sentAt } = permit;
-    this.#permits.delete(permit);
-    this.health = serviceResponded(this.health, sentAt);
-    this.#concurrency = concurrencyResponded(this.#concurrency, { now, sentAt, wasFull });
+    const isNews = this.#probe === permit || permit.sentAt >= this.#downAt;
+    if (this.size >= this.maxConcurrent) this.maxConcurrent = Math.min(this.#atMost, this.maxConcurrent + 1);
+    this.left(permit);
+    const tookMs = now - permit.sentAt;
+    this.roundTripMs += (this.roundTripMs === 0 ? 1 : AVERAGE_WEIGHT) * (tookMs - this.roundTripMs);
+    this.#lastSuccessSentAt = Math.max(this.#lastSuccessSentAt, permit.sentAt);
+    this.#failuresInARow = 0;
+    if (!isNews) return;
+    this.health = UP;
+    this.#failedProbes = 0;
   }
 
   failed(permit: Permit, now: number, { hintMs, isTimeout = false, error }: RequestFailure): void {
-    const { sentAt } = permit;
-    this.#permits.delete(permit);
-    // Others have succeeded since the call first failed, or usual round trips are longer than its timeout.
-    const isOwn =
-      permit.firstFailedAt < this.health.lastSuccessSentAt || (isTimeout && now - sentAt < this.roundTripMs);
-    permit.firstFailedAt = Math.min(permit.firstFailedAt, now);
-    this.health = serviceFailed(this.health, { now, sentAt, hintMs, isOwn, random: this.#random });
-    this.#concurrency = concurrencyFailed(this.#concurrency, { now, sentAt, isOutage: this.health.isDown });
+    const isProbe = this.#probe === permit;
+    const isOwn = this.#isOwnFailure(permit, isTimeout && now - permit.sentAt < this.roundTripMs);
+    this.left(permit);
     this.lastFailure = error;
+    permit.firstFailedAt = Math.min(permit.firstFailedAt, now);
+    if (isTimeout) this.#halve(permit, now);
+    if (isProbe && !(isOwn && hintMs === undefined)) this.#failedProbes += 1;
+    else if (hintMs === undefined && !this.#isOutage(permit, isOwn)) return;
+    this.#halve(permit, now);
+    this.#goDown(now, hintMs);
   }
 
   /** The caller aborted, or the request was not sent. */
   left(permit: Permit): void {
     this.#permits.delete(permit);
-    this.health = serviceUntested(this.health, permit.sentAt);
+    if (this.#probe === permit) this.#probe = undefined;
   }
-}
 
-/**
- * Whether the service works. Failures (5xx, timeouts, broken connections) say nothing about the limit. After several in
- * a row, the service is considered down: one request at a time probes it, after increasing waits. The other calls wait
- * and use no retries.
- */
-export interface ServiceHealth {
-  readonly isDown: boolean;
-  /** While down: time at which the outage was detected. */
-  readonly downSince: number;
-  /** While down: when to probe next. */
-  readonly retryAt: number;
-  /** While down: results of requests sent up to this time have no new information. */
-  readonly staleBefore: number;
-  readonly backoffMs: number;
-  readonly isProbing: boolean;
-  /**
-   * Time at which the latest successful request was sent: a failure of an older request says nothing about the time
-   * since.
-   */
-  readonly lastSuccessSentAt: number;
-  /** Failures since the last success. */
-  readonly failuresInARow: number;
-  /** Share of the recent requests that failed, while up. */
-  readonly failureRate: number;
-}
-
-export interface ServiceFailure {
-  readonly now: number;
-  readonly sentAt: number;
-  /** Milliseconds that the Retry-After of a 503 asks to wait. */
-  readonly hintMs: number | undefined;
-  /** Whether the call itself is probably the cause, such as a query that always fails. */
-  readonly isOwn: boolean;
-  readonly random: () => number;
-}
-
-/** Fewer failures in a row do not justify a wait. */
-const FEWEST_FAILURES = 2;
-/** A run of failures this unlikely at the recent failure rate is an outage. */
-const UNLIKELY = 0.01;
-const FIRST_FAILURE_RATE = 0.1;
-/** Otherwise, the failures of an outage would raise the rate, and with it the number that shows an outage. */
-const HIGHEST_FAILURE_RATE = 0.5;
-const RATE_WEIGHT = 1 / 16;
-/** Arithmetic with numbers close to zero is slow. */
-const LOWEST_FAILURE_RATE = 0.000_001;
-const FIRST_BACKOFF_MS = 500;
-const LONGEST_BACKOFF_MS = 16_000;
-/** Each failed probe lengthens the wait by this factor: the last wait is about half as long as the outage. */
-const BACKOFF_FACTOR = 1.5;
-/** The Retry-After of a 503 is an estimate: one request in this time checks whether the service works earlier. */
-const LONGEST_HINT_MS = 300_000;
-/** Calls wait for an outage of this length, with a last probe at its end. */
-export const LONGEST_OUTAGE_MS = 90_000;
-
-export const HEALTHY: ServiceHealth = {
-  isDown: false,
-  downSince: Number.POSITIVE_INFINITY,
-  retryAt: Number.NEGATIVE_INFINITY,
-  staleBefore: Number.NEGATIVE_INFINITY,
-  backoffMs: FIRST_BACKOFF_MS,
-  isProbing: false,
-  lastSuccessSentAt: Number.NEGATIVE_INFINITY,
-  failuresInARow: 0,
-  failureRate: FIRST_FAILURE_RATE,
-};
-
-/** The service responded with a success or a refusal, so it works. */
-export function serviceResponded(health: ServiceHealth, sentAt: number): ServiceHealth {
-  const { isDown, downSince, retryAt, staleBefore, backoffMs, isProbing } = health;
-  const lastSuccessSentAt = Math.max(health.lastSuccessSentAt, sentAt);
-  if (isDown && sentAt <= staleBefore) return health;
-  if (isDown) return { ...HEALTHY, lastSuccessSentAt, failureRate: health.failureRate };
-  const failureRate = Math.max(LOWEST_FAILURE_RATE, (1 - RATE_WEIGHT) * health.failureRate);
-  // Written out: this runs once per request, and a spread costs more than all other work.
-  return {
-    isDown,
-    downSince,
-    retryAt,
-    staleBefore,
-    backoffMs,
-    isProbing,
-    lastSuccessSentAt,
-    failuresInARow: 0,
-    failureRate,
-  };
-}
-
-export function serviceFailed(health: ServiceHealth, failure: ServiceFailure): ServiceHealth {
-  return health.isDown ? failedWhileDown(health, failure) : failedWhileUp(health, failure);
-}
-
-function failedWhileDown(health: ServiceHealth, failure: ServiceFailure): ServiceHealth {
-  const { now, sentAt, hintMs, isOwn } = failure;
-  const isProbe = sentAt > health.staleBefore;
-  // The failure is about this call and not the service, so another call is the next probe, at once.
-  if (isProbe && isOwn && hintMs === undefined) return { ...health, isProbing: false };
-  if (isProbe) {
-    return goDown({ ...health, backoffMs: Math.min(LONGEST_BACKOFF_MS, BACKOFF_FACTOR * health.backoffMs) }, failure);
+  /** Others have succeeded since the call first failed, or usual round trips are longer than its timeout. */
+  #isOwnFailure({ firstFailedAt }: Permit, isShortTimeout: boolean): boolean {
+    return firstFailedAt < this.#lastSuccessSentAt || isShortTimeout;
   }
-  if (hintMs === undefined) return health;
-  return { ...health, retryAt: Math.max(health.retryAt, now + Math.min(hintMs, LONGEST_HINT_MS)) };
-}
 
-function failedWhileUp(health: ServiceHealth, failure: ServiceFailure): ServiceHealth {
-  // One 503 with a Retry-After is enough.
-  if (failure.hintMs !== undefined) return goDown(health, failure);
-  if (failure.isOwn) return health;
-  const failureRate = Math.min(HIGHEST_FAILURE_RATE, health.failureRate + RATE_WEIGHT * (1 - health.failureRate));
-  if (failure.sentAt < health.lastSuccessSentAt) return { ...health, failureRate };
-  const failuresInARow = health.failuresInARow + 1;
-  const isOutage = failuresInARow >= FEWEST_FAILURES && health.failureRate ** failuresInARow <= UNLIKELY;
-  return isOutage ? goDown(health, failure) : { ...health, failuresInARow, failureRate };
-}
+  #isOutage({ sentAt }: Permit, isOwn: boolean): boolean {
+    if (isOwn || this.health.isDown || sentAt < this.#lastSuccessSentAt) return false;
+    this.#failuresInARow += 1;
+    return this.#failuresInARow >= OUTAGE_FAILURES;
+  }
 
-function goDown(health: ServiceHealth, { now, hintMs, random }: ServiceFailure): ServiceHealth {
-  // Equal jitter, so that processes that failed at the same time retry at different times.
-  const backoffMs = health.backoffMs * (0.5 + random() / 2);
-  const downSince = Math.min(health.downSince, now);
-  const lastProbeAt = downSince + LONGEST_OUTAGE_MS;
-  const backoffEndsAt = now < lastProbeAt ? Math.min(now + backoffMs, lastProbeAt) : now + backoffMs;
-  const retryAt = Math.max(backoffEndsAt, now + Math.min(hintMs ?? 0, LONGEST_HINT_MS));
-  return { ...health, isDown: true, downSince, isProbing: false, failuresInARow: 0, retryAt, staleBefore: now };
-}
+  #goDown(now: number, hintMs = 0): void {
+    const since = Math.min(this.health.since, now);
+    // Equal jitter, so that processes that failed at the same time retry at different times.
+    const probeAt = now + equalJitter(backoffMs(this.#failedProbes, PROBE_BACKOFF), this.#random);
+    const lastProbeAt = since + LONGEST_OUTAGE_MS;
+    const retryAt = Math.max(
+      now < lastProbeAt ? Math.min(probeAt, lastProbeAt) : probeAt,
+      now + Math.min(hintMs, LONGEST_HINT_MS),
+      this.health.retryAt,
+    );
+    this.health = { isDown: true, since, retryAt };
+    this.#downAt = now;
+  }
 
-/** Number of requests that may be sent now; Infinity while the service is up. */
-export function serviceRoom({ isDown, isProbing, retryAt }: ServiceHealth, now: number): number {
-  if (!isDown) return Number.POSITIVE_INFINITY;
-  return isProbing || now < retryAt ? 0 : 1;
-}
-
-/** Requests were sent; while the service is down, the first is the probe. */
-export function serviceGranted(health: ServiceHealth): ServiceHealth {
-  return health.isDown ? { ...health, isProbing: true } : health;
-}
-
-/** A probe ended without a result, because its caller aborted. */
-export function serviceUntested(health: ServiceHealth, sentAt: number): ServiceHealth {
-  return health.isProbing && sentAt > health.staleBefore ? { ...health, isProbing: false } : health;
+  /** Once for all requests that were in flight together. */
+  #halve({ sentAt }: Permit, now: number): void {
+    if (sentAt < this.#halvedAt) return;
+    this.maxConcurrent = Math.max(1, Math.floor(this.maxConcurrent / 2));
+    this.#halvedAt = now;
+  }
 }

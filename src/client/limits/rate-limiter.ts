@@ -1,28 +1,20 @@
 import { type Clock, type SteadyTime, steadyTime } from '../clock.ts';
-import { lastSlotAt, slotAt } from './grant.ts';
-import { InFlight, LONGEST_OUTAGE_MS } from './in-flight.ts';
-import { DEFAULT_LIMITER_SETTINGS, LimiterCore, type LimiterSettings } from './limiter-core.ts';
-import { closedUntil, hasConfiguredLimit } from './limiter-state.ts';
-import {
-  type LimiterEvent,
-  LimiterHistory,
-  type LimiterView,
-  type LimiterWait,
-  type LongWait,
-  statusOf,
-} from './limiter-view.ts';
-import { LimitError, type LimitReason, type OnEnd, Permit, type PermitFields } from './permit.ts';
-import { type AcquireOptions, type QueuedCall, RequestQueue, WakeTimer } from './request-queue.ts';
-import { parseRetryAfter, type RetryAfterUnit, retryAfterMs, unitOf } from './retry-after.ts';
-import { SharedCore, type Sharing } from './shared/shared-core.ts';
+import { Timers } from '../timers.ts';
+import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
+import { Limit } from './limit.ts';
+import type { Report } from './limit-rules.ts';
+import { closedUntil, DEFAULT_LIMITER_SETTINGS, type LimiterSettings, type LimiterState } from './limit-state.ts';
+import { type AcquireOptions, type QueuedCall, RequestQueue } from './request-queue.ts';
+import { type RetryAfterUnit, unitOf } from './retry-after.ts';
+import { SharedLimit, type Sharing } from './shared/shared-limit.ts';
+import { expectedSlotAt, slotAt } from './slots.ts';
 
+/** Shorter waits are normal and are not reported. */
+const WAIT_WORTH_REPORTING_MS = 1_000;
 /** A program may not expect that calls wait for longer. */
 const LONG_WAIT_MS = 60_000;
-/** A limit learned from fewer calls can be wrong. */
-const ENOUGH_CALLS = 10;
-
-/** Shorter waits are normal in a window and are not reported. */
-const WAIT_WORTH_REPORTING_MS = 1_000;
+/** Calls that wait for their own Retry-After are sent within this time after it. */
+const SPREAD_MS = 1_000;
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -30,104 +22,149 @@ export interface RateLimiterOptions extends Partial<LimiterSettings> {
   readonly clock: Clock;
   /** Returns a random number in [0, 1). */
   readonly random?: (() => number) | undefined;
+  /** `false`: only a refused call waits, until the Retry-After has elapsed. Default: true. */
+  readonly holdsBack?: boolean | undefined;
   /** Called once per wait of the limiter, however many calls wait. */
   readonly onWait?: ((wait: LimiterWait) => void) | undefined;
   /** Called once, when the last waiting call will be sent in more than a minute. Calls of low priority do not count. */
   readonly onLongWait?: ((wait: LongWait) => void) | undefined;
-  /** Called when calls wait and the limit of the plan is unknown, contradicted by a refusal, or was read long ago. */
-  readonly onLimitWanted?: (() => void) | undefined;
   /** The store through which processes share the limit, and its name there. Default: this process does not share it. */
   readonly shared?: Sharing | undefined;
   /** Called once per outage of the store, when this process continues alone. */
   readonly onOutage?: ((reason: string) => void) | undefined;
 }
 
+/** One wait of a limiter, however many calls wait. */
+export interface LimiterWait {
+  /** Milliseconds since the Unix epoch. */
+  readonly until: number;
+  readonly waiting: number;
+  /** `'refused'`: after a 429. `'window'`: the limit is used up. `'service'`: the service is down. */
+  readonly reason: 'refused' | 'window' | 'service';
+}
+
+/** Calls that wait for more than a minute. */
+export interface LongWait {
+  readonly waiting: number;
+  readonly perMinute: number;
+  /** Milliseconds until the last of them is sent, as far as is known. */
+  readonly lastMs: number;
+}
+
+/** Why a call is not sent, instead of its permit: waiting would not help, or the call does not wait. */
+export interface NotSent {
+  readonly reason: 'deadline' | 'max_retry_after' | 'policy';
+  /** The earliest time, in milliseconds since the Unix epoch, at which the call could have been sent. */
+  readonly retryAt: number;
+}
+
+/** The service is down, and not the limit used up: its last failure, and the time of the next attempt. */
+export interface ServiceDown {
+  readonly reason: NotSent['reason'] | 'outage';
+  readonly retryAt: number;
+  readonly failure: unknown;
+}
+
 /** Whether the slot of a waiting call is after a deadline. */
 export type SlotCheck = (deadlineAt: number) => boolean;
 
+/** The state of a limiter at one moment. */
+export interface LimiterView {
+  /** `'open'`, or the time until which a refusal holds back all calls. */
+  readonly gate: 'open' | { readonly until: Date };
+  /** `'up'`, or the time of the next attempt after several failures in a row. */
+  readonly service: 'up' | { readonly downUntil: Date };
+  /** How the service counts requests, as far as its refusals have shown; `'token-bucket'`: requests are sent evenly. */
+  readonly window: 'unknown' | 'sliding' | 'fixed' | 'token-bucket';
+  /** Requests per minute that the limiter sends at most, configured or learned; `undefined` while unknown. */
+  readonly perMinute: number | undefined;
+  /** Number of calls in the queue. */
+  readonly waiting: number;
+  /** Number of requests without a response yet. */
+  readonly inFlight: number;
+  /** Number of requests that may be in flight now. */
+  readonly maxConcurrent: number;
+  /** Earliest time at which a call made now can be sent. */
+  readonly nextSlotAt: Date;
+}
+
+interface Patience {
+  readonly waits: boolean;
+  readonly deadlineAt: number;
+}
+
 interface Call extends QueuedCall, Pick<AcquireOptions, 'retryOf'> {
-  readonly grant: (permit: Permit) => void;
-  readonly reject: (reason: unknown) => void;
+  readonly settle: (sent: Permit | NotSent | ServiceDown) => void;
 }
 
 /**
  * The queue of calls in front of a limit: sends the next call, rejects calls that may not wait, and sleeps until
- * something changes. It makes no decision about the limit: the smaller number of `LimiterCore` (the limit) and
- * `InFlight` (the service) applies.
+ * something changes. It makes no decision about the limit: the smaller number of `Limit` and `InFlight` applies.
  */
 export class RateLimiter {
   /** `undefined` if this process does not share the limit. */
-  readonly shared: SharedCore | undefined;
-  readonly #time: SteadyTime;
-  readonly #timer: WakeTimer;
-  readonly #core: LimiterCore;
+  readonly shared: SharedLimit | undefined;
   readonly #options: RateLimiterOptions;
-  readonly #queue = new RequestQueue<Call>();
-  readonly #history: LimiterHistory;
+  readonly #time: SteadyTime;
+  readonly #timers: Timers;
+  readonly #random: () => number;
+  readonly #limit: Limit;
   readonly #inFlight: InFlight;
+  readonly #queue = new RequestQueue<Call>();
   #lastTicket = 0;
   #isServing = false;
+  #wake: { readonly at: number; readonly cancel: () => void } | undefined;
   #reportedUntil = Number.NEGATIVE_INFINITY;
   #hasReportedLongWait = false;
 
   constructor(options: RateLimiterOptions) {
     // biome-ignore lint/plugin: the default of the option
     const { clock, random = Math.random, shared, onOutage, ...given } = options;
-    const settings = { ...DEFAULT_LIMITER_SETTINGS, ...given };
+    const settings = { ...DEFAULT_LIMITER_SETTINGS, ...given, ...unitWithoutQueue(options) };
     this.#options = options;
     this.#time = steadyTime(clock);
-    this.#timer = new WakeTimer(clock, () => this.#serve());
-    this.#history = new LimiterHistory(this.#time);
+    this.#timers = new Timers(clock);
+    this.#random = random;
     this.#inFlight = new InFlight({ maxConcurrent: settings.maxConcurrent, random });
-    const onChange = () => {
-      this.#history.observe('store', this.#core, this.#inFlight.health);
-      this.#serve();
-    };
-    this.shared = shared && new SharedCore({ settings, ...shared, clock, onChange, onOutage });
-    this.#core = this.shared ?? new LimiterCore(settings);
+    const onChange = () => this.#serve();
+    this.shared = shared && new SharedLimit({ settings, ...shared, clock, onChange, onOutage });
+    this.#limit = this.shared ?? new Limit(settings);
   }
 
   /** The permit if the call need not wait: no other call waits, and a slot is free. */
   tryAcquire({ retryOf, deadlineAt = () => NEVER }: AcquireOptions = {}): Permit | undefined {
     const now = this.#time.now();
-    if (this.#queue.size > 0 || this.#slotAt(now, 0) > now || deadlineAt() < now) return undefined;
-    const { count, isProbe } = this.#core.grant(now, Math.min(1, this.#inFlight.room(now, this.#core.state)));
-    if (count === 0) return undefined;
-    return this.#permit({ sentAt: now, isProbe, ticket: retryOf?.ticket ?? ++this.#lastTicket, retryOf });
+    if (deadlineAt() < now) return undefined;
+    if (!this.holdsBack) return (retryOf?.retryAt ?? now) > now ? undefined : this.#permit(now, { retryOf });
+    if (this.#queue.size > 0 || this.#slotAt(now, 0) > now) return undefined;
+    const { count } = this.#limit.grant(now, Math.min(1, this.#inFlight.room(now)), 1);
+    return count === 0 ? undefined : this.#permit(now, { retryOf });
   }
 
   /**
-   * Resolves when the call may be sent; report the result on the permit. Rejects with the signal's reason on abort, and
-   * immediately with a LimitError if the earliest slot is after the deadline.
+   * Resolves with a permit when the call may be sent; report the result on the permit. Resolves immediately with the
+   * reason if the call is not sent. Rejects with the signal's reason on abort.
    */
-  acquire(options: AcquireOptions = {}): Promise<Permit> {
+  acquire(options: AcquireOptions = {}): Promise<Permit | NotSent | ServiceDown> {
     const { signal, retryOf, priority = 'normal', deadlineAt = () => NEVER, wait: waits = true } = options;
     if (signal?.aborted) return Promise.reject(signal.reason);
     const ahead = this.#queue.countAhead(priority, retryOf !== undefined);
-    const rejection = this.#rejectionFor(ahead, waits, deadlineAt());
-    if (rejection) return Promise.reject(rejection);
-    const permit = this.tryAcquire(options);
-    if (permit) return Promise.resolve(permit);
+    if (!this.holdsBack) return this.#acquireAlone(options);
+    const notSent = this.#whyNotSent(ahead, { waits, deadlineAt: deadlineAt() });
+    const sent = notSent ?? this.tryAcquire(options);
+    if (sent) return Promise.resolve(sent);
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         if (this.#queue.remove(call)) this.#serveSoon();
         reject(signal?.reason);
       };
       const call: Call = {
-        ticket: retryOf?.ticket ?? ++this.#lastTicket,
-        priority,
+        ...{ ticket: retryOf?.ticket ?? ++this.#lastTicket, priority, retryOf, waits, deadlineAt },
         failures: retryOf?.failures ?? 0,
-        retryOf,
-        waits,
-        deadlineAt,
         nodes: undefined,
-        grant: (permit) => {
+        settle: (sent) => {
           signal?.removeEventListener('abort', onAbort);
-          resolve(permit);
-        },
-        reject: (reason) => {
-          signal?.removeEventListener('abort', onAbort);
-          reject(reason);
+          resolve(sent);
         },
       };
       signal?.addEventListener('abort', onAbort, { once: true });
@@ -136,10 +173,20 @@ export class RateLimiter {
     });
   }
 
+  /** Whether calls wait for the limit. With `rateLimit: false`, a call waits only after its own refusal. */
+  get holdsBack(): boolean {
+    return this.#options.holdsBack ?? true;
+  }
+
   /** The limit of the plan became known, for example from `quota()`. */
   configure(perMinute: number): void {
-    this.#core.report({ kind: 'configured', perMinute, now: this.#time.now() });
-    this.#changed('configured');
+    this.#limit.report({ kind: 'configured', perMinute, now: this.#time.now() });
+    this.#changed();
+  }
+
+  /** Whether the limiter wants the limit of the plan: whoever sees it calls `quota()` and `configure()`. */
+  get isLimitWanted(): boolean {
+    return !this.#inFlight.health.isDown && this.#limit.isWanted(this.#time.now(), this.#queue.size);
   }
 
   /**
@@ -160,22 +207,20 @@ export class RateLimiter {
    * The limit or the service determines the time, whichever is slower. `calls` includes those in flight.
    */
   etaMs(calls: number, concurrency: number): number {
-    const { state, aheadMs } = this.#core;
-    const { health, maxConcurrent, roundTripMs, size } = this.#inFlight;
+    const { maxConcurrent, roundTripMs, size } = this.#inFlight;
     const now = this.#time.now();
-    const unsent = calls - size;
-    const sentAt = unsent > 0 ? Math.max(lastSlotAt(state, now + aheadMs, unsent) - aheadMs, health.retryAt) : now;
+    const sentAt = calls > size ? this.#slotAt(now, calls - size - 1, expectedSlotAt) : now;
     const byService = Math.ceil(calls / Math.min(maxConcurrent, concurrency)) * roundTripMs;
     return Math.ceil(Math.max(sentAt - now + roundTripMs, byService));
   }
 
   get isServiceDown(): boolean {
-    return this.#inFlight.health.isDown;
+    return this.holdsBack && this.#inFlight.health.isDown;
   }
 
   /** The unit of a Retry-After of a response other than 429. */
   get retryAfterUnit(): RetryAfterUnit {
-    return unitOf(this.#core.state.unit, this.#core.settings.retryAfterUnit);
+    return unitOf(this.#limit.state.unit, this.#limit.settings.retryAfterUnit);
   }
 
   /** Whether no call waits or is in flight. */
@@ -184,30 +229,58 @@ export class RateLimiter {
   }
 
   limits(): LimiterView {
-    const waiting = this.#queue.size;
+    const { state, aheadMs } = this.#limit;
     const { health, size, maxConcurrent } = this.#inFlight;
+    const now = this.#time.now();
+    const dateOf = (at: number) => new Date(this.#time.toEpoch(at));
+    const closedAt = closedUntil(state) - aheadMs;
     return {
-      ...statusOf(this.#core, health, this.#time),
-      ...{ waiting, inFlight: size, maxConcurrent },
-      nextSlotAt: new Date(this.#time.toEpoch(this.#slotAt(this.#time.now(), this.#queue.countAhead('normal')))),
-      history: [...this.#history.changes],
+      gate: closedAt > now ? { until: dateOf(closedAt) } : 'open',
+      service: health.isDown ? { downUntil: dateOf(health.retryAt) } : 'up',
+      window: windowOf(state),
+      perMinute: Number.isFinite(state.limit) ? state.limit : undefined,
+      waiting: this.#queue.size,
+      inFlight: size,
+      maxConcurrent,
+      nextSlotAt: dateOf(this.#slotAt(now, this.#queue.countAhead('normal'))),
     };
   }
 
   /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
-  #slotAt(now: number, ahead: number): number {
-    const { state, aheadMs } = this.#core;
-    const at = slotAt(state, now + aheadMs, { ahead, mayProbe: this.#core.settings.probe }) - aheadMs;
-    return Math.max(now, at, this.#inFlight.health.retryAt);
+  #slotAt(now: number, ahead: number, estimate = slotAt): number {
+    const { state, aheadMs } = this.#limit;
+    return Math.max(now, estimate(state, now + aheadMs, ahead) - aheadMs, this.#inFlight.health.retryAt);
   }
 
-  #permit(fields: PermitFields): Permit {
-    const permit = new Permit(this.#end, fields);
+  #permit(now: number, { retryOf }: Pick<AcquireOptions, 'retryOf'>): Permit {
+    const permit = new Permit(this.#end, { sentAt: now, ticket: retryOf?.ticket ?? ++this.#lastTicket, retryOf });
     this.#inFlight.add(permit);
     return permit;
   }
 
-  /** In a microtask, by a promise that fake timers do not stop: a refused call that returns in the same turn is at the head before any call is served. */
+  /** With `rateLimit: false`: when the Retry-After of the call has elapsed. */
+  async #acquireAlone({ retryOf, signal, deadlineAt = () => NEVER }: AcquireOptions): Promise<Permit | NotSent> {
+    const notSent = retryOf && this.#whyNotSentAlone(retryOf, { waits: true, deadlineAt: deadlineAt() });
+    if (notSent !== undefined || retryOf === undefined) return notSent ?? this.#permit(this.#time.now(), { retryOf });
+    const waitMs = retryOf.retryAt - this.#time.now() + Math.ceil(this.#random() * SPREAD_MS);
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = () => {
+        cancel();
+        reject(signal?.reason);
+      };
+      const cancel = this.#timers.after(waitMs, () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+    return this.#permit(this.#time.now(), { retryOf });
+  }
+
+  /**
+   * In a microtask, by a promise that fake timers do not stop: a refused call that returns in the same turn is at the
+   * head before any call is served.
+   */
   #serveSoon(): void {
     if (this.#isServing) return;
     this.#isServing = true;
@@ -221,110 +294,136 @@ export class RateLimiter {
     const now = this.#time.now();
     this.#rejectTooLate(now);
     const { isDown } = this.#inFlight.health;
-    const wanted = Math.min(this.#queue.size, this.#inFlight.room(now, this.#core.state));
-    const { count, isProbe, askAgainAt } = this.#core.grant(now, wanted);
+    const wanted = Math.min(this.#queue.size, this.#inFlight.room(now));
+    const { count, askAgainAt } = this.#limit.grant(now, wanted, this.#queue.size);
     for (let served = 0; served < count; served += 1) {
       const call = isDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
-      call?.grant(this.#permit({ sentAt: now, isProbe, ticket: call.ticket, retryOf: call.retryOf }));
+      call?.settle(this.#permit(now, call));
     }
-    if (!isDown && this.#core.asksForLimit(now, this.#queue.size)) this.#options.onLimitWanted?.();
-    this.#reportLongWait(now);
-    const wakeAt = wanted === 0 || isDown ? this.#inFlight.nextRoomAt(now) : askAgainAt;
-    this.#wakeAt(now, wakeAt);
+    const wakeAt = wanted === 0 || isDown ? this.#inFlight.nextRoomAt : askAgainAt;
+    this.#wakeAt(wakeAt);
     // Calls that wait only for responses are sent soon.
-    if (wakeAt !== undefined && (wanted > 0 || isDown)) this.#reportWait(now, wakeAt);
+    if (wakeAt !== undefined && this.#queue.size > 0) this.#reportWait(now, wakeAt);
   }
 
-  /** Why a call does not wait; `undefined` if it does. */
-  #rejectionFor(ahead: number, waits: boolean, deadlineAt: number): LimitError | undefined {
+  /** Why a call does not wait; `undefined` if it does. `ahead`: the calls before it. */
+  #whyNotSent(ahead: number, { waits, deadlineAt }: Patience): NotSent | ServiceDown | undefined {
     const now = this.#time.now();
     const tooLong = this.#tooLongWait(now);
     if (tooLong) return tooLong;
     const slotAt = this.#slotAt(now, ahead);
-    if (slotAt > deadlineAt) return this.#limitError('deadline', slotAt);
-    return !waits && slotAt > now ? this.#limitError('policy', slotAt) : undefined;
+    if (slotAt > deadlineAt) return this.#notSent('deadline', slotAt);
+    return !waits && slotAt > now ? this.#notSent('policy', slotAt) : undefined;
+  }
+
+  /** The same with `rateLimit: false`. */
+  #whyNotSentAlone({ retryAt }: Permit, { deadlineAt }: Patience): NotSent | undefined {
+    const isTooLong = retryAt - this.#time.now() > this.#limit.settings.maxRetryAfterMs;
+    if (isTooLong) return { reason: 'max_retry_after', retryAt: this.#time.toEpoch(retryAt) };
+    return retryAt + SPREAD_MS > deadlineAt ? { reason: 'deadline', retryAt: this.#time.toEpoch(retryAt) } : undefined;
   }
 
   #rejectTooLate(now: number): void {
     const tooLong = this.#tooLongWait(now);
-    for (let call = tooLong && this.#queue.shift(); call; call = this.#queue.shift()) call.reject(tooLong);
+    for (let call = tooLong && this.#queue.shift(); call && tooLong; call = this.#queue.shift()) call.settle(tooLong);
     const slotAt = this.#slotAt(now, 0);
     // A call whose response would be late must not use a slot that another waiting call can use.
     const neededBy = () => slotAt + (this.#queue.size > 1 ? this.#inFlight.roundTripMs : 0);
     for (let call = this.#queue.shiftDueBefore(neededBy()); call; call = this.#queue.shiftDueBefore(neededBy())) {
-      call.reject(this.#limitError('deadline', slotAt));
+      call.settle(this.#notSent('deadline', slotAt));
     }
     if (slotAt <= now) return;
     for (let call = this.#queue.shiftNotWaiting(); call; call = this.#queue.shiftNotWaiting()) {
-      call.reject(this.#limitError('policy', slotAt));
+      call.settle(this.#notSent('policy', slotAt));
     }
   }
 
-  /** The error if a longer quota than that of the window is used up, or the service is down for long. */
-  #tooLongWait(now: number): LimitError | undefined {
-    const { state, aheadMs, settings } = this.#core;
+  /** The reason if a longer quota than that of the window is used up, or the service is down for long. */
+  #tooLongWait(now: number): NotSent | ServiceDown | undefined {
+    if (!this.holdsBack) return undefined;
+    const { state, aheadMs, settings } = this.#limit;
     const blockedUntil = state.blockedUntil - aheadMs;
     // Another process, with a smaller maximum, may have stored a time that this one waits for.
-    if (blockedUntil - now > settings.maxRetryAfterMs) return this.#limitError('max_retry_after', blockedUntil);
-    const { retryAt, downSince } = this.#inFlight.health;
-    if (retryAt - now > settings.maxRetryAfterMs) return this.#limitError('max_retry_after', retryAt);
-    const isOutageLong = retryAt > now && retryAt > downSince + LONGEST_OUTAGE_MS;
-    return isOutageLong ? this.#limitError('outage', retryAt) : undefined;
+    if (blockedUntil - now > settings.maxRetryAfterMs) return this.#notSent('max_retry_after', blockedUntil);
+    const { retryAt } = this.#inFlight.health;
+    if (retryAt - now > settings.maxRetryAfterMs) return this.#notSent('max_retry_after', retryAt);
+    return this.#inFlight.isDownForLong(now) ? this.#serviceDown('outage', retryAt) : undefined;
   }
 
-  #limitError(reason: LimitReason, retryAt: number): LimitError {
-    const { health, lastFailure } = this.#inFlight;
-    const isServiceDown = retryAt <= health.retryAt;
-    const cause = isServiceDown ? { cause: lastFailure } : {};
-    return new LimitError(reason, Math.ceil(this.#time.toEpoch(retryAt)), { isServiceDown, ...cause });
+  #notSent(reason: NotSent['reason'], retryAt: number): NotSent | ServiceDown {
+    const { isDown, retryAt: probeAt } = this.#inFlight.health;
+    if (isDown && this.holdsBack && retryAt <= probeAt) return this.#serviceDown(reason, retryAt);
+    return { reason, retryAt: Math.ceil(this.#time.toEpoch(retryAt)) };
   }
 
-  #wakeAt(now: number, at: number | undefined): void {
+  #serviceDown(reason: ServiceDown['reason'], retryAt: number): ServiceDown {
+    return { reason, retryAt: Math.ceil(this.#time.toEpoch(retryAt)), failure: this.#inFlight.lastFailure };
+  }
+
+  #wakeAt(at: number | undefined): void {
     const wakeAt = this.#queue.size > 0 ? Math.min(at ?? NEVER, this.#queue.earliestDeadline) : NEVER;
-    if (wakeAt === NEVER) this.#timer.cancel();
-    else this.#timer.set(now, Math.ceil(wakeAt - now));
+    if (this.#wake?.at === wakeAt) return;
+    this.#wake?.cancel();
+    this.#wake = undefined;
+    if (wakeAt === NEVER) return;
+    const wake = () => {
+      this.#wake = undefined;
+      this.#serve();
+    };
+    // A shorter sleep could end in the millisecond in which it began, and repeat without an end.
+    const sleepMs = Math.max(1, Math.ceil(wakeAt - this.#time.now()));
+    this.#wake = { at: wakeAt, cancel: this.#timers.after(sleepMs, wake) };
   }
 
   /** With a shared limit, `askAgainAt` is often earlier than the next slot, so the later time is reported. */
   #reportWait(now: number, askAgainAt: number): void {
-    if (this.#queue.size === 0) return;
+    this.#reportLongWait(now);
     const until = Math.max(askAgainAt, this.#slotAt(now, 0));
     if (now < this.#reportedUntil || until - now < WAIT_WORTH_REPORTING_MS) return;
     this.#reportedUntil = until;
-    const isRefused = closedUntil(this.#core.state) - this.#core.aheadMs > now;
+    const isRefused = closedUntil(this.#limit.state) - this.#limit.aheadMs > now;
     const reason = this.#inFlight.health.isDown ? 'service' : isRefused ? 'refused' : 'window';
     this.#options.onWait?.({ until: this.#time.toEpoch(until), waiting: this.#queue.size, reason });
   }
 
   #reportLongWait(now: number): void {
     const waiting = this.#queue.countAhead('normal');
-    const { state, aheadMs } = this.#core;
-    const isLimitKnown = hasConfiguredLimit(state) || (state.phase === 'known' && state.limit >= ENOUGH_CALLS);
-    if (this.#hasReportedLongWait || waiting === 0 || state.phase === 'learning' || !isLimitKnown) return;
-    const lastMs = lastSlotAt(state, now + aheadMs, waiting) - aheadMs - now;
+    if (this.#hasReportedLongWait || waiting === 0) return;
+    const lastMs = this.#slotAt(now, waiting - 1, expectedSlotAt) - now;
     if (lastMs <= LONG_WAIT_MS) return;
     this.#hasReportedLongWait = true;
-    this.#options.onLongWait?.({ waiting, perMinute: state.limit, lastMs });
+    this.#options.onLongWait?.({ waiting, perMinute: this.#limit.state.limit, lastMs });
   }
 
-  readonly #end: OnEnd = (permit, end, details) => {
+  readonly #end: OnEnd = (permit, end) => {
     const now = this.#time.now();
-    const { sentAt, isProbe } = permit;
-    const { date, retryAfter, mayHaveCounted, isTimeout, error } = details;
-    if (end === 'failed') {
-      const serverNowMs = this.#time.toEpoch(now);
-      const hintMs = retryAfterMs(parseRetryAfter(retryAfter), { unit: this.retryAfterUnit, date, serverNowMs });
-      this.#inFlight.failed(permit, now, { hintMs, isTimeout, error });
-    } else if (end === 'accepted' || end === 'refused') this.#inFlight.responded(permit, now);
+    if (end.kind === 'failed') this.#inFlight.failed(permit, now, end);
+    else if (end.kind === 'accepted' || end.kind === 'refused') this.#inFlight.responded(permit, now);
     else this.#inFlight.left(permit);
-    const kind = end !== 'failed' ? end : mayHaveCounted ? 'lost' : 'unused';
-    const reading = this.#core.report({ kind, now, sentAt, isProbe, date, retryAfter });
-    this.#changed(end === 'refused' || end === 'failed' ? end : 'accepted');
+    const reading = this.#limit.report({ ...this.#resultOf(end), sentAt: permit.sentAt, now });
+    if (reading) permit.retryAt = now + (reading.waitMs ?? closedUntil(this.#limit.state) - now);
+    this.#changed();
     return reading;
   };
 
-  #changed(event: LimiterEvent): void {
-    this.#history.observe(event, this.#core, this.#inFlight.health);
+  #resultOf(end: RequestEnd): Pick<Extract<Report, { sentAt: number }>, 'kind' | 'retryAfter'> {
+    if (end.kind !== 'failed') return end;
+    // A cap counts all requests, even those that the service did not.
+    return { kind: end.mayHaveCounted || (end.wasSent && this.#limit.state.isCap) ? 'lost' : 'unused' };
+  }
+
+  #changed(): void {
     if (this.#queue.size > 0) this.#serveSoon();
   }
+}
+
+/** Without a queue, not one request but all would try milliseconds. */
+function unitWithoutQueue({ holdsBack = true, retryAfterUnit = 'auto' }: RateLimiterOptions): Partial<LimiterSettings> {
+  return holdsBack || retryAfterUnit !== 'auto' ? {} : { retryAfterUnit: 'seconds' };
+}
+
+function windowOf({ pace, test, gate }: LimiterState): LimiterView['window'] {
+  if (pace !== null) return 'token-bucket';
+  if (test === 'never') return 'sliding';
+  return gate.staleBefore === Number.NEGATIVE_INFINITY ? 'unknown' : 'fixed';
 }

@@ -1,7 +1,6 @@
 import { Heap, type HeapNode } from '../../heap.ts';
 import type { CancelSignal } from '../cancellation.ts';
-import type { Clock } from '../clock.ts';
-import type { Permit } from './permit.ts';
+import type { Permit } from './in-flight.ts';
 
 /** The order in which waiting calls are sent. */
 export type Priority = 'high' | 'normal' | 'low';
@@ -142,51 +141,4 @@ export class RequestQueue<Call extends QueuedCall> {
 
 function isServedBefore(a: Place, b: Place): boolean {
   return a.priority === b.priority ? a.ticket < b.ticket : RANKS[a.priority] < RANKS[b.priority];
-}
-
-/** A longer sleep is divided, so that a change of the clock (after a laptop was suspended) is detected this soon. */
-const LONGEST_SLEEP_MS = 5_000;
-
-/** A shorter sleep could end in the millisecond in which it began, and repeat without an end. */
-const SHORTEST_SLEEP_MS = 1;
-
-/** Without a reason, an abort creates an exception with its stack. */
-const CANCELLED = 'cancelled';
-
-/** One sleep at a time, for any number of waiting calls. It may wake too early; its owner then checks again. */
-export class WakeTimer {
-  readonly #clock: Clock;
-  readonly #wakeUp: () => void;
-  #sleeping: { readonly endsAt: number; readonly controller: AbortController } | undefined;
-
-  constructor(clock: Clock, wakeUp: () => void) {
-    this.#clock = clock;
-    this.#wakeUp = wakeUp;
-  }
-
-  /** Wakes after `ms`, or earlier if it was already set to an earlier time. */
-  set(now: number, ms: number): void {
-    const endsAt = now + Math.min(Math.max(ms, SHORTEST_SLEEP_MS), LONGEST_SLEEP_MS);
-    if (this.#sleeping && this.#sleeping.endsAt > now && this.#sleeping.endsAt <= endsAt) return;
-    this.cancel();
-    const controller = new AbortController();
-    this.#sleeping = { endsAt, controller };
-    this.#clock.sleep(endsAt - now, controller.signal).then(
-      () => this.#wake(controller),
-      // A sleep rejects only when `cancel` aborts it.
-      () => undefined,
-    );
-  }
-
-  /** Removes the timer, so that an otherwise idle process can exit. */
-  cancel(): void {
-    this.#sleeping?.controller.abort(CANCELLED);
-    this.#sleeping = undefined;
-  }
-
-  #wake(controller: AbortController): void {
-    if (this.#sleeping?.controller !== controller) return;
-    this.#sleeping = undefined;
-    this.#wakeUp();
-  }
 }

@@ -1,56 +1,54 @@
 export type RetryAfterUnit = 'seconds' | 'milliseconds';
 
-/** A parsed Retry-After. Only the unit of an integer is unknown: the service documents just "a number". */
+/**
+ * A Retry-After header, read once when the response arrives. Only the unit of an integer is unknown: the service
+ * documents just "a number".
+ */
 export type RetryAfter =
   | { readonly form: 'integer'; readonly value: number }
   | { readonly form: 'wait'; readonly ms: number }
-  | { readonly form: 'moment'; readonly epochMs: number };
+  | { readonly form: 'invalid'; readonly text: string };
 
 const NUMBER_LIST = /^\d+(\.\d+)?(\s*,\s*\d+(\.\d+)?)*$/;
 /** A larger integer is not a wait (30 years) but a Unix time in seconds, from 1e12 in milliseconds. */
 const EPOCH_SECONDS_FROM = 1e9;
 const EPOCH_MILLISECONDS_FROM = 1e12;
 
+interface ResponseTime {
+  /** The `Date` header of the response. */
+  readonly date: string | null | undefined;
+  /** Milliseconds since the Unix epoch by the local clock, which may be wrong. */
+  readonly nowMs: number;
+}
+
 /**
- * Reads a Retry-After header: an integer, a decimal (seconds), a comma list of them (duplicates joined by HTTP; the
- * longest counts), an HTTP date or a Unix time. Anything else counts as absent.
+ * Reads a Retry-After: an integer, a decimal (seconds), a comma list of them (duplicates joined by HTTP; the longest
+ * counts), an HTTP date or a Unix time. A time is compared with the `Date` header of the response, if it has one.
  */
-export function parseRetryAfter(text: string | null | undefined): RetryAfter | undefined {
-  const trimmed = text?.trim() ?? '';
-  const date = parseHttpDate(trimmed);
-  if (date !== undefined) return { form: 'moment', epochMs: date };
-  if (!NUMBER_LIST.test(trimmed)) return undefined;
+export function parseRetryAfter(
+  text: string | null | undefined,
+  { date, nowMs }: ResponseTime,
+): RetryAfter | undefined {
+  if (text === null || text === undefined) return undefined;
+  const trimmed = text.trim();
+  const until = (epochMs: number) => ({ form: 'wait', ms: epochMs - (parseHttpDate(date) ?? nowMs) }) as const;
+  const moment = parseHttpDate(trimmed);
+  if (moment !== undefined) return until(moment);
+  if (!NUMBER_LIST.test(trimmed)) return { form: 'invalid', text };
   const value = Math.max(...trimmed.split(',').map(Number));
-  if (value >= EPOCH_MILLISECONDS_FROM) return { form: 'moment', epochMs: value };
-  if (value > EPOCH_SECONDS_FROM) return { form: 'moment', epochMs: value * 1000 };
+  if (value >= EPOCH_MILLISECONDS_FROM) return until(value);
+  if (value > EPOCH_SECONDS_FROM) return until(value * 1000);
   return Number.isInteger(value) ? { form: 'integer', value } : { form: 'wait', ms: value * 1000 };
 }
 
 /**
- * Milliseconds to wait after the response; `undefined` without a usable value. A time is compared with the `Date`
- * header of the response, because the local clock may be wrong. Without that header, `serverNowMs` is the best
- * estimate. A wait of 0 is not usable: the server has just refused a request.
+ * Milliseconds to wait after the response; `undefined` without a usable value. A wait of 0 is not usable: the server has
+ * just refused a request.
  */
-export function retryAfterMs(
-  retryAfter: RetryAfter | undefined,
-  { unit, date, serverNowMs }: ReadingOptions,
-): number | undefined {
-  const waitMs = retryAfter && waitOf(retryAfter, unit, parseHttpDate(date) ?? serverNowMs);
-  return waitMs !== undefined && waitMs > 0 ? waitMs : undefined;
-}
-
-interface ReadingOptions {
-  readonly unit: RetryAfterUnit;
-  /** The `Date` header of the same response. */
-  readonly date: string | null | undefined;
-  /** Milliseconds since the Unix epoch. */
-  readonly serverNowMs: number;
-}
-
-function waitOf(retryAfter: RetryAfter, unit: RetryAfterUnit, serverNowMs: number): number {
-  if (retryAfter.form === 'wait') return retryAfter.ms;
-  if (retryAfter.form === 'integer') return retryAfter.value * (unit === 'seconds' ? 1000 : 1);
-  return retryAfter.epochMs - serverNowMs;
+export function retryAfterMs(retryAfter: RetryAfter | undefined, unit: RetryAfterUnit): number | undefined {
+  if (retryAfter === undefined || retryAfter.form === 'invalid') return undefined;
+  const ms = retryAfter.form === 'wait' ? retryAfter.ms : retryAfter.value * (unit === 'seconds' ? 1000 : 1);
+  return ms > 0 ? ms : undefined;
 }
 
 const IMF_FIXDATE =
@@ -81,41 +79,35 @@ function normalizedDate(text: string): string {
   return `${day} ${month} ${year} ${time} GMT`;
 }
 
-/**
- * What is known about the unit of an integer Retry-After. A number that can only be a minute in milliseconds is tried as
- * such. The response to the first request after that wait determines the unit permanently.
- */
+/** What is known about the unit of an integer Retry-After: assumed, tried, or determined by the answer to the trial. */
 export interface UnitState {
   readonly evidence: 'assumed' | 'on-trial' | 'confirmed' | 'refuted';
-  /** While on trial: the end of the wait in milliseconds. */
+  /** End of the wait that is tried in milliseconds. */
   readonly endsAt: number;
 }
 
-/** No evidence yet, milliseconds on trial, determined by the responses, or set by the options. */
-export type UnitEvidence = UnitState['evidence'] | 'set';
-
-/** A smaller number is a common wait in seconds. */
-const MILLISECONDS_FROM = 1_000;
-/** A minute in milliseconds, with a second of rounding. A larger number belongs to a longer quota, in any unit. */
-const MILLISECONDS_AT_MOST = 61_200;
-
-export const UNKNOWN_UNIT: UnitState = { evidence: 'assumed', endsAt: 0 };
+/** Integers that are tried as milliseconds: from a second to a minute, with a second of rounding. */
+const TRIED_FROM = 1_000;
+const TRIED_TO = 61_200;
 
 /**
  * The unit of a Retry-After: that of the option; with `'auto'`, seconds (RFC 9110 §10.2.3), unless the refusals of the
- * key have confirmed milliseconds. `refusedFor`: the integer of a 429, to which a trial applies.
+ * key have confirmed milliseconds. `refusedFor`: the Retry-After of a 429, to which a trial applies.
  */
-export function unitOf({ evidence }: UnitState, option: 'auto' | RetryAfterUnit, refusedFor = 0): RetryAfterUnit {
+export function unitOf(
+  { evidence }: UnitState,
+  option: 'auto' | RetryAfterUnit,
+  refusedFor?: RetryAfter,
+): RetryAfterUnit {
   if (option !== 'auto') return option;
   if (evidence === 'confirmed') return 'milliseconds';
-  return evidence === 'on-trial' && mayBeMilliseconds(refusedFor) ? 'milliseconds' : 'seconds';
+  return evidence === 'on-trial' && isTried(refusedFor) ? 'milliseconds' : 'seconds';
 }
 
-/** A refusal with Retry-After. The request after the trial was refused again: the number was in seconds. */
+/** After a refusal: its Retry-After may start the trial; a refusal of the request that was sent after it refutes it. */
 export function weighRefusal(state: UnitState, retryAfter: RetryAfter | undefined, { sentAt, now }: Times): UnitState {
   if (hasTrialEnded(state, sentAt)) return { ...state, evidence: 'refuted' };
-  if (state.evidence !== 'assumed' || retryAfter?.form !== 'integer') return state;
-  if (!mayBeMilliseconds(retryAfter.value)) return state;
+  if (state.evidence !== 'assumed' || !isTried(retryAfter)) return state;
   return { evidence: 'on-trial', endsAt: now + retryAfter.value };
 }
 
@@ -124,49 +116,29 @@ interface Times {
   readonly now: number;
 }
 
-/** A request that was sent at `sentAt` was accepted. */
+/** An accepted request that was sent after the trial confirms milliseconds. */
 export function weighAcceptance(state: UnitState, sentAt: number): UnitState {
   return hasTrialEnded(state, sentAt) ? { ...state, evidence: 'confirmed' } : state;
 }
 
-/** Whether a request was sent after the wait in milliseconds that is on trial. */
 function hasTrialEnded({ evidence, endsAt }: UnitState, sentAt: number): boolean {
   return evidence === 'on-trial' && sentAt >= endsAt;
 }
 
-function mayBeMilliseconds(value: number): boolean {
-  return value >= MILLISECONDS_FROM && value <= MILLISECONDS_AT_MOST;
+function isTried(retryAfter: RetryAfter | undefined): retryAfter is RetryAfter & { readonly form: 'integer' } {
+  return retryAfter?.form === 'integer' && retryAfter.value >= TRIED_FROM && retryAfter.value <= TRIED_TO;
 }
 
-/**
- * The difference between the server's clock and ours, as an interval that every `Date` header narrows: the server wrote
- * its time after the request was sent and before the response arrived.
- */
-export interface ServerAhead {
-  readonly atLeast: number;
-  readonly atMost: number;
-}
-
-/** `Date` headers are whole seconds, rounded down. */
-const DATE_STEP_MS = 1_000;
-
-export const UNKNOWN_SERVER_CLOCK: ServerAhead = {
-  atLeast: Number.NEGATIVE_INFINITY,
-  atMost: Number.POSITIVE_INFINITY,
-};
-
-/** `serverDate`: the `Date` header in milliseconds since the Unix epoch. */
-export function observeServerDate(ahead: ServerAhead, serverDate: number, { sentAt, now }: Times): ServerAhead {
-  const newest = { atLeast: serverDate - now, atMost: serverDate + DATE_STEP_MS - sentAt };
-  const narrowed = {
-    atLeast: Math.max(ahead.atLeast, newest.atLeast),
-    atMost: Math.min(ahead.atMost, newest.atMost),
-  };
-  // An empty interval means that one of the clocks was set, so only the newest response is used.
-  return narrowed.atLeast <= narrowed.atMost ? narrowed : newest;
-}
-
-/** The server's time in milliseconds since the Unix epoch, as far as is known. */
-export function serverNow({ atLeast }: ServerAhead, now: number): number {
-  return atLeast === Number.NEGATIVE_INFINITY ? now : now + atLeast;
+/** How a whole number in a key's Retry-After is read. */
+export interface UnitEstimate {
+  /** The last number from which the unit was derived. */
+  readonly value: number;
+  /** The unit in which it is read. */
+  readonly unit: 'seconds' | 'milliseconds';
+  /**
+   * Basis of the unit. `'assumed'`: seconds, and nothing contradicts it. `'on-trial'`: too long for seconds, so tried as
+   * milliseconds. `'confirmed'`: the responses have shown milliseconds. `'refuted'`: they have shown seconds. `'set'`: the
+   * option `retryAfterUnit`.
+   */
+  readonly evidence: 'assumed' | 'on-trial' | 'confirmed' | 'refuted' | 'set';
 }

@@ -1,7 +1,7 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { AuthenticationError, QuotaExhaustedError, RateLimitError, RequestError } from '../errors/errors.ts';
-import { parseRetryAfter, retryAfterMs } from '../limits/retry-after.ts';
+import { retryAfterMs } from '../limits/retry-after.ts';
 import { quotaMessage } from '../quota/quota-check.ts';
 import { isExhausted, type QuotaEstimate } from '../quota/quota-ledger.ts';
 import { AttemptLog, type Endpoint, type Handler, type KeyedRequest } from '../request.ts';
@@ -26,7 +26,8 @@ export function explainRefusal(states: KeyStates, quota: Endpoint) {
     const explain = async (error: Unexplained, request: KeyedRequest): Promise<Error> => {
       const { quotaCheck, exhaustedLatch, ledger } = states.of(request.key);
       // A 429 soon after a record with many requests left is for the rate, unless its Retry-After is longer.
-      const isForRate = error instanceof RateLimitError && (waitMsOf(error) ?? 0) <= LONGEST_RATE_WAIT_MS;
+      const isForRate =
+        error instanceof RateLimitError && (retryAfterMs(error.retryAfter, 'seconds') ?? 0) <= LONGEST_RATE_WAIT_MS;
       if (isForRate && ledger.isUpToDate(RECORD_FRESH_MS) && isPlenty(ledger.estimate())) return error;
       const load = async (cancellation: Cancellation) =>
         (await next(quotaRequest(quota, request, cancellation))).data as QuotaData; // the endpoint has parsed it
@@ -70,15 +71,8 @@ function isUnexplained(error: unknown): error is Unexplained {
 function mayBeFromProxy(error: Unexplained, { log, settings }: KeyedRequest): boolean {
   if (!(error instanceof RateLimitError) || error.code !== undefined) return false;
   const refusals = log.attempts.filter(({ status }) => status === 429).length;
-  const waitMs = waitMsOf(error);
+  const waitMs = retryAfterMs(error.retryAfter, 'seconds');
   return refusals < 2 && settings.onLimit === 'wait' && waitMs !== undefined && waitMs <= LONGEST_RATE_WAIT_MS;
-}
-
-/** Retry-After of a 429 in milliseconds, read in seconds. */
-function waitMsOf({ retryAfterRaw, headers }: RateLimitError): number | undefined {
-  const date = headers?.get('date') ?? undefined;
-  // Without a `Date` header, an HTTP date does not give a duration.
-  return retryAfterMs(parseRetryAfter(retryAfterRaw), { unit: 'seconds', date, serverNowMs: Number.NaN });
 }
 
 /** The request may outlive its first call, because other calls wait for it; its own timeout ends it. */

@@ -1,7 +1,8 @@
 import { FxRatesError, NetworkError, RateLimitError, type RateLimitReason, ServerError } from '../errors/errors.ts';
-import type { LimitError, LimitReason } from '../limits/permit.ts';
+import type { ServiceDown } from '../limits/rate-limiter.ts';
+import type { UnitEstimate } from '../limits/retry-after.ts';
 import type { KeyedRequest } from '../request.ts';
-import { type UnitEstimate, unitInWords } from '../state/key-limits.ts';
+import { unitInWords } from '../state/key-limits.ts';
 
 interface LimitedCall {
   readonly reason: RateLimitReason;
@@ -15,12 +16,12 @@ interface LimitedCall {
   readonly refused: RateLimitError | undefined;
 }
 
-const WHY: Record<RateLimitReason | LimitReason, string> = {
+const WHY: Record<RateLimitReason | ServiceDown['reason'], string> = {
   deadline: 'which is too late for the deadline of the call (deadlineMs)',
   max_retry_after: 'which is longer than maxRetryAfterMs',
   policy: "and onLimit is 'throw'",
-  budget: 'and the retry budget of the key is used up',
   outage: 'and calls wait for an outage of at most 90 s',
+  budget: 'and the retry budget of the key is used up',
 };
 
 /** The error of a call that may not wait for the rate limit: the time of the next slot, and the reason. */
@@ -50,12 +51,12 @@ interface UnavailableCall {
 
 /** The error of a call that was not sent because it may not wait until the service is expected to work again. */
 export function unavailableError(
-  { cause, reason }: LimitError,
+  { failure: cause, reason }: ServiceDown,
   { request, waitMs }: UnavailableCall,
 ): ServerError | NetworkError {
   const { code, status, headers } = cause instanceof FxRatesError ? cause : {};
-  const failure = status ?? code ?? 'no response';
-  const message = `The service is down (${failure}); the next attempt is in ${seconds(waitMs)} s, ${WHY[reason]}`;
+  const shown = status ?? code ?? 'no response';
+  const message = `The service is down (${shown}); the next attempt is in ${seconds(waitMs)} s, ${WHY[reason]}`;
   const Unavailable = status === undefined ? NetworkError : ServerError;
   return new Unavailable(message, { code, status, headers, attempts: request.log.attempts, cause });
 }

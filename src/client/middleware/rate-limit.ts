@@ -2,10 +2,11 @@ import type { SteadyTime } from '../clock.ts';
 import { AbortError, FxRatesError, NetworkError, RateLimitError, TimeoutError } from '../errors/errors.ts';
 import { isPermanent, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
-import { LimitError, type Permit } from '../limits/permit.ts';
+import { Permit } from '../limits/in-flight.ts';
+import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import type { RateLimiter } from '../limits/rate-limiter.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
-import type { RetryAfterReading } from '../limits/transitions.ts';
+import { retryAfterMs } from '../limits/retry-after.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
@@ -25,22 +26,21 @@ interface RefusedAttempt {
   readonly reading: RetryAfterReading | undefined;
 }
 
-/** Others that share the key can cause a few refusals. */
-const MOST_LOOKUP_ATTEMPTS = 4;
+/** Others that share the key can cause a refusal. */
+const MOST_LOOKUP_ATTEMPTS = 2;
 
 /** Sent by a proxy in front of the service: the request was not counted. */
-const NOT_COUNTED_STATUSES: readonly number[] = [502, 503];
+const NOT_COUNTED_STATUSES: readonly (number | undefined)[] = [502, 503];
 
 /**
  * Sends a call when the limit of its key has a free slot. A call that the service still refuses (429) returns to the head
- * of the queue, until its deadline or signal ends it.
+ * of the queue, until its deadline or signal ends it. With `rateLimit: false`, calls wait only after their own refusal.
  */
 export function rateLimit({ states, ...options }: RateLimitMiddlewareOptions) {
   return (next: Handler): Handler =>
     (request) => {
       const state = states.of(request.key);
-      const { limiter } = state;
-      return limiter === undefined ? next(request) : sendQueued(request, { next, state, limiter, ...options });
+      return sendQueued(request, { next, state, limiter: state.limiter, ...options });
     };
 }
 
@@ -73,14 +73,33 @@ async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiRespo
     };
     const outcome = await attempt(permit, send, queue);
     if ('rawBody' in outcome) return outcome;
-    // At the head of the queue, a `quota()` that is always refused would block all calls.
-    const isLookupOver = request.endpoint.purpose === 'limit' && request.log.attempts.length >= MOST_LOOKUP_ATTEMPTS;
-    if (request.settings.onLimit === 'throw' || isLookupOver) {
-      throw refusedByPolicy(outcome, request, { state, time });
-    }
+    if (!waitsAfterRefusal(request)) throw refusedByPolicy(outcome, request, { state, time });
     refusal = outcome;
+    if (!queue.limiter.holdsBack) reportWaitOfCall(outcome, request, { permit, ...queue });
     request.log.nextAttemptBecause('rate_limited');
   }
+}
+
+function waitsAfterRefusal({ endpoint, settings, log }: KeyedRequest): boolean {
+  // At the head of the queue, a `quota()` that is always refused would block all calls.
+  const isLookupOver = endpoint.purpose === 'limit' && log.attempts.length >= MOST_LOOKUP_ATTEMPTS;
+  return settings.onLimit === 'wait' && !isLookupOver;
+}
+
+/** Without a queue, many refused calls would make many requests: each uses the retry budget. @throws RateLimitError */
+function reportWaitOfCall(
+  { error }: RefusedAttempt,
+  request: KeyedRequest,
+  { permit, state, time, events }: Pick<Queue, 'state' | 'time' | 'events'> & { readonly permit: Permit },
+): void {
+  const [now, nowMs, until] = [time.now(), time.toEpoch(time.now()), time.toEpoch(permit.retryAt)];
+  const unit = state.unitTracker.estimate;
+  if (permit.retryAt >= request.deadlineAt()) return; // `acquire` rejects the call
+  if (!state.retryBudget.take()) {
+    throw limitedError({ reason: 'budget', retryAtMs: until, nowMs, request, unit, refused: error });
+  }
+  const retry = request.log.attempts.length;
+  events.retry(state, { request, error, waitMs: permit.retryAt - now, until: new Date(until), retry });
 }
 
 async function waitForSlot(
@@ -88,26 +107,33 @@ async function waitForSlot(
   request: KeyedRequest,
   { refusal, queue }: { readonly refusal: RefusedAttempt | undefined; readonly queue: Queue },
 ): Promise<Permit> {
-  const { state, limiter, time, events, fetchLimit } = queue;
-  const { log, endpoint } = request;
-  const { subscribers, unitTracker, limitLookup } = state;
+  const { state, limiter, time, events } = queue;
+  const { log } = request;
+  const { subscribers, unitTracker } = state;
   const askedAt = time.now();
   subscribers.join(events);
   log.startWait(limiter.nextSlotCheck(slot));
-  if (endpoint.purpose === undefined) limitLookup.fetch = () => fetchLimit(request);
   try {
-    return await limiter.acquire(slot);
-  } catch (error) {
-    if (!LimitError.is(error)) throw error;
-    const { reason, retryAt, isServiceDown } = error;
+    const acquired = limiter.acquire(slot);
+    lookUpLimit(request, queue);
+    const sent = await acquired;
+    lookUpLimit(request, queue);
+    if (sent instanceof Permit) return sent;
+    const { retryAt: retryAtMs } = sent;
     const nowMs = time.toEpoch(time.now());
-    if (isServiceDown || reason === 'outage') throw unavailableError(error, { request, waitMs: retryAt - nowMs });
+    if ('failure' in sent) throw unavailableError(sent, { request, waitMs: retryAtMs - nowMs });
     const unit = unitTracker.estimate;
-    throw limitedError({ reason, retryAtMs: retryAt, nowMs, request, unit, refused: refusal?.error });
+    throw limitedError({ reason: sent.reason, retryAtMs, nowMs, request, unit, refused: refusal?.error });
   } finally {
     subscribers.leave(events);
     log.endWait(time.now() - askedAt);
   }
+}
+
+/** Calls `quota()` if the limiter wants the limit of the plan. */
+function lookUpLimit(request: KeyedRequest, { limiter, state, fetchLimit }: Queue): void {
+  const isOfProgram = request.endpoint.purpose === undefined;
+  if (isOfProgram && limiter.isLimitWanted) state.limitLookup.start(() => fetchLimit(request));
 }
 
 /** Sends once and reports every outcome to the permit. */
@@ -118,29 +144,29 @@ async function attempt(
 ): Promise<ApiResponse | RefusedAttempt> {
   try {
     const response = await send();
-    permit.ok({ date: response.headers.get('date') });
+    permit.ok();
     return response;
   } catch (error) {
     if (error instanceof RateLimitError) {
-      const { retryAfterRaw: retryAfter, headers } = error;
-      const reading = permit.limited({ retryAfter, date: headers?.get('date') });
-      if (reading) state.unitTracker.saw(reading, retryAfter, events);
+      const reading = permit.limited(error.retryAfter);
+      if (reading) state.unitTracker.saw(reading, error.retryAfter, events);
       return { error, reading };
     }
-    reportFailure(permit, error);
+    reportFailure(permit, error, state.limiter);
     throw error;
   }
 }
 
-function reportFailure(permit: Permit, error: unknown): void {
+function reportFailure(permit: Permit, error: unknown, limiter: RateLimiter): void {
   if (!(error instanceof FxRatesError)) permit.unused();
   else if (error instanceof AbortError) permit.lost();
   else if (isOutage(error)) {
-    const { status, headers } = error;
-    const mayHaveCounted = status === undefined ? !wasNeverSent(error) : !NOT_COUNTED_STATUSES.includes(status);
-    const [retryAfter, date] = [headers?.get('retry-after'), headers?.get('date')];
-    permit.failed({ retryAfter, date, mayHaveCounted, isTimeout: error instanceof TimeoutError, error });
-  } else if (error.status !== undefined) permit.ok({ date: error.headers?.get('date') });
+    const { status } = error;
+    const wasSent = status !== undefined || !wasNeverSent(error);
+    const mayHaveCounted = wasSent && !NOT_COUNTED_STATUSES.includes(status);
+    const hintMs = retryAfterMs(error.retryAfter, limiter.retryAfterUnit);
+    permit.failed({ hintMs, wasSent, mayHaveCounted, isTimeout: error instanceof TimeoutError, error });
+  } else if (error.status !== undefined) permit.ok();
   else permit.unused();
 }
 

@@ -1,25 +1,29 @@
+import { backoffMs, equalJitter } from '../backoff.ts';
 import { abortable } from '../cancellation.ts';
-import { NetworkError, RateLimitError, RequestError, ServerError, TimeoutError } from '../errors/errors.ts';
+import type { Clock, SteadyTime } from '../clock.ts';
+import { NetworkError, RequestError, ServerError, TimeoutError } from '../errors/errors.ts';
 import { isPermanent } from '../errors/network-failure.ts';
+import type { ClientEvents } from '../events.ts';
 import { LONGEST_OUTAGE_MS } from '../limits/in-flight.ts';
-import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
+import { retryAfterMs } from '../limits/retry-after.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
-import { backoffMs } from './backoff.ts';
-import { type RefusedAttempt, waitAfterRefusal } from './unqueued-refusal.ts';
 
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];
+/** With equal jitter, because full jitter can be close to zero, and all retries could then fall into one outage. */
+const RETRY_BACKOFF = { firstMs: 500, longestMs: 8_000 };
 
-interface RetryOptions extends Omit<RefusedAttempt, 'state' | 'refusals'> {
+interface RetryOptions {
   readonly states: KeyStates;
+  readonly clock: Clock;
+  readonly time: SteadyTime;
+  readonly random: () => number;
+  readonly events: ClientEvents;
+  readonly maxRetryAfterMs: number;
 }
 
-/**
- * Retries a failed request, which is safe because every operation is a GET. With `rateLimit: false`, it also retries a 429
- * after its Retry-After, limited by the deadline and the retry budget of the key. Otherwise `rateLimit`, which runs inside,
- * has handled the 429.
- */
+/** Retries a failed request, which is safe because every operation is a GET. `rateLimit`, which runs inside, handles 429s. */
 export function retry(options: RetryOptions) {
   return (next: Handler): Handler =>
     (request) =>
@@ -27,10 +31,9 @@ export function retry(options: RetryOptions) {
 }
 
 async function sendWithRetries(request: KeyedRequest, next: Handler, options: RetryOptions): Promise<ApiResponse> {
-  const { states } = options;
+  const { states, clock, events } = options;
   const state = states.of(request.key);
-  const failures = { retries: 0, refusals: 0 };
-  for (;;) {
+  for (let retries = 0; ; retries += 1) {
     const { length: attemptsBefore } = request.log.attempts;
     try {
       const response = await next(request);
@@ -39,62 +42,47 @@ async function sendWithRetries(request: KeyedRequest, next: Handler, options: Re
     } catch (error) {
       // Not sent, because the service is down and the call may not wait: a retry would not be sent either.
       if (request.log.attempts.length === attemptsBefore) throw error;
-      await waitBeforeRetry(error, request, { state, failures, ...options });
+      const waitMs = waitAfterFailure(error, request, { state, retries, ...options });
+      const until = new Date(clock.now() + waitMs);
+      events.retry(state, {
+        request,
+        error: error as RetryableError,
+        waitMs,
+        until,
+        retry: request.log.attempts.length,
+      });
+      await abortable(clock.sleep(waitMs, request.signal.toSignal()), request.signal);
+      request.log.endWait(waitMs);
+      request.log.nextAttemptBecause('retry');
     }
   }
 }
 
 interface FailedAttempt extends RetryOptions {
   readonly state: KeyState;
-  /** The failed attempts of the call before this one: those with a 429, and the others. */
-  readonly failures: { retries: number; refusals: number };
-}
-
-/** @throws the error if the call is not sent again */
-async function waitBeforeRetry(error: unknown, request: KeyedRequest, failed: FailedAttempt): Promise<void> {
-  const { state, failures, clock, events } = failed;
-  const isRefusal = state.limiter === undefined && error instanceof RateLimitError;
-  const waitMs = isRefusal
-    ? waitAfterRefusal(error, request, { ...failed, refusals: failures.refusals })
-    : waitAfterFailure(error, request, failed);
-  failures[isRefusal ? 'refusals' : 'retries'] += 1;
-  const until = new Date(clock.now() + waitMs);
-  const retry = failures.retries + failures.refusals;
-  events.retry(state, { request, error: error as RetryableError, waitMs, until, retry });
-  await abortable(clock.sleep(waitMs, request.signal.toSignal()), request.signal);
-  request.log.endWait(waitMs);
-  request.log.nextAttemptBecause(isRefusal ? 'rate_limited' : 'retry');
+  /** Retries of the call before this one. */
+  readonly retries: number;
 }
 
 /** Milliseconds to wait before the retry. @throws the error itself if it is not retried */
 function waitAfterFailure(
   error: unknown,
   { settings, signal, deadlineAt }: KeyedRequest,
-  { failures: { retries }, state, clock, time, random, maxRetryAfterMs, retryAfterUnit }: FailedAttempt,
+  { retries, state: { limiter, retryBudget }, time, random, maxRetryAfterMs }: FailedAttempt,
 ): number {
   if (!isRetryable(error) || retries >= settings.maxRetries || signal.aborted) throw error;
-  const unit = state.limiter?.retryAfterUnit ?? (retryAfterUnit === 'milliseconds' ? retryAfterUnit : 'seconds');
-  const hintMs = hintOf(error, { unit, serverNowMs: clock.now() });
-  const waitMs = Math.max(hintMs, backoffMs(retries, random));
+  const hintMs = retryAfterMs(error.retryAfter, limiter.retryAfterUnit) ?? 0;
+  const waitMs = Math.max(hintMs, equalJitter(backoffMs(retries, RETRY_BACKOFF), random));
   const isTooLong = hintMs > Math.min(maxRetryAfterMs, LONGEST_OUTAGE_MS) || time.now() + waitMs >= deadlineAt();
   // During an outage, the limiter allows few attempts, and each is a retry.
-  if (isTooLong || !(state.limiter?.isServiceDown || state.retryBudget.take())) throw error;
+  if (isTooLong || !(limiter.isServiceDown || retryBudget.take())) throw error;
   return waitMs;
 }
 
-type RetryableError = NetworkError | RateLimitError | RequestError | ServerError | TimeoutError;
+type RetryableError = NetworkError | RequestError | ServerError | TimeoutError;
 
 function isRetryable(error: unknown): error is RetryableError {
   if (error instanceof NetworkError) return !isPermanent(error.code);
   if (error instanceof TimeoutError) return error.scope === 'attempt';
   return (error instanceof ServerError || error instanceof RequestError) && RETRYABLE_STATUSES.includes(error.status);
-}
-
-/** Retry-After of a 503 in milliseconds (RFC 9110 §10.2.3: seconds or a date); 0 if it has none. */
-function hintOf(
-  { headers }: RetryableError,
-  reading: { readonly unit: RetryAfterUnit; readonly serverNowMs: number },
-): number {
-  const date = headers?.get('date') ?? undefined;
-  return retryAfterMs(parseRetryAfter(headers?.get('retry-after') ?? undefined), { ...reading, date }) ?? 0;
 }

@@ -76,7 +76,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     const sending = { startedAt: time.now(), spentBefore: states.of(request.key).ledger.spent, isSent: false };
     let outcome: AttemptOutcome;
     try {
-      outcome = parseResponse(await exchange(request, sending), request, basePath);
+      outcome = parseResponse(await exchange(request, sending), request, { basePath, nowMs: settings.clock.now() });
     } catch (error) {
       outcome = { error };
     }

@@ -93,27 +93,20 @@ export class LimitLookup {
   #startedAt = Number.NEGATIVE_INFINITY;
   #intervalMs = MIN_INTERVAL_MS;
   #isRefused = false;
-  #fetch: (() => Promise<unknown>) | undefined;
 
   constructor(time: SteadyTime) {
     this.#time = time;
   }
 
-  /** Calls `quota()` on behalf of the latest call that waits. */
-  set fetch(fetch: () => Promise<unknown>) {
-    this.#fetch = fetch;
-  }
-
-  /** Called by the limiter if it does not know the limit. */
-  readonly start = (): void => {
-    const fetch = this.#fetch;
-    if (fetch === undefined || this.#isRefused || this.#time.now() - this.#startedAt < this.#intervalMs) return;
+  /** Calls `quota()` on behalf of a call that waits, because the limiter wants the limit. */
+  start(fetch: () => Promise<unknown>): void {
+    if (this.#isRefused || this.#time.now() - this.#startedAt < this.#intervalMs) return;
     this.#startedAt = this.#time.now();
     fetch().catch((error: unknown) => {
       this.#isRefused = isRefusal(error);
       if (error instanceof RateLimitError) this.#intervalMs *= 2;
     });
-  };
+  }
 }
 
 /** Whether the service refuses `quota()` for this key: 4xx, but not 429. */

@@ -1,6 +1,6 @@
-import type { LimiterView } from '../limits/limiter-view.ts';
-import { parseRetryAfter } from '../limits/retry-after.ts';
-import type { RetryAfterReading } from '../limits/transitions.ts';
+import type { RetryAfterReading } from '../limits/limit-rules.ts';
+import type { LimiterView } from '../limits/rate-limiter.ts';
+import type { RetryAfter, UnitEstimate } from '../limits/retry-after.ts';
 
 /** The state of a key's limit, from `fx.limits()`. */
 export interface KeyLimits extends LimiterView {
@@ -21,20 +21,6 @@ function whyWait({ service, gate, nextSlotAt, waiting }: LimiterView, nowMs: num
   if (gate !== 'open') return 'retry_after';
   if (nextSlotAt.getTime() > nowMs) return 'window';
   return waiting > 0 ? 'in_flight' : undefined;
-}
-
-/** How a whole number in a key's Retry-After is read. */
-export interface UnitEstimate {
-  /** The last number from which the unit was derived. */
-  readonly value: number;
-  /** The unit in which it is read. */
-  readonly unit: 'seconds' | 'milliseconds';
-  /**
-   * Basis of the unit. `'assumed'`: seconds, and nothing contradicts it. `'on-trial'`: too long for seconds, so tried as
-   * milliseconds. `'confirmed'`: the responses have shown milliseconds. `'refuted'`: they have shown seconds. `'set'`: the
-   * option `retryAfterUnit`.
-   */
-  readonly evidence: 'assumed' | 'on-trial' | 'confirmed' | 'refuted' | 'set';
 }
 
 /** The part of a client's events that receives warnings. */
@@ -61,9 +47,8 @@ export class RetryAfterUnitTracker {
   }
 
   /** A 429 has arrived. `events` are those of the client whose call was refused. */
-  saw({ unit, evidence }: RetryAfterReading, retryAfter: string | undefined, events: WarningSink): void {
-    const parsed = parseRetryAfter(retryAfter);
-    if (parsed === undefined && retryAfter !== undefined) this.#warnOfInvalid(retryAfter, events);
+  saw({ unit, evidence }: RetryAfterReading, parsed: RetryAfter | undefined, events: WarningSink): void {
+    if (parsed?.form === 'invalid') this.#warnOfInvalid(parsed.text, events);
     // A small number during a trial is read in seconds and does not affect the trial.
     if (parsed?.form !== 'integer' || (evidence === 'on-trial' && unit === 'seconds')) return;
     const before = this.#estimate?.evidence;

@@ -1,12 +1,10 @@
 import { inspect } from 'node:util';
 import type { QuotaData } from '../../generated/types.ts';
 import type { Clock } from '../clock.ts';
-import type { RateLimitSettings } from '../config/option-table.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import type { ClientEvents, EventSubject } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
-import type { LimiterWait, LongWait } from '../limits/limiter-view.ts';
-import { RateLimiter } from '../limits/rate-limiter.ts';
+import { type LimiterWait, type LongWait, RateLimiter } from '../limits/rate-limiter.ts';
 import type { AnyOptions } from '../options.ts';
 import { ExhaustedLatch, LimitLookup, QuotaCheck } from '../quota/quota-check.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
@@ -18,8 +16,7 @@ export class KeyState {
   readonly key: string;
   /** The shared options of the first client. */
   readonly options: ReturnType<typeof sharedOptions>;
-  /** `undefined` with `rateLimit: false`. */
-  readonly limiter: RateLimiter | undefined;
+  readonly limiter: RateLimiter;
   readonly retryBudget: RetryBudget;
   readonly quotaCheck: QuotaCheck;
   readonly exhaustedLatch: ExhaustedLatch;
@@ -44,8 +41,7 @@ export class KeyState {
     this.exhaustedLatch = new ExhaustedLatch(clock);
     this.ledger = new QuotaLedger(clock);
     this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
-    this.limiter =
-      rateLimit === false ? undefined : createLimiter(this, stateName(hash, settings), { ...settings, rateLimit });
+    this.limiter = createLimiter(this, stateName(hash, settings), settings);
   }
 
   /**
@@ -57,38 +53,37 @@ export class KeyState {
     this.ledger.sawQuota(quota, spentBefore);
     const perMinute = quota.rate_limit_per_minute;
     // A client cannot reach a larger limit.
-    if (this.#learnsLimit && perMinute >= 1 && Number.isSafeInteger(perMinute)) this.limiter?.configure(perMinute);
+    if (this.#learnsLimit && perMinute >= 1 && Number.isSafeInteger(perMinute)) this.limiter.configure(perMinute);
   }
 
   /** The state of the limit; `undefined` without a queue. */
   limits(): KeyLimits | undefined {
-    const view = this.limiter?.limits();
-    return view && keyLimits(view, this.#clock.now());
+    const { queue } = this;
+    return queue && keyLimits(queue.limits(), this.#clock.now());
+  }
+
+  /** The limiter, if calls wait in its queue; `undefined` with `rateLimit: false`. */
+  get queue(): RateLimiter | undefined {
+    return this.limiter.holdsBack ? this.limiter : undefined;
   }
 
   isIdle(): boolean {
-    return this.limiter?.isIdle ?? true;
+    return this.limiter.isIdle;
   }
 }
 
 function createLimiter(
-  { key, subscribers, limitLookup }: KeyState,
+  { key, subscribers }: KeyState,
   name: string,
-  {
-    rateLimit,
-    maxRetryAfterMs,
-    retryAfterUnit,
-    clock,
-    random,
-  }: ClientSettings & { readonly rateLimit: RateLimitSettings },
+  { rateLimit, maxRetryAfterMs, retryAfterUnit, clock, random }: ClientSettings,
 ): RateLimiter {
-  const { store, ...limit } = rateLimit;
+  const { store, ...limit } = rateLimit === false ? { store: undefined } : rateLimit;
   return new RateLimiter({
     ...limit,
+    holdsBack: rateLimit !== false,
     ...{ maxRetryAfterMs, retryAfterUnit, clock, random },
     onWait: subscribers.notify,
     onLongWait: (wait) => subscribers.warn(longWaitWarning(key, wait), 'FXRATES_LONG_WAIT'),
-    onLimitWanted: limitLookup.start,
     shared: store && { store, name },
     onOutage: (reason) =>
       subscribers.warn(

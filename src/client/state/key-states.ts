@@ -6,7 +6,7 @@ import { Lifetime, type RetainedState } from '../lifetime.ts';
 import { KeyState, stateName } from './key-state.ts';
 
 /** Ends with the version of the shape of `Shared`, which includes `KeyState` and the limiter. */
-const SHARED = 'key-states.8';
+const SHARED = 'key-states.9';
 
 interface Shared {
   readonly real: StateRegistry;
@@ -43,7 +43,7 @@ export class KeyStates {
     const registry = this.#lifetime.isClosed ? new StateRegistry() : registryUnder(clock);
     const entry = registry.find(name, clock.now(), create);
     const { rateLimit } = this.#settings;
-    if (rateLimit !== false && rateLimit.store) entry.state.limiter?.shared?.offerStore(rateLimit.store);
+    if (rateLimit !== false && rateLimit.store) entry.state.limiter.shared?.offerStore(rateLimit.store);
     this.#lifetime.retain(entry);
     this.#latest = { key, entry };
     return entry;
@@ -81,7 +81,7 @@ export class StateRegistry {
       if (this.#entries.get(name) === entry) this.#entries.delete(name);
     };
     const state = create();
-    const stored = async () => state.limiter?.shared?.stored();
+    const stored = async () => state.limiter.shared?.stored();
     const entry: StateEntry = { state, usedAt: now, isForgotten: false, clients: 0, forget, stored };
     this.#entries.set(name, entry);
     if (this.#entries.size > this.#sweepFrom) this.#forgetIdle(now - IDLE_MS);

@@ -21,7 +21,7 @@ test('fills in the documented defaults', () => {
     onLimit: 'wait',
     maxRetryAfterMs: 600_000,
     retryAfterUnit: 'auto',
-    rateLimit: { perMinute: 'learn', maxConcurrent: 'adapt', probe: true },
+    rateLimit: { perMinute: 'learn', maxConcurrent: 16 },
     maxResponseBytes: 10 * 1024 * 1024,
   });
 });
@@ -115,8 +115,6 @@ const counts = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '16',
 test.each<[string, unknown]>([
   ...counts.map((value): [string, unknown] => ['perMinute', value]),
   ...counts.map((value): [string, unknown] => ['maxConcurrent', value]),
-  ['probe', 'yes'],
-  ['probe', 1],
 ])('the option rateLimit.%s cannot be %o', (name, value) => {
   expect(() => new FxRates({ ...given, rateLimit: { [name]: value } })).toThrow(ConfigError);
   expect(() => new FxRates({ ...given, rateLimit: { [name]: value } })).toThrow(`rateLimit.${name}: expected`);

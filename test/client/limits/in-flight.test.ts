@@ -1,326 +1,292 @@
 import { expect, test } from 'vitest';
-import {
-  HEALTHY,
-  InFlight,
-  type ServiceHealth,
-  serviceFailed,
-  serviceGranted,
-  serviceResponded,
-  serviceRoom,
-  serviceUntested,
-} from '../../../src/client/limits/in-flight.ts';
-import { Permit } from '../../../src/client/limits/permit.ts';
-import { initialState } from '../../../src/client/limits/transitions.ts';
+import type { Permit, RequestFailure } from '../../../src/client/limits/in-flight.ts';
+import type { LimiterWait, RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
+import { type RetryAfterUnit, retryAfterMs } from '../../../src/client/limits/retry-after.ts';
+import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
+import { hint, type NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
 
-const MIDDLE = () => 0.5;
+const ERROR = new Error('503');
+const FAILED: RequestFailure = { wasSent: true, mayHaveCounted: true, error: ERROR };
 
-interface Failing {
-  readonly sentAt?: number;
-  readonly hintMs?: number;
-  readonly isOwn?: boolean;
-  readonly random?: () => number;
-}
-
-function fail(
-  health: ServiceHealth,
-  now: number,
-  { sentAt = now - 100, hintMs, isOwn = false, random = MIDDLE }: Failing = {},
-) {
-  return serviceFailed(health, { now, sentAt, hintMs, isOwn, random });
-}
-
-function response(health: ServiceHealth, times: number): ServiceHealth {
-  let after = health;
-  for (let call = 0; call < times; call += 1) after = serviceResponded(after, call);
-  return after;
-}
-
-/** How many failures in a row take the service down. */
-function failuresUntilDown(before: ServiceHealth): number {
-  let health = before;
-  let failures = 0;
-  for (; !health.isDown && failures < 100; failures += 1) health = fail(health, 1_000 + failures);
-  return failures;
-}
-
-/** Down since 10 000, with the first wait. */
-function down(): ServiceHealth {
-  return fail(HEALTHY, 10_000, { hintMs: 0 });
-}
-
-/** Grants the probe at its time and lets it fail. */
-function failProbe(health: ServiceHealth, failing: Failing = {}): ServiceHealth {
-  const sentAt = health.retryAt;
-  return fail(serviceGranted(health), sentAt + 100, { sentAt, ...failing });
-}
-
-test('one failure never marks the service as down, even if failures are rare', () => {
-  const health = fail(response(HEALTHY, 1_000), 1_000);
-
-  expect(health.isDown).toBe(false);
-  expect(serviceRoom(health, 1_000)).toBe(Number.POSITIVE_INFINITY);
+/** A 503 with that Retry-After. */
+const failedFor = (seconds: string, unit: RetryAfterUnit = 'seconds'): RequestFailure => ({
+  ...FAILED,
+  hintMs: retryAfterMs(hint(seconds), unit),
 });
 
-test('the service is down after two failures in a row, or three if it is new', () => {
-  expect(failuresUntilDown(response(HEALTHY, 100))).toBe(2);
-  expect(failuresUntilDown(HEALTHY)).toBe(3);
+function setUp(options: Omit<RateLimiterOptions, 'clock'> = {}) {
+  const clock = new VirtualClock();
+  const limiter = new StrictLimiter({ clock, random: () => 0.5, perMinute: 100, ...options });
+  return { clock, start: clock.now(), limiter };
+}
+
+/** A service that failed at once with a 503 that asks for `retryAfter` seconds. */
+async function outage(retryAfter: string, options: Omit<RateLimiterOptions, 'clock'> = {}) {
+  const setting = setUp(options);
+  const first = await setting.limiter.acquire();
+  first.failed(failedFor(retryAfter, setting.limiter.retryAfterUnit));
+  return { ...setting, first };
+}
+
+test('a failed request that may have counted keeps its slot, one that was not sent returns it', async () => {
+  const { clock, start, limiter } = setUp({ perMinute: 1 });
+
+  (await limiter.acquire()).failed({ wasSent: false, mayHaveCounted: false, error: ERROR });
+  (await limiter.acquire()).failed(FAILED);
+  const third = limiter.acquire();
+  await clock.run();
+
+  expect((await third).sentAt).toBe(start + 60_000);
 });
 
-test('failures between late responses of an outage do not hide it', () => {
-  let health = response(HEALTHY, 100);
-  for (let round = 0; round < 60; round += 1) {
-    health = fail(health, 200 + round, { sentAt: 99 });
-    health = serviceResponded(health, 100);
+test('while the service is down, one call is the probe and the others wait', async () => {
+  const { clock, start, limiter } = await outage('5');
+  const granted: Permit[] = [];
+  for (let call = 0; call < 10; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
+
+  expect(limiter.limits()).toMatchObject({
+    gate: 'open',
+    service: { downUntil: new Date(start + 5_000) },
+    maxConcurrent: 8,
+  });
+  expect(limiter.isServiceDown).toBe(true);
+  await clock.advance(4_999);
+  expect(granted).toHaveLength(0);
+  await clock.advance(60_000);
+  expect(granted.map(({ sentAt }) => sentAt)).toEqual([start + 5_000]);
+
+  granted[0]!.ok();
+  await settle();
+  expect(limiter.limits().service).toBe('up');
+  expect(limiter.isServiceDown).toBe(false);
+  expect(granted).toHaveLength(9);
+});
+
+test('the probe is the call with the fewest failures; a failed call keeps its place in the queue', async () => {
+  const { clock, limiter, first } = await outage('1', { maxConcurrent: 2 });
+  const granted: { readonly name: string; readonly permit: Permit }[] = [];
+  const wait = (name: string, retryOf?: Permit) =>
+    void limiter.acquire({ retryOf }).then((permit) => granted.push({ name, permit }));
+  wait('later');
+  wait('last');
+  wait('again', first);
+
+  await clock.advance(1_000);
+  expect(granted.map(({ name }) => name)).toEqual(['later']);
+  granted[0]!.permit.ok();
+  await settle();
+
+  expect(granted.map(({ name }) => name)).toEqual(['later', 'again', 'last']);
+});
+
+test('after the caller of a probe aborts, the next call is the probe', async () => {
+  const { clock, limiter } = await outage('5');
+  const probe = limiter.acquire();
+  const granted: Permit[] = [];
+  void limiter.acquire().then((permit) => granted.push(permit));
+  await clock.advance(5_000);
+  expect(granted).toHaveLength(0);
+
+  (await probe).lost();
+  await settle();
+
+  expect(granted).toHaveLength(1);
+});
+
+test('if the service asks for a long wait, every call rejects for five minutes, with the failure as its cause', async () => {
+  const { start, limiter } = setUp();
+  const first = await limiter.acquire();
+  const waiting = Array.from({ length: 200 }, () => limiter.acquire().catch((error: unknown) => error));
+  first.failed(failedFor('3600'));
+  await settle();
+
+  const late = await limiter.acquire().catch((error: unknown) => error);
+
+  for (const error of [waiting.at(-1), late]) {
+    const rejection = (await error) as NotSentError;
+    expect(rejection).toMatchObject({ reason: 'outage', retryAt: start + 300_000, failure: ERROR });
+  }
+});
+
+test('a call whose deadline is before the probe is rejected as unavailable', async () => {
+  const { start, limiter } = await outage('30');
+
+  const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
+
+  await expect(late).rejects.toMatchObject({
+    reason: 'deadline',
+    retryAt: start + 30_000,
+    failure: ERROR,
+  });
+});
+
+test('the limit, if it asks for a later time than the service, is the reason of a rejection', async () => {
+  const { start, limiter } = setUp();
+  const [first, second] = [await limiter.acquire(), await limiter.acquire()];
+  first.limited(hint('30'));
+  second.failed(failedFor('1'));
+
+  const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
+
+  await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
+  expect([29_999, 30_000].map((ms) => limiter.nextSlotCheck()(start + ms))).toEqual([true, false]);
+});
+
+test('waits for a service that asks for the longest wait allowed, and rejects for a longer one', async () => {
+  const { clock, start, limiter } = await outage('90');
+  expect([89_999, 90_000].map((ms) => limiter.nextSlotCheck()(start + ms))).toEqual([true, false]);
+  const permit = limiter.acquire();
+  await clock.run();
+  const longer = (await outage('90.001')).limiter;
+
+  expect((await permit).sentAt).toBe(start + 90_000);
+  await expect(longer.acquire()).rejects.toMatchObject({ reason: 'outage', failure: ERROR });
+});
+
+test('a call that does not wait is rejected as unavailable', async () => {
+  const { limiter } = await outage('30');
+
+  await expect(limiter.acquire({ wait: false })).rejects.toMatchObject({ reason: 'policy', failure: ERROR });
+});
+
+test('a wait for the service is reported with its reason', async () => {
+  const waits: LimiterWait[] = [];
+  const { start, limiter } = await outage('30', { onWait: (wait) => waits.push(wait) });
+
+  void limiter.acquire();
+  await settle();
+
+  expect(waits).toEqual([{ until: start + 30_000, waiting: 1, reason: 'service' }]);
+});
+
+test('an outage without waiting calls is not reported as a wait', async () => {
+  const waits: LimiterWait[] = [];
+  const { limiter } = await outage('30', { onWait: (wait) => waits.push(wait) });
+
+  limiter.configure(50);
+  await settle();
+
+  expect(waits).toEqual([]);
+});
+
+test('the Retry-After of a 503 is in seconds, unless the unit is set or was learned', async () => {
+  const { start, limiter } = await outage('2000', { retryAfterUnit: 'milliseconds' });
+
+  expect(limiter.retryAfterUnit).toBe('milliseconds');
+  expect(limiter.limits().service).toEqual({ downUntil: new Date(start + 2_000) });
+  expect(setUp().limiter.retryAfterUnit).toBe('seconds');
+});
+
+test('the Retry-After of a 503 is in milliseconds if those of refusals were', async () => {
+  const { clock, limiter } = setUp();
+  const first = await limiter.acquire();
+  first.limited(hint('30000'));
+  const second = limiter.acquire({ retryOf: first });
+  await clock.run();
+  (await second).ok();
+
+  (await limiter.acquire()).failed(failedFor('2000', limiter.retryAfterUnit));
+
+  expect(limiter.limits().service).toEqual({ downUntil: new Date(clock.now() + 2_000) });
+});
+
+test('sends sixteen requests at once; a timeout halves that, once for all in flight, and responses restore it', async () => {
+  const { clock, limiter } = setUp({ perMinute: 1_000 });
+  const granted: Permit[] = [];
+  for (let call = 0; call < 400; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
+  await settle();
+  for (let sent = 0; granted.length < 100; sent += 1) {
+    granted[sent]!.ok();
+    await settle();
+  }
+  expect(limiter.limits()).toMatchObject({ inFlight: 16, maxConcurrent: 16 });
+
+  await clock.advance(10_000);
+  for (const permit of granted.slice(-3)) permit.failed({ ...FAILED, isTimeout: true });
+  const halved = limiter.limits().maxConcurrent;
+  for (const permit of granted.slice(0, -3)) permit.ok();
+  await settle();
+  for (const permit of granted.slice(-8)) permit.ok();
+
+  expect(halved).toBe(8);
+  expect(limiter.limits().maxConcurrent).toBeGreaterThan(8);
+});
+
+test('the limit is wanted if it is unknown and more calls wait than the smallest plan allows', async () => {
+  const { limiter } = setUp({ perMinute: 'learn' });
+  const wanted: boolean[] = [];
+  for (let call = 1; call <= 31; call += 1) {
+    void limiter.acquire();
+    wanted.push(limiter.isLimitWanted);
   }
 
-  expect(failuresUntilDown(health)).toBeLessThanOrEqual(7);
+  expect(wanted.indexOf(true)).toBe(30);
 });
 
-test('if every third request fails, two failures in a row are not an outage', () => {
-  let health = HEALTHY;
-  for (let round = 0; round < 60; round += 1) health = fail(response(health, 2), round);
-
-  expect(health.isDown).toBe(false);
-  expect(health.failureRate).toBeGreaterThan(0.25);
-  expect(failuresUntilDown(response(health, 1))).toBeGreaterThanOrEqual(5);
-});
-
-test('a success ends a run of failures', () => {
-  const interrupted = serviceResponded(fail(fail(HEALTHY, 0), 1), 1);
-
-  expect(interrupted.failuresInARow).toBe(0);
-  expect(fail(fail(interrupted, 3), 4).isDown).toBe(false);
-});
-
-test('a failure older than the latest success is not part of a run, except with Retry-After', () => {
-  const health = serviceResponded(HEALTHY, 100);
-  const failures = (sentAt: number) => [1, 2, 3].reduce((before) => fail(before, 200, { sentAt }), health);
-
-  expect([99, 100].map((sentAt) => failures(sentAt).isDown)).toEqual([false, true]);
-  expect(fail(health, 200, { sentAt: 99, hintMs: 5_000 })).toMatchObject({ isDown: true, retryAt: 5_200 });
-});
-
-test('after a 503 with Retry-After, the service is down for that time', () => {
-  const health = fail(HEALTHY, 10_000, { hintMs: 5_000 });
-
-  expect(health).toMatchObject({ isDown: true, retryAt: 15_000 });
-  expect([14_999, 15_000].map((now) => serviceRoom(health, now))).toEqual([0, 1]);
-});
-
-test('a hint shorter than the backoff does not shorten it', () => {
-  expect(fail(HEALTHY, 10_000, { hintMs: 1 }).retryAt).toBe(10_375);
-});
-
-test('while the service is down, one request is the probe and the others wait', () => {
-  const health = down();
-  const probing = serviceGranted(health);
-
-  expect([health.retryAt - 1, health.retryAt].map((now) => serviceRoom(health, now))).toEqual([0, 1]);
-  expect(serviceRoom(probing, health.retryAt + 60_000)).toBe(0);
-});
-
-test('calls sent while the service is up are no probes', () => {
-  expect(serviceGranted(HEALTHY)).toBe(HEALTHY);
-});
-
-test('the backoff grows by half with every probe that fails, up to 16 s', () => {
-  let health = down();
-  const backoffs = [health.backoffMs];
-  for (let probe = 0; probe < 10; probe += 1) {
-    health = failProbe(health);
-    backoffs.push(health.backoffMs);
-  }
-
-  expect(backoffs).toEqual([
-    500, 750, 1_125, 1_687.5, 2_531.25, 3_796.875, 5_695.3125, 8_542.968_75, 12_814.453_125, 16_000, 16_000,
-  ]);
-});
-
-test('waits between half of the backoff and the whole, at random', () => {
-  const waits = [0, 0.5, 0.999].map((chance) => fail(HEALTHY, 0, { hintMs: 0, random: () => chance }).retryAt);
-
-  expect(waits).toEqual([250, 375, 499.75]);
-});
-
-test('a probe that fails with Retry-After is repeated after that time', () => {
-  const health = down();
-
-  expect(failProbe(health, { hintMs: 30_000 }).retryAt).toBe(health.retryAt + 100 + 30_000);
-});
-
-test('a response to the probe ends the outage and resets the backoff', () => {
-  const health = failProbe(failProbe(down()));
-  const sentAt = health.retryAt;
-
-  const up = serviceResponded(serviceGranted(health), sentAt);
-
-  expect(up).toEqual({ ...HEALTHY, lastSuccessSentAt: sentAt, failureRate: health.failureRate });
-  expect(serviceRoom(up, sentAt + 50)).toBe(Number.POSITIVE_INFINITY);
-});
-
-test('results of requests sent before the outage began neither end nor prolong it', () => {
-  const health = serviceGranted(down());
-
-  for (const sentAt of [9_999, 10_000]) expect(serviceResponded(health, sentAt)).toBe(health);
-  expect(fail(health, 10_050, { sentAt: 9_999 })).toEqual(health);
-});
-
-test('simultaneous requests that fail immediately lengthen the backoff only once', () => {
-  let health = HEALTHY;
-  for (let request = 0; request < 16; request += 1) health = fail(health, 1_000, { sentAt: 1_000 });
-
-  expect(health).toMatchObject({ isDown: true, backoffMs: 500 });
-});
-
-test('the Retry-After of such requests applies', () => {
-  expect(fail(down(), 10_050, { sentAt: 9_999, hintMs: 20_000 }).retryAt).toBe(30_050);
-});
-
-test('after the caller of a probe aborts, the next call is the probe', () => {
-  const health = down();
-  const { retryAt } = health;
-
-  const untested = serviceUntested(serviceGranted(health), retryAt);
-
-  expect(untested.isDown).toBe(true);
-  expect(serviceRoom(untested, retryAt + 10)).toBe(1);
-});
-
-test('the abort of a call from before the outage does not allow a second probe', () => {
-  const probing = serviceGranted(down());
-
-  for (const sentAt of [9_000, 10_000]) expect(serviceUntested(probing, sentAt)).toBe(probing);
-  expect(serviceUntested(HEALTHY, 19_000)).toBe(HEALTHY);
-});
-
-function permitSentAt(sentAt: number): Permit {
-  return new Permit(() => undefined, { sentAt, isProbe: false, ticket: 0, retryOf: undefined });
+/** Calls in flight, and more that wait. */
+async function crowded(options: Omit<RateLimiterOptions, 'clock'> = {}) {
+  const { clock, limiter } = setUp({ perMinute: 'learn', ...options });
+  const granted: Permit[] = [];
+  for (let call = 0; call < 50; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
+  await settle();
+  return { clock, limiter, granted };
 }
 
-/** Nothing in flight; after fast responses, at the time 0, up to twenty requests may be. */
-function grown(): InFlight {
-  const inFlight = new InFlight({ maxConcurrent: 'adapt', random: MIDDLE });
-  while (inFlight.maxConcurrent < 20) {
-    const permits = Array.from({ length: inFlight.maxConcurrent }, () => permitSentAt(0));
-    for (const permit of permits) inFlight.add(permit);
-    for (const permit of permits) inFlight.responded(permit, 0);
-  }
-  return inFlight;
-}
+test('the limit is wanted again after two minutes', async () => {
+  const { clock, limiter } = await crowded();
+  expect(limiter.isLimitWanted).toBe(true);
+  limiter.configure(1_000);
 
-const CONFIGURED = initialState(100);
-
-test('eight requests may be in flight while the window of a configured limit is unknown', () => {
-  const inFlight = grown();
-  const states = [CONFIGURED, { ...CONFIGURED, phase: 'learning' }, { ...CONFIGURED, phase: 'known' }] as const;
-
-  expect(states.map((state) => inFlight.room(0, state))).toEqual([8, 20, 20]);
-  expect(inFlight.room(0, initialState(Number.POSITIVE_INFINITY))).toBe(20);
+  await clock.advance(119_999);
+  expect(limiter.isLimitWanted).toBe(false);
+  await clock.advance(1);
+  expect(limiter.isLimitWanted).toBe(true);
 });
 
-test('after ten seconds without a request, few may be in flight again', () => {
-  const [idle, busy] = [grown(), grown()];
-  busy.add(permitSentAt(0));
-  const known = { ...CONFIGURED, phase: 'known' } as const;
+test('the limit is wanted again when a refusal contradicts it', async () => {
+  const { limiter, granted } = await crowded();
+  limiter.configure(1_000);
+  await settle();
 
-  expect([idle.room(9_999, known), idle.room(10_000, known)]).toEqual([20, 4]);
-  expect(busy.room(10_000, known)).toBe(19);
+  granted[0]!.limited(hint('30'));
+
+  expect(limiter.isLimitWanted).toBe(true);
 });
 
-test('checks for lost requests each second, and a service that is down at its time', () => {
-  const inFlight = grown();
-  expect(inFlight.nextRoomAt(50)).toBe(1_050);
+test('the limit is not wanted if an option sets it, for a single call, or while the service is down', async () => {
+  expect((await crowded({ perMinute: 30 })).limiter.isLimitWanted).toBe(false);
 
-  const failed = permitSentAt(100);
-  inFlight.add(failed);
-  inFlight.failed(failed, 200, { hintMs: 2_500, error: new Error('503') });
-  expect(inFlight.nextRoomAt(250)).toBe(2_700);
-  inFlight.add(permitSentAt(2_700));
+  const single = setUp({ perMinute: 'learn' });
+  (await single.limiter.acquire()).limited(hint('30'));
+  void single.limiter.acquire();
+  expect(single.limiter.isLimitWanted).toBe(false);
 
-  expect(inFlight.nextRoomAt(2_750)).toBeUndefined();
+  const { limiter, granted } = await crowded();
+  granted[0]!.failed(failedFor('30'));
+  expect(limiter.isLimitWanted).toBe(false);
 });
 
-test('the failure of a call itself is no sign of an outage, unless it has a Retry-After', () => {
-  let health = response(HEALTHY, 100);
-  for (let now = 1_000; now < 1_010; now += 1) health = fail(health, now, { isOwn: true });
+test('calls that wait for a service that is down are sent at the time of the probe, not at the next second', async () => {
+  const { clock, start, limiter } = await outage('2.5');
 
-  expect(health).toEqual(response(HEALTHY, 100));
-  expect(fail(health, 2_000, { isOwn: true, hintMs: 1_000 }).isDown).toBe(true);
+  const permit = limiter.acquire();
+  await clock.run();
+
+  expect((await permit).sentAt).toBe(start + 2_500);
 });
 
-test('a probe that fails by itself is followed by another one at once', () => {
-  const health = failProbe(down(), { isOwn: true });
+test('calls that wait for responses use one timer per second', async () => {
+  const clock = new VirtualClock();
+  let sleeps = 0;
+  const sleep = (ms: number, signal?: AbortSignal) => {
+    sleeps += 1;
+    return clock.sleep(ms, signal);
+  };
+  const limiter = new StrictLimiter({ clock: { now: () => clock.now(), sleep }, maxConcurrent: 1, perMinute: 100 });
+  await limiter.acquire();
+  void limiter.acquire();
 
-  expect(health).toEqual(down());
-  expect(serviceRoom(health, health.retryAt + 100)).toBe(1);
-});
+  await clock.advance(2_400);
 
-/** A limiter whose service has responded to `others` requests. */
-function inUse(others: number): InFlight {
-  const inFlight = new InFlight({ maxConcurrent: 16, random: MIDDLE });
-  for (let sentAt = 0; sentAt < others; sentAt += 1) respond(inFlight, sentAt);
-  return inFlight;
-}
-
-function respond(inFlight: InFlight, sentAt: number): void {
-  const permit = permitSentAt(sentAt);
-  inFlight.add(permit);
-  inFlight.responded(permit, sentAt + 100);
-}
-
-/** Sends a request, of a new call or the retry of one, and lets it fail after `ms`. */
-function failRequest(inFlight: InFlight, { sentAt, ms = 10, isTimeout = false, retryOf }: FailingRequest): Permit {
-  const permit = new Permit(() => undefined, { sentAt, isProbe: false, ticket: 0, retryOf });
-  inFlight.add(permit);
-  inFlight.failed(permit, sentAt + ms, { hintMs: undefined, isTimeout, error: undefined });
-  return permit;
-}
-
-interface FailingRequest {
-  readonly sentAt: number;
-  readonly ms?: number;
-  readonly isTimeout?: boolean;
-  readonly retryOf?: Permit | undefined;
-}
-
-test('a call that fails again after others have succeeded does not take the service down', () => {
-  const inFlight = inUse(100);
-  let permits = [1_000, 1_001].map((sentAt) => failRequest(inFlight, { sentAt, ms: 5 }));
-  expect(inFlight.health.isDown).toBe(true);
-  respond(inFlight, 2_000); // the probe
-
-  for (const sentAt of [3_000, 4_000, 5_000]) {
-    permits = permits.map((retryOf) => failRequest(inFlight, { sentAt, retryOf }));
-  }
-
-  expect(inFlight.health).toMatchObject({ isDown: false, failuresInARow: 0 });
-});
-
-test('retries without a success in between take the service down', () => {
-  const inFlight = inUse(100);
-  const first = failRequest(inFlight, { sentAt: 1_000 });
-  expect(inFlight.health.isDown).toBe(false);
-
-  failRequest(inFlight, { sentAt: 2_000, retryOf: first });
-
-  expect(inFlight.health.isDown).toBe(true);
-});
-
-test.each([
-  ['shorter', 99, false],
-  ['as long as', 100, true],
-])('timeouts %s than the usual round trip of 100 ms: down is %$', (_, ms, isDown) => {
-  const inFlight = inUse(100);
-
-  for (const sentAt of [1_000, 2_000, 3_000]) failRequest(inFlight, { sentAt, ms, isTimeout: true });
-
-  expect(inFlight.health.isDown).toBe(isDown);
-});
-
-test('other failures than timeouts may be faster than a round trip', () => {
-  const inFlight = inUse(100);
-
-  for (const sentAt of [1_000, 2_000, 3_000]) failRequest(inFlight, { sentAt, ms: 1 });
-
-  expect(inFlight.health.isDown).toBe(true);
+  expect(sleeps).toBeLessThanOrEqual(3);
 });

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Permit } from '../../../src/client/limits/permit.ts';
-import { RateLimiter } from '../../../src/client/limits/rate-limiter.ts';
+import type { Permit } from '../../../src/client/limits/in-flight.ts';
+import { retryAfterMs } from '../../../src/client/limits/retry-after.ts';
 import { VirtualClock } from '../../helpers/limits-clock.ts';
 import { type Random, seededRandom } from '../../helpers/limits-random.ts';
 import { LimitedServer, WINDOW_KINDS } from '../../helpers/limits-server.ts';
+import { hint, StrictLimiter } from '../../helpers/strict-limiter.ts';
 
 interface Outage {
   readonly fromMs: number;
@@ -15,7 +16,7 @@ interface Outage {
 /** A server that is down for a while, and a client whose calls are repeated until they are served. */
 class OutageRun {
   readonly clock = new VirtualClock();
-  readonly limiter: RateLimiter;
+  readonly limiter: StrictLimiter;
   failures = 0;
   readonly #startedAt = this.clock.now();
   readonly #server: LimitedServer;
@@ -26,7 +27,7 @@ class OutageRun {
     this.#server = server;
     this.#outage = outage;
     this.#random = random;
-    this.limiter = new RateLimiter({ clock: this.clock, random });
+    this.limiter = new StrictLimiter({ clock: this.clock, random });
   }
 
   async call(): Promise<void> {
@@ -41,8 +42,8 @@ class OutageRun {
     const isDown = sinceMs >= 0 && sinceMs < this.#outage.lastsMs;
     const response = isDown ? undefined : this.#server.receive(this.clock.now());
     await this.clock.sleep(this.#random() * 200);
-    if (response?.status === 200) permit.ok({ date: response.date });
-    else if (response) permit.limited(response);
+    if (response?.status === 200) permit.ok();
+    else if (response) permit.limited(hint(response.retryAfter, response.date));
     else this.#fail(permit);
     return response?.status === 200;
   }
@@ -50,7 +51,8 @@ class OutageRun {
   #fail(permit: Permit): void {
     this.failures += 1;
     const before = this.#perMinute;
-    permit.failed({ retryAfter: this.#outage.retryAfter, mayHaveCounted: false, error: new Error('503') });
+    const hintMs = retryAfterMs(hint(this.#outage.retryAfter), 'seconds');
+    permit.failed({ hintMs, wasSent: true, mayHaveCounted: false, error: new Error('503') });
     expect(this.#perMinute).toBeLessThanOrEqual(before);
   }
 

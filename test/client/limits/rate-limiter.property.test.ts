@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LimitError, type Permit } from '../../../src/client/limits/permit.ts';
-import { RateLimiter } from '../../../src/client/limits/rate-limiter.ts';
+import type { Permit } from '../../../src/client/limits/in-flight.ts';
 import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
 import { seededRandom } from '../../helpers/limits-random.ts';
 import { HINT_FORMS, LimitedServer, WINDOW_KINDS } from '../../helpers/limits-server.ts';
+import { hint, NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
 
 const servers = fc.record({
   window: fc.constantFrom(...WINDOW_KINDS),
@@ -16,7 +16,7 @@ const servers = fc.record({
 const seeds = fc.integer();
 
 /** Sends a call until it is served, over a network that takes up to 200 ms each way, and may lose the response. */
-async function call(limiter: RateLimiter, network: Network): Promise<void> {
+async function call(limiter: StrictLimiter, network: Network): Promise<void> {
   const { clock, server, random, signal, deadlineAt, loses = 0, serverNow = () => clock.now(), onPermit } = network;
   let permit: Permit | undefined;
   for (;;) {
@@ -26,8 +26,8 @@ async function call(limiter: RateLimiter, network: Network): Promise<void> {
     const { status, date, retryAfter } = server.receive(serverNow());
     await clock.sleep(random() * 200);
     if (random() < loses) return permit.lost();
-    if (status === 200) return permit.ok({ date });
-    permit.limited({ date, retryAfter });
+    if (status === 200) return permit.ok();
+    permit.limited(hint(retryAfter, date));
   }
 }
 
@@ -49,7 +49,7 @@ test('every call is served by any server, and no timer is left', async () => {
     fc.asyncProperty(servers, seeds, fc.boolean(), async (options, seed, isTold) => {
       const clock = new VirtualClock();
       const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
-      const limiter = new RateLimiter({ clock, ...(isTold ? { perMinute: options.limit } : {}) });
+      const limiter = new StrictLimiter({ clock, ...(isTold ? { perMinute: options.limit } : {}) });
 
       const calls = Promise.all(Array.from({ length: 2 * options.limit + 5 }, () => call(limiter, network)));
       await clock.run();
@@ -62,7 +62,7 @@ test('every call is served by any server, and no timer is left', async () => {
   );
 });
 
-test('with a configured limit and without probes, a lone client is never refused by a sliding window', async () => {
+test('with a cap, a lone client is never refused by a sliding window', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({ limit: fc.integer({ min: 1, max: 40 }), seed: seeds, loses: fc.constantFrom(0, 0, 0.3) }),
@@ -70,7 +70,7 @@ test('with a configured limit and without probes, a lone client is never refused
       async ({ limit, seed, loses }, leavings) => {
         const clock = new VirtualClock();
         const server = new LimitedServer({ window: 'sliding', hint: 'seconds', limit });
-        const limiter = new RateLimiter({ clock, perMinute: limit, probe: false });
+        const limiter = new StrictLimiter({ clock, perMinute: limit });
 
         const network = { clock, server, random: seededRandom(seed), loses };
         const leaving = leavings.map((afterMs) => leave(limiter, network, afterMs));
@@ -86,7 +86,7 @@ test('with a configured limit and without probes, a lone client is never refused
 });
 
 /** A call whose caller leaves after a while, if it still waits then. */
-async function leave(limiter: RateLimiter, network: Network, afterMs: number): Promise<void> {
+async function leave(limiter: StrictLimiter, network: Network, afterMs: number): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
   network.clock.after(afterMs, () => controller.abort(new Error('left')));
@@ -103,13 +103,13 @@ test('no call gets a permit after its deadline, or is rejected later than that',
       async (options, seed, visits) => {
         const clock = new VirtualClock();
         const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
-        const limiter = new RateLimiter({ clock });
+        const limiter = new StrictLimiter({ clock });
         const visit = async ({ comesMs, waitsMs }: (typeof visits)[number]) => {
           await clock.sleep(comesMs);
           const deadlineAt = clock.now() + waitsMs;
           const onPermit = () => expect(clock.now()).toBeLessThanOrEqual(deadlineAt);
           await call(limiter, { ...network, deadlineAt: () => deadlineAt, onPermit }).catch((error: unknown) => {
-            expect(error).toBeInstanceOf(LimitError);
+            expect(error).toBeInstanceOf(NotSentError);
             // A refusal of what was sent in time can come a round trip later; a timer rings up to 1 ms late.
             expect(clock.now()).toBeLessThanOrEqual(deadlineAt + 401);
           });
@@ -133,7 +133,7 @@ test('with any server, the first attempts of calls are sent in the order of the 
       const clock = new VirtualClock();
       const random = seededRandom(seed);
       const network = { clock, server: new LimitedServer(options), random };
-      const limiter = new RateLimiter({ clock, ...(isTold ? { perMinute: options.limit } : {}) });
+      const limiter = new StrictLimiter({ clock, ...(isTold ? { perMinute: options.limit } : {}) });
       const came: number[] = [];
       const sent = new Set<number>();
       const visit = async (name: number) => {
@@ -156,7 +156,7 @@ test('nothing is sent before the Retry-After of any refusal has passed', async (
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 12 }), async (hints) => {
       const clock = new VirtualClock();
-      const limiter = new RateLimiter({ clock });
+      const limiter = new StrictLimiter({ clock });
       let notBefore = 0;
       let permit: Permit | undefined;
 
@@ -165,7 +165,7 @@ test('nothing is sent before the Retry-After of any refusal has passed', async (
         await clock.run();
         permit = await next;
         expect(clock.now()).toBeGreaterThanOrEqual(notBefore);
-        permit.limited({ retryAfter: String(seconds) });
+        permit.limited(hint(String(seconds)));
         notBefore = clock.now() + seconds * 1000;
       }
     }),
@@ -178,7 +178,7 @@ test('calls aborted at any time return their slots, and the others are served', 
     fc.asyncProperty(servers, seeds, fc.array(fc.integer({ min: 0, max: 90_000 })), async (options, seed, leavings) => {
       const clock = new VirtualClock();
       const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
-      const limiter = new RateLimiter({ clock, perMinute: options.limit });
+      const limiter = new StrictLimiter({ clock, perMinute: options.limit });
       const leaving = Promise.all(leavings.map((afterMs) => leave(limiter, network, afterMs)));
       const staying = Promise.all(Array.from({ length: options.limit + 5 }, () => call(limiter, network)));
       await clock.run();
@@ -200,7 +200,7 @@ test('repeated changes of the configured limit delay no call permanently', async
     fc.asyncProperty(servers, seeds, plans, async (options, seed, changes) => {
       const clock = new VirtualClock();
       const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
-      const limiter = new RateLimiter({ clock });
+      const limiter = new StrictLimiter({ clock });
       for (const { afterMs, perMinute } of changes) clock.after(afterMs, () => limiter.configure(perMinute));
 
       const calls = Promise.all(Array.from({ length: 2 * options.limit + 5 }, () => call(limiter, network)));
@@ -225,7 +225,7 @@ test('jumps of the local clock, in any direction at any time, delay no call perm
       const network = { clock, server: new LimitedServer(options), random: seededRandom(seed), serverNow };
       // A jump during the one trial of milliseconds would refute them.
       const retryAfterUnit = options.hint === 'milliseconds' ? options.hint : 'auto';
-      const limiter = new RateLimiter({ clock, perMinute: options.limit, retryAfterUnit });
+      const limiter = new StrictLimiter({ clock, perMinute: options.limit, retryAfterUnit });
       for (const { afterMs, byMs } of jumps) {
         clock.after(afterMs, () => {
           clock.jump(byMs);
@@ -247,7 +247,7 @@ test('jumps of the local clock, in any direction at any time, delay no call perm
 
 test('waiting calls are served by priority, then in their order', async () => {
   const clock = new VirtualClock();
-  const limiter = new RateLimiter({ clock, perMinute: 100, maxConcurrent: 1 });
+  const limiter = new StrictLimiter({ clock, perMinute: 100, maxConcurrent: 1 });
   const order: string[] = [];
   const visit = async (name: string, priority?: 'high' | 'low') => {
     const permit = await limiter.acquire({ priority });
@@ -265,10 +265,11 @@ test('waiting calls are served by priority, then in their order', async () => {
 
 test('a hundred thousand waiting calls use one timer, and leave none', async () => {
   const clock = new VirtualClock();
-  const limiter = new RateLimiter({ clock, perMinute: 1 });
+  const limiter = new StrictLimiter({ clock });
+  limiter.configure(1);
   const controller = new AbortController();
   (await limiter.acquire()).ok();
-  (await limiter.acquire()).limited({ retryAfter: '60' });
+  (await limiter.acquire()).limited(hint('60'));
 
   const leaveAt = clock.now() + 80_000;
   const waiting = Array.from({ length: 100_000 }, () =>

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type QueuedCall, RequestQueue, WakeTimer } from '../../../src/client/limits/request-queue.ts';
-import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
+import { type QueuedCall, RequestQueue } from '../../../src/client/limits/request-queue.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 const PRIORITIES = ['high', 'normal', 'low'] as const;
@@ -117,103 +116,4 @@ test('a removed call leaves nothing: no place, no deadline, no policy', () => {
   expect(queue.countAhead('high')).toBe(0);
   expect(queue.shiftNotWaiting()).toBeUndefined();
   expect(queue.shiftDueBefore(900)).toBeUndefined();
-});
-
-function setUp() {
-  const clock = new VirtualClock(0);
-  const wokeAt: number[] = [];
-  return { clock, wokeAt, timer: new WakeTimer(clock, () => wokeAt.push(clock.now())) };
-}
-
-test('wakes once, at the earliest time it was set to, with one sleep', async () => {
-  const { clock, wokeAt, timer } = setUp();
-
-  timer.set(0, 3_000);
-  timer.set(0, 1_000);
-  timer.set(0, 2_000);
-  expect(clock.pending).toBe(1);
-  await clock.run();
-
-  expect(wokeAt).toEqual([1_000]);
-});
-
-test('wakes after five seconds at the latest: the clock may have jumped', async () => {
-  const { clock, wokeAt, timer } = setUp();
-
-  timer.set(0, 60_000);
-  await clock.run();
-
-  expect(wokeAt).toEqual([5_000]);
-});
-
-test('a sleep of 0 ms takes a millisecond', async () => {
-  const { clock, wokeAt, timer } = setUp();
-
-  timer.set(0, 0);
-  await clock.run();
-
-  expect(wokeAt).toEqual([1]);
-});
-
-test('never wakes after `cancel`, and leaves no sleep', async () => {
-  const { clock, wokeAt, timer } = setUp();
-
-  timer.set(0, 1_000);
-  timer.cancel();
-  expect(clock.pending).toBe(0);
-  await clock.run();
-
-  expect(wokeAt).toEqual([]);
-});
-
-test('can be set again after `cancel`, also to a later time', async () => {
-  const { clock, wokeAt, timer } = setUp();
-
-  timer.set(0, 1_000);
-  timer.cancel();
-  timer.set(0, 2_000);
-  await clock.run();
-
-  expect(wokeAt).toEqual([2_000]);
-});
-
-test('can be set again after it woke', async () => {
-  const { clock, wokeAt, timer } = setUp();
-  timer.set(0, 1_000);
-  await clock.run();
-
-  timer.set(1_000, 3_000);
-  await clock.run();
-
-  expect(wokeAt).toEqual([1_000, 4_000]);
-});
-
-test('a sleep that the clock jumped over is replaced', async () => {
-  const { clock, wokeAt, timer } = setUp();
-  timer.set(0, 1_000);
-
-  timer.set(5_000, 200);
-  await clock.run();
-
-  expect(wokeAt).toEqual([200]); // by this clock, which sleeps for the durations only
-});
-
-test('ignores the end of a sleep that was cancelled or replaced, if the clock ignores the signal', async () => {
-  const ends: (() => void)[] = [];
-  let woken = 0;
-  const clock = { now: () => 0, sleep: () => new Promise<void>((resolve) => ends.push(resolve)) };
-  const timer = new WakeTimer(clock, () => {
-    woken += 1;
-  });
-
-  timer.set(0, 3_000);
-  timer.set(0, 1_000);
-  ends[0]?.();
-  await settle();
-  expect(woken).toBe(0);
-  timer.cancel();
-  ends[1]?.();
-  await settle();
-
-  expect(woken).toBe(0);
 });

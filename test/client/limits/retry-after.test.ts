@@ -1,20 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  observeServerDate,
   parseHttpDate,
   parseRetryAfter,
   type RetryAfterUnit,
   retryAfterMs,
-  serverNow,
-  UNKNOWN_SERVER_CLOCK,
-  UNKNOWN_UNIT,
   type UnitState,
   unitOf,
   weighAcceptance,
   weighRefusal,
 } from '../../../src/client/limits/retry-after.ts';
+import { hint } from '../../helpers/strict-limiter.ts';
 
+const UNKNOWN_UNIT: UnitState = { evidence: 'assumed', endsAt: 0 };
 const DATE = 'Tue, 14 Nov 2023 22:13:20 GMT';
 
 test.each([
@@ -60,15 +58,15 @@ test.each([
   ['2023-11-14T22:13:50Z', undefined],
   [undefined, undefined],
 ])('%j is a wait of %j ms when the unit is seconds', (text, waitMs) => {
-  expect(retryAfterMs(parseRetryAfter(text), { unit: 'seconds', date: DATE, serverNowMs: 0 })).toBe(waitMs);
+  expect(retryAfterMs(parseRetryAfter(text, { date: DATE, nowMs: 0 }), 'seconds')).toBe(waitMs);
 });
 
 test('only a plain integer has the other unit', () => {
-  const milliseconds = { unit: 'milliseconds', date: DATE, serverNowMs: 0 } as const;
+  const milliseconds = (text: string) => retryAfterMs(parseRetryAfter(text, { date: DATE, nowMs: 0 }), 'milliseconds');
 
-  expect(retryAfterMs(parseRetryAfter('1500'), milliseconds)).toBe(1_500);
-  expect(retryAfterMs(parseRetryAfter('1.5'), milliseconds)).toBe(1_500);
-  expect(retryAfterMs(parseRetryAfter('Tue, 14 Nov 2023 22:13:21 GMT'), milliseconds)).toBe(1_000);
+  expect(milliseconds('1500')).toBe(1_500);
+  expect(milliseconds('1.5')).toBe(1_500);
+  expect(milliseconds('Tue, 14 Nov 2023 22:13:21 GMT')).toBe(1_000);
 });
 
 const twoDigits = (value: number) => `${value}`.padStart(2, '0');
@@ -89,12 +87,11 @@ test('reads the same time from each form of an HTTP date', () => {
   );
 });
 
-test('a date in a response without `Date` is compared with the estimated server clock', () => {
-  const parsed = parseRetryAfter('Tue, 14 Nov 2023 22:13:50 GMT');
-  const serverNowMs = Date.parse(DATE) + 20_000;
+test('a date in a response without `Date` is compared with the local clock', () => {
+  const nowMs = Date.parse(DATE) + 20_000;
 
   for (const date of [undefined, 'yesterday']) {
-    expect(retryAfterMs(parsed, { unit: 'seconds', date, serverNowMs })).toBe(10_000);
+    expect(parseRetryAfter('Tue, 14 Nov 2023 22:13:50 GMT', { date, nowMs })).toEqual({ form: 'wait', ms: 10_000 });
   }
 });
 
@@ -107,7 +104,7 @@ test('for any header, the wait is absent or a positive number of milliseconds', 
         fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
       ),
       (text) => {
-        const waitMs = retryAfterMs(parseRetryAfter(text), { unit: 'seconds', date: DATE, serverNowMs: 0 });
+        const waitMs = retryAfterMs(parseRetryAfter(text, { date: DATE, nowMs: 0 }), 'seconds');
         expect(waitMs === undefined || waitMs > 0).toBe(true);
       },
     ),
@@ -117,13 +114,13 @@ test('for any header, the wait is absent or a positive number of milliseconds', 
 /** Refusals in order: the value, and when its request was sent and when the response came. */
 function refuse(values: readonly (readonly [value: number | string, at: number])[], before = UNKNOWN_UNIT): UnitState {
   return values.reduce(
-    (state, [value, at]) => weighRefusal(state, parseRetryAfter(String(value)), { sentAt: at, now: at }),
+    (state, [value, at]) => weighRefusal(state, hint(String(value)), { sentAt: at, now: at }),
     before,
   );
 }
 
 function unitAfter(state: UnitState, value: number, option: 'auto' | RetryAfterUnit = 'auto'): RetryAfterUnit {
-  return unitOf(state, option, value);
+  return unitOf(state, option, hint(String(value)));
 }
 
 test.each([1, 45, 75, 76, 120, 300, 999])('%i is read as seconds', (value) => {
@@ -189,7 +186,7 @@ test.each(['2996', '3000', '5', '2.5', undefined])(
   (value) => {
     const tried = refuse([[3_000, 600_000]]);
 
-    const refuted = weighRefusal(tried, parseRetryAfter(value), { sentAt: 603_000, now: 603_100 });
+    const refuted = weighRefusal(tried, hint(value), { sentAt: 603_000, now: 603_100 });
 
     expect(refuted.evidence).toBe('refuted');
     const later = weighAcceptance(refuse([[5_000, 900_000]], refuted), 990_000);
@@ -219,68 +216,4 @@ test('a decimal or a date is no evidence', () => {
       ['Tue, 14 Nov 2023 22:13:50 GMT', 5_000],
     ]),
   ).toBe(UNKNOWN_UNIT);
-});
-
-test('the estimated time of the server is never ahead, and soon less than a second and a round trip behind', () => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: -7_200_000, max: 7_200_000 }),
-      fc.array(
-        fc.record({
-          gapMs: fc.nat({ max: 3_000 }),
-          outMs: fc.integer({ min: 1, max: 200 }),
-          backMs: fc.integer({ min: 1, max: 200 }),
-        }),
-        {
-          minLength: 1,
-        },
-      ),
-      (aheadMs, exchanges) => {
-        let ahead = UNKNOWN_SERVER_CLOCK;
-        let now = 1_700_000_000_000;
-        for (const { gapMs, outMs, backMs } of exchanges) {
-          const sentAt = now + gapMs;
-          const serverDate = Math.floor((sentAt + outMs + aheadMs) / 1000) * 1000;
-          now = sentAt + outMs + backMs;
-          ahead = observeServerDate(ahead, serverDate, { sentAt, now });
-        }
-
-        const behindMs = now + aheadMs - serverNow(ahead, now);
-        expect(behindMs).toBeGreaterThanOrEqual(0);
-        expect(behindMs).toBeLessThanOrEqual(1_000 + 400);
-      },
-    ),
-  );
-});
-
-test.each([
-  ['forward', 90_000],
-  ['back', 40_000],
-])('the estimate follows a server clock that was set %s', (_direction, serverDate) => {
-  const before = observeServerDate(UNKNOWN_SERVER_CLOCK, 60_000, { sentAt: 60_000, now: 60_100 });
-
-  const ahead = observeServerDate(before, serverDate, { sentAt: 70_000, now: 70_100 });
-
-  expect(serverNow(ahead, 70_100)).toBe(serverDate);
-});
-
-test("the server's time is the local time until a `Date` header shows the difference", () => {
-  const ahead = observeServerDate(UNKNOWN_SERVER_CLOCK, 90_000, { sentAt: 60_000, now: 60_200 });
-
-  expect(serverNow(UNKNOWN_SERVER_CLOCK, 1_000)).toBe(1_000);
-  expect(serverNow(ahead, 61_000)).toBe(90_800);
-});
-
-test('each `Date` header narrows what is known of the clock of the server', () => {
-  const once = observeServerDate(UNKNOWN_SERVER_CLOCK, 60_000, { sentAt: 60_000, now: 60_100 });
-  const twice = observeServerDate(once, 61_000, { sentAt: 61_900, now: 62_000 });
-
-  expect(once).toEqual({ atLeast: -100, atMost: 1_000 });
-  expect(twice).toEqual({ atLeast: -100, atMost: 100 });
-});
-
-test('two `Date` headers that leave a single possibility agree', () => {
-  const once = observeServerDate(UNKNOWN_SERVER_CLOCK, 60_000, { sentAt: 60_000, now: 60_100 });
-
-  expect(observeServerDate(once, 72_000, { sentAt: 70_900, now: 71_000 })).toEqual({ atLeast: 1_000, atMost: 1_000 });
 });

@@ -44,6 +44,7 @@ test('a Retry-After too long for seconds is tried as milliseconds, then confirme
   expect(clock.now() - startedAt).toBeGreaterThanOrEqual(30_000);
   expect(clock.now() - startedAt).toBeLessThanOrEqual(31_000);
   await clock.run(fx.latest({ call: 2 }));
+  await clock.advance(60_000);
   await clock.run(fx.latest({ call: 3 }));
 
   expect(waits.map(({ retryAfterUnit }) => retryAfterUnit)).toEqual([

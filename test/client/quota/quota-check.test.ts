@@ -186,15 +186,13 @@ function setUpLookup(outcome: () => Promise<unknown>) {
   return { clock, lookup, fetch, asked: () => asked };
 }
 
-test('calls quota() for the limit once a minute, and not before there is a call', async () => {
+test('calls quota() for the limit once a minute', async () => {
   const { clock, lookup, fetch, asked } = setUpLookup(async () => quotaRecord());
-  lookup.start();
-  lookup.fetch = fetch;
   const counts: number[] = [];
 
   for (const ms of [0, 0, 59_999, 1]) {
     await clock.advance(ms);
-    lookup.start();
+    lookup.start(fetch);
     counts.push(asked());
   }
 
@@ -205,12 +203,11 @@ test('calls quota() for the limit half as often each time that the rate limit re
   const { clock, lookup, fetch, asked } = setUpLookup(() =>
     Promise.reject(new RateLimitError('no', { status: 429, reason: 'policy' })),
   );
-  lookup.fetch = fetch;
   const counts: number[] = [];
 
   for (const ms of [0, 119_999, 1, 239_999, 1]) {
     await clock.advance(ms);
-    lookup.start();
+    lookup.start(fetch);
     await quiet();
     counts.push(asked());
   }
@@ -231,11 +228,10 @@ test.each([
   ['an error of a middleware', Object.assign(new Error('a bug'), { status: 404 }), 2],
 ])('after %s, quota() is not called again if the service refused it', async (_, error, times) => {
   const { clock, lookup, fetch, asked } = setUpLookup(() => Promise.reject(error));
-  lookup.fetch = fetch;
 
-  lookup.start();
+  lookup.start(fetch);
   await clock.advance(60_000);
-  lookup.start();
+  lookup.start(fetch);
 
   expect(asked()).toBe(times);
 });

@@ -14,11 +14,9 @@ test('with a free slot, there is no reason to wait', async () => {
     service: 'up',
     waiting: 0,
     inFlight: 0,
-    maxConcurrent: 4,
+    maxConcurrent: 16,
     perMinute: undefined,
     window: 'unknown',
-    burst: undefined,
-    history: [expect.objectContaining({ event: 'accepted', gate: 'open', service: 'up' })],
     nextSlotAt: new Date(clock.now()),
     reason: undefined,
   });
@@ -72,7 +70,11 @@ test.each([
   const tracker = new RetryAfterUnitTracker('fx_live_…cdef');
   const reading = { waitMs: undefined, unit: 'seconds', evidence: 'assumed' } as const;
 
-  tracker.saw(reading, 'x'.repeat(length), { warnOnce: (message) => warnings.push(message) });
+  tracker.saw(
+    reading,
+    { form: 'invalid', text: 'x'.repeat(length) },
+    { warnOnce: (message) => warnings.push(message) },
+  );
 
   expect(warnings).toEqual([`Key fx_live_…cdef: Retry-After '${shown}' is neither a number nor an HTTP date; ignored`]);
 });

@@ -4,6 +4,7 @@ import { resolveOptions } from '../../../src/client/config/settings.ts';
 import { ClientEvents } from '../../../src/client/events.ts';
 import type { FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/keys/api-key.ts';
+import { Permit } from '../../../src/client/limits/in-flight.ts';
 import { KeyState, Subscribers, stateName } from '../../../src/client/state/key-state.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
@@ -62,9 +63,9 @@ test('a key without a queue is always idle, and with one until its requests have
   const state = stateWith();
   expect([stateWith({ rateLimit: false }).isIdle(), state.isIdle()]).toEqual([true, true]);
 
-  const permit = await state.limiter?.acquire();
+  const permit = await state.limiter.acquire();
   expect(state.isIdle()).toBe(false);
-  permit?.ok();
+  if (permit instanceof Permit) permit.ok();
 
   expect(state.isIdle()).toBe(true);
 });

@@ -4,6 +4,7 @@ import { resolveOptions } from '../../../src/client/config/settings.ts';
 import type { FxRatesOptions } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/keys/api-key.ts';
 import { Lifetime } from '../../../src/client/lifetime.ts';
+import { Permit } from '../../../src/client/limits/in-flight.ts';
 import type { KeyState } from '../../../src/client/state/key-state.ts';
 import { KeyStates, StateRegistry } from '../../../src/client/state/key-states.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
@@ -51,11 +52,11 @@ test('the store of a later client replaces a store that failed', async () => {
   });
   const state = statesOf({ clock, rateLimit: { store: failing('first') } }).of(keyNumber(0));
   for (const name of ['second', 'third']) {
-    void state.limiter?.acquire();
+    void state.limiter.acquire();
     await clock.advance(10);
     statesOf({ clock, rateLimit: { store: failing(name) } }).of(keyNumber(0));
   }
-  void state.limiter?.acquire();
+  void state.limiter.acquire();
   await clock.advance(10);
 
   expect([...new Set(asked)]).toEqual(['first', 'second', 'third']);
@@ -135,13 +136,13 @@ test('does not remove the state of a key with a request in flight', async () => 
   const clock = new FakeClock();
   const states = statesOf({ clock });
   const state = states.of(keyNumber(0));
-  const permit = await state.limiter?.acquire();
+  const permit = await state.limiter.acquire();
   await clock.advance(11 * MINUTE_MS);
 
   for (let index = 1; index <= 1001; index += 1) states.of(keyNumber(index));
 
   expect(statesOf({ clock }).of(keyNumber(0))).toBe(state);
-  permit?.ok();
+  if (permit instanceof Permit) permit.ok();
 });
 
 test('closing a client whose key was removed does not affect the new state of the key', async () => {

@@ -27,8 +27,7 @@ test.each<[FxRatesOptions, FxRatesOptions, string]>([
     { rateLimit: { perMinute: 'learn' } },
     "rateLimit.perMinute: 'learn' (in use: 30)",
   ],
-  [{}, { rateLimit: { maxConcurrent: 4 } }, "rateLimit.maxConcurrent: 4 (in use: 'adapt')"],
-  [{}, { rateLimit: { probe: false } }, 'rateLimit.probe: false (in use: true)'],
+  [{}, { rateLimit: { maxConcurrent: 4 } }, 'rateLimit.maxConcurrent: 4 (in use: 16)'],
   [{}, { maxRetryAfterMs: 5000 }, 'maxRetryAfterMs: 5000 (in use: 600000)'],
   [{}, { retryAfterUnit: 'milliseconds' }, "retryAfterUnit: 'milliseconds' (in use: 'auto')"],
   [

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { LimitError, Permit } from '../../../../src/client/limits/permit.ts';
-import { RateLimiter } from '../../../../src/client/limits/rate-limiter.ts';
+import type { Permit } from '../../../../src/client/limits/in-flight.ts';
 import { VirtualClock } from '../../../helpers/limits-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
+import { hint, type NotSentError, StrictLimiter } from '../../../helpers/strict-limiter.ts';
 
 const EVENT = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('ask' as const), calls: fc.integer({ min: 1, max: 6 }) }) },
@@ -28,12 +28,12 @@ async function traceOf(steps: readonly Step[], aheadMs: number): Promise<readonl
   const store = new MemoryLimitStore(clock, { takesMs: 2, aheadMs });
   const trace: unknown[] = [];
   const processes = [0, 1].map(() => ({
-    limiter: new RateLimiter({ clock, random: () => 0.5, shared: { store, name: 'key' } }),
+    limiter: new StrictLimiter({ clock, random: () => 0.5, shared: { store, name: 'key' } }),
     granted: [] as Permit[],
   }));
   const ask = ({ limiter, granted }: (typeof processes)[number], calls: number) => {
     const onGrant = (permit: Permit) => trace.push(permit.sentAt, granted.push(permit));
-    const onReject = ({ reason, retryAt }: LimitError) => trace.push(reason, retryAt);
+    const onReject = ({ why }: NotSentError) => trace.push(why.reason, why.retryAt);
     for (let call = 0; call < calls; call += 1) void limiter.acquire().then(onGrant, onReject);
   };
   for (const { event, process, thenMs } of steps) {
@@ -49,7 +49,7 @@ async function traceOf(steps: readonly Step[], aheadMs: number): Promise<readonl
 }
 
 function report({ kind, retryAfter }: Reported, permit: Permit | undefined): void {
-  if (kind === 'limited') permit?.limited({ retryAfter });
+  if (kind === 'limited') permit?.limited(hint(retryAfter));
   else permit?.[kind]();
 }
 

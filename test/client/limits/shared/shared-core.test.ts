@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limiter-state.ts';
-import type { Permit } from '../../../../src/client/limits/permit.ts';
-import { RateLimiter, type RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
+import type { Permit } from '../../../../src/client/limits/in-flight.ts';
+import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
+import type { RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
 import type { LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
 import { settle, VirtualClock } from '../../../helpers/limits-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
+import { hint, StrictLimiter } from '../../../helpers/strict-limiter.ts';
 
 const MINUTE = 60_000;
 
@@ -14,7 +15,7 @@ function setUp(options: Partial<RateLimiterOptions> = {}) {
   const outages: string[] = [];
   /** A process of its own, as far as a limiter can tell; `aheadMs`: of its clock. */
   const startProcess = ({ aheadMs = 0, onSleep = () => {}, link = store as LimitStore } = {}) =>
-    new RateLimiter({
+    new StrictLimiter({
       clock: {
         now: () => clock.now() + aheadMs,
         sleep: (ms, signal) => {
@@ -23,7 +24,6 @@ function setUp(options: Partial<RateLimiterOptions> = {}) {
         },
       },
       perMinute: 4,
-      probe: false,
       shared: { store: link, name: 'key' },
       onOutage: (reason) => outages.push(reason),
       ...options,
@@ -44,7 +44,7 @@ function linkTo(store: LimitStore) {
 }
 
 /** Asks for permits; gives those that come. */
-function ask(limiter: RateLimiter, calls: number): Permit[] {
+function ask(limiter: StrictLimiter, calls: number): Permit[] {
   const granted: Permit[] = [];
   for (let call = 0; call < calls; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
   return granted;
@@ -78,7 +78,7 @@ test('a process waits for its own Retry-After, even if the store has lost the re
   const [first] = [ask(limiter, 1)];
   await clock.advance(10);
   losesWrites = true;
-  first[0]?.limited({ retryAfter: '30' });
+  first[0]?.limited(hint('30'));
   await clock.advance(10);
   losesWrites = false;
 
@@ -95,7 +95,7 @@ test('a refusal of one process delays the other', async () => {
   const [one, other] = [startProcess(), startProcess()];
   const [first] = [ask(one, 1)];
   await clock.advance(10);
-  first[0]?.limited({ retryAfter: '30' });
+  first[0]?.limited(hint('30'));
   await clock.advance(10);
 
   const granted = ask(other, 1);
@@ -217,7 +217,7 @@ test('a state that the store wrote before its clock was set back by seconds need
   const [one, other] = [startProcess(), startProcess()];
   const [first] = [ask(one, 2)];
   await clock.advance(10);
-  first[0]?.limited({ retryAfter: '1' });
+  first[0]?.limited(hint('1'));
   await clock.advance(1_500);
   first[1]?.ok();
   await clock.advance(100);
@@ -248,7 +248,7 @@ test('after an hour of sleep, the machine continues immediately', async () => {
 test('a process that starts during a long Retry-After knows it from the store', async () => {
   const { clock, startProcess } = setUp();
   const [permit] = await Promise.all([startProcess().acquire(), clock.advance(10)]);
-  permit.limited({ retryAfter: '86400' });
+  permit.limited(hint('86400'));
   await clock.advance(20 * MINUTE);
 
   const rejected = startProcess()
@@ -264,7 +264,7 @@ test.each(['lost', 'garbled'])('a process knows its Retry-After even if the stat
   const limiter = startProcess();
   const first = ask(limiter, 1);
   await clock.advance(10);
-  first[0]?.limited({ retryAfter: '30' });
+  first[0]?.limited(hint('30'));
   await clock.advance(1_000);
 
   store.forget();
@@ -357,7 +357,7 @@ test('a slot granted while the service refuses another call is returned', async 
   const second = ask(one, 1);
   await clock.advance(1); // the store has it, and has not responded
 
-  first[0]?.limited({ retryAfter: '30' });
+  first[0]?.limited(hint('30'));
   await clock.advance(29_000);
   const early = second.length;
   await clock.advance(2_000);
@@ -374,7 +374,7 @@ test('a refusal that arrives during an exchange is known before the store has it
   ask(limiter, 1);
   await clock.advance(1);
 
-  first[0]?.limited({ retryAfter: '30' });
+  first[0]?.limited(hint('30'));
   await clock.advance(1); // the response of the store, which does not know of the refusal
 
   expect(limiter.limits().gate).toEqual({ until: new Date(clock.now() - 1 + 30_000) });
@@ -448,14 +448,14 @@ test('the failed store, passed again, is not a new store', async () => {
   expect(store.exchanges).toBe(before);
 });
 
-test('among processes that make one call each, one requests the quota', async () => {
-  const asked: number[] = [];
-  const { clock, startProcess } = setUp({ perMinute: 'learn', onLimitWanted: () => asked.push(clock.now()) });
+test('among processes that make one call each, one wants the limit', async () => {
+  const { clock, startProcess } = setUp({ perMinute: 'learn' });
+  const processes = Array.from({ length: 40 }, () => startProcess());
 
-  for (let process = 0; process < 40; process += 1) ask(startProcess(), 1);
+  for (const limiter of processes) ask(limiter, 1);
   await clock.advance(2_000);
 
-  expect(asked).toHaveLength(1);
+  expect(processes.filter(({ isLimitWanted }) => isLimitWanted)).toHaveLength(1);
 });
 
 test('a limit that a process reads while the store fails is shared with the other processes', async () => {
@@ -472,25 +472,6 @@ test('a limit that a process reads while the store fails is shared with the othe
   one.configure(40);
 
   expect(one.limits().perMinute).toBe(20);
-});
-
-test('while the store fails, a refused process takes turns with the others', async () => {
-  const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
-  const [one, other] = [startProcess(), startProcess()];
-  const met = [ask(one, 1), ask(other, 1)];
-  await clock.advance(10);
-  for (const permit of met.flat()) permit.ok();
-  await clock.advance(10);
-  store.health = 'down';
-  const granted = ask(one, 9);
-  await clock.advance(100);
-  granted[0]?.limited({ retryAfter: '2' });
-  const atOnce = granted.length;
-  await clock.advance(3_800);
-  const before = granted.length;
-  await clock.advance(300);
-
-  expect([atOnce, before, granted.length]).toEqual([1, 1, 2]);
 });
 
 test('a call needs one write to be sent and one to be reported', async () => {
@@ -552,7 +533,7 @@ test('a call with a deadline before the shared slot rejects immediately, whateve
   const limiter = startProcess();
   const granted = ask(limiter, 1);
   await clock.advance(10);
-  granted[0]?.limited({ retryAfter: '30' });
+  granted[0]?.limited(hint('30'));
   const opensAt = clock.now() + 30_000;
   await clock.advance(10);
 
@@ -563,19 +544,19 @@ test('a call with a deadline before the shared slot rejects immediately, whateve
   expect(Math.abs(error.retryAt - opensAt)).toBeLessThan(5);
 });
 
-test('while the store fails, a process requests the quota itself', async () => {
-  let asked = 0;
-  const { clock, store, startProcess } = setUp({ perMinute: 'learn', onLimitWanted: () => (asked += 1) });
+test('while the store fails, a process wants the limit itself', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
   store.health = 'down';
+  const limiter = startProcess();
 
-  ask(startProcess(), 40);
+  ask(limiter, 40);
   await clock.advance(100);
 
-  expect(asked).toBeGreaterThan(0);
+  expect(limiter.isLimitWanted).toBe(true);
 });
 
 /** Times, relative to the start, at which the calls of a process without other processes were granted. */
-async function timesGranted(limiter: RateLimiter, clock: VirtualClock, calls: number): Promise<number[]> {
+async function timesGranted(limiter: StrictLimiter, clock: VirtualClock, calls: number): Promise<number[]> {
   const startsAt = clock.now();
   const times: number[] = [];
   for (let call = 0; call < calls; call += 1) {
@@ -618,7 +599,7 @@ test.each([3_600_000, -3_600_000])(
     store.health = 'down';
     granted.push(...ask(limiter, 1));
     await clock.advance(10);
-    granted[0]?.limited({ retryAfter: '30' });
+    granted[0]?.limited(hint('30'));
     const opensAt = clock.now() + 30_000;
 
     const error = (await limiter.acquire({ deadlineAt: () => opensAt - 1_000 }).catch((reason) => reason)) as {
@@ -634,13 +615,7 @@ test.each([3_600_000, -3_600_000])(
   'while a store whose clock differs by %i ms fails, a process reads its limit every two minutes',
   async (aheadMs) => {
     const times: number[] = [];
-    const { clock, store, startProcess } = setUp({
-      perMinute: 'learn',
-      onLimitWanted: () => {
-        times.push((clock.now() - startsAt) / MINUTE);
-        limiter.configure(2);
-      },
-    });
+    const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
     store.aheadMs = aheadMs;
     const limiter = startProcess();
     const startsAt = clock.now();
@@ -651,6 +626,9 @@ test.each([3_600_000, -3_600_000])(
     for (let second = 0; second < 299; second += 1) {
       await clock.advance(1_000);
       for (const permit of granted) permit.ok();
+      if (!limiter.isLimitWanted) continue;
+      times.push((clock.now() - startsAt) / MINUTE);
+      limiter.configure(2);
     }
 
     expect(times.map((minutes) => Math.round(minutes))).toEqual([0, 2, 4]);
@@ -690,7 +668,7 @@ test('a refusal that arrives while a process reaches the store again applies to 
   link.isUp = true;
   ask(one, 1);
   await clock.advance(1); // the store has it, and has not responded
-  granted[1]?.limited({ retryAfter: '30' });
+  granted[1]?.limited(hint('30'));
   await clock.advance(100);
   const early = ask(other, 1);
   await clock.advance(29_000);
@@ -705,7 +683,7 @@ test('a refusal while a process could not reach the store delays all until its w
   link.isUp = false;
   const granted = ask(one, 1);
   await clock.advance(10);
-  granted[0]?.limited({ retryAfter: '75' });
+  granted[0]?.limited(hint('75'));
   const later = [ask(one, 1)];
   await clock.advance(65_000);
   const meanwhile = ask(other, 1);
@@ -753,7 +731,7 @@ test('a refusal whose wait ended while a process could not reach the store slows
   link.isUp = false;
   const refused = ask(one, 1);
   await clock.advance(10);
-  refused[0]?.limited({ retryAfter: '1' });
+  refused[0]?.limited(hint('1'));
   await clock.advance(10 * MINUTE);
 
   link.isUp = true;
@@ -769,7 +747,7 @@ test('after an hour without the store, the requests of the first minute no longe
   const { clock, store, startProcess } = setUp();
   const link = linkTo(store);
   const [one, other] = [startProcess({ link }), startProcess()];
-  const sendOne = async (limiter: RateLimiter) => {
+  const sendOne = async (limiter: StrictLimiter) => {
     const granted = ask(limiter, 1);
     await clock.advance(10);
     granted[0]?.ok();
@@ -906,7 +884,7 @@ test('a limit that one process learns from refusals applies to all', async () =>
   await clock.advance(10);
   for (const permit of granted.slice(0, 3)) permit.ok();
   await clock.advance(10);
-  granted[3]?.limited({ retryAfter: '30' });
+  granted[3]?.limited(hint('30'));
   await clock.advance(10);
   ask(other, 1);
   await clock.advance(10);
@@ -914,22 +892,18 @@ test('a limit that one process learns from refusals applies to all', async () =>
   expect(other.limits().perMinute).toBe(3);
 });
 
-test.each(['up', 'down'] as const)(
-  'with a configured limit and a store that is %s, no process requests the quota',
-  async (health) => {
-    let asked = 0;
-    const { clock, store, startProcess } = setUp({ onLimitWanted: () => (asked += 1) });
-    const limiter = startProcess();
-    ask(limiter, 1);
-    await clock.advance(10);
+test.each(['up', 'down'] as const)('with a cap and a store that is %s, no process wants the limit', async (health) => {
+  const { clock, store, startProcess } = setUp();
+  const limiter = startProcess();
+  ask(limiter, 1);
+  await clock.advance(10);
 
-    store.health = health;
-    ask(limiter, 40);
-    await clock.advance(3 * MINUTE);
+  store.health = health;
+  ask(limiter, 40);
+  await clock.advance(3 * MINUTE);
 
-    expect(asked).toBe(0);
-  },
-);
+  expect(limiter.isLimitWanted).toBe(false);
+});
 
 test('while the store fails, a process tries it once a second, however many responses arrive', async () => {
   const { clock, store, startProcess } = setUp({ perMinute: 1_000 });
@@ -974,7 +948,7 @@ test('while the store fails, a process that knows the window waits no longer tha
   const [refused, ...accepted] = met.flat();
   for (const permit of accepted) permit.ok();
   await clock.advance(10);
-  refused?.limited({ retryAfter: '60' });
+  refused?.limited(hint('60'));
   await clock.advance(10);
   const known = one.limits().window;
   await clock.advance(MINUTE);
@@ -987,11 +961,11 @@ test('while the store fails, a process that knows the window waits no longer tha
   store.health = 'down';
   const first = ask(one, 1);
   await clock.advance(100);
-  first[0]?.limited({ retryAfter: '2' });
+  first[0]?.limited(hint('2'));
   const second = ask(one, 1);
   await clock.advance(2_100);
 
-  expect([known, first.length, second.length]).toEqual(['sliding', 1, 1]);
+  expect([known, first.length, second.length]).toEqual(['fixed', 1, 1]);
 });
 
 test('while the store fails, a process whose calls wait only for responses tries it once a second', async () => {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limiter-state.ts';
+import { initialState, LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
 import type { LimitExchange, LimitOffer } from '../../../../src/client/limits/shared/limit-store.ts';
 import { type SharedState, StoreExchange } from '../../../../src/client/limits/shared/store-exchange.ts';
-import { initialState } from '../../../../src/client/limits/transitions.ts';
 import { VirtualClock } from '../../../helpers/limits-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
 
@@ -204,6 +203,8 @@ test.each([
   expect(exchange.state).toBeUndefined();
 });
 
+const STORED = JSON.parse(JSON.stringify(initialState(30)));
+const PACE = { perMs: 1, capacity: 1, tokens: 1, at: 0, step: 1.5, grew: false, growsAt: 0, refusedAt: 0 };
 const LEASE = { inFlight: 1, waiting: 0, seenAt: 0, askedAt: 0 };
 
 test.each([
@@ -216,6 +217,20 @@ test.each([
   ['a process that was never seen', { leases: { other: { ...LEASE, seenAt: undefined } } }],
   ['a process without a time of its question', { leases: { other: { ...LEASE, askedAt: null } } }],
   ['no limit', { limit: undefined }],
+  ['a list of processes that is null', { leases: null }],
+  ['a list of processes that is a list', { leases: [] }],
+  ['a process that is null', { leases: { other: null } }],
+  ['negative requests in flight', { leases: { other: { ...LEASE, inFlight: -1 } } }],
+  ['1e308 requests in flight', { leases: { other: { ...LEASE, inFlight: 1e308 } } }],
+  ['a limit of null requests', { limit: { ...STORED, limit: 0 } }],
+  ['a gate that opens in 1e308 ms', { limit: { ...STORED, gate: { ...STORED.gate, opensAt: 1e308 } } }],
+  ['a gate that is null', { limit: { ...STORED, gate: null } }],
+  ['a test of another version', { limit: { ...STORED, test: 'maybe' } }],
+  ['a log that is not in order', { limit: { ...STORED, log: [5_000, -1] } }],
+  ['a log of the future', { limit: { ...STORED, log: [1e308, 1e308] } }],
+  ['a log of text', { limit: { ...STORED, log: ['1'] } }],
+  ['a negative rate', { limit: { ...STORED, pace: { ...PACE, perMs: -1 } } }],
+  ['a pace without tokens', { limit: { ...STORED, pace: { ...PACE, tokens: undefined } } }],
 ])('a state with %s is ignored', async (_, change) => {
   const clock = new VirtualClock();
   const state = JSON.stringify({ ...stateAt(clock.now()), leases: { other: LEASE }, ...change });

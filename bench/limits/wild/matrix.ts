@@ -1,0 +1,77 @@
+/**
+ * What a client knows: a limit told, asked with `quota()`, or neither; five kinds of window; 30, 300 and 1,000 requests
+ * per minute; 1, 4 and 10 processes, which share a store or nothing. All calls are made at once.
+ */
+import { median } from '../../median.ts';
+import { ratioOf } from './goals.ts';
+import type { Outcome } from './run.ts';
+import type { Scenario } from './scenario.ts';
+import type { ServerSpec } from './server.ts';
+import { bucket, counter, firstHit, fixed, log } from './specs.ts';
+
+interface Group {
+  readonly name: string;
+  readonly scenarios: readonly Scenario[];
+}
+
+const LIMITS = [30, 300, 1_000];
+const WINDOWS: Readonly<Record<string, (limit: number, more: Partial<ServerSpec>) => ServerSpec>> = {
+  'fixed minute': fixed,
+  'fixed from the first request': firstHit,
+  'sliding log': log,
+  'sliding counter': counter,
+  bucket: (limit, more) => bucket(limit, limit, more),
+};
+
+const FLEETS = [
+  { name: '1 process', processes: 1 },
+  { name: '4 processes, store', processes: 4, store: { latency: [1, 3] } },
+  { name: '10 processes, store', processes: 10, store: { latency: [1, 3] } },
+  { name: '4 processes, no store', processes: 4 },
+  { name: '10 processes, no store', processes: 10 },
+] as const;
+
+const KNOWLEDGE = ['told', 'asked', 'neither'] as const;
+
+/** The groups of situations; a row of the table each. */
+export const GROUPS: readonly Group[] = KNOWLEDGE.flatMap((knowledge) =>
+  FLEETS.map((fleet) => ({
+    name: `${knowledge}, ${fleet.name}`,
+    scenarios: LIMITS.flatMap((limit) =>
+      Object.keys(WINDOWS).map((window) => situation(knowledge, fleet, { limit, window })),
+    ),
+  })),
+);
+
+function situation(
+  knowledge: (typeof KNOWLEDGE)[number],
+  { name, ...fleet }: (typeof FLEETS)[number],
+  { limit, window }: { readonly limit: number; readonly window: string },
+): Scenario {
+  const server = WINDOWS[window]?.(limit, knowledge === 'neither' ? { quota: 'refused' } : {});
+  if (server === undefined) throw new RangeError(window);
+  const job = { calls: limit === 30 ? 100 : 2.5 * limit };
+  const told = knowledge === 'told' ? { told: limit } : {};
+  return { name: `${knowledge}, ${name}: ${window} ${limit}`, server, job, ...told, ...fleet };
+}
+
+export interface Job {
+  readonly scenario: Scenario;
+  readonly outcome: Outcome;
+}
+
+/** The figures of some jobs. */
+export function figuresOfJobs(jobs: readonly Job[]) {
+  const total = (count: (outcome: Outcome) => number) => jobs.reduce((sum, { outcome }) => sum + count(outcome), 0);
+  const ratios = jobs.map(({ outcome }) => ratioOf(outcome));
+  const perLimit = jobs.map(({ scenario, outcome }) => outcome.mostPerMinute / scenario.server.limit);
+  return {
+    jobs: jobs.length,
+    failed: total(({ calls, served, aborted }) => calls - served - aborted),
+    refusedPer100: (100 * total(({ refused }) => refused)) / total(({ calls }) => calls),
+    early: total(({ early }) => early),
+    ratio: median(ratios),
+    worst: Math.max(...ratios),
+    ofLimit: Math.max(...perLimit),
+  };
+}

@@ -1,0 +1,252 @@
+import { backoffMs } from '../backoff.ts';
+import { WINDOW_MS } from './accepted-log.ts';
+import {
+  addInFlight,
+  type Gate,
+  isUnknown,
+  type LimiterSettings,
+  type LimiterState,
+  returnSlot,
+} from './limit-state.ts';
+import { sendEvenly, slowDown } from './pace.ts';
+import {
+  type RetryAfter,
+  type RetryAfterUnit,
+  retryAfterMs,
+  type UnitState,
+  unitOf,
+  weighAcceptance,
+  weighRefusal,
+} from './retry-after.ts';
+
+/** The result of a granted request. */
+export interface RequestResult {
+  readonly now: number;
+  readonly sentAt: number;
+  /** That of a refusal. */
+  readonly retryAfter?: RetryAfter | undefined;
+}
+
+/**
+ * What a process reports: for every call granted, one result; and a limit of the plan that became known.
+ * - `accepted`: any response except a refusal for the rate (429): the service counted the request.
+ * - `lost`: the service may have counted it. `unused`: it was not sent, or did not reach the service.
+ */
+export type Report =
+  | (RequestResult & { readonly kind: 'accepted' | 'refused' | 'lost' | 'unused' })
+  | { readonly kind: 'configured'; readonly perMinute: number; readonly now: number };
+
+/** The meaning of the Retry-After of a refusal. */
+export interface RetryAfterReading {
+  /** Milliseconds to wait after the response; `undefined` without a usable header. */
+  readonly waitMs: number | undefined;
+  readonly unit: RetryAfterUnit;
+  readonly evidence: UnitState['evidence'] | 'set';
+}
+
+type RetryAfterSettings = Pick<LimiterSettings, 'maxRetryAfterMs' | 'retryAfterUnit'>;
+
+/** From this part of the limit on, the requests of this process explain a refusal. */
+const NEARLY_ALL = 0.9;
+/** Rounding to seconds on both sides, and the round trip. */
+const TOLERANCE_MS = 2_100;
+/** A short hint: the time for one slot, rounded up to seconds, and the round trip. */
+const ONE_SLOT_SLACK_MS = 1_050;
+/** A tiny hint must not cause a busy loop. */
+const SHORTEST_GATE_MS = 250;
+/** Waits without a hint, and after several refusals in a row. */
+const GATE_BACKOFF = { firstMs: 1_000, longestMs: 16_000 };
+/** If nothing was accepted for a minute, the service may count refused requests as well. */
+const LOCKOUT_BACKOFF = { firstMs: 1_000, longestMs: 300_000 };
+const REFUSALS_WITHOUT_BACKOFF = 3;
+/** Behind a gate, at most so many requests in flight until the limit was used once. */
+const MANY_CALLS = 16;
+/** A learned limit is tested once in this time; after a refused test, half as often. */
+const TEST_PAUSE_MS = WINDOW_MS;
+/** A plan can change: one request per day is sent even if the service asked for a longer wait. */
+const BLOCKED_AT_MOST_MS = 86_400_000;
+
+/** The state after a report. */
+export function applyReport(state: LimiterState, report: Report, settings: RetryAfterSettings): LimiterState {
+  switch (report.kind) {
+    case 'accepted':
+      return accepted(state, report);
+    case 'refused':
+      return refused(state, report, settings);
+    case 'lost':
+      state.log.add(report.now);
+      return addInFlight(state, -1);
+    case 'unused':
+      return returnSlot(state);
+    case 'configured':
+      return configured(state, report.perMinute, report.now);
+  }
+}
+
+function accepted(before: LimiterState, { now, sentAt }: RequestResult): LimiterState {
+  const { log, gate, limit } = before;
+  log.add(now);
+  const state = { ...addInFlight(before, -1), unit: weighAcceptance(before.unit, sentAt) };
+  const refusals = Math.max(0, gate.refusals - 1);
+  if (sentAt < gate.staleBefore) {
+    // The request was in flight when the limit was learned from a refusal, so the limit is larger by one.
+    const learned = isLearned(before) && gate.accepted === 0 ? limit + 1 : limit;
+    return { ...state, limit: learned, gate: { ...gate, refusals } };
+  }
+  const opened = { ...state, gate: acceptBehindGate(gate, { limit, logSize: log.size, refusals }) };
+  if (gate.test === 'none' || log.size <= limit) return opened;
+  if (gate.test === 'limit') return { ...opened, limit: Math.min(before.configured, log.size) };
+  // The service accepts more than the log allows: it has forgotten the oldest requests.
+  if (!before.isCap) log.expire(now, log.size - limit);
+  return opened;
+}
+
+/** The ramp: one more request in flight per acceptance. A test of the window ends when the limit is used. */
+function acceptBehindGate(
+  gate: Gate,
+  { limit, logSize, refusals }: { readonly limit: number; readonly logSize: number; readonly refusals: number },
+): Gate {
+  const accepted = gate.accepted + 1;
+  const isOver = gate.test === 'limit' ? logSize <= limit : accepted >= limit;
+  if (isOver) return { ...gate, refusals, accepted, room: Number.POSITIVE_INFINITY, test: 'none' };
+  const isRamp = gate.room !== Number.POSITIVE_INFINITY;
+  return { ...gate, refusals, accepted, room: isRamp ? Math.min(MANY_CALLS, gate.room + 1) : gate.room };
+}
+
+function refused(before: LimiterState, result: RequestResult, settings: RetryAfterSettings): LimiterState {
+  const { now, sentAt } = result;
+  const { waitMs } = readRetryAfter(before.unit, result, settings);
+  before.log.expire(now);
+  if (before.isCap) before.refusedLog.add(now);
+  const unit = unitAfterRefusal(before.unit, result, settings);
+  const state = { ...addInFlight(before, -1), unit };
+  if (waitMs !== undefined && waitMs > settings.maxRetryAfterMs) {
+    // It is about a longer quota than the limit per minute.
+    const blockedUntil = Math.max(state.blockedUntil, now + Math.min(waitMs, BLOCKED_AT_MOST_MS));
+    return { ...state, blockedUntil };
+  }
+  const { gate } = state;
+  if (sentAt < gate.staleBefore) return { ...state, gate: stayClosedUntil(gate, now + (waitMs ?? 0)) };
+  return afterRefusal(closeGate(forgetLimit(state), now, waitMs), { gate, now, waitMs });
+}
+
+/** What the refusal says about the limit. `gate`: as it was before. */
+function afterRefusal(
+  closed: LimiterState,
+  { gate, now, waitMs }: { readonly gate: Gate; readonly now: number; readonly waitMs: number | undefined },
+): LimiterState {
+  if (closed.pace !== null) return slowDown(closed, closed.pace, now);
+  if (isUnknown(closed)) return learnLimit(closed, now, waitMs);
+  const isUsed = isLearned(closed) || closed.log.size >= NEARLY_ALL * closed.limit;
+  if (isUsed && isOwnSlot(closed)) return followLog(closed);
+  return isAtLimit(closed, gate, waitMs) ? waitForWindow(closed, gate, now) : sendEvenly(closed, now, waitMs);
+}
+
+/** A refusal contradicts the limit of `quota()` if less than nine tenths of it were used: it is read again. */
+function forgetLimit(state: LimiterState): LimiterState {
+  const isContradicted = state.log.size < NEARLY_ALL * state.configured;
+  return isContradicted ? { ...state, configuredAt: Number.NEGATIVE_INFINITY } : state;
+}
+
+/** Closes the gate until the Retry-After has elapsed; longer after several refusals in a row, or without a Retry-After. */
+function closeGate(state: LimiterState, now: number, waitMs: number | undefined): LimiterState {
+  const { gate, log } = state;
+  const refusals = gate.refusals + 1;
+  const failures = gate.refusals - (waitMs === undefined ? 0 : REFUSALS_WITHOUT_BACKOFF);
+  const tryMs = failures < 0 ? 0 : backoffMs(failures, log.size === 0 ? LOCKOUT_BACKOFF : GATE_BACKOFF);
+  const hintedMs = Math.max(waitMs ?? 0, SHORTEST_GATE_MS, tryMs);
+  // Without a Retry-After, the service has a slot again at the latest when our oldest request expires.
+  const ownMs = waitMs === undefined ? (log.expiresAt(0) ?? Number.POSITIVE_INFINITY) - now : Number.POSITIVE_INFINITY;
+  const opensAt = Math.max(gate.opensAt, now + Math.max(SHORTEST_GATE_MS, Math.min(hintedMs, ownMs)));
+  return { ...state, gate: { opensAt, staleBefore: opensAt, room: 1, accepted: 0, refusals, test: 'window' } };
+}
+
+/** Keeps the gate closed at least until `at`. */
+export function stayClosedUntil(gate: Gate, at: number): Gate {
+  return at > gate.opensAt ? { ...gate, opensAt: at } : gate;
+}
+
+/** The first refusal of an unknown limit: what was accepted in the last minute is the limit. */
+function learnLimit(state: LimiterState, now: number, waitMs: number | undefined): LimiterState {
+  if (state.log.size === 0) return state; // others have used the limit
+  const learned = { ...state, limit: state.log.size, testAt: state.gate.opensAt + TEST_PAUSE_MS };
+  if (isOwnSlot(learned)) return followLog(learned);
+  return isShort(learned, waitMs) ? sendEvenly(learned, now, waitMs) : learned;
+}
+
+function isLearned({ configured, limit }: LimiterState): boolean {
+  return configured === Number.POSITIVE_INFINITY && limit !== configured;
+}
+
+/** Whether the gate opens when our own oldest request expires: the service then counts like the log. */
+function isOwnSlot({ log, gate }: LimiterState): boolean {
+  const expiresAt = log.expiresAt(0);
+  return expiresAt !== undefined && Math.abs(gate.opensAt - expiresAt) <= TOLERANCE_MS;
+}
+
+/** The log is right, and its size is the limit. */
+function followLog(state: LimiterState): LimiterState {
+  const { log, gate, limit } = state;
+  const opensAt = Math.max(gate.opensAt, log.expiresAt(0) ?? 0);
+  return {
+    ...state,
+    limit: Math.min(limit, Math.max(1, log.size)),
+    test: 'never',
+    gate: { ...gate, opensAt, staleBefore: opensAt, test: 'none' },
+    testAt: opensAt + 2 * TEST_PAUSE_MS,
+  };
+}
+
+/** Whether the service's window is full, because of the requests of this process. */
+function isAtLimit(state: LimiterState, { test, accepted, staleBefore }: Gate, waitMs: number | undefined): boolean {
+  if (isShort(state, waitMs)) return false;
+  const used = test === 'window' ? accepted : state.log.size;
+  // Requests before the start of this process count as well.
+  if (staleBefore === Number.NEGATIVE_INFINITY && waitMs !== undefined) return true;
+  // The first request behind a gate was refused again, or a learned limit is too high.
+  const isTooSoon = test === 'window' && (used === 0 || (isLearned(state) && waitMs !== undefined));
+  return isTooSoon || used >= NEARLY_ALL * state.limit;
+}
+
+/** The service's window is full. A learned limit is the number of requests that were accepted since the gate opened. */
+function waitForWindow(state: LimiterState, { test, accepted }: Gate, now: number): LimiterState {
+  const isMeasured = isLearned(state) && test === 'window' && accepted > 0;
+  const limit = isMeasured ? Math.min(state.limit, accepted) : state.limit;
+  return { ...state, limit, test: state.test === 'due' ? 'done' : state.test, testAt: now + 2 * TEST_PAUSE_MS };
+}
+
+/** Whether a hint is at most the time for one slot of a service that frees slots evenly. */
+function isShort({ limit, configured }: LimiterState, waitMs: number | undefined): boolean {
+  const perMinute = configured === Number.POSITIVE_INFINITY ? limit : configured;
+  return waitMs !== undefined && waitMs <= Math.ceil(WINDOW_MS / perMinute / 1000) * 1000 + ONE_SLOT_SLACK_MS;
+}
+
+/** The limit of the plan became known, or has changed. A larger one starts anew. */
+export function configured(state: LimiterState, perMinute: number, now: number): LimiterState {
+  if (state.isCap) return state;
+  const { pace } = state;
+  const known = { ...state, configured: perMinute, configuredAt: now, limit: perMinute };
+  if (perMinute > state.configured) return { ...known, pace: null, test: 'due' };
+  return { ...known, pace: pace && { ...pace, perMs: Math.min(perMinute / WINDOW_MS, pace.perMs) } };
+}
+
+/** The Retry-After of a refusal, in the unit that applies to it. */
+export function readRetryAfter(
+  before: UnitState,
+  result: RequestResult,
+  settings: Pick<LimiterSettings, 'retryAfterUnit'>,
+): RetryAfterReading {
+  const { retryAfterUnit } = settings;
+  const learned = unitAfterRefusal(before, result, settings);
+  const unit = unitOf(learned, retryAfterUnit, result.retryAfter);
+  const evidence = retryAfterUnit === 'auto' ? learned.evidence : 'set';
+  return { waitMs: retryAfterMs(result.retryAfter, unit), unit, evidence };
+}
+
+function unitAfterRefusal(
+  unit: UnitState,
+  { retryAfter, sentAt, now }: RequestResult,
+  { retryAfterUnit }: Pick<LimiterSettings, 'retryAfterUnit'>,
+): UnitState {
+  return retryAfterUnit === 'auto' ? weighRefusal(unit, retryAfter, { sentAt, now }) : unit;
+}

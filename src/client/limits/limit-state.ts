@@ -1,0 +1,133 @@
+import { AcceptedLog } from './accepted-log.ts';
+import type { RetryAfterUnit, UnitState } from './retry-after.ts';
+
+/** Increased when the record below changes: versions of the package with different records do not share a limit. */
+export const LIMITER_STATE_VERSION = 8;
+
+/** Every refusal closes the gate for all calls. When it opens, one request is sent first, then one more per response. */
+export interface Gate {
+  readonly opensAt: number;
+  /** A request that was sent before this time has met the last refusal: its response has no new information. */
+  readonly staleBefore: number;
+  /** Most requests in flight; infinity without a ramp. */
+  readonly room: number;
+  /** Requests accepted since it opened. */
+  readonly accepted: number;
+  /** Refusals minus the accepted requests since, at least 0. */
+  readonly refusals: number;
+  /**
+   * Why requests are sent although the log is full: the service may have started a new window, or a learned limit may be
+   * too low.
+   */
+  readonly test: 'none' | 'window' | 'limit';
+}
+
+/** Even sending: one request per `1 / perMs`, and up to `capacity` at once after a pause. */
+export interface Pace {
+  readonly perMs: number;
+  readonly capacity: number;
+  readonly tokens: number;
+  readonly at: number;
+  /** Factor by which the rate grows next. */
+  readonly step: number;
+  /** Whether it has grown since the last refusal. */
+  readonly grew: boolean;
+  readonly growsAt: number;
+  readonly refusedAt: number;
+}
+
+/**
+ * All that the limiter knows about one key, in one record that processes can share. The functions of limit-rules.ts,
+ * pace.ts and slots.ts return the next record; they change nothing but the two logs. Times are milliseconds of the
+ * limiter's clock.
+ */
+export interface LimiterState {
+  /** Requests per minute, from the options or from `quota()`; infinity for unknown. */
+  readonly configured: number;
+  /** Whether `configured` is a number of the options, which no test may exceed. */
+  readonly isCap: boolean;
+  /** Time at which it was read; -Infinity if never, or if a request was refused although the limit was not used up. */
+  readonly configuredAt: number;
+  /** Requests per minute: the configured number, or the one that was accepted before a refusal. */
+  readonly limit: number;
+  readonly inFlight: number;
+  readonly gate: Gate;
+  /** Whether a request beyond the full log would tell when the service's window ends. `never`: the log is right. */
+  readonly test: 'due' | 'done' | 'never';
+  /** Time from which a request tests whether a learned limit is too low. */
+  readonly testAt: number;
+  /** `null` if requests are sent as soon as the log has room. */
+  readonly pace: Pace | null;
+  readonly unit: UnitState;
+  /** The service asked for a wait longer than `maxRetryAfterMs`: nothing is sent before this time. */
+  readonly blockedUntil: number;
+  /** Requests that the service accepted, or may have accepted. */
+  readonly log: AcceptedLog;
+  /** With a cap, the requests that the service did not accept: they count as well. */
+  readonly refusedLog: AcceptedLog;
+}
+
+export interface LimiterSettings {
+  /** Requests per minute, a cap; `'learn'` reads or learns the number. Default: `'learn'`. */
+  readonly perMinute: 'learn' | number;
+  /** Maximum number of requests in flight. Default: 16. */
+  readonly maxConcurrent: number;
+  /** Longest Retry-After to wait for. Default: 600 000 ms. */
+  readonly maxRetryAfterMs: number;
+  /** The unit of an integer Retry-After; `'auto'` is seconds unless the responses show milliseconds. Default: `'auto'`. */
+  readonly retryAfterUnit: 'auto' | RetryAfterUnit;
+}
+
+export const DEFAULT_LIMITER_SETTINGS: LimiterSettings = {
+  perMinute: 'learn',
+  maxConcurrent: 16,
+  maxRetryAfterMs: 600_000,
+  retryAfterUnit: 'auto',
+};
+
+const NEVER = Number.NEGATIVE_INFINITY;
+const UNBOUNDED = Number.POSITIVE_INFINITY;
+
+const OPEN_GATE: Gate = { opensAt: NEVER, staleBefore: NEVER, room: UNBOUNDED, accepted: 0, refusals: 0, test: 'none' };
+
+/** The state before the first request. `perMinute`: infinity for unknown. */
+export function initialState(perMinute: number, isCap = false): LimiterState {
+  return {
+    configured: perMinute,
+    isCap,
+    configuredAt: NEVER,
+    limit: perMinute,
+    inFlight: 0,
+    gate: OPEN_GATE,
+    test: 'due',
+    testAt: NEVER,
+    pace: null,
+    unit: { evidence: 'assumed', endsAt: 0 },
+    blockedUntil: NEVER,
+    log: new AcceptedLog(),
+    refusedLog: new AcceptedLog(),
+  };
+}
+
+/** The time before which no request is sent, because of a refusal. */
+export function closedUntil({ gate, blockedUntil }: LimiterState): number {
+  return Math.max(gate.opensAt, blockedUntil);
+}
+
+/** Whether neither the options nor `quota()` nor a refusal has shown a limit. */
+export function isUnknown({ limit }: LimiterState): boolean {
+  return limit === UNBOUNDED;
+}
+
+/** Changes the number of requests in flight, and takes as many tokens. */
+export function addInFlight(state: LimiterState, calls: number): LimiterState {
+  const { pace } = state;
+  const taken = pace !== null && calls > 0 ? { ...pace, tokens: pace.tokens - calls } : pace;
+  return { ...state, inFlight: state.inFlight + calls, pace: taken };
+}
+
+/** A request that the service did not count. */
+export function returnSlot(state: LimiterState): LimiterState {
+  const { pace } = state;
+  return { ...state, inFlight: state.inFlight - 1, pace: pace && { ...pace, tokens: pace.tokens + 1 } };
+}

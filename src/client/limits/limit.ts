@@ -1,0 +1,47 @@
+import { applyReport, configured, type Report, type RetryAfterReading, readRetryAfter } from './limit-rules.ts';
+import { initialState, type LimiterSettings, type LimiterState } from './limit-state.ts';
+import { type Grant, grant, isLimitWanted } from './slots.ts';
+
+/** The limit of one key, without timer or queue: the current state, and the functions that change it. */
+export class Limit {
+  readonly settings: LimiterSettings;
+  state: LimiterState;
+
+  constructor(settings: LimiterSettings) {
+    this.settings = settings;
+    this.state = startingState(settings);
+  }
+
+  /** Milliseconds by which the clock of `state` is ahead of the limiter's own, by which all other times are given. */
+  get aheadMs(): number {
+    return 0;
+  }
+
+  /** `wanted`: the calls that this process can send now; `_queued`: with those that it cannot send yet. */
+  grant(now: number, wanted: number, _queued: number): Grant {
+    const granted = grant(this.state, { now, wanted });
+    this.state = granted.state;
+    return granted.grant;
+  }
+
+  /** Returns the meaning of the Retry-After of a refusal. */
+  report(report: Report): RetryAfterReading | undefined {
+    const { state, settings } = this;
+    const reading = report.kind === 'refused' ? readRetryAfter(state.unit, report, settings) : undefined;
+    this.state = applyReport(state, report, settings);
+    return reading;
+  }
+
+  /** Whether this process must call `quota()` for the limit. `waiting`: the number of its waiting calls. */
+  isWanted(now: number, waiting: number): boolean {
+    return isLimitWanted(this.state, { now, waiting });
+  }
+}
+
+/** The state of a process that starts. The option of this process overrides the limit that another one has stored. */
+export function startingState({ perMinute }: LimiterSettings, stored?: LimiterState): LimiterState {
+  const isCap = perMinute !== 'learn';
+  if (stored === undefined) return initialState(isCap ? perMinute : Number.POSITIVE_INFINITY, isCap);
+  const known = isCap ? configured({ ...stored, isCap: false }, perMinute, stored.configuredAt) : stored;
+  return known.isCap === isCap ? known : { ...known, isCap };
+}

@@ -1,0 +1,353 @@
+import { type SteadyTime, steadyTime } from '../../clock.ts';
+import { WINDOW_MS } from '../accepted-log.ts';
+import { Limit, startingState } from '../limit.ts';
+import { applyReport, type Report, type RetryAfterReading, stayClosedUntil } from '../limit-rules.ts';
+import { addInFlight, type LimiterSettings, type LimiterState } from '../limit-state.ts';
+import { advance, freeSlots, type Grant, grant, isLimitWanted } from '../slots.ts';
+import type { LimitStore } from './limit-store.ts';
+import { type Lease, type SharedState, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
+
+/** Between attempts to reach a store that failed. */
+const TRY_AGAIN_MS = 1_000;
+/**
+ * Shortest and longest time between two checks whether other processes have released slots; it grows by a factor while
+ * no process writes.
+ */
+const LOOK_AGAIN_MS = 30;
+const LOOK_AGAIN_FACTOR = 1.5;
+const LOOK_AGAIN_AT_LEAST_MS = 1_000;
+/** A process that has not written for this long is dead; attempts take less time. */
+const LEASE_MS = 30_000;
+/** A process that waited this recently still waits. */
+const WAITS_MS = 2_000;
+/** Longest duration of a `quota()` call for the limit, which may have to wait for the next window. */
+const QUOTA_CALL_MS = WINDOW_MS;
+
+const NO_GRANT: Grant = { count: 0, askAgainAt: undefined };
+const NO_LEASE: Lease = { inFlight: 0, waiting: 0, seenAt: 0, askedAt: 0 };
+
+/** The store through which processes share a limit, and its name there. */
+export type Sharing = Pick<StoreExchangeOptions, 'store' | 'name'>;
+
+export interface SharedLimitOptions extends StoreExchangeOptions {
+  readonly settings: LimiterSettings;
+  /** Called when a grant may have become possible. */
+  readonly onChange: () => void;
+  /** Called when the store fails and this process continues alone. */
+  readonly onOutage?: ((reason: string) => void) | undefined;
+}
+
+/**
+ * The limit of one key for several processes. Each process reads the shared state, applies its reports, decides like a
+ * single process, and writes the result if no other process wrote meanwhile; otherwise it starts again. All processes
+ * decide with the same code, and no slot is granted twice.
+ */
+export class SharedLimit extends Limit {
+  readonly #options: SharedLimitOptions;
+  readonly #time: SteadyTime;
+  #exchange: StoreExchange;
+  /** Reports that are not in the store yet, in the time of this process. */
+  #reports: Report[] = [];
+  /** Number of requests that were granted and not reported yet. */
+  #inFlight = 0;
+  /** Those of them that no call has used yet. */
+  #granted = NO_GRANT;
+  #wanted = 0;
+  #queued = 0;
+  #asksForLimit = false;
+  #askAt = Number.NEGATIVE_INFINITY;
+  #lookAgainMs = LOOK_AGAIN_MS;
+  /** The version of the state at the last check. */
+  #seenVersion = '';
+  #isExchanging = false;
+  #exchanged: Promise<void> = Promise.resolve();
+  #hasMore = false;
+  /** Set if the store failed: this process decides alone until this time, and longer if the store fails again. */
+  #aloneUntil: number | undefined;
+  /** Number of processes that each continue with a part of the limit; otherwise 1. */
+  #sharers = 1;
+  /** The end of the longest Retry-After of this process, in its own time. A store that fails over can lose a refusal. */
+  #refusedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(options: SharedLimitOptions) {
+    super(options.settings);
+    this.#options = options;
+    this.#time = steadyTime(options.clock);
+    this.#exchange = new StoreExchange(options);
+  }
+
+  override get aheadMs(): number {
+    return this.#exchange.aheadMs;
+  }
+
+  /** Another client of the key has another store: it replaces the store in use if that has failed. */
+  offerStore(store: LimitStore): void {
+    if (this.#aloneUntil === undefined || store === this.#options.store) return;
+    this.#exchange = new StoreExchange({ ...this.#options, store });
+    this.#aloneUntil = this.#time.now();
+  }
+
+  /** Resolves when the store has all reports, or has failed. */
+  stored(): Promise<void> {
+    return this.#exchanged;
+  }
+
+  override grant(now: number, wanted: number, queued: number): Grant {
+    this.#wanted = wanted;
+    this.#queued = queued;
+    const granted = this.#handOut(wanted);
+    if (granted) return granted;
+    if (wanted === 0) return NO_GRANT;
+    if (this.#aloneUntil !== undefined) return this.#grantAlone(now, wanted, this.#aloneUntil);
+    if (now >= this.#askAt) this.#exchangeSoon();
+    return { count: 0, askAgainAt: this.#hasMore ? undefined : this.#askAt };
+  }
+
+  override report(report: Report): RetryAfterReading | undefined {
+    if (report.kind !== 'configured') this.#inFlight -= 1;
+    else this.#asksForLimit = false;
+    this.#reports.push(report);
+    if (this.#aloneUntil === undefined) this.#exchangeSoon();
+    const shifted = shiftReport(report, this.aheadMs);
+    const isLimit = shifted.kind === 'configured';
+    const own = isLimit ? { ...shifted, perMinute: partOf(shifted.perMinute, this.#sharers) } : shifted;
+    const reading = super.report(own);
+    const { waitMs = 0 } = reading ?? {};
+    if (waitMs <= this.settings.maxRetryAfterMs) this.#refusedUntil = Math.max(this.#refusedUntil, report.now + waitMs);
+    return reading;
+  }
+
+  /** Only the process that the state names calls `quota()`. */
+  override isWanted(now: number, waiting: number): boolean {
+    return this.#aloneUntil === undefined ? this.#asksForLimit : super.isWanted(now + this.aheadMs, waiting);
+  }
+
+  /** Passes the granted slots to the waiting calls, whose number may have decreased. */
+  #handOut(wanted: number): Grant | undefined {
+    const { count: granted } = this.#granted;
+    this.#granted = NO_GRANT;
+    const count = Math.min(granted, wanted);
+    this.#wanted -= count;
+    const now = this.#time.now();
+    for (let call = count; call < granted; call += 1) this.report({ kind: 'unused', now, sentAt: now });
+    return count === 0 ? undefined : { count, askAgainAt: wanted > count ? this.#askAt : undefined };
+  }
+
+  /** Asks again for the next slot, or for the next try of the store if that is earlier and no try is running. */
+  #grantAlone(now: number, wanted: number, aloneUntil: number): Grant {
+    if (now >= aloneUntil) this.#exchangeSoon();
+    const { count, askAgainAt } = super.grant(now + this.aheadMs, wanted, wanted);
+    this.#inFlight += count;
+    const slotAt = askAgainAt === undefined ? undefined : askAgainAt - this.aheadMs;
+    return { count, askAgainAt: this.#isExchanging ? slotAt : Math.min(aloneUntil, slotAt ?? aloneUntil) };
+  }
+
+  /**
+   * In an outage of the store, drops reports that have no effect: of requests that expired, refusals whose wait ended,
+   * and unused slots.
+   */
+  #forgetOldReports(): void {
+    if (this.#aloneUntil === undefined) return;
+    const now = this.#time.now();
+    const isClosed = this.state.gate.opensAt - this.aheadMs > now;
+    this.#reports = this.#reports.filter((report) => {
+      if (report.kind === 'configured' || (report.kind === 'refused' && isClosed)) return true;
+      return report.kind !== 'unused' && report.now > now - WINDOW_MS;
+    });
+  }
+
+  /** In a microtask, so that simultaneous reports are written together; one exchange at a time. */
+  #exchangeSoon(): void {
+    this.#hasMore = true;
+    if (this.#isExchanging) return;
+    this.#isExchanging = true;
+    this.#exchanged = Promise.resolve().then(() => this.#exchangeAll());
+  }
+
+  async #exchangeAll(): Promise<void> {
+    const exchange = this.#exchange;
+    try {
+      while (this.#hasMore) {
+        this.#hasMore = false;
+        this.#apply(await exchange.commit(() => this.#propose()));
+        this.#options.onChange();
+      }
+      this.#isExchanging = false;
+    } catch (error) {
+      this.#isExchanging = false;
+      if (exchange === this.#exchange) this.#continueAlone(error);
+      this.#options.onChange();
+    }
+  }
+
+  #propose(): Proposal {
+    // Before each proposal and at no other time, because `#apply` removes as many reports as the proposal has.
+    this.#forgetOldReports();
+    const { aheadMs, id, state } = this.#exchange;
+    return propose({
+      settings: this.settings,
+      id,
+      known: state,
+      inFlight: this.#inFlight,
+      reports: this.#reports.map((report) => shiftReport(report, aheadMs)),
+      wanted: this.#wanted,
+      queued: this.#queued,
+      refusedUntil: this.#refusedUntil + aheadMs,
+      now: this.#exchange.now(),
+    });
+  }
+
+  #apply({ state, grant, asks, reported }: Proposal): void {
+    this.#aloneUntil = undefined;
+    this.#sharers = 1;
+    this.#reports.splice(0, reported);
+    this.state = copyOf(state.limit);
+    for (const report of this.#reports) super.report(shiftReport(report, this.aheadMs));
+    this.#asksForLimit ||= asks;
+    this.#inFlight += grant.count;
+    // If a request was refused during the exchange, the grant is returned: it did not consider the refusal.
+    const isRefused = this.#reports.some(({ kind }) => kind === 'refused');
+    this.#granted = grant;
+    if (isRefused) this.#handOut(0);
+    const now = this.#time.now();
+    const { version } = this.#exchange;
+    this.#lookAgainMs = version === this.#seenVersion ? LOOK_AGAIN_FACTOR * this.#lookAgainMs : LOOK_AGAIN_MS;
+    this.#seenVersion = version;
+    const at = grant.askAgainAt === undefined ? now + this.#lookAgainMs : grant.askAgainAt - this.aheadMs;
+    const isWaiting = (state.leases[this.#exchange.id]?.waiting ?? 0) > 0;
+    this.#askAt = isWaiting ? Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS) : now;
+  }
+
+  #continueAlone(error: unknown): void {
+    const isNew = this.#aloneUntil === undefined;
+    this.#aloneUntil = this.#time.now() + TRY_AGAIN_MS;
+    if (!isNew) return;
+    const { state } = this.#propose();
+    this.#sharers = Object.keys(state.leases).length;
+    this.state = shareOf(state.limit, this.#sharers, this.#inFlight);
+    this.#options.onOutage?.(error instanceof Error ? error.message : String(error));
+  }
+}
+
+interface ProposalParts {
+  readonly settings: LimiterSettings;
+  /** The id of this process in the store. */
+  readonly id: string;
+  /** The state that was last read from the store. */
+  readonly known: SharedState | undefined;
+  /** Calls of this process in flight, without those that `reports` end. */
+  readonly inFlight: number;
+  /** Reports that are not in the store yet, in the time of the store. */
+  readonly reports: readonly Report[];
+  /** Number of calls that this process can send now. */
+  readonly wanted: number;
+  /** Number of its waiting calls, including those that it cannot send yet. */
+  readonly queued: number;
+  /** The end of the longest Retry-After of this process, which the store may have lost. */
+  readonly refusedUntil: number;
+  /** The store's time. */
+  readonly now: number;
+}
+
+/** The next state that a process offers to the store, and the calls that it may send when the state is written. */
+interface Proposal {
+  readonly state: SharedState;
+  readonly grant: Grant;
+  /** Whether this process, and no other, must call `quota()` for the limit. */
+  readonly asks: boolean;
+  /** Number of reports in the state. */
+  readonly reported: number;
+  readonly isNews: boolean;
+}
+
+/** Applies the reports of this process to the shared state, and requests a grant for its calls. */
+function propose(parts: ProposalParts): Proposal {
+  const { settings, id, known, inFlight, reports, wanted } = parts;
+  const { at: since, leases: before } = known ?? { at: Number.NEGATIVE_INFINITY, leases: {} };
+  const now = Math.max(parts.now, since);
+  const leases = new Map(Object.entries(before));
+  const own = leases.get(id) ?? NO_LEASE;
+  const dead = reclaimDead(leases, { id, now });
+  // The logs are changed in place, and the known state is needed again if another process writes first.
+  let limit = startingState(settings, known && copyOf(known.limit));
+  // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
+  limit = addInFlight(limit, inFlight + reports.filter(({ kind }) => kind !== 'configured').length - own.inFlight);
+  for (const report of [...reports, ...dead])
+    limit = applyReport(limit, respondedBetween(report, since, now), settings);
+  limit = { ...limit, gate: stayClosedUntil(limit.gate, parts.refusedUntil) };
+  const contenders = contendersOf(leases, id, now);
+  const free = contenders.length === 0 ? wanted : Math.ceil(freeSlots(advance(limit, now)) / (contenders.length + 1));
+  const granted = grant(limit, { now, wanted: Math.min(wanted, Math.max(1, free)) });
+  const { count } = granted.grant;
+  const waiting = wanted - count;
+  const queued = contenders.reduce((sum, lease) => sum + lease.waiting, parts.queued - count);
+  const asks = isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, id, now);
+  leases.set(id, { inFlight: inFlight + count, waiting, seenAt: now, askedAt: asks ? now : own.askedAt });
+  const beginsToWait = waiting > 0 && own.waiting === 0;
+  return {
+    state: { at: now, limit: granted.state, leases: Object.fromEntries(leases) },
+    // If its share is used, the grant has no time to ask again: the process checks soon whether others used the rest.
+    grant: granted.grant,
+    reported: reports.length,
+    asks,
+    isNews: asks || beginsToWait || reports.length + count + dead.length > 0,
+  };
+}
+
+/** The state with which one of several processes continues when the store fails: an equal part of everything. */
+function shareOf(state: LimiterState, processes: number, inFlight: number): LimiterState {
+  const { configured, limit, log, refusedLog, pace } = state;
+  return {
+    ...state,
+    inFlight,
+    configured: partOf(configured, processes),
+    limit: partOf(limit, processes),
+    log: log.copy(processes),
+    refusedLog: refusedLog.copy(processes),
+    pace: pace && { ...pace, perMs: pace.perMs / processes, capacity: Math.max(1, pace.capacity / processes) },
+  };
+}
+
+/** An equal part of a limit, at least one request per minute. */
+function partOf(perMinute: number, processes: number): number {
+  return Math.max(1, Math.floor(perMinute / processes));
+}
+
+function copyOf(state: LimiterState): LimiterState {
+  return { ...state, log: state.log.copy(), refusedLog: state.refusedLog.copy() };
+}
+
+/** The report with its times in a clock that is `byMs` ahead. */
+function shiftReport(report: Report, byMs: number): Report {
+  const now = report.now + byMs;
+  return report.kind === 'configured' ? { ...report, now } : { ...report, now, sentAt: report.sentAt + byMs };
+}
+
+/** A response that arrived while another process wrote counts as later than that write: all processes see one order. */
+function respondedBetween(report: Report, earliest: number, latest: number): Report {
+  // The wait of a refusal counts from its response.
+  const from = report.kind === 'refused' ? report.now : Math.max(earliest, report.now);
+  return { ...report, now: Math.min(latest, from) };
+}
+
+/** Whether a process that has not ended called `quota()` for the limit, and its response can still arrive. */
+function isAsked(leases: ReadonlyMap<string, Lease>, id: string, now: number): boolean {
+  return [...leases].some(([name, { askedAt, inFlight, waiting }]) => {
+    return now - askedAt < QUOTA_CALL_MS && (name === id || inFlight > 0 || waiting > 0);
+  });
+}
+
+/** The other processes that wait. */
+function contendersOf(leases: ReadonlyMap<string, Lease>, id: string, now: number): Lease[] {
+  const others = [...leases].filter(([name]) => name !== id).map(([, lease]) => lease);
+  return others.filter(({ waiting, seenAt }) => waiting > 0 && now - seenAt < WAITS_MS);
+}
+
+/** Removes dead processes. The service may have counted their requests in flight. */
+function reclaimDead(leases: Map<string, Lease>, { id, now }: { readonly id: string; readonly now: number }): Report[] {
+  const dead = [...leases].filter(([name, { seenAt }]) => name !== id && now - seenAt >= LEASE_MS);
+  for (const [name] of dead) leases.delete(name);
+  return dead.flatMap(([, { inFlight, seenAt }]) =>
+    new Array<Report>(inFlight).fill({ kind: 'lost', now, sentAt: Math.max(seenAt, now - WINDOW_MS) }),
+  );
+}
