@@ -42,14 +42,15 @@ export interface CallOptions {
    */
   readonly onLimit?: 'wait' | 'throw' | undefined;
   /**
-   * `'high'` sends the call before waiting calls of a lower priority, `'low'` after those of a higher one.
+   * `'high'` sends the call before waiting calls of a lower priority, `'low'` after those of a higher one. A call of high
+   * priority may use the requests that `quotaGuard` keeps in reserve.
    *
    * @default 'normal'
    */
   readonly priority?: 'high' | 'normal' | 'low' | undefined;
   /**
    * Whether the call shares the request of an identical call in flight: one with the same path, query, `headers`, `timeoutMs`,
-   * `maxRetries`, `onLimit`, `useReserve`, `priority` and `maxAgeMs`. `false` sends its own request.
+   * `maxRetries`, `onLimit`, `priority` and `maxAgeMs`. `false` sends its own request.
    *
    * @default true
    */
@@ -70,12 +71,6 @@ export interface CallOptions {
    * @example { 'accept-language': 'de' }
    */
   readonly headers?: HeadersOption | undefined;
-  /**
-   * Whether the call may use the requests that `quotaGuard` keeps in reserve.
-   *
-   * @default false
-   */
-  readonly useReserve?: boolean | undefined;
 }
 
 /** Call options with a schema for the data. */

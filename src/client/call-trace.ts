@@ -2,8 +2,8 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import type { ResponseMeta } from './api-call.ts';
 import type { Attempt } from './attempt.ts';
 import { FxRatesError } from './errors/errors.ts';
-import { maskKeysIn } from './keys/mask.ts';
-import type { KeyLimits } from './state/key-limits.ts';
+import type { KeyLimits } from './key/key-limits.ts';
+import { maskKeysIn } from './key/mask.ts';
 
 /**
  * Message of the tracing channel `fxrates:call`. `start`, `end` and `asyncStart` have the fields that are known then,

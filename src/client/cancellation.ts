@@ -89,15 +89,22 @@ interface Work<T> {
 export class SharedWork<T> {
   #work: Work<T> | undefined;
 
-  /** Joins the work in flight, or starts it. Rejects with the signal's reason as soon as that aborts. */
-  async join(start: (cancellation: Cancellation) => Promise<T>, signal: CancelSignal): Promise<T> {
+  /**
+   * Joins the work in flight, or starts it. Rejects with the signal's reason as soon as that aborts. `continues`: whether
+   * the work then continues for later callers, although no other caller waits for it.
+   */
+  async join(
+    start: (cancellation: Cancellation) => Promise<T>,
+    signal: CancelSignal,
+    continues: () => boolean = () => false,
+  ): Promise<T> {
     const work = this.#work ?? this.#begin(start);
     work.callers += 1;
     try {
       return await abortable(work.result, signal);
     } finally {
       work.callers -= 1;
-      if (work.callers === 0) this.#end(work);
+      if (work.callers === 0 && !(signal.aborted && continues())) this.#end(work);
     }
   }
 
@@ -105,11 +112,15 @@ export class SharedWork<T> {
     const cancellation = new Cancellation();
     const work = { result: start(cancellation), cancellation, callers: 0 };
     this.#work = work;
+    const settled = () => {
+      if (work.callers === 0) this.#end(work);
+    };
+    work.result.then(settled, settled);
     return work;
   }
 
   #end(work: Work<T>): void {
-    this.#work = undefined; // it is `work`: other work starts only after this end
+    if (this.#work === work) this.#work = undefined;
     work.cancellation.cancel(new AbortError());
   }
 }

@@ -1,17 +1,16 @@
 import { environmentProxy } from '../environment-proxy.ts';
 import { VERSION } from '../version.ts';
 import { type OpenSettings, requireBaseUrl } from './config/settings.ts';
-import { operationEndpoint } from './endpoints.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { ClientEvents } from './events.ts';
-import { ApiKey } from './keys/api-key.ts';
-import { type ApiKeyOption, KeySource } from './keys/key-source.ts';
+import { ApiKey } from './key/api-key.ts';
+import { type ApiKeyOption, KeySource } from './key/key-source.ts';
+import { ignoredOptionsWarning, sharedOptions } from './key/key-state.ts';
+import { KeyStates } from './key/key-states.ts';
 import type { Lifetime } from './lifetime.ts';
-import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import type { AnyOptions } from './options.ts';
 import { createPipeline } from './pipeline.ts';
-import { ignoredOptionsWarning, sharedOptions } from './state/key-state.ts';
-import { KeyStates } from './state/key-states.ts';
+import type { Caller, CallResponse } from './steps/share-request.ts';
 import type { Timers } from './timers.ts';
 import { proxyTransport } from './transport/default-transport.ts';
 
@@ -59,9 +58,8 @@ export function connect({ options, settings: open, events, timers, lifetime, key
   const keys = shared ?? new KeySource(apiKey, warn);
   const sharedKey = shared?.known();
   if (sharedKey !== undefined) warn(sharedKey);
-  const quota = operationEndpoint('quota', undefined);
   const agent = userAgent();
-  const send = createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent: agent });
+  const send = createPipeline({ settings, events, timers, lifetime, keys, states, userAgent: agent });
   return { keys, states, send };
 }
 

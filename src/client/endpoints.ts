@@ -1,16 +1,17 @@
 import type { OperationTypes } from '../generated/operation-methods.ts';
 import { type Operation, type OperationId, operations, type Parameter } from '../generated/operations.ts';
-import { querySchemas, responseSchemas } from '../generated/schemas.ts';
+import { querySchemas } from '../generated/schemas.ts';
 import { definedOf, isJsonObject } from '../json-object.ts';
 import { createOperationFinder, fillPath } from '../operation-path.ts';
 import { parseSchema } from '../parse-schema.ts';
 import type { CallOptions } from './api-call.ts';
+import type { Endpoint, ParsedEnvelope } from './call.ts';
 import { refuse } from './config/checks.ts';
 import { optionNames } from './config/option-table.ts';
 import { refuseKeyParameters } from './config/request-headers.ts';
 import { describeValue } from './errors/describe-value.ts';
 import { ConfigError } from './errors/errors.ts';
-import type { Endpoint, ParsedEnvelope } from './request.ts';
+import { parseOperation } from './parse-response.ts';
 
 /** The query of an operation; `undefined` if it takes none. */
 export type OperationQuery<Id extends OperationId> = OperationTypes[Id]['query'];
@@ -48,7 +49,7 @@ export function operationEndpoint(id: OperationId, parameters: object = {}): End
     throw new ConfigError(`${id}: ${issue?.path.map((part) => `'${String(part)}': `).join('')}${issue?.message}`);
   }
   const target = buildOperationTarget(operation, values);
-  return { name: id, target, consumesQuota: operation.consumesQuota, parse: (body) => parseWith(id, body) };
+  return { name: id, target, consumesQuota: operation.consumesQuota, parse: (body) => parseOperation(id, body) };
 }
 
 /** Warnings of an operation or parameters that the contract marks as deprecated. */
@@ -70,12 +71,7 @@ export function pathEndpoint(given: unknown, query: Readonly<Record<string, unkn
   const known = findOperation(path)?.operation;
   if (known === undefined) return { name: path, target, consumesQuota: true, parse: parseEnvelope };
   const { id, consumesQuota } = known;
-  return { name: id, target, consumesQuota, parse: (body) => parseWith(id, body) };
-}
-
-function parseWith(id: OperationId, body: unknown): ParsedEnvelope {
-  const parsed = parseSchema(responseSchemas[id], body);
-  return parsed.success ? { data: (parsed.data as { readonly data: unknown }).data } : { issues: parsed.error.issues };
+  return { name: id, target, consumesQuota, parse: (body) => parseOperation(id, body) };
 }
 
 function parseEnvelope(body: unknown): ParsedEnvelope {

@@ -1,10 +1,11 @@
 import type { QuotaData } from '../generated/types.ts';
 import { type Attempt, requestIdOf } from './attempt.ts';
+import type { Call, QuotaReason } from './call.ts';
 import { callHook } from './call-hook.ts';
 import type { FxRatesError, FxRatesErrorKind } from './errors/errors.ts';
+import type { KeyLimits } from './key/key-limits.ts';
 import type { UnitEstimate } from './limits/retry-after.ts';
-import type { KeyedRequest } from './request.ts';
-import type { KeyLimits } from './state/key-limits.ts';
+import type { ResponseHeaders } from './transport/transport.ts';
 
 /** The fields of every event. */
 export interface KeyEvent {
@@ -94,7 +95,7 @@ export interface QuotaEvent extends KeyEvent {
    * Why `quota()` was called: by the program (`'call'`), or by the client to explain a refused request (`'refusal'`), to
    * update its estimate (`'refresh'`) or to learn the per-minute limit (`'limit'`).
    */
-  readonly reason: 'call' | 'refusal' | 'refresh' | 'limit';
+  readonly reason: QuotaReason;
   /** The quota record of the service. */
   readonly quota: QuotaData;
 }
@@ -166,8 +167,13 @@ export interface EventSubject {
 }
 
 interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs' | 'until'> {
-  readonly request: KeyedRequest;
+  readonly call: Call;
   readonly error: FxRatesError;
+}
+
+interface EndedAttempt {
+  readonly durationMs: number;
+  readonly headers: ResponseHeaders | Headers | undefined;
 }
 
 /** Calls the hooks and the logger. No event contains the full key. */
@@ -182,28 +188,28 @@ export class ClientEvents {
 
   readonly #warn = (message: string) => this.#hooks.logger?.warn(message);
 
-  /** Reports the last attempt in the log of the request, which has ended. */
-  request(subject: EventSubject, request: KeyedRequest, durationMs: number): void {
+  /** Reports the last attempt of the call, which has ended. */
+  request(subject: EventSubject, call: Call, { durationMs, headers }: EndedAttempt): void {
     this.#emit(this.#hooks.onRequest, () => {
-      const { attempts, lastHeaders } = request.log;
-      const requestId = requestIdOf(lastHeaders);
-      const ended = attempts[attempts.length - 1] as Attempt; // the log has the attempt already
+      const { attempts } = call;
+      const requestId = requestIdOf(headers);
+      const ended = attempts[attempts.length - 1] as Attempt; // it was added already
       return {
         ...about(subject),
-        ...callOf(request),
+        ...callOf(call),
         attempt: attempts.length,
         ...ended,
-        requestId: requestId && request.key.redact(requestId),
+        requestId: requestId && call.key.redact(requestId),
         durationMs,
       };
     });
   }
 
-  retry(subject: EventSubject, { request, error: { kind, status, code }, ...plan }: PlannedRetry): void {
+  retry(subject: EventSubject, { call, error: { kind, status, code }, ...plan }: PlannedRetry): void {
     const { estimate } = subject.unitTracker;
     this.#emit(this.#hooks.onRetry, () => ({
       ...about(subject),
-      ...callOf(request),
+      ...callOf(call),
       ...{ kind, status, code, ...plan, retryAfterUnit: estimate },
     }));
   }
@@ -249,8 +255,8 @@ function about(subject: EventSubject): KeyEvent {
   return { key: subject.key, limits: subject.limits() };
 }
 
-function callOf({ endpoint, key, log }: KeyedRequest) {
-  return { operation: key.redact(endpoint.name), target: key.redact(endpoint.target), callId: log.callId };
+function callOf({ endpoint, key, id }: Call) {
+  return { operation: key.redact(endpoint.name), target: key.redact(endpoint.target), callId: id };
 }
 
 /** The console, whose lines come from many sources. */

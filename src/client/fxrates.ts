@@ -11,6 +11,7 @@ import {
   type SchemaCallOptions,
 } from './api-call.ts';
 import { Batch, type BatchOptions, type BatchQueries, type QueryOperation } from './batch.ts';
+import type { Endpoint } from './call.ts';
 import { isTraced, traceCall } from './call-trace.ts';
 import { resolveBatch, resolveCall, resolvePoll } from './config/call-settings.ts';
 import { inheritedOptions, type OpenSettings, resolveOptions } from './config/settings.ts';
@@ -26,18 +27,17 @@ import {
 import { withCallId } from './errors/caller-error.ts';
 import { ConfigError } from './errors/errors.ts';
 import { ClientEvents } from './events.ts';
-import type { KeySource } from './keys/key-source.ts';
+import type { KeyLimits } from './key/key-limits.ts';
+import type { QuotaEstimate } from './key/key-quota.ts';
+import type { KeySource } from './key/key-source.ts';
+import type { KeyState } from './key/key-state.ts';
 import { Lifetime } from './lifetime.ts';
-import { type Caller, type CallResponse, metaOf } from './middleware/coalesce.ts';
 import { dataWithTextNumbers, type Numbers, type WithNumbers } from './numbers.ts';
 import type { AnyOptions, FxRatesOptions } from './options.ts';
 import { payloadContext } from './parse-response.ts';
 import { createPoll, type Poll, type PollOptions, type PollQueries } from './poll.ts';
-import type { QuotaEstimate } from './quota/quota-ledger.ts';
-import type { Endpoint } from './request.ts';
 import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
-import type { KeyLimits } from './state/key-limits.ts';
-import type { KeyState } from './state/key-state.ts';
+import { type Caller, type CallResponse, metaOf } from './steps/share-request.ts';
 import { Timers } from './timers.ts';
 
 /**
@@ -162,7 +162,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
       clock,
       time,
       clientSignals: this.#lifetime.signals,
-      ledger: () => this.#stateInUse()?.ledger,
+      quota: () => this.#stateInUse()?.quota,
       fetchQuota: (ended) => this.request<QuotaData>('quota', undefined, { priority: 'high', signal: ended }),
       call: (each, ended) => this.request(operation, each, { ...options, signal: ended }).withMeta(),
     });
@@ -203,7 +203,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 
   /** Returns the last quota record and the requests since; `undefined` before the first record, and after its reset. */
   quotaEstimate(): QuotaEstimate | undefined {
-    return this.#stateInUse()?.ledger.estimate();
+    return this.#stateInUse()?.quota.estimate();
   }
 
   /** `undefined` before the first key. */
@@ -260,7 +260,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     { caller, startedAt, schema }: FinishingCall,
   ): CallResult<Data> | Promise<CallResult<Data>> {
     const { time, numbers } = this.#settings;
-    const { response, log } = received;
+    const { response, call } = received;
     const key = this.#connection?.keys.known();
     // Parsed from the text, because clients with another option `numbers` share cached responses.
     const parsed = numbers === 'number' ? response.data : dataWithTextNumbers(response.rawBody);
@@ -270,10 +270,10 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
       return { data: data as Data, meta: () => metaOf(received, durationMs) };
     };
     if (schema === undefined) return resultOf(parsed);
-    const context = payloadContext(response, { endpoint: caller.endpoint.name, key, log });
+    const context = payloadContext(response, { endpoint: caller.endpoint.name, key, attempts: call.attempts });
     const checked = this.#lifetime.untilClosed(checkPayload(schema, parsed, context));
-    const ended = this.#timers.withDeadline(checked, caller, { attempts: log.attempts });
-    return ended.then(resultOf, (error) => Promise.reject(withCallId(error, log)));
+    const ended = this.#timers.withDeadline(checked, caller, { attempts: call.attempts });
+    return ended.then(resultOf, (error) => Promise.reject(withCallId(error, call)));
   }
 
   /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */

@@ -21,13 +21,13 @@ export {
   TimeoutError,
 } from './errors/errors.ts';
 export type { Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './events.ts';
+export { forecastQuota, type QuotaForecast } from './forecast.ts';
 export { FxRates } from './fxrates.ts';
+export type { KeyLimits } from './key/key-limits.ts';
+export type { QuotaEstimate } from './key/key-quota.ts';
 export type { LimitStore } from './limits/shared/limit-store.ts';
-export type { Middleware } from './middleware/intercept.ts';
 export type { CacheOptions, CacheStore, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from './options.ts';
 export type { Poll, PollItem, PollOptions, PollSchedule } from './poll.ts';
-export { forecastQuota, type QuotaForecast } from './quota/forecast.ts';
-export type { QuotaEstimate } from './quota/quota-ledger.ts';
 export type { StandardSchema } from './standard-schema.ts';
-export type { KeyLimits } from './state/key-limits.ts';
+export type { Middleware } from './steps/intercept.ts';
 export type { FetchLike } from './transport/transport.ts';

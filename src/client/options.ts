@@ -2,11 +2,11 @@ import type { Dispatcher } from 'undici';
 import type { HeadersOption } from './api-call.ts';
 import type { Clock } from './clock.ts';
 import type { EventHooks } from './events.ts';
-import type { ApiKeyOption } from './keys/key-source.ts';
+import type { QuotaEstimate } from './key/key-quota.ts';
+import type { ApiKeyOption } from './key/key-source.ts';
 import type { LimitStore } from './limits/shared/limit-store.ts';
-import type { Middleware } from './middleware/intercept.ts';
 import type { Numbers } from './numbers.ts';
-import type { QuotaEstimate } from './quota/quota-ledger.ts';
+import type { Middleware } from './steps/intercept.ts';
 import type { FetchLike } from './transport/transport.ts';
 
 /** How the key is sent: `Authorization: Bearer <key>`, `Authorization: <key>`, or the query parameter `api_key=<key>`. */
@@ -75,8 +75,8 @@ export interface CacheStore {
 /** The option `quotaGuard`: how many requests of the monthly quota are kept in reserve. */
 export interface QuotaGuardOptions {
   /**
-   * Requests to keep in reserve. If only these are left, a call rejects with `QuotaExhaustedError` unless it sets
-   * `useReserve`.
+   * Requests to keep in reserve. If only these are left, a call rejects with `QuotaExhaustedError` unless its `priority` is
+   * `'high'`.
    *
    * @example 100
    */

@@ -1,4 +1,8 @@
+import type { OperationId } from '../generated/operations.ts';
+import { responseSchemas } from '../generated/schemas.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../json-object.ts';
+import { parseSchema } from '../parse-schema.ts';
+import type { ApiResponse, Call, ParsedEnvelope } from './call.ts';
 import {
   AuthenticationError,
   type ErrorDetails,
@@ -8,9 +12,8 @@ import {
   ResponseError,
   ServerError,
 } from './errors/errors.ts';
-import type { ApiKey } from './keys/api-key.ts';
+import type { ApiKey } from './key/api-key.ts';
 import { parseRetryAfter } from './limits/retry-after.ts';
-import type { ApiResponse, KeyedRequest, ParsedEnvelope } from './request.ts';
 import type { TransportResponse } from './transport/transport.ts';
 
 const EXCERPT_LENGTH = 200;
@@ -25,7 +28,7 @@ interface Arrival {
 }
 
 /** The data of a success. @throws the error of a failure, by status and envelope */
-export function parseResponse(response: TransportResponse, request: KeyedRequest, arrival: Arrival): ApiResponse {
+export function parseResponse(response: TransportResponse, request: Call, arrival: Arrival): ApiResponse {
   const { status, headers, text, problem } = response;
   if (status >= 300 && status < 400) throw unexpectedStatus(response, request); // whatever its body says
   const body = parseJson(text); // the text is empty if there was a problem with it
@@ -39,6 +42,12 @@ export function parseResponse(response: TransportResponse, request: KeyedRequest
   return { status, headers, rawBody: text, data: parsed.data };
 }
 
+/** The data of a success of an operation, or its issues. */
+export function parseOperation(id: OperationId, body: unknown): ParsedEnvelope {
+  const parsed = parseSchema(responseSchemas[id], body);
+  return parsed.success ? { data: (parsed.data as { readonly data: unknown }).data } : { issues: parsed.error.issues };
+}
+
 /** The status in an error envelope of a success response; without one, the status of the response. */
 function statusOfFailure(body: unknown, cameWith: number): number | undefined {
   if (!isJsonObject(body) || body['success'] !== false) return undefined;
@@ -48,7 +57,7 @@ function statusOfFailure(body: unknown, cameWith: number): number | undefined {
 
 interface Failure extends Arrival {
   readonly response: TransportResponse;
-  readonly request: KeyedRequest;
+  readonly request: Call;
   readonly body: unknown;
 }
 
@@ -79,7 +88,7 @@ function failureOf(status: number, { response, request, body, basePath, nowMs }:
 }
 
 /** The start of a text of the envelope, without the key. */
-function textIn(envelope: JsonObject, name: string, request: KeyedRequest): string | undefined {
+function textIn(envelope: JsonObject, name: string, request: Call): string | undefined {
   const text = envelope[name];
   return typeof text === 'string' ? excerptOf(text, request) : undefined;
 }
@@ -88,7 +97,7 @@ function prefixed(prefix: string, text: string | undefined): string {
   return text === undefined ? '' : prefix + text;
 }
 
-function unexpectedStatus(response: TransportResponse, request: KeyedRequest): ResponseError {
+function unexpectedStatus(response: TransportResponse, request: Call): ResponseError {
   const { status } = response;
   if (status === 304) {
     const message = 'HTTP 304 has no body; remove the header If-None-Match';
@@ -104,7 +113,7 @@ function unexpectedStatus(response: TransportResponse, request: KeyedRequest): R
 
 function notTheContract(
   response: TransportResponse,
-  request: KeyedRequest,
+  request: Call,
   issues: NonNullable<ParsedEnvelope['issues']>,
 ): ResponseError {
   const [first] = issues;
@@ -117,7 +126,7 @@ function notTheContract(
   );
 }
 
-function notJson(response: TransportResponse, request: KeyedRequest): ResponseError {
+function notJson(response: TransportResponse, request: Call): ResponseError {
   const type = headerOf('content-type', response, request) ?? 'no content type';
   return new ResponseError(`The body is not JSON (HTTP ${response.status}, ${type})`, {
     ...detailsOf(response, request),
@@ -125,34 +134,34 @@ function notJson(response: TransportResponse, request: KeyedRequest): ResponseEr
   });
 }
 
-function detailsOf({ status, headers }: TransportResponse, { key, log }: KeyedRequest): ErrorDetails {
-  return { status, headers: headersWithoutKey(headers, key), attempts: log.attempts };
+function detailsOf({ status, headers }: TransportResponse, { key, attempts }: Call): ErrorDetails {
+  return { status, headers: headersWithoutKey(headers, key), attempts };
 }
 
-interface PayloadCall extends Pick<KeyedRequest, 'log'> {
+interface PayloadCall extends Pick<Call, 'attempts'> {
   readonly endpoint: string;
   readonly key: ApiKey | undefined;
 }
 
 /** For the error of data that does not match the caller's schema: the endpoint, and details that are created on demand. */
-export function payloadContext({ status, headers, rawBody }: ApiResponse, { endpoint, key, log }: PayloadCall) {
+export function payloadContext({ status, headers, rawBody }: ApiResponse, { endpoint, key, attempts }: PayloadCall) {
   if (key === undefined) return { endpoint, details: () => ({ status }) };
   const details = (): ErrorDetails & Pick<ResponseError, 'bodyExcerpt'> => {
     const shown = { headers: headersWithoutKey(headers, key), bodyExcerpt: excerptOf(rawBody, { key }) };
-    return { status, attempts: log.attempts, ...shown };
+    return { status, attempts, ...shown };
   };
   return { endpoint: key.redact(endpoint), details };
 }
 
 /** A copy of the headers with the key masked. */
-export function headersWithoutKey(headers: TransportResponse['headers'], key: KeyedRequest['key']): Headers {
+export function headersWithoutKey(headers: TransportResponse['headers'], key: Call['key']): Headers {
   const shown = new Headers();
   const redacted = (text: string) => inAscii(key.redact(text)); // a service may use the key as the name of a header
   for (const [name, value] of headers.toHeaders()) shown.append(redacted(name), redacted(value));
   return shown;
 }
 
-function headerOf(name: string, { headers }: TransportResponse, { key }: KeyedRequest): string | undefined {
+function headerOf(name: string, { headers }: TransportResponse, { key }: Call): string | undefined {
   const value = headers.get(name);
   return value === undefined ? undefined : key.redact(value);
 }
@@ -166,6 +175,6 @@ function shortened(text: string): string {
   return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
 }
 
-function excerptOf(text: string, { key }: Pick<KeyedRequest, 'key'>): string {
+function excerptOf(text: string, { key }: Pick<Call, 'key'>): string {
   return key.redact(text).slice(0, EXCERPT_LENGTH);
 }

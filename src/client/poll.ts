@@ -3,7 +3,8 @@ import type { CallOptions, ResponseMeta } from './api-call.ts';
 import { abortErrorOf, onReturn } from './cancellation.ts';
 import type { Clock, SteadyTime } from './clock.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
-import { granularityMs, type QuotaLedger, type RunningPoll, SHARED_KEY_MS } from './quota/quota-ledger.ts';
+import { type KeyQuota, type RunningPoll, SHARED_KEY_MS } from './key/key-quota.ts';
+import { granularityMs } from './key/quota-record.ts';
 
 /** The next call of a poll. */
 export interface PollSchedule {
@@ -98,7 +99,7 @@ export interface PollParts {
   ) => Promise<{ readonly data: unknown; readonly meta: ResponseMeta }>;
   readonly fetchQuota: (signal: AbortSignal) => Promise<unknown>;
   /** The quota of the key in use; `undefined` before the first key. */
-  readonly ledger: () => QuotaLedger | undefined;
+  readonly quota: () => KeyQuota | undefined;
 }
 
 const TEMPORARY_KINDS: readonly FxRatesErrorKind[] = [
@@ -128,7 +129,7 @@ class Rounds<Data> implements RunningPoll {
   readonly #parts: PollParts;
   #interval: Interval | undefined;
   /** The quota that the poll shares with the other polls of its key. */
-  #ledger: QuotaLedger | undefined;
+  #quota: KeyQuota | undefined;
   /** Time of `SteadyTime` at which the last round started. */
   #startedAt = 0;
   readonly #stop = new AbortController();
@@ -157,7 +158,7 @@ class Rounds<Data> implements RunningPoll {
   iterate<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {
     return onReturn(this.#run(itemOf), () => {
       this.#stop.abort();
-      this.#ledger?.endPoll(this);
+      this.#quota?.endPoll(this);
     });
   }
 
@@ -168,7 +169,7 @@ class Rounds<Data> implements RunningPoll {
       if (!this.#stop.signal.aborted) throw error;
     } finally {
       this.#stop.abort();
-      this.#ledger?.endPoll(this);
+      this.#quota?.endPoll(this);
     }
   }
 
@@ -240,9 +241,9 @@ class Rounds<Data> implements RunningPoll {
 
   /** @throws the error of `quota()`, if no quota record is known */
   async #updateQuota(): Promise<void> {
-    const { every, ledger, fetchQuota, clock } = this.#parts;
+    const { every, fetchQuota, clock } = this.#parts;
     if (typeof every === 'number') return;
-    const ageMs = clock.now() - (ledger()?.estimate()?.asOf.getTime() ?? Number.NEGATIVE_INFINITY);
+    const ageMs = clock.now() - (this.#parts.quota()?.estimate()?.asOf.getTime() ?? Number.NEGATIVE_INFINITY);
     if (ageMs >= 0 && ageMs < SHARED_KEY_MS) return;
     try {
       await fetchQuota(this.#callSignal);
@@ -265,11 +266,11 @@ class Rounds<Data> implements RunningPoll {
 
   /** The key, and with it the quota, is known from the first call on. The key can be rotated. */
   #shareQuota(): void {
-    const ledger = this.#parts.ledger();
-    if (ledger === this.#ledger) return;
-    this.#ledger?.endPoll(this);
-    this.#ledger = ledger;
-    ledger?.startPoll(this);
+    const quota = this.#parts.quota();
+    if (quota === this.#quota) return;
+    this.#quota?.endPoll(this);
+    this.#quota = quota;
+    quota?.startPoll(this);
   }
 
   /**
@@ -278,8 +279,8 @@ class Rounds<Data> implements RunningPoll {
    */
   #intervalAt(fromMs: number): Interval | undefined {
     const { every, reserve } = this.#parts;
-    const quota = this.#ledger?.estimate()?.quota;
-    if (this.#ledger === undefined || quota === undefined) return undefined;
+    const quota = this.#quota?.estimate()?.quota;
+    if (this.#quota === undefined || quota === undefined) return undefined;
     const snapshotMs = granularityMs(quota.snapshot_granularity);
     if (every === 'snapshot' && snapshotMs === undefined) {
       throw new ConfigError(
@@ -289,9 +290,9 @@ class Rounds<Data> implements RunningPoll {
     const leftMs = Date.parse(quota.resets_at) - fromMs; // negative if the clocks disagree, so that another bound is longer
     const perMinute = Math.max(1, quota.rate_limit_per_minute);
     const bounds: readonly Interval[] = [
-      { intervalMs: Math.ceil((MINUTE_MS * this.#ledger.requestsPerRound) / perMinute), reason: 'limit' },
+      { intervalMs: Math.ceil((MINUTE_MS * this.#quota.requestsPerRound) / perMinute), reason: 'limit' },
       { intervalMs: snapshotMs ?? 0, reason: 'snapshot' },
-      { intervalMs: every === 'quota' ? (this.#ledger.spreadMs(leftMs, reserve) ?? 0) : 0, reason: 'quota' },
+      { intervalMs: every === 'quota' ? (this.#quota.spreadMs(leftMs, reserve) ?? 0) : 0, reason: 'quota' },
     ];
     return bounds.reduce((longest, bound) => (bound.intervalMs > longest.intervalMs ? bound : longest));
   }

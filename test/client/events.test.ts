@@ -120,8 +120,8 @@ test.each([
   const onProgress = broken('onProgress');
 
   await fx.quota();
-  await expect(clock.run(fx.latest({}, { useReserve: true }))).resolves.toEqual({ EUR: 1 });
-  for await (const { value } of fx.batch([{}], { useReserve: true, onProgress })) expect(value).toEqual({ EUR: 1 });
+  await expect(clock.run(fx.latest({}, { priority: 'high' }))).resolves.toEqual({ EUR: 1 });
+  for await (const { value } of fx.batch([{}], { priority: 'high', onProgress })) expect(value).toEqual({ EUR: 1 });
   await quiet();
 
   const details = warnings.map((warning) => (warning as { detail?: string }).detail?.split('\n')[0]);

@@ -82,13 +82,13 @@ test('a month of polling uses exactly the quota', async () => {
 
 test('the reserve of the guard is not spread, except for a poll that may use it', async () => {
   const options = { quota: success(quotaRecord()), quotaGuard: { reserve: 129 } };
-  const intervalOf = async (useReserve: boolean) => {
+  const intervalOf = async (priority: 'normal' | 'high') => {
     const { fx, clock } = testClient(success(), options);
-    const [item] = await clock.run(first(fx.poll({}, { useReserve }).withMeta(), 1));
+    const [item] = await clock.run(first(fx.poll({}, { priority }).withMeta(), 1));
     return item!.next.intervalMs;
   };
 
-  expect((await intervalOf(false)) / (await intervalOf(true))).toBeCloseTo(2, 1);
+  expect((await intervalOf('normal')) / (await intervalOf('high'))).toBeCloseTo(2, 1);
 });
 
 test('usage by other processes makes a wait longer, a bigger plan makes it shorter', async () => {

@@ -104,7 +104,7 @@ test('rejects a path without showing the key in it', () => {
   expect(() => checkPath(`latest/${API_KEY}`)).not.toThrow('89abcdef');
 });
 
-test.each(['timeoutMs', 'deadlineMs', 'maxRetries', 'onLimit', 'maxAgeMs', 'useReserve'])(
+test.each(['timeoutMs', 'deadlineMs', 'maxRetries', 'onLimit', 'maxAgeMs'])(
   'rejects the call option %s in a query, without a request',
   async (name) => {
     const { fx, fetch } = testClient(success());

@@ -100,15 +100,15 @@ test('a refusal is marked local, with the reason and the quota', async () => {
     resetsAt: new Date('2026-02-01T00:00:00.000Z'),
     message:
       'Not sent: about 3 requests of the monthly quota are left for new calls, and quotaGuard reserves 3. ' +
-      'The quota resets at 2026-02-01T00:00:00.000Z; to use the reserve, pass { useReserve: true }',
+      "The quota resets at 2026-02-01T00:00:00.000Z; to use the reserve, pass { priority: 'high' }",
   });
 });
 
-test('useReserve uses the reserve, up to the limit of the service', async () => {
+test('a call of high priority uses the reserve, up to the limit of the service', async () => {
   const { fx, leftNow } = setUp({ left: 5, reserve: 5 });
 
   expect(tally(await crowd(fx, 2))).toEqual({ local: 2 });
-  expect(tally(await crowd(fx, 8, { useReserve: true }))).toMatchObject({ ok: 5 });
+  expect(tally(await crowd(fx, 8, { priority: 'high' }))).toMatchObject({ ok: 5 });
 
   expect(leftNow()).toBe(0);
 });
@@ -121,7 +121,7 @@ test('the call after which only the reserve is left calls onLow, once per period
   await latest(fx);
   expect(lows).toMatchObject([{ remaining: 10, usedSince: 2, quota: { monthly_used: 99_988 } }]);
   await crowd(fx, 3);
-  await crowd(fx, 1, { useReserve: true });
+  await crowd(fx, 1, { priority: 'high' });
   expect(lows).toHaveLength(1);
 
   await mock.clock.advanceTo('quota-reset');

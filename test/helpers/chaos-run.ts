@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
 import { resolveOptions } from '../../src/client/config/settings.ts';
 import { type CallOptions, type Clock, FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
-import { ApiKey } from '../../src/client/keys/api-key.ts';
-import { KeyStates } from '../../src/client/state/key-states.ts';
+import { ApiKey } from '../../src/client/key/api-key.ts';
+import { KeyStates } from '../../src/client/key/key-states.ts';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 import { type ChaosFault, SERVED } from './chaos-faults.ts';
 import { seededRandom } from './limits-random.ts';
@@ -143,7 +143,7 @@ export class ChaosRun {
       this.#struck[kind] = (this.#struck[kind] ?? 0) + struck;
       if (added.some((fault) => fault.id === id && fault.looksCounted)) unseen += struck;
     }
-    const { spent } = state.ledger;
+    const { spent } = state.quota;
     const faults = JSON.stringify(this.#mock.faults.list());
     const isRight = (this.#options.isExact ?? true) ? spent === charged + unseen : spent >= charged + unseen;
     this.#expect(isRight, `counted ${spent}, not ${charged} and ${unseen} unseen: ${faults}`);

@@ -1,5 +1,5 @@
 import type { CacheStore } from '../../src/client/index.ts';
-import { type CacheEntry, decodeEntry, encodeEntry } from '../../src/client/middleware/cache.ts';
+import { type CacheEntry, decodeEntry, encodeEntry } from '../../src/client/steps/cache.ts';
 
 /** The fault of a store: it returns, throws or rejects with a value, or hangs. */
 export type Misbehaviour =

@@ -42,7 +42,7 @@ const maybe = undefined as string | undefined;
 const maybeMs = undefined as number | undefined;
 void fx.latest({ base: maybe }, { timeoutMs: maybeMs, signal: undefined as AbortSignal | undefined });
 void fx.latest({}, { deadlineMs: maybeMs, maxRetries: maybeMs, maxAgeMs: maybeMs, priority: undefined });
-void fx.quota({ onLimit: undefined, useReserve: undefined });
+void fx.quota({ onLimit: undefined, priority: undefined });
 void fx.get('/x', { query: { base: maybe } });
 new FxRates({ rateLimit: { perMinute: maybeMs, maxConcurrent: maybeMs } });
 

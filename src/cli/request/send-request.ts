@@ -198,7 +198,7 @@ function limitsOf({ timeoutMs, retries, maxWaitMs, insecureHttp }: CliSettings):
   };
 }
 
-/** Longest backoff of the client between two attempts, as in client/middleware/backoff.ts. */
+/** Longest backoff of the client between two attempts, as in client/steps/retry.ts. */
 const LONGEST_BACKOFF_MS = 8_000;
 
 interface SentRequest {

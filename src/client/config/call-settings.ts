@@ -1,9 +1,9 @@
 import { type Operation, type OperationId, operations } from '../../generated/operations.ts';
 import type { CallOptions } from '../api-call.ts';
 import type { BatchOptions, BatchParts, QueryOperation } from '../batch.ts';
+import type { CallSettings } from '../call.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { PollOptions, PollParts } from '../poll.ts';
-import type { CallSettings } from '../request.ts';
 import { oneOf, refuse } from './checks.ts';
 import { readOptions } from './option-table.ts';
 import { deadlineOf, type OpenSettings } from './settings.ts';
@@ -30,7 +30,6 @@ export function resolveCall(options: CallOptions, client: OpenSettings): CallerS
     headers: headers === undefined ? client.headers : { ...client.headers, ...headers },
     maxAgeMs,
     priority,
-    useReserve: given.useReserve ?? false,
   };
   const deadlineMs = given.deadlineMs === undefined ? client.deadlineMs : deadlineOf(given.deadlineMs);
   return { settings, signal, deadlineMs };
@@ -85,6 +84,6 @@ export function resolvePoll(options: PollOptions, client: OpenSettings): PollSet
   const isFromCache = client.cache === undefined || given.maxAgeMs !== undefined;
   const call: CallOptions = isFromCache ? given : { ...given, maxAgeMs: 0 };
   resolveCall(call, client); // throws before the first call
-  const reserve = given.useReserve ? 0 : (client.quotaGuard?.reserve ?? 0);
+  const reserve = given.priority === 'high' ? 0 : (client.quotaGuard?.reserve ?? 0);
   return { every, operation, onError, signal: given.signal, reserve, options: call };
 }

@@ -4,10 +4,10 @@ import type { BatchOptions } from '../batch.ts';
 import { type Clock, realClock } from '../clock.ts';
 import type { Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
-import type { Middleware } from '../middleware/intercept.ts';
 import type { AnyOptions, CacheOptions, CacheStore, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { PollOptions } from '../poll.ts';
 import type { StandardSchema } from '../standard-schema.ts';
+import type { Middleware } from '../steps/intercept.ts';
 import type { FetchLike } from '../transport/transport.ts';
 import {
   type Check,
@@ -116,7 +116,6 @@ const OPTIONS = {
   maxAgeMs: { in: CALLS, check: numberOf(MS) },
   schema: { in: CALLS, check: valid<StandardSchema>('a Standard Schema (zod 4, valibot, arktype, …)', isSchema) },
   operation: { in: LOOPS, check: oneOf(...operationIds()), default: 'latest' },
-  useReserve: { in: CALLS, check: truth(), default: false },
   concurrency: { in: BATCH, check: numberOf(countFrom(1)) },
   onProgress: { in: BATCH, check: callable<BatchOptions['onProgress']>() },
   every: { in: POLL, check: numberOf(POSITIVE_MS, 'quota', 'snapshot'), default: 'quota' },

@@ -9,7 +9,7 @@ export function shareError(error: unknown): void {
 }
 
 /** Sets the `callId` of `error` and returns it, or a copy if it is also the error of another call. */
-export function withCallId(error: unknown, { callId }: { readonly callId: string }): unknown {
+export function withCallId(error: unknown, { id: callId }: { readonly id: string }): unknown {
   if (!(error instanceof FxRatesError)) return error;
   const isOfOtherCall = error.callId !== undefined && error.callId !== callId;
   const own = isOfOtherCall ? copyOf(error) : error;

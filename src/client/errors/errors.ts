@@ -1,7 +1,7 @@
 import type { QuotaData } from '../../generated/types.ts';
 import { oneLine } from '../../visible-text.ts';
 import { type Attempt, requestIdOf } from '../attempt.ts';
-import { maskKeysIn } from '../keys/mask.ts';
+import { maskKeysIn } from '../key/mask.ts';
 import type { RetryAfter, UnitEstimate } from '../limits/retry-after.ts';
 import type { SchemaIssue } from '../standard-schema.ts';
 

@@ -1,12 +1,12 @@
 import { inspect, types } from 'node:util';
 import type { ProxyFailure } from '../../environment-proxy.ts';
-import type { ApiKey } from '../keys/api-key.ts';
-import type { KeyedRequest } from '../request.ts';
+import type { Call } from '../call.ts';
+import type { ApiKey } from '../key/api-key.ts';
 import { FxRatesError, NetworkError } from './errors.ts';
 import { readableValue, thrownText } from './thrown-value.ts';
 
 /** Converts the error of a transport into one of the client's errors, without the key. */
-export function networkFailure(thrown: unknown, { key, log }: KeyedRequest, baseUrl: string): unknown {
+export function networkFailure(thrown: unknown, { key, attempts }: Call, baseUrl: string): unknown {
   const error = readableValue(thrown);
   if (error instanceof FxRatesError || isSignal(error, key)) return error;
   const cause = withoutKey(error, key);
@@ -20,7 +20,7 @@ export function networkFailure(thrown: unknown, { key, log }: KeyedRequest, base
   return new NetworkError(advice === undefined ? message : `${message}; ${advice}`, {
     cause,
     code,
-    attempts: log.attempts,
+    attempts,
     isProxyFailure: ofProxy !== undefined,
   });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { explainNetworkError, withoutAdvice } from '../../../src/cli/request/explain-error.ts';
 import { NetworkError } from '../../../src/client/index.ts';
-import { unitInWords } from '../../../src/client/state/key-limits.ts';
+import { unitInWords } from '../../../src/client/key/key-limits.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { exhaustedQuota, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 

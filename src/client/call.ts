@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import type { Attempt } from './attempt.ts';
+import type { Cancellation } from './cancellation.ts';
+import type { ApiKey } from './key/api-key.ts';
+import type { SlotCheck } from './limits/rate-limiter.ts';
+import type { Priority } from './limits/request-queue.ts';
+import type { ResponseHeaders } from './transport/transport.ts';
+
+/** The endpoint of a call: an operation of the contract, or a path given to `get`. */
+export interface Endpoint {
+  /** `latest`, `quota`, …; for `get` the path. */
+  readonly name: string;
+  /** Path with query, as it is sent, without the key. */
+  readonly target: string;
+  /** Whether a successful request counts toward the monthly quota, by the contract. */
+  readonly consumesQuota: boolean;
+  /** Validates the body of a success; returns its data or its issues. */
+  readonly parse: (body: unknown) => ParsedEnvelope;
+}
+
+/** A success body after its schema. */
+export type ParsedEnvelope =
+  | { readonly data: unknown; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string; readonly path: readonly PropertyKey[] }[] };
+
+/** The options of a call, validated and complete. */
+export interface CallSettings {
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
+  readonly onLimit: 'wait' | 'throw';
+  /** Calls of a higher priority are sent before the others of their key. */
+  readonly priority: Priority;
+  /** In addition to the client's own headers, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether identical calls in flight share one request. */
+  readonly coalesce: boolean;
+  /** Maximum age of a cached response in milliseconds; `undefined`: that of the option `cache`. */
+  readonly maxAgeMs: number | undefined;
+}
+
+/**
+ * Why `quota()` is called: by the program (`'call'`), or by the client to explain a refused request (`'refusal'`), to update
+ * its estimate (`'refresh'`) or to learn the per-minute limit (`'limit'`).
+ */
+export type QuotaReason = 'call' | 'refusal' | 'refresh' | 'limit';
+
+interface CallOrigin {
+  readonly endpoint: Endpoint;
+  readonly settings: CallSettings;
+  readonly signal: Cancellation;
+  readonly deadlineAt: () => number;
+  readonly key?: ApiKey | undefined;
+  readonly quotaReason?: QuotaReason | undefined;
+}
+
+/** One call on its way through the steps. Several callers can share it. */
+export class Call {
+  readonly endpoint: Endpoint;
+  readonly settings: CallSettings;
+  /** Aborts with the last caller. */
+  readonly signal: Cancellation;
+  /** Time of `SteadyTime` of the last caller's deadline; Infinity for none. A later caller can extend it. */
+  readonly deadlineAt: () => number;
+  /** Why `quota()` is called: by the program, or by the client itself. */
+  readonly quotaReason: QuotaReason;
+  /** The attempts that have ended, in order. */
+  readonly attempts: Attempt[] = [];
+  /** Why the next attempt is made, and how long the call has waited for it. */
+  next: Pick<Attempt, 'reason' | 'waitedMs'> = { reason: 'first', waitedMs: 0 };
+  /** While the call waits for a slot: whether that slot is after a deadline. */
+  slotCheck: SlotCheck | undefined;
+  #key: ApiKey | undefined;
+  #id: string | undefined;
+
+  constructor({ endpoint, settings, signal, deadlineAt, key, quotaReason = 'call' }: CallOrigin) {
+    this.endpoint = endpoint;
+    this.settings = settings;
+    this.signal = signal;
+    this.deadlineAt = deadlineAt;
+    this.quotaReason = quotaReason;
+    this.#key = key;
+  }
+
+  /** ID of the call, created at its first use. */
+  get id(): string {
+    this.#id ??= randomUUID();
+    return this.#id;
+  }
+
+  /** The key with which the call is sent; another one after a rotation. */
+  get key(): ApiKey {
+    if (this.#key === undefined) throw new Error('the call has no key yet');
+    return this.#key;
+  }
+
+  set key(key: ApiKey) {
+    this.#key = key;
+  }
+
+  /** An attempt has ended. */
+  ended(status: number | undefined, code: string | undefined): void {
+    const { reason, waitedMs } = this.next;
+    this.attempts.push({ status, code, waitedMs: Math.round(waitedMs), reason });
+    this.next = { reason, waitedMs: 0 };
+  }
+}
+
+/** A success. */
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly rawBody: string;
+  readonly data: unknown;
+  /** Set if the response comes from a store. */
+  readonly cached?: { readonly source: 'cache' | 'stale'; readonly ageMs: number };
+}
+
+export type Handler = (call: Call) => Promise<ApiResponse>;
+
+/** A response or an error. */
+export type AttemptOutcome = ApiResponse | { readonly error: unknown };

@@ -1,0 +1,342 @@
+import { operations } from '../../generated/operations.ts';
+import type { QuotaData } from '../../generated/types.ts';
+import { type ApiResponse, type AttemptOutcome, Call, type Endpoint, type Handler, type QuotaReason } from '../call.ts';
+import { type Cancellation, SharedWork } from '../cancellation.ts';
+import type { Clock, SteadyTime } from '../clock.ts';
+import {
+  AbortError,
+  AuthenticationError,
+  FxRatesError,
+  QuotaExhaustedError,
+  RateLimitError,
+  RequestError,
+} from '../errors/errors.ts';
+import { wasNeverSent } from '../errors/network-failure.ts';
+import { retryAfterMs } from '../limits/retry-after.ts';
+import { parseOperation } from '../parse-response.ts';
+import { isExhausted, remainingOf } from './quota-record.ts';
+
+/** Estimate of a key's quota: the last quota record, and the requests of this process since. Other processes are not counted. */
+export interface QuotaEstimate {
+  /** The last quota record of the service. */
+  readonly quota: QuotaData;
+  /** Time at which the record arrived. */
+  readonly asOf: Date;
+  /** Requests since then that count against the quota, or may count because their response was lost. */
+  readonly usedSince: number;
+  /** Estimated requests left; `undefined` if the plan has no numeric limit. */
+  readonly remaining: number | undefined;
+}
+
+/** A poll that runs: it uses requests of the month of its key. */
+export interface RunningPoll {
+  /** Requests of a round that count toward the quota. */
+  readonly requests: number;
+  /** The interval between rounds; `undefined` if the poll spreads what is left of the month. */
+  readonly fixedMs: number | undefined;
+  /** Called when another poll of the key has started or ended. */
+  readonly changed: () => void;
+}
+
+/** Maximum age of an estimate for a key that other processes may use too. */
+export const SHARED_KEY_MS = 300_000;
+/** Pause after a failed `quota()`. */
+const FAILURE_PAUSE_MS = 60_000;
+/** Shorter than the time until the reset: a change of plan can restore the quota, and one refused call a minute detects it. */
+const STOPPED_FOR_MS = 60_000;
+/** A refusal within this time after a record is explained by it. */
+const SAME_REFUSAL_MS = 1_000;
+/** Minimum interval: the limit seldom changes. It doubles each time that the rate limit refuses the call. */
+const LIMIT_INTERVAL_MS = 60_000;
+/** Age up to which a quota record shows whether the quota can be exhausted. */
+const RECORD_FRESH_MS = 60_000;
+/** The longest usual wait for a per-minute limit, with the jitter of servers. */
+const LONGEST_RATE_WAIT_MS = 75_000;
+/** The response to an exhausted quota is not documented; it could have one of these statuses. */
+const COULD_BE_QUOTA: readonly (number | undefined)[] = [402, 403, 429];
+/** Refusals that are not counted: for the rate (docs/facts.md, Limits), the key, or the quota itself. */
+const FREE_STATUSES: readonly (number | undefined)[] = [401, 402, 403, 429];
+
+const QUOTA: Endpoint = {
+  name: 'quota',
+  target: operations.quota.path,
+  consumesQuota: operations.quota.consumesQuota,
+  parse: (body) => parseOperation('quota', body),
+};
+
+interface Known {
+  readonly quota: QuotaData;
+  readonly asOfMs: number;
+  readonly spentBefore: number;
+}
+
+/**
+ * The month of one key: the last quota record, the requests since, those reserved for calls in flight, and whether the
+ * quota is used up. Calls `quota()`, which is free, once for all calls that need its record.
+ */
+export class KeyQuota {
+  readonly #clock: Clock;
+  readonly #time: SteadyTime;
+  #known: Known | undefined;
+  #spent = 0;
+  readonly #reservedFor = new Set<Call>();
+  readonly #polls = new Set<RunningPoll>();
+  /** Calls are rejected without a request: the service has refused one because of its quota. */
+  #stopped: { readonly since: number; readonly until: number; readonly quota: QuotaData } | undefined;
+  readonly #refreshing = new SharedWork<QuotaData>();
+  #refreshFailedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #explaining = new SharedWork<QuotaData | undefined>();
+  #explained: { readonly quota: QuotaData | undefined; readonly atMs: number } | undefined;
+  #limitAskedAt = Number.NEGATIVE_INFINITY;
+  #limitIntervalMs = LIMIT_INTERVAL_MS;
+  #isRefused = false;
+
+  constructor(clock: Clock, time: SteadyTime) {
+    this.#clock = clock;
+    this.#time = time;
+  }
+
+  /** `undefined` before the first record, and after its period has ended. */
+  estimate(): QuotaEstimate | undefined {
+    if (this.#known === undefined || hasEnded(this.#known, this.#clock.now())) return undefined;
+    const { quota, asOfMs, spentBefore } = this.#known;
+    const left = remainingOf(quota);
+    const usedSince = this.#spent - spentBefore;
+    const remaining = left === undefined ? undefined : Math.max(0, left - usedSince);
+    return { quota, asOf: new Date(asOfMs), usedSince, remaining };
+  }
+
+  /** Whether the record is no older than `maxAgeMs`, or `quota()` has just failed. */
+  isUpToDate(maxAgeMs: number): boolean {
+    const estimate = this.estimate();
+    if (estimate !== undefined && this.#isWithin(maxAgeMs, estimate.asOf.getTime())) return true;
+    return this.#isWithin(FAILURE_PAUSE_MS, this.#refreshFailedAtMs);
+  }
+
+  /** Requests that this process has spent so far. */
+  get spent(): number {
+    return this.#spent;
+  }
+
+  /** Requests left that are not reserved; `undefined` if unknown. */
+  available(): number | undefined {
+    const remaining = this.estimate()?.remaining;
+    return remaining === undefined ? undefined : Math.max(0, remaining - this.#reservedFor.size);
+  }
+
+  /** Reserves a request for a call in flight, so that concurrent calls cannot all pass the check for the last request. */
+  reserve(call: Call): void {
+    this.#reservedFor.add(call);
+  }
+
+  release(call: Call): void {
+    this.#reservedFor.delete(call);
+  }
+
+  /** An attempt was sent and has ended. A request counts if it may have: a 429 is free (docs/facts.md, Limits). */
+  sent(call: Call, outcome: AttemptOutcome): void {
+    if (call.endpoint.consumesQuota && mayHaveCounted(outcome)) this.#spent += 1;
+    if ('rawBody' in outcome) this.release(call); // the reserved request is used now
+  }
+
+  /**
+   * A record replaces the count. `spentBefore` is `spent` at the time of its request. Later requests may or may not be in
+   * the record; they are counted, so that the estimate is never too high.
+   */
+  sawRecord(quota: QuotaData, spentBefore: number): void {
+    this.#known = { quota, asOfMs: this.#clock.now(), spentBefore };
+    if (!isExhausted(quota)) this.#stopped = undefined;
+  }
+
+  /** The service refused `quota()`, which works with an exhausted quota: the refusal is about the key itself. */
+  keyRefused(): void {
+    this.#stopped = undefined;
+  }
+
+  /** @throws QuotaExhaustedError marked `local`, for a minute after a refusal because of the quota. */
+  requireLeft({ endpoint }: Call): void {
+    if (this.#stopped === undefined || !endpoint.consumesQuota) return;
+    const { since, until, quota } = this.#stopped;
+    const now = this.#clock.now();
+    const isOver = now < since || now >= until; // before its beginning if the clock was set back
+    if (isOver) return;
+    const message = `${usedUp(quota)}; not sent, because the service reported it less than a minute ago`;
+    throw new QuotaExhaustedError(message, { quota, local: true });
+  }
+
+  /**
+   * Calls `quota()` unless the record is young enough. If that fails, the calls continue with the known record, and the
+   * service decides. Returns the error of the failure.
+   */
+  async refresh(call: Call, maxAgeMs: number, send: Handler): Promise<unknown> {
+    if (this.isUpToDate(maxAgeMs)) return undefined;
+    const ask = (signal: Cancellation) => this.#ask(call, send, { reason: 'refresh', signal });
+    // If every deadline is too short for `quota()`, the next call still gets its record. `timeoutMs` ends it.
+    const continues = () => this.#time.now() >= call.deadlineAt();
+    try {
+      await this.#refreshing.join(ask, call.signal, continues);
+      return undefined;
+    } catch (error) {
+      if (call.signal.aborted) throw call.signal.reason;
+      // A 429 says nothing about the next `quota()`.
+      if (!(error instanceof RateLimitError || error instanceof AbortError))
+        this.#refreshFailedAtMs = this.#clock.now();
+      return error;
+    }
+  }
+
+  /**
+   * The limiter wants the per-minute limit of the plan, which the record of `quota()` has: one request instead of the
+   * refusals that learning the limit would cause. Not again if the service refused it.
+   */
+  learnLimit(call: Call, send: Handler): void {
+    if (this.#isRefused || this.#time.now() - this.#limitAskedAt < this.#limitIntervalMs) return;
+    this.#limitAskedAt = this.#time.now();
+    this.#ask(call, send, { reason: 'limit', signal: call.signal }).catch((error: unknown) => {
+      this.#isRefused = isRefusal(error);
+      if (error instanceof RateLimitError) this.#limitIntervalMs *= 2;
+    });
+  }
+
+  /**
+   * The error of a refused call. Without a documented code, a refusal could be for the rate, the key, the request, or a used-up
+   * quota: then `quota()` decides, which works with an exhausted quota. `send` bypasses the queue, which cannot know yet
+   * whether to wait for a minute or a month.
+   */
+  async explain(error: unknown, call: Call, send: Handler): Promise<unknown> {
+    if (!call.endpoint.consumesQuota || !isUnexplained(error) || mayBeFromProxy(error, call)) return error;
+    // A 429 soon after a record with many requests left is for the rate, unless its Retry-After is longer.
+    const isForRate = error instanceof RateLimitError && waitMsOf(error) <= LONGEST_RATE_WAIT_MS;
+    if (isForRate && this.isUpToDate(RECORD_FRESH_MS) && isPlenty(this.estimate())) return error;
+    const quota = await this.#recordAfterRefusal(call, send);
+    if (quota === undefined || !isExhausted(quota)) return error;
+    const since = this.#clock.now();
+    this.#stopped = { since, until: Math.min(since + STOPPED_FOR_MS, Date.parse(quota.resets_at)), quota };
+    const { code, status, headers, attempts } = error;
+    return new QuotaExhaustedError(usedUp(quota), { quota, code, status, headers, attempts, cause: error });
+  }
+
+  startPoll(poll: RunningPoll): void {
+    for (const { changed } of this.#polls) changed();
+    this.#polls.add(poll);
+  }
+
+  endPoll(poll: RunningPoll): void {
+    this.#polls.delete(poll);
+    for (const { changed } of this.#polls) changed();
+  }
+
+  /** Number of requests in one round of all polls. */
+  get requestsPerRound(): number {
+    return sumOf(this.#polls, ({ requests }) => requests);
+  }
+
+  /**
+   * The interval with which the polls without a fixed one, which all have the same, use what the others and the reserve
+   * leave of the month until its reset, `leftMs` from now. `undefined` without a numeric limit.
+   */
+  spreadMs(leftMs: number, reserve: number): number | undefined {
+    const remaining = this.estimate()?.remaining;
+    if (remaining === undefined) return undefined;
+    const spreading = sumOf(this.#polls, ({ requests, fixedMs }) => (fixedMs === undefined ? requests : 0));
+    const taken = sumOf(this.#polls, ({ requests, fixedMs }) =>
+      fixedMs === undefined ? 0 : (requests * leftMs) / fixedMs,
+    );
+    const available = remaining - reserve - taken;
+    return available <= spreading ? leftMs : Math.ceil((leftMs * spreading) / available);
+  }
+
+  /** One `quota()` for all calls that are refused together. `undefined` if it fails: then the refusal is unchanged. */
+  async #recordAfterRefusal(call: Call, send: Handler): Promise<QuotaData | undefined> {
+    if (this.#explained && this.#isWithin(SAME_REFUSAL_MS, this.#explained.atMs)) return this.#explained.quota;
+    return this.#explaining.join(async (signal) => {
+      const quota = await this.#ask(call, send, { reason: 'refusal', signal }).catch(() => undefined);
+      if (!signal.aborted) this.#explained = { quota, atMs: this.#clock.now() };
+      return quota;
+    }, call.signal);
+  }
+
+  /** The client's own call of `quota()`. It is not retried, because its result is less important than the call itself. */
+  async #ask(
+    { settings, key, deadlineAt }: Call,
+    send: Handler,
+    { reason, signal }: { readonly reason: QuotaReason; readonly signal: Cancellation },
+  ): Promise<QuotaData> {
+    const isBypass = reason === 'refusal'; // it may outlive its first call, because other calls wait for it
+    const call = new Call({
+      endpoint: QUOTA,
+      settings: { ...settings, maxRetries: 0, maxAgeMs: undefined, priority: 'high' },
+      signal,
+      deadlineAt: isBypass ? () => Number.POSITIVE_INFINITY : deadlineAt,
+      key,
+      quotaReason: reason,
+    });
+    const { data }: ApiResponse = await send(call);
+    return data as QuotaData; // the endpoint has parsed it
+  }
+
+  /** A time in the future means that the clock was set back, so the age is not known. */
+  #isWithin(maxAgeMs: number, atMs: number): boolean {
+    const ageMs = this.#clock.now() - atMs;
+    return ageMs >= 0 && ageMs <= maxAgeMs;
+  }
+}
+
+function usedUp({ monthly_used: used, monthly_limit: limit, resets_at: resetsAt }: QuotaData): string {
+  return `The monthly quota is used up: ${used} of ${limit} requests, resets at ${resetsAt}`;
+}
+
+/** Whether a request counts toward the quota, or may count: the service does not document which failed ones do. */
+function mayHaveCounted(outcome: AttemptOutcome): boolean {
+  if ('rawBody' in outcome) return true;
+  const { error } = outcome;
+  return !(error instanceof FxRatesError && FREE_STATUSES.includes(error.status)) && !wasNeverSent(error);
+}
+
+type Unexplained = RateLimitError | AuthenticationError | RequestError;
+
+function isUnexplained(error: unknown): error is Unexplained {
+  if (error instanceof RateLimitError) return error.code !== 'rate_limited';
+  return (
+    (error instanceof AuthenticationError || error instanceof RequestError) && COULD_BE_QUOTA.includes(error.status)
+  );
+}
+
+/**
+ * Whether a 429 has no code, such as one of a proxy, and a short Retry-After. The call then waits once before `quota()` is
+ * called, because the service may count that request too.
+ */
+function mayBeFromProxy(error: Unexplained, { attempts, settings }: Call): boolean {
+  if (!(error instanceof RateLimitError) || error.code !== undefined) return false;
+  const refusals = attempts.filter(({ status }) => status === 429).length;
+  const waitMs = waitMsOf(error);
+  return refusals < 2 && settings.onLimit === 'wait' && waitMs > 0 && waitMs <= LONGEST_RATE_WAIT_MS;
+}
+
+/** Retry-After of a 429 in milliseconds, read in seconds; 0 for none. */
+function waitMsOf({ retryAfter }: RateLimitError): number {
+  return retryAfterMs(retryAfter, 'seconds') ?? 0;
+}
+
+/** Whether more than twice the requests are left that the key can make while the record is fresh. */
+function isPlenty(estimate: QuotaEstimate | undefined): boolean {
+  return estimate?.remaining !== undefined && estimate.remaining > 2 * estimate.quota.rate_limit_per_minute;
+}
+
+/** Whether the service refuses `quota()` for this key: 4xx, but not 429. */
+function isRefusal(error: unknown): boolean {
+  const status = error instanceof FxRatesError ? error.status : undefined;
+  return status !== undefined && status >= 400 && status < 500 && status !== 429;
+}
+
+/** If the period was over when the record arrived, the clocks disagree, and the record of the service is valid. */
+function hasEnded({ quota, asOfMs }: Known, nowMs: number): boolean {
+  const resetsAtMs = Date.parse(quota.resets_at);
+  return asOfMs < resetsAtMs && nowMs >= resetsAtMs;
+}
+
+function sumOf<Item>(items: Iterable<Item>, of: (item: Item) => number): number {
+  let sum = 0;
+  for (const item of items) sum += of(item);
+  return sum;
+}

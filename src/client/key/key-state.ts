@@ -1,0 +1,201 @@
+import { inspect } from 'node:util';
+import type { QuotaData } from '../../generated/types.ts';
+import type { Clock } from '../clock.ts';
+import type { ClientSettings } from '../config/settings.ts';
+import type { ClientEvents, EventSubject } from '../events.ts';
+import { type LimiterWait, type LongWait, RateLimiter } from '../limits/rate-limiter.ts';
+import type { AnyOptions } from '../options.ts';
+import type { ApiKey } from './api-key.ts';
+import { type KeyLimits, keyLimits, RetryAfterUnitTracker } from './key-limits.ts';
+import { KeyQuota } from './key-quota.ts';
+
+/** The state that all calls with one key share, even if they belong to different clients. */
+export class KeyState {
+  /** The key, masked. */
+  readonly key: string;
+  /** The shared options of the first client. */
+  readonly options: ReturnType<typeof sharedOptions>;
+  readonly limiter: RateLimiter;
+  readonly retryBudget: RetryBudget;
+  readonly quota: KeyQuota;
+  /** The clients that receive the events of waits. */
+  readonly subscribers: Subscribers;
+  readonly unitTracker: RetryAfterUnitTracker;
+  readonly #clock: Clock;
+  readonly #learnsLimit: boolean;
+
+  constructor({ masked, hash }: ApiKey, settings: ClientSettings) {
+    const { clock, rateLimit } = settings;
+    this.key = masked;
+    this.retryBudget = new RetryBudget(rateLimit === false ? UNQUEUED_RETRIES : QUEUED_RETRIES);
+    this.options = sharedOptions(settings);
+    this.#clock = clock;
+    this.subscribers = new Subscribers(this, clock);
+    this.unitTracker = new RetryAfterUnitTracker(masked);
+    this.quota = new KeyQuota(clock, settings.time);
+    this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
+    this.limiter = createLimiter(this, stateName(hash, settings), settings);
+  }
+
+  /**
+   * A quota record has arrived, with the limit of the plan and the usage of the month.
+   * `spentBefore`: `quota.spent` when the request was sent.
+   */
+  sawQuota(record: QuotaData, spentBefore: number): void {
+    this.quota.sawRecord(record, spentBefore);
+    const perMinute = record.rate_limit_per_minute;
+    // A client cannot reach a larger limit.
+    if (this.#learnsLimit && perMinute >= 1 && Number.isSafeInteger(perMinute)) this.limiter.configure(perMinute);
+  }
+
+  /** The state of the limit; `undefined` without a queue. */
+  limits(): KeyLimits | undefined {
+    const { queue } = this;
+    return queue && keyLimits(queue.limits(), this.#clock.now());
+  }
+
+  /** The limiter, if calls wait in its queue; `undefined` with `rateLimit: false`. */
+  get queue(): RateLimiter | undefined {
+    return this.limiter.holdsBack ? this.limiter : undefined;
+  }
+
+  isIdle(): boolean {
+    return this.limiter.isIdle;
+  }
+}
+
+function createLimiter(
+  { key, subscribers }: KeyState,
+  name: string,
+  { rateLimit, maxRetryAfterMs, retryAfterUnit, clock, random }: ClientSettings,
+): RateLimiter {
+  const { store, ...limit } = rateLimit === false ? { store: undefined } : rateLimit;
+  return new RateLimiter({
+    ...limit,
+    holdsBack: rateLimit !== false,
+    ...{ maxRetryAfterMs, retryAfterUnit, clock, random },
+    onWait: subscribers.notify,
+    onLongWait: (wait) => subscribers.warn(longWaitWarning(key, wait), 'FXRATES_LONG_WAIT'),
+    shared: store && { store, name },
+    onOutage: (reason) =>
+      subscribers.warn(
+        `rateLimit.store: the store failed (${reason}); this process uses its share of the limit until the store responds again`,
+      ),
+  });
+}
+
+function longWaitWarning(key: string, { waiting, perMinute, lastMs }: LongWait): string {
+  const minutes = Math.ceil(lastMs / 60_000);
+  return `${waiting} calls of key ${key} wait for its limit of ${perMinute} per minute; the last will be sent in about ${minutes} minutes. In a request handler, set deadlineMs or onLimit: 'throw'`;
+}
+
+/** The name of a key's state. Clients with and without a queue have separate states. */
+export function stateName(hash: string, { baseUrl, rateLimit }: ClientSettings): string {
+  return `${new URL(baseUrl).origin}#${hash}${rateLimit === false ? '#unqueued' : ''}`;
+}
+
+/** The clients whose calls wait for one limiter. Each receives one event per wait, and can be collected when its calls end. */
+export class Subscribers {
+  readonly #state: EventSubject;
+  readonly #clock: Clock;
+  readonly #waiting = new Map<ClientEvents, number>();
+  /** A warning for the next client, if no call was waiting. */
+  #pending: string | undefined;
+
+  constructor(state: EventSubject, clock: Clock) {
+    this.#state = state;
+    this.#clock = clock;
+  }
+
+  join(events: ClientEvents): void {
+    this.#waiting.set(events, (this.#waiting.get(events) ?? 0) + 1);
+  }
+
+  leave(events: ClientEvents): void {
+    const remaining = (this.#waiting.get(events) ?? 0) - 1;
+    if (remaining > 0) this.#waiting.set(events, remaining);
+    else this.#waiting.delete(events);
+  }
+
+  /** Reports a warning that came when no call was waiting. */
+  warnPending(events: ClientEvents): void {
+    if (this.#pending !== undefined) events.warnOnce(this.#pending);
+    this.#pending = undefined;
+  }
+
+  warn(message: string, code?: string): void {
+    if (this.#waiting.size === 0) this.#pending = message;
+    for (const events of this.#waiting.keys()) events.warnOnce(message, code);
+  }
+
+  readonly notify = ({ until, waiting, reason }: LimiterWait): void => {
+    const event = {
+      reason: reason === 'refused' ? ('retry_after' as const) : reason,
+      waitMs: Math.ceil(Math.max(0, until - this.#clock.now())),
+      until: new Date(until),
+      waiting,
+    };
+    for (const events of this.#waiting.keys()) events.wait(this.#state, event);
+  };
+}
+
+/** Options by their names. */
+type Named = Readonly<Record<string, unknown>>;
+
+/** The options that the calls of one key share with its limit. Without a queue, `maxRetryAfterMs` is not shared. */
+export function sharedOptions({ rateLimit, maxRetryAfterMs, retryAfterUnit }: AnyOptions | ClientSettings): Named {
+  if (rateLimit === false) return { retryAfterUnit };
+  const limit = Object.entries(rateLimit ?? {}).map(([name, value]) => [`rateLimit.${name}`, value]);
+  return { ...Object.fromEntries(limit), maxRetryAfterMs, retryAfterUnit };
+}
+
+/** A warning about options that have no effect, because an earlier client of the key set them; `undefined` for none. */
+export function ignoredOptionsWarning(
+  given: Named,
+  { key, options }: { key: string; options: Named },
+): string | undefined {
+  const names = Object.keys(given).filter((name) => given[name] !== undefined && given[name] !== options[name]);
+  if (names.length === 0) return undefined;
+  const list = names.map((name) => `${name}: ${shown(given[name])} (in use: ${shown(options[name])})`).join(', ');
+  return `${list}: ignored, because all clients of key ${key} in this process share one limit, with the options of the first client; pass the same options to each`;
+}
+
+function shown(value: unknown): string {
+  return inspect(value, { depth: -1 });
+}
+
+/** Size of a retry budget: retries in a row, and the successes that add one retry. */
+interface RetryBudgetSize {
+  readonly inARow: number;
+  readonly successesPerRetry: number;
+}
+
+/** With a queue, which delays calls during an outage, one failure in three does not exhaust the budget. */
+export const QUEUED_RETRIES: RetryBudgetSize = { inARow: 100, successesPerRetry: 2 };
+/** Without a queue, every call would make three requests during an outage. */
+export const UNQUEUED_RETRIES: RetryBudgetSize = { inARow: 20, successesPerRetry: 5 };
+
+/** Retries that a key may make. */
+export class RetryBudget {
+  readonly #size: RetryBudgetSize;
+  /** In successes. */
+  #left: number;
+
+  constructor(size: RetryBudgetSize) {
+    this.#size = size;
+    this.#left = size.inARow * size.successesPerRetry;
+  }
+
+  /** Uses one retry; returns false if none is left. */
+  take(): boolean {
+    const { successesPerRetry } = this.#size;
+    if (this.#left < successesPerRetry) return false;
+    this.#left -= successesPerRetry;
+    return true;
+  }
+
+  succeeded(): void {
+    const { inARow, successesPerRetry } = this.#size;
+    this.#left = Math.min(inARow * successesPerRetry, this.#left + 1);
+  }
+}

@@ -1,0 +1,239 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { parseJson } from '../../json-object.ts';
+import type { ApiResponse, Call, Handler } from '../call.ts';
+import { abortable, Cancellation, type CancelSignal } from '../cancellation.ts';
+import type { CacheSettings } from '../config/option-table.ts';
+import { sortedTarget } from '../endpoints.ts';
+import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
+import { thrownMessage } from '../errors/thrown-value.ts';
+import type { ClientEvents } from '../events.ts';
+import type { ApiKey } from '../key/api-key.ts';
+import type { KeyStates } from '../key/key-states.ts';
+import { granularityMs } from '../key/quota-record.ts';
+import type { CacheStore } from '../options.ts';
+import type { Timers } from '../timers.ts';
+import { WebHeaders } from '../transport/transport.ts';
+
+/** An entry that is further in the future is ignored, because its age is unknown. */
+const CLOCK_SKEW_MS = 60_000;
+
+type CacheParts = CacheSettings & ResponseCacheParts & SnapshotAgeParts;
+
+/** Returns a stored response while it is young enough. Stores only responses that count toward the quota. */
+export function cache({ maxAgeMs: option, staleIfLimitedMs, ...parts }: CacheParts) {
+  const responses = new ResponseCache(parts);
+  // Read for each call, because the snapshot interval of the plan can change.
+  const usualAgeMs = option === 'snapshot' ? snapshotAge(parts) : async () => option;
+  const snapshotMsOf = (usualMs: number) => (option === 'snapshot' ? usualMs : undefined);
+
+  const cachedOrSent = async (call: Call, next: Handler): Promise<ApiResponse> => {
+    const cached = await responses.read(call);
+    const usualMs = await usualAgeMs(call, cached);
+    const { maxAgeMs = usualMs } = call.settings;
+    if (isYounger(cached, maxAgeMs)) return fromCache(cached, 'cache');
+    try {
+      const response = await next(call);
+      const stored = { ...response, snapshotMs: snapshotMsOf(usualMs) };
+      responses.write(call, stored, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
+      return response;
+    } catch (error) {
+      const mayBeStale = isLimit(error) && call.settings.maxAgeMs !== 0; // 0 asks for the current state
+      if (mayBeStale && isYounger(cached, staleIfLimitedMs)) return fromCache(cached, 'stale');
+      throw error;
+    }
+  };
+
+  return (next: Handler): Handler =>
+    (call) =>
+      call.endpoint.consumesQuota ? cachedOrSent(call, next) : next(call);
+}
+
+interface CachedResponse extends Pick<CacheEntry, 'snapshotMs'> {
+  readonly response: ApiResponse;
+  readonly ageMs: () => number;
+}
+
+/** Checked now, because the call may have waited since the entry was read. */
+function isYounger(cached: CachedResponse | undefined, maxAgeMs: number): cached is CachedResponse {
+  return cached !== undefined && cached.ageMs() < maxAgeMs;
+}
+
+function fromCache({ response, ageMs }: CachedResponse, source: 'cache' | 'stale'): ApiResponse {
+  return { ...response, cached: { source, ageMs: ageMs() } };
+}
+
+function isLimit(error: unknown): boolean {
+  return error instanceof RateLimitError || error instanceof QuotaExhaustedError;
+}
+
+/** For this time, the snapshot interval of a plan is used without asking again: plans seldom change. */
+const PLAN_MS = 3_600_000;
+
+interface SnapshotAgeParts {
+  readonly states: KeyStates;
+  readonly events: ClientEvents;
+  /** Updates the quota record of the call's key, unless it is younger than `maxAgeMs`. */
+  readonly refreshQuota: (call: Call, maxAgeMs: number) => Promise<void>;
+}
+
+/**
+ * Maximum age of a response: the snapshot interval of the plan, from the last quota record, the stored response or
+ * `quota()`. If `quota()` fails and no response is stored, or the interval cannot be parsed: 0, so nothing is stored.
+ */
+function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
+  return async (call: Call, cached: CachedResponse | undefined): Promise<number> => {
+    const { snapshotMs = 0 } = cached ?? {};
+    const { quota: ofKey } = states.of(call.key);
+    // Another process stored it. Without this, each process would call quota() before its first call.
+    if (!ofKey.isUpToDate(PLAN_MS) && isYounger(cached, Math.min(snapshotMs, PLAN_MS))) return snapshotMs;
+    await refreshQuota(call, PLAN_MS);
+    const quota = ofKey.estimate()?.quota;
+    if (quota === undefined) return snapshotMs;
+    const ageMs = granularityMs(quota.snapshot_granularity);
+    if (ageMs !== undefined) return ageMs;
+    events.warnOnce(
+      `cache: cannot parse snapshot_granularity '${quota.snapshot_granularity}', so nothing is cached; set cache.maxAgeMs to a number of milliseconds`,
+    );
+    return 0;
+  };
+}
+
+/** If the store takes longer, the request is sent, because the service takes about as long. */
+const STORE_TIMEOUT_MS = 500;
+/** Pause after a timeout of the store; without it, each call would wait for the timeout. */
+const STORE_PAUSE_MS = 10_000;
+/** Characters of a SHA-256 that distinguish the keys of one store. */
+const HASH_LENGTH = 16;
+
+type StoredResponse = ApiResponse & Pick<CacheEntry, 'snapshotMs'>;
+
+interface ResponseCacheParts {
+  readonly store: CacheStore;
+  readonly baseUrl: string;
+  readonly timers: Timers;
+  readonly events: ClientEvents;
+  readonly now: () => number;
+}
+
+/** Reads and writes the entries of a store. A store that fails or hangs neither rejects nor delays a call. */
+class ResponseCache {
+  readonly #parts: ResponseCacheParts;
+  #pausedAtMs = Number.NEGATIVE_INFINITY;
+  #hasWarned = false;
+
+  constructor(parts: ResponseCacheParts) {
+    this.#parts = parts;
+  }
+
+  /** `undefined` if the entry is missing, invalid or takes too long. Rejects if the call is cancelled. */
+  async read(call: Call): Promise<CachedResponse | undefined> {
+    const { store, now } = this.#parts;
+    const stored = await this.#withTimeout(async () => store.get(this.#nameOf(call)), call.signal);
+    const entry = decodeEntry(stored);
+    if (entry === undefined || entry.storedAtMs > now() + CLOCK_SKEW_MS) return undefined;
+    const { status, rawBody, headers, storedAtMs, snapshotMs } = entry;
+    const parsed = call.endpoint.parse(parseJson(rawBody));
+    if (parsed.issues !== undefined) return undefined;
+    const response = { status, rawBody, headers: new WebHeaders(headers), data: parsed.data };
+    return { response, ageMs: () => Math.max(0, now() - storedAtMs), snapshotMs };
+  }
+
+  /** Does not wait for the store. */
+  write(call: Call, response: StoredResponse, ttlMs: number): void {
+    if (ttlMs === 0) return; // for a store, 0 means no expiry
+    void this.#withTimeout(async () => this.#put(call, response, ttlMs), new Cancellation());
+  }
+
+  #put(call: Call, { status, headers, rawBody, snapshotMs }: StoredResponse, ttlMs: number): unknown {
+    const { store, now } = this.#parts;
+    const shown = headers.toHeaders();
+    if (repeatsKey(call.key, [rawBody, ...[...shown].flat()])) return undefined;
+    const entry = encodeEntry({ storedAtMs: now(), snapshotMs, status, headers: shown, rawBody });
+    return store.set(this.#nameOf(call), entry, Math.ceil(ttlMs));
+  }
+
+  /** Responses are stored per key, because plans may differ in their data. */
+  #nameOf({ endpoint: { target }, key, settings: { headers } }: Call): string {
+    const name = `fxrates:${this.#parts.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(sortedTarget(target))}`;
+    const sent = Object.entries(headers).sort();
+    if (sent.length === 0) return name;
+    // Hashed, because a header can contain a secret. The response may depend on any header.
+    return `${name}:${createHash('sha256').update(JSON.stringify(sent)).digest('hex').slice(0, HASH_LENGTH)}`;
+  }
+
+  async #withTimeout(work: () => Promise<unknown>, signal: CancelSignal): Promise<unknown> {
+    if (this.#isPaused()) return undefined;
+    const errorOf = () => {
+      this.#pausedAtMs = this.#parts.now();
+      return new Error(`no response within ${STORE_TIMEOUT_MS} ms`);
+    };
+    try {
+      return await this.#parts.timers.withTimeout((cancellation) => abortable(work(), cancellation), {
+        ms: STORE_TIMEOUT_MS,
+        signal,
+        errorOf,
+      });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      this.#warn(thrownMessage(error));
+      return undefined;
+    }
+  }
+
+  #isPaused(): boolean {
+    const pausedMs = this.#parts.now() - this.#pausedAtMs;
+    return pausedMs >= 0 && pausedMs < STORE_PAUSE_MS;
+  }
+
+  /** Once, because each error of a store may have a different text. */
+  #warn(why: string): void {
+    if (!this.#hasWarned)
+      this.#parts.events.warnOnce(`cache: the store failed (${why}); requests are sent to the service`);
+    this.#hasWarned = true;
+  }
+}
+
+/** A response that contains the key is not stored, because others may read the store. */
+function repeatsKey(key: ApiKey, texts: readonly string[]): boolean {
+  return texts.some((text) => key.redact(text) !== text);
+}
+
+/** A stored response with its exact text, so that no digit changes. */
+export interface CacheEntry {
+  /** Epoch milliseconds at which the response arrived. */
+  readonly storedAtMs: number;
+  /** Milliseconds between the snapshots of the plan; only with `cache: 'snapshot'`. */
+  readonly snapshotMs?: number | undefined;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly rawBody: string;
+}
+
+const VERSION = 1;
+
+const storedEntry = z.object({
+  version: z.literal(VERSION),
+  storedAtMs: z.number(),
+  snapshotMs: z.optional(z.number()),
+  status: z.int(),
+  headers: z.array(z.tuple([z.string(), z.string()])),
+});
+
+/** A line of JSON with the metadata, then the body as received: a body inside JSON would be parsed twice. */
+export function encodeEntry({ headers, rawBody, ...entry }: CacheEntry): string {
+  return `${JSON.stringify({ version: VERSION, ...entry, headers: [...headers] })}\n${rawBody}`;
+}
+
+/** `undefined` for a value that `encodeEntry` did not create: other programs may use the store too. */
+export function decodeEntry(stored: unknown): CacheEntry | undefined {
+  try {
+    const text = String(stored);
+    const lineEnd = text.indexOf('\n');
+    const entry = storedEntry.parse(JSON.parse(text.slice(0, Math.max(0, lineEnd))));
+    const { storedAtMs, snapshotMs, status, headers } = entry;
+    return { storedAtMs, snapshotMs, status, headers: new Headers(headers), rawBody: text.slice(lineEnd + 1) };
+  } catch {
+    return undefined; // another program wrote it
+  }
+}

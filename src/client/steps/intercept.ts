@@ -1,0 +1,126 @@
+import type { Call } from '../call.ts';
+import type { Cancellation } from '../cancellation.ts';
+import { refuseKeyParameters } from '../config/request-headers.ts';
+import { ConfigError } from '../errors/errors.ts';
+import { withReadableErrors } from '../errors/thrown-value.ts';
+import { headersWithoutKey } from '../parse-response.ts';
+import { readResponse, type TransportResponse } from '../transport/transport.ts';
+
+/** The request of one attempt, without the key: the client adds it after the last middleware. */
+export interface MiddlewareRequest {
+  /** URL of the request. A middleware may change path and query, but not the host, because the client adds the key. */
+  readonly url: string;
+  /** HTTP method. */
+  readonly method: 'GET';
+  /** Request headers. They can be changed in place, except those that the client or the transport sets (`authorization`, …). */
+  readonly headers: Headers;
+  /** The operation, such as `latest`; for `get()` with another path, the path. */
+  readonly operation: string;
+  /** Number of the attempt; 1 for the first. */
+  readonly attempt: number;
+  /** ID of the call, the same for all its attempts. */
+  readonly callId: string;
+  /** Aborts if the attempt takes longer than `timeoutMs` or the call is aborted. */
+  readonly signal: AbortSignal;
+  /** Returns the full key, for a signature. Do not log it. */
+  readonly revealKey: () => string;
+}
+
+/**
+ * A function that runs around each attempt. It calls `next(request)` and returns its response, or another one. An error that
+ * it throws rejects the call and is not retried. An attempt is one request, so a second `next()` rejects with `ConfigError`.
+ *
+ * @example
+ * const log: Middleware = async (request, next) => {
+ *   const response = await next(request);
+ *   console.log(request.operation, response.status);
+ *   return response;
+ * };
+ */
+export type Middleware = (
+  request: MiddlewareRequest,
+  next: (request: MiddlewareRequest) => Promise<Response>,
+) => Promise<Response>;
+
+const SENT_TWICE =
+  'middleware: next() was called twice, but an attempt sends one request; rethrow the error of next(), and the client retries the call (maxRetries)';
+
+const BODY_READ = 'middleware: the body of the response has been read; read response.clone(), or return a new Response';
+
+interface InterceptParts {
+  readonly middleware: readonly Middleware[];
+  readonly call: Call;
+  readonly attempt: Cancellation;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly maxBytes: number;
+  /** Checks the headers, adds the key and sends. */
+  readonly transmit: (url: string, headers: Headers) => Promise<TransportResponse>;
+}
+
+const NO_REQUEST = 'middleware: next() was called without a request; pass the one of the middleware: next(request)';
+
+/** Sends one attempt through the middleware, the first of the list outermost. */
+export async function intercept(parts: InterceptParts): Promise<TransportResponse> {
+  const { middleware, call, attempt, url, headers, maxBytes, transmit } = parts;
+  /** A response that the middleware did not read is not read a second time. */
+  const received = new WeakMap<Response, TransportResponse>();
+  let hasSent = false;
+  const send = async (outgoing: MiddlewareRequest): Promise<Response> => {
+    if (hasSent) throw new ConfigError(SENT_TWICE);
+    hasSent = true;
+    if (attempt.aborted) throw attempt.reason; // the call has ended, so nothing may be sent
+    if (typeof outgoing?.url !== 'string') throw new ConfigError(NO_REQUEST);
+    const response = await transmit(checkUrl(outgoing.url, url), new Headers(outgoing.headers));
+    const shown = responseOf(response, headersWithoutKey(response.headers, call.key));
+    received.set(shown, response);
+    return shown;
+  };
+  const chain = middleware.reduceRight<(outgoing: MiddlewareRequest) => Promise<Response>>(
+    (next, current) => async (outgoing) => current(outgoing, next),
+    send,
+  );
+  const outgoing: MiddlewareRequest = {
+    url,
+    method: 'GET',
+    headers: new Headers(headers),
+    operation: call.endpoint.name,
+    attempt: call.attempts.length + 1,
+    callId: call.id,
+    signal: attempt.toSignal(),
+    revealKey: () => call.key.reveal(),
+  };
+  const response = await withReadableErrors(() => chain(outgoing));
+  if (!(response instanceof Response))
+    throw new ConfigError(
+      'middleware: expected a Response as the result; return the response of next() or another one',
+    );
+  if (response.bodyUsed) throw new ConfigError(BODY_READ);
+  return received.get(response) ?? readResponse(response, { maxBytes, cancellation: attempt });
+}
+
+/** @throws ConfigError for another host, which must not receive the key */
+function checkUrl(url: string, original: string): string {
+  if (!URL.canParse(url))
+    throw new ConfigError(`middleware: next() was called with '${url}', which is not an absolute URL`);
+  const { origin, search, href, hash } = new URL(url);
+  if (origin !== new URL(original).origin) {
+    throw new ConfigError(
+      `middleware: the request cannot be sent to ${origin}, because the client adds the key to it; keep the origin of baseUrl`,
+    );
+  }
+  refuseKeyParameters(Object.fromEntries(new URLSearchParams(search)), 'middleware');
+  return href.slice(0, href.length - hash.length);
+}
+
+/** `ok` of a response with another status is false. */
+const STATUS_NOT_OK = 500;
+const NO_BODY_STATUSES: readonly number[] = [101, 204, 205, 304];
+
+function responseOf({ status, text }: TransportResponse, headers: Headers): Response {
+  const isPlain = status >= 200 && status <= 599;
+  const body = NO_BODY_STATUSES.includes(status) ? null : text;
+  const response = new Response(body, { status: isPlain ? status : STATUS_NOT_OK, headers });
+  // A service can send a status that HTTP does not define, but a `Response` cannot be created with it.
+  return isPlain ? response : Object.defineProperty(response, 'status', { value: status });
+}

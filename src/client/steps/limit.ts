@@ -1,0 +1,155 @@
+import type { Call, Handler } from '../call.ts';
+import type { SteadyTime } from '../clock.ts';
+import {
+  AbortError,
+  FxRatesError,
+  NetworkError,
+  RateLimitError,
+  type RateLimitReason,
+  ServerError,
+  TimeoutError,
+} from '../errors/errors.ts';
+import { isPermanent, wasNeverSent } from '../errors/network-failure.ts';
+import type { ClientEvents } from '../events.ts';
+import { unitInWords } from '../key/key-limits.ts';
+import type { KeyState } from '../key/key-state.ts';
+import { Permit } from '../limits/in-flight.ts';
+import type { RetryAfterReading } from '../limits/limit-rules.ts';
+import type { RateLimiter, ServiceDown } from '../limits/rate-limiter.ts';
+import { retryAfterMs } from '../limits/retry-after.ts';
+
+interface SlotOptions {
+  readonly state: KeyState;
+  readonly time: SteadyTime;
+  readonly events: ClientEvents;
+  /** The permit of the previous attempt: a call that is sent again keeps its place in the queue. */
+  readonly retryOf: Permit | undefined;
+  /** The last 429 of the call. */
+  readonly refused: RateLimitError | undefined;
+  /** Sends a `quota()` of the client, if the limiter wants the limit of the plan. */
+  readonly ask: Handler;
+}
+
+/** Waits until the limit of the key has a slot for the call. @throws an error with the reason if the call may not wait */
+export async function waitForSlot(call: Call, options: SlotOptions): Promise<Permit> {
+  const { state, retryOf } = options;
+  const { signal, deadlineAt, settings } = call;
+  const wait = settings.onLimit === 'wait';
+  const slot = { signal, deadlineAt, wait, priority: settings.priority, retryOf } as const;
+  const permit = state.limiter.tryAcquire(slot);
+  if (permit !== undefined) return permit;
+  const { time, events, ask } = options;
+  const { limiter, subscribers } = state;
+  const askedAt = time.now();
+  subscribers.join(events);
+  call.slotCheck = limiter.nextSlotCheck(slot);
+  try {
+    const acquired = limiter.acquire(slot);
+    learnLimit(call, state, ask);
+    const sent = await acquired;
+    learnLimit(call, state, ask);
+    if (sent instanceof Permit) return sent;
+    const nowMs = time.toEpoch(time.now());
+    if ('failure' in sent) throw unavailableError(call, { ...sent, waitMs: sent.retryAt - nowMs });
+    throw limitedError(call, { state, reason: sent.reason, retryAtMs: sent.retryAt, nowMs, refused: options.refused });
+  } finally {
+    subscribers.leave(events);
+    call.slotCheck = undefined;
+    call.next = { ...call.next, waitedMs: call.next.waitedMs + time.now() - askedAt };
+  }
+}
+
+function learnLimit(call: Call, { limiter, quota }: KeyState, ask: Handler): void {
+  if (call.quotaReason === 'call' && limiter.isLimitWanted) quota.learnLimit(call, ask);
+}
+
+/** Sent by a proxy in front of the service: the request was not counted. */
+const NOT_COUNTED_STATUSES: readonly (number | undefined)[] = [502, 503];
+
+/** Reports a failed attempt to the limiter. Returns how it reads the Retry-After of a 429. */
+export function reportFailure(
+  permit: Permit,
+  error: unknown,
+  { state, events }: { readonly state: KeyState; readonly events: ClientEvents },
+): RetryAfterReading | undefined {
+  if (error instanceof RateLimitError) {
+    const reading = permit.limited(error.retryAfter);
+    if (reading) state.unitTracker.saw(reading, error.retryAfter, events);
+    return reading;
+  }
+  if (!(error instanceof FxRatesError)) permit.unused();
+  else if (error instanceof AbortError) permit.lost();
+  else if (isOutage(error)) reportOutage(permit, error, state.limiter);
+  else if (error.status !== undefined) permit.ok();
+  else permit.unused();
+  return undefined;
+}
+
+function reportOutage(permit: Permit, error: FxRatesError, { retryAfterUnit }: RateLimiter): void {
+  const { status, retryAfter } = error;
+  const wasSent = status !== undefined || !wasNeverSent(error);
+  const mayHaveCounted = wasSent && !NOT_COUNTED_STATUSES.includes(status);
+  const hintMs = retryAfterMs(retryAfter, retryAfterUnit);
+  permit.failed({ hintMs, wasSent, mayHaveCounted, isTimeout: error instanceof TimeoutError, error });
+}
+
+/** Whether an error counts as a failure of the service. */
+function isOutage(error: FxRatesError): boolean {
+  if (error instanceof NetworkError) return !isPermanent(error.code);
+  return error instanceof TimeoutError || (error.status ?? 0) >= 500;
+}
+
+interface LimitedCall {
+  readonly state: KeyState;
+  readonly reason: RateLimitReason;
+  readonly nowMs: number;
+  /** Epoch milliseconds of the next slot; `undefined` if unknown. */
+  readonly retryAtMs: number | undefined;
+  /** The previous 429 of the call; `undefined` if there was none. */
+  readonly refused: RateLimitError | undefined;
+}
+
+const WHY: Record<RateLimitReason | ServiceDown['reason'], string> = {
+  deadline: 'which is too late for the deadline of the call (deadlineMs)',
+  max_retry_after: 'which is longer than maxRetryAfterMs',
+  policy: "and onLimit is 'throw'",
+  outage: 'and calls wait for an outage of at most 90 s',
+  budget: 'and the retry budget of the key is used up',
+};
+
+/** The error of a call that may not wait for the rate limit: the time of the next slot, and the reason. */
+export function limitedError(call: Call, { state, reason, nowMs, retryAtMs, refused }: LimitedCall): RateLimitError {
+  const unit = state.unitTracker.estimate;
+  const waitMs = retryAtMs === undefined ? undefined : Math.ceil(Math.max(0, retryAtMs - nowMs));
+  const wait = waitMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(waitMs)} s`;
+  const words = unit && unitInWords(unit);
+  const message = `The per-minute limit of key ${call.key.masked} is reached; ${wait}, ${WHY[reason]}`;
+  return new RateLimitError(words === undefined ? message : `${message}. ${words}`, {
+    reason,
+    retryAfterMs: waitMs,
+    retryAt: retryAtMs === undefined ? undefined : new Date(retryAtMs),
+    retryAfterRaw: refused?.retryAfterRaw,
+    retryAfterUnit: unit,
+    code: refused?.code,
+    status: refused?.status,
+    headers: refused?.headers,
+    attempts: call.attempts,
+    cause: refused,
+  });
+}
+
+/** The error of a call that was not sent because it may not wait until the service is expected to work again. */
+function unavailableError(
+  { attempts }: Call,
+  { failure: cause, reason, waitMs }: ServiceDown & { readonly waitMs: number },
+): ServerError | NetworkError {
+  const { code, status, headers } = cause instanceof FxRatesError ? cause : {};
+  const shown = status ?? code ?? 'no response';
+  const message = `The service is down (${shown}); the next attempt is in ${seconds(waitMs)} s, ${WHY[reason]}`;
+  const Unavailable = status === undefined ? NetworkError : ServerError;
+  return new Unavailable(message, { code, status, headers, attempts, cause });
+}
+
+function seconds(ms: number): string {
+  return (Math.ceil(ms / 100) / 10).toString();
+}

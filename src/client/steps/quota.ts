@@ -1,0 +1,95 @@
+import type { Call, Handler } from '../call.ts';
+import { callHook } from '../call-hook.ts';
+import type { ClientSettings } from '../config/settings.ts';
+import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
+import type { ClientEvents } from '../events.ts';
+import { type KeyQuota, type QuotaEstimate, SHARED_KEY_MS } from '../key/key-quota.ts';
+import type { KeyState } from '../key/key-state.ts';
+import type { KeyStates } from '../key/key-states.ts';
+import type { QuotaGuardOptions } from '../options.ts';
+
+interface RefreshParts {
+  readonly states: KeyStates;
+  readonly events: ClientEvents;
+  readonly settings: ClientSettings;
+}
+
+/** Updates the quota record of a call's key, unless it is younger than `maxAgeMs`. `send` sends `quota()`. */
+export type RefreshQuota = (call: Call, maxAgeMs: number, send: Handler) => Promise<void>;
+
+/** Warns once about options that have no effect, because `quota()` failed. */
+export function refreshQuota({ states, events, settings }: RefreshParts): RefreshQuota {
+  return async (call, maxAgeMs, send) => {
+    const { quota, key } = states.of(call.key);
+    const error = await quota.refresh(call, maxAgeMs, send);
+    if (error === undefined || quota.estimate() !== undefined) return;
+    events.warnOnce(unknownQuotaWarning(key, error, settings));
+  };
+}
+
+function unknownQuotaWarning(key: string, error: unknown, { quotaGuard, cache }: ClientSettings): string {
+  const { status, code, kind = 'error' } = FxRatesError.is(error) ? error : {};
+  const why = status !== undefined && status >= 400 ? status : (code ?? kind);
+  const effects = [
+    ...(quotaGuard ? ['quotaGuard rejects no call'] : []),
+    ...(cache?.maxAgeMs === 'snapshot' ? ["cache: 'snapshot' does not know its interval"] : []),
+  ];
+  return `quota() failed (${why}), so the quota of key ${key} is unknown; until it succeeds, ${effects.join(' and ')}`;
+}
+
+/** Before the guard rejects a call, it updates an older record, because the plan may have changed. */
+const CERTAIN_MS = 60_000;
+
+interface GuardParts extends QuotaGuardOptions {
+  readonly states: KeyStates;
+  readonly refresh: RefreshQuota;
+}
+
+/**
+ * Rejects calls if only the reserve of the monthly quota is left, by an estimate: the last quota record and the requests
+ * of this process since then. Calls of high priority may use the reserve.
+ */
+export class QuotaGuard {
+  readonly #parts: GuardParts;
+  #reportedFor: string | undefined;
+
+  constructor(parts: GuardParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws QuotaExhaustedError if the call is not sent */
+  async admit(call: Call, send: Handler): Promise<void> {
+    if (!call.endpoint.consumesQuota) return;
+    const { states, refresh, reserve } = this.#parts;
+    const { quota } = states.of(call.key);
+    if (call.settings.priority !== 'high') {
+      await refresh(call, SHARED_KEY_MS, send);
+      if (this.#isLow(quota.available())) await refresh(call, CERTAIN_MS, send);
+      if (this.#isLow(quota.available())) throw refusal(quota, reserve);
+    }
+    quota.reserve(call); // in the same tick as the check, because otherwise concurrent calls would all pass it
+  }
+
+  /** The call has ended. Reports once per period that only the reserve is left. */
+  leave(call: Call, { quota }: KeyState): void {
+    quota.release(call);
+    const estimate = quota.estimate();
+    if (estimate === undefined || !this.#isLow(estimate.remaining)) return;
+    if (this.#reportedFor === estimate.quota.resets_at) return;
+    this.#reportedFor = estimate.quota.resets_at;
+    callHook<QuotaEstimate>(this.#parts.onLow, estimate);
+  }
+
+  #isLow(left: number | undefined): boolean {
+    return left !== undefined && left <= this.#parts.reserve;
+  }
+}
+
+function refusal(quota: KeyQuota, reserve: number): QuotaExhaustedError {
+  const record = quota.estimate()?.quota;
+  return new QuotaExhaustedError(
+    `Not sent: about ${quota.available()} requests of the monthly quota are left for new calls, and quotaGuard ` +
+      `reserves ${reserve}. The quota resets at ${record?.resets_at}; to use the reserve, pass { priority: 'high' }`,
+    { quota: record, local: true },
+  );
+}

@@ -1,0 +1,238 @@
+import { backoffMs, equalJitter } from '../backoff.ts';
+import type { ApiResponse, Call, Handler } from '../call.ts';
+import { abortable } from '../cancellation.ts';
+import type { Clock, SteadyTime } from '../clock.ts';
+import {
+  AuthenticationError,
+  NetworkError,
+  QuotaExhaustedError,
+  RateLimitError,
+  RequestError,
+  ServerError,
+  TimeoutError,
+} from '../errors/errors.ts';
+import { isPermanent } from '../errors/network-failure.ts';
+import type { ClientEvents } from '../events.ts';
+import type { KeySource } from '../key/key-source.ts';
+import type { KeyState } from '../key/key-state.ts';
+import type { KeyStates } from '../key/key-states.ts';
+import { LONGEST_OUTAGE_MS, type Permit } from '../limits/in-flight.ts';
+import type { RetryAfterReading } from '../limits/limit-rules.ts';
+import { retryAfterMs } from '../limits/retry-after.ts';
+import { limitedError, reportFailure, waitForSlot } from './limit.ts';
+import type { QuotaGuard } from './quota.ts';
+
+const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];
+/** With equal jitter, because full jitter can be close to zero, and all retries could then fall into one outage. */
+const RETRY_BACKOFF = { firstMs: 500, longestMs: 8_000 };
+/** At the head of the queue, a `quota()` of the client that is always refused would block all calls. */
+const MOST_OWN_ATTEMPTS = 2;
+
+interface RetryParts {
+  readonly keys: KeySource;
+  readonly states: KeyStates;
+  readonly clock: Clock;
+  readonly time: SteadyTime;
+  readonly random: () => number;
+  readonly events: ClientEvents;
+  readonly maxRetryAfterMs: number;
+  /** `undefined` without the option `quotaGuard`. */
+  readonly guard: QuotaGuard | undefined;
+}
+
+/**
+ * Sends a call until it succeeds or may not be sent again, which is safe because every operation is a GET. It is sent
+ * again with another key if the key cannot be used, after its Retry-After if the limit refused it (429), and after a
+ * backoff if the connection or the service failed.
+ */
+export function retry(parts: RetryParts) {
+  return (send: Handler): Handler => {
+    const sendUntilDone: Handler = (call) => new Sending(call, { ...parts, send, ask: sendUntilDone }).run();
+    return sendUntilDone;
+  };
+}
+
+interface SendingParts extends RetryParts {
+  /** Sends one attempt. */
+  readonly send: Handler;
+  /** Sends a `quota()` of the client itself. */
+  readonly ask: Handler;
+}
+
+/** The attempts of one call. */
+class Sending {
+  readonly #call: Call;
+  readonly #parts: SendingParts;
+  /** The state in which the guard has admitted the call. */
+  #admittedBy: KeyState | undefined;
+  #permit: Permit | undefined;
+  /** The last 429, and how its Retry-After is read. */
+  #refusal: { readonly error: RateLimitError; readonly reading: RetryAfterReading | undefined } | undefined;
+  #retries = 0;
+  #hasNewKey = false;
+
+  constructor(call: Call, parts: SendingParts) {
+    this.#call = call;
+    this.#parts = parts;
+  }
+
+  async run(): Promise<ApiResponse> {
+    const { states, events } = this.#parts;
+    const call = this.#call;
+    try {
+      for (;;) {
+        const state = states.of(call.key);
+        const { length: attemptsBefore } = call.attempts;
+        state.subscribers.warnPending(events);
+        try {
+          const response = await this.#attempt(state);
+          state.retryBudget.succeeded();
+          return response;
+        } catch (error) {
+          await this.#prepareNext(error, state, { isSent: call.attempts.length > attemptsBefore });
+        }
+      }
+    } finally {
+      this.#leaveGuard();
+    }
+  }
+
+  /** One attempt in a slot of the limit, whose end is reported to the limiter. */
+  async #attempt(state: KeyState): Promise<ApiResponse> {
+    const { guard, send, ask, time, events } = this.#parts;
+    const call = this.#call;
+    if (guard !== undefined && this.#admittedBy !== state) {
+      this.#admittedBy = state;
+      await guard.admit(call, ask);
+    }
+    state.quota.requireLeft(call);
+    const waiting = { state, time, events, ask, retryOf: this.#permit, refused: this.#refusal?.error };
+    const permit = await waitForSlot(call, waiting);
+    this.#permit = permit;
+    if (call.signal.aborted) permit.unused(); // the last caller aborted at the moment of the grant; `send` rejects
+    try {
+      state.quota.requireLeft(call); // another call may have been refused during the wait
+      const response = await send(call);
+      permit.ok();
+      return response;
+    } catch (refused) {
+      // Rejects if the call is aborted meanwhile.
+      const error = await state.quota.explain(refused, call, send).catch((aborted: unknown) => aborted);
+      const reading = reportFailure(permit, error, { state, events });
+      if (error instanceof RateLimitError) this.#refusal = { error, reading };
+      throw error;
+    }
+  }
+
+  /** Waits until the call may be sent again. @throws the error of the call if it is not */
+  async #prepareNext(error: unknown, state: KeyState, { isSent }: { readonly isSent: boolean }): Promise<void> {
+    if (await this.#replaceKey(error)) return this.#continue('key_rotated');
+    // Not sent, because the call may not wait: a retry would not be sent either.
+    if (!isSent) throw error;
+    if (error instanceof RateLimitError) {
+      this.#requireWait(error, state);
+      return this.#continue('rate_limited');
+    }
+    const waitMs = this.#waitAfterFailure(error, state);
+    const { events, clock } = this.#parts;
+    this.#retries += 1;
+    const until = new Date(clock.now() + waitMs);
+    events.retry(state, {
+      call: this.#call,
+      error: error as RetryableError,
+      waitMs,
+      until,
+      retry: this.#call.attempts.length,
+    });
+    const { signal } = this.#call;
+    await abortable(clock.sleep(waitMs, signal.toSignal()), signal);
+    this.#continue('retry', waitMs);
+  }
+
+  #continue(reason: Call['next']['reason'], waitMs = 0): void {
+    const call = this.#call;
+    call.next = { reason, waitedMs: call.next.waitedMs + waitMs };
+  }
+
+  /** Once per call: if the key cannot be used, its source is called again (docs/facts.md, States and transitions). */
+  async #replaceKey(error: unknown): Promise<boolean> {
+    const call = this.#call;
+    if (this.#hasNewKey || !makesKeyUnusable(error)) return false;
+    const key = await this.#parts.keys.replacementFor(call.key, call.signal);
+    if (key === undefined) return false;
+    this.#leaveGuard();
+    this.#hasNewKey = true;
+    this.#permit = undefined;
+    this.#refusal = undefined;
+    call.key = key;
+    return true;
+  }
+
+  #leaveGuard(): void {
+    if (this.#admittedBy !== undefined) this.#parts.guard?.leave(this.#call, this.#admittedBy);
+    this.#admittedBy = undefined;
+  }
+
+  /** After a 429, the limiter delays the call. @throws RateLimitError if the call does not wait */
+  #requireWait(error: RateLimitError, state: KeyState): void {
+    const { quotaReason, attempts, settings } = this.#call;
+    const isOwn = quotaReason !== 'call' && attempts.length >= MOST_OWN_ATTEMPTS;
+    if (settings.onLimit === 'throw' || isOwn) {
+      const waitMs = this.#refusal?.reading?.waitMs;
+      throw this.#limitedError('policy', state, { waitMs, refused: error });
+    }
+    if (!state.limiter.holdsBack) this.#requireBudget(error, state);
+  }
+
+  /** Without a queue, many refused calls would make many requests: each uses the retry budget. @throws RateLimitError */
+  #requireBudget(error: RateLimitError, state: KeyState): void {
+    const { time, events } = this.#parts;
+    const call = this.#call;
+    const retryAt = this.#permit?.retryAt ?? Number.NEGATIVE_INFINITY;
+    const waitMs = retryAt - time.now();
+    if (retryAt >= call.deadlineAt()) return; // the limiter rejects the call
+    if (!state.retryBudget.take()) throw this.#limitedError('budget', state, { waitMs, refused: error });
+    events.retry(state, { call, error, waitMs, until: new Date(time.toEpoch(retryAt)), retry: call.attempts.length });
+  }
+
+  #limitedError(
+    reason: 'policy' | 'budget',
+    state: KeyState,
+    { waitMs, refused }: { readonly waitMs: number | undefined; readonly refused: RateLimitError },
+  ): RateLimitError {
+    const { time } = this.#parts;
+    const nowMs = time.toEpoch(time.now());
+    const retryAtMs = waitMs === undefined ? undefined : nowMs + waitMs;
+    return limitedError(this.#call, { state, reason, nowMs, retryAtMs, refused });
+  }
+
+  /** Milliseconds to wait before the retry. @throws the error itself if it is not retried */
+  #waitAfterFailure(error: unknown, { limiter, retryBudget }: KeyState): number {
+    const { time, random, maxRetryAfterMs } = this.#parts;
+    const { settings, signal, deadlineAt } = this.#call;
+    if (!isRetryable(error) || this.#retries >= settings.maxRetries || signal.aborted) throw error;
+    const hintMs = retryAfterMs(error.retryAfter, limiter.retryAfterUnit) ?? 0;
+    const waitMs = Math.max(hintMs, equalJitter(backoffMs(this.#retries, RETRY_BACKOFF), random));
+    const isTooLong = hintMs > Math.min(maxRetryAfterMs, LONGEST_OUTAGE_MS) || time.now() + waitMs >= deadlineAt();
+    // During an outage, the limiter allows few attempts, and each is a retry.
+    if (isTooLong || !(limiter.isServiceDown || retryBudget.take())) throw error;
+    return waitMs;
+  }
+}
+
+/**
+ * Whether all calls with the key have this error, for longer than a call waits. While a key is blocked for a day, no
+ * request is sent with it, so no 401 would show that it was replaced.
+ */
+function makesKeyUnusable(error: unknown): boolean {
+  if (error instanceof RateLimitError) return error.reason === 'max_retry_after';
+  return error instanceof AuthenticationError || error instanceof QuotaExhaustedError;
+}
+
+type RetryableError = NetworkError | RequestError | ServerError | TimeoutError;
+
+function isRetryable(error: unknown): error is RetryableError {
+  if (error instanceof NetworkError) return !isPermanent(error.code);
+  if (error instanceof TimeoutError) return error.scope === 'attempt';
+  return (error instanceof ServerError || error instanceof RequestError) && RETRYABLE_STATUSES.includes(error.status);
+}

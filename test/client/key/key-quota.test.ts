@@ -1,0 +1,403 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type ApiResponse, Call } from '../../../src/client/call.ts';
+import { Cancellation } from '../../../src/client/cancellation.ts';
+import { SteadyTime } from '../../../src/client/clock.ts';
+import { resolveCall } from '../../../src/client/config/call-settings.ts';
+import { resolveOptions } from '../../../src/client/config/settings.ts';
+import { operationEndpoint } from '../../../src/client/endpoints.ts';
+import {
+  NetworkError,
+  type QuotaData,
+  QuotaExhaustedError,
+  RateLimitError,
+  RequestError,
+} from '../../../src/client/index.ts';
+import { ApiKey } from '../../../src/client/key/api-key.ts';
+import { KeyQuota } from '../../../src/client/key/key-quota.ts';
+import { WebHeaders } from '../../../src/client/transport/transport.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
+import { API_KEY, exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
+import { errorOf } from '../../helpers/test-client.ts';
+
+const { settings } = resolveCall({}, resolveOptions({}));
+
+/** A call of `latest`. */
+function aCall(signal = new Cancellation(), deadlineAt = Number.POSITIVE_INFINITY): Call {
+  const key = ApiKey.from(API_KEY);
+  return new Call({ endpoint: operationEndpoint('latest'), settings, signal, deadlineAt: () => deadlineAt, key });
+}
+
+function responseWith(data: unknown): ApiResponse {
+  return { status: 200, headers: new WebHeaders(new Headers()), rawBody: '{}', data };
+}
+
+function quotaOf(clock: FakeClock): KeyQuota {
+  return new KeyQuota(clock, new SteadyTime(clock));
+}
+
+function spend(quota: KeyQuota, call = aCall()): void {
+  quota.sent(call, responseWith({}));
+}
+
+/** The quota of a key of which 258 of 1,000 requests are left, by a record that has just arrived. */
+function setUp(changes = {}) {
+  const clock = new FakeClock();
+  const quota = quotaOf(clock);
+  quota.sawRecord(quotaRecord(changes), 0);
+  return { clock, quota };
+}
+
+test('has no estimate before the first record', () => {
+  const quota = quotaOf(new FakeClock());
+  spend(quota);
+
+  expect(quota.estimate()).toBeUndefined();
+  expect(quota.available()).toBeUndefined();
+  expect(quota.isUpToDate(Number.POSITIVE_INFINITY)).toBe(false);
+});
+
+test('counts the requests since the record', () => {
+  const { clock, quota } = setUp();
+
+  spend(quota);
+  spend(quota);
+
+  expect(quota.estimate()).toEqual({
+    quota: quotaRecord(),
+    asOf: new Date(clock.now()),
+    usedSince: 2,
+    remaining: 256,
+  });
+});
+
+test('counts the requests sent while the record was requested', () => {
+  const { quota } = setUp();
+  spend(quota);
+  const spentBefore = quota.spent;
+
+  spend(quota);
+  quota.sawRecord(quotaRecord({ monthly_used: 743 }), spentBefore);
+
+  expect(quota.estimate()).toMatchObject({ usedSince: 1, remaining: 256 });
+});
+
+test('reserved requests are neither available nor used', () => {
+  const { quota } = setUp();
+  const [first, second] = [aCall(), aCall()];
+
+  quota.reserve(first);
+  quota.reserve(second);
+  expect(quota.available()).toBe(256);
+  expect(quota.estimate()).toMatchObject({ usedSince: 0, remaining: 258 });
+  quota.release(first);
+  quota.release(first);
+
+  expect(quota.available()).toBe(257);
+});
+
+test('the remaining requests are never negative', () => {
+  const { quota } = setUp({ monthly_used: 999 });
+  spend(quota);
+  spend(quota);
+  quota.reserve(aCall());
+
+  expect(quota.estimate()?.remaining).toBe(0);
+  expect(quota.available()).toBe(0);
+});
+
+test('without a numeric limit, the remaining requests are undefined', () => {
+  const { quota } = setUp({ monthly_limit: null });
+
+  expect(quota.estimate()).toMatchObject({ remaining: undefined, usedSince: 0 });
+  expect(quota.available()).toBeUndefined();
+});
+
+test('a record ends with its period', async () => {
+  const clock = new FakeClock(Date.parse('2026-01-31T23:59:59.000Z'));
+  const quota = quotaOf(clock);
+  quota.sawRecord(quotaRecord(), 0);
+
+  await clock.advance(999);
+  expect(quota.estimate()).toBeDefined();
+  await clock.advance(1);
+
+  expect(quota.estimate()).toBeUndefined();
+  expect(quota.isUpToDate(60_000)).toBe(false);
+});
+
+test.each(['2026-02-01T00:00:00.000Z', '2026-02-01T00:10:00.000Z'])(
+  'a record is valid even if its period is over by the local clock (%s)',
+  async (now) => {
+    const clock = new FakeClock(Date.parse(now));
+    const quota = quotaOf(clock);
+
+    quota.sawRecord(quotaRecord(), 0);
+    await clock.advance(60_000);
+
+    expect(quota.estimate()?.remaining).toBe(258);
+    expect(quota.isUpToDate(60_000)).toBe(true);
+    expect(quota.isUpToDate(59_999)).toBe(false);
+  },
+);
+
+test('is up to date while its record is young enough, also if the clock is set back', async () => {
+  const { clock, quota } = setUp();
+
+  expect(quota.isUpToDate(0)).toBe(true);
+  await clock.advance(300_000);
+  expect(quota.isUpToDate(300_000)).toBe(true);
+  await clock.advance(1);
+  expect(quota.isUpToDate(300_000)).toBe(false);
+  clock.set(-3_600_000);
+
+  expect(quota.isUpToDate(300_000)).toBe(false);
+});
+
+test('after a failed quota(), it is up to date for a minute', async () => {
+  const clock = new FakeClock();
+  const quota = quotaOf(clock);
+
+  const error = new NetworkError('down');
+  expect(await quota.refresh(aCall(), 0, () => Promise.reject(error))).toBe(error);
+  await clock.advance(60_000);
+  expect(quota.isUpToDate(0)).toBe(true);
+  await clock.advance(1);
+
+  expect(quota.isUpToDate(0)).toBe(false);
+});
+
+test('the estimate never exceeds the quota of the service, in any order of events', () => {
+  // The service counts a request somewhere between its sending and its response; a record is true at a moment between
+  // the question and its response.
+  const steps = fc.array(fc.constantFrom('send', 'count', 'response', 'ask', 'record', 'tell'), {
+    minLength: 40,
+    maxLength: 200,
+  });
+  fc.assert(
+    fc.property(steps, (happenings) => {
+      const { quota } = setUp({ monthly_used: 0 });
+      const service = { sent: 0, counted: 0, responded: 0 };
+      const reserved: Call[] = [];
+      const question = { spentBefore: -1, used: -1 };
+      const act: Record<string, () => void> = {
+        send: () => {
+          service.sent += 1;
+          reserved.push(aCall());
+          quota.reserve(reserved[reserved.length - 1]!);
+        },
+        count: () => {
+          if (service.counted < service.sent) service.counted += 1;
+        },
+        response: () => {
+          if (service.responded === service.counted) return;
+          service.responded += 1;
+          spend(quota, reserved.shift());
+        },
+        ask: () => {
+          if (question.spentBefore < 0) question.spentBefore = quota.spent;
+        },
+        record: () => {
+          if (question.spentBefore >= 0 && question.used < 0) question.used = service.counted;
+        },
+        tell: () => {
+          if (question.used < 0) return;
+          quota.sawRecord(quotaRecord({ monthly_used: question.used }), question.spentBefore);
+          Object.assign(question, { spentBefore: -1, used: -1 });
+        },
+      };
+      for (const step of happenings) {
+        act[step]?.();
+
+        expect(quota.available()).toBeLessThanOrEqual(1000 - service.counted);
+      }
+    }),
+  );
+});
+
+const refusal = () => new RateLimitError('no', { status: 429, code: 'quota_exceeded', reason: 'policy' });
+
+/** A quota whose own calls of `quota()` are counted and end with `records` in order. */
+function asking(...records: (QuotaData | Error)[]) {
+  const clock = new FakeClock();
+  const quota = quotaOf(clock);
+  const asked: Call[] = [];
+  const send = async (call: Call) => {
+    asked.push(call);
+    const record = records.shift();
+    if (record === undefined || record instanceof Error) throw record ?? new Error('asked too often');
+    quota.sawRecord(record, quota.spent);
+    return responseWith(record);
+  };
+  const refuse = (call = aCall()) => quota.explain(refusal(), call, send);
+  return { clock, quota, asked, send, refuse };
+}
+
+test('an exhausted record alone stops no call', () => {
+  const { quota } = setUp({ monthly_used: 1000 });
+
+  expect(() => quota.requireLeft(aCall())).not.toThrow();
+});
+
+test('stops calls for a minute after a refusal with an exhausted quota, but not quota() itself', async () => {
+  const { clock, quota, refuse } = asking(exhaustedQuota());
+
+  expect(await refuse()).toMatchObject({ kind: 'quota_exhausted', local: false, status: 429 });
+
+  const error = await errorOf(() => quota.requireLeft(aCall()));
+  expect(error).toMatchObject({ kind: 'quota_exhausted', local: true, quota: exhaustedQuota() });
+  expect(String(error)).toContain('used up: 1000 of 1000 requests, resets at 2026-02-01T00:00:00.000Z; not sent');
+  const own = new Call({ ...aCall(), endpoint: operationEndpoint('quota'), key: ApiKey.from(API_KEY) });
+  expect(() => quota.requireLeft(own)).not.toThrow();
+  await clock.advance(59_999);
+  expect(() => quota.requireLeft(aCall())).toThrow(QuotaExhaustedError);
+  await clock.advance(1);
+  expect(() => quota.requireLeft(aCall())).not.toThrow();
+});
+
+test.each<[string, (quota: KeyQuota, clock: FakeClock) => void]>([
+  ['a record has requests left', (quota) => quota.sawRecord(quotaRecord({ monthly_limit: 100_000 }), 0)],
+  ['the service refuses the key itself', (quota) => quota.keyRefused()],
+  ['the clock is set back by an hour', (_, clock) => clock.set(-3_600_000)],
+])('stops no calls any more when %s', async (_, act) => {
+  const { clock, quota, refuse } = asking(exhaustedQuota());
+  await refuse();
+
+  act(quota, clock);
+
+  expect(() => quota.requireLeft(aCall())).not.toThrow();
+});
+
+test('a record without requests left continues to stop calls', async () => {
+  const { quota, refuse } = asking(exhaustedQuota());
+  await refuse();
+
+  quota.sawRecord(exhaustedQuota(), 0);
+
+  expect(() => quota.requireLeft(aCall())).toThrow(QuotaExhaustedError);
+});
+
+test('simultaneous refusals call quota() once; those of the next second use its record', async () => {
+  const { clock, asked, refuse } = asking(quotaRecord({ monthly_used: 990 }), exhaustedQuota());
+
+  const errors = await Promise.all(Array.from({ length: 50 }, () => refuse()));
+  await clock.advance(1000);
+  errors.push(await refuse());
+  expect(new Set(errors.map((error) => (error as Error).name))).toEqual(new Set(['RateLimitError']));
+  expect(asked).toHaveLength(1);
+  await clock.advance(1);
+
+  expect(await refuse()).toBeInstanceOf(QuotaExhaustedError);
+  expect(asked).toHaveLength(2);
+});
+
+test('a refusal is unchanged for a second after a failed quota()', async () => {
+  const { clock, asked, refuse } = asking(new Error('down'), exhaustedQuota());
+
+  expect(await refuse()).toBeInstanceOf(RateLimitError);
+  expect(await refuse()).toBeInstanceOf(RateLimitError);
+  await clock.advance(1001);
+
+  expect(await refuse()).toBeInstanceOf(QuotaExhaustedError);
+  expect(asked).toHaveLength(2);
+});
+
+test('the abort of the last refused call cancels quota(), and the next refusal calls it again', async () => {
+  const { quota, refuse, asked } = asking(exhaustedQuota());
+  const [first, second] = [new Cancellation(), new Cancellation()];
+  const signals: Cancellation[] = [];
+  const hang = ({ signal }: Call) => {
+    signals.push(signal);
+    return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  };
+  const errors = [first, second].map((signal) => quota.explain(refusal(), aCall(signal), hang));
+
+  first.cancel('enough');
+  expect(signals[0]?.aborted).toBe(false);
+  second.cancel('enough');
+  await expect(Promise.allSettled(errors)).resolves.toMatchObject([{ reason: 'enough' }, { reason: 'enough' }]);
+
+  expect(signals).toHaveLength(1);
+  expect(signals[0]?.aborted).toBe(true);
+  await quiet();
+  expect(await refuse()).toBeInstanceOf(QuotaExhaustedError);
+  expect(asked).toHaveLength(1);
+});
+
+test('many calls that need a record call quota() once, at high priority and without a retry', async () => {
+  const { quota, asked, send } = asking(quotaRecord());
+
+  await Promise.all(Array.from({ length: 20 }, () => quota.refresh(aCall(), 60_000, send)));
+
+  expect(asked.map(({ endpoint }) => endpoint.name)).toEqual(['quota']);
+  expect(asked[0]).toMatchObject({ quotaReason: 'refresh', settings: { priority: 'high', maxRetries: 0 } });
+});
+
+test('quota() continues for the next call when the deadline of the only one has passed', async () => {
+  const clock = new FakeClock();
+  const quota = quotaOf(clock);
+  const signals: Cancellation[] = [];
+  const hang = ({ signal }: Call) => {
+    signals.push(signal);
+    return new Promise<never>(() => undefined);
+  };
+  const [late, aborted] = [new Cancellation(), new Cancellation()];
+
+  const first = quota.refresh(aCall(late, clock.now()), 0, hang).catch(() => undefined);
+  late.cancel('late');
+  await first;
+  expect(signals[0]?.aborted).toBe(false);
+  const second = quota.refresh(aCall(aborted), 0, hang).catch(() => undefined);
+  aborted.cancel('aborted');
+  await second;
+
+  expect(signals).toHaveLength(1);
+  expect(signals[0]?.aborted).toBe(true);
+});
+
+test('calls quota() for the limit once a minute', async () => {
+  const { clock, quota, asked, send } = asking(quotaRecord(), quotaRecord());
+  const counts: number[] = [];
+
+  for (const ms of [0, 0, 59_999, 1]) {
+    await clock.advance(ms);
+    quota.learnLimit(aCall(), send);
+    counts.push(asked.length);
+  }
+
+  expect(counts).toEqual([1, 1, 1, 2]);
+});
+
+test('calls quota() for the limit half as often each time that the rate limit refuses it', async () => {
+  const { clock, quota, asked, send } = asking(refusal(), refusal(), refusal());
+  const counts: number[] = [];
+
+  for (const ms of [0, 119_999, 1, 239_999, 1]) {
+    await clock.advance(ms);
+    quota.learnLimit(aCall(), send);
+    await quiet();
+    counts.push(asked.length);
+  }
+
+  expect(counts).toEqual([1, 1, 2, 2, 3]);
+});
+
+const withStatus = (status: number) => new RequestError('no', { status });
+
+test.each([
+  ['400', withStatus(400), 1],
+  ['404', withStatus(404), 1],
+  ['499', withStatus(499), 1],
+  ['500', withStatus(500), 2],
+  ['302', withStatus(302), 2],
+  ['no response', new NetworkError('down', {}), 2],
+  ['an error of a middleware', Object.assign(new Error('a bug'), { status: 404 }), 2],
+])('after %s, quota() is not called again for the limit if the service refused it', async (_, error, times) => {
+  const { clock, quota, asked, send } = asking(error, quotaRecord());
+
+  quota.learnLimit(aCall(), send);
+  await clock.advance(60_000);
+  quota.learnLimit(aCall(), send);
+
+  expect(asked).toHaveLength(times);
+});

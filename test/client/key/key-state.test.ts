@@ -1,0 +1,191 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { resolveOptions } from '../../../src/client/config/settings.ts';
+import { ClientEvents } from '../../../src/client/events.ts';
+import type { FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
+import { ApiKey } from '../../../src/client/key/api-key.ts';
+import { KeyState, Subscribers, stateName } from '../../../src/client/key/key-state.ts';
+import { Permit } from '../../../src/client/limits/in-flight.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
+import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { BASE_URL, differentCalls, testClient } from '../../helpers/test-client.ts';
+
+const KEY = ApiKey.from(API_KEY);
+
+function stateWith(options: FxRatesOptions = {}): KeyState {
+  const settings = resolveOptions({ clock: new FakeClock(), ...options });
+  return new KeyState(KEY, { ...settings, baseUrl: BASE_URL });
+}
+
+/** A client, with the waits and warnings that its program receives. */
+function client() {
+  const waits: WaitEvent[] = [];
+  const warnings: string[] = [];
+  const logger = { warn: (message: string) => warnings.push(message) };
+  return { events: new ClientEvents({ logger, onWait: (event) => waits.push(event) }), waits, warnings };
+}
+
+test.each([
+  [1, 1],
+  [30, 30],
+  [0, undefined],
+  [-1, undefined],
+  [2.5, undefined],
+  [2 ** 53, undefined],
+])('a quota record with a limit of %d per minute sets a learned limit to %s', (perMinute, expected) => {
+  const state = stateWith();
+
+  state.sawQuota(quotaRecord({ rate_limit_per_minute: perMinute }), 0);
+
+  expect(state.limits()?.perMinute).toBe(expected);
+  expect(state.quota.estimate()?.quota.rate_limit_per_minute).toBe(perMinute);
+});
+
+test('a quota record does not change a limit that the program sets', () => {
+  const state = stateWith({ rateLimit: { perMinute: 60 } });
+
+  state.sawQuota(quotaRecord({ rate_limit_per_minute: 30 }), 0);
+
+  expect(state.limits()?.perMinute).toBe(60);
+});
+
+test('without a queue there is no limit, also after a quota record', () => {
+  const state = stateWith({ rateLimit: false });
+
+  state.sawQuota(quotaRecord({ rate_limit_per_minute: 30 }), 0);
+
+  expect(state.limits()).toBeUndefined();
+  expect(state.quota.estimate()?.quota.rate_limit_per_minute).toBe(30);
+});
+
+test('a key without a queue is always idle, and with one until its requests have ended', async () => {
+  const state = stateWith();
+  expect([stateWith({ rateLimit: false }).isIdle(), state.isIdle()]).toEqual([true, true]);
+
+  const permit = await state.limiter.acquire();
+  expect(state.isIdle()).toBe(false);
+  if (permit instanceof Permit) permit.ok();
+
+  expect(state.isIdle()).toBe(true);
+});
+
+test('the name of a state has the origin and the hash, but neither path nor key', () => {
+  const settings = resolveOptions({ rateLimit: false });
+  const named = (baseUrl: string) => stateName('abc', { ...settings, baseUrl });
+
+  expect(named('https://fx.test:8443/v2/x')).toBe('https://fx.test:8443#abc#unqueued');
+  expect(stateName('abc', { ...resolveOptions({}), baseUrl: 'https://fx.test' })).toBe('https://fx.test#abc');
+});
+
+test('each client with a waiting call receives one event per wait, in the words of its program', () => {
+  const clock = new FakeClock(0);
+  const state = stateWith();
+  const subscribers = new Subscribers(state, clock);
+  const [one, other, idle] = [client(), client(), client()];
+  for (const { events } of [one, one, other, idle]) subscribers.join(events);
+  subscribers.leave(idle.events);
+
+  subscribers.notify({ until: 1000.5, waiting: 3, reason: 'refused' });
+
+  const event = { key: state.key, reason: 'retry_after', waitMs: 1001, until: new Date(1000), waiting: 3 };
+  expect([one.waits, other.waits]).toEqual([[expect.objectContaining(event)], [expect.objectContaining(event)]]);
+  expect(idle.waits).toEqual([]);
+});
+
+test.each(['window', 'service'] as const)('a wait that is already over is one of 0 ms: %s', (reason) => {
+  const clock = new FakeClock(5000);
+  const subscribers = new Subscribers(stateWith(), clock);
+  const { events, waits } = client();
+  subscribers.join(events);
+
+  subscribers.notify({ until: 4000, waiting: 1, reason });
+
+  expect(waits).toMatchObject([{ reason, waitMs: 0 }]);
+});
+
+test('a client receives waits until all its waiting calls have left', () => {
+  fc.assert(
+    fc.property(fc.nat(4), fc.nat(6), (joins, leaves) => {
+      const subscribers = new Subscribers(stateWith(), new FakeClock(0));
+      const { events, waits } = client();
+      for (let call = 0; call < joins; call += 1) subscribers.join(events);
+      for (let call = 0; call < leaves; call += 1) subscribers.leave(events);
+
+      subscribers.notify({ until: 1, waiting: 1, reason: 'window' });
+
+      expect(waits).toHaveLength(joins > leaves ? 1 : 0);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('the clients with waiting calls receive a warning, and later ones do not', () => {
+  const subscribers = new Subscribers(stateWith(), new FakeClock());
+  const [one, other, later] = [client(), client(), client()];
+  subscribers.join(one.events);
+  subscribers.join(other.events);
+
+  subscribers.warn('the store failed');
+  subscribers.join(later.events);
+
+  expect([one.warnings, other.warnings, later.warnings]).toEqual([['the store failed'], ['the store failed'], []]);
+});
+
+test('a warning without a waiting call is for the next client only', () => {
+  const subscribers = new Subscribers(stateWith(), new FakeClock());
+  const [one, other] = [client(), client()];
+
+  subscribers.warn('the store failed');
+  subscribers.warnPending(one.events);
+  subscribers.warnPending(other.events);
+
+  expect([one.warnings, other.warnings]).toEqual([['the store failed'], []]);
+});
+
+test.each<[FxRatesOptions, number]>([
+  [{ rateLimit: false }, 20],
+  [{}, 100],
+])('with %j, a key allows at most %i retries in a row, also after successes', (options, most) => {
+  const { retryBudget } = stateWith(options);
+
+  for (let success = 0; success < 500; success += 1) retryBudget.succeeded();
+  const retries = Array.from({ length: 150 }, () => retryBudget.take()).filter(Boolean);
+
+  expect(retries).toHaveLength(most);
+});
+
+test('a client warns once of a store that fails, with the reason and the effect', async () => {
+  const warnings: string[] = [];
+  const store = { exchange: () => Promise.reject(new Error('connection refused')) };
+  const { fx, clock } = testClient(success(), {
+    rateLimit: { store },
+    logger: { warn: (message) => warnings.push(message) },
+  });
+
+  await clock.run(Promise.all(differentCalls(fx, 3)));
+
+  expect(warnings).toEqual([
+    'rateLimit.store: the store failed (connection refused); this process uses its share of the limit until the store responds again',
+  ]);
+});
+
+test('a store that fails when no call waits is reported with the next call, even if that need not wait', async () => {
+  const warnings: string[] = [];
+  const clock = new FakeClock();
+  const store = new MemoryLimitStore(clock);
+  const { fx } = testClient(success(), {
+    clock,
+    rateLimit: { store },
+    logger: { warn: (message) => warnings.push(message) },
+    onRequest: () => {
+      store.health = 'down'; // before the response is in the store
+    },
+  });
+  await clock.run(fx.latest());
+  expect(warnings).toEqual([]);
+
+  await clock.run(fx.latest());
+
+  expect(warnings).toHaveLength(1);
+});

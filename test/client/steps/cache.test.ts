@@ -1,0 +1,710 @@
+import { expect, test } from 'vitest';
+import type { CacheOptions, CallOptions, FxRatesOptions } from '../../../src/client/index.ts';
+import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
+import { FakeStore, type Misbehaviour } from '../../helpers/fake-store.ts';
+import { API_KEY, exhaustedQuota, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';
+
+const OTHER_KEY = `${API_KEY.slice(0, -1)}0`;
+const A_TICK = 20;
+
+/** Responses with increasing numbers, which distinguish them. */
+function counting(): Reply {
+  let count = 0;
+  return () => {
+    count += 1;
+    return { body: `{"success":true,"data":{"EUR":1.10,"n":${count}}}`, headers: { 'x-request-id': `r${count}` } };
+  };
+}
+
+type Options = FxRatesOptions & { readonly quota?: Reply; readonly keep?: Partial<CacheOptions> };
+type Query = Record<string, string | number>;
+
+function cached(replies: Reply | readonly Reply[] = counting(), { keep = {}, ...options }: Options = {}) {
+  const store = new FakeStore();
+  const warnings: string[] = [];
+  const client = testClient(replies, {
+    cache: { maxAgeMs: 60_000, store, ...keep },
+    logger: { warn: (message) => warnings.push(message) },
+    ...options,
+  });
+  const metaOf = async (query: Query = {}, callOptions: CallOptions = {}) => {
+    const { data, meta } = await client.fx.latest(query, callOptions).withMeta();
+    return { data, source: meta.source, ageMs: meta.ageMs, rawBody: meta.rawBody, headers: meta.headers, meta };
+  };
+  return { ...client, store, warnings, metaOf };
+}
+
+test('a cached response has the digits, headers and status as received', async () => {
+  const { metaOf, fetch, clock } = cached();
+  const first = await metaOf();
+  await clock.advance(59_999);
+
+  const second = await metaOf();
+
+  expect(first).toMatchObject({ source: 'network', ageMs: 0 });
+  expect(second).toMatchObject({ source: 'cache', ageMs: 59_999, data: { EUR: 1.1, n: 1 } });
+  expect(second.rawBody).toBe('{"success":true,"data":{"EUR":1.10,"n":1}}');
+  expect([...second.headers]).toEqual([...first.headers]);
+  expect(second.headers.get('x-request-id')).toBe('r1');
+  expect(second.meta).toMatchObject({ status: 200, attempts: [], durationMs: 0 });
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test('a response that reaches the maximum age is requested again', async () => {
+  const { metaOf, clock } = cached();
+  await metaOf();
+  await clock.advance(60_000);
+
+  expect(await metaOf()).toMatchObject({ source: 'network', ageMs: 0, data: { n: 2 } });
+  expect(await metaOf()).toMatchObject({ source: 'cache', ageMs: 0, data: { n: 2 } });
+});
+
+test('a call can set a lower or a higher maximum age', async () => {
+  const { metaOf, clock } = cached();
+  await metaOf();
+  await clock.advance(30_000);
+
+  expect(await metaOf({}, { maxAgeMs: 30_001 })).toMatchObject({ source: 'cache', ageMs: 30_000 });
+  expect(await metaOf({}, { maxAgeMs: 30_000 })).toMatchObject({ source: 'network', data: { n: 2 } });
+  await clock.advance(90_000);
+  expect(await metaOf({}, { maxAgeMs: 100_000 })).toMatchObject({ source: 'cache', ageMs: 90_000 });
+});
+
+test('maxAgeMs: 0 sends a request, and its response is cached for other calls', async () => {
+  const { metaOf, store } = cached();
+  await metaOf();
+
+  expect(await metaOf({}, { maxAgeMs: 0 })).toMatchObject({ source: 'network', data: { n: 2 } });
+
+  expect(await metaOf()).toMatchObject({ source: 'cache', data: { n: 2 } });
+  expect(store.ttls).toEqual([60_000, 60_000]);
+});
+
+test('the store receives the highest age that a call accepts, in whole milliseconds', async () => {
+  const { metaOf, store } = cached(counting(), { keep: { maxAgeMs: 1000.5, staleIfLimitedMs: 5000.2 } });
+
+  await metaOf({ a: 1 });
+  await metaOf({ b: 1 }, { maxAgeMs: 9000 });
+
+  expect(store.ttls).toEqual([5001, 9000]);
+});
+
+test('with an age of 0, nothing is cached', async () => {
+  const { metaOf, store } = cached(counting(), { keep: { maxAgeMs: 0 } });
+
+  await metaOf();
+
+  expect(await metaOf()).toMatchObject({ source: 'network' });
+  expect(store.writes).toBe(0);
+});
+
+test('a query with its parameters in another order has the same cache entry', async () => {
+  const { metaOf, fetch } = cached();
+
+  const sources = [await metaOf({ base: 'EUR', symbols: 'USD' }), await metaOf({ symbols: 'USD', base: 'EUR' })];
+
+  expect(sources.map(({ source }) => source)).toEqual(['network', 'cache']);
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test('another query, path or service has a separate cache entry', async () => {
+  const { fx, fetch, store } = cached();
+  const elsewhere = testClient(counting(), { cache: { maxAgeMs: 60_000, store }, baseUrl: 'https://other.test' });
+
+  await fx.latest({ base: 'EUR' });
+  await fx.latest({ base: 'USD' });
+  await fx.get('/api/v1/other');
+  await elsewhere.fx.latest({ base: 'EUR' });
+
+  expect(fetch.requests).toHaveLength(3);
+  expect(elsewhere.fetch.requests).toHaveLength(1);
+  expect(store.entries.size).toBe(4);
+});
+
+test('keys do not share cached responses', async () => {
+  const store = new FakeStore();
+  const [one, other] = [API_KEY, OTHER_KEY].map((apiKey) =>
+    testClient(counting(), { apiKey, cache: { maxAgeMs: 60_000, store } }),
+  );
+
+  await one!.fx.latest();
+  await other!.fx.latest();
+
+  expect(other!.fetch.requests).toHaveLength(1);
+  expect(store.entries.size).toBe(2);
+});
+
+test('two clients of one key share a store', async () => {
+  const store = new FakeStore();
+  const [one, other] = [1, 2].map(() => testClient(counting(), { cache: { maxAgeMs: 60_000, store } }));
+
+  await one!.fx.latest({ base: 'EUR' });
+  const { meta } = await other!.fx.latest({ base: 'EUR' }).withMeta();
+
+  expect(meta.source).toBe('cache');
+  expect(other!.fetch.requests).toHaveLength(0);
+});
+
+test('after a rotation, cached responses belong to the key that requested them', async () => {
+  let isRevoked = false;
+  const bearer = (key: string) => `Bearer ${key}`;
+  const { fx, store, metaOf } = cached(
+    ({ headers }) => (isRevoked && headers['authorization'] === bearer(API_KEY) ? failure(401) : success()),
+    { apiKey: () => (isRevoked ? OTHER_KEY : API_KEY) },
+  );
+  await fx.latest({ a: 1 });
+
+  isRevoked = true;
+  await fx.latest({ b: 1 });
+
+  const names = [...store.entries.keys()].map((name) => name.split(':').at(-2));
+  expect(new Set(names).size).toBe(2);
+  expect(await metaOf({ b: 1 })).toMatchObject({ source: 'cache' });
+});
+
+test('quota() is never cached', async () => {
+  const { fx, fetch, store } = cached(success(quotaRecord()));
+
+  await fx.quota();
+  await fx.quota();
+
+  expect(fetch.requests).toHaveLength(2);
+  expect([store.reads, store.writes]).toEqual([0, 0]);
+});
+
+test('a failure is not cached', async () => {
+  const { fx, store } = cached([failure(404), success()]);
+
+  await errorOf(fx.latest());
+
+  expect(store.writes).toBe(0);
+  await expect(fx.latest()).resolves.toBeDefined();
+});
+
+test('a change of cached data by one caller does not affect the next', async () => {
+  const { fx } = cached(success({ rates: { EUR: 1 } }));
+  await fx.latest();
+
+  const first = (await fx.latest()) as { rates: { EUR: number } };
+  first.rates.EUR = 99;
+
+  expect(await fx.latest()).toEqual({ rates: { EUR: 1 } });
+});
+
+test('identical calls in flight share one read, one request and one write of the cache', async () => {
+  const { metaOf, store, fetch } = cached();
+
+  const responses = await Promise.all(Array.from({ length: 50 }, () => metaOf()));
+  expect(responses.map(({ source }) => source)).toEqual(['network', ...Array(49).fill('coalesced')]);
+  expect([store.reads, store.writes, fetch.requests.length]).toEqual([1, 1, 1]);
+
+  const kept = await Promise.all(Array.from({ length: 50 }, () => metaOf()));
+  expect(new Set(kept.map(({ source }) => source))).toEqual(new Set(['cache']));
+  expect([store.reads, store.writes, fetch.requests.length]).toEqual([2, 1, 1]);
+});
+
+test('a call with maxAgeMs: 0 does not share a request with a call that accepts a cached response', async () => {
+  const { metaOf } = cached();
+  await metaOf();
+
+  const [kept, fresh] = await Promise.all([metaOf(), metaOf({}, { maxAgeMs: 0 })]);
+
+  expect([kept.source, fresh.source]).toEqual(['cache', 'network']);
+});
+
+test('each caller checks a cached response with its own schema', async () => {
+  const { fx } = cached(success({ EUR: 1 }));
+  await fx.latest();
+  const refuses = { '~standard': { version: 1, vendor: 'test', validate: () => ({ issues: [{ message: 'no' }] }) } };
+
+  const error = await errorOf(fx.latest({}, { schema: refuses as never }));
+
+  expect(error).toMatchObject({ kind: 'response' });
+});
+
+const limits: [string, Reply, FxRatesOptions & { quota?: Reply }][] = [
+  ['the per-minute limit', rateLimited('30'), { onLimit: 'throw' }],
+  ['a limit beyond the deadline', rateLimited('30'), { deadlineMs: 10_000 }],
+  ['an exhausted quota', failure(429, { code: 'quota_exceeded' }), { quota: success(exhaustedQuota()) }],
+  ['the quota guard', success(), { quota: success(exhaustedQuota()), quotaGuard: { reserve: 0 } }],
+];
+
+test.each(limits)('returns a stale response, marked as such, instead of the error of %s', async (_, reply, options) => {
+  const replies = [success({ n: 1 }), reply];
+  const { quotaGuard, ...rest } = options;
+  const store = new FakeStore();
+  const keep = { store, maxAgeMs: 1000, staleIfLimitedMs: 60_000 };
+  const { fx, clock, metaOf } = cached(replies, { ...rest, keep });
+  await fx.latest();
+  await clock.advance(30_000);
+  const limited = quotaGuard ? cached(replies, { ...options, keep, clock }).metaOf : metaOf;
+
+  expect(await limited()).toMatchObject({ source: 'stale', ageMs: 30_000, data: { n: 1 } });
+});
+
+test('with maxAgeMs: 0, a call and a poll reject instead of returning a stale response', async () => {
+  const { fx, clock } = cached([success(), rateLimited('30')], {
+    onLimit: 'throw',
+    keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
+  });
+  await fx.latest();
+  await clock.advance(30_000);
+
+  expect(await errorOf(fx.latest({}, { maxAgeMs: 0 }))).toMatchObject({ kind: 'rate_limited' });
+  const poll = fx.poll({}, { every: 1_000, onLimit: 'throw' })[Symbol.asyncIterator]();
+  expect(await errorOf(poll.next())).toMatchObject({ kind: 'rate_limited' });
+  await fx.close();
+});
+
+test('a stale response has the attempts that were made for a fresh one', async () => {
+  const { fx, clock, metaOf } = cached([success(), rateLimited('30')], {
+    onLimit: 'throw',
+    keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
+  });
+  await fx.latest();
+  await clock.advance(30_000);
+
+  const { meta } = await metaOf();
+
+  expect(meta.attempts).toMatchObject([{ status: 429, code: 'rate_limited' }]);
+});
+
+test('all callers of a shared request receive the stale response with its mark', async () => {
+  const { fx, clock, metaOf } = cached([success(), rateLimited('30')], {
+    onLimit: 'throw',
+    keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
+  });
+  await fx.latest();
+  await clock.advance(30_000);
+
+  const responses = await Promise.all([metaOf(), metaOf()]);
+
+  expect(responses).toMatchObject([{ source: 'stale' }, { source: 'stale' }]);
+});
+
+test.each<[string, Reply, object]>([
+  ['a failing service', failure(500), { maxRetries: 0 }],
+  ['a refused key', failure(401), {}],
+  ['a bad request', failure(400), {}],
+  ['a network that is down', new Error('down'), { maxRetries: 0 }],
+  ['a broken response', { body: 'no json' }, {}],
+])('does not return a stale response for %s', async (_, reply, options) => {
+  const { fx, clock } = cached([success(), reply], { keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 }, ...options });
+  await fx.latest();
+  await clock.advance(30_000);
+
+  await expect(fx.latest()).rejects.toThrow();
+});
+
+test.each([
+  ['without staleIfLimitedMs', {}],
+  ['older than that', { staleIfLimitedMs: 30_000 }],
+])('does not return a stale response %s', async (_, keep) => {
+  const { fx, clock } = cached([success(), rateLimited('30')], {
+    onLimit: 'throw',
+    keep: { maxAgeMs: 1000, ...keep },
+  });
+  await fx.latest();
+  await clock.advance(30_000);
+
+  expect(await errorOf(fx.latest())).toMatchObject({ kind: 'rate_limited' });
+});
+
+test('does not return a response that becomes too old while the call waits', async () => {
+  const { fx, clock } = cached([success(), rateLimited('40'), rateLimited('40')], {
+    keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
+  });
+  await fx.latest();
+  await clock.advance(30_000);
+
+  const error = await clock.run(errorOf(fx.latest({}, { deadlineMs: 60_000 })));
+
+  expect(error).toMatchObject({ kind: 'rate_limited', reason: 'deadline' });
+});
+
+test("'snapshot' caches responses for the interval of the plan, which one free quota() returns", async () => {
+  const { metaOf, clock, fetch } = cached(counting(), {
+    cache: 'snapshot',
+    quota: success(quotaRecord({ snapshot_granularity: '5min' })),
+  });
+  await metaOf({ a: 1 });
+  await metaOf({ b: 1 });
+  await clock.advance(299_999);
+
+  expect(await metaOf({ a: 1 })).toMatchObject({ source: 'cache', ageMs: 299_999 });
+  await clock.advance(1);
+  expect(await metaOf({ a: 1 })).toMatchObject({ source: 'network' });
+  expect(fetch.requests.filter(({ url }) => url.endsWith('/quota'))).toHaveLength(1);
+});
+
+test("'snapshot' applies the interval of a new plan", async () => {
+  let granularity = '5min';
+  const { fx, metaOf, clock } = cached(counting(), {
+    cache: 'snapshot',
+    quota: () => success(quotaRecord({ snapshot_granularity: granularity })),
+  });
+  await metaOf();
+  await clock.advance(120_000);
+  expect(await metaOf()).toMatchObject({ source: 'cache' });
+
+  granularity = '1min';
+  await fx.quota();
+
+  expect(await metaOf()).toMatchObject({ source: 'network' });
+});
+
+/** Clients of different processes that share a store: each begins without a quota record. */
+function processes(
+  quota: Reply = success(quotaRecord({ snapshot_granularity: '5min' })),
+  maxAgeMs: 'snapshot' | number = 'snapshot',
+) {
+  const { fx: first, store, clock } = cached(counting(), { quota, keep: { maxAgeMs } });
+  const start = async (replies: Reply = counting(), ofStart = quota) => {
+    const { fetch, fx } = cached(replies, { clock, quota: ofStart, cache: { maxAgeMs: 'snapshot', store } });
+    return {
+      paths: () => fetch.requests.map(({ url }) => new URL(url).pathname.split('/').at(-1)),
+      sourceOf: async () => {
+        const { meta } = await clock.run(fx.latest().withMeta());
+        await fx.close();
+        return meta.source;
+      },
+    };
+  };
+  const begin = async () => {
+    await clock.run(first.latest());
+    await first.close();
+  };
+  return { begin, start, clock };
+}
+
+test("'snapshot' in the next process uses a stored response without calling quota()", async () => {
+  const { begin, start, clock } = processes();
+  await begin();
+  await clock.advance(299_999);
+  const second = await start();
+
+  expect(await second.sourceOf()).toBe('cache');
+  expect(second.paths()).toEqual([]);
+
+  await clock.advance(1);
+  const third = await start();
+  expect(await third.sourceOf()).toBe('network');
+  expect(third.paths()).toEqual(['quota', 'latest']);
+});
+
+test("'snapshot' in the next process calls quota() after an hour, because the plan may be another", async () => {
+  const { begin, start, clock } = processes(success(quotaRecord({ snapshot_granularity: '24h' })));
+  await begin();
+  await clock.advance(3_600_000);
+
+  const second = await start(counting(), success(quotaRecord({ snapshot_granularity: '5min' })));
+
+  expect(await second.sourceOf()).toBe('network');
+  expect(second.paths()).toEqual(['quota', 'latest']);
+});
+
+test("'snapshot' in the next process uses the stored interval if quota() fails", async () => {
+  const { begin, start, clock } = processes(success(quotaRecord({ snapshot_granularity: '24h' })));
+  await begin();
+  await clock.advance(3_600_000);
+
+  const second = await start(counting(), failure(500));
+
+  expect(await second.sourceOf()).toBe('cache');
+  expect(second.paths()).toEqual(['quota']);
+});
+
+test("'snapshot' in the next process does not take another maximum age for the interval", async () => {
+  const { begin, start, clock } = processes(success(quotaRecord({ snapshot_granularity: '1min' })), 3_600_000);
+  await begin();
+  await clock.advance(60_000);
+
+  const second = await start();
+
+  expect(await second.sourceOf()).toBe('network');
+  expect(second.paths()).toEqual(['quota', 'latest']);
+});
+
+test('an interval that cannot be parsed caches nothing and warns once', async () => {
+  const { metaOf, warnings } = cached(counting(), {
+    cache: 'snapshot',
+    quota: success(quotaRecord({ snapshot_granularity: 'realtime' })),
+  });
+
+  const responses = [await metaOf(), await metaOf(), await metaOf()];
+
+  expect(responses.map(({ source }) => source)).toEqual(['network', 'network', 'network']);
+  expect(warnings).toEqual([
+    "cache: cannot parse snapshot_granularity 'realtime', so nothing is cached; set cache.maxAgeMs to a number of milliseconds",
+  ]);
+});
+
+test('a failed quota() caches nothing and is called again after a minute', async () => {
+  const responses: Reply[] = [failure(500), success(quotaRecord())];
+  const { metaOf, clock } = cached(counting(), { cache: 'snapshot', quota: () => responses.shift() ?? failure(500) });
+
+  expect(await metaOf()).toMatchObject({ source: 'network' });
+  expect(await metaOf()).toMatchObject({ source: 'network' });
+  await clock.advance(60_001);
+  await metaOf();
+
+  expect(await metaOf()).toMatchObject({ source: 'cache' });
+});
+
+test("'snapshot' gets its interval from a quota() that takes longer than the deadline of its call", async () => {
+  let respond: (reply: Reply) => void = () => undefined;
+  const quota = new Promise<Reply>((resolve) => {
+    respond = resolve;
+  });
+  const { metaOf, fx, fetch, clock } = cached(counting(), { cache: 'snapshot', quota: () => quota });
+
+  expect(await clock.run(errorOf(fx.latest({}, { deadlineMs: 700 })))).toMatchObject({ scope: 'deadline' });
+  respond(success(quotaRecord()));
+  await quiet();
+
+  expect(await metaOf()).toMatchObject({ source: 'network' });
+  expect(await metaOf()).toMatchObject({ source: 'cache' });
+  expect(fetch.requests).toHaveLength(2); // quota() and latest()
+});
+
+const misbehaviours: [string, Misbehaviour][] = [
+  ['throws', { throws: new Error('down') }],
+  ['throws what is no error', { throws: 'down' }],
+  ['rejects', { rejects: new Error('down') }],
+  ['gives null', { gives: null }],
+  ['gives a number', { gives: 7 }],
+  ['gives text of another program', { gives: 'another program' }],
+  ['gives an object', { gives: { version: 1, rawBody: '{}' } }],
+  ['gives another version', { gives: '{"version":2}' }],
+];
+test.each<[string, Misbehaviour]>(misbehaviours)(
+  'a store that %s when it is read does not fail a call',
+  async (_, onGet) => {
+    const { metaOf, store, clock, warnings } = cached();
+    await metaOf();
+    store.onGet = onGet;
+    const startedAt = clock.now();
+
+    expect(await metaOf()).toMatchObject({ source: 'network', data: { n: 2 } });
+    expect(await metaOf()).toMatchObject({ source: 'network', data: { n: 3 } });
+
+    expect(clock.now()).toBe(startedAt);
+    const failed = 'cache: the store failed (down); requests are sent to the service';
+    expect(warnings).toEqual(typeof onGet === 'object' && 'gives' in onGet ? [] : [failed]);
+  },
+);
+
+test.each<[string, Misbehaviour]>(misbehaviours)(
+  'a store that %s when it is written does not fail a call',
+  async (_, onSet) => {
+    const { metaOf, store, warnings } = cached();
+    store.onSet = onSet;
+
+    expect(await metaOf()).toMatchObject({ source: 'network' });
+    expect(await metaOf()).toMatchObject({ source: 'network' });
+
+    expect(warnings.length).toBeLessThanOrEqual(1);
+  },
+);
+
+test('a store whose errors all differ causes one warning', async () => {
+  const { metaOf, store, warnings } = cached();
+
+  for (const n of [1, 2, 3]) {
+    store.onGet = { throws: new Error(`failure ${n}`) };
+    await metaOf({ n });
+  }
+
+  expect(warnings).toEqual(['cache: the store failed (failure 1); requests are sent to the service']);
+});
+
+test('a store that hangs delays one call by 500 ms and the next calls not at all', async () => {
+  const { metaOf, store, clock, warnings } = cached();
+  store.onGet = 'never';
+  const startedAt = clock.now();
+
+  expect(await clock.run(metaOf())).toMatchObject({ source: 'network', meta: { durationMs: 500 } });
+  expect(clock.now() - startedAt).toBe(500);
+  expect(await metaOf()).toMatchObject({ source: 'network', meta: { durationMs: 0 } });
+
+  expect(store.reads).toBe(1);
+  expect(warnings).toEqual(['cache: the store failed (no response within 500 ms); requests are sent to the service']);
+  expect(await clock.left()).toBe(0);
+});
+
+test('a store that hung is used again after ten seconds', async () => {
+  const { metaOf, store, clock } = cached();
+  store.onGet = 'never';
+  await clock.run(metaOf());
+
+  store.onGet = undefined;
+  await clock.advance(10_000);
+  await metaOf();
+
+  expect(await metaOf()).toMatchObject({ source: 'cache' });
+});
+
+test('a store that hung is used again if the clock is set back', async () => {
+  const { metaOf, store, clock } = cached();
+  store.onGet = 'never';
+  await clock.run(metaOf());
+
+  store.onGet = undefined;
+  clock.set(-3_600_000);
+  await metaOf();
+
+  expect(await metaOf()).toMatchObject({ source: 'cache' });
+});
+
+test('a store that hangs when it is written delays no call and leaves no timer', async () => {
+  const { metaOf, store, clock } = cached();
+  store.onSet = 'never';
+
+  expect(await metaOf()).toMatchObject({ source: 'network', meta: { durationMs: 0 } });
+  await clock.advance(500);
+
+  expect(await clock.left()).toBe(0);
+});
+
+test('an abort while the store is read ends the call within a tick and leaves no timer', async () => {
+  const { fx, store, clock, fetch, warnings } = cached();
+  store.onGet = 'never';
+  const controller = new AbortController();
+  const call = errorOf(fx.latest({}, { signal: controller.signal }));
+  await quiet();
+
+  controller.abort(new Error('enough'));
+
+  expect(await ticksUntilSettled(call)).toBeLessThanOrEqual(A_TICK);
+  expect(await call).toMatchObject({ kind: 'aborted', cause: new Error('enough') });
+  await quiet();
+  expect(await clock.left()).toBe(0);
+  expect(fetch.requests).toEqual([]);
+  expect(warnings).toEqual([]); // the store has not failed
+});
+
+test('a deadline shorter than the timeout of the store ends the call', async () => {
+  const { fx, store, clock, fetch } = cached();
+  store.onGet = 'never';
+  const startedAt = clock.now();
+
+  const error = await clock.run(errorOf(fx.latest({}, { deadlineMs: 200 })));
+
+  expect(error).toMatchObject({ kind: 'timeout', scope: 'deadline', limitMs: 200 });
+  expect(clock.now() - startedAt).toBe(200);
+  await quiet();
+  expect(await clock.left()).toBe(0);
+  expect(fetch.requests).toEqual([]);
+});
+
+test('the time of the store counts toward the deadline', async () => {
+  const { fx, store, clock } = cached('never', { timeoutMs: 60_000 });
+  store.onGet = 'never';
+  const startedAt = clock.now();
+
+  await clock.run(errorOf(fx.latest({}, { deadlineMs: 2000 })));
+
+  expect(clock.now() - startedAt).toBe(2000);
+});
+
+test.each<[string, FxRatesOptions & { quota?: Reply }]>([
+  ['a key provider', { apiKey: () => new Promise<string>(() => undefined) }],
+  ["the quota of 'snapshot'", { cache: 'snapshot', quota: 'never', timeoutMs: 60_000 }],
+])('a deadline and an abort end a call while %s hangs', async (_, options) => {
+  const { fx, clock } = cached(counting(), options);
+  const controller = new AbortController();
+  const startedAt = clock.now();
+  const aborted = errorOf(fx.latest({ a: 1 }, { signal: controller.signal }));
+  const late = errorOf(fx.latest({ b: 1 }, { deadlineMs: 300 }));
+  await quiet();
+
+  controller.abort();
+  expect(await ticksUntilSettled(aborted)).toBeLessThanOrEqual(A_TICK);
+  expect(await clock.run(late)).toMatchObject({ kind: 'timeout', scope: 'deadline' });
+
+  expect(clock.now() - startedAt).toBe(300);
+  await clock.advance(60_000); // quota() continues for the next call
+  expect(await clock.left()).toBe(0);
+});
+
+test.each<[string, Parameters<FakeStore['overwrite']>[0]]>([
+  ['is not what the contract says any more', (kept) => ({ ...kept, rawBody: '{"success":true,"data":[1]}' })],
+  [
+    'is an error',
+    (kept) => ({ ...kept, rawBody: '{"success":false,"error":{"code":"x","message":"y","status":400}}' }),
+  ],
+  ['is no JSON', (kept) => ({ ...kept, rawBody: '{"success":' })],
+  ['is cut off', (_, text) => text.slice(0, 50)],
+  ['has headers that cannot be', (_, text) => text.replace('"headers":[', '"headers":[["a b","c"],')],
+  ['comes from the future', (kept) => ({ ...kept, storedAtMs: kept.storedAtMs + 60_001 })],
+])('a cached response that %s is ignored and replaced', async (_, change) => {
+  const { metaOf, store } = cached();
+  await metaOf();
+  store.overwrite(change);
+
+  expect(await metaOf()).toMatchObject({ source: 'network', data: { n: 2 } });
+
+  expect(await metaOf()).toMatchObject({ source: 'cache', data: { n: 2 } });
+});
+
+test('a cached response from a clock that is at most a minute ahead has the age 0', async () => {
+  const { metaOf, store } = cached();
+  await metaOf();
+  store.overwrite((kept) => ({ ...kept, storedAtMs: kept.storedAtMs + 60_000 }));
+
+  expect(await metaOf()).toMatchObject({ source: 'cache', ageMs: 0 });
+});
+
+test.each([API_KEY, 'of-another-form/"quoted"+0123456789'])('the key %s is not in the store', async (apiKey) => {
+  const echo = [
+    success({ you: apiKey }),
+    success({ you: encodeURIComponent(apiKey) }),
+    { ...success(), headers: { 'x-key': apiKey } },
+    success({ plain: true }),
+  ];
+  const { fx, store } = cached(echo, { apiKey });
+
+  for (const n of [1, 2, 3, 4]) await fx.latest({ n, mine: apiKey });
+
+  const everything = JSON.stringify([...store.entries]);
+  expect(store.entries.size).toBe(1);
+  for (const form of [apiKey, encodeURIComponent(apiKey), apiKey.slice(-10)]) expect(everything).not.toContain(form);
+});
+
+test('without a store, responses are cached in memory', async () => {
+  const client = testClient(counting(), { cache: { maxAgeMs: 60_000 } });
+
+  await client.fx.latest();
+  const { meta } = await client.fx.latest().withMeta();
+
+  expect(meta.source).toBe('cache');
+});
+
+test('rejects maxAgeMs if the client has no cache', async () => {
+  const { fx } = testClient(success());
+
+  await expect(fx.latest({}, { maxAgeMs: 0 })).rejects.toMatchObject({
+    kind: 'config',
+    message: 'maxAgeMs: this client has no cache; create it with the option cache',
+  });
+});
+
+test('the names of cache entries identify the key without containing it', async () => {
+  const { fx, store } = cached();
+
+  await fx.latest({ base: 'EUR' });
+
+  const [name] = store.entries.keys();
+  expect(name).toMatch(new RegExp(`^fxrates:${BASE_URL}:[0-9a-f]{16}:/api/v1/latest\\?base=EUR$`));
+});
+
+test('the name of a cache entry has a digest of the headers of a call, not their values', async () => {
+  const { fx, store } = cached();
+
+  await fx.latest({}, { headers: { 'x-user': 'secret-of-a-user' } });
+
+  expect([...store.entries.keys()]).toEqual([expect.stringMatching(/latest:[0-9a-f]{16}$/)]);
+  expect(JSON.stringify([...store.entries])).not.toContain('secret-of-a-user');
+});

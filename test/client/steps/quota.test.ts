@@ -1,0 +1,444 @@
+import { expect, test } from 'vitest';
+import type { FxRatesOptions, QuotaData } from '../../../src/client/index.ts';
+import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
+import type { Reply, SentRequest } from '../../helpers/fake-fetch.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
+
+/** A record of a key whose per-minute limit is never reached. */
+const roomyQuota = (changes: Partial<QuotaData> = {}) => quotaRecord({ rate_limit_per_minute: 10_000, ...changes });
+
+const A_TICK = 20;
+
+function guarded(
+  replies: Reply | readonly Reply[],
+  { left = 100, reserve = 10, ...options }: FxRatesOptions & { quota?: Reply; left?: number; reserve?: number } = {},
+): TestClient {
+  const quota = success(roomyQuota({ monthly_used: 1000 - left }));
+  return testClient(replies, { quota, quotaGuard: { reserve }, ...options });
+}
+
+const quotaRequests = ({ fetch }: TestClient) => fetch.requests.filter(({ url }) => url.endsWith('/quota')).length;
+
+test('does not call quota() if a record is known', async () => {
+  const client = guarded(success());
+  await client.fx.quota();
+
+  await client.fx.latest();
+
+  expect(quotaRequests(client)).toBe(1);
+});
+
+test('updates a record that has enough requests left after five minutes only', async () => {
+  const client = guarded(success());
+  await client.fx.latest();
+
+  await client.clock.advance(300_000);
+  await client.fx.latest();
+  expect(quotaRequests(client)).toBe(1);
+  await client.clock.advance(1);
+  await client.fx.latest();
+
+  expect(quotaRequests(client)).toBe(2);
+});
+
+test('updates a record older than a minute before it rejects a call: the plan may have changed', async () => {
+  let plan = roomyQuota({ monthly_used: 990 });
+  const client = guarded(success(), { quota: () => success(plan) });
+  await errorOf(client.fx.latest());
+  plan = roomyQuota({ plan: 'developer', monthly_limit: 100_000, monthly_used: 990 });
+
+  await client.clock.advance(60_000);
+  expect(await errorOf(client.fx.latest())).toMatchObject({ kind: 'quota_exhausted', local: true });
+  await client.clock.advance(1);
+
+  await expect(client.fx.latest()).resolves.toBeDefined();
+  expect(quotaRequests(client)).toBe(2);
+});
+
+test.each<[string, Reply]>([
+  ['fails', failure(500)],
+  ['is not there', failure(404)],
+  ['makes no sense', success({ monthly: 'a lot' })],
+  ['cannot be reached', new Error('down')],
+])('a quota() that %s delays no call and is called once a minute', async (_, quota) => {
+  const client = guarded(success(), { quota, rateLimit: { perMinute: 10_000 } });
+  const startedAt = client.clock.now();
+
+  await Promise.all(differentCalls(client.fx, 20));
+  await client.fx.latest({ another: true });
+  expect(client.clock.now()).toBe(startedAt);
+  expect(quotaRequests(client)).toBe(1);
+
+  await client.clock.advance(60_001);
+  await client.fx.latest({ later: true });
+  expect(quotaRequests(client)).toBe(2);
+});
+
+test.each<[string, Reply, FxRatesOptions, string]>([
+  [
+    'quotaGuard',
+    failure(503),
+    {},
+    '503), so the quota of key fx_live_…cdef is unknown; until it succeeds, quotaGuard rejects no call',
+  ],
+  [
+    "cache: 'snapshot'",
+    Object.assign(new Error('down'), { code: 'ECONNRESET' }),
+    { quotaGuard: undefined, cache: 'snapshot' },
+    "ECONNRESET), so the quota of key fx_live_…cdef is unknown; until it succeeds, cache: 'snapshot' does not know its interval",
+  ],
+  [
+    'both',
+    success({ monthly: 'a lot' }),
+    { cache: 'snapshot' },
+    "response), so the quota of key fx_live_…cdef is unknown; until it succeeds, quotaGuard rejects no call and cache: 'snapshot' does not know its interval",
+  ],
+])('the client warns once if %s has no effect, because quota() fails', async (_, quota, options, warning) => {
+  const warnings: string[] = [];
+  const logger = { warn: (message: string) => warnings.push(message) };
+  const { fx, clock } = guarded(success(), { quota, logger, ...options });
+
+  await clock.run(fx.latest());
+  await clock.advance(60_001);
+  await clock.run(fx.latest());
+
+  expect(warnings).toEqual([`quota() failed (${warning}`]);
+});
+
+test('a quota() that fails while a record is known causes no warning', async () => {
+  const responses = [success(roomyQuota())];
+  const warnings: string[] = [];
+  const logger = { warn: (message: string) => warnings.push(message) };
+  const { fx, clock } = guarded(success(), { quota: () => responses.shift() ?? failure(503), logger });
+  await fx.latest();
+
+  await clock.advance(300_001);
+  await fx.latest();
+
+  expect(warnings).toEqual([]);
+});
+
+test('a quota() that hangs delays calls by one timeout, then not for a minute', async () => {
+  const client = guarded(success(), { quota: 'never', timeoutMs: 3000, rateLimit: { perMinute: 10_000 } });
+  const { clock, fx } = client;
+  const startedAt = clock.now();
+
+  await clock.run(Promise.all(differentCalls(fx, 20)));
+  expect(clock.now() - startedAt).toBe(3000);
+  await fx.latest({ another: true });
+
+  expect(clock.now() - startedAt).toBe(3000);
+  expect(quotaRequests(client)).toBe(1);
+  expect(await clock.left()).toBe(0);
+});
+
+test('uses the old record while quota() fails', async () => {
+  const responses = [success(roomyQuota({ monthly_used: 989 })), failure(503)];
+  const client = guarded(success(), { quota: () => responses.shift() ?? failure(503) });
+  await client.fx.latest();
+  await client.clock.advance(300_001);
+
+  expect(await errorOf(client.fx.latest())).toMatchObject({ kind: 'quota_exhausted', local: true });
+});
+
+test('an abort during quota() ends the call and quota() within a tick', async () => {
+  const { fx, fetch, clock } = guarded(success(), { quota: 'never' });
+  const controller = new AbortController();
+  const call = errorOf(fx.latest({}, { signal: controller.signal }));
+  await quiet();
+  expect(fetch.requests).toHaveLength(1);
+
+  controller.abort(new Error('enough'));
+
+  expect(await ticksUntilSettled(call)).toBeLessThanOrEqual(A_TICK);
+  expect(await call).toMatchObject({ kind: 'aborted', cause: new Error('enough') });
+  await quiet();
+  expect(fetch.requests[0]?.signal.aborted).toBe(true);
+  expect(fetch.requests).toHaveLength(1);
+  expect(await clock.left()).toBe(0);
+});
+
+test('the abort of one caller does not end a quota() that other calls wait for', async () => {
+  let respond: (reply: Reply) => void = () => undefined;
+  const quota = new Promise<Reply>((resolve) => {
+    respond = resolve;
+  });
+  const client = guarded(success(), { quota: () => quota });
+  const controller = new AbortController();
+  const gone = errorOf(client.fx.latest({ call: 1 }, { signal: controller.signal }));
+  const other = client.fx.latest({ call: 2 });
+  await quiet();
+
+  controller.abort();
+  await gone;
+  respond(success(roomyQuota()));
+
+  await expect(other).resolves.toBeDefined();
+  expect(quotaRequests(client)).toBe(1);
+});
+
+test('a quota() that takes longer than the deadline of its call continues for the next call', async () => {
+  let respond: (reply: Reply) => void = () => undefined;
+  const quota = new Promise<Reply>((resolve) => {
+    respond = resolve;
+  });
+  const client = guarded(success(), { quota: () => quota });
+  const { fx, clock } = client;
+  const startedAt = clock.now();
+
+  const late = await clock.run(errorOf(fx.latest({}, { deadlineMs: 700 })));
+  expect(late).toMatchObject({ kind: 'timeout', scope: 'deadline', limitMs: 700 });
+  expect(clock.now() - startedAt).toBe(700);
+  const next = errorOf(fx.latest({}, { deadlineMs: 700 }));
+  await quiet();
+  respond(success(roomyQuota({ monthly_used: 990 })));
+
+  expect(await next).toMatchObject({ kind: 'quota_exhausted', local: true });
+  expect(quotaRequests(client)).toBe(1);
+  expect(await clock.left()).toBe(0);
+});
+
+test('a quota() that hangs ends calls at their deadline until its own timeout', async () => {
+  const client = guarded(success(), { quota: 'never', timeoutMs: 2000 });
+  const { fx, clock } = client;
+  const outcomes: unknown[] = [];
+
+  for (let call = 0; call < 3; call += 1) {
+    outcomes.push(await clock.run(fx.latest({}, { deadlineMs: 900 }).catch(({ scope }) => scope)));
+  }
+
+  expect(outcomes).toEqual(['deadline', 'deadline', success().body.data]);
+  expect(quotaRequests(client)).toBe(1);
+  expect(await clock.left()).toBe(0);
+});
+
+test('a quota() that waits for the limit ends with the deadline of its call', async () => {
+  const client = guarded(success(), { quota: rateLimited('2'), rateLimit: { maxConcurrent: 1 } });
+  const { fx, clock } = client;
+
+  await clock.run(errorOf(fx.latest({}, { deadlineMs: 3000 })));
+
+  expect(await clock.left()).toBe(0);
+});
+
+test('a call of a limited key with a short deadline rejects immediately, with and without the guard', async () => {
+  const { fx, clock } = guarded(success(), { quota: rateLimited('50') });
+  const startedAt = clock.now();
+
+  const error = await errorOf(fx.latest({}, { deadlineMs: 20_000 }));
+
+  expect(error).toMatchObject({ kind: 'rate_limited', reason: 'deadline' });
+  expect(clock.now()).toBe(startedAt);
+});
+
+test('a quota() that must wait for the limit did not fail: the next call calls it again', async () => {
+  let isLimited = true;
+  const record = success(roomyQuota());
+  const client = guarded(success(), { quota: () => (isLimited ? rateLimited('50') : record) });
+  await errorOf(client.fx.latest({}, { deadlineMs: 20_000 }));
+  expect(quotaRequests(client)).toBe(1);
+  isLimited = false;
+
+  await client.clock.advance(51_000);
+  await client.clock.run(client.fx.latest());
+
+  expect(client.fx.quotaEstimate()?.quota).toEqual(record.body.data);
+});
+
+const coded = (code: string) => Object.assign(new Error('failed'), { code });
+
+test.each<[string, Reply, number]>([
+  ['a success', success(), 1],
+  ['refused for the rate', rateLimited('1'), 0],
+  ['refused for the key', failure(401), 0],
+  ['refused with 402', failure(402), 0],
+  ['refused with 403', failure(403), 0],
+  ['not found', failure(404), 1],
+  ['failed by the service', failure(500), 1],
+  ['broken off', new Error('reset'), 1],
+  ['never sent', coded('ECONNREFUSED'), 0],
+  ['never sent, because no connection was made in time', coded('UND_ERR_CONNECT_TIMEOUT'), 0],
+  ['never sent, because the host is not known', coded('ENOTFOUND'), 0],
+  ['never sent, because the host is not known yet', coded('EAI_AGAIN'), 0],
+  ['never sent, because there is no route to the host', coded('EHOSTUNREACH'), 0],
+  ['never sent, because the network cannot be reached', coded('ENETUNREACH'), 0],
+  ['never sent, because the proxy refused it', coded('PROXY_REFUSED'), 0],
+  ['never sent, because the proxy failed', coded('PROXY_FAILED'), 0],
+  ['broken off by the network', coded('ECONNRESET'), 1],
+  ['kept back from a wrong certificate', coded('CERT_HAS_EXPIRED'), 0],
+])('a request that was %s counts %s', async (_, reply, used) => {
+  let quota: Reply = success(roomyQuota({ monthly_used: 900 }));
+  const { fx } = guarded(reply, { quota: () => quota, maxRetries: 0, onLimit: 'throw' });
+  await fx.quota();
+  quota = failure(500); // a new record would replace the count
+
+  await fx.latest().catch(() => undefined);
+
+  expect(fx.quotaEstimate()).toMatchObject({ usedSince: used, remaining: 100 - used });
+});
+
+test('a lost response counts, because the service may have counted it', async () => {
+  const { fx, clock } = guarded('never', { maxRetries: 1, timeoutMs: 1000 });
+  await fx.quota();
+
+  await clock.run(errorOf(fx.latest()));
+
+  expect(fx.quotaEstimate()).toMatchObject({ usedSince: 2, remaining: 98 });
+});
+
+test('releases the reservation of a call that ends without a request', async () => {
+  const { fx } = guarded(['never', success()], { left: 20, rateLimit: { maxConcurrent: 1 } });
+  const controller = new AbortController();
+  const waiting = differentCalls(fx, 10, { signal: controller.signal }).map((call) => errorOf(call));
+  await quiet();
+  expect(await errorOf(fx.latest({ late: true }))).toMatchObject({ local: true });
+
+  controller.abort();
+  await Promise.all(waiting);
+  await quiet();
+
+  expect(fx.quotaEstimate()).toMatchObject({ usedSince: 1, remaining: 19 }); // the one that was under way
+  await expect(Promise.all(differentCalls(fx, 9))).resolves.toHaveLength(9);
+});
+
+test('a retried call is reserved once', async () => {
+  const client = guarded([failure(503), success()], { left: 12, maxRetries: 1 });
+  const { fx, clock, fetch } = client;
+
+  const results = await clock.run(Promise.allSettled(differentCalls(fx, 5)));
+  const sent = fetch.requests.length - quotaRequests(client);
+
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+  expect(sent).toBe(3); // two calls, one of them repeated
+  expect(fx.quotaEstimate()?.remaining).toBe(9);
+});
+
+test('a call keeps its reservation while it waits for its retry', async () => {
+  const { fx, clock, fetch } = guarded([failure(503), success()], { left: 12, maxRetries: 1 });
+  await fx.quota();
+  const retried = fx.latest({ call: 1 });
+  await quiet();
+
+  expect(await errorOf(fx.latest({ call: 2 }))).toMatchObject({ kind: 'quota_exhausted', local: true });
+
+  await expect(clock.run(retried)).resolves.toBeDefined();
+  expect(fx.quotaEstimate()?.remaining).toBe(10);
+  expect(fetch.requests).toHaveLength(3); // quota(), and both attempts
+});
+
+test('the last request is free for a call that starts at any moment after the response to another', async () => {
+  for (let ticks = 0; ticks < 40; ticks += 1) {
+    let respond: (reply: Reply) => void = () => undefined;
+    const held = new Promise<Reply>((resolve) => {
+      respond = resolve;
+    });
+    const { fx } = guarded([() => held, success()], { left: 12 });
+    await fx.quota();
+    const first = fx.latest({ call: 1 });
+    await quiet();
+    respond(success());
+    for (let tick = 0; tick < ticks; tick += 1) await undefined;
+    if (fx.quotaEstimate()?.usedSince === 0) continue; // not yet received
+
+    await expect(fx.latest({ call: 2 })).resolves.toBeDefined();
+    await first;
+  }
+});
+
+test('a call that ends while another one starts is not counted twice', async () => {
+  const { fx } = guarded(success(), { left: 30, reserve: 10 });
+  await fx.quota();
+  let refused = 0;
+  const chain = async (name: string, length: number) => {
+    for (let n = 0; n < length; n += 1) {
+      for (let tick = 0; tick < n % 7; tick += 1) await undefined;
+      await fx.latest({ name, n }).catch(() => {
+        refused += 1;
+      });
+    }
+  };
+
+  await Promise.all([chain('a', 4), chain('b', 5), chain('c', 6), chain('d', 5)]);
+
+  expect(refused).toBe(0);
+  expect(fx.quotaEstimate()?.remaining).toBe(10);
+});
+
+test('calls of high and of normal priority do not share a request', async () => {
+  const { fx, fetch } = guarded(success(), { left: 10 });
+  await fx.quota();
+
+  const [may, mayNot] = await Promise.allSettled([fx.latest({}, { priority: 'high' }), fx.latest({})]);
+
+  expect([may.status, mayNot.status]).toEqual(['fulfilled', 'rejected']);
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test.each(['unlimited', 0])('an Unlimited plan with a limit of %j is never low', async (monthly_limit) => {
+  const quota = success(roomyQuota({ plan: 'unlimited', monthly_limit, monthly_used: 1_000_000 }));
+  const { fx } = guarded(success(), { quota, reserve: 1000 });
+
+  await expect(Promise.all(differentCalls(fx, 50))).resolves.toHaveLength(50);
+});
+
+test('later changes of the options object have no effect', async () => {
+  const quotaGuard = { reserve: 10 };
+  const { fx } = guarded(success(), { left: 50, quotaGuard });
+
+  quotaGuard.reserve = 100;
+
+  await expect(fx.latest()).resolves.toBeDefined();
+});
+
+test('a quota() that shows that only the reserve is left calls onLow once', async () => {
+  const told: unknown[] = [];
+  const quota = success(quotaRecord({ monthly_used: 950 }));
+  const { fx } = testClient(success(), {
+    quota,
+    quotaGuard: { reserve: 50, onLow: (estimate) => told.push(estimate) },
+  });
+
+  await fx.quota();
+  await fx.quota();
+  await errorOf(fx.latest());
+
+  expect(told).toMatchObject([{ remaining: 50, usedSince: 0 }]);
+});
+
+test('an onLow that throws causes a warning and affects neither call nor process', async () => {
+  const warnings: (Error & { detail?: string })[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on('warning', note);
+  const onLow = () => {
+    throw new Error('from onLow');
+  };
+  const { fx } = guarded(success(), { left: 11, quotaGuard: { reserve: 10, onLow } });
+
+  await expect(fx.latest({ n: 1 })).resolves.toBeDefined();
+  expect(await errorOf(fx.latest({ n: 2 }))).toMatchObject({ kind: 'quota_exhausted', local: true });
+  await quiet();
+  process.off('warning', note);
+
+  expect(warnings.map(({ detail }) => detail?.split('\n')[0])).toEqual(['Error: from onLow']);
+});
+
+test('a rotated key has a separate quota', async () => {
+  const [old, fresh] = [API_KEY, `${API_KEY.slice(0, -1)}0`];
+  let isRevoked = false;
+  const isOld = ({ headers }: SentRequest) => headers['authorization'] === `Bearer ${old}`;
+  const refused = (request: SentRequest) => isRevoked && isOld(request);
+  const quotaOf = (request: SentRequest) => success(roomyQuota({ monthly_used: isOld(request) ? 500 : 988 }));
+  const { fx } = testClient((request) => (refused(request) ? failure(401) : success()), {
+    apiKey: () => (isRevoked ? fresh : old),
+    quota: (request) => (refused(request) ? failure(401) : quotaOf(request)),
+    quotaGuard: { reserve: 10 },
+  });
+  await fx.latest();
+
+  isRevoked = true;
+  const results = await Promise.allSettled(differentCalls(fx, 10));
+
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+  expect(fx.quotaEstimate()).toMatchObject({ remaining: 10, quota: { monthly_used: 988 } });
+});
