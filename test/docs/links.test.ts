@@ -27,7 +27,9 @@ test('every file and folder that the map of changes names exists', () => {
 });
 
 test('every file that the page on architecture names exists', () => {
-  const files = Array.from(textOf('docs/architecture.md').matchAll(/`((?:client|mock-server|cli|generated)\/[\w./-]+)`/g));
+  const files = Array.from(
+    textOf('docs/architecture.md').matchAll(/`((?:client|mock-server|cli|generated)\/[\w./-]+)`/g),
+  );
   const paths = files.map(([, path = '']) => path);
 
   expect(paths.length).toBeGreaterThan(25);
