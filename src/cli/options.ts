@@ -182,7 +182,7 @@ export function refusedOption(flags: string, what: string, why: string, instead:
   });
 }
 
-export function oneOf<const Choice extends string>(choices: readonly Choice[]): Parse<Choice> {
+function oneOf<const Choice extends string>(choices: readonly Choice[]): Parse<Choice> {
   return (text, label) => {
     const choice = choices.find((candidate) => candidate === text);
     if (choice !== undefined) return choice;

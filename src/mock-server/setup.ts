@@ -165,7 +165,7 @@ function addOnce<Entry>(
   });
 }
 
-export function createSetupKey(key: SetupKey, target: SetupTarget): CreatedKey {
+function createSetupKey(key: SetupKey, target: SetupTarget): CreatedKey {
   checkOptionNames(key, { what: 'a field of a key', known: ['plan', 'usage', 'revoked'] });
   const { plan, usage, revoked = false } = key;
   if (typeof revoked !== 'boolean') throw invalidOption('revoked', revoked, 'true or false');

@@ -159,7 +159,7 @@ function bodyStream(
 }
 
 /** The error of undici, and of `fetch` in Node.js, for a connection that ends too early. */
-export function brokenConnection(ending: Delivery['ending']): Error {
+function brokenConnection(ending: Delivery['ending']): Error {
   if (ending === 'reset') return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
   return Object.assign(new Error('other side closed'), { name: 'SocketError', code: 'UND_ERR_SOCKET' });
 }

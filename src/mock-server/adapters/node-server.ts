@@ -300,7 +300,7 @@ interface Outgoing {
 }
 
 /** Sends a response with the faults of its delivery, byte by byte as on a real network. */
-export async function deliverOverSocket(
+async function deliverOverSocket(
   response: MockResponse,
   delivery: Delivery,
   { outgoing, socket, signal }: Outgoing,
@@ -342,14 +342,14 @@ function written(write: (done: () => void) => void): Promise<void> {
 }
 
 /** The text of the response to a message that is not HTTP. */
-export function brokenRequestText(errorCode: string | undefined, now: number): string {
+function brokenRequestText(errorCode: string | undefined, now: number): string {
   const { status, headers, body } = brokenRequestResponse(errorCode, now);
   const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${lines.join('')}\r\n${body}`;
 }
 
 /** The response to a request that does not reach the emulated service. */
-export function brokenRequestResponse(errorCode: string | undefined, now: number): MockResponse {
+function brokenRequestResponse(errorCode: string | undefined, now: number): MockResponse {
   const refusal = REFUSALS[errorCode ?? ''] ?? {
     status: 400,
     code: 'bad_request',

@@ -208,14 +208,14 @@ export interface SwitchSettings {
   readonly values: BehaviourValues;
 }
 
-export function settingsOf(bySwitch: SwitchSettings['bySwitch']): SwitchSettings {
+function settingsOf(bySwitch: SwitchSettings['bySwitch']): SwitchSettings {
   // Checked when they were set.
   const values = Object.fromEntries(SWITCH_NAMES.map((name) => [name, bySwitch.get(name)?.value])) as BehaviourValues;
   return { bySwitch, values };
 }
 
 /** No switch set. */
-export const DEFAULT_SETTINGS = settingsOf(new Map(SWITCH_NAMES.map((name) => [name, defaultSetting(name)])));
+const DEFAULT_SETTINGS = settingsOf(new Map(SWITCH_NAMES.map((name) => [name, defaultSetting(name)])));
 
 function defaultSetting(name: SwitchName): SwitchSetting {
   const { default: value, provenance } = switches[name];
@@ -223,7 +223,7 @@ function defaultSetting(name: SwitchName): SwitchSetting {
 }
 
 /** The settings after a change: all of it or, when something is wrong, an error that names it. */
-export function changedSettings(
+function changedSettings(
   current: SwitchSettings,
   options: PresetName | BehaviourOptions,
   { unsafe }: { readonly unsafe: boolean },

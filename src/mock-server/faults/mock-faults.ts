@@ -206,7 +206,7 @@ function countMatch(fault: FaultRecord, candidate: FaultCandidate, { seed }: Pic
 }
 
 /** A fault applies from `addedAt` until `addedAt + forMs`, exclusive. */
-export function hasExpired({ settings, addedAt }: FaultRecord, at: number): boolean {
+function hasExpired({ settings, addedAt }: FaultRecord, at: number): boolean {
   return settings.forMs !== undefined && at >= addedAt + settings.forMs;
 }
 

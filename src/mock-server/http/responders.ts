@@ -75,7 +75,7 @@ export const exampleResponder: Responder = (request) => {
 };
 
 /** The example, or a success envelope generated from the schema, which depends only on the seed. */
-export function exampleEnvelope({ id, example, sample }: Operation, seed: number): unknown {
+function exampleEnvelope({ id, example, sample }: Operation, seed: number): unknown {
   return example ?? (sample && sampleValue(sample, randomFromSeed(textHash(`${seed} ${id}`))));
 }
 

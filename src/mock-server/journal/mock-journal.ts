@@ -310,7 +310,7 @@ function surplusText(selection: Selection): string {
 }
 
 /** Lists the requests in the journal, after the expectation. */
-export function receivedText({ all }: Pick<Selection, 'all'>): string {
+function receivedText({ all }: Pick<Selection, 'all'>): string {
   return `Received requests:\n${formatRequests(all)}`;
 }
 
@@ -319,7 +319,7 @@ function unexpected(message: string): MockServerError {
 }
 
 /** The requests that nearly match, and the fields that differ; empty if none is close. */
-export function closestLines({ all, patternOf }: Pick<Selection, 'all' | 'patternOf'>, filter: RequestFilter): string {
+function closestLines({ all, patternOf }: Pick<Selection, 'all' | 'patternOf'>, filter: RequestFilter): string {
   const pattern = withPatterns(filter, patternOf);
   const close = nearMisses(all, (entry) => {
     const differences = [...filterDifferences(pattern, entry)];

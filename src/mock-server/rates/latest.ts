@@ -115,9 +115,9 @@ interface RequestedRates {
 }
 
 /** The parameters that the invented rates depend on. */
-export const KNOWN_PARAMETERS: readonly string[] = ['base', 'symbols'];
+const KNOWN_PARAMETERS: readonly string[] = ['base', 'symbols'];
 
-export function readRequestedRates(query: URLSearchParams): RequestedRates {
+function readRequestedRates(query: URLSearchParams): RequestedRates {
   const base = upperCase(query.get('base') ?? 'USD');
   const codes = query.getAll('symbols').flatMap((list) => list.split(',').map(upperCase));
   const symbols = codes.filter((code) => code !== '');
@@ -134,7 +134,7 @@ function upperCase(code: string): string {
 }
 
 /** The invented rates of one time, and their cached responses, because most requests repeat. */
-export class InventedSnapshot {
+class InventedSnapshot {
   readonly seed: number;
   readonly at: number;
   readonly #rate: InventedRate;
@@ -176,7 +176,7 @@ const MOST_CACHED = 200;
 const LONGEST_CACHED = 500;
 
 /** The snapshots of one mock. Nearly all requests use the last one; a few are kept for spaces with other clocks. */
-export class InventedSnapshots {
+class InventedSnapshots {
   readonly #snapshots = new Map<string, InventedSnapshot>();
   #last: InventedSnapshot | undefined;
 

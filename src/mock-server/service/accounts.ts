@@ -195,7 +195,7 @@ export function createOutbox({ state }: ServiceContext): Outbox {
 }
 
 /** Adds the e-mail that asks the owner of an account to confirm its address. */
-export function sendConfirmation({ state, now }: ServiceContext, { id, email }: AccountRecord): Mail {
+function sendConfirmation({ state, now }: ServiceContext, { id, email }: AccountRecord): Mail {
   state.lastMail += 1;
   const mail = { id: `mail_${state.lastMail}`, accountId: id, to: email, sentAt: now() };
   state.mails.push(mail);

@@ -189,7 +189,7 @@ function issue({ state, behaviour, now }: ServiceContext, account: AccountRecord
 }
 
 /** Beginning and end of a key. The mock does not store the rest. */
-export function maskedKey({ prefix, lastFour }: KeyRecord): string {
+function maskedKey({ prefix, lastFour }: KeyRecord): string {
   return `${prefix}…${lastFour}`;
 }
 
@@ -233,7 +233,7 @@ export interface MinuteUse {
 }
 
 /** Reads the usage without a request: nothing is charged, and no switch is recorded as used by the current request. */
-export function keyUsage(key: KeyRecord, now: number, behaviour: Switches): { minute: MinuteUse; month: QuotaUse } {
+function keyUsage(key: KeyRecord, now: number, behaviour: Switches): { minute: MinuteUse; month: QuotaUse } {
   const { limit, used, startedAt, resetsAt } = quotaUse(key, now, behaviour);
   return { minute: minuteUse(key, now, behaviour), month: { limit, used, startedAt, resetsAt } };
 }

@@ -127,7 +127,7 @@ export async function readStateFile(path: string): Promise<SavedState | undefine
 }
 
 /** Reads a file. A pipe without a writer is empty; by default, reading it would never end. */
-export function readWithoutWaiting(path: string): Promise<Buffer> {
+function readWithoutWaiting(path: string): Promise<Buffer> {
   return readFile(path, { flag: constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) }); // Windows has no O_NONBLOCK
 }
 
@@ -176,7 +176,7 @@ function damaged(path: string, what: string): MockServerError {
   return unusable(path, `is damaged: ${what}; restore a copy, or ${BEGIN_ANEW}`);
 }
 
-export function unwritable(path: string, cause: unknown): MockServerError {
+function unwritable(path: string, cause: unknown): MockServerError {
   const { code } = cause as NodeJS.ErrnoException; // of node:fs
   return unusable(path, `cannot be written (${code}); check permissions and free space, or use another file`, cause);
 }

@@ -180,7 +180,7 @@ export function keepToken(token: string): void {
 }
 
 /** An error of the admin API. */
-export class AdminApiError extends Error {
+class AdminApiError extends Error {
   readonly status: number;
 
   constructor(message: string, status: number) {
@@ -190,7 +190,7 @@ export class AdminApiError extends Error {
 }
 
 /** One call of the admin API. A string is sent as it is, as JSON. */
-export async function callAdmin<Result>(method: string, path: string, body?: unknown): Promise<Result> {
+async function callAdmin<Result>(method: string, path: string, body?: unknown): Promise<Result> {
   const json = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
   const response = await sendAdmin(method, path, json);
   const text = await response.text();
@@ -213,7 +213,7 @@ async function sendAdmin(method: string, path: string, body?: string, signal?: A
 }
 
 /** Calls `onEntry` for every request of the mock, or of a space of it, until `signal` aborts or the server ends. */
-export async function followJournal(
+async function followJournal(
   scope: string,
   onEntry: (entry: JournalEntry) => void,
   signal: AbortSignal,
