@@ -4,6 +4,7 @@ import { abortable } from '../cancellation.ts';
 import type { Clock, SteadyTime } from '../clock.ts';
 import {
   AuthenticationError,
+  FxRatesError,
   NetworkError,
   QuotaExhaustedError,
   RateLimitError,
@@ -115,13 +116,17 @@ class Sending {
       const response = await send(call);
       permit.ok();
       return response;
-    } catch (refused) {
-      // Rejects if the call is aborted meanwhile.
-      const error = await state.quota.explain(refused, call, send).catch((aborted: unknown) => aborted);
+    } catch (failure) {
+      const error = failure instanceof FxRatesError ? await this.#explain(failure, state) : failure;
       const reading = reportFailure(permit, error, { state, events });
       if (error instanceof RateLimitError) this.#refusal = { error, reading };
       throw error;
     }
+  }
+
+  /** The error of a refusal, which can be about the quota; that of the abort if the call is aborted meanwhile. */
+  #explain(failure: FxRatesError, { quota }: KeyState): Promise<unknown> {
+    return quota.explain(failure, this.#call, this.#parts.send).catch((aborted: unknown) => aborted);
   }
 
   /** Waits until the call may be sent again. @throws the error of the call if it is not */
