@@ -61,6 +61,8 @@ const LOCKOUT_BACKOFF = { firstMs: 1_000, longestMs: 300_000 };
 const REFUSALS_WITHOUT_BACKOFF = 3;
 /** Behind a gate, at most so many requests in flight until the limit was used once. */
 const MANY_CALLS = 16;
+/** Fewer accepted requests do not explain the refusal of an unknown limit: every plan allows more. */
+const ENOUGH_CALLS = 5;
 /** A learned limit is tested once in this time; after a refused test, half as often. */
 const TEST_PAUSE_MS = WINDOW_MS;
 /** A plan can change: one request per day is sent even if the service asked for a longer wait. */
@@ -168,7 +170,7 @@ export function stayClosedUntil(gate: Gate, at: number): Gate {
 
 /** The first refusal of an unknown limit: what was accepted in the last minute is the limit. */
 function learnLimit(state: LimiterState, now: number, waitMs: number | undefined): LimiterState {
-  if (state.log.size === 0) return state; // others have used the limit
+  if (state.log.size < ENOUGH_CALLS) return state; // others have used the limit
   const learned = { ...state, limit: state.log.size, testAt: state.gate.opensAt + TEST_PAUSE_MS };
   if (isOwnSlot(learned)) return followLog(learned);
   return isShort(learned, waitMs) ? sendEvenly(learned, now, waitMs) : learned;

@@ -15,6 +15,7 @@ const WAIT_WORTH_REPORTING_MS = 1_000;
 const LONG_WAIT_MS = 60_000;
 /** Calls that wait for their own Retry-After are sent within this time after it. */
 const SPREAD_MS = 1_000;
+const LEAST_SPREAD_MS = 250;
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -262,7 +263,9 @@ export class RateLimiter {
   async #acquireAlone({ retryOf, signal, deadlineAt = () => NEVER }: AcquireOptions): Promise<Permit | NotSent> {
     const notSent = retryOf && this.#whyNotSentAlone(retryOf, { waits: true, deadlineAt: deadlineAt() });
     if (notSent !== undefined || retryOf === undefined) return notSent ?? this.#permit(this.#time.now(), { retryOf });
-    const waitMs = retryOf.retryAt - this.#time.now() + Math.ceil(this.#random() * SPREAD_MS);
+    const askedMs = retryOf.retryAt - this.#time.now();
+    const spreadMs = Math.min(SPREAD_MS, Math.max(LEAST_SPREAD_MS, askedMs / 10));
+    const waitMs = askedMs + Math.ceil(this.#random() * spreadMs);
     await new Promise<void>((resolve, reject) => {
       const onAbort = () => {
         cancel();
