@@ -114,9 +114,9 @@ test('an upgrade in the dashboard has an effect within a minute of the last refu
 
 const everySwitch = createMockServer()
   .behaviour.describe()
-  .flatMap(({ name, alternatives, provenance }) =>
-    provenance === 'documented' ? [] : alternatives.map((value) => ({ name, value })),
-  );
+  // The calls below differ by a parameter that the mock does not know, which `unknownParameters` refuses.
+  .filter(({ name, provenance }) => provenance !== 'documented' && name !== 'unknownParameters')
+  .flatMap(({ name, alternatives }) => alternatives.map((value) => ({ name, value })));
 
 test.each(everySwitch)('all calls of the client succeed if $name is $value', async ({ name, value }) => {
   const { mock, fx, keyId } = setUp({ behaviour: { [name]: value } });

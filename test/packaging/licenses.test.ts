@@ -51,7 +51,10 @@ describe.skipIf(!hasBundle)('the built files', () => {
   test('load the declared dependencies, and nothing else', () => {
     const { dependencies, peerDependencies } = JSON.parse(readFileSync(new URL('../package.json', dist), 'utf8'));
     const specifiers = code.flatMap(({ text }) =>
-      Array.from(text.matchAll(/(?:\brequire\(|\bimport\(|^import |\bfrom )"([^"]+)"/gm), ([, name = '']) => name),
+      Array.from(
+        text.matchAll(/(?:\brequire\(|\bcreateRequire\)?\([\w.]+\)\(|\bimport\(|^import |\bfrom )"([^"]+)"/gm),
+        ([, name = '']) => name,
+      ),
     );
     const loaded = specifiers.filter((name) => !name.startsWith('.') && !isBuiltin(name));
     const names = new Set(loaded.map((name) => name.split('/')[0]));
