@@ -161,7 +161,7 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    * How calls wait for the per-minute limit; `false` sends them without a queue. All clients of a key in one process share
    * one limit, with the options of the first client.
    *
-   * @default { perMinute: 'learn', maxConcurrent: 'adapt', probe: true }
+   * @default { perMinute: 'learn', maxConcurrent: 16 }
    * @example { perMinute: 300 }
    */
   readonly rateLimit?: RateLimitOptions | false | undefined;

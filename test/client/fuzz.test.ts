@@ -39,6 +39,9 @@ const headerValue = fc.oneof(
   fc.array(fc.nat(), { maxLength: 4 }).map((numbers) => numbers.join(', ')),
 );
 
+/** Otherwise a call waits for as long as the service refuses it. */
+const LIMITED = { deadlineMs: 90_000 };
+
 test('a call ends with a value or a typed error without the key, for any response', async () => {
   const response = fc.record({ status, body, contentType: headerValue, date: headerValue, isQuota: fc.boolean() });
   await fc.assert(
@@ -48,7 +51,9 @@ test('a call ends with a value or a typed error without the key, for any respons
       const reply = { status, headers, body: hasBody ? body : '' };
       const { fx, clock } = testClient(reply, { quota: isQuota ? reply : success(quotaRecord()) });
 
-      const ended = await clock.run((isQuota ? fx.quota() : fx.latest()).withMeta().then(() => 'value', seen));
+      const ended = await clock.run(
+        (isQuota ? fx.quota(LIMITED) : fx.latest({}, LIMITED)).withMeta().then(() => 'value', seen),
+      );
 
       expect(ended).not.toContain(API_KEY);
       expect(await clock.left()).toBe(0);

@@ -1,10 +1,11 @@
 import { getEventListeners } from 'node:events';
+import { setImmediate as turnOfTheEventLoop } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Permit } from '../../../src/client/limits/in-flight.ts';
 import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
 import { seededRandom } from '../../helpers/limits-random.ts';
-import { HINT_FORMS, LimitedServer, WINDOW_KINDS } from '../../helpers/limits-server.ts';
+import { HINT_FORMS, type HintForm, LimitedServer, WINDOW_KINDS } from '../../helpers/limits-server.ts';
 import { hint, NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
 
 const servers = fc.record({
@@ -14,6 +15,11 @@ const servers = fc.record({
   skewMs: fc.integer({ min: -3_600_000, max: 3_600_000 }),
 });
 const seeds = fc.integer();
+
+/** A hint below a second, in milliseconds, could be minutes: who has such a service sets the unit. */
+function unitOf({ hint: form }: { readonly hint: HintForm }): { readonly retryAfterUnit: 'auto' | 'milliseconds' } {
+  return { retryAfterUnit: form === 'milliseconds' ? form : 'auto' };
+}
 
 /** Sends a call until it is served, over a network that takes up to 200 ms each way, and may lose the response. */
 async function call(limiter: StrictLimiter, network: Network): Promise<void> {
@@ -49,7 +55,7 @@ test('every call is served by any server, and no timer is left', async () => {
     fc.asyncProperty(servers, seeds, fc.boolean(), async (options, seed, isTold) => {
       const clock = new VirtualClock();
       const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
-      const limiter = new StrictLimiter({ clock, ...(isTold ? { perMinute: options.limit } : {}) });
+      const limiter = new StrictLimiter({ clock, ...unitOf(options), ...(isTold ? { perMinute: options.limit } : {}) });
 
       const calls = Promise.all(Array.from({ length: 2 * options.limit + 5 }, () => call(limiter, network)));
       await clock.run();
@@ -103,7 +109,7 @@ test('no call gets a permit after its deadline, or is rejected later than that',
       async (options, seed, visits) => {
         const clock = new VirtualClock();
         const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
-        const limiter = new StrictLimiter({ clock });
+        const limiter = new StrictLimiter({ clock, ...unitOf(options) });
         const visit = async ({ comesMs, waitsMs }: (typeof visits)[number]) => {
           await clock.sleep(comesMs);
           const deadlineAt = clock.now() + waitsMs;
@@ -133,7 +139,7 @@ test('with any server, the first attempts of calls are sent in the order of the 
       const clock = new VirtualClock();
       const random = seededRandom(seed);
       const network = { clock, server: new LimitedServer(options), random };
-      const limiter = new StrictLimiter({ clock, ...(isTold ? { perMinute: options.limit } : {}) });
+      const limiter = new StrictLimiter({ clock, ...unitOf(options), ...(isTold ? { perMinute: options.limit } : {}) });
       const came: number[] = [];
       const sent = new Set<number>();
       const visit = async (name: number) => {
@@ -178,7 +184,7 @@ test('calls aborted at any time return their slots, and the others are served', 
     fc.asyncProperty(servers, seeds, fc.array(fc.integer({ min: 0, max: 90_000 })), async (options, seed, leavings) => {
       const clock = new VirtualClock();
       const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
-      const limiter = new StrictLimiter({ clock, perMinute: options.limit });
+      const limiter = new StrictLimiter({ clock, perMinute: options.limit, ...unitOf(options) });
       const leaving = Promise.all(leavings.map((afterMs) => leave(limiter, network, afterMs)));
       const staying = Promise.all(Array.from({ length: options.limit + 5 }, () => call(limiter, network)));
       await clock.run();
@@ -200,7 +206,7 @@ test('repeated changes of the configured limit delay no call permanently', async
     fc.asyncProperty(servers, seeds, plans, async (options, seed, changes) => {
       const clock = new VirtualClock();
       const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
-      const limiter = new StrictLimiter({ clock });
+      const limiter = new StrictLimiter({ clock, ...unitOf(options) });
       for (const { afterMs, perMinute } of changes) clock.after(afterMs, () => limiter.configure(perMinute));
 
       const calls = Promise.all(Array.from({ length: 2 * options.limit + 5 }, () => call(limiter, network)));
@@ -223,9 +229,7 @@ test('jumps of the local clock, in any direction at any time, delay no call perm
       const serverNow = () => clock.now() - jumpedMs;
       const startedAt = serverNow();
       const network = { clock, server: new LimitedServer(options), random: seededRandom(seed), serverNow };
-      // A jump during the one trial of milliseconds would refute them.
-      const retryAfterUnit = options.hint === 'milliseconds' ? options.hint : 'auto';
-      const limiter = new StrictLimiter({ clock, perMinute: options.limit, retryAfterUnit });
+      const limiter = new StrictLimiter({ clock, perMinute: options.limit, ...unitOf(options) });
       for (const { afterMs, byMs } of jumps) {
         clock.after(afterMs, () => {
           clock.jump(byMs);
@@ -281,5 +285,6 @@ test('a hundred thousand waiting calls use one timer, and leave none', async () 
 
   expect(pending).toBe(1);
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['left']));
+  await turnOfTheEventLoop();
   expect(clock.pending).toBe(0);
 });

@@ -20,7 +20,7 @@ const GUARDED: readonly string[] = [
 
 const guarded = GUARDED.map((name) => SCENARIOS.find((scenario) => scenario.name === name)!);
 
-test.each(guarded)('meets its goals: $name', async (scenario) => {
+test.each(guarded)('meets its goals: $name', { timeout: 120_000 }, async (scenario) => {
   expect(misses(scenario, await runScenario(scenario, { seed: 1 }))).toEqual([]);
 });
 
