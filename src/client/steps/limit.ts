@@ -13,7 +13,7 @@ import { isPermanent, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import { unitInWords } from '../key/key-limits.ts';
 import type { KeyState } from '../key/key-state.ts';
-import { Permit } from '../limits/in-flight.ts';
+import type { Permit } from '../limits/in-flight.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import type { RateLimiter, ServiceDown } from '../limits/rate-limiter.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
@@ -48,7 +48,8 @@ export async function waitForSlot(call: Call, options: SlotOptions): Promise<Per
     learnLimit(call, state, ask);
     const sent = await acquired;
     learnLimit(call, state, ask);
-    if (sent instanceof Permit) return sent;
+    // Not instanceof: another copy of the package may have created the limiter.
+    if (!('reason' in sent)) return sent;
     const nowMs = time.toEpoch(time.now());
     if ('failure' in sent) throw unavailableError(call, { ...sent, waitMs: sent.retryAt - nowMs });
     throw limitedError(call, { state, reason: sent.reason, retryAtMs: sent.retryAt, nowMs, refused: options.refused });
