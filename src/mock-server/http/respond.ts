@@ -265,7 +265,8 @@ export function createRouter(operations: Readonly<Record<string, Operation>>): F
   const find = createOperationFinder(all);
   const paths = all.map(({ path }) => path);
   return (method, path) => {
-    const found = find(plainPath(path));
+    // As sent first: in `{from}..{to}`, an encoded dot belongs to a value.
+    const found = find(path) ?? find(plainPath(path));
     if (found === undefined) return { kind: 'unknown', nearest: nearestPath(path, paths) };
     return { kind: method === found.operation.method ? 'operation' : 'wrong-method', ...found };
   };

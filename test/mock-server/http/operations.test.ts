@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { type Operation, operations, type Parameter } from '../../../src/generated/operations.ts';
 import { querySchemas, responseSchemas } from '../../../src/generated/schemas.ts';
+import { createRouter } from '../../../src/mock-server/http/respond.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 
 const historical: Operation = {
@@ -132,6 +133,13 @@ test('a fixed path comes before one with parameters', () => {
     core.send(`/api/v1/historical/${path}`, { key });
 
   expect(core.journal.entries.map(({ operation }) => operation)).toEqual(['today', 'period', 'historical']);
+});
+
+test('an encoded dot belongs to a value, not to the text between two values', () => {
+  const findRoute = createRouter({ pair: { ...historical, path: '/api/v1/{from}.{to}' } });
+
+  expect(findRoute('GET', '/api/v1/1%2E5.2')).toMatchObject({ parameters: { from: '1.5', to: '2' } });
+  expect(findRoute('GET', '/%61pi/v1/1.2')).toMatchObject({ parameters: { from: '1', to: '2' } });
 });
 
 test.each(['free', 'developer', 'unlimited'] as const)('the responses of the %s plan match openapi.yaml', (plan) => {
