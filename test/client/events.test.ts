@@ -106,7 +106,7 @@ test.each([
   ],
 ])('a hook or logger that %s causes one warning and affects neither call nor process', async (_, fail) => {
   const broken = (name: string) => () => fail(new Error(name)) as undefined;
-  const { fx, clock } = testClient([failure(503), rateLimited('2'), success({ EUR: 1 })], {
+  const { fx, clock } = testClient([failure(503), rateLimited('20'), success({ EUR: 1 })], {
     apiKey: async () => 'not-of-the-documented-form',
     quota: success(quotaRecord()),
     onRequest: broken('onRequest'),

@@ -62,7 +62,7 @@ const REFUSALS_WITHOUT_BACKOFF = 3;
 /** Behind a gate, at most so many requests in flight until the limit was used once. */
 const MANY_CALLS = 16;
 /** Fewer accepted requests do not explain the refusal of an unknown limit: every plan allows more. */
-const ENOUGH_CALLS = 5;
+const ENOUGH_CALLS = 3;
 /** A learned limit is tested once in this time; after a refused test, half as often. */
 const TEST_PAUSE_MS = WINDOW_MS;
 /** A plan can change: one request per day is sent even if the service asked for a longer wait. */
