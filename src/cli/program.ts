@@ -33,9 +33,7 @@ interface ProgramHooks {
 export function createProgram(hooks?: ProgramHooks): CliCommand {
   const own: Readonly<Record<string, () => CliCommand>> = { latest: latestCommand, quota: quotaCommand };
   const all: readonly Operation[] = Object.values(operations);
-  const program = new CliCommand('fxrates')
-    .about({ summary: '', description: 'Exchange rates on the command line.' })
-    .version(VERSION, '-V, --version', 'print the version');
+  const program = new CliCommand('fxrates').about({ summary: '', description: 'Exchange rates on the command line.' });
   const commands = [
     ...all.map((operation) => own[operation.id]?.() ?? operationCommand(operation)),
     ...[batchCommand(), apiCommand(), mockCommand(), probeCommand(), authCommand(), configCommand(), cacheCommand()],
@@ -57,6 +55,8 @@ const output = { outputError: () => undefined, getOutHasColors: () => true, getE
 
 function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
   command.enablePositionalOptions().addHelpOption(helpOption()).helpCommand(false);
+  command.version(VERSION, '-V, --version', 'print the version');
+  command.options.at(-1)?.hideHelp(command.parent !== null); // it works behind each command
   const { run } = command;
   // Without an action, a command has the options for its subcommands.
   if (run === undefined) command.with(sharedOptions().map((option) => option.hideHelp(isOfSome(option, command))));
