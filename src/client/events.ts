@@ -1,4 +1,5 @@
 import type { QuotaData } from '../generated/types.ts';
+import { processState } from '../process-state.ts';
 import { type Attempt, requestIdOf } from './attempt.ts';
 import type { Call, QuotaReason } from './call.ts';
 import { callHook } from './call-hook.ts';
@@ -239,15 +240,10 @@ export class ClientEvents {
   }
 }
 
-/** Copies of the package in one process share the codes of the warnings that were given. */
-const WARNED_CODES = Symbol.for('fxrates.warned-codes');
-
 function warnProcessOnce(message: string, code: string): void {
-  const holder = globalThis as { [WARNED_CODES]?: Set<string> };
-  const codes = holder[WARNED_CODES] ?? new Set();
+  const codes = processState('warned-codes.1', () => new Set<string>());
   if (codes.has(code)) return;
   codes.add(code);
-  Object.defineProperty(holder, WARNED_CODES, { value: codes, configurable: true });
   process.emitWarning(message, { type: 'FxRatesWarning', code });
 }
 

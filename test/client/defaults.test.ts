@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { FxRates, type FxRatesOptions, NetworkError, RateLimitError, ServerError } from '../../src/client/index.ts';
 import { createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
+import { processState } from '../../src/process-state.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import { fakeFetch, type Reply } from '../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
@@ -46,8 +47,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-// First, because the process warns once.
 test('warns once per process when the last waiting call is more than a minute away', async () => {
+  processState('warned-codes.1', () => new Set<string>()).clear(); // other test files share the process
   const warnings = processWarnings();
   const { fx } = service();
   await Promise.all(differentCalls(fx, 40));
