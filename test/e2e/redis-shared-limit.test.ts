@@ -55,17 +55,16 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
 
   const refused = () => mock.journal.list().filter(({ status }) => status === 429).length;
 
-  test('sends at most the limit, leaves at most one slot, and rejects calls that would be too late', async () => {
+  test('sends exactly the limit; after one refusal, calls that would be too late reject in all processes', async () => {
     const { ok, errors, warnings, isBusy } = await makeCalls(processes, { calls: 15, deadlineMs: DEADLINE_MS });
 
-    expect([29, 30]).toContain(ok); // a slot that a process reserved and returned late can stay unused
-    expect([...errors]).toEqual(['rate_limited']);
+    expect({ ok, errors: [...errors] }).toEqual({ ok: 30, errors: ['rate_limited'] });
     if (isBusy) return expect(refused()).toBeLessThanOrEqual(REFUSED_WITHOUT_STORE);
     expect(refused()).toBeLessThanOrEqual(1);
     expect(warnings.flat()).toEqual([]);
   });
 
-  test('if one process is killed and Redis restarts empty, the others continue and warn once', async () => {
+  test('if one process is killed and Redis restarts empty, the others continue, warn once and lose nothing', async () => {
     const [killed, ...others] = processes as [ChildProcess, ...ChildProcess[]];
     const before = await makeCalls(processes, { calls: 4, deadlineMs: DEADLINE_MS });
     killed.kill('SIGKILL');
@@ -76,7 +75,9 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
     const again = await makeCalls(others, { calls: 10, deadlineMs: DEADLINE_MS });
 
     expect([before.ok, alone.ok]).toEqual([16, 6]);
-    expect([27, 28, 29, 30]).toContain(before.ok + alone.ok + again.ok); // each of three processes can leave one slot
+    expect(before.ok + alone.ok + again.ok).toBeLessThanOrEqual(30);
+    // Until the store responds again, each process rejects the calls that its share does not serve in time.
+    expect(before.ok + alone.ok + again.ok).toBeGreaterThanOrEqual(26);
     expect([...again.errors]).toEqual(['rate_limited']);
     expect(again.warnings.map(({ length }) => length)).toEqual([1, 1, 1]);
     expect(again.warnings[0]?.[0]).toMatch(/^rateLimit\.store: the store failed .* uses its share of the limit/);

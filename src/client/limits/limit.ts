@@ -17,6 +17,11 @@ export class Limit {
     return 0;
   }
 
+  /** Slots that this process has been granted and that no call uses yet. `state` counts them as in flight. */
+  get reserved(): number {
+    return 0;
+  }
+
   /** `wanted`: the calls that this process can send now; `_queued`: with those that it cannot send yet. */
   grant(now: number, wanted: number, _queued: number): Grant {
     const granted = grant(this.state, { now, wanted });

@@ -249,8 +249,9 @@ export class RateLimiter {
 
   /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
   #slotAt(now: number, ahead: number, estimate = slotAt): number {
-    const { state, aheadMs } = this.#limit;
-    return Math.max(now, estimate(state, now + aheadMs, ahead) - aheadMs, this.#inFlight.health.retryAt);
+    const { state, aheadMs, reserved } = this.#limit;
+    const limitAt = ahead < reserved ? now : estimate(state, now + aheadMs, ahead - reserved) - aheadMs;
+    return Math.max(now, limitAt, this.#inFlight.health.retryAt);
   }
 
   #permit(now: number, { retryOf }: Pick<AcquireOptions, 'retryOf'>): Permit {

@@ -80,6 +80,10 @@ export class SharedLimit extends Limit {
     return this.#exchange.aheadMs;
   }
 
+  override get reserved(): number {
+    return this.#granted.count;
+  }
+
   /** Another client of the key has another store: it replaces the store in use if that has failed. */
   offerStore(store: LimitStore): void {
     if (this.#aloneUntil === undefined || store === this.#options.store) return;

@@ -50,6 +50,27 @@ function ask(limiter: StrictLimiter, calls: number): Permit[] {
   return granted;
 }
 
+test('four processes with deadlines use every slot before one of their calls is rejected', async () => {
+  const { clock, startProcess } = setUp({ perMinute: 30 });
+  const processes = [1, 2, 3, 4].map(() => startProcess());
+  const deadlineAt = () => 25_000 + startedAt;
+  const startedAt = clock.now();
+  let served = 0;
+  const call = async (limiter: StrictLimiter) => {
+    const permit = await limiter.acquire({ deadlineAt });
+    served += 1;
+    await clock.sleep(5);
+    permit.ok();
+  };
+
+  const calls = processes.flatMap((limiter) => Array.from({ length: 15 }, () => call(limiter)));
+  const ended = Promise.allSettled(calls);
+  await clock.run();
+  const results = await ended;
+
+  expect([served, results.filter(({ status }) => status === 'rejected').length]).toEqual([30, 30]);
+});
+
 test('two processes together send as many calls as the limit allows, and the rest a minute later', async () => {
   const { clock, startProcess } = setUp();
   const [one, other] = [startProcess(), startProcess()];
