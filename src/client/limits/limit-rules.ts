@@ -6,7 +6,10 @@ import {
   isUnknown,
   type LimiterSettings,
   type LimiterState,
+  LONG_AGO,
+  MANY_CALLS,
   returnSlot,
+  UNBOUNDED,
 } from './limit-state.ts';
 import { sendEvenly, slowDown } from './pace.ts';
 import {
@@ -59,8 +62,6 @@ const GATE_BACKOFF = { firstMs: 1_000, longestMs: 16_000 };
 /** If nothing was accepted for a minute, the service may count refused requests as well. */
 const LOCKOUT_BACKOFF = { firstMs: 1_000, longestMs: 300_000 };
 const REFUSALS_WITHOUT_BACKOFF = 3;
-/** Behind a gate, at most so many requests in flight until the limit was used once. */
-const MANY_CALLS = 16;
 /** Fewer accepted requests do not explain the refusal of an unknown limit: every plan allows more. */
 const ENOUGH_CALLS = 3;
 /** A learned limit is tested once in this time; after a refused test, half as often. */
@@ -110,8 +111,8 @@ function acceptBehindGate(
 ): Gate {
   const accepted = gate.accepted + 1;
   const isOver = gate.test === 'limit' ? logSize <= limit : accepted >= limit;
-  if (isOver) return { ...gate, refusals, accepted, room: Number.POSITIVE_INFINITY, test: 'none' };
-  const isRamp = gate.room !== Number.POSITIVE_INFINITY;
+  if (isOver) return { ...gate, refusals, accepted, room: UNBOUNDED, test: 'none' };
+  const isRamp = gate.room !== UNBOUNDED;
   return { ...gate, refusals, accepted, room: isRamp ? Math.min(MANY_CALLS, gate.room + 1) : gate.room };
 }
 
@@ -147,7 +148,7 @@ function afterRefusal(
 /** A refusal contradicts the limit of `quota()` if less than nine tenths of it were used: it is read again. */
 function forgetLimit(state: LimiterState): LimiterState {
   const isContradicted = state.log.size < NEARLY_ALL * state.configured;
-  return isContradicted ? { ...state, configuredAt: Number.NEGATIVE_INFINITY } : state;
+  return isContradicted ? { ...state, configuredAt: LONG_AGO } : state;
 }
 
 /** Closes the gate until the Retry-After has elapsed; longer after several refusals in a row, or without a Retry-After. */
@@ -158,7 +159,7 @@ function closeGate(state: LimiterState, now: number, waitMs: number | undefined)
   const tryMs = failures < 0 ? 0 : backoffMs(failures, log.size === 0 ? LOCKOUT_BACKOFF : GATE_BACKOFF);
   const hintedMs = Math.max(waitMs ?? 0, SHORTEST_GATE_MS, tryMs);
   // Without a Retry-After, the service has a slot again at the latest when our oldest request expires.
-  const ownMs = waitMs === undefined ? (log.expiresAt(0) ?? Number.POSITIVE_INFINITY) - now : Number.POSITIVE_INFINITY;
+  const ownMs = waitMs === undefined ? (log.expiresAt(0) ?? UNBOUNDED) - now : UNBOUNDED;
   const opensAt = Math.max(gate.opensAt, now + Math.max(SHORTEST_GATE_MS, Math.min(hintedMs, ownMs)));
   return { ...state, gate: { opensAt, staleBefore: opensAt, room: 1, accepted: 0, refusals, test: 'window' } };
 }
@@ -177,7 +178,7 @@ function learnLimit(state: LimiterState, now: number, waitMs: number | undefined
 }
 
 function isLearned({ configured, limit }: LimiterState): boolean {
-  return configured === Number.POSITIVE_INFINITY && limit !== configured;
+  return configured === UNBOUNDED && limit !== configured;
 }
 
 /** Whether the gate opens when our own oldest request expires: the service then counts like the log. */
@@ -204,7 +205,7 @@ function isAtLimit(state: LimiterState, { test, accepted, staleBefore }: Gate, w
   if (isShort(state, waitMs)) return false;
   const used = test === 'window' ? accepted : state.log.size;
   // Requests before the start of this process count as well.
-  if (staleBefore === Number.NEGATIVE_INFINITY && waitMs !== undefined) return true;
+  if (staleBefore === LONG_AGO && waitMs !== undefined) return true;
   // The first request behind a gate was refused again, or a learned limit is too high.
   const isTooSoon = test === 'window' && (used === 0 || (isLearned(state) && waitMs !== undefined));
   return isTooSoon || used >= NEARLY_ALL * state.limit;
@@ -219,7 +220,7 @@ function waitForWindow(state: LimiterState, { test, accepted }: Gate, now: numbe
 
 /** Whether a hint is at most the time for one slot of a service that frees slots evenly. */
 function isShort({ limit, configured }: LimiterState, waitMs: number | undefined): boolean {
-  const perMinute = configured === Number.POSITIVE_INFINITY ? limit : configured;
+  const perMinute = configured === UNBOUNDED ? limit : configured;
   return waitMs !== undefined && waitMs <= Math.ceil(WINDOW_MS / perMinute / 1000) * 1000 + ONE_SLOT_SLACK_MS;
 }
 

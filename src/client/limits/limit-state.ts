@@ -4,6 +4,13 @@ import type { RetryAfterUnit, UnitState } from './retry-after.ts';
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
 export const LIMITER_STATE_VERSION = 8;
 
+/** A time before all others. */
+export const LONG_AGO = Number.NEGATIVE_INFINITY;
+/** An unknown limit, a number without a bound, and a time after all others. */
+export const UNBOUNDED = Number.POSITIVE_INFINITY;
+/** Most requests in flight while it is unknown how many the service accepts. */
+export const MANY_CALLS = 16;
+
 /** Every refusal closes the gate for all calls. When it opens, one request is sent first, then one more per response. */
 export interface Gate {
   readonly opensAt: number;
@@ -85,25 +92,29 @@ export const DEFAULT_LIMITER_SETTINGS: LimiterSettings = {
   retryAfterUnit: 'auto',
 };
 
-const NEVER = Number.NEGATIVE_INFINITY;
-const UNBOUNDED = Number.POSITIVE_INFINITY;
-
-const OPEN_GATE: Gate = { opensAt: NEVER, staleBefore: NEVER, room: UNBOUNDED, accepted: 0, refusals: 0, test: 'none' };
+const OPEN_GATE: Gate = {
+  opensAt: LONG_AGO,
+  staleBefore: LONG_AGO,
+  room: UNBOUNDED,
+  accepted: 0,
+  refusals: 0,
+  test: 'none',
+};
 
 /** The state before the first request. `perMinute`: infinity for unknown. */
 export function initialState(perMinute: number, isCap = false): LimiterState {
   return {
     configured: perMinute,
     isCap,
-    configuredAt: NEVER,
+    configuredAt: LONG_AGO,
     limit: perMinute,
     inFlight: 0,
     gate: OPEN_GATE,
     test: 'due',
-    testAt: NEVER,
+    testAt: LONG_AGO,
     pace: null,
     unit: { evidence: 'assumed', endsAt: 0 },
-    blockedUntil: NEVER,
+    blockedUntil: LONG_AGO,
     log: new AcceptedLog(),
     refusedLog: new AcceptedLog(),
   };

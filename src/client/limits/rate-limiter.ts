@@ -3,7 +3,14 @@ import { Timers } from '../timers.ts';
 import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
 import { Limit } from './limit.ts';
 import type { Report } from './limit-rules.ts';
-import { closedUntil, DEFAULT_LIMITER_SETTINGS, type LimiterSettings, type LimiterState } from './limit-state.ts';
+import {
+  closedUntil,
+  DEFAULT_LIMITER_SETTINGS,
+  type LimiterSettings,
+  type LimiterState,
+  LONG_AGO,
+  UNBOUNDED,
+} from './limit-state.ts';
 import { type AcquireOptions, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
 import { SharedLimit, type Sharing } from './shared/shared-limit.ts';
@@ -13,17 +20,12 @@ import { expectedSlotAt, slotAt } from './slots.ts';
 const WAIT_WORTH_REPORTING_MS = 1_000;
 /** A program may not expect that calls wait for longer. */
 const LONG_WAIT_MS = 60_000;
-/** Calls that wait for their own Retry-After are sent within this time after it. */
-const SPREAD_MS = 1_000;
-const LEAST_SPREAD_MS = 250;
-
-const NEVER = Number.POSITIVE_INFINITY;
 
 export interface RateLimiterOptions extends Partial<LimiterSettings> {
   readonly clock: Clock;
   /** Returns a random number in [0, 1). */
   readonly random?: (() => number) | undefined;
-  /** `false`: only a refused call waits, until the Retry-After has elapsed. Default: true. */
+  /** `false`: every call gets a permit at once; the limiter only observes. Default: true. */
   readonly holdsBack?: boolean | undefined;
   /** Called once per wait of the limiter, however many calls wait. */
   readonly onWait?: ((wait: LimiterWait) => void) | undefined;
@@ -108,14 +110,13 @@ export class RateLimiter {
   readonly #options: RateLimiterOptions;
   readonly #time: SteadyTime;
   readonly #timers: Timers;
-  readonly #random: () => number;
   readonly #limit: Limit;
   readonly #inFlight: InFlight;
   readonly #queue = new RequestQueue<Call>();
   #lastTicket = 0;
   #isServing = false;
   #wake: { readonly at: number; readonly cancel: () => void } | undefined;
-  #reportedUntil = Number.NEGATIVE_INFINITY;
+  #reportedUntil = LONG_AGO;
   #hasReportedLongWait = false;
 
   constructor(options: RateLimiterOptions) {
@@ -125,7 +126,6 @@ export class RateLimiter {
     this.#options = options;
     this.#time = steadyTime(clock);
     this.#timers = new Timers(clock);
-    this.#random = random;
     this.#inFlight = new InFlight({ maxConcurrent: settings.maxConcurrent, random });
     const onChange = () => this.#serve();
     this.shared = shared && new SharedLimit({ settings, ...shared, clock, onChange, onOutage });
@@ -133,10 +133,10 @@ export class RateLimiter {
   }
 
   /** The permit if the call need not wait: no other call waits, and a slot is free. */
-  tryAcquire({ retryOf, deadlineAt = () => NEVER }: AcquireOptions = {}): Permit | undefined {
+  tryAcquire({ retryOf, deadlineAt = () => UNBOUNDED }: AcquireOptions = {}): Permit | undefined {
     const now = this.#time.now();
+    if (!this.holdsBack) return this.#permit(now, { retryOf });
     if (deadlineAt() < now) return undefined;
-    if (!this.holdsBack) return (retryOf?.retryAt ?? now) > now ? undefined : this.#permit(now, { retryOf });
     if (this.#queue.size > 0 || this.#slotAt(now, 0) > now) return undefined;
     const { count } = this.#limit.grant(now, Math.min(1, this.#inFlight.room(now)), 1);
     return count === 0 ? undefined : this.#permit(now, { retryOf });
@@ -147,10 +147,9 @@ export class RateLimiter {
    * reason if the call is not sent. Rejects with the signal's reason on abort.
    */
   acquire(options: AcquireOptions = {}): Promise<Permit | NotSent | ServiceDown> {
-    const { signal, retryOf, priority = 'normal', deadlineAt = () => NEVER, wait: waits = true } = options;
+    const { signal, retryOf, priority = 'normal', deadlineAt = () => UNBOUNDED, wait: waits = true } = options;
     if (signal?.aborted) return Promise.reject(signal.reason);
     const ahead = this.#queue.countAhead(priority, retryOf !== undefined);
-    if (!this.holdsBack) return this.#acquireAlone(options);
     const notSent = this.#whyNotSent(ahead, { waits, deadlineAt: deadlineAt() });
     const sent = notSent ?? this.tryAcquire(options);
     if (sent) return Promise.resolve(sent);
@@ -174,7 +173,7 @@ export class RateLimiter {
     });
   }
 
-  /** Whether calls wait for the limit. With `rateLimit: false`, a call waits only after its own refusal. */
+  /** Whether calls wait for the limit. */
   get holdsBack(): boolean {
     return this.#options.holdsBack ?? true;
   }
@@ -185,7 +184,7 @@ export class RateLimiter {
     this.#changed();
   }
 
-  /** Whether the limiter wants the limit of the plan: whoever sees it calls `quota()` and `configure()`. */
+  /** Whether to call `quota()`, and `configure()` with the limit of the plan. */
   get isLimitWanted(): boolean {
     return !this.#inFlight.health.isDown && this.#limit.isWanted(this.#time.now(), this.#queue.size);
   }
@@ -260,27 +259,6 @@ export class RateLimiter {
     return permit;
   }
 
-  /** With `rateLimit: false`: when the Retry-After of the call has elapsed. */
-  async #acquireAlone({ retryOf, signal, deadlineAt = () => NEVER }: AcquireOptions): Promise<Permit | NotSent> {
-    const notSent = retryOf && this.#whyNotSentAlone(retryOf, { waits: true, deadlineAt: deadlineAt() });
-    if (notSent !== undefined || retryOf === undefined) return notSent ?? this.#permit(this.#time.now(), { retryOf });
-    const askedMs = retryOf.retryAt - this.#time.now();
-    const spreadMs = Math.min(SPREAD_MS, Math.max(LEAST_SPREAD_MS, askedMs / 10));
-    const waitMs = askedMs + Math.ceil(this.#random() * spreadMs);
-    await new Promise<void>((resolve, reject) => {
-      const onAbort = () => {
-        cancel();
-        reject(signal?.reason);
-      };
-      const cancel = this.#timers.after(waitMs, () => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve();
-      });
-      signal?.addEventListener('abort', onAbort, { once: true });
-    });
-    return this.#permit(this.#time.now(), { retryOf });
-  }
-
   /**
    * In a microtask, by a promise that fake timers do not stop: a refused call that returns in the same turn is at the
    * head before any call is served.
@@ -320,13 +298,6 @@ export class RateLimiter {
     return !waits && slotAt > now ? this.#notSent('policy', slotAt) : undefined;
   }
 
-  /** The same with `rateLimit: false`. */
-  #whyNotSentAlone({ retryAt }: Permit, { deadlineAt }: Patience): NotSent | undefined {
-    const isTooLong = retryAt - this.#time.now() > this.#limit.settings.maxRetryAfterMs;
-    if (isTooLong) return { reason: 'max_retry_after', retryAt: this.#time.toEpoch(retryAt) };
-    return retryAt + SPREAD_MS > deadlineAt ? { reason: 'deadline', retryAt: this.#time.toEpoch(retryAt) } : undefined;
-  }
-
   #rejectTooLate(now: number): void {
     const tooLong = this.#tooLongWait(now);
     for (let call = tooLong && this.#queue.shift(); call && tooLong; call = this.#queue.shift()) call.settle(tooLong);
@@ -344,7 +315,6 @@ export class RateLimiter {
 
   /** The reason if a longer quota than that of the window is used up, or the service is down for long. */
   #tooLongWait(now: number): NotSent | ServiceDown | undefined {
-    if (!this.holdsBack) return undefined;
     const { state, aheadMs, settings } = this.#limit;
     const blockedUntil = state.blockedUntil - aheadMs;
     // Another process, with a smaller maximum, may have stored a time that this one waits for.
@@ -356,7 +326,7 @@ export class RateLimiter {
 
   #notSent(reason: NotSent['reason'], retryAt: number): NotSent | ServiceDown {
     const { isDown, retryAt: probeAt } = this.#inFlight.health;
-    if (isDown && this.holdsBack && retryAt <= probeAt) return this.#serviceDown(reason, retryAt);
+    if (isDown && retryAt <= probeAt) return this.#serviceDown(reason, retryAt);
     return { reason, retryAt: Math.ceil(this.#time.toEpoch(retryAt)) };
   }
 
@@ -365,11 +335,11 @@ export class RateLimiter {
   }
 
   #wakeAt(at: number | undefined): void {
-    const wakeAt = this.#queue.size > 0 ? Math.min(at ?? NEVER, this.#queue.earliestDeadline) : NEVER;
+    const wakeAt = this.#queue.size > 0 ? Math.min(at ?? UNBOUNDED, this.#queue.earliestDeadline) : UNBOUNDED;
     if (this.#wake?.at === wakeAt) return;
     this.#wake?.cancel();
     this.#wake = undefined;
-    if (wakeAt === NEVER) return;
+    if (wakeAt === UNBOUNDED) return;
     const wake = () => {
       this.#wake = undefined;
       this.#serve();
@@ -429,5 +399,5 @@ function unitWithoutQueue({ holdsBack = true, retryAfterUnit = 'auto' }: RateLim
 function windowOf({ pace, test, gate }: LimiterState): LimiterView['window'] {
   if (pace !== null) return 'token-bucket';
   if (test === 'never') return 'sliding';
-  return gate.staleBefore === Number.NEGATIVE_INFINITY ? 'unknown' : 'fixed';
+  return gate.staleBefore === LONG_AGO ? 'unknown' : 'fixed';
 }

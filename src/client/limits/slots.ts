@@ -1,5 +1,13 @@
 import { WINDOW_MS } from './accepted-log.ts';
-import { addInFlight, closedUntil, isUnknown, type LimiterState } from './limit-state.ts';
+import {
+  addInFlight,
+  closedUntil,
+  isUnknown,
+  type LimiterState,
+  LONG_AGO,
+  MANY_CALLS,
+  UNBOUNDED,
+} from './limit-state.ts';
 import { advancePace } from './pace.ts';
 
 /** The number of waiting calls that may be sent now, and when to ask again. */
@@ -13,14 +21,10 @@ export interface Grant {
 const FIRST_CALLS = 4;
 const FIRST_CALLS_OF_KNOWN = 12;
 const ACCEPTED_PER_CALL = 8;
-/** If the limit is unknown, at most so many. */
-const MANY_CALLS = 16;
 /** Every plan allows so many requests per minute. */
 const SMALLEST_LIMIT = 30;
 /** While calls wait, the limit of the plan is read again after this time, because it can have grown. */
 const LIMIT_IS_OLD_MS = 120_000;
-
-const UNBOUNDED = Number.POSITIVE_INFINITY;
 
 /** Advances the state to `now`: requests expire, tokens are added, the rate grows. */
 export function advance(state: LimiterState, now: number): LimiterState {
@@ -76,7 +80,7 @@ function rampRoom(state: LimiterState): number {
   const { gate, log, inFlight, unit } = state;
   // One request shows whether Retry-After is in milliseconds.
   if (unit.evidence === 'on-trial') return 1 - inFlight;
-  if (gate.staleBefore !== Number.NEGATIVE_INFINITY) return gate.room - inFlight;
+  if (gate.staleBefore !== LONG_AGO) return gate.room - inFlight;
   const isLimitUnknown = isUnknown(state);
   const first = (isLimitUnknown ? FIRST_CALLS : FIRST_CALLS_OF_KNOWN) + Math.floor(log.size / ACCEPTED_PER_CALL);
   return (isLimitUnknown ? Math.min(MANY_CALLS, first) : first) - inFlight;
@@ -143,7 +147,7 @@ export function isLimitWanted(
   { now, waiting }: { readonly now: number; readonly waiting: number },
 ): boolean {
   const calls = waiting + state.inFlight;
-  const isRefused = state.gate.staleBefore !== Number.NEGATIVE_INFINITY;
+  const isRefused = state.gate.staleBefore !== LONG_AGO;
   const mayExceed = isRefused || calls + state.log.size > SMALLEST_LIMIT;
   return waiting > 0 && calls > 1 && mayExceed && !state.isCap && now - state.configuredAt >= LIMIT_IS_OLD_MS;
 }

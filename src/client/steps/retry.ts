@@ -8,6 +8,7 @@ import {
   NetworkError,
   QuotaExhaustedError,
   RateLimitError,
+  type RateLimitReason,
   RequestError,
   ServerError,
   TimeoutError,
@@ -28,6 +29,8 @@ const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503,
 const RETRY_BACKOFF = { firstMs: 500, longestMs: 8_000 };
 /** At the head of the queue, a `quota()` of the client that is always refused would block all calls. */
 const MOST_OWN_ATTEMPTS = 2;
+/** Without a queue, refused calls are sent within a tenth of their wait after it, but not all at once. */
+const SPREAD = { part: 0.1, leastMs: 250, mostMs: 1_000 };
 
 interface RetryParts {
   readonly keys: KeySource;
@@ -136,22 +139,24 @@ class Sending {
     if (!isSent) throw error;
     if (error instanceof RateLimitError) {
       this.#requireWait(error, state);
-      return this.#continue('rate_limited');
+      if (state.limiter.holdsBack) return this.#continue('rate_limited');
+      return this.#sleep('rate_limited', { error, state, waitMs: this.#waitWithoutQueue(error, state) });
     }
     const waitMs = this.#waitAfterFailure(error, state);
-    const { events, clock } = this.#parts;
     this.#retries += 1;
+    return this.#sleep('retry', { error: error as RetryableError, state, waitMs });
+  }
+
+  async #sleep(
+    reason: 'retry' | 'rate_limited',
+    { error, state, waitMs }: { readonly error: FxRatesError; readonly state: KeyState; readonly waitMs: number },
+  ): Promise<void> {
+    const { events, clock } = this.#parts;
+    const call = this.#call;
     const until = new Date(clock.now() + waitMs);
-    events.retry(state, {
-      call: this.#call,
-      error: error as RetryableError,
-      waitMs,
-      until,
-      retry: this.#call.attempts.length,
-    });
-    const { signal } = this.#call;
-    await abortable(clock.sleep(waitMs, signal.toSignal()), signal);
-    this.#continue('retry', waitMs);
+    events.retry(state, { call, error, waitMs, until, retry: call.attempts.length });
+    await abortable(clock.sleep(waitMs, call.signal.toSignal()), call.signal);
+    this.#continue(reason, waitMs);
   }
 
   #continue(reason: Call['next']['reason'], waitMs = 0): void {
@@ -186,22 +191,25 @@ class Sending {
       const waitMs = this.#refusal?.reading?.waitMs;
       throw this.#limitedError('policy', state, { waitMs, refused: error });
     }
-    if (!state.limiter.holdsBack) this.#requireBudget(error, state);
   }
 
-  /** Without a queue, many refused calls would make many requests: each uses the retry budget. @throws RateLimitError */
-  #requireBudget(error: RateLimitError, state: KeyState): void {
-    const { time, events } = this.#parts;
-    const call = this.#call;
-    const retryAt = this.#permit?.retryAt ?? Number.NEGATIVE_INFINITY;
-    const waitMs = retryAt - time.now();
-    if (retryAt >= call.deadlineAt()) return; // the limiter rejects the call
-    if (!state.retryBudget.take()) throw this.#limitedError('budget', state, { waitMs, refused: error });
-    events.retry(state, { call, error, waitMs, until: new Date(time.toEpoch(retryAt)), retry: call.attempts.length });
+  /**
+   * Milliseconds until a refused call is sent again without a queue. Each uses the retry budget, because many refused calls
+   * would make many requests. @throws RateLimitError if the call does not wait
+   */
+  #waitWithoutQueue(refused: RateLimitError, state: KeyState): number {
+    const { time, random, maxRetryAfterMs } = this.#parts;
+    const hintMs = (this.#permit?.retryAt ?? 0) - time.now();
+    const spreadMs = Math.min(SPREAD.mostMs, Math.max(SPREAD.leastMs, SPREAD.part * hintMs));
+    const waitMs = hintMs + Math.ceil(random() * spreadMs);
+    const isTooLate = hintMs + SPREAD.mostMs > this.#call.deadlineAt() - time.now();
+    const reason = hintMs > maxRetryAfterMs ? 'max_retry_after' : isTooLate ? 'deadline' : 'budget';
+    if (reason === 'budget' && state.retryBudget.take()) return waitMs;
+    throw this.#limitedError(reason, state, { waitMs: hintMs, refused });
   }
 
   #limitedError(
-    reason: 'policy' | 'budget',
+    reason: RateLimitReason,
     state: KeyState,
     { waitMs, refused }: { readonly waitMs: number | undefined; readonly refused: RateLimitError },
   ): RateLimitError {

@@ -262,9 +262,9 @@ test('without a limiter, refusals without Retry-After are retried after waits th
   const { tookMs } = await unlimited([refused, failure(503), refused, success()], { onRetry }).call();
 
   expect(events.map(({ retry, waitMs }) => [retry, waitMs])).toEqual([
-    [1, 1000],
+    [1, 1125],
     [2, 375],
-    [3, 2000],
+    [3, 2125],
   ]);
   expect(tookMs).toBe(1125 + 375 + 2125);
 });
