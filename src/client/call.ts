@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Attempt } from './attempt.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { ApiKey } from './key/api-key.ts';
-import type { SlotCheck } from './limits/rate-limiter.ts';
 import type { Priority } from './limits/request-queue.ts';
 import type { ResponseHeaders } from './transport/transport.ts';
 
@@ -67,8 +66,6 @@ export class Call {
   readonly attempts: Attempt[] = [];
   /** Why the next attempt is made, and how long the call has waited for it. */
   next: Pick<Attempt, 'reason' | 'waitedMs'> = { reason: 'first', waitedMs: 0 };
-  /** While the call waits for a slot: whether that slot is after a deadline. */
-  slotCheck: SlotCheck | undefined;
   #key: ApiKey | undefined;
   #id: string | undefined;
 

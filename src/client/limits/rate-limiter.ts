@@ -68,9 +68,6 @@ export interface ServiceDown {
   readonly failure: unknown;
 }
 
-/** Whether the slot of a waiting call is after a deadline. */
-export type SlotCheck = (deadlineAt: number) => boolean;
-
 /** The state of a limiter at one moment. */
 export interface LimiterView {
   /** `'open'`, or the time until which a refusal holds back all calls. */
@@ -187,19 +184,6 @@ export class RateLimiter {
   /** Whether to call `quota()`, and `configure()` with the limit of the plan. */
   get isLimitWanted(): boolean {
     return !this.#inFlight.health.isDown && this.#limit.isWanted(this.#time.now(), this.#queue.size);
-  }
-
-  /**
-   * Returns a function that tells, until the call that is acquired next is sent, whether its slot is after a deadline
-   * (times of `SteadyTime`), as far as is known.
-   */
-  nextSlotCheck({ priority = 'normal', retryOf }: Pick<AcquireOptions, 'priority' | 'retryOf'> = {}): SlotCheck {
-    const place = { priority, ticket: retryOf?.ticket ?? this.#lastTicket + 1 };
-    return (deadlineAt) => {
-      const isAfter = (ahead: number) => this.#slotAt(this.#time.now(), ahead) > deadlineAt;
-      // To count the calls ahead takes long, and is rarely necessary.
-      return isAfter(this.#queue.size) && isAfter(this.#queue.countBefore(place));
-    };
   }
 
   /**

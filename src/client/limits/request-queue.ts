@@ -68,13 +68,6 @@ export class RequestQueue<Call extends QueuedCall> {
     return isRefused ? higher : higher + { high, normal, low }[priority];
   }
 
-  /** Number of calls that are served before a call at `place`. O(n). */
-  countBefore(place: Place): number {
-    let count = 0;
-    for (const call of this.#order) if (isServedBefore(call, place)) count += 1;
-    return count;
-  }
-
   /** Milliseconds of the earliest deadline; Infinity if no call has one. */
   get earliestDeadline(): number {
     return this.#deadlines.peek()?.at ?? Number.POSITIVE_INFINITY;

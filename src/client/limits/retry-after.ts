@@ -53,30 +53,17 @@ export function retryAfterMs(retryAfter: RetryAfter | undefined, unit: RetryAfte
 
 const IMF_FIXDATE =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-/** The obsolete forms, which a client must accept (RFC 9110 §5.6.7): that of RFC 850 and that of `asctime()`. */
-const RFC_850 = /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (\d{2})-([A-Z][a-z]{2})-(\d{2}) (\d{2}:\d{2}:\d{2}) GMT$/;
-const ASCTIME = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ([A-Z][a-z]{2}) ([ \d]\d) (\d{2}:\d{2}:\d{2}) (\d{4})$/;
-/** Lower two-digit years are in the 21st century. */
-const CENTURY_FROM = 70;
+/** The obsolete forms, which a client must accept: that of RFC 850 and that of `asctime()`. */
+const RFC_850 = /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
+const ASCTIME = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /** Milliseconds since the Unix epoch of an HTTP date (RFC 9110 §5.6.7); `undefined` for other text. */
 export function parseHttpDate(text: string | null | undefined): number | undefined {
   if (!text) return undefined;
-  const epochMs = Date.parse(IMF_FIXDATE.test(text) ? text : normalizedDate(text));
+  const hasNoZone = ASCTIME.test(text);
+  if (!hasNoZone && !IMF_FIXDATE.test(text) && !RFC_850.test(text)) return undefined;
+  const epochMs = Date.parse(hasNoZone ? `${text} GMT` : text);
   return Number.isNaN(epochMs) ? undefined : epochMs;
-}
-
-/** A date in an obsolete form as `14 Nov 2023 22:13:50 GMT`; empty for other text. */
-function normalizedDate(text: string): string {
-  const rfc850 = RFC_850.exec(text);
-  if (rfc850 !== null) {
-    const [, day, month, year, time] = rfc850;
-    return `${day} ${month} ${Number(year) < CENTURY_FROM ? 20 : 19}${year} ${time} GMT`;
-  }
-  const asctime = ASCTIME.exec(text);
-  if (asctime === null) return '';
-  const [, month, day, time, year] = asctime;
-  return `${day} ${month} ${year} ${time} GMT`;
 }
 
 /** What is known about the unit of an integer Retry-After: assumed, tried, or determined by the answer to the trial. */

@@ -42,7 +42,6 @@ export async function waitForSlot(call: Call, options: SlotOptions): Promise<Per
   const { limiter, subscribers } = state;
   const askedAt = time.now();
   subscribers.join(events);
-  call.slotCheck = limiter.nextSlotCheck(slot);
   try {
     const acquired = limiter.acquire(slot);
     learnLimit(call, state, ask);
@@ -55,7 +54,6 @@ export async function waitForSlot(call: Call, options: SlotOptions): Promise<Per
     throw limitedError(call, { state, reason: sent.reason, retryAtMs: sent.retryAt, nowMs, refused: options.refused });
   } finally {
     subscribers.leave(events);
-    call.slotCheck = undefined;
     call.next = { ...call.next, waitedMs: call.next.waitedMs + time.now() - askedAt };
   }
 }

@@ -44,8 +44,8 @@ interface ShareParts {
 }
 
 /**
- * Identical calls in flight share one request. Each caller has its own signal and deadline; the request is aborted only
- * with the last caller. Calls with different settings (retries, ages) do not share a request.
+ * Identical calls in flight share one request. Each caller has its own signal; the request is aborted only with the last
+ * caller. Calls with different settings (deadlines, retries, ages) do not share a request.
  */
 export function shareRequest({ timers, lifetime }: ShareParts) {
   const calls = new Map<string, SharedCall>();
@@ -68,11 +68,8 @@ export function shareRequest({ timers, lifetime }: ShareParts) {
   const join = (caller: Caller, next: Handler): SharedCall => {
     if (caller.signal?.aborted) throw new AbortError({ cause: caller.signal.reason });
     if (!caller.settings.coalesce) return start(caller, next);
-    const key = `${sortedTarget(caller.endpoint.target)} ${textOf(caller.settings)}`;
-    const shared = calls.get(key);
-    if (shared === undefined) return start(caller, next, key);
-    // If the call in flight waits beyond the caller's deadline, a separate call rejects immediately, with the reason.
-    return shared.call.slotCheck?.(caller.deadlineAt) ? start(caller, next) : shared;
+    const key = `${caller.deadlineMs} ${sortedTarget(caller.endpoint.target)} ${textOf(caller.settings)}`;
+    return calls.get(key) ?? start(caller, next, key);
   };
 
   return (next: Handler) =>

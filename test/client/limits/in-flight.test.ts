@@ -129,12 +129,10 @@ test('the limit, if it asks for a later time than the service, is the reason of 
   const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
 
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
-  expect([29_999, 30_000].map((ms) => limiter.nextSlotCheck()(start + ms))).toEqual([true, false]);
 });
 
 test('waits for a service that asks for the longest wait allowed, and rejects for a longer one', async () => {
   const { clock, start, limiter } = await outage('90');
-  expect([89_999, 90_000].map((ms) => limiter.nextSlotCheck()(start + ms))).toEqual([true, false]);
   const permit = limiter.acquire();
   await clock.run();
   const longer = (await outage('90.001')).limiter;

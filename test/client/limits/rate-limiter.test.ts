@@ -534,20 +534,6 @@ test('a refused call waits for the first slot, however many calls wait', async (
   expect((await again).sentAt).toBe(start + 60_000);
 });
 
-test('the slot of a call depends on its place among the calls that still wait', async () => {
-  const { start, limiter, refused, abortAll } = await usedUp(20);
-  const slots = [{}, { priority: 'high' }, { retryOf: refused }].map((place) => limiter.nextSlotCheck(place as object));
-  const secondsOf = () => slots.map((isAfter) => [60, 120, 180].find((seconds) => !isAfter(start + 1_000 * seconds)));
-  expect(secondsOf()).toEqual([180, 60, 60]);
-
-  void limiter.acquire();
-  await settle();
-  expect(secondsOf()).toEqual([180, 60, 60]);
-
-  abortAll();
-  expect(secondsOf()).toEqual([60, 60, 60]);
-});
-
 test('each wait for the window is reported once, at its start', async () => {
   const waits: LimiterWait[] = [];
   const reportedAt: number[] = [];

@@ -35,7 +35,6 @@ test('shifts the highest priority first, then the lowest ticket, whatever was re
         high.length,
         high.length + normal.length,
       ]);
-      expect(sorted.map((one) => queue.countBefore(one))).toEqual([...stayed.keys()]);
       expect(stayed.map(() => queue.shift())).toEqual(sorted);
       expect(queue.shift()).toBeUndefined();
     }),

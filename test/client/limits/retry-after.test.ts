@@ -73,7 +73,7 @@ const twoDigits = (value: number) => `${value}`.padStart(2, '0');
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 test('reads the same time from each form of an HTTP date', () => {
-  const between = { min: new Date('1970-01-01'), max: new Date('2069-12-31T23:59:59Z'), noInvalidDate: true };
+  const between = { min: new Date('1970-01-01'), max: new Date('2049-12-31T23:59:59Z'), noInvalidDate: true };
   fc.assert(
     fc.property(fc.date(between), (date) => {
       const epochMs = Math.floor(date.getTime() / 1000) * 1000;

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { AbortError, type FxRates, type RateLimitError, TimeoutError } from '../../../src/client/index.ts';
+import { AbortError, type FxRates, type RateLimitError } from '../../../src/client/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
@@ -238,77 +238,36 @@ test('each caller keeps its own deadline', async () => {
   await expect(patient).resolves.toEqual({ EUR: 1 });
 });
 
-test('a caller that joins with a later deadline extends the wait of the request', async () => {
+test('a caller that joins later extends the wait of the request to its own deadline', async () => {
   const { fx, fetch, clock } = testClient([rateLimited('30'), rateLimited('30'), success({ EUR: 1 })]);
-  const hasty = errorOf(fx.latest({}, { deadlineMs: 35_000 }));
+  const first = errorOf(fx.latest({}, { deadlineMs: 45_000 }));
   await clock.advance(20_000);
 
-  const patient = fx.latest({}, { deadlineMs: false });
-  await clock.advance(15_000);
+  const second = fx.latest({}, { deadlineMs: 45_000 });
+  await clock.advance(25_000);
 
-  expect(await hasty).toMatchObject({ kind: 'timeout', scope: 'deadline' });
-  await expect(clock.run(patient)).resolves.toEqual({ EUR: 1 });
+  expect(await first).toMatchObject({ kind: 'timeout', scope: 'deadline' });
+  await expect(clock.run(second)).resolves.toEqual({ EUR: 1 });
   expect(fetch.requests).toHaveLength(3);
 });
 
-test('a caller that joins a wait longer than its deadline rejects immediately', async () => {
-  const { fx, fetch, clock } = testClient([rateLimited('30'), success({ EUR: 1 })]);
+test('a call with another deadline has a request of its own, and rejects at once if its slot is too late', async () => {
+  const { fx, fetch, clock } = testClient([rateLimited('30'), success({ EUR: 1 }), success({ EUR: 1 })]);
   const patient = fx.latest();
   await clock.advance(1000);
-  const joinedAt = clock.now();
+  const calledAt = clock.now();
 
   const hasty = await errorOf(fx.latest({}, { deadlineMs: 10_000 }));
-  const other = fx.latest({}, { deadlineMs: 40_000 });
 
-  expect(clock.now()).toBe(joinedAt);
+  expect(clock.now()).toBe(calledAt);
   expect(hasty).toMatchObject({ kind: 'rate_limited', reason: 'deadline', attempts: [] });
   expect((hasty as RateLimitError).retryAfterMs).toBeGreaterThanOrEqual(29_000);
+  const other = fx.latest({}, { deadlineMs: 40_000 });
   await expect(clock.run(Promise.all([patient, other]))).resolves.toEqual([{ EUR: 1 }, { EUR: 1 }]);
-  expect(fetch.requests).toHaveLength(2);
+  expect(fetch.requests.filter(({ url }) => url.includes('/latest'))).toHaveLength(3);
 });
 
-test('a caller does not join a call that waits for a slot of the window beyond its deadline', async () => {
-  const { fx, clock } = testClient(success(), {
-    rateLimit: { perMinute: 2 },
-  });
-  const calls = Promise.all(differentCalls(fx, 5));
-  await clock.advance(60_000);
-  const waiting = fx.latest({ call: 'new' });
-  await quiet();
-  expect(fx.limits()).toMatchObject({ reason: 'window', waiting: 2 });
-  const joinedAt = clock.now();
-
-  const hasty = await clock.run(errorOf(fx.latest({ call: 'new' }, { deadlineMs: 10_000 })));
-
-  expect(hasty).toMatchObject({ kind: 'rate_limited', reason: 'deadline' });
-  expect(clock.now()).toBe(joinedAt);
-  await clock.run(Promise.all([calls, waiting]));
-});
-
-test('a caller does not join a call that waits behind too many others, since before the limit was known', async () => {
-  const sentAt: number[] = [];
-  const { fx, clock } = testClient(
-    () => {
-      const inWindow = sentAt.filter((at) => at > clock.now() - 60_000);
-      if (inWindow.length >= 3) return rateLimited(String(Math.ceil((inWindow[0]! + 60_000 - clock.now()) / 1000)));
-      sentAt.push(clock.now());
-      return success();
-    },
-    { rateLimit: { maxConcurrent: 1 }, deadlineMs: false },
-  );
-  const calls = Promise.all(differentCalls(fx, 30));
-  const waiting = fx.latest({ call: 'last' });
-  await clock.advance(150_000);
-  const joinedAt = clock.now();
-
-  const hasty = await clock.run(errorOf(fx.latest({ call: 'last' }, { deadlineMs: 120_000 })));
-
-  expect(hasty).toMatchObject({ kind: 'rate_limited', reason: 'deadline' });
-  expect(clock.now()).toBe(joinedAt);
-  await clock.run(Promise.all([calls, waiting]));
-});
-
-test('a caller that joins a wait longer than its deadline receives a stale response, if allowed', async () => {
+test('a call whose slot is after its deadline receives a stale response, if allowed', async () => {
   const { fx, clock } = testClient([success({ EUR: 1 }), rateLimited('30'), success({ EUR: 2 })], {
     cache: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
   });
@@ -322,38 +281,6 @@ test('a caller that joins a wait longer than its deadline receives a stale respo
   expect(data).toEqual({ EUR: 1 });
   expect(meta).toMatchObject({ source: 'stale', ageMs: 3000 });
   await expect(clock.run(patient)).resolves.toEqual({ EUR: 2 });
-});
-
-test('a caller can join a call at the head of a queue that is too long for a new call', async () => {
-  const { fx, fetch, clock } = testClient(success(), {
-    rateLimit: { perMinute: 2 },
-  });
-  await clock.run(Promise.all(differentCalls(fx, 2)));
-  const line = Promise.all(differentCalls(fx, 12));
-  await clock.advance(1000);
-  const newcomer = await errorOf(fx.latest({ call: 'new' }, { deadlineMs: 70_000 }));
-
-  const joined = fx.latest({ call: 0 }, { deadlineMs: 70_000 });
-
-  expect(newcomer).toMatchObject({ reason: 'deadline' });
-  await expect(clock.run(joined)).resolves.toBeDefined();
-  await clock.run(line);
-  expect(fetch.requests.filter(({ url }) => url.endsWith('call=0')).length).toBeLessThanOrEqual(3);
-});
-
-test.each([
-  [10_000, 60_000],
-  [60_000, 10_000],
-])('makes a retry that only the later of the deadlines %i and %i allows', async (...deadlines) => {
-  const { fx, fetch, clock } = testClient([failure(503, { headers: { 'retry-after': '20' } }), success({ EUR: 1 })]);
-
-  const endings = deadlines.map((deadlineMs) => fx.latest({}, { deadlineMs }).catch((error: unknown) => error));
-  const [hasty, patient] = deadlines[0] < deadlines[1] ? endings : endings.toReversed();
-  await clock.run(Promise.all(endings));
-
-  expect(await hasty).toBeInstanceOf(TimeoutError);
-  expect(await patient).toEqual({ EUR: 1 });
-  expect(fetch.requests).toHaveLength(2);
 });
 
 test('one signal for a hundred calls causes no warning of a leak', async () => {
