@@ -1,6 +1,6 @@
 /**
  * Part of `npm run check`: checks the English of the documents and of the help texts. Exits with 1 if a rule of
- * `scripts/prose/check-prose.ts` reports a problem.
+ * `scripts/prose.ts` reports a problem.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +8,7 @@ import type { CliCommand } from '../src/cli/command.ts';
 import { topics } from '../src/cli/commands/help.ts';
 import { exitCodeMeanings } from '../src/cli/exit-codes.ts';
 import { createProgram } from '../src/cli/program.ts';
-import { checkProse } from './prose/check-prose.ts';
-import { markdownPassages } from './prose/markdown-passages.ts';
+import { checkProse, markdownPassages } from './prose.ts';
 
 const root = join(import.meta.dirname, '..');
 const findings = [...documents().flatMap(documentFindings), ...helpFindings()];

@@ -12,10 +12,8 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   readonly consumesQuota: boolean;
   readonly worksWhenQuotaExhausted: boolean;
-  /** The complete body of a 200 response; `undefined` if openapi.yaml has no example. */
+  /** The complete body of a 200 response: the example of openapi.yaml, or one made from its schema. */
   readonly example: unknown;
-  /** The form of a 200 response without an example. */
-  readonly sample?: Sample;
   readonly errors: readonly ErrorResponseSpec[];
 }
 
@@ -49,12 +47,3 @@ export interface ErrorResponseSpec {
   /** The complete body; `undefined` if openapi.yaml has no example. */
   readonly example: unknown;
 }
-
-/** A schema without references, for generating a response. */
-export type Sample =
-  /** One of these values. */
-  | { readonly kind: 'values'; readonly values: readonly unknown[] }
-  | { readonly kind: 'number'; readonly from: number; readonly to: number; readonly step: number }
-  /** One item per schema. */
-  | { readonly kind: 'list'; readonly items: readonly Sample[] }
-  | { readonly kind: 'object'; readonly fields: Readonly<Record<string, Sample>> };

@@ -1,5 +1,4 @@
-import type { Sample, Operation as TableOperation, Parameter as TableParameter } from '../../src/operation.ts';
-import type { Schema, Schemas } from './schema.ts';
+import type { Operation as TableOperation, Parameter as TableParameter } from '../../src/operation.ts';
 import type { SpecNode } from './spec-node.ts';
 
 /** The input of all functions that write generated files. */
@@ -20,15 +19,13 @@ export interface Example {
   readonly node: SpecNode;
 }
 
-export interface Operation extends Omit<TableOperation, 'method' | 'deprecated' | 'query' | 'parameters' | 'sample'> {
+export interface Operation extends Omit<TableOperation, 'method' | 'deprecated' | 'query' | 'parameters'> {
   readonly isDeprecated: boolean;
   readonly query: Query;
   /** Type of the whole response. */
   readonly response: string;
   /** Type of the response's `data`. */
   readonly data: string;
-  /** The mock server makes responses from it if there is no example; `checkExamples` adds it. */
-  readonly sample?: Sample | undefined;
   /** The success response in the document, for the errors of `checkExamples`. */
   readonly node: SpecNode;
 }
@@ -46,3 +43,79 @@ export interface Parameter extends Omit<TableParameter, 'example'> {
   readonly node: SpecNode;
   readonly schema: Schema;
 }
+
+/**
+ * A schema of the document, reduced to what the generator implements. Types, zod schemas and examples are made from it.
+ */
+export type Schema = (
+  | { readonly kind: 'unknown' | 'boolean' | 'null' }
+  | { readonly kind: 'reference'; readonly name: string }
+  | { readonly kind: 'literals'; readonly values: readonly Scalar[] }
+  | StringSchema
+  | NumberSchema
+  | ArraySchema
+  /** `rest` is absent if no further items are allowed. */
+  | { readonly kind: 'tuple'; readonly items: readonly Schema[]; readonly rest?: Schema }
+  | ObjectSchema
+  /** `any`: `anyOf`, or a list of types. `one`: `oneOf`. `all`: `allOf`. */
+  | { readonly kind: 'any' | 'one' | 'all'; readonly members: readonly Schema[] }
+) & {
+  readonly description?: string;
+  readonly isDeprecated?: boolean;
+  /** A scalar example of the value, at its place in the document. */
+  readonly example?: SpecNode;
+};
+
+export type Scalar = string | number | boolean | null;
+
+export interface StringSchema {
+  readonly kind: 'string';
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly format?: StringFormat;
+  /** Known values of an open enumeration; others are valid, too. */
+  readonly knownValues?: readonly string[];
+}
+
+/** Formats that are checked. As in JSON Schema, every other format is only a note. */
+export const STRING_FORMATS = ['date', 'date-time'] as const;
+export type StringFormat = (typeof STRING_FORMATS)[number];
+
+export interface NumberSchema {
+  readonly kind: 'number';
+  readonly isInteger: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly multipleOf?: number;
+}
+
+export interface ArraySchema {
+  readonly kind: 'array';
+  readonly items: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly isUnique?: boolean;
+}
+
+export interface ObjectSchema {
+  readonly kind: 'object';
+  readonly properties: readonly Property[];
+  /** Schema of unnamed fields; absent if none are allowed. */
+  readonly rest?: Schema;
+  /** Schema that the names of all fields must match. */
+  readonly names?: Schema;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+}
+
+export interface Property {
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly schema: Schema;
+}
+
+/** Schemas by the names of their types. */
+export type Schemas = ReadonlyMap<string, Schema>;

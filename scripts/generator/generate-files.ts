@@ -1,11 +1,9 @@
-import { checkExamples } from './check-examples.ts';
 import type { Contract } from './contract.ts';
+import { withExamples } from './examples.ts';
 import { readContract } from './read-contract.ts';
 import { readDocument } from './spec-node.ts';
-import { writeMethods } from './write-methods.ts';
-import { writeOperations } from './write-operations.ts';
+import { writeMethods, writeOperations, writeService } from './write-operations.ts';
 import { writeSchemas } from './write-schemas.ts';
-import { writeService } from './write-service.ts';
 import { writeTypes } from './write-types.ts';
 
 const BANNER = '// Generated from openapi.yaml by npm run generate. Do not edit.\n\n';
@@ -27,6 +25,6 @@ export function generateFiles(document: unknown): Map<string, string> {
 export function contractOf(document: unknown): Contract {
   return readDocument(document, (spec) => {
     const contract = readContract(spec);
-    return spec.isClean ? checkExamples(contract, spec) : contract;
+    return spec.isClean ? withExamples(contract, spec) : contract;
   });
 }

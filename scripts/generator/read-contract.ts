@@ -1,8 +1,7 @@
-import type { Contract, Operation } from './contract.ts';
+import type { Contract, Operation, Schema, Schemas } from './contract.ts';
 import { methodName, typeName } from './names.ts';
 import { type Reading, readOperation } from './read-operation.ts';
 import { readSchema } from './read-schema.ts';
-import type { Schema, Schemas } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
 const KEYS = [

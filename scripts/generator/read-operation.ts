@@ -1,9 +1,8 @@
 import type { ErrorResponseSpec } from '../../src/operation.ts';
-import type { Example, Operation, Query } from './contract.ts';
+import type { Example, Operation, Property, Query, Schema, Schemas } from './contract.ts';
 import { freeName, isTakenOperationId, methodName, methodNameOfPath, pascalCase } from './names.ts';
 import { readParameters, resolve } from './read-parameter.ts';
 import { optional, readSchema } from './read-schema.ts';
-import type { Property, Schema, Schemas } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
 /** State that the operations of a document share while they are read. */

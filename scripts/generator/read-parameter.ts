@@ -1,8 +1,7 @@
 import type { ScalarType } from '../../src/operation.ts';
-import type { Parameter } from './contract.ts';
+import type { Parameter, Scalar, Schema, Schemas } from './contract.ts';
 import { INHERITED_NAMES } from './names.ts';
 import { optional, readSchema } from './read-schema.ts';
-import type { Scalar, Schema, Schemas } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
 /** The parameters of an operation, and those of its path that it does not replace. */

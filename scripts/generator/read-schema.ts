@@ -1,5 +1,4 @@
 import { nearestName } from '../../src/nearest-name.ts';
-import { INHERITED_NAMES, typeName } from './names.ts';
 import {
   type ObjectSchema,
   type Property,
@@ -7,7 +6,8 @@ import {
   type Schema,
   STRING_FORMATS,
   type StringFormat,
-} from './schema.ts';
+} from './contract.ts';
+import { INHERITED_NAMES, typeName } from './names.ts';
 import type { SpecNode } from './spec-node.ts';
 
 /** Reads a JSON Schema (2020-12). Rejects every keyword or combination that the generator does not implement. */

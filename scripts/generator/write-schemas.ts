@@ -1,5 +1,13 @@
-import type { Contract, Operation, Query } from './contract.ts';
-import type { ArraySchema, NumberSchema, ObjectSchema, Schema, StringSchema } from './schema.ts';
+import type {
+  ArraySchema,
+  Contract,
+  NumberSchema,
+  ObjectSchema,
+  Operation,
+  Query,
+  Schema,
+  StringSchema,
+} from './contract.ts';
 import { literal, propertyKey } from './source.ts';
 
 /** `schemas.ts`: a zod schema for each component, and which of them an operation uses. */

@@ -1,5 +1,4 @@
-import type { Contract, Parameter } from './contract.ts';
-import type { ObjectSchema, Schema } from './schema.ts';
+import type { Contract, ObjectSchema, Parameter, Schema } from './contract.ts';
 import { jsdoc, literal, propertyKey } from './source.ts';
 
 /** `types.ts`: an interface for each object schema, an alias for each other one. */

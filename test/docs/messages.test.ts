@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
-import { checkProse } from '../../scripts/prose/check-prose.ts';
+import { checkProse } from '../../scripts/prose.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

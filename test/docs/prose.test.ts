@@ -1,17 +1,14 @@
 import { expect, test } from 'vitest';
-import { checkProse } from '../../scripts/prose/check-prose.ts';
-import { markdownPassages } from '../../scripts/prose/markdown-passages.ts';
+import { checkProse, markdownPassages } from '../../scripts/prose.ts';
 
 test.each([
-  ['The client waits for the the limit.', '"the" is repeated'],
-  ['It sends a request in order to find out.', '"in order to" is wordy or unneeded'],
   ['The state is kept by nobody.', '"nobody": name the user, the process or the object'],
   ['The admin API wants a token.', '"wants": a program does not want: needs, requires, expects'],
   ['The value is no number.', '"is no": write: is not a …'],
   ['The request\ngoes on.', '"goes on": write: continues'],
-  ['The file is not there.', '"is not there": write: exists, is missing'],
+  ['The file is not there.', '"is not there": write: is missing'],
   ['It asks again and again.', '"again and again": write: repeatedly, sometimes, permanently'],
-  ['What a fault can only fake is refused.', '"What …" as the subject: name the thing'],
+  ['What a fault can only fake is refused.', expect.stringContaining('"What …" as the subject')],
   [`${'one two '.repeat(15)}ends.`, 'a sentence of 31 words; at most 30'],
 ])('reports a problem in: %s', (text, message) => {
   expect(checkProse(text).map((finding) => finding.message)).toEqual([message]);
@@ -46,7 +43,7 @@ test('separates paragraphs, list items and table cells, each with its line, with
 
   expect(passages).toEqual([
     [1, 'Title'],
-    [2, expect.stringMatching(/^A paragraph with (\w)\1{11} on two lines\.$/)],
+    [2, expect.stringMatching(/^A paragraph with X{12} on two lines\.$/)],
     [4, 'an item of a list'],
     [7, 'cell'],
     [7, 'other'],

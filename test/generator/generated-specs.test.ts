@@ -4,11 +4,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Contract, Operation, Parameter } from '../../scripts/generator/contract.ts';
+import { exampleOf } from '../../scripts/generator/examples.ts';
 import { contractOf, generateFiles } from '../../scripts/generator/generate-files.ts';
-import { sampleOf } from '../../scripts/generator/sample-schema.ts';
 import { SpecError } from '../../scripts/generator/spec-node.ts';
-import { sampleValue } from '../../src/mock-server/http/responders.ts';
-import { randomFromSeed } from '../../src/mock-server/service/random.ts';
 import { FakeIo } from '../helpers/cli-io.ts';
 import type { FakeClock } from '../helpers/fake-clock.ts';
 import { GeneratedVariants, type Variant } from '../helpers/generated-variants.ts';
@@ -54,8 +52,8 @@ async function tryOperation(operation: Operation, { schemas }: Contract, variant
   const call = (fx as unknown as Record<string, (values: object) => Promise<unknown>>)[operation.id]!.bind(fx);
   const all = Object.fromEntries(
     parameters.flatMap((parameter) => {
-      const sample = sampleOf(parameter.schema, schemas);
-      return sample === undefined ? [] : [[parameter.name, sampleValue(sample, randomFromSeed(parameter.name.length))]];
+      const value = exampleOf(parameter.schema, schemas);
+      return value === undefined ? [] : [[parameter.name, value]];
     }),
   );
   const required = Object.fromEntries(

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { Contract } from '../../scripts/generator/contract.ts';
+import type { Contract, Schema } from '../../scripts/generator/contract.ts';
 import { readSchema } from '../../scripts/generator/read-schema.ts';
-import type { Schema } from '../../scripts/generator/schema.ts';
 import { readDocument } from '../../scripts/generator/spec-node.ts';
 import { writeSchemas } from '../../scripts/generator/write-schemas.ts';
 import { writeTypes } from '../../scripts/generator/write-types.ts';

@@ -1,4 +1,4 @@
-import type { Operation, Parameter, Sample } from '../../generated/operations.ts';
+import type { Operation, Parameter } from '../../generated/operations.ts';
 import { querySchemas } from '../../generated/schemas.ts';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
@@ -6,12 +6,11 @@ import { parseParameterText, splitList } from '../../parameter-text.ts';
 import { parseSchema } from '../../parse-schema.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { QuotaUse } from '../service/quota.ts';
-import { type Random, randomFromSeed, textHash } from '../service/random.ts';
 import type { KeyRecord } from '../service/service-state.ts';
 import type { LatestFunction } from '../stubs/stub-schemas.ts';
 import type { MockResponse } from './mock-message.ts';
 import { type ParsedRequest, parametersOf } from './parse-request.ts';
-import { badParameter, envelopeResponse, errorResponse, successResponse } from './responses.ts';
+import { badParameter, envelopeResponse, successResponse } from './responses.ts';
 
 /** Creates the response to a request within both limits. It is synchronous, because the limits are checked before and
  * counted after it, in one step. */
@@ -61,23 +60,12 @@ function monthlyLimitField(plan: PlanName, switches: Switches): Pick<QuotaData, 
 
 /** An operation without a responder of its own: checks the parameters and returns the example of openapi.yaml. */
 export const exampleResponder: Responder = (request) => {
-  const { operation, switches, seed } = request;
+  const { operation, switches } = request;
   const problem = operation.query === 'named' ? parameterProblem(request) : undefined;
   const refusal = problem === undefined ? undefined : badParameter(problem, switches);
   if (refusal !== undefined) return refusal;
-  const example = exampleEnvelope(operation, seed);
-  if (example !== undefined) return envelopeResponse(example);
-  return errorResponse({
-    status: 501,
-    code: 'not_implemented',
-    message: `openapi.yaml has no example for ${operation.id}.`,
-  });
+  return envelopeResponse(operation.example);
 };
-
-/** The example, or a success envelope generated from the schema, which depends only on the seed. */
-function exampleEnvelope({ id, example, sample }: Operation, seed: number): unknown {
-  return example ?? (sample && sampleValue(sample, randomFromSeed(textHash(`${seed} ${id}`))));
-}
 
 /** Why the parameters do not match their schema; `undefined` if they do. */
 function parameterProblem(request: AdmittedRequest): string | undefined {
@@ -108,24 +96,4 @@ function typed(texts: readonly string[], parameter: Parameter | undefined): unkn
   const items = parameter.list === 'comma' ? texts.flatMap(splitList) : texts;
   const values = items.map((text) => parseParameterText(text, parameter));
   return parameter.list === undefined && values.length === 1 ? values[0] : values;
-}
-
-/** A value for the sample. It depends only on the random numbers. */
-export function sampleValue(sample: Sample, random: Random): unknown {
-  switch (sample.kind) {
-    case 'values':
-      return sample.values[random.uint32() % sample.values.length];
-    case 'number': {
-      const { from, to, step } = sample;
-      const steps = Math.floor((to - from) / step + 1e-9) + 1;
-      // A sum of steps has rounding errors: 0.1 + 0.2.
-      return Number((from + (random.uint32() % steps) * step).toPrecision(12));
-    }
-    case 'list':
-      return sample.items.map((item) => sampleValue(item, random));
-    case 'object':
-      return Object.fromEntries(
-        Object.entries(sample.fields).map(([name, field]) => [name, sampleValue(field, random)]),
-      );
-  }
 }

@@ -88,35 +88,6 @@ test.each([
   expect(response.body.error.message).toContain(message);
 });
 
-test('an operation without an example or schema returns 501', () => {
-  const core = coreWith({ ...historical, query: 'free-form', example: undefined });
-
-  expect(core.send('/api/v1/historical/2026-01-01', { key: core.createKey().key })).toMatchObject({
-    status: 501,
-    code: 'not_implemented',
-  });
-});
-
-test('an operation without an example returns data that its schema allows, by the seed', () => {
-  const dates = { kind: 'values', values: ['2026-01-01', '2026-01-02', '2026-01-03'] } as const;
-  const rate = { kind: 'number', from: 0.5, to: 1.5, step: 0.0001 } as const;
-  const data = { kind: 'object', fields: { dates: { kind: 'list', items: [dates, dates] }, rate } } as const;
-  const sample = { kind: 'object', fields: { success: { kind: 'values', values: [true] }, data } } as const;
-  const responses = [1, 1, 2].map((seed) => {
-    const core = coreWith({ ...historical, example: undefined, sample });
-    core.context.state.seed = seed;
-    return core.send('/api/v1/historical/2026-01-01', { key: core.createKey().key }).body;
-  });
-
-  expect(responses[0]).toEqual({
-    success: true,
-    data: { dates: [expect.stringMatching(/^2026-01-0[123]$/), expect.any(String)], rate: expect.any(Number) },
-  });
-  expect(String(responses[0].data.rate)).toMatch(/^[01]\.\d{1,4}$/);
-  expect(responses[1]).toEqual(responses[0]);
-  expect(responses[2]).not.toEqual(responses[0]);
-});
-
 test('a fixed path comes before one with parameters', () => {
   const today: Operation = {
     ...historical,
