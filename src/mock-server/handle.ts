@@ -7,24 +7,19 @@ import { type ParsedRequest, parseRequest, recordResponse, shortened } from './h
 import { identified, respond } from './http/respond.ts';
 import { completed, errorResponse, internalError, isPreflight, withCorsHeaders } from './http/responses.ts';
 import type { JournalEntry } from './journal/journal.ts';
-import type { MockParts } from './mock-parts.ts';
+import { coreFor, type MockCore } from './mock-core.ts';
 import { MockServerError } from './mock-server-error.ts';
 import { redactKeys } from './redact-keys.ts';
 
-/** Finds the mock or the space to which a request belongs. */
-export interface RequestOwner {
-  partsFor(request: ParsedRequest): MockParts;
-}
-
 /**
- * Handles requests for the mock or the space that `owner` finds: parses the request, applies the faults before the
+ * Handles requests that reach a mock or a space: parses the request, finds the space of its key, applies the faults before the
  * service, calls the handlers of `mock.use()` or the emulated service, applies the other faults, and writes the journal.
  * Synchronous without faults and such handlers.
  */
-export function createHandler(owner: RequestOwner): HandleRequest {
+export function createHandler(core: MockCore): HandleRequest {
   return (message, source) => {
     const request = parseRequest(message);
-    const exchange = { mock: owner.partsFor(request), request, source };
+    const exchange = { mock: coreFor(core, request), request, source };
     try {
       const response = respondAtOnce(exchange);
       return response === undefined
@@ -52,7 +47,7 @@ function sendFailure(exchange: Exchange, error: unknown): MockResponse | Promise
 }
 
 interface Exchange {
-  readonly mock: MockParts;
+  readonly mock: MockCore;
   readonly request: ParsedRequest;
   readonly source: RequestSource;
 }
@@ -122,7 +117,7 @@ const TOO_LARGE = errorResponse({
   message: `The body is larger than ${MAX_REQUEST_BODY_BYTES} bytes.`,
 });
 
-function isReadableByAll({ behaviour }: MockParts): boolean {
+function isReadableByAll({ behaviour }: MockCore): boolean {
   return behaviour.values.cors === 'any-origin';
 }
 
@@ -167,7 +162,7 @@ const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, r
  * a test can wait for the request before it advances the clock.
  */
 function entryOf(
-  { journal, now }: MockParts,
+  { journal, now }: MockCore,
   { recorded }: ParsedRequest,
   { response, struck }: { readonly response: MockResponse; readonly struck: readonly StruckSettings[] },
 ): JournalEntry {

@@ -5,7 +5,8 @@ import { createMockBehaviour, type MockBehaviour } from './behaviour/behaviour.t
 import type { Clock, MockClock } from './clock/clock.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import { createMockFaults, type MockFaults } from './faults/mock-faults.ts';
-import type { HandleRequest } from './http/mock-message.ts';
+import { createHandler } from './handle.ts';
+import { applySetup, startState } from './initial-state.ts';
 import {
   type Audit,
   auditOf,
@@ -16,13 +17,13 @@ import {
   verifyRequests,
 } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
-import type { MockParts } from './mock-parts.ts';
-import { checkOptionNames } from './mock-server-error.ts';
-import { type Accounts, addAccount, createAccounts, createOutbox, type Outbox } from './service/accounts.ts';
-import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
-import { resetKeyUse, saveState } from './service/service-state.ts';
-import { applySetup, type Setup, type SetupResult } from './setup.ts';
-import { checkedSnapshot, type Snapshot, takeSnapshot } from './state/snapshot.ts';
+import type { MockCore } from './mock-core.ts';
+import { checkOptionNames, MockServerError } from './mock-server-error.ts';
+import { type Accounts, createAccounts, createOutbox, type Outbox } from './service/accounts.ts';
+import { type CreatedKey, createKeys, createKeyWithAccount, type Keys } from './service/keys.ts';
+import { saveState } from './service/service-state.ts';
+import type { Setup, SetupResult } from './setup.ts';
+import { type Snapshot, takeSnapshot } from './state/snapshot.ts';
 import { createSnapshots, restoreSnapshot, type Snapshots } from './state/snapshots.ts';
 import { createMockLatest, type MockLatest } from './stubs/mock-latest.ts';
 import { createMockStubs, type MockStubs } from './stubs/mock-stubs.ts';
@@ -73,23 +74,23 @@ export class MockScope {
   readonly latest: MockLatest;
   /** Named snapshots, kept in memory until the mock is discarded. */
   readonly snapshots: Snapshots;
-  readonly #parts: MockParts;
+  readonly #core: MockCore;
 
-  constructor(parts: MockParts, handleRequest: HandleRequest) {
-    const { baseUrl } = parts;
+  constructor(core: MockCore) {
+    const { baseUrl } = core.options;
     this.baseUrl = baseUrl;
-    this.fetch = createFetch(baseUrl, handleRequest);
-    this.accounts = createAccounts(parts);
-    this.keys = createKeys(parts);
-    this.outbox = createOutbox(parts);
-    this.clock = createMockClock(parts.clock, parts);
-    this.behaviour = createMockBehaviour(parts);
-    this.journal = createMockJournal(parts.journal);
-    this.faults = createMockFaults(parts);
-    this.stubs = createMockStubs(parts);
-    this.latest = createMockLatest(parts);
-    this.snapshots = createSnapshots(this);
-    this.#parts = parts;
+    this.fetch = createFetch(baseUrl, createHandler(core));
+    this.accounts = createAccounts(core);
+    this.keys = createKeys(core);
+    this.outbox = createOutbox(core);
+    this.clock = createMockClock(core.clock, core);
+    this.behaviour = createMockBehaviour(core);
+    this.journal = createMockJournal(core.journal);
+    this.faults = createMockFaults(core);
+    this.stubs = createMockStubs(core);
+    this.latest = createMockLatest(core);
+    this.snapshots = createSnapshots(core);
+    this.#core = core;
   }
 
   /**
@@ -98,9 +99,7 @@ export class MockScope {
    */
   createKey(options: { readonly plan?: PlanName | undefined } = {}): CreatedKey {
     checkOptionNames(options, { what: 'an option of createKey()', known: ['plan'] });
-    const { plan = 'free' } = options;
-    const account = addAccount(this.#parts, { plan, isConfirmed: true });
-    return this.keys.create({ accountId: account.id });
+    return createKeyWithAccount(this.#core, options.plan);
   }
 
   /**
@@ -111,11 +110,11 @@ export class MockScope {
    * @example const { keys } = mock.setUp({ keys: [{ plan: 'developer' }], latest: { base: 'EUR', rates: { USD: 1.1 } } })
    */
   setUp(setup: Setup | string): SetupResult {
-    const { state, behaviour } = this.#parts;
+    const { state, behaviour } = this.#core;
     const restoreState = saveState(state);
     const restoreSwitches = behaviour.save();
     try {
-      return applySetup(setup, this);
+      return applySetup(setup, this.#core);
     } catch (error) {
       restoreState();
       restoreSwitches();
@@ -129,12 +128,12 @@ export class MockScope {
    * @example mock.expectRequests({ status: 429 }).toHaveCount(1)
    */
   expectRequests(filter: RequestFilter = {}): RequestExpectation {
-    return createExpectation((claim) => void verifyRequests(this.#parts.journal, filter, claim));
+    return createExpectation((claim) => void verifyRequests(this.#core.journal, filter, claim));
   }
 
   /** Returns requests that a well-behaved client does not send: early retries, keys in URLs, unknown paths. */
   audit(): Audit {
-    return auditOf(this.#parts.journal);
+    return auditOf(this.#core.journal);
   }
 
   /**
@@ -150,36 +149,48 @@ export class MockScope {
    * @example mock.use(http.get('https://fxrates.test/api/v1/latest', () => HttpResponse.error()))
    */
   use(...handlers: readonly MswHandler[]): void {
-    this.#parts.overrides.add(handlers);
+    this.#core.overrides.add(handlers);
   }
 
   /** Returns the state as plain JSON without secrets. Does not include the journal, spaces and handlers of `use()`. */
   snapshot(): Snapshot {
-    return takeSnapshot(this.#parts, this.#parts.clock.isFrozen);
+    return takeSnapshot(this.#core);
   }
 
   /**
-   * Restores a snapshot of this or another mock, and clears the journal.
-   * @throws MockServerError with code `invalid_snapshot`, for a snapshot that is damaged or of another version; then nothing
-   * changes.
+   * Restores a snapshot of this mock or space or of another one, and clears the journal. A space keeps its key, and the mock
+   * does not get the key of an open space: if both have one key, with the same id and account, the own key gets its plan
+   * and usage.
+   * @throws MockServerError with code `invalid_snapshot`, if the snapshot is damaged or of another version, or if the own key
+   * cannot replace its keys. Nothing changes then.
+   * @example space.restore(prepared.snapshot())
    */
   restore(snapshot: Snapshot): void {
-    restoreSnapshot(this.#parts, checkedSnapshot(snapshot, this.#parts.behaviour));
+    restoreSnapshot(this.#core, snapshot);
   }
 
   /**
-   * Restores the initial state: removes accounts, keys, faults, stubs and handlers of `use()`, clears the journal,
-   * and resets switches and clock. A space keeps its account and key, and gets the stubs and faults of the option `setup`.
+   * Restores the initial state: removes accounts, keys, faults, stubs and handlers of `use()`, clears the journal, resets
+   * switches and clock, and applies the option `setup` again. A space keeps its account and key.
+   * @throws MockServerError with code `spaces_live`, while spaces of the mock are open.
    */
   reset(options: ResetOptions = {}): void {
     checkOptionNames(options, { what: 'an option of reset()', known: ['keepKeys'] });
     const { keepKeys = false } = options;
-    const { state, behaviour, journal, clock, overrides, firstState, delays } = this.#parts;
+    const { spaces, behaviour, journal, clock, overrides, delays } = this.#core;
+    if (spaces.size > 0) throw spacesLive(spaces.keys());
     delays.endAll();
     clock.reset();
-    Object.assign(state, firstState(), keepKeys ? resetKeyUse(state, clock.now()) : {});
     behaviour.reset();
+    startState(this.#core, { keepKeys });
     overrides.clear();
     journal.clear();
   }
+}
+
+function spacesLive(names: Iterable<string>): MockServerError {
+  return new MockServerError(
+    `reset() is not possible while spaces are open (${Array.from(names).join(', ')}); close them, or reset each space.`,
+    { code: 'spaces_live', status: 409 },
+  );
 }

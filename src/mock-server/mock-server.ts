@@ -6,18 +6,16 @@ import {
   intercept,
   requireSameStrategy,
 } from './adapters/interception.ts';
-import { checkAdapterSupport } from './faults/mock-faults.ts';
+import { checkAdapterSupport, createMockFaults } from './faults/mock-faults.ts';
 import { createHandler } from './handle.ts';
 import type { HandleRequest } from './http/mock-message.ts';
+import { initialState, startState } from './initial-state.ts';
+import { closeCore, createCore, type MockCore } from './mock-core.ts';
 import { type CheckedOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
-import { createMockParts, type MockParts } from './mock-parts.ts';
-import { MockScope, type ResetOptions } from './mock-scope.ts';
-import { within } from './mock-server-error.ts';
+import { MockScope } from './mock-scope.ts';
 import type { CreatedKey } from './service/keys.ts';
-import { type Space, type SpaceOptions, Spaces } from './spaces.ts';
+import { openSpace, type Space, type SpaceOptions } from './spaces.ts';
 import { type RunningServer, type ServeOptions, startServer } from './start-server.ts';
-import { checkedSnapshot, type Snapshot } from './state/snapshot.ts';
-import { restoreSnapshot } from './state/snapshots.ts';
 
 /**
  * Creates an emulated exchange-rate service with its own accounts, limits, clock and journal.
@@ -30,9 +28,7 @@ export function createMockServer(options: MockServerOptions = {}): MockServer {
 
 /** An emulated exchange-rate service, created by `createMockServer`. */
 export class MockServer extends MockScope implements AsyncDisposable {
-  readonly #options: CheckedOptions;
-  readonly #parts: MockParts;
-  readonly #spaces: Spaces;
+  readonly #core: MockCore;
   readonly #handleRequest: HandleRequest;
   readonly #setupKeys: readonly CreatedKey[];
   readonly #servers = new Set<RunningServer>();
@@ -40,19 +36,11 @@ export class MockServer extends MockScope implements AsyncDisposable {
   #closeMsw: (() => void) | undefined;
 
   constructor(options: CheckedOptions) {
-    const parts = createMockParts(options);
-    const spaces = new Spaces(options, parts);
-    const handleRequest = createHandler(spaces);
-    super(parts, handleRequest);
-    this.#options = options;
-    this.#parts = parts;
-    this.#spaces = spaces;
-    this.#handleRequest = handleRequest;
-    const owner = { mock: this, state: parts.state };
-    // The mock may be served, so every fault is possible. Another adapter refuses those that it cannot reproduce.
-    const closeAdapter = parts.adapters.open('socket');
-    this.#setupKeys = within('setup', () => parts.initialSetup.apply(options.setup ?? {}, owner));
-    closeAdapter();
+    const core = createCore(options, initialState(options));
+    super(core);
+    this.#core = core;
+    this.#handleRequest = createHandler(core);
+    this.#setupKeys = startState(core);
   }
 
   /** The keys that the option `setup` has created, in its order. `reset()` creates the same keys again. */
@@ -69,7 +57,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
    */
   get handlers(): never[] {
     const handleRequest: HandleRequest = (request, source) => {
-      this.#closeMsw ??= this.#parts.adapters.open('msw');
+      this.#closeMsw ??= this.#core.adapters.open('msw');
       return this.#handleRequest(request, source);
     };
     return createMswHandlers(this.baseUrl, handleRequest) as never[];
@@ -91,7 +79,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
       if (onUnhandledRequest !== undefined) requireSameStrategy(onUnhandledRequest);
       return;
     }
-    const { sockets, adapters } = this.#parts;
+    const { sockets, adapters } = this.#core;
     this.#checkFaults('msw');
     const stop = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest ?? 'bypass');
     const releaseSockets = sockets.expect();
@@ -110,13 +98,8 @@ export class MockServer extends MockScope implements AsyncDisposable {
    * @example const { url, adminUrl } = await mock.serve({ port: 4010 })
    */
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
-    const server = await startServer(options, {
-      mock: this,
-      parts: this.#parts,
-      spaces: this.#spaces,
-      handleRequest: this.#handleRequest,
-      onClose: () => void this.#servers.delete(server),
-    });
+    const onClose = () => void this.#servers.delete(server);
+    const server = await startServer(options, this.#core, onClose);
     this.#servers.add(server);
     return server;
   }
@@ -128,36 +111,14 @@ export class MockServer extends MockScope implements AsyncDisposable {
    * @example await using space = mock.space({ plan: 'developer' })
    */
   space(options: SpaceOptions = {}): Space {
-    return this.#spaces.open(options);
+    return openSpace(this.#core, options);
   }
 
   /** Creates another mock with the same options and a copy of the state, except functions. The two mocks share nothing. */
   fork(): MockServer {
-    const copy = newMock(this.#options);
+    const copy = newMock(this.#core.options);
     copy.restore(this.snapshot());
     return copy;
-  }
-
-  /**
-   * Restores a snapshot of this or another mock, or of a space, and clears the journal. The key of an open space stays in the
-   * space: if mock and snapshot have one key with the same id and account, the key of the mock gets its plan and usage.
-   * @throws MockServerError with code `invalid_snapshot`, if the snapshot is damaged or of another version, or has a key of an
-   * open space that the key of the mock cannot replace. Nothing changes then.
-   */
-  override restore(snapshot: Snapshot): void {
-    const checked = checkedSnapshot(snapshot, this.#parts.behaviour);
-    restoreSnapshot(this.#parts, this.#spaces.snapshotForMock(checked));
-  }
-
-  /**
-   * Restores the initial state: removes accounts, keys, faults, stubs and handlers of `use()`, clears the journal,
-   * resets switches and clock, and applies the option `setup` again.
-   * @throws MockServerError with code `spaces_live`, while spaces are open.
-   */
-  override reset(options: ResetOptions = {}): void {
-    this.#spaces.refuseWhileLive('reset()');
-    super.reset(options);
-    this.#parts.initialSetup.restoreKeys({ mock: this, state: this.#parts.state }, options);
   }
 
   /** Stops all interception immediately, closes all spaces and servers of the mock, and ends the waits for requests. */
@@ -167,16 +128,15 @@ export class MockServer extends MockScope implements AsyncDisposable {
     this.#stopListening = undefined;
     this.#closeMsw?.();
     this.#closeMsw = undefined;
-    await this.#spaces.closeAll();
-    this.#parts.delays.endAll();
-    this.#parts.journal.close();
+    for (const core of [...this.#core.spaces.values(), this.#core]) closeCore(core);
     await Promise.all(Array.from(this.#servers, (server) => server.close()));
   }
 
-  /** Throws if adapters that are about to open cannot reproduce a fault of the mock or of a space. */
-  #checkFaults(...opening: readonly AdapterName[]): void {
-    const faults = [this, ...this.#spaces.spaces].flatMap((scope) => scope.faults.list());
-    for (const fault of faults) checkAdapterSupport(fault, opening);
+  /** Throws if an adapter that is about to open cannot reproduce a fault of the mock or of a space. */
+  #checkFaults(opening: AdapterName): void {
+    for (const core of [this.#core, ...this.#core.spaces.values()]) {
+      for (const fault of createMockFaults(core).list()) checkAdapterSupport(fault, [opening]);
+    }
   }
 
   /** Calls `close()` at the end of an `await using` block. */

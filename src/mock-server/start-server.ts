@@ -2,11 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { type ListeningServer, type ListenOptions, listenHttp } from './adapters/node-server.ts';
 import { createAdmin } from './admin/admin.ts';
 import { ADMIN_ROOT } from './admin/own-pages.ts';
-import type { HandleRequest } from './http/mock-message.ts';
-import type { MockParts } from './mock-parts.ts';
-import type { MockScope } from './mock-scope.ts';
+import { createHandler } from './handle.ts';
+import type { MockCore } from './mock-core.ts';
 import { invalidOption } from './mock-server-error.ts';
-import type { Spaces } from './spaces.ts';
 import { StatePersister } from './state/state-file.ts';
 
 /** A mock that listens on a port. */
@@ -33,31 +31,25 @@ export interface ServeOptions extends ListenOptions {
   readonly adminToken?: string | undefined;
 }
 
-interface Serving {
-  readonly mock: MockScope;
-  readonly parts: MockParts;
-  readonly spaces: Spaces;
-  readonly handleRequest: HandleRequest;
-  readonly onClose: () => void;
-}
-
 /** Serves a mock with its pages and its admin API. Writes its state to the file `options.state`, if set. */
-export async function startServer(options: ServeOptions, serving: Serving): Promise<RunningServer> {
+export async function startServer(options: ServeOptions, mock: MockCore, onClose: () => void): Promise<RunningServer> {
   const { state, adminToken = randomBytes(32).toString('base64url'), ...address } = options;
   checkToken(adminToken);
-  const { mock, parts, spaces, handleRequest, onClose } = serving;
-  const { clock, journal, sockets, adapters } = parts;
+  const { clock, sockets, adapters } = mock;
   const { host, allowRemote, tls } = address;
   const names = { host, allowRemote, scheme: tls === undefined ? 'http' : 'https' } as const;
-  const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, ...names });
-  const persister = state === undefined ? undefined : await StatePersister.open(checkedPath(state), mock, clock);
+  const admin = createAdmin({ mock, token: adminToken, ...names });
+  const persister = state === undefined ? undefined : await StatePersister.open(checkedPath(state), mock);
   const onResponded = persister === undefined ? undefined : () => persister.noteChange();
-  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin, onResponded }).catch(
-    async (error: unknown) => {
-      await persister?.abandon();
-      throw error;
-    },
-  );
+  const server = await listenHttp(address, {
+    handleRequest: createHandler(mock),
+    now: () => clock.now(),
+    admin,
+    onResponded,
+  }).catch(async (error: unknown) => {
+    await persister?.abandon();
+    throw error;
+  });
   const ends = [sockets.expect(), adapters.open('socket'), onClose];
   const end = async () => {
     await server.close();

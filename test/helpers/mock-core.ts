@@ -1,20 +1,18 @@
 import { type Operation, operations } from '../../src/generated/operations.ts';
 import type { PlanName } from '../../src/generated/service.ts';
-import { ActiveAdapters } from '../../src/mock-server/adapters/active-adapters.ts';
 import { Behaviour, type BehaviourOptions } from '../../src/mock-server/behaviour/behaviour.ts';
 import type { DrivenClock } from '../../src/mock-server/clock/clock.ts';
-import { SocketUse } from '../../src/mock-server/clock/virtual-clock.ts';
 import { createHandler } from '../../src/mock-server/handle.ts';
 import type { MockResponse } from '../../src/mock-server/http/mock-message.ts';
 import { createRouter } from '../../src/mock-server/http/respond.ts';
 import { quotaResponder, type Responder } from '../../src/mock-server/http/responders.ts';
+import { initialState } from '../../src/mock-server/initial-state.ts';
+import { createChild, createCore } from '../../src/mock-server/mock-core.ts';
 import { checkOptions } from '../../src/mock-server/mock-options.ts';
-import { assembleParts } from '../../src/mock-server/mock-parts.ts';
 import { createLatestResponder } from '../../src/mock-server/rates/latest.ts';
 import { createAccounts } from '../../src/mock-server/service/accounts.ts';
 import { createKeys } from '../../src/mock-server/service/keys.ts';
 import { emptyState } from '../../src/mock-server/service/service-state.ts';
-import { InitialSetup } from '../../src/mock-server/setup.ts';
 
 export interface MockCoreOptions {
   readonly behaviour?: BehaviourOptions;
@@ -38,21 +36,21 @@ export class MockCore {
     const builtIn = { latest: createLatestResponder(), quota: quotaResponder };
     this.responders = { ...builtIn, ...options.responders };
     this.now = options.now ?? Date.UTC(2026, 0, 15);
+    const defaults = checkOptions({});
+    const core = createCore(defaults, initialState(defaults));
     const own = {
+      name: undefined,
       behaviour: new Behaviour(options.behaviour ?? {}, { unsafe: options.unsafe ?? false }),
       clock: { now: () => this.now } as DrivenClock, // nothing waits
-      sockets: new SocketUse(),
-      adapters: new ActiveAdapters(),
-      responders: this.responders,
-      initialSetup: new InitialSetup(),
-      firstState: () => emptyState(1),
+      emptyState: () => emptyState(1),
+      initial: core.initial,
     };
     const findRoute = createRouter(options.operations ?? operations);
-    this.context = { ...assembleParts(checkOptions({}), own), findRoute };
+    this.context = { ...createChild(core, own), parent: undefined, responders: this.responders, findRoute };
     this.journal = this.context.journal;
     this.accounts = createAccounts(this.context);
     this.keys = createKeys(this.context);
-    this.#handle = createHandler({ partsFor: () => this.context });
+    this.#handle = createHandler(this.context);
   }
 
   /** A confirmed account and its key. */

@@ -86,7 +86,6 @@ const DERIVED = {
   'panel/browser/journal-entries.ts': ['LEFT_OUT'],
   'panel/panel-files.ts': ['bundled'],
   'rates/latest.ts': ['#responses', '#snapshots', '#last'],
-  'spaces.ts': ['#partsByHash'],
   'state/snapshot.ts': ['shape'],
 };
 
@@ -105,7 +104,7 @@ const OF_THE_MOMENT = {
   ],
   'delay.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
-  'setup.ts': ['ids'],
+  'initial-state.ts': ['ids'],
   'state/snapshot.ts': ['seen'],
   'mock-server.ts': ['#servers', '#stopListening', '#closeMsw'],
   'panel/browser/use-mock.ts': ['fresh', 'isLoading'],
@@ -118,11 +117,7 @@ const OF_THE_MOMENT = {
 /** Excluded from snapshots by the documentation. */
 const LEFT_OUT = {
   'adapters/overrides.ts': ['#handlers', 'isEmpty'],
-  // The option `setup`.
-  'setup.ts': ['#added', '#keys'],
   'journal/journal.ts': ['#ring', '#last', '#listeners', '#spaceListeners', '#closeListeners'],
-  'spaces.ts': ['#live', 'first'],
-  'state/snapshots.ts': ['kept'],
 };
 
 test('all other mutable variables of the mock are listed with their role for snapshots', () => {

@@ -2,16 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type * as z from 'zod';
 import { parseTarget } from '../http/parse-request.ts';
 import { unknownField } from '../matching/checked-input.ts';
+import type { MockCore } from '../mock-core.ts';
+import { MockScope } from '../mock-scope.ts';
 import { MockServerError, show, thrownText } from '../mock-server-error.ts';
 import { redirectToPanel, servePanel } from '../panel/serve-panel.ts';
+import { findSpace } from '../spaces.ts';
 import { requireToken } from './gate.ts';
 import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
-import { type AdminRoute, type AdminTarget, MAX_BODY_BYTES, needsBody } from './route.ts';
-import { spacesOf } from './routes/space-routes.ts';
+import { type AdminCall, type AdminRoute, MAX_BODY_BYTES, needsBody } from './route.ts';
 import { adminRoutes } from './routes.ts';
 
 export interface AdminServerOptions {
-  readonly target: AdminTarget;
+  readonly mock: MockCore;
   readonly token: string;
 }
 
@@ -33,7 +35,7 @@ export function createAdminServer(options: AdminServerOptions): HandleAdmin {
 /** Each space has all routes, below `/spaces/{space}`. */
 const IN_SPACE = /^\/spaces\/([^/]+)(\/.+)$/;
 
-async function handleApi({ target, token }: AdminServerOptions, exchange: AdminExchange): Promise<void> {
+async function handleApi({ mock, token }: AdminServerOptions, exchange: AdminExchange): Promise<void> {
   const { incoming } = exchange;
   const [, space, rest] = IN_SPACE.exec(exchange.path) ?? [];
   // node:http omits the body of a response to HEAD.
@@ -44,16 +46,8 @@ async function handleApi({ target, token }: AdminServerOptions, exchange: AdminE
   const refusal = isOpen ? undefined : requireToken(incoming.headers, token);
   if (refusal !== undefined) throw refusal;
   if (found.route === undefined) throw noRoute(found.allowed, method, rest ?? exchange.path);
-  await runRoute(
-    found.route,
-    { ...(space === undefined ? target : spaceTarget(target, space)), path: found.path },
-    exchange,
-  );
-}
-
-function spaceTarget(target: AdminTarget, name: string): AdminTarget {
-  const { space, parts } = spacesOf(target).find(name);
-  return { mock: space, journal: parts.journal, spaces: undefined };
+  const core = space === undefined ? mock : findSpace(mock, space);
+  await runRoute(found.route, { core, mock: new MockScope(core), path: found.path }, exchange);
 }
 
 function noRoute(allowed: readonly string[], method: string, path: string): Problem {
@@ -126,7 +120,7 @@ interface AdminExchange {
   readonly path: string;
 }
 
-type Where = AdminTarget & { readonly path: Readonly<Record<string, string>> };
+type Where = Pick<AdminCall<unknown, unknown>, 'core' | 'mock' | 'path'>;
 
 /**
  * Checks query and body of a request, runs the route, and sends its result. An unknown field is refused, because a

@@ -10,7 +10,7 @@ import { type Problem, sendProblem } from './problem.ts';
 export type Admin = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 /** Checks the path only. The control panel and the API are loaded at the first request for them. */
-export function createAdmin({ target, token, ...names }: AdminServerOptions & OwnNames): Admin {
+export function createAdmin({ mock, token, ...names }: AdminServerOptions & OwnNames): Admin {
   let loaded: Promise<HandleAdmin> | undefined;
   const refusalOf = (headers: IncomingHttpHeaders, path: string) => {
     // Health contains nothing secret, and a token is a stronger proof than a host name.
@@ -30,7 +30,7 @@ export function createAdmin({ target, token, ...names }: AdminServerOptions & Ow
     const { path } = parseTarget(url);
     if (!isAdminPath(path)) return false;
     if (isRefused(outgoing, refusalOf(headers, path))) return true;
-    loaded ??= import('./admin-server.ts').then(({ createAdminServer }) => createAdminServer({ target, token }));
+    loaded ??= import('./admin-server.ts').then(({ createAdminServer }) => createAdminServer({ mock, token }));
     loaded.then((handle) => handle(incoming, outgoing, path.slice(ADMIN_ROOT.length))).catch(() => outgoing.destroy());
     return true;
   };

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type * as z from 'zod';
-import type { Journal } from '../journal/journal.ts';
+import type { MockCore } from '../mock-core.ts';
 import type { MockScope } from '../mock-scope.ts';
-import type { Spaces } from '../spaces.ts';
 
 /** The tags of the routes, with their descriptions in openapi.json. */
 export const ADMIN_TAGS = {
@@ -23,14 +22,6 @@ const MIB = 1024 * 1024;
 
 /** Maximum body of a request. Responses and recordings are files of a test; a state can have a million keys. */
 export const MAX_BODY_BYTES = { default: MIB, responses: 16 * MIB, state: 256 * MIB } as const;
-
-/** The target of the admin API: a mock or a space, and its journal. */
-export interface AdminTarget {
-  readonly mock: MockScope;
-  readonly journal: Journal;
-  /** `undefined` for a space. */
-  readonly spaces: Spaces | undefined;
-}
 
 type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -71,7 +62,11 @@ interface RouteDescription {
   readonly isStream?: boolean;
 }
 
-export interface AdminCall<Body, Query> extends AdminTarget {
+export interface AdminCall<Body, Query> {
+  /** The mock or the space that is called. */
+  readonly core: MockCore;
+  /** Its methods. */
+  readonly mock: MockScope;
   /** The parameters of the path. */
   readonly path: Readonly<Record<string, string>>;
   readonly body: Body;

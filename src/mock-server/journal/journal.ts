@@ -56,14 +56,10 @@ export interface JournalEntry extends RecordedRequest {
   readonly responseBody: string | undefined;
 }
 
-/** The space of a journal, and the journal of its mock. */
-export interface JournalOfSpace {
-  readonly name: string;
-  readonly mock: Journal;
-}
-
 interface JournalOptions {
-  readonly space?: JournalOfSpace | undefined;
+  /** Of a space: its name, and the journal of its mock. */
+  readonly name?: string | undefined;
+  readonly parent?: Journal | undefined;
   /** Whether the mock has a key with this id. Default: any id is known. */
   readonly knowsKey?: ((keyId: string) => boolean) | undefined;
   /** Returns the pattern of a stub or a fault; `undefined` if it does not exist any more. */
@@ -76,7 +72,7 @@ export type PatternOf = (kind: 'stub' | 'fault', id: string) => RequestPattern |
 /** The newest requests. Older ones are dropped, so that memory use is bounded. */
 export class Journal {
   readonly #size: number;
-  readonly #space: JournalOfSpace | undefined;
+  readonly #parent: Journal | undefined;
   /** Name of the space; `undefined` for the mock itself. */
   readonly space: string | undefined;
   readonly knowsKey: JournalOptions['knowsKey'];
@@ -88,10 +84,10 @@ export class Journal {
   readonly #spaceListeners = new Set<(entry: JournalEntry) => void>();
   readonly #closeListeners = new Set<() => void>();
 
-  constructor(size: number, { space, knowsKey, patternOf = () => undefined }: JournalOptions = {}) {
+  constructor(size: number, { name, parent, knowsKey, patternOf = () => undefined }: JournalOptions = {}) {
     this.#size = size;
-    this.#space = space;
-    this.space = space?.name;
+    this.#parent = parent;
+    this.space = name;
     this.knowsKey = knowsKey;
     this.patternOf = patternOf;
   }
@@ -118,7 +114,7 @@ export class Journal {
     if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
     this.#last += 1;
     for (const listener of this.#listeners) notify(listener, entry);
-    this.#space?.mock.notifyOfSpace(entry);
+    this.#parent?.notifyOfSpace(entry);
   }
 
   /** Stores an entry in place of an earlier one of the same request, if that is still in the journal. Returns the entry. */

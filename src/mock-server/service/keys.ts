@@ -1,9 +1,10 @@
+import type { PlanName } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import { hashOf } from '../http/parse-request.ts';
 import { checkOptionNames, invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
-import { findAccount, maxActiveKeys, revoke } from './accounts.ts';
+import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { type QuotaUse, quotaUse } from './quota.ts';
 import { limitPerMinute, type RateWindow, rateWindows, WINDOW_MS } from './rate-windows.ts';
 import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
@@ -126,6 +127,11 @@ export function createKeys(context: ServiceContext): Keys {
       return view(context, key);
     },
   };
+}
+
+/** Creates an account with a confirmed e-mail address, and a key for it. */
+export function createKeyWithAccount(context: ServiceContext, plan: PlanName = 'free'): CreatedKey {
+  return issue(context, addAccount(context, { plan, isConfirmed: true }));
 }
 
 function checkUsage(usage: SetUsage, limit: number): void {

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
 import { Behaviour } from '../behaviour/behaviour.ts';
 import { type BehaviourValues, SWITCH_NAMES } from '../behaviour/switches.ts';
-import { LATEST_MS } from '../clock/clock.ts';
+import { type DrivenClock, LATEST_MS } from '../clock/clock.ts';
 import { type FaultRecord, faultUnion } from '../faults/fault-kinds.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
-import { randomFrom } from '../service/random.ts';
+import { type Random, randomFrom } from '../service/random.ts';
 import { rateWindows } from '../service/rate-windows.ts';
 import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from '../service/service-state.ts';
 import { type SavedStub, type StubRecord, savedStub } from '../stubs/stub-schemas.ts';
@@ -48,18 +48,6 @@ export interface Snapshot {
   readonly lastStub?: number | undefined;
 }
 
-/** The object whose state a snapshot contains. */
-export interface SnapshotOwner {
-  snapshot(): Snapshot;
-  restore(snapshot: Snapshot): void;
-}
-
-/** The key of a space, in the state of the space. */
-interface OwnKey {
-  readonly keyId: string;
-  readonly state: ServiceState;
-}
-
 interface SavedFault extends Omit<FaultRecord, 'matchedByKey'> {
   readonly matchedByKey: Readonly<Record<string, number>>;
 }
@@ -74,11 +62,11 @@ interface SavedKey extends Omit<KeyRecord, 'account' | 'revokedAt' | 'usedFrom' 
   readonly quotaEndpointWindow: readonly number[] | null;
 }
 
-export function takeSnapshot({ state, behaviour, now }: ServiceContext, frozen: boolean): Snapshot {
+export function takeSnapshot({ state, behaviour, clock }: ServiceContext & { readonly clock: DrivenClock }): Snapshot {
   return {
     version: 1,
-    now: now(),
-    frozen,
+    now: clock.now(),
+    frozen: clock.isFrozen,
     behaviour: behaviour.values,
     seed: state.seed,
     random: state.random.save(),
@@ -118,37 +106,8 @@ export function restoredState(snapshot: Snapshot): ServiceState {
   return state;
 }
 
-/**
- * The snapshot for a space, which keeps its key. If the snapshot has another key, the key of the space gets its plan and
- * usage. Random numbers continue, so that keys created later in two spaces differ.
- */
-export function snapshotForSpace(snapshot: Snapshot, { keyId, state }: OwnKey): Snapshot {
-  const own = state.keys.get(keyId);
-  if (own === undefined || snapshot.keys.some(({ hash }) => hash === own.hash)) return snapshot;
-  const adopted = withKey(snapshot, state, own);
-  if (adopted !== undefined) return adopted;
-  const ids = snapshot.keys.map(({ id }) => id).join(', ') || 'no key';
-  throw new MockServerError(
-    `The snapshot has ${ids}, and not the key of this space; expected only ${own.id} of another space or of a mock. Restore it in the space or mock that it was taken of.`,
-    { code: 'invalid_snapshot' },
-  );
-}
-
-/**
- * The snapshot of the open space `space` for its mock, with the key of the mock. A key cannot belong to both.
- */
-export function withKeyOfMock(snapshot: Snapshot, space: string, state: ServiceState): Snapshot {
-  const [own, ...others] = state.keys.values();
-  const adopted = own === undefined || others.length > 0 ? undefined : withKey(snapshot, state, own);
-  if (adopted !== undefined) return adopted;
-  throw new MockServerError(
-    `The snapshot has a key of the open space ${space}. The mock can restore it only if both have one key, with the same id and account; close the space, or restore the snapshot in a space.`,
-    { code: 'invalid_snapshot' },
-  );
-}
-
 /** The snapshot with `own` in place of its only key; `undefined` if it has several, or one with another id. */
-function withKey(snapshot: Snapshot, { random }: ServiceState, own: KeyRecord): Snapshot | undefined {
+export function withOwnKey(snapshot: Snapshot, random: Random, own: KeyRecord): Snapshot | undefined {
   const [key, ...others] = snapshot.keys;
   if (key?.id !== own.id || key.accountId !== own.account.id || others.length > 0) return undefined;
   const { hash, prefix, lastFour } = own;

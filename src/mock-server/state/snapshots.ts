@@ -1,6 +1,6 @@
-import type { MockParts } from '../mock-parts.ts';
+import type { MockCore } from '../mock-core.ts';
 import { checkedId, freeName, MockServerError, unknownId } from '../mock-server-error.ts';
-import { restoredState, type Snapshot, type SnapshotOwner } from './snapshot.ts';
+import { checkedSnapshot, restoredState, type Snapshot, takeSnapshot, withOwnKey } from './snapshot.ts';
 
 /** Named snapshots of a mock, in memory. Restoring one does not delete the others. */
 export interface Snapshots {
@@ -23,8 +23,8 @@ export interface Snapshots {
   delete(name: string): void;
 }
 
-export function createSnapshots(mock: SnapshotOwner): Snapshots {
-  const kept = new Map<string, Snapshot>();
+export function createSnapshots(core: MockCore): Snapshots {
+  const kept = core.snapshots;
   return {
     save(wanted) {
       const name =
@@ -35,10 +35,10 @@ export function createSnapshots(mock: SnapshotOwner): Snapshots {
         const text = `The limit of ${MOST_SNAPSHOTS} snapshots is reached; delete one first.`;
         throw new MockServerError(text, { code: 'too_many_snapshots', status: 409 });
       }
-      kept.set(name, mock.snapshot());
+      kept.set(name, takeSnapshot(core));
       return name;
     },
-    restore: (name) => mock.restore(find(kept, name)),
+    restore: (name) => restoreSnapshot(core, find(kept, name)),
     list: () => Array.from(kept.keys()),
     delete(name) {
       find(kept, name);
@@ -56,8 +56,10 @@ function find(kept: ReadonlyMap<string, Snapshot>, name: string): Snapshot {
   throw unknownId('snapshot', name, { known: kept.keys() });
 }
 
-/** Restores a checked snapshot, which the caller must not use afterwards. If it throws, nothing has changed. */
-export function restoreSnapshot({ state, behaviour, journal, clock, delays }: MockParts, snapshot: Snapshot): void {
+/** Checks and restores a snapshot. If it throws, nothing has changed. */
+export function restoreSnapshot(core: MockCore, given: unknown): void {
+  const { state, behaviour, journal, clock, delays } = core;
+  const snapshot = adopted(core, checkedSnapshot(given, behaviour));
   const { faults } = state;
   Object.assign(state, restoredState(snapshot));
   for (const { settings } of faults) delays.endHangsOf(settings.id);
@@ -67,4 +69,28 @@ export function restoreSnapshot({ state, behaviour, journal, clock, delays }: Mo
   clock.set(snapshot.now);
   if (!snapshot.frozen) clock.resume();
   journal.clear();
+}
+
+/**
+ * The snapshot with the own key in place of a key that cannot be restored: a space keeps its key, and a mock cannot have the
+ * key of an open space. Random numbers continue, so that keys created later in two spaces differ.
+ */
+function adopted({ parent, spaces, state }: MockCore, snapshot: Snapshot): Snapshot {
+  const hasKeyOf = ({ state: { keysByHash } }: MockCore) => snapshot.keys.some(({ hash }) => keysByHash.has(hash));
+  const [own, ...others] = state.keys.values();
+  if (parent !== undefined) {
+    if (own === undefined || snapshot.keys.some(({ hash }) => hash === own.hash)) return snapshot;
+    const ids = snapshot.keys.map(({ id }) => id).join(', ') || 'no key';
+    const text = `The snapshot has ${ids}, and not the key of this space; expected only ${own.id} of another space or of a mock. Restore it in the space or mock that it was taken of.`;
+    return withOwnKey(snapshot, state.random, own) ?? refuse(text);
+  }
+  const space = Array.from(spaces.values()).find(hasKeyOf);
+  if (space === undefined) return snapshot;
+  const text = `The snapshot has a key of the open space ${space.name}. The mock can restore it only if both have one key, with the same id and account; close the space, or restore the snapshot in a space.`;
+  const isOnly = own !== undefined && others.length === 0;
+  return (isOnly ? withOwnKey(snapshot, state.random, own) : undefined) ?? refuse(text);
+}
+
+function refuse(text: string): never {
+  throw new MockServerError(text, { code: 'invalid_snapshot' });
 }

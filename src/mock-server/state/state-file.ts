@@ -6,22 +6,23 @@ import { resolve } from 'node:path';
 import { processState } from '../../process-state.ts';
 import { replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../utf8-text.ts';
-import type { DrivenClock } from '../clock/clock.ts';
 import { pause, repeat } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
+import type { MockCore } from '../mock-core.ts';
 import { MockServerError, show, within } from '../mock-server-error.ts';
-import { checkedSnapshot, type Snapshot, type SnapshotOwner } from './snapshot.ts';
+import { checkedSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
+import { restoreSnapshot } from './snapshots.ts';
 
 /** Writes the state of a mock to a file, soon after each change and when the mock is closed. */
 export class StatePersister {
   readonly #path: string;
-  readonly #mock: SnapshotOwner;
+  readonly #mock: MockCore;
   readonly #lock: StateLock;
   #hasChanged = false;
   #saving: Promise<void> | undefined;
   readonly #closing = new AbortController();
 
-  constructor(path: string, mock: SnapshotOwner, lock: StateLock) {
+  constructor(path: string, mock: MockCore, lock: StateLock) {
     this.#path = path;
     this.#mock = mock;
     this.#lock = lock;
@@ -31,11 +32,11 @@ export class StatePersister {
    * Locks the file and restores its state, if the file exists. Throws `MockServerError` with code `state_in_use` if
    * another server uses it.
    */
-  static async open(path: string, mock: SnapshotOwner, clock: DrivenClock): Promise<StatePersister> {
+  static async open(path: string, mock: MockCore): Promise<StatePersister> {
     const lock = await lockState(path);
     try {
       const saved = await readStateFile(path);
-      if (saved !== undefined) within(path, () => mock.restore(broughtUpToDate(saved, clock)));
+      if (saved !== undefined) within(path, () => restoreSnapshot(mock, broughtUpToDate(saved, mock)));
       const persister = new StatePersister(path, mock, lock);
       await persister.#write(); // throws if the file cannot be written
       return persister;
@@ -82,7 +83,8 @@ export class StatePersister {
       const text = `The state file ${this.#path} is now in use by another server; this server no longer writes to it.`;
       throw new MockServerError(text, { code: 'state_in_use' });
     }
-    await writeStateFile(this.#path, { savedAt: systemNow(), snapshot: this.#mock.snapshot() });
+    const snapshot = takeSnapshot(this.#mock);
+    await writeStateFile(this.#path, { savedAt: systemNow(), snapshot });
   }
 }
 
@@ -93,9 +95,9 @@ const PAUSE_PER_WRITE = 9;
 /** Adds the real time that has passed since the snapshot was written. */
 function broughtUpToDate(
   { savedAt, snapshot }: { readonly savedAt: number; readonly snapshot: Snapshot },
-  { mode }: DrivenClock,
+  { clock }: MockCore,
 ): Snapshot {
-  if (mode === 'virtual' || snapshot.frozen) return snapshot;
+  if (clock.mode === 'virtual' || snapshot.frozen) return snapshot;
   return { ...snapshot, now: snapshot.now + Math.max(0, systemNow() - savedAt) };
 }
 

@@ -203,19 +203,19 @@ test.each([
   expect(mock.journal.list()[0]?.why).toBe(`There is no such endpoint${suggestion}`);
 });
 
-const HISTORY = { path: '/api/v1/history' };
+const UNKNOWN = { path: '/api/v1/conversions' };
 
 test.each<[string, StubOptions['match'], string, string]>([
-  ['query', { ...HISTORY, query: { base: 'EUR' } }, 'GET', "query.base: 'USD', expected 'EUR'"],
-  ['header', { ...HISTORY, headers: { 'x-a': '1' } }, 'GET', "headers.x-a: absent, expected '1'"],
-  ['method', HISTORY, 'POST', "method: 'POST', expected 'GET'"],
-  ['method of the pattern', { ...HISTORY, method: 'PUT' }, 'GET', "method: 'GET', expected 'PUT'"],
+  ['query', { ...UNKNOWN, query: { base: 'EUR' } }, 'GET', "query.base: 'USD', expected 'EUR'"],
+  ['header', { ...UNKNOWN, headers: { 'x-a': '1' } }, 'GET', "headers.x-a: absent, expected '1'"],
+  ['method', UNKNOWN, 'POST', "method: 'POST', expected 'GET'"],
+  ['method of the pattern', { ...UNKNOWN, method: 'PUT' }, 'GET', "method: 'GET', expected 'PUT'"],
 ])('the reason for an unknown path names a stub that differs in its %s', async (_, match, method, text) => {
   const { mock, key } = await asked();
   mock.stubs.add({ match, data: {} });
   const headers = { authorization: key };
 
-  const response = await mock.fetch(`${mock.baseUrl}/api/v1/history?base=USD`, { method, headers });
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/conversions?base=USD`, { method, headers });
 
   expect(response.status).toBe(404);
   expect(await response.text()).not.toContain('stub_1');
@@ -226,10 +226,10 @@ test('the reason for a response names no stub that is not close, has expired, or
   const { mock, key, send } = await asked();
   mock.stubs.add({ match: { path: '/api/v1/other', method: 'PUT' }, data: {} });
   mock.stubs.add({ match: { operation: 'latest', query: { base: 'EUR' } }, data: {} });
-  mock.stubs.add({ match: { ...HISTORY, query: { base: 'EUR' } }, data: {}, times: 1 });
-  await send('/api/v1/history?base=EUR', { authorization: key });
+  mock.stubs.add({ match: { ...UNKNOWN, query: { base: 'EUR' } }, data: {}, times: 1 });
+  await send('/api/v1/conversions?base=EUR', { authorization: key });
 
-  await send('/api/v1/history?base=USD', { authorization: key });
+  await send('/api/v1/conversions?base=USD', { authorization: key });
   await send('/api/v1/latest?base=USD', { authorization: key });
 
   expect(

@@ -3,9 +3,10 @@ import { repeat } from '../../clock/event-loop.ts';
 import type { Journal, JournalEntry } from '../../journal/journal.ts';
 import { type Claim, verifyRequests, waitForRequests } from '../../journal/mock-journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
+import type { MockCore } from '../../mock-core.ts';
 import { PAGE_HEADERS } from '../own-pages.ts';
 import { Problem } from '../problem.ts';
-import { type AdminCall, type AdminTarget, method, route } from '../route.ts';
+import { type AdminCall, method, route } from '../route.ts';
 import { audit, journalEntry, journalFilter } from '../shapes.ts';
 
 const tag = 'requests';
@@ -69,7 +70,7 @@ export const journalRoutes = [
       'List the newest requests, each with the reason for its response; with `after`, the oldest ones after that number',
     query: listQuery,
     response: list,
-    run: ({ query: { spaces, ...filter }, ...target }) => listRequests(journalsOf(target, spaces === 'true'), filter),
+    run: ({ query: { spaces, ...filter }, core }) => listRequests(journalsOf(core, spaces === 'true'), filter),
   }),
   route('POST /requests/find', {
     id: 'findRequests',
@@ -77,7 +78,7 @@ export const journalRoutes = [
     summary: 'Find the newest requests that match a pattern; with `after`, the oldest ones after that number',
     body: find as unknown as z.ZodType<RequestFilter & ListLimit, RequestFilter & Optional<ListLimit>>,
     response: list,
-    run: ({ journal, body }) => listRequests([journal], body),
+    run: ({ core, body }) => listRequests([core.journal], body),
   }),
   route('POST /requests/verify', {
     id: 'verifyRequests',
@@ -85,7 +86,7 @@ export const journalRoutes = [
     summary: 'Verify number, content and order of requests; 422 with the closest requests on failure',
     body: claim as unknown as z.ZodType<VerifyBody, VerifyBody>,
     response: z.object({ count: z.number().int().describe('Number of requests that the filter selects.') }),
-    run: ({ journal, body: { filter = {}, ...given } }) => ({ count: verifyRequests(journal, filter, given) }),
+    run: ({ core, body: { filter = {}, ...given } }) => ({ count: verifyRequests(core.journal, filter, given) }),
   }),
   route('POST /requests/wait', {
     id: 'waitForRequests',
@@ -93,7 +94,7 @@ export const journalRoutes = [
     summary: 'Wait until `count` requests match; 408 after `timeoutMs`, 410 when the mock or the space is closed',
     body: wait as unknown as z.ZodType<RequestFilter & Waiting, RequestFilter & Optional<Waiting>>,
     response: list,
-    async run({ journal, body: { count, timeoutMs, ...filter }, signal }) {
+    async run({ core: { journal }, body: { count, timeoutMs, ...filter }, signal }) {
       const entries = await waitForRequests(journal, { filter, count, timeoutMs, signal });
       return { entries, total: entries.length, dropped: journal.dropped };
     },
@@ -137,8 +138,8 @@ function listRequests(journals: readonly Journal[], { limit, ...filter }: Reques
 }
 
 /** The journal, and with `includesSpaces` those of open spaces. */
-function journalsOf({ journal, spaces }: Pick<AdminTarget, 'journal' | 'spaces'>, includesSpaces: boolean) {
-  return includesSpaces ? [journal, ...(spaces?.journals ?? [])] : [journal];
+function journalsOf({ journal, spaces }: MockCore, includesSpaces: boolean): readonly Journal[] {
+  return includesSpaces ? [journal, ...Array.from(spaces.values(), (space) => space.journal)] : [journal];
 }
 
 function matcherFor(journals: readonly Journal[], filter: RequestFilter): (entry: JournalEntry) => boolean {
@@ -149,17 +150,18 @@ function matcherFor(journals: readonly Journal[], filter: RequestFilter): (entry
 }
 
 /** Sends the journal entries that match as server-sent events until the client disconnects. */
-export function streamEvents({ journal, spaces: all, query, signal, outgoing }: EventsCall, every = repeat) {
+export function streamEvents({ core, query, signal, outgoing }: EventsCall, every = repeat) {
+  const { journal } = core;
   const { spaces, after, ...filter } = query;
   checkedFilter({ after }, journal);
-  const matches = matcherFor(journalsOf({ journal, spaces: all }, spaces === 'true'), filter);
+  const matches = matcherFor(journalsOf(core, spaces === 'true'), filter);
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
   outgoing.flushHeaders();
   if (outgoing.req.method === 'HEAD') return void outgoing.end();
   const send = (entry: JournalEntry) => {
     if (!matches(entry)) return;
     // Each space counts its requests by itself: their numbers would be wrong as Last-Event-ID of the mock.
-    const id = all !== undefined && entry.space !== undefined ? '' : `id: ${entry.number}\n`;
+    const id = entry.space !== core.name ? '' : `id: ${entry.number}\n`;
     outgoing.write(`${id}event: request\ndata: ${JSON.stringify(entry)}\n\n`);
     // Closed if the listener does not read, because the mock would have to store the missed entries.
     if (outgoing.writableLength > MOST_UNREAD_BYTES) outgoing.destroy();

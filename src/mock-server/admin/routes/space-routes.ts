@@ -1,8 +1,9 @@
 import * as z from 'zod';
-import type { SpaceOptions, Spaces } from '../../spaces.ts';
+import { closeCore, type MockCore } from '../../mock-core.ts';
+import { findSpace, openSpace, type SpaceOptions } from '../../spaces.ts';
 import { planName } from '../../state/snapshot.ts';
 import { Problem } from '../problem.ts';
-import { type AdminTarget, route } from '../route.ts';
+import { route } from '../route.ts';
 import { moment, presetOrChanges, spaceName } from '../shapes.ts';
 
 const tag = 'spaces';
@@ -41,8 +42,8 @@ export const spaceRoutes = [
     checksBody: true,
     isBodyOptional: true,
     response: space,
-    run(call) {
-      const { name, key, keyId, accountId } = spacesOf(call).open(call.body);
+    run({ core, body }) {
+      const { name, key, keyId, accountId } = openSpace(refuseInSpace(core), body);
       return { name, key, keyId, accountId };
     },
   }),
@@ -51,16 +52,16 @@ export const spaceRoutes = [
     tag,
     summary: 'List the names of the open spaces',
     response: spaceNames,
-    run: (call) => namesOf(spacesOf(call)),
+    run: ({ core }) => namesOf(refuseInSpace(core)),
   }),
   route('DELETE /spaces', {
     id: 'closeSpaces',
     tag,
     summary: 'Close all spaces, for example those of a test run that was killed; lists the names of the closed spaces',
     response: spaceNames,
-    async run(call) {
-      const closed = namesOf(spacesOf(call));
-      await spacesOf(call).closeAll();
+    run({ core }) {
+      const closed = namesOf(refuseInSpace(core));
+      for (const space of core.spaces.values()) closeCore(space);
       return closed;
     },
   }),
@@ -68,19 +69,15 @@ export const spaceRoutes = [
     id: 'closeSpace',
     tag,
     summary: 'Close a space; its keys are then unknown',
-    run: (call) =>
-      spacesOf(call)
-        .find(call.path['space'] ?? '')
-        .space.close(),
+    run: ({ core, path }) => closeCore(findSpace(refuseInSpace(core), path['space'] ?? '')),
   }),
 ];
 
-function namesOf({ names }: Spaces) {
-  return names.map((name) => ({ name }));
+function namesOf({ spaces }: MockCore) {
+  return Array.from(spaces.keys(), (name) => ({ name }));
 }
 
-/** A space has no spaces. */
-export function spacesOf({ spaces }: Pick<AdminTarget, 'spaces'>): Spaces {
-  if (spaces !== undefined) return spaces;
+function refuseInSpace(core: MockCore): MockCore {
+  if (core.parent === undefined) return core;
   throw new Problem('A space cannot contain spaces; use /__fxrates/spaces.', { status: 404, code: 'not_found' });
 }

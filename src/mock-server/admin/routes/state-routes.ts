@@ -3,7 +3,7 @@ import { faultInput } from '../../faults/fault-kinds.ts';
 import type { Setup } from '../../setup.ts';
 import { snapshotShape } from '../../state/snapshot.ts';
 import { stubInput } from '../../stubs/stub-schemas.ts';
-import { type AdminTarget, MAX_BODY_BYTES, method, route } from '../route.ts';
+import { type AdminCall, MAX_BODY_BYTES, method, route } from '../route.ts';
 import { clockState, createdKey, keyUsed, latestData, moment, newKey, presetOrChanges, recording } from '../shapes.ts';
 
 const tag = 'state';
@@ -126,7 +126,7 @@ export const clockRoutes = [
   }),
 ];
 
-function clockStateOf({ mock: { clock } }: Pick<AdminTarget, 'mock'>) {
+function clockStateOf({ mock: { clock } }: Pick<AdminCall<unknown, unknown>, 'mock'>) {
   const now = clock.now();
   return { mode: clock.mode, frozen: clock.isFrozen, now, iso: new Date(now).toISOString() };
 }

@@ -1,0 +1,147 @@
+import { operations } from '../generated/operations.ts';
+import { ActiveAdapters } from './adapters/active-adapters.ts';
+import { Overrides } from './adapters/overrides.ts';
+import { Behaviour } from './behaviour/behaviour.ts';
+import type { DrivenClock } from './clock/clock.ts';
+import { createClock } from './clock/mock-clock.ts';
+import { SocketUse } from './clock/virtual-clock.ts';
+import { ResponseDelays } from './delay.ts';
+import type { ParsedRequest } from './http/parse-request.ts';
+import { createAssumptionCheck, createRouter, type EmulatedService } from './http/respond.ts';
+import { quotaResponder } from './http/responders.ts';
+import { Journal, type PatternOf } from './journal/journal.ts';
+import type { CheckedOptions } from './mock-options.ts';
+import { within } from './mock-server-error.ts';
+import { createLatestResponder } from './rates/latest.ts';
+import type { SetUsage } from './service/keys.ts';
+import { emptyState, type ServiceState } from './service/service-state.ts';
+import type { SetupKey } from './setup.ts';
+import type { Snapshot } from './state/snapshot.ts';
+
+/**
+ * What a mock consists of. A space is a child mock: it has a name and a parent, with which it shares adapters and sockets.
+ * `MockScope` has the methods.
+ */
+export interface MockCore extends EmulatedService {
+  readonly options: CheckedOptions;
+  /** Name of the space; `undefined` for the mock itself. */
+  readonly name: string | undefined;
+  readonly parent: MockCore | undefined;
+  /** The open spaces by name. A space has none. */
+  readonly spaces: Map<string, MockCore>;
+  readonly clock: DrivenClock;
+  readonly journal: Journal;
+  readonly overrides: Overrides;
+  readonly delays: ResponseDelays;
+  /** The snapshots that are kept by name. */
+  readonly snapshots: Map<string, Snapshot>;
+  readonly sockets: SocketUse;
+  readonly adapters: ActiveAdapters;
+  /** The state at the start and after `reset()`: an empty one, and what is added to it. */
+  readonly emptyState: () => ServiceState;
+  readonly initial: InitialState;
+}
+
+/** What the state of a new mock contains: that of the option `setup`. A space has a key, and the stubs and faults for any key. */
+export interface InitialState extends Pick<ServiceState, 'stubs' | 'lastStub' | 'faults' | 'lastFault'> {
+  readonly keys: readonly SetupKey[];
+  /** Usage of the keys by their hash, which `reset({ keepKeys: true })` sets again. */
+  readonly usageByHash: ReadonlyMap<string, SetUsage>;
+}
+
+/** Creates a mock with an empty state. */
+export function createCore(options: CheckedOptions, initial: InitialState): MockCore {
+  const sockets = new SocketUse();
+  return assembleCore({
+    options,
+    name: undefined,
+    parent: undefined,
+    behaviour: initialBehaviour(options),
+    clock: createClock(options.clock, sockets),
+    sockets,
+    adapters: new ActiveAdapters(),
+    responders: { latest: createLatestResponder(), quota: quotaResponder },
+    emptyState: () => emptyState(options.seed),
+    initial,
+  });
+}
+
+/** The option `behaviour` overrides the switches of the setup. */
+function initialBehaviour({ behaviour, unsafe, setup = {} }: CheckedOptions): Behaviour {
+  const { behaviour: ofSetup = {} } = setup;
+  return within('setup', () => new Behaviour(ofSetup, { unsafe })).copy(behaviour);
+}
+
+/** What a space has instead of the parts of its parent. */
+type OwnParts = Pick<MockCore, 'name' | 'behaviour' | 'clock' | 'emptyState' | 'initial'>;
+
+/** Creates a space with an empty state. The caller adds it to the spaces of its parent. */
+export function createChild(parent: MockCore, own: OwnParts): MockCore {
+  return assembleCore({ ...parent, ...own, parent });
+}
+
+type Given = OwnParts & Pick<MockCore, 'options' | 'parent' | 'sockets' | 'adapters' | 'responders'>;
+
+function assembleCore(given: Given): MockCore {
+  const { options, name, parent, behaviour, clock } = given;
+  const { baseUrl, defaultStubs, journalSize, onAssumption } = options;
+  const state = given.emptyState();
+  const patternOf: PatternOf = (kind, id) =>
+    kind === 'stub'
+      ? state.stubs.find((stub) => stub.id === id)?.match
+      : state.faults.find(({ settings }) => settings.id === id)?.settings.match;
+  return {
+    ...given,
+    state,
+    now: clock.now.bind(clock),
+    findRoute,
+    defaultStubs,
+    checkAssumptions: createAssumptionCheck(onAssumption, behaviour, warn),
+    spaces: new Map(),
+    journal: new Journal(journalSize, {
+      name,
+      parent: parent?.journal,
+      knowsKey: (id) => state.keys.has(id),
+      patternOf,
+    }),
+    overrides: new Overrides(baseUrl),
+    delays: new ResponseDelays(clock),
+    snapshots: new Map(),
+  };
+}
+
+const findRoute = createRouter(operations);
+
+function warn(text: string): void {
+  process.emitWarning(text, { type: 'FxratesMockWarning', code: 'FXRATES_ASSUMPTION' });
+}
+
+/**
+ * The mock or the space that handles a request which reached `core`. The key of a request selects its space. A space handles
+ * all requests that it receives itself, until it is closed.
+ */
+export function coreFor(core: MockCore, request: ParsedRequest): MockCore {
+  const { parent = core } = core;
+  if (parent !== core && isOpen(core)) return core;
+  return parent.spaces.size === 0 ? parent : ownerOfKey(parent, request);
+}
+
+function ownerOfKey(mock: MockCore, { credentials }: ParsedRequest): MockCore {
+  for (const { hash } of credentials) {
+    const owner = [mock, ...mock.spaces.values()].find(({ state }) => state.keysByHash.has(hash));
+    if (owner !== undefined) return owner;
+  }
+  return mock;
+}
+
+/** Whether a space is open. Another space can have the name of a closed one. */
+function isOpen(space: MockCore): boolean {
+  return space.name !== undefined && space.parent?.spaces.get(space.name) === space;
+}
+
+/** Ends the waits of a mock or a space, and closes the space: its keys are then unknown. */
+export function closeCore(core: MockCore): void {
+  core.delays.endAll();
+  core.journal.close();
+  if (core.name !== undefined && isOpen(core)) core.parent?.spaces.delete(core.name);
+}
