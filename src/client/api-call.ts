@@ -1,6 +1,5 @@
-import type { Attempt } from './attempt.ts';
 import { errorForCaller } from './errors/caller-error.ts';
-import { type ErrorDetails, ResponseError } from './errors/errors.ts';
+import { type Attempt, type ErrorDetails, ResponseError } from './errors/errors.ts';
 import type { SchemaIssue, StandardSchema } from './standard-schema.ts';
 
 /** Headers to send: names and values, or a `Headers` object. */

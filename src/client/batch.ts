@@ -1,10 +1,11 @@
 import type { OperationId, operations } from '../generated/operations.ts';
 import type { ApiCall, CallOptions, ResponseMeta } from './api-call.ts';
-import { callHook } from './call-hook.ts';
-import { abortErrorOf, onAbort, onReturn } from './cancellation.ts';
-import type { SteadyTime } from './clock.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
+import { callHook } from './errors/program-values.ts';
+import { abortErrorOf } from './lifetime.ts';
 import type { RateLimiter } from './limits/rate-limiter.ts';
+import { onAbort, onReturn } from './time/abort.ts';
+import type { SteadyTime } from './time/clock.ts';
 
 /** The operations that take a query. */
 export type QueryOperation = {

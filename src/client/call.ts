@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Attempt } from './attempt.ts';
-import type { Cancellation } from './cancellation.ts';
+import type { Attempt } from './errors/errors.ts';
 import type { ApiKey } from './key/api-key.ts';
 import type { Priority } from './limits/request-queue.ts';
+import type { Cancellation } from './time/abort.ts';
 import type { ResponseHeaders } from './transport/transport.ts';
 
 /** The endpoint of a call: an operation of the contract, or a path given to `get`. */
@@ -31,8 +31,8 @@ export interface CallSettings {
   readonly priority: Priority;
   /** In addition to the client's own headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether identical calls in flight share one request. */
-  readonly coalesce: boolean;
+  /** Identical calls in flight with the same text share one request; `undefined`: the call shares none. */
+  readonly sharedBy: string | undefined;
   /** Maximum age of a cached response in milliseconds; `undefined`: that of the option `cache`. */
   readonly maxAgeMs: number | undefined;
 }
@@ -48,6 +48,7 @@ interface CallOrigin {
   readonly settings: CallSettings;
   readonly signal: Cancellation;
   readonly deadlineAt: () => number;
+  readonly name?: string | undefined;
   readonly key?: ApiKey | undefined;
   readonly quotaReason?: QuotaReason | undefined;
 }
@@ -60,6 +61,8 @@ export class Call {
   readonly signal: Cancellation;
   /** Time of `SteadyTime` of the last caller's deadline; Infinity for none. A later caller can extend it. */
   readonly deadlineAt: () => number;
+  /** Identical calls have the same name; `undefined` for a call that other callers do not share. */
+  readonly name: string | undefined;
   /** Why `quota()` is called: by the program, or by the client itself. */
   readonly quotaReason: QuotaReason;
   /** The attempts that have ended, in order. */
@@ -69,11 +72,12 @@ export class Call {
   #key: ApiKey | undefined;
   #id: string | undefined;
 
-  constructor({ endpoint, settings, signal, deadlineAt, key, quotaReason = 'call' }: CallOrigin) {
+  constructor({ endpoint, settings, signal, deadlineAt, name, key, quotaReason = 'call' }: CallOrigin) {
     this.endpoint = endpoint;
     this.settings = settings;
     this.signal = signal;
     this.deadlineAt = deadlineAt;
+    this.name = name;
     this.quotaReason = quotaReason;
     this.#key = key;
   }

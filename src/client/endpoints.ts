@@ -6,11 +6,10 @@ import { createOperationFinder, fillPath } from '../operation-path.ts';
 import { parseSchema } from '../parse-schema.ts';
 import type { CallOptions } from './api-call.ts';
 import type { Endpoint, ParsedEnvelope } from './call.ts';
-import { refuse } from './config/checks.ts';
+import { refuse, refuseKeyParameters } from './config/checks.ts';
 import { optionNames } from './config/option-table.ts';
-import { refuseKeyParameters } from './config/request-headers.ts';
-import { describeValue } from './errors/describe-value.ts';
 import { ConfigError } from './errors/errors.ts';
+import { describeValue } from './errors/program-values.ts';
 import { parseOperation } from './parse-response.ts';
 
 /** The query of an operation; `undefined` if it takes none. */

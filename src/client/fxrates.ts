@@ -12,10 +12,14 @@ import {
 } from './api-call.ts';
 import { Batch, type BatchOptions, type BatchQueries, type QueryOperation } from './batch.ts';
 import type { Endpoint } from './call.ts';
-import { isTraced, traceCall } from './call-trace.ts';
-import { resolveBatch, resolveCall, resolvePoll } from './config/call-settings.ts';
-import { inheritedOptions, type OpenSettings, resolveOptions } from './config/settings.ts';
-import { type Connection, canConnect, checkGivenKey, connect } from './connection.ts';
+import {
+  inheritedOptions,
+  type OpenSettings,
+  resolveBatch,
+  resolveCall,
+  resolveOptions,
+  resolvePoll,
+} from './config/settings.ts';
 import {
   deprecations,
   type GetOptions,
@@ -26,19 +30,20 @@ import {
 } from './endpoints.ts';
 import { withCallId } from './errors/caller-error.ts';
 import { ConfigError } from './errors/errors.ts';
-import { ClientEvents } from './events.ts';
+import { ClientEvents, isTraced, traceCall } from './events.ts';
+import type { KeySource } from './key/api-key.ts';
 import type { KeyLimits } from './key/key-limits.ts';
 import type { QuotaEstimate } from './key/key-quota.ts';
-import type { KeySource } from './key/key-source.ts';
 import type { KeyState } from './key/key-state.ts';
 import { Lifetime } from './lifetime.ts';
 import { dataWithTextNumbers, type Numbers, type WithNumbers } from './numbers.ts';
 import type { AnyOptions, FxRatesOptions } from './options.ts';
 import { payloadContext } from './parse-response.ts';
+import { type Connection, canConnect, checkGivenKey, connect } from './pipeline.ts';
 import { createPoll, type Poll, type PollOptions, type PollQueries } from './poll.ts';
 import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
-import { type Caller, type CallResponse, metaOf } from './steps/share-request.ts';
-import { Timers } from './timers.ts';
+import { type Caller, type CallResponse, metaOf, waitAsCaller } from './steps/share-request.ts';
+import { Timers } from './time/timers.ts';
 
 /**
  * Client of the exchange-rate service. It authenticates, waits for rate limits and retries failed requests. Calls reject
@@ -272,7 +277,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     if (schema === undefined) return resultOf(parsed);
     const context = payloadContext(response, { endpoint: caller.endpoint.name, key, attempts: call.attempts });
     const checked = this.#lifetime.untilClosed(checkPayload(schema, parsed, context));
-    const ended = this.#timers.withDeadline(checked, caller, { attempts: call.attempts });
+    const ended = waitAsCaller(checked, caller, { timers: this.#timers, attempts: call.attempts });
     return ended.then(resultOf, (error) => Promise.reject(withCallId(error, call)));
   }
 

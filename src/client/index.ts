@@ -1,10 +1,8 @@
 // Exports all types, so that those of a new operation are included.
 export type * from '../generated/types.ts';
 export type { ApiCall, CallOptions, ResponseMeta } from './api-call.ts';
-export type { Attempt } from './attempt.ts';
 export type { Batch, BatchItem, BatchOptions, BatchProgress, RemainingQueries } from './batch.ts';
-export type { CallTrace } from './call-trace.ts';
-export type { Clock } from './clock.ts';
+export type { Attempt } from './errors/errors.ts';
 export {
   AbortError,
   type AnyFxRatesError,
@@ -20,7 +18,7 @@ export {
   ServerError,
   TimeoutError,
 } from './errors/errors.ts';
-export type { Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './events.ts';
+export type { CallTrace, Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './events.ts';
 export { forecastQuota, type QuotaForecast } from './forecast.ts';
 export { FxRates } from './fxrates.ts';
 export type { KeyLimits } from './key/key-limits.ts';
@@ -30,4 +28,5 @@ export type { CacheOptions, CacheStore, FxRatesOptions, QuotaGuardOptions, RateL
 export type { Poll, PollItem, PollOptions, PollSchedule } from './poll.ts';
 export type { StandardSchema } from './standard-schema.ts';
 export type { Middleware } from './steps/intercept.ts';
+export type { Clock } from './time/clock.ts';
 export type { FetchLike } from './transport/transport.ts';

@@ -1,11 +1,5 @@
-import { abortable, Cancellation } from './cancellation.ts';
 import { AbortError, ConfigError } from './errors/errors.ts';
-
-/** A call in flight. */
-interface OpenCall {
-  readonly cancellation: Cancellation;
-  readonly response: Promise<unknown>;
-}
+import { abortable, Cancellation } from './time/abort.ts';
 
 /** The part of a key's state that determines when the state is released. */
 export interface RetainedState {
@@ -25,7 +19,8 @@ export class Lifetime {
   readonly warned: Set<string>;
   /** That of the client from which this one was created. */
   readonly #parent: Lifetime | undefined;
-  readonly #calls = new Set<OpenCall>();
+  /** The responses of the calls in flight. */
+  readonly #calls = new Map<Cancellation, Promise<unknown>>();
   readonly #entries = new Set<RetainedState>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
@@ -40,25 +35,26 @@ export class Lifetime {
     return [...(this.#parent?.signals ?? []), this.#closing.signal];
   }
 
-  addCall(call: OpenCall): void {
-    this.#calls.add(call);
-    this.#parent?.addCall(call);
+  /** A call has started. */
+  add(call: Cancellation, response: Promise<unknown>): void {
+    this.#calls.set(call, response);
+    this.#parent?.add(call, response);
   }
 
-  removeCall(call: OpenCall): void {
+  /** A call has ended. */
+  remove(call: Cancellation): void {
     this.#calls.delete(call);
-    this.#parent?.removeCall(call);
+    this.#parent?.remove(call);
   }
 
   /** Gives the result of `work`, or rejects when the client is closed. */
   untilClosed<T>(work: Promise<T>): Promise<T> {
     const cancellation = new Cancellation();
-    const response = abortable(work, cancellation);
-    const call = { cancellation, response };
-    this.addCall(call);
+    const result = abortable(work, cancellation);
+    this.add(cancellation, result);
     const closed = this.signals.find(({ aborted }) => aborted);
     if (closed !== undefined) cancellation.cancel(closed.reason);
-    return response.finally(() => this.removeCall(call));
+    return result.finally(() => this.remove(cancellation));
   }
 
   get isClosed(): boolean {
@@ -91,10 +87,9 @@ export class Lifetime {
   async #close(): Promise<void> {
     const errorOf = () => new AbortError({ message: 'The call was aborted because its client was closed (close())' });
     const calls = [...this.#calls]; // copied before a batch or a poll aborts its calls
-    const responses = calls.map(({ response }) => response);
     this.#closing.abort(errorOf());
-    for (const { cancellation } of calls) cancellation.cancel(errorOf()); // each error has the ID of its call
-    await Promise.allSettled(responses);
+    for (const [call] of calls) call.cancel(errorOf()); // each error has the ID of its call
+    await Promise.allSettled(calls.map(([, response]) => response));
     const entries = [...this.#entries];
     this.#entries.clear();
     for (const entry of entries) {
@@ -104,4 +99,9 @@ export class Lifetime {
     // Otherwise, a process that exits now would hold its slots until it is considered dead.
     await Promise.all(entries.filter(({ clients }) => clients === 0).map((entry) => entry.stored()));
   }
+}
+
+/** The error of a loop that `signal` ends. For `close()`, it is the reason of the signal. */
+export function abortErrorOf({ reason }: AbortSignal): AbortError {
+  return reason instanceof AbortError ? reason : new AbortError({ cause: reason });
 }

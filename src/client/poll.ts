@@ -1,10 +1,11 @@
 import type { OperationId } from '../generated/operations.ts';
 import type { CallOptions, ResponseMeta } from './api-call.ts';
-import { abortErrorOf, onReturn } from './cancellation.ts';
-import type { Clock, SteadyTime } from './clock.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
 import { type KeyQuota, type RunningPoll, SHARED_KEY_MS } from './key/key-quota.ts';
 import { granularityMs } from './key/quota-record.ts';
+import { abortErrorOf } from './lifetime.ts';
+import { onReturn } from './time/abort.ts';
+import type { Clock, SteadyTime } from './time/clock.ts';
 
 /** The next call of a poll. */
 export interface PollSchedule {

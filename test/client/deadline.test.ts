@@ -1,8 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import type { Attempt } from '../../src/client/attempt.ts';
+import type { Attempt } from '../../src/client/errors/errors.ts';
 import { AbortError, TimeoutError } from '../../src/client/index.ts';
-import { Timers } from '../../src/client/timers.ts';
+import { waitAsCaller } from '../../src/client/steps/share-request.ts';
+import { Timers } from '../../src/client/time/timers.ts';
 import { deferred } from '../helpers/deferred.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { errorOf } from '../helpers/test-client.ts';
@@ -16,9 +17,10 @@ function caller({ signal, deadlineMs = 1000 }: { readonly signal?: AbortSignal; 
   const left: unknown[] = [];
   const attempts: Attempt[] = [ATTEMPT];
   const limits = { signal, deadlineMs, deadlineAt: deadlineMs };
-  const result = new Timers(clock).withDeadline(response.promise, limits, {
+  const result = waitAsCaller(response.promise, limits, {
+    timers: new Timers(clock),
     attempts,
-    leave: (error) => left.push(error),
+    leave: () => left.push('left'),
   });
   return { clock, response, left, attempts, result };
 }
@@ -50,7 +52,7 @@ test('a caller leaves at its deadline, with the attempts so far', async () => {
 
   expect(error).toBeInstanceOf(TimeoutError);
   expect(error).toMatchObject({ scope: 'deadline', limitMs: 1000, attempts: [ATTEMPT] });
-  expect(left).toEqual([error]);
+  expect(left).toEqual(['left']);
 });
 
 test.each(['before', 'during'])('a caller whose signal aborts %s the wait leaves at once', async (when) => {
@@ -65,7 +67,7 @@ test.each(['before', 'during'])('a caller whose signal aborts %s the wait leaves
 
   expect(error).toBeInstanceOf(AbortError);
   expect(error).toMatchObject({ cause: reason, attempts: [ATTEMPT] });
-  expect(left).toEqual([error]);
+  expect(left).toEqual(['left']);
   expect(await clock.left()).toBe(0);
   expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
 });
@@ -84,7 +86,9 @@ test('a deadline without further parts rejects without attempts, and other timer
   const clock = new FakeClock(0);
   const timers = new Timers(clock);
   const work = new Promise(() => undefined);
-  const ending = errorOf(timers.withDeadline(work, { signal: undefined, deadlineMs: 1000, deadlineAt: 1000 }));
+  const ending = errorOf(
+    waitAsCaller(work, { signal: undefined, deadlineMs: 1000, deadlineAt: 1000 }, { timers, attempts: [] }),
+  );
   let hasFired = false;
   timers.after(1000, () => {
     hasFired = true;

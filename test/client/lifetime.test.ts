@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { Cancellation } from '../../src/client/cancellation.ts';
-import { Lifetime, type RetainedState } from '../../src/client/lifetime.ts';
+import { AbortError } from '../../src/client/index.ts';
+import { abortErrorOf, Lifetime, type RetainedState } from '../../src/client/lifetime.ts';
+import { Cancellation } from '../../src/client/time/abort.ts';
 import { deferred } from '../helpers/deferred.ts';
 import { quiet } from '../helpers/fake-clock.ts';
 
@@ -62,7 +63,7 @@ test('close resolves when all calls have ended, and a failed call does not rejec
   const lifetime = new Lifetime();
   const cancellation = new Cancellation();
   const { promise, reject } = deferred<void>();
-  lifetime.addCall({ cancellation, response: promise });
+  lifetime.add(cancellation, promise);
   const state = heldState();
   lifetime.retain(state);
   let isClosed = false;
@@ -100,10 +101,9 @@ test('calls of a derived lifetime are also those of its parent, until they are r
   const child = new Lifetime(parent);
   const [ended, open] = [new Cancellation(), new Cancellation()];
   const never = new Promise(() => undefined);
-  const removed = { cancellation: ended, response: never };
-  child.addCall(removed);
-  child.removeCall(removed);
-  child.addCall({ cancellation: open, response: Promise.resolve() });
+  child.add(ended, never);
+  child.remove(ended);
+  child.add(open, Promise.resolve());
 
   await parent.close(); // would wait for the removed call as well
   await child.close();
@@ -131,4 +131,12 @@ test('gives the result of work that ends, and does not wait for it any more', as
   await expect(lifetime.untilClosed(Promise.reject(new Error('wrong data')))).rejects.toThrow('wrong data');
 
   await lifetime.close();
+});
+
+test('the error of an ended loop is the AbortError of the signal, or has its reason as the cause', () => {
+  const closed = new AbortError({ message: 'closed' });
+  const reason = new Error('enough');
+
+  expect(abortErrorOf(AbortSignal.abort(closed))).toBe(closed);
+  expect(abortErrorOf(AbortSignal.abort(reason))).toMatchObject({ kind: 'aborted', cause: reason });
 });

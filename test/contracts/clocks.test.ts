@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { type Clock, realClock } from '../../src/client/clock.ts';
+import { type Clock, realClock } from '../../src/client/time/clock.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { VirtualClock } from '../helpers/limits-clock.ts';
 

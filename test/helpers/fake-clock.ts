@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/client/clock.ts';
+import type { Clock } from '../../src/client/time/clock.ts';
 
 interface Sleeper {
   readonly dueAt: number;

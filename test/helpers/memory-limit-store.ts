@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/client/clock.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../../src/client/limits/shared/limit-store.ts';
+import type { Clock } from '../../src/client/time/clock.ts';
 
 interface Stored {
   readonly version: string;

@@ -1,13 +1,13 @@
 import { type OperationId, operations } from '../../generated/operations.ts';
 import type { CallOptions, SchemaCallOptions } from '../api-call.ts';
 import type { BatchOptions } from '../batch.ts';
-import { type Clock, realClock } from '../clock.ts';
 import type { Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { AnyOptions, CacheOptions, CacheStore, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { PollOptions } from '../poll.ts';
 import type { StandardSchema } from '../standard-schema.ts';
 import type { Middleware } from '../steps/intercept.ts';
+import { type Clock, realClock } from '../time/clock.ts';
 import type { FetchLike } from '../transport/transport.ts';
 import {
   type Check,
@@ -20,11 +20,11 @@ import {
   POSITIVE_MS,
   refuse,
   requireKnownNames,
+  resolveHeaders,
   truth,
   valid,
 } from './checks.ts';
 import { MemoryStore } from './memory-store.ts';
-import { resolveHeaders } from './request-headers.ts';
 
 interface Row<Value> {
   readonly check: Check<unknown>;

@@ -1,7 +1,6 @@
 import type { QuotaData } from '../../generated/types.ts';
+import { maskKeysIn } from '../../mask-key.ts';
 import { oneLine } from '../../visible-text.ts';
-import { type Attempt, requestIdOf } from '../attempt.ts';
-import { maskKeysIn } from '../key/mask.ts';
 import type { RetryAfter, UnitEstimate } from '../limits/retry-after.ts';
 import type { SchemaIssue } from '../standard-schema.ts';
 
@@ -290,4 +289,31 @@ function hideAbsent(error: Error, given: Readonly<Record<string, unknown>>): voi
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) Object.defineProperty(error, name, { enumerable: false });
   }
+}
+
+/** One attempt of a call, with the wait before it. */
+export interface Attempt {
+  /** HTTP status; `undefined` if no response arrived. */
+  readonly status: number | undefined;
+  /** Error code of the service, or the error's `code` or `kind`; `undefined` after a success. */
+  readonly code: string | undefined;
+  /** Milliseconds waited before this attempt was sent: queue, backoff and Retry-After. */
+  readonly waitedMs: number;
+  /**
+   * Reason for this attempt. `'first'`: the first one. `'retry'`: the previous one failed. `'rate_limited'`: the service
+   * refused the previous one (429). `'key_rotated'`: the previous key could not be used.
+   */
+  readonly reason: 'first' | 'retry' | 'rate_limited' | 'key_rotated';
+}
+
+/** Names of the header, the service's own before those of proxies. */
+const NAMES = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'x-amz-cf-id', 'cf-ray'];
+
+/** ID of the response; `undefined` if no header has one. */
+export function requestIdOf(headers: { get(name: string): string | null | undefined } | undefined): string | undefined {
+  for (const name of NAMES) {
+    const id = headers?.get(name);
+    if (id) return id;
+  }
+  return undefined;
 }

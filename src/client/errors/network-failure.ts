@@ -3,7 +3,7 @@ import type { ProxyFailure } from '../../environment-proxy.ts';
 import type { Call } from '../call.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import { FxRatesError, NetworkError } from './errors.ts';
-import { readableValue, thrownText } from './thrown-value.ts';
+import { readableValue, thrownText } from './program-values.ts';
 
 /** Converts the error of a transport into one of the client's errors, without the key. */
 export function networkFailure(thrown: unknown, { key, attempts }: Call, baseUrl: string): unknown {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import * as nodeFiles from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { realClock } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
+import { realClock } from '../time/clock.ts';
 import { type Content, type Files, StateFolder, type StoredState } from './state-folder.ts';
 
 /** Options of `fileStore()`. */

@@ -3,7 +3,8 @@ import { inspect } from 'node:util';
 import { apiKeyPattern } from '../../generated/service.ts';
 import { maskKey } from '../../mask-key.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { patternOf } from './mask.ts';
+import { withReadableErrors } from '../errors/program-values.ts';
+import { type Cancellation, type CancelSignal, SharedWork } from '../time/abort.ts';
 
 const DOCUMENTED_FORM = new RegExp(apiKeyPattern);
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
@@ -69,4 +70,86 @@ function problemOf(value: unknown): string | undefined {
   if (!HEADER_SAFE.test(value))
     return 'contains characters that are not valid in a key (white space, control or non-ASCII characters)';
   return undefined;
+}
+
+/**
+ * A key, or a function that returns it. The function is called again if the key cannot be used: after 401 or 403, with an
+ * exhausted quota, or if Retry-After exceeds `maxRetryAfterMs`.
+ */
+export type ApiKeyOption = string | (() => string | Promise<string>);
+
+/** The source of the key for the next request. It keeps the key until a caller requests a replacement. */
+export class KeySource {
+  readonly #provide: () => string | Promise<string>;
+  readonly #onKey: (key: ApiKey) => void;
+  /** The call of the provider in flight: one, even for a hundred calls that are refused together. */
+  readonly #loading = new SharedWork<ApiKey>();
+  #key: ApiKey | undefined;
+
+  /** Calls `onKey` with each new key. @throws ConfigError if a fixed key is invalid */
+  constructor(option: ApiKeyOption, onKey: (key: ApiKey) => void) {
+    this.#provide = typeof option === 'function' ? option : () => option;
+    this.#onKey = onKey;
+    if (typeof option !== 'function') this.#use(ApiKey.from(option));
+  }
+
+  /** The key in use; calls the provider the first time. Rejects with the signal's reason as soon as that aborts. */
+  current(signal: CancelSignal): ApiKey | Promise<ApiKey> {
+    return this.#key ?? this.#loadOnce(signal);
+  }
+
+  /** The key in use; `undefined` before the first call of the provider. */
+  known(): ApiKey | undefined {
+    return this.#key;
+  }
+
+  /** The key to use instead of `refused`; `undefined` if there is no other. */
+  async replacementFor(refused: ApiKey, signal: CancelSignal): Promise<ApiKey | undefined> {
+    const already = this.#key;
+    const key = already !== undefined && already.hash !== refused.hash ? already : await this.#loadOnce(signal);
+    return key.hash === refused.hash ? undefined : key;
+  }
+
+  #loadOnce(signal: CancelSignal): Promise<ApiKey> {
+    return this.#loading.join((cancellation) => this.#load(cancellation), signal);
+  }
+
+  async #load(cancellation: Cancellation): Promise<ApiKey> {
+    const key = ApiKey.from(await withReadableErrors(() => this.#provide()));
+    // The load was aborted and no call waits for it. A later call of the provider may have returned a newer key.
+    if (!cancellation.aborted) this.#use(key);
+    return key;
+  }
+
+  #use(key: ApiKey): void {
+    if (key.hash !== this.#key?.hash) this.#onKey(key);
+    this.#key = key;
+  }
+}
+
+/**
+ * Finds `secret` in text: as it is, URL-encoded (also twice, also as a form field), as JSON and `inspect` escape it, and in
+ * base64, alone or within a longer text (as in `Authorization: Basic`).
+ */
+export function patternOf(secret: string): RegExp {
+  const escaped = secret.replace(/[^\w-]/g, (character) => {
+    const hex = character.charCodeAt(0).toString(16);
+    return `(?:%(?:25)*${hex}|\\\\u00${hex}|\\\\?\\x${hex})`;
+  });
+  return new RegExp([escaped, ...base64PatternsOf(secret)].join('|'), 'gi');
+}
+
+/** A shorter text in base64 could match by chance. */
+const SHORTEST_BASE64 = 16;
+
+/** Three bytes are four characters, so there are three forms of a text, depending on how many bytes are before it. */
+function base64PatternsOf(secret: string): string[] {
+  const forms = [0, 1, 2].map((before) => {
+    const bytes = Buffer.from('\0'.repeat(before) + secret);
+    const bits = 8 * bytes.length;
+    // Without the characters that depend on neighbouring bytes.
+    return bytes.toString('base64').slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
+  });
+  const found = forms.filter((form) => form.length >= SHORTEST_BASE64);
+  return found.map((form) => form.replaceAll('+', '[+-]').replaceAll('/', '[/_]'));
 }

@@ -1,8 +1,6 @@
 import { operations } from '../../generated/operations.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import { type ApiResponse, type AttemptOutcome, Call, type Endpoint, type Handler, type QuotaReason } from '../call.ts';
-import { type Cancellation, SharedWork } from '../cancellation.ts';
-import type { Clock, SteadyTime } from '../clock.ts';
 import {
   AbortError,
   AuthenticationError,
@@ -14,6 +12,8 @@ import {
 import { wasNeverSent } from '../errors/network-failure.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import { parseOperation } from '../parse-response.ts';
+import { type Cancellation, SharedWork } from '../time/abort.ts';
+import type { Clock, SteadyTime } from '../time/clock.ts';
 import { isExhausted, remainingOf } from './quota-record.ts';
 
 /** Estimate of a key's quota: the last quota record, and the requests of this process since. Other processes are not counted. */

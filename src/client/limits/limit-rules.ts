@@ -1,4 +1,4 @@
-import { backoffMs } from '../backoff.ts';
+import { backoffMs } from '../time/timers.ts';
 import { WINDOW_MS } from './accepted-log.ts';
 import {
   addInFlight,

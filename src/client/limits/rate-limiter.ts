@@ -1,5 +1,5 @@
-import { type Clock, type SteadyTime, steadyTime } from '../clock.ts';
-import { Timers } from '../timers.ts';
+import { type Clock, type SteadyTime, steadyTime } from '../time/clock.ts';
+import { Timers } from '../time/timers.ts';
 import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
 import { Limit } from './limit.ts';
 import type { Report } from './limit-rules.ts';

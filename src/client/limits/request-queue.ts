@@ -1,5 +1,5 @@
 import { Heap, type HeapNode } from '../../heap.ts';
-import type { CancelSignal } from '../cancellation.ts';
+import type { CancelSignal } from '../time/abort.ts';
 import type { Permit } from './in-flight.ts';
 
 /** The order in which waiting calls are sent. */

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { parseJson } from '../../json-object.ts';
 import type { ApiResponse, Call, Handler } from '../call.ts';
-import { abortable, Cancellation, type CancelSignal } from '../cancellation.ts';
 import type { CacheSettings } from '../config/option-table.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
-import { thrownMessage } from '../errors/thrown-value.ts';
+import { thrownMessage } from '../errors/program-values.ts';
 import type { ClientEvents } from '../events.ts';
 import type { ApiKey } from '../key/api-key.ts';
-import type { KeyStates } from '../key/key-states.ts';
+import type { KeyStates } from '../key/key-state.ts';
 import { granularityMs } from '../key/quota-record.ts';
 import type { CacheStore } from '../options.ts';
-import type { Timers } from '../timers.ts';
+import { abortable, Cancellation, type CancelSignal } from '../time/abort.ts';
+import type { Timers } from '../time/timers.ts';
 import { WebHeaders } from '../transport/transport.ts';
 
 /** An entry that is further in the future is ignored, because its age is unknown. */

@@ -1,9 +1,9 @@
 import type { Call } from '../call.ts';
-import type { Cancellation } from '../cancellation.ts';
-import { refuseKeyParameters } from '../config/request-headers.ts';
+import { refuseKeyParameters } from '../config/checks.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { withReadableErrors } from '../errors/thrown-value.ts';
+import { withReadableErrors } from '../errors/program-values.ts';
 import { headersWithoutKey } from '../parse-response.ts';
+import type { Cancellation } from '../time/abort.ts';
 import { readResponse, type TransportResponse } from '../transport/transport.ts';
 
 /** The request of one attempt, without the key: the client adds it after the last middleware. */

@@ -1,5 +1,4 @@
 import type { Call, Handler } from '../call.ts';
-import type { SteadyTime } from '../clock.ts';
 import {
   AbortError,
   FxRatesError,
@@ -17,6 +16,7 @@ import type { Permit } from '../limits/in-flight.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import type { RateLimiter, ServiceDown } from '../limits/rate-limiter.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
+import type { SteadyTime } from '../time/clock.ts';
 
 interface SlotOptions {
   readonly state: KeyState;

@@ -1,11 +1,10 @@
 import type { Call, Handler } from '../call.ts';
-import { callHook } from '../call-hook.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
+import { callHook } from '../errors/program-values.ts';
 import type { ClientEvents } from '../events.ts';
 import { type KeyQuota, type QuotaEstimate, SHARED_KEY_MS } from '../key/key-quota.ts';
-import type { KeyState } from '../key/key-state.ts';
-import type { KeyStates } from '../key/key-states.ts';
+import type { KeyState, KeyStates } from '../key/key-state.ts';
 import type { QuotaGuardOptions } from '../options.ts';
 
 interface RefreshParts {

@@ -1,7 +1,4 @@
-import { backoffMs, equalJitter } from '../backoff.ts';
 import type { ApiResponse, Call, Handler } from '../call.ts';
-import { abortable } from '../cancellation.ts';
-import type { Clock, SteadyTime } from '../clock.ts';
 import {
   AuthenticationError,
   FxRatesError,
@@ -15,12 +12,14 @@ import {
 } from '../errors/errors.ts';
 import { isPermanent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
-import type { KeySource } from '../key/key-source.ts';
-import type { KeyState } from '../key/key-state.ts';
-import type { KeyStates } from '../key/key-states.ts';
+import type { KeySource } from '../key/api-key.ts';
+import type { KeyState, KeyStates } from '../key/key-state.ts';
 import { LONGEST_OUTAGE_MS, type Permit } from '../limits/in-flight.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
+import { abortable } from '../time/abort.ts';
+import type { Clock, SteadyTime } from '../time/clock.ts';
+import { backoffMs, equalJitter } from '../time/timers.ts';
 import { limitedError, reportFailure, waitForSlot } from './limit.ts';
 import type { QuotaGuard } from './quota.ts';
 

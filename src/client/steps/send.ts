@@ -1,17 +1,16 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { AttemptOutcome, Call, Handler } from '../call.ts';
-import { abortable, type Cancellation } from '../cancellation.ts';
-import { resolveHeaders } from '../config/request-headers.ts';
+import { resolveHeaders } from '../config/checks.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import { AuthenticationError, FxRatesError, TimeoutError } from '../errors/errors.ts';
 import { networkFailure } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import type { ApiKey } from '../key/api-key.ts';
-import type { KeyState } from '../key/key-state.ts';
-import type { KeyStates } from '../key/key-states.ts';
+import type { KeyState, KeyStates } from '../key/key-state.ts';
 import type { AuthForm } from '../options.ts';
 import { parseResponse } from '../parse-response.ts';
-import type { Timers } from '../timers.ts';
+import { abortable, type Cancellation } from '../time/abort.ts';
+import type { Timers } from '../time/timers.ts';
 import type { ResponseHeaders, TransportResponse } from '../transport/transport.ts';
 import { intercept } from './intercept.ts';
 

@@ -1,15 +1,23 @@
 import { parseJson } from '../../json-object.ts';
 import type { ResponseMeta } from '../api-call.ts';
-import { requestIdOf } from '../attempt.ts';
 import { type ApiResponse, Call, type CallSettings, type Endpoint, type Handler } from '../call.ts';
-import { Cancellation } from '../cancellation.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { shareError, withCallId } from '../errors/caller-error.ts';
-import { AbortError } from '../errors/errors.ts';
+import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
 import type { Lifetime } from '../lifetime.ts';
-import type { CallDeadline, Timers } from '../timers.ts';
+import { Cancellation, onAbort } from '../time/abort.ts';
+import type { Timers } from '../time/timers.ts';
 
-/** One caller of a call, with its signal and deadline. */
+/** Signal and deadline of one caller. */
+export interface CallDeadline {
+  readonly signal: AbortSignal | undefined;
+  /** Milliseconds for the whole call; Infinity for no deadline. */
+  readonly deadlineMs: number;
+  /** Time of `SteadyTime` at which they have passed. */
+  readonly deadlineAt: number;
+}
+
+/** One caller of a call. */
 export interface Caller extends CallDeadline {
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
@@ -32,7 +40,6 @@ export function metaOf({ response, call, source, ageMs }: CallResponse, duration
 
 interface SharedCall {
   readonly call: Call;
-  readonly cancellation: Cancellation;
   readonly response: Promise<ApiResponse>;
   callers: number;
   deadlineAt: number;
@@ -41,100 +48,122 @@ interface SharedCall {
 interface ShareParts {
   readonly timers: Timers;
   readonly lifetime: Lifetime;
+  /** Sends a call. */
+  readonly next: Handler;
 }
 
 /**
  * Identical calls in flight share one request. Each caller has its own signal; the request is aborted only with the last
  * caller. Calls with different settings (deadlines, retries, ages) do not share a request.
  */
-export function shareRequest({ timers, lifetime }: ShareParts) {
-  const calls = new Map<string, SharedCall>();
-  const textOf = createSettingsText();
+export class SharedCalls {
+  readonly #parts: ShareParts;
+  readonly #calls = new Map<string, SharedCall>();
 
-  /** Other callers can join the call if it has a `key`. */
-  const start = (caller: Caller, next: Handler, key?: string): SharedCall => {
-    const shared = createCall(caller, next);
-    const finish = () => {
-      lifetime.removeCall(shared);
-      if (key !== undefined && calls.get(key) === shared) calls.delete(key);
-    };
-    shared.response.then(finish, finish);
-    shared.cancellation.addEventListener('abort', finish);
-    if (key !== undefined) calls.set(key, shared);
-    lifetime.addCall(shared);
+  constructor(parts: ShareParts) {
+    this.#parts = parts;
+  }
+
+  async send(caller: Caller): Promise<CallResponse> {
+    const { timers } = this.#parts;
+    const shared = this.#join(caller);
+    const { call, response: pending } = shared;
+    const isOwn = shared.callers === 0;
+    if (!isOwn) pending.catch(shareError);
+    shared.callers += 1;
+    shared.deadlineAt = Math.max(shared.deadlineAt, caller.deadlineAt);
+    try {
+      const leave = () => this.#leave(shared);
+      const response = await waitAsCaller(pending, caller, { timers, attempts: call.attempts, leave });
+      const { source, ageMs } = response.cached ?? { source: isOwn ? 'network' : 'coalesced', ageMs: 0 };
+      return { response: isOwn ? response : separate(response, call), call, source, ageMs };
+    } catch (error) {
+      throw withCallId(error, call);
+    }
+  }
+
+  #join(caller: Caller): SharedCall {
+    const { signal, settings, endpoint } = caller;
+    if (signal?.aborted) throw new AbortError({ cause: signal.reason });
+    if (settings.sharedBy === undefined) return this.#start(caller);
+    const name = `${sortedTarget(endpoint.target)} ${settings.sharedBy}`;
+    return this.#calls.get(name) ?? this.#start(caller, name);
+  }
+
+  /** Other callers can join the call under its `name`. */
+  #start({ endpoint, settings, deadlineAt }: Caller, name?: string): SharedCall {
+    const signal = new Cancellation();
+    const call = new Call({ endpoint, settings, signal, deadlineAt: () => shared.deadlineAt, name });
+    const shared: SharedCall = { call, response: this.#run(call), callers: 0, deadlineAt };
+    if (name !== undefined) this.#calls.set(name, shared);
+    this.#parts.lifetime.add(signal, shared.response);
     return shared;
-  };
+  }
 
-  const join = (caller: Caller, next: Handler): SharedCall => {
-    if (caller.signal?.aborted) throw new AbortError({ cause: caller.signal.reason });
-    if (!caller.settings.coalesce) return start(caller, next);
-    const key = `${caller.deadlineMs} ${sortedTarget(caller.endpoint.target)} ${textOf(caller.settings)}`;
-    return calls.get(key) ?? start(caller, next, key);
-  };
+  async #run(call: Call): Promise<ApiResponse> {
+    await undefined; // a caller that aborts in the same tick sends nothing
+    try {
+      return await this.#parts.next(call);
+    } finally {
+      this.#ended(call);
+    }
+  }
 
-  return (next: Handler) =>
-    async (caller: Caller): Promise<CallResponse> => {
-      const shared = join(caller, next);
-      const { call, response: pending } = shared;
-      const isOwn = shared.callers === 0;
-      if (!isOwn) pending.catch(shareError);
-      const leave = addCaller(shared, caller);
-      try {
-        const response = await timers.withDeadline(pending, caller, { attempts: call.attempts, leave });
-        return isOwn ? ownResponse(response, call) : sharedResponse(response, call);
-      } catch (error) {
-        throw withCallId(error, call);
-      }
-    };
-}
-
-/** Returns a function for a caller that stops waiting; the last one aborts the request. */
-function addCaller(shared: SharedCall, { deadlineAt }: Caller): () => void {
-  shared.callers += 1;
-  shared.deadlineAt = Math.max(shared.deadlineAt, deadlineAt);
-  return () => {
+  /** A caller stops waiting; the last one aborts the request. */
+  #leave(shared: SharedCall): void {
     shared.callers -= 1;
-    if (shared.callers === 0) shared.cancellation.cancel(new AbortError());
-  };
+    if (shared.callers > 0) return;
+    this.#ended(shared.call);
+    shared.call.signal.cancel(new AbortError());
+  }
+
+  #ended({ signal, name }: Call): void {
+    this.#parts.lifetime.remove(signal);
+    if (name !== undefined && this.#calls.get(name)?.call.signal === signal) this.#calls.delete(name);
+  }
 }
 
-function ownResponse(response: ApiResponse, call: Call): CallResponse {
-  const { source, ageMs } = response.cached ?? { source: 'network', ageMs: 0 };
-  return { response, call, source, ageMs };
+interface Waiting {
+  readonly timers: Timers;
+  /** For the error: the attempts made so far. Copied, because the request continues if it has other callers. */
+  readonly attempts: readonly Attempt[];
+  /** Called when the caller stops waiting. */
+  readonly leave?: () => void;
+}
+
+/** Waits for `work`, but not longer than the caller's signal and deadline allow. */
+export function waitAsCaller<T>(
+  work: Promise<T>,
+  { signal, deadlineMs, deadlineAt }: CallDeadline,
+  { timers, attempts, leave }: Waiting,
+): Promise<T> {
+  const hasDeadline = deadlineAt !== Number.POSITIVE_INFINITY;
+  if (signal === undefined && !hasDeadline) return work;
+  return new Promise((resolve, reject) => {
+    const quit = (error: AbortError | TimeoutError) => {
+      stopWaiting();
+      reject(error);
+      leave?.();
+    };
+    const aborted = () => quit(new AbortError({ cause: signal?.reason, attempts: [...attempts] }));
+    const late = () => quit(new TimeoutError({ scope: 'deadline', limitMs: deadlineMs, attempts: [...attempts] }));
+    const unlisten = signal && onAbort(signal, aborted);
+    const cancel = hasDeadline ? timers.at(deadlineAt, late) : undefined;
+    const stopWaiting = () => {
+      unlisten?.();
+      cancel?.();
+    };
+    work.finally(stopWaiting).then(resolve, reject);
+    if (signal?.aborted) aborted();
+  });
 }
 
 /**
  * With separate data, so that a change by one caller does not affect the others. Parsed again from the text, because a
  * recursive copy could overflow the stack with deeply nested data.
  */
-function sharedResponse(response: ApiResponse, call: Call): CallResponse {
-  const { source, ageMs } = response.cached ?? { source: 'coalesced', ageMs: 0 };
+function separate(response: ApiResponse, call: Call): ApiResponse {
   const parsed = call.endpoint.parse(parseJson(response.rawBody));
   if (parsed.issues !== undefined) throw new Error('a valid response cannot be parsed again');
-  return { response: { ...response, data: parsed.data }, call, source, ageMs };
-}
-
-/** The settings that calls must have in common to share a request. */
-const SHARING_SETTINGS = ['timeoutMs', 'maxRetries', 'onLimit', 'priority', 'maxAgeMs', 'headers'] as const;
-
-/** Creates a function that returns equal texts for equal settings. Most calls reuse the text of the last one. */
-function createSettingsText(): (settings: CallSettings) => string {
-  let last: { readonly settings: CallSettings; readonly text: string } | undefined;
-  return (settings) => {
-    if (last && SHARING_SETTINGS.every((name) => settings[name] === last?.settings[name])) return last.text;
-    const headers = Object.entries(settings.headers).sort();
-    last = { settings, text: JSON.stringify({ ...settings, headers }, [...SHARING_SETTINGS]) };
-    return last.text;
-  };
-}
-
-function createCall({ endpoint, settings, deadlineAt }: Caller, next: Handler): SharedCall {
-  const cancellation = new Cancellation();
-  const call = new Call({ endpoint, settings, signal: cancellation, deadlineAt: () => shared.deadlineAt });
-  const send = async () => {
-    await undefined; // a caller that aborts in the same tick sends nothing
-    return await next(call);
-  };
-  const shared: SharedCall = { call, cancellation, response: send(), callers: 0, deadlineAt };
-  return shared;
+  return { ...response, data: parsed.data };
 }

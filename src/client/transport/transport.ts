@@ -1,8 +1,8 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { decoded, isDecodingError } from '../../content-encoding.ts';
-import { abortable, type Cancellation } from '../cancellation.ts';
-import { describeValue } from '../errors/describe-value.ts';
 import { ConfigError } from '../errors/errors.ts';
+import { describeValue } from '../errors/program-values.ts';
+import { abortable, type Cancellation } from '../time/abort.ts';
 
 /** The request as sent. Only transports and `authenticate` receive a URL or headers with the key. */
 export interface TransportRequest {

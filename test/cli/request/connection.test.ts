@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openConnection } from '../../../src/cli/request/connection.ts';
-import { realClock } from '../../../src/client/clock.ts';
+import { realClock } from '../../../src/client/time/clock.ts';
 import { environmentProxy } from '../../../src/environment-proxy.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 import { startRawServer } from '../../helpers/raw-server.ts';

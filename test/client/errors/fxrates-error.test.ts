@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { describeValue } from '../../../src/client/errors/describe-value.ts';
+import { describeValue } from '../../../src/client/errors/program-values.ts';
 import {
   AbortError,
   AuthenticationError,

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ApiResponse, Call } from '../../../src/client/call.ts';
-import { Cancellation } from '../../../src/client/cancellation.ts';
-import { SteadyTime } from '../../../src/client/clock.ts';
-import { resolveCall } from '../../../src/client/config/call-settings.ts';
-import { resolveOptions } from '../../../src/client/config/settings.ts';
+import { resolveCall, resolveOptions } from '../../../src/client/config/settings.ts';
 import { operationEndpoint } from '../../../src/client/endpoints.ts';
 import {
   NetworkError,
@@ -15,6 +12,8 @@ import {
 } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
 import { KeyQuota } from '../../../src/client/key/key-quota.ts';
+import { Cancellation } from '../../../src/client/time/abort.ts';
+import { SteadyTime } from '../../../src/client/time/clock.ts';
 import { WebHeaders } from '../../../src/client/transport/transport.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { API_KEY, exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { Cancellation } from '../../../src/client/cancellation.ts';
-import type { ApiKey } from '../../../src/client/key/api-key.ts';
-import { KeySource } from '../../../src/client/key/key-source.ts';
+import { type ApiKey, KeySource } from '../../../src/client/key/api-key.ts';
+import { Cancellation } from '../../../src/client/time/abort.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 
 const OLD = `fx_live_${'0'.repeat(48)}`;

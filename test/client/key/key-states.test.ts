@@ -3,8 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { resolveOptions } from '../../../src/client/config/settings.ts';
 import type { FxRatesOptions } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
-import type { KeyState } from '../../../src/client/key/key-state.ts';
-import { KeyStates, StateRegistry } from '../../../src/client/key/key-states.ts';
+import { type KeyState, KeyStates, StateRegistry } from '../../../src/client/key/key-state.ts';
 import { Lifetime } from '../../../src/client/lifetime.ts';
 import { Permit } from '../../../src/client/limits/in-flight.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
@@ -65,7 +64,7 @@ test('the store of a later client replaces a store that failed', async () => {
 test('two copies of the package in one process share the state of a key', async () => {
   const state = statesOf({}).of(keyNumber(0));
   vi.resetModules();
-  const copy = await import('../../../src/client/key/key-states.ts');
+  const copy = await import('../../../src/client/key/key-state.ts');
   const { resolveOptions: resolve } = await import('../../../src/client/config/settings.ts');
   const settings = { ...resolve({}), baseUrl: BASE_URL };
 

@@ -1,10 +1,10 @@
 import { getEventListeners } from 'node:events';
 import { setImmediate as turnOfTheEventLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Cancellation } from '../../../src/client/cancellation.ts';
 import type { Permit } from '../../../src/client/limits/in-flight.ts';
 import type { LimiterWait, RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
 import type { AcquireOptions } from '../../../src/client/limits/request-queue.ts';
+import { Cancellation } from '../../../src/client/time/abort.ts';
 import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 import { hint, NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';

@@ -1,7 +1,7 @@
 import { Agent, getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
 import { afterEach, expect, test, vi } from 'vitest';
-import { Cancellation } from '../../../src/client/cancellation.ts';
 import { ConfigError } from '../../../src/client/index.ts';
+import { Cancellation } from '../../../src/client/time/abort.ts';
 import { defaultTransport, proxyTransport, type Runtime } from '../../../src/client/transport/default-transport.ts';
 import type { Transport } from '../../../src/client/transport/transport.ts';
 import { environmentProxy } from '../../../src/environment-proxy.ts';

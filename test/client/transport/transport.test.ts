@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Cancellation } from '../../../src/client/cancellation.ts';
+import { Cancellation } from '../../../src/client/time/abort.ts';
 import {
   fetchTransport,
   readResponse,

@@ -1,8 +1,8 @@
 import { Agent, type Dispatcher } from 'undici';
 import { expect, test } from 'vitest';
-import { Cancellation } from '../../../src/client/cancellation.ts';
 import { ConfigError } from '../../../src/client/index.ts';
-import { UndiciHeaders, undiciTransport } from '../../../src/client/transport/undici-transport.ts';
+import { Cancellation } from '../../../src/client/time/abort.ts';
+import { UndiciHeaders, undiciTransport } from '../../../src/client/transport/default-transport.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
 function headers(...raw: (string | string[])[]): UndiciHeaders {

@@ -1,4 +1,4 @@
-import { type SteadyTime, steadyTime } from '../../clock.ts';
+import { type SteadyTime, steadyTime } from '../../time/clock.ts';
 import { WINDOW_MS } from '../accepted-log.ts';
 import { Limit, startingState } from '../limit.ts';
 import { applyReport, type Report, type RetryAfterReading, stayClosedUntil } from '../limit-rules.ts';

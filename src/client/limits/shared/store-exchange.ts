@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, type SteadyTime, steadyTime } from '../../clock.ts';
+import { type Clock, type SteadyTime, steadyTime } from '../../time/clock.ts';
 import { AcceptedLog, WINDOW_MS } from '../accepted-log.ts';
 import { LIMITER_STATE_VERSION, type LimiterState } from '../limit-state.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from './limit-store.ts';

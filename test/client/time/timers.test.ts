@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { abortable, Cancellation } from '../../src/client/cancellation.ts';
-import { Timers } from '../../src/client/timers.ts';
-import { deferred } from '../helpers/deferred.ts';
-import { FakeClock, quiet } from '../helpers/fake-clock.ts';
-import { errorOf } from '../helpers/test-client.ts';
+import { abortable, Cancellation } from '../../../src/client/time/abort.ts';
+import { Timers } from '../../../src/client/time/timers.ts';
+import { deferred } from '../../helpers/deferred.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
+import { errorOf } from '../../helpers/test-client.ts';
 
 test('fires each timer once, at its time', async () => {
   const clock = new FakeClock(0);

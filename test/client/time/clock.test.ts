@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { realClock, SteadyTime, steadyTime } from '../../src/client/clock.ts';
-import { VirtualClock } from '../helpers/limits-clock.ts';
+import { realClock, SteadyTime, steadyTime } from '../../../src/client/time/clock.ts';
+import { VirtualClock } from '../../helpers/limits-clock.ts';
 
 /** A wall clock that can be set, and a monotonic clock that started at 5 000. */
 function monotonicClock(wall: VirtualClock) {

@@ -1,5 +1,21 @@
 import { inspect, types } from 'node:util';
 
+/** Describes a wrong value in an error message: short, and with its type. */
+export function describeValue(value: unknown): string {
+  if (typeof value === 'string') return value.length > 60 ? `a string of ${value.length} characters` : `'${value}'`;
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return describeObject(value);
+  if (typeof value === 'function') return 'a function';
+  return `${String(value)} (${typeof value})`;
+}
+
+/** Such as `Date (object)`. */
+function describeObject(value: object): string {
+  const name = Object.prototype.toString.call(value).slice('[object '.length, -1);
+  return name === 'Object' ? 'an object' : `${name} (object)`;
+}
+
 /**
  * A value that a function of the program threw: the value itself, or an error in its place if reading it could throw,
  * such as a Proxy, an object with a throwing `toString`, or an error with a throwing `message`.
@@ -45,4 +61,30 @@ function isReadable(value: unknown, depth: number): boolean {
   } catch {
     return false;
   }
+}
+
+const warnedOf = new WeakSet<(event: never) => unknown>();
+
+/** Calls a hook. If it throws or rejects, its first error becomes a process warning, and the call continues. */
+export function callHook<Event>(hook: ((event: Event) => unknown) | undefined, event: Event): void {
+  if (hook === undefined) return;
+  try {
+    const result = hook(event);
+    if (isThenable(result)) Promise.resolve(result).catch((error: unknown) => warnOfHook(hook, error));
+  } catch (error) {
+    warnOfHook(hook, error);
+  }
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'then' in value;
+}
+
+function warnOfHook(hook: (event: never) => unknown, error: unknown): void {
+  if (warnedOf.has(hook)) return;
+  warnedOf.add(hook);
+  process.emitWarning('a hook or logger threw an error; the call continues', {
+    type: 'FxRatesWarning',
+    detail: thrownText(error),
+  });
 }

@@ -1,17 +1,13 @@
 // Imported, because fake timers that a test installs and removes may never fire.
 import { setImmediate } from 'node:timers';
-import { Heap } from '../heap.ts';
-import type { Attempt } from './attempt.ts';
-import { Cancellation, type CancelSignal, onAbort } from './cancellation.ts';
+import { Heap } from '../../heap.ts';
+import { Cancellation, type CancelSignal } from './abort.ts';
 import { type Clock, type SteadyTime, steadyTime } from './clock.ts';
-import { AbortError, TimeoutError } from './errors/errors.ts';
 
 /** Without a reason, every stop would create an exception with its stack: a tenth of the time of a call. */
 const STOPPED = 'stopped';
 /** If a sleep ends later than this, the process was suspended. */
 const STOOD_STILL_MS = 50;
-/** The deadline of a call without one. */
-const NEVER = Number.POSITIVE_INFINITY;
 
 interface Timer {
   readonly at: number;
@@ -28,22 +24,6 @@ interface TimeoutOptions {
   readonly signal: CancelSignal;
   /** Creates the error after the time has passed. */
   readonly errorOf: () => unknown;
-}
-
-/** Signal and deadline of one caller. */
-export interface CallDeadline {
-  readonly signal: AbortSignal | undefined;
-  /** Milliseconds for the whole call; Infinity for no deadline. */
-  readonly deadlineMs: number;
-  /** Time of `SteadyTime` at which they have passed. */
-  readonly deadlineAt: number;
-}
-
-interface DeadlineOptions {
-  /** For the error: the attempts made so far. Copied, because the request continues if it has other callers. */
-  readonly attempts?: readonly Attempt[];
-  /** Called when the caller stops waiting. */
-  readonly leave?: (error: AbortError | TimeoutError) => void;
 }
 
 /**
@@ -66,7 +46,12 @@ export class Timers {
 
   /** Calls `fire` once, `ms` milliseconds from now. Returns a function that cancels it. */
   after(ms: number, fire: () => void): () => void {
-    const timer = this.#heap.push({ at: this.#time.now() + ms, fire });
+    return this.at(this.#time.now() + ms, fire);
+  }
+
+  /** Calls `fire` once, at a time of `SteadyTime`. Returns a function that cancels it. */
+  at(at: number, fire: () => void): () => void {
+    const timer = this.#heap.push({ at, fire });
     this.#armSoon();
     return () => {
       if (this.#heap.remove(timer) && this.#heap.size === 0) this.#stopSoon();
@@ -88,31 +73,6 @@ export class Timers {
       cancelTimer();
       signal.removeEventListener('abort', onAbort);
     }
-  }
-
-  /** Waits for `work`, but not longer than the caller's signal and deadline allow. */
-  withDeadline<T>(
-    work: Promise<T>,
-    { signal, deadlineMs, deadlineAt }: CallDeadline,
-    { attempts = [], leave }: DeadlineOptions = {},
-  ): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const quit = (error: AbortError | TimeoutError) => {
-        stopWaiting();
-        reject(error);
-        leave?.(error);
-      };
-      const aborted = () => quit(new AbortError({ cause: signal?.reason, attempts: [...attempts] }));
-      const late = () => quit(new TimeoutError({ scope: 'deadline', limitMs: deadlineMs, attempts: [...attempts] }));
-      const unlisten = signal && onAbort(signal, aborted);
-      const cancel = deadlineAt === NEVER ? undefined : this.after(deadlineAt - this.#time.now(), late);
-      const stopWaiting = () => {
-        unlisten?.();
-        cancel?.();
-      };
-      work.finally(stopWaiting).then(resolve, reject);
-      if (signal?.aborted) aborted();
-    });
   }
 
   /** Later in this tick, so that timers set together use one sleep. */
@@ -172,4 +132,22 @@ export class Timers {
     this.#sleep?.controller.abort(STOPPED);
     this.#sleep = undefined;
   }
+}
+
+/** Waits that grow with the number of failures. */
+export interface Backoff {
+  readonly firstMs: number;
+  readonly longestMs: number;
+  /** Default: 2. */
+  readonly factor?: number;
+}
+
+/** Milliseconds to wait after a failure; `failures`: the number of those before it. */
+export function backoffMs(failures: number, { firstMs, longestMs, factor = 2 }: Backoff): number {
+  return Math.min(longestMs, firstMs * factor ** failures);
+}
+
+/** Half of the wait, and a random part of the other half. Full jitter can be close to zero: within the same outage. */
+export function equalJitter(ms: number, random: () => number): number {
+  return Math.ceil(ms / 2 + (random() * ms) / 2);
 }

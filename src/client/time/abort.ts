@@ -1,5 +1,3 @@
-import { AbortError } from './errors/errors.ts';
-
 /** The part of `AbortSignal` that the client listens to. */
 export interface CancelSignal {
   readonly aborted: boolean;
@@ -83,8 +81,8 @@ interface Work<T> {
 }
 
 /**
- * Work that simultaneous callers share. If the last caller aborts, the work is cancelled, and the next caller starts it
- * again: work that hangs does not block later callers.
+ * Work that simultaneous callers share. If the last caller aborts, the work is cancelled with its reason, and the next
+ * caller starts it again: work that hangs does not block later callers.
  */
 export class SharedWork<T> {
   #work: Work<T> | undefined;
@@ -104,7 +102,7 @@ export class SharedWork<T> {
       return await abortable(work.result, signal);
     } finally {
       work.callers -= 1;
-      if (work.callers === 0 && !(signal.aborted && continues())) this.#end(work);
+      if (work.callers === 0 && !(signal.aborted && continues())) this.#end(work, signal.reason);
     }
   }
 
@@ -119,15 +117,10 @@ export class SharedWork<T> {
     return work;
   }
 
-  #end(work: Work<T>): void {
+  #end(work: Work<T>, reason?: unknown): void {
     if (this.#work === work) this.#work = undefined;
-    work.cancellation.cancel(new AbortError());
+    work.cancellation.cancel(reason);
   }
-}
-
-/** The error of a loop that `signal` ends. For `close()`, it is the reason of the signal. */
-export function abortErrorOf({ reason }: AbortSignal): AbortError {
-  return reason instanceof AbortError ? reason : new AbortError({ cause: reason });
 }
 
 /** Calls back when `items.return()` is called. The `return()` of a generator waits until a pending `next()` has ended. */
