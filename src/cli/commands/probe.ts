@@ -125,8 +125,8 @@ function probeFailed(cause: unknown, context: ProbeContext): unknown {
       cause,
     });
   }
-  const isProxyFailure = cause.cause instanceof ProxyFailure; // undici's `fetch` wraps the error of its dispatcher
-  const { code, message } = (isProxyFailure ? cause.cause : cause) as NodeJS.ErrnoException;
+  const isProxyFailure = cause instanceof ProxyFailure;
+  const { code, message }: NodeJS.ErrnoException = cause;
   const { what, ...explanation } = explainNetworkError({ code, message, isProxyFailure }, context);
   return new CliError(what, { code: 'network', exitCode: exitCodes.network, causeCode: code, ...explanation, cause });
 }

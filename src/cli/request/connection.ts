@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { FetchLike } from '../../client/index.ts';
 import { ACCEPTED_ENCODINGS, decoded } from '../../content-encoding.ts';
 import { environmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
@@ -13,8 +13,8 @@ export interface Connection {
 }
 
 /**
- * A fetch for `baseUrl`: the one of `Io`, or undici's through the proxy of the environment. undici is loaded
- * for a proxy only, and its own fetch is used because the built-in one belongs to another version.
+ * A fetch for `baseUrl`: the one of `Io`, or through the proxy of the environment. undici is loaded for a proxy only. Its
+ * `fetch` is not used, because it rejects a 407 of the service without a reason.
  */
 export async function openConnection({ env, fetch }: Pick<Io, 'env' | 'fetch'>, baseUrl: string): Promise<Connection> {
   const proxy = environmentProxy(env, baseUrl);
@@ -24,8 +24,15 @@ export async function openConnection({ env, fetch }: Pick<Io, 'env' | 'fetch'>, 
   const undici = await import('undici');
   const dispatcher = proxyDispatcher(undici, proxy);
   return {
-    // The two Response types describe the same class of the standard.
-    fetch: (target, init) => undici.fetch(target, { ...init, dispatcher }) as unknown as Promise<Response>,
+    fetch: async (url, { method, headers, signal }) => {
+      const { statusCode: status, ...received } = await undici.request(url, {
+        dispatcher,
+        method,
+        headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers },
+        signal,
+      });
+      return asResponse({ status, ...received });
+    },
     close: () => dispatcher.destroy(),
   };
 }
@@ -50,12 +57,26 @@ export const httpFetch: FetchLike = async (url, { method, headers, signal }) => 
       headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers },
       signal,
     });
-    // It has the fields of a `Response` that the callers read.
-    request.once('response', (message) => resolve(new HttpResponse(message) as unknown as Response));
+    request.once('response', (message) => {
+      const { statusCode: status = 0, statusMessage: statusText = '', headersDistinct } = message;
+      resolve(asResponse({ status, statusText, headers: headersDistinct, body: message }));
+    });
     request.on('error', reject); // also after the response, if the connection breaks
     request.end();
   });
 };
+
+interface ReceivedMessage {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: ReceivedHeaders;
+  readonly body: Readable;
+}
+
+/** It has the fields of a `Response` that the callers read. */
+function asResponse(message: ReceivedMessage): Response {
+  return new HttpResponse(message) as unknown as Response;
+}
 
 class HttpResponse implements Pick<Response, 'status' | 'statusText' | 'text'> {
   readonly status: number;
@@ -64,12 +85,12 @@ class HttpResponse implements Pick<Response, 'status' | 'statusText' | 'text'> {
   /** Decompressed. */
   readonly body: AsyncIterable<Uint8Array>;
 
-  constructor(message: IncomingMessage) {
-    this.status = message.statusCode ?? 0;
-    this.statusText = message.statusMessage ?? '';
-    this.headers = new HttpHeaders(message.headersDistinct);
-    const encoding = message.headers['content-encoding'];
-    this.body = encoding === undefined ? message : decodedMessage(message, encoding);
+  constructor({ status, statusText, headers, body }: ReceivedMessage) {
+    this.status = status;
+    this.statusText = statusText;
+    this.headers = new HttpHeaders(headers);
+    const encoding = this.headers.get('content-encoding');
+    this.body = encoding === null ? body : decodedBody(body, encoding);
   }
 
   async text(): Promise<string> {
@@ -80,24 +101,26 @@ class HttpResponse implements Pick<Response, 'status' | 'statusText' | 'text'> {
 }
 
 /** A reader that has enough closes the connection, as without an encoding. */
-async function* decodedMessage(message: IncomingMessage, encoding: string): AsyncIterable<Uint8Array> {
+async function* decodedBody(body: Readable, encoding: string): AsyncIterable<Uint8Array> {
   try {
-    yield* decoded(message, encoding);
+    yield* decoded(body, encoding);
   } finally {
-    message.destroy();
+    body.destroy();
   }
 }
 
+type ReceivedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 /** Response headers, read as from a `Headers` object. */
 class HttpHeaders implements Pick<Headers, 'get' | 'has'>, Iterable<readonly [string, string]> {
-  readonly #values: IncomingMessage['headersDistinct'];
+  readonly #values: ReceivedHeaders;
 
-  constructor(values: IncomingMessage['headersDistinct']) {
+  constructor(values: ReceivedHeaders) {
     this.#values = values;
   }
 
   get(name: string): string | null {
-    return this.#values[name.toLowerCase()]?.join(', ') ?? null;
+    return this.has(name) ? [this.#values[name.toLowerCase()] ?? ''].flat().join(', ') : null;
   }
 
   has(name: string): boolean {

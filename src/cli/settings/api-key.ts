@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { Interrupted, type Io, orInterrupted } from '../io.ts';
 import { type Credential, readCredential } from '../storage/credentials.ts';
+import { readLimited } from '../storage/read-file.ts';
 import type { CliSettings } from './settings.ts';
 
 /** The key of a command and its source. */
@@ -23,6 +23,8 @@ interface Source {
 
 /** Longer than any key. */
 export const LONGEST_KEY = 4096;
+/** A file of a longer text is read, so that the error can name its length. */
+const MOST_BYTES = 1_000_000;
 
 /**
  * Reads the key from the first source that is set: `--key-stdin`, `--key-file`, FXRATES_API_KEY, FXRATES_API_KEY_FILE,
@@ -89,10 +91,10 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
 
 async function readKeyFile(path: string, interrupted: AbortSignal): Promise<string> {
   if (path === '-') throw usageError('--key-file expects a path', 'the key on standard input is --key-stdin');
-  const file = readFile(path, 'utf8').catch((cause) => {
+  const file = readLimited(path, MOST_BYTES).catch((cause) => {
     throw unusableKey(`cannot read the key file ${path}`, systemReason(cause), cause);
   });
-  return keyIn(await orInterrupted(file, interrupted));
+  return keyIn((await orInterrupted(file, interrupted)).toString());
 }
 
 /** @throws CliError with the reason why the key is invalid, without the key */

@@ -1,10 +1,14 @@
-import { open, readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { isJsonObject, parseJson } from '../../json-object.ts';
 import { jsonDocuments } from '../../json-tokens.ts';
 import type { Invocation } from '../command.ts';
 import { cannotWrite, fileError, usageError } from '../errors/cli-error.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import type { Query } from '../request/send-request.ts';
+import { readLimited } from './read-file.ts';
+
+/** Of a file of recorded responses. A string of Node.js holds about twice as many. */
+export const MOST_FIXTURE_BYTES = 256_000_000;
 
 /**
  * A file of recorded responses that a mock server can send: `{"base=EUR":<envelope>}` on each line, of which the last one
@@ -13,10 +17,11 @@ import type { Query } from '../request/send-request.ts';
  * @throws CliError for a file with other content, to which no response is added
  */
 export async function requireFixture(path: string): Promise<void> {
-  const text = await readFile(path, 'utf8').catch((cause) => {
-    if (cause.code === 'ENOENT') return '';
+  const bytes = await readLimited(path, MOST_FIXTURE_BYTES).catch((cause) => {
+    if (cause.code === 'ENOENT') return Buffer.alloc(0);
     throw fileError(`cannot read ${path}`, cause);
   });
+  const text = bytes.toString();
   const recorded = jsonDocuments(text).map((json) => parseJson(json));
   if (text.trim() === '' || recorded.some(isRecorded)) return;
   throw usageError(

@@ -16,7 +16,7 @@ const LARGEST = 1_000_000;
 /** The version that this program writes and understands. */
 const VERSION = 1;
 
-/** The object in the file; `undefined` when there is no file. @throws CliError that names the place of a fault */
+/** The object in the file; `undefined` if the file does not exist. @throws CliError that names the place of a fault */
 export async function readJsonFile(path: string): Promise<JsonObject | undefined> {
   const bytes = readIfThere(path);
   return bytes && parse(bytes, path);
@@ -182,7 +182,7 @@ function placeOf(text: string, at: number): Place {
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }
 
-/** config.json as it was read; empty when there is none. */
+/** The content of config.json: an empty object if the file does not exist. */
 export interface ConfigFile {
   readonly path: string | undefined;
   readonly document: JsonObject;
@@ -199,7 +199,7 @@ export async function readConfig(env: Io['env']): Promise<ConfigFile> {
   return path === undefined ? NO_CONFIG : { path, document: (await readJsonFile(path)) ?? {} };
 }
 
-/** What config.json says under `name`: for the profile, else for all. @throws CliError for what is neither text nor number */
+/** The value of a setting: that of the profile, or else that for all profiles. @throws CliError if it is an object or a list */
 export function configValue({ path, document }: ConfigFile, name: string, profile?: string): string | undefined {
   const own = profile === undefined ? undefined : ownSetting({ document }, name, profile);
   const value = own ?? memberOf(document, name);
@@ -238,7 +238,7 @@ export function changeConfig(
   return updateJsonFile(configPath(env), change, clock);
 }
 
-/** Of its own: a profile may be called `constructor`. */
+/** An own property only, because a profile can be called `constructor`. */
 export function memberOf(value: unknown, name: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }

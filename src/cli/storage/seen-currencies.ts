@@ -12,7 +12,7 @@ const CURRENCY = /^[A-Z]{3}$/;
 export function seenCurrencies(env: Io['env']): readonly string[] {
   const path = pathIn(stateFolder(env), 'currencies');
   try {
-    // Neither a pipe, whose reading would block, nor a link, whose target is of somebody else.
+    // Reading a pipe would block, and a link may lead to a file that is not part of fxrates.
     return path === undefined || !lstatSync(path).isFile()
       ? []
       : readFileSync(path, 'utf8')

@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { openConnection } from '../../../src/cli/request/connection.ts';
 import { realClock } from '../../../src/client/time/clock.ts';
 import { environmentProxy } from '../../../src/environment-proxy.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
+import { startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { startRawServer } from '../../helpers/raw-server.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 
@@ -33,8 +37,23 @@ test.each([
 
   expect(fetch).not.toBe(io.fetch);
   const sent = fetch(url, { method: 'GET', headers: {}, signal: AbortSignal.timeout(60_000), redirect: 'manual' });
-  await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', cause: { port: 1 } } });
+  await expect(sent).rejects.toMatchObject({ code: 'ECONNREFUSED', cause: { port: 1 } });
   await close();
+});
+
+test('a 407 of the service, behind a proxy, is a response like any other', async () => {
+  const body = '{"success":false,"error":{"code":"odd","message":"No.","status":407}}';
+  const service = createServer((_, response) => response.writeHead(407, { 'proxy-authenticate': 'Basic' }).end(body));
+  await once(service.listen(0), 'listening');
+  const proxy = await startConnectProxy({ port: (service.address() as AddressInfo).port });
+
+  const env = { HTTP_PROXY: proxy.url };
+  const { code, stderr } = await runCli('latest --base-url http://a.test --insecure-http', { env, clock: realClock });
+  await proxy.close();
+  service.close();
+
+  expect(code).toBe(9);
+  expect(stderr).toContain('No.');
 });
 
 test('host:port is an HTTP proxy, as in curl', async () => {
@@ -47,7 +66,7 @@ test('host:port is an HTTP proxy, as in curl', async () => {
     redirect: 'manual',
   });
 
-  await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', cause: { port: 1 } } });
+  await expect(sent).rejects.toMatchObject({ code: 'ECONNREFUSED', cause: { port: 1 } });
   await close();
 });
 

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { isJsonObject } from '../../../json-object.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted } from '../../io.ts';
@@ -6,6 +5,7 @@ import { memberTexts } from '../../json/select-value.ts';
 import { scalarText } from '../../output/delimited-text.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parameters.ts';
 import type { Query } from '../../request/send-request.ts';
+import { readLimited } from '../../storage/read-file.ts';
 import { quoteForShell } from '../../terminal/text.ts';
 
 /** Lines that cannot be used are listed up to this number. */
@@ -95,11 +95,15 @@ function unusableLines(faults: readonly string[], path: string): CliError {
   ]);
 }
 
+/** Of a file of queries: a million lines of 200 characters. */
+const MOST_BYTES = 200_000_000;
+
 async function readFileText(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((cause) => {
+  const bytes = await readLimited(path, MOST_BYTES).catch((cause) => {
     const hints = path.includes('=') ? [`Queries without a file:  --each ${path}`] : [];
     throw usageError(`cannot read the queries in ${path}`, systemReason(cause), hints);
   });
+  return bytes.toString();
 }
 
 async function readStdin(stdin: Io['stdin']): Promise<string> {

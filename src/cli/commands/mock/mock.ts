@@ -8,7 +8,7 @@ import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import { oneLine } from '../../../visible-text.ts';
 import { CliCommand, type Invocation } from '../../command.ts';
 import { CliError, changedCommand, usageError } from '../../errors/cli-error.ts';
-import { errorFacts } from '../../errors/print-error.ts';
+import { errorFacts, printError } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Io } from '../../io.ts';
 import { choiceOption, fileOption, parsedOption, repeatableOption, wholeNumber } from '../../options.ts';
@@ -224,7 +224,8 @@ async function runBesideMock(
   } catch (error) {
     return await reportSpawnFailure(error, command, invocation);
   } finally {
-    await mock.close();
+    // A state that cannot be written is reported. The exit code stays that of the command.
+    await mock.close().catch((error) => printError(error, screen, invocation.settings.verbose));
   }
 }
 

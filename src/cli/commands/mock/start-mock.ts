@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import type { PlanName } from '../../../generated/service.ts';
@@ -17,8 +15,10 @@ import type {
 } from '../../../mock-server/index.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { MOST_FIXTURE_BYTES } from '../../storage/fixture-file.ts';
 import { jsonTextOf } from '../../storage/json-file.ts';
+import { readLimited } from '../../storage/read-file.ts';
 import type { Screen } from '../../terminal/screen.ts';
 
 /** Options of `fxrates mock`, as parsed. */
@@ -84,22 +84,29 @@ export async function startMock(
   const mock = await createMock({ seed, clock, behaviour, replay, journalSize, setup: setupText }, setup);
   if (setup !== undefined) refuseIgnored(mock, setup, { plan, replay: paths.replay });
   const created = mock.setupKeys.map((key) => printedKey(key, mock));
-  const [first = printedKey(mock.createKey({ plan }), mock), ...others] = created;
+  if (created.length === 0) created.push(printedKey(mock.createKey({ plan }), mock));
   const isResumed = state !== undefined && existsSync(state);
   const listening = await mock.serve({ port, host, allowRemote, tls, adminToken, state }).catch((cause: unknown) => {
-    throw cannotUse(cause, state) ?? cannotUseTls(cause, paths) ?? cannotListen(cause, { host, port, argv });
+    throw (
+      cannotUse(cause, state, exitCodes.usage) ??
+      cannotUseTls(cause, paths) ??
+      cannotListen(cause, { host, port, argv })
+    );
   });
   // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
   const snapshot = mock.snapshot();
-  const main = isKnown(first, snapshot) ? first : printedKey(mock.createKey({ plan: first.plan }), mock);
-  const keys = [main, ...others.filter((other) => isKnown(other, snapshot))];
+  const [main, ...others] = await keysInUse(created, mock, snapshot);
   const warnings = isResumed
     ? overriddenByStateFile(state, snapshot, { now, frozen, seed, setup, replay: paths.replay })
     : [];
   for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) await screen.warn(warning);
   const certificate = paths.tlsCert && resolve(paths.tlsCert);
-  return { ...listening, server: mock, key: main.key, plan: main.plan, keys, certificate };
+  const close = () =>
+    listening.close().catch((cause: unknown) => {
+      throw cannotUse(cause, state, exitCodes.failure) ?? cause;
+    });
+  return { ...listening, close, server: mock, key: main.key, plan: main.plan, keys: [main, ...others], certificate };
 }
 
 /** The printed URL has a loopback address, also if other machines can connect. */
@@ -156,18 +163,31 @@ async function createMock(options: MockServerOptions, path = ''): Promise<MockSe
   }
 }
 
+/** The created keys that the state has. The first one is replaced by a new key of its plan if the state does not have it. */
+async function keysInUse(
+  [first, ...others]: readonly PrintedKey[],
+  mock: MockServer,
+  snapshot: Snapshot,
+): Promise<readonly [PrintedKey, ...PrintedKey[]]> {
+  const isFirstKnown = first !== undefined && (await isKnown(first, snapshot));
+  const main = isFirstKnown ? first : printedKey(mock.createKey({ plan: first?.plan }), mock);
+  const known = await Promise.all(others.map((other) => isKnown(other, snapshot)));
+  return [main, ...others.filter((_, index) => known[index])];
+}
+
 /** Whether the state has this key: a state file of an earlier run with the same seed and setup does. */
-function isKnown({ id, key, plan, state }: PrintedKey, { accounts, keys }: Snapshot): boolean {
+async function isKnown({ id, key, plan, state }: PrintedKey, { accounts, keys }: Snapshot): Promise<boolean> {
+  const { createHash } = await import('node:crypto'); // only here, because it takes a tenth of the time of `--help`
   const hash = createHash('sha256').update(key).digest('hex');
   const known = keys.find((record) => record.id === id && record.hash === hash);
   if (known === undefined || (known.revokedAt === null) !== (state === 'active')) return false;
   return accounts.some((account) => account.id === known.accountId && account.plan === plan);
 }
 
-function cannotUse(error: unknown, state: string | undefined): CliError | undefined {
+function cannotUse(error: unknown, state: string | undefined, exitCode: ExitCode): CliError | undefined {
   const isOfState = error instanceof Error && 'code' in error && /^state_(?:unusable|in_use)$/.test(String(error.code));
   if (state === undefined || !isOfState) return undefined;
-  return new CliError(error.message.replace(/\.$/, ''), { code: 'file', exitCode: exitCodes.usage, cause: error });
+  return new CliError(error.message.replace(/\.$/, ''), { code: 'file', exitCode, cause: error });
 }
 
 /** The error for the certificate or key file that the mock has rejected; `undefined` for another error. */
@@ -243,15 +263,18 @@ async function readTls({ tlsCert, tlsKey }: TlsPaths): Promise<TlsOptions | unde
   return { cert, key };
 }
 
-function readBytes(path: string, expected: string): Promise<Buffer> {
-  return readFile(path).catch((cause) => {
+/** Of a setup, switches or a certificate. */
+const MOST_BYTES = 64_000_000;
+
+function readBytes(path: string, expected: string, mostBytes = MOST_BYTES): Promise<Buffer> {
+  return readLimited(path, mostBytes).catch((cause) => {
     throw unusable(path, `${systemReason(cause)}; expected ${expected}`, cause);
   });
 }
 
 /** A JSON text, or the lines that `latest --fixture-out` appends, of which the last one may be incomplete. */
 async function readRecorded(path: string): Promise<string> {
-  const bytes = await readBytes(path, 'a file of recorded responses');
+  const bytes = await readBytes(path, 'a file of recorded responses', MOST_FIXTURE_BYTES);
   const text = bytes.toString();
   if (jsonDocuments(text).length > 0) return text;
   return readJson(path, 'a file of recorded responses');

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -162,6 +163,26 @@ test('offers no profiles if config.json cannot be used', async () => {
   writeFileSync(join(folder, 'config.json'), '{ "profiles": ');
 
   expect((await ask(['latest', '--profile', ''], { FXRATES_CONFIG_DIR: folder })).candidates).toEqual([]);
+});
+
+test.skipIf(process.platform === 'win32').each([
+  ['a link', (path: string, target: string) => symlinkSync(target, path)],
+  ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+])('%s in place of the file of currencies is neither read nor written', async (_, make) => {
+  const state = mkdtempSync(join(tmpdir(), 'fxrates-currencies-'));
+  const path = join(state, 'fxrates', 'currencies');
+  const target = join(state, 'notes');
+  mkdirSync(join(state, 'fxrates'));
+  writeFileSync(target, 'EUR of a user\n');
+  make(path, target);
+  const before = lstatSync(path).mode;
+
+  const { code } = await runCli('latest', { env: { XDG_STATE_HOME: state }, replies: success({ base: 'USD' }) });
+  const { candidates } = await ask(['latest', 'base='], { XDG_STATE_HOME: state });
+
+  expect({ code, candidates }).toEqual({ code: 0, candidates: [] });
+  expect(lstatSync(path).mode).toBe(before);
+  expect(readFileSync(target, 'utf8')).toBe('EUR of a user\n');
 });
 
 test('offers the currencies in responses of latest', async () => {

@@ -273,6 +273,21 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
+test
+  .skipIf(process.platform === 'win32')
+  .each([
+    'mock --port 0 --setup /dev/zero',
+    'mock --port 0 --behaviour /dev/zero',
+    'latest --fixture-out /dev/zero',
+    'quota --key-file /dev/zero',
+    'batch /dev/zero',
+  ])('%s ends: a device without an end is not read as a whole', async (line) => {
+  const { code, stderr } = await runCli(line);
+
+  expect([1, 2, 3]).toContain(code);
+  expect(stderr).toMatch(/it has more than \d+ bytes/);
+});
+
 test.each(['--state', '--setup', '--replay', '--tls-cert', '--tls-key'])(
   'refuses an empty path of %s',
   async (option) => {

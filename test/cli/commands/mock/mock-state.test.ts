@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../../../src/cli/main.ts';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
-import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
+import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
 import { quiet } from '../../../helpers/fake-clock.ts';
 
 interface Ready {
@@ -130,6 +130,32 @@ test('--behaviour overrides the switches in the file', async () => {
   });
 
   expect(status).toBe(403);
+});
+
+test('a state file that cannot be written at the end is reported, and the exit code stays that of the command', async () => {
+  const state = newState();
+  const spawn: FakeIoOptions['spawn'] = () => {
+    rmSync(dirname(state), { recursive: true });
+    return { exited: Promise.resolve({ code: 7, signal: null }), kill: () => undefined };
+  };
+
+  const { code, stderr } = await runCli(['mock', '--state', state, '--', 'npm', 'test'], { spawn });
+
+  expect(code).toBe(7);
+  expect(stderr).toMatch(/fxrates: The state file .* (cannot be written|is now in use)/s);
+  expect(stderr).not.toContain('bug');
+});
+
+test('a state file that cannot be written at the end of a server is exit code 1', async () => {
+  const state = newState();
+  const io = new FakeIo();
+  const exited = main(['mock', '--port', '0', '--state', state], io);
+  while (!io.written.stdout.includes('\n')) await quiet();
+  rmSync(dirname(state), { recursive: true });
+  io.interrupt('SIGTERM');
+
+  expect(await exited).toBe(1);
+  expect(io.written.stderr).not.toContain('bug');
 });
 
 test('a damaged state file is rejected with its name and the next step', async () => {
