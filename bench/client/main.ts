@@ -12,10 +12,10 @@ import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { median } from '../median.ts';
 import { reportChanges } from '../recorded.ts';
 import { table } from '../table.ts';
 import { type Call, CONTENDERS } from './contenders.ts';
-import { type Measured, measureInTurns } from './measure.ts';
 
 const CONCURRENCIES = [1, 16];
 const API_KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
@@ -78,4 +78,65 @@ function tableOf(rows: readonly Measured[]): string {
     ...[name, callsPerSecond.toFixed(0), cpuMicroseconds.toFixed(0), throughput.toFixed(2), cpu.toFixed(2)],
   ]);
   return table(['', 'calls/s', 'CPU µs per call', 'throughput / bare', 'CPU / bare'], cells);
+}
+
+interface MeasureOptions {
+  readonly concurrency: number;
+  /** Calls in one turn. */
+  readonly calls: number;
+  readonly rounds: number;
+}
+
+/** Medians over all rounds. */
+interface Measured {
+  readonly name: string;
+  readonly callsPerSecond: number;
+  readonly cpuMicroseconds: number;
+  /** Relative to the first contender; higher is better. */
+  readonly throughput: number;
+  /** Relative to the first contender; lower is better. */
+  readonly cpu: number;
+}
+
+interface Turn {
+  readonly callsPerSecond: number;
+  readonly cpuMicroseconds: number;
+}
+
+/** Runs the contenders in turn. The first round is a warm-up and is not counted. */
+async function measureInTurns(
+  contenders: ReadonlyMap<string, Call>,
+  { concurrency, calls, rounds }: MeasureOptions,
+): Promise<Measured[]> {
+  const turns = new Map<string, Turn[]>();
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, call] of contenders) {
+      const turn = await takeTurn(call, concurrency, calls);
+      if (round > 0) turns.set(name, [...(turns.get(name) ?? []), turn]);
+    }
+  }
+  const medians = [...turns].map(([name, all]) => ({
+    name,
+    callsPerSecond: median(all.map(({ callsPerSecond }) => callsPerSecond)),
+    cpuMicroseconds: median(all.map(({ cpuMicroseconds }) => cpuMicroseconds)),
+  }));
+  const [first] = medians;
+  return medians.map((row) => ({
+    ...row,
+    throughput: row.callsPerSecond / (first?.callsPerSecond ?? 1),
+    cpu: row.cpuMicroseconds / (first?.cpuMicroseconds ?? 1),
+  }));
+}
+
+async function takeTurn(call: Call, concurrency: number, calls: number): Promise<Turn> {
+  let n = 0;
+  const worker = async () => {
+    while (n < calls) await call(n++);
+  };
+  const cpuBefore = process.cpuUsage();
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return { callsPerSecond: calls / seconds, cpuMicroseconds: (user + system) / calls };
 }

@@ -1,7 +1,6 @@
 /**
  * Measures the mock server, compared with a bare node:http server, Prism, Mockoon and json-server:
- * `npm ci --prefix bench && npm run bench:mock`; `--json`, `--record`, `--only throughput,start-up,in-process,memory`,
- * `--no-peers`.
+ * `npm ci --prefix bench && npm run bench:mock`; `--json`, `--record`, `--only throughput,start-up,memory`, `--no-peers`.
  *
  * A ratio compares servers of one run, which are measured in turn. Each server has its own process, and so has each
  * part: memory and compiled code of one part do not affect the next one.
@@ -10,14 +9,10 @@ import { spawnSync } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { reportChanges } from '../recorded.ts';
-import { asRecords, asText, type Figures, ratiosOf } from './figures.ts';
+import { table } from '../table.ts';
+import { type Figures, memory, startUp, throughput } from './parts.ts';
 
-const PARTS = {
-  throughput: async () => (await import('./throughput.ts')).throughput(values),
-  'start-up': async () => (await import('./start-up.ts')).startUp(),
-  'in-process': async () => (await import('./in-process.ts')).inProcess(),
-  memory: async () => (await import('./memory.ts')).memory(),
-};
+const PARTS = { throughput, 'start-up': startUp, memory };
 type Part = keyof typeof PARTS;
 
 const { values } = parseArgs({
@@ -32,18 +27,16 @@ const { values } = parseArgs({
 });
 
 if (values.part === undefined) report(values.only.split(',').map(named));
-else process.stdout.write(JSON.stringify(await PARTS[named(values.part)]()));
+else process.stdout.write(JSON.stringify(await PARTS[named(values.part)]({ withPeers: values.peers })));
 
 function report(parts: readonly Part[]): void {
   const date = new Date().toISOString();
   const loadAtStart = loadavg()[0];
   const all = parts.map((part): [Part, Figures] => [part, inProcessOfItsOwn(part)]);
   const facts = { date, node: process.version, loadAtStart, loadAtEnd: loadavg()[0] };
-  const records = Object.fromEntries(all.map(([part, figures]) => [part, asRecords(figures)]));
   const texts = [...all.map(([, figures]) => asText(figures)), JSON.stringify(facts)];
-  process.stdout.write(
-    `${values.json ? JSON.stringify({ ...facts, ...records }, undefined, 2) : texts.join('\n\n')}\n`,
-  );
+  const json = { ...facts, ...Object.fromEntries(all) };
+  process.stdout.write(`${values.json ? JSON.stringify(json, undefined, 2) : texts.join('\n\n')}\n`);
   const figures = Object.assign({}, ...all.map(([part, ofPart]) => ratiosOf(part, ofPart)));
   reportChanges({ bench: 'mock', node: process.version, figures, isRecorded: values.record });
 }
@@ -60,6 +53,22 @@ function inProcessOfItsOwn(part: Part): Figures {
 }
 
 function named(part: string): Part {
-  if (part in PARTS) return part as Part;
+  if (Object.hasOwn(PARTS, part)) return part as Part;
   throw new Error(`${part} is none of ${Object.keys(PARTS).join(', ')}.`);
+}
+
+/** The columns that do not depend on the machine: ratios, whose heads have a slash, and bytes. */
+function ratiosOf(part: string, { heads, rows }: Figures): Record<string, number> {
+  const kept = heads.flatMap((head, place) => (/\/ |bytes/i.test(head) ? [{ head, place }] : []));
+  return Object.fromEntries(
+    rows.flatMap((row) => kept.map(({ head, place }) => [`${part}: ${row[0]}, ${head}`, Number(row[place])])),
+  );
+}
+
+function asText({ heads, rows, notes }: Figures): string {
+  const cells = rows.map(([name, ...figures]) => [
+    name,
+    ...figures.map((figure) => figure.toFixed(Math.abs(figure) < 10 ? 2 : 0)),
+  ]);
+  return [table(heads, cells), ...notes].join('\n\n');
 }

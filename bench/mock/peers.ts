@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import type { RecordedResponse } from './recorded-response.ts';
-import type { ServerProgram } from './server-process.ts';
+import type { RecordedResponse, ServerProgram } from './servers.ts';
 
 const packages = join(import.meta.dirname, '../node_modules');
 

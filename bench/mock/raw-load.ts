@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { LATEST } from './recorded-response.ts';
+import { LATEST } from './servers.ts';
 
 export interface RawLoad {
   readonly keys: readonly string[];
