@@ -11,6 +11,8 @@
  * proportions, for all contenders alike. Loopback and CPU are not faster: one of their milliseconds counts as 5, about
  * what a network would cost. `--speed 1` runs in real time and must show the same.
  *
+ * `--real` measures fxrates behind rate limiters in wide use instead (real-limiters.ts).
+ *
  * Options: `--record`, `--only fxrates,ky` (names in contenders.ts), `--quick` (sliding window, 1 process), `--runs 5`,
  * `--json`, `--speed 5`, `--jobs 12` (parallel runs).
  */
@@ -36,8 +38,14 @@ const { values } = parseArgs({
     speed: { type: 'string', default: '5' },
     jobs: { type: 'string', default: '12' },
     record: { type: 'boolean', default: false },
+    real: { type: 'boolean', default: false },
   },
 });
+if (values.real) {
+  const { measureRealLimiters } = await import('./real-limiters.ts');
+  await measureRealLimiters({ isJson: values.json, isRecorded: values.record });
+  process.exit();
+}
 const contenders = chooseContenders(values.only?.split(','));
 const situations = values.quick ? QUICK_SITUATIONS : SITUATIONS;
 const speed = Number(values.speed);

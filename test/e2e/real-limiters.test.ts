@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { runInVirtualTime, runOnNginx } from '../helpers/real-limiter-run.ts';
+import { hasNginx, REAL_LIMITERS } from '../helpers/real-limiters.mjs';
+
+test.each([
+  { name: 'express-rate-limit', seconds: 121 },
+  { name: '@fastify/rate-limit', seconds: 121 },
+  { name: 'rate-limiter-flexible', seconds: 121 },
+  { name: 'rate-limiter-flexible, blockDuration: 75', seconds: 136 },
+] as const)('$name: of 75 calls at once, one is refused and none fails', async ({ name, seconds }) => {
+  const run = await runInVirtualTime(REAL_LIMITERS[name], 75);
+
+  expect(run).toMatchObject({ failed: 0, refused: 1 });
+  expect(run.seconds).toBeLessThanOrEqual(seconds);
+});
+
+test.skipIf(!hasNginx)(
+  'nginx without Retry-After: at most the calls in flight are refused, and none fails',
+  async () => {
+    const run = await runOnNginx(40, { speed: 20 });
+
+    expect(run.failed).toBe(0);
+    expect(run.refused).toBeLessThanOrEqual(16);
+  },
+);
