@@ -123,18 +123,14 @@ export interface CallResult<Data> {
 
 /** A promise of the data, with a method that returns data and meta of the same call. */
 export function createApiCall<Data>(result: Promise<CallResult<Data>>): ApiCall<Data> {
-  let meta: (() => ResponseMeta) | undefined;
-  const succeeded = (ended: CallResult<Data>) => {
-    meta = ended.meta;
-    return ended.data;
-  };
   const failed = (error: unknown): never => {
     throw errorForCaller(error, failed);
   };
-  const data = result.then(succeeded, failed);
-  // Based on `data`, not on `result`: only then does V8 find the function that awaits this promise.
-  const withMeta = () => data.then((value) => ({ data: value, meta: (meta as () => ResponseMeta)() })); // set above
-  return Object.assign(data, { withMeta });
+  const data = result.then((ended) => ended.data, failed);
+  return Object.assign(data, {
+    // Waits for `data`, not only for `result`: only then does V8 find the function that awaits this promise.
+    withMeta: () => data.then(async (value) => ({ data: value, meta: (await result).meta() })),
+  });
 }
 
 /** The output of the caller's own schema for `data`. @throws ResponseError with the schema's issues and `details()` */

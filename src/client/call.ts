@@ -3,7 +3,7 @@ import type { Attempt } from './errors/errors.ts';
 import type { ApiKey } from './key/api-key.ts';
 import type { Priority } from './limits/request-queue.ts';
 import type { Cancellation } from './time/abort.ts';
-import type { ResponseHeaders } from './transport/transport.ts';
+import type { HeaderList } from './transport/transport.ts';
 
 /** The endpoint of a call: an operation of the contract, or a path given to `get`. */
 export interface Endpoint {
@@ -109,7 +109,7 @@ export class Call {
 /** A success. */
 export interface ApiResponse {
   readonly status: number;
-  readonly headers: ResponseHeaders;
+  readonly headers: HeaderList;
   readonly rawBody: string;
   readonly data: unknown;
   /** Set if the response comes from a store. */

@@ -1,16 +1,14 @@
 import type { OperationTypes } from '../generated/operation-methods.ts';
 import { type Operation, type OperationId, operations, type Parameter } from '../generated/operations.ts';
-import { querySchemas } from '../generated/schemas.ts';
+import { querySchemas, responseSchemas } from '../generated/schemas.ts';
 import { definedOf, isJsonObject } from '../json-object.ts';
 import { createOperationFinder, fillPath } from '../operation-path.ts';
 import { parseSchema } from '../parse-schema.ts';
 import type { CallOptions } from './api-call.ts';
 import type { Endpoint, ParsedEnvelope } from './call.ts';
-import { refuse, refuseKeyParameters } from './config/checks.ts';
-import { optionNames } from './config/option-table.ts';
+import { refuse } from './config/checks.ts';
 import { ConfigError } from './errors/errors.ts';
 import { describeValue } from './errors/program-values.ts';
-import { parseOperation } from './parse-response.ts';
 
 /** The query of an operation; `undefined` if it takes none. */
 export type OperationQuery<Id extends OperationId> = OperationTypes[Id]['query'];
@@ -35,9 +33,7 @@ export interface GetOptions extends CallOptions {
 /** The endpoint of an operation, with its parameters checked. @throws ConfigError that names the parameter. */
 export function operationEndpoint(id: OperationId, parameters: object = {}): Endpoint {
   const operation: Operation = operations[id];
-  requirePlainObject(parameters);
-  const values = definedOf(parameters as Readonly<Record<string, unknown>>);
-  refuseKeyParameters(values);
+  const values = parametersIn(parameters);
   // Parameters that the contract does not name are checked when the target is built.
   const isUnnamed = operation.query === 'free-form' && operation.parameters.length === 0;
   const checked = isUnnamed ? undefined : parseSchema(querySchemas[id], values);
@@ -49,6 +45,12 @@ export function operationEndpoint(id: OperationId, parameters: object = {}): End
   }
   const target = buildOperationTarget(operation, values);
   return { name: id, target, consumesQuota: operation.consumesQuota, parse: (body) => parseOperation(id, body) };
+}
+
+/** The data of a success of an operation, or its issues. */
+function parseOperation(id: OperationId, body: unknown): ParsedEnvelope {
+  const parsed = parseSchema(responseSchemas[id], body);
+  return parsed.success ? { data: (parsed.data as { readonly data: unknown }).data } : { issues: parsed.error.issues };
 }
 
 /** Warnings of an operation or parameters that the contract marks as deprecated. */
@@ -66,7 +68,7 @@ const findOperation = createOperationFinder(Object.values<Operation & { readonly
 /** An endpoint that the contract does not have; only the envelope of its responses is validated. */
 export function pathEndpoint(given: unknown, query: Readonly<Record<string, unknown>> | undefined): Endpoint {
   const path = checkPath(given);
-  const target = buildTarget(path, query);
+  const target = query === undefined ? path : buildTarget(path, parametersIn(query));
   const known = findOperation(path)?.operation;
   if (known === undefined) return { name: path, target, consumesQuota: true, parse: parseEnvelope };
   const { id, consumesQuota } = known;
@@ -79,7 +81,7 @@ function parseEnvelope(body: unknown): ParsedEnvelope {
 }
 
 /** Path and query of an operation, whose values are in one object. @throws ConfigError that names the parameter */
-export function buildOperationTarget(operation: Operation, values: Readonly<Record<string, unknown>>): string {
+export function buildOperationTarget(operation: Operation, values: Parameters): string {
   const { path, query, parameters } = operation;
   if (query !== 'named') return buildTarget(path, values);
   const texts = new Map(
@@ -100,7 +102,8 @@ export function buildOperationTarget(operation: Operation, values: Readonly<Reco
 
 /** One text per occurrence of the name in the query. */
 function parameterTexts({ name, list }: Parameter, value: unknown): readonly string[] {
-  const items = itemsOf(value).map((item) => textOf(name, item));
+  const given: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const items = given.filter((item) => item !== undefined).map((item) => textOf(name, item));
   if (list === undefined) return items;
   if (items.length === 0) throw new ConfigError(`'${name}': expected at least one value, got an empty list`);
   if (list === 'repeated') return items;
@@ -129,19 +132,32 @@ function percentEncoded(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** Path and query as sent, without the key. */
-export function buildTarget(path: string, query: Readonly<Record<string, unknown>> | undefined): string {
-  if (query === undefined) return path;
-  requirePlainObject(query);
-  refuseKeyParameters(query);
-  for (const name of Object.keys(query)) refuseCallOption(name);
+/** Path and query as sent, without the key. @throws ConfigError for an option of the call among the parameters */
+function buildTarget(path: string, query: Parameters): string {
+  for (const name of Object.keys(query)) {
+    if (!Object.hasOwn(NOT_PARAMETERS, name)) continue;
+    const next = `pass it after the query: fx.latest(query, { ${name} })`;
+    throw new ConfigError(`query: '${name}' is an option of the call, not a query parameter; ${next}`);
+  }
   return withQuery(path, query);
 }
 
-function withQuery(path: string, query: Readonly<Record<string, unknown>>): string {
+/** Options of a call that no service has as parameters. Sent as parameters, they would have no effect. */
+const NOT_PARAMETERS: Readonly<Record<Exclude<keyof CallOptions, 'signal' | 'priority' | 'headers'>, true>> = {
+  timeoutMs: true,
+  deadlineMs: true,
+  maxRetries: true,
+  onLimit: true,
+  coalesce: true,
+  maxAgeMs: true,
+};
+
+function withQuery(path: string, query: Parameters): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    for (const item of itemsOf(value)) search.append(name, textOf(name, item));
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined) search.append(name, textOf(name, item));
+    }
   }
   return search.size === 0 ? path : `${path}?${search}`;
 }
@@ -174,28 +190,23 @@ function hasDotSegment(path: string): boolean {
   return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}(;|$)/.test(segment));
 }
 
-/** The parameters of other objects, such as `URLSearchParams`, would be lost. */
-function requirePlainObject(query: unknown): void {
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** The parameters that are set. @throws ConfigError for the key, and for other objects, such as `URLSearchParams` */
+function parametersIn(query: unknown): Parameters {
   if (Object.prototype.toString.call(query) !== '[object Object]') refuse('query', query, 'an object of parameters');
+  const set = definedOf(query as Parameters); // as checked
+  refuseKeyParameter(Object.keys(set));
+  return set;
 }
 
-/** The values to send under one name; `undefined` is omitted. */
-function itemsOf(value: unknown): readonly unknown[] {
-  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return items.filter((item) => item !== undefined);
-}
-
-/** Options of a call that a service could also use as parameters. */
-const ALSO_PARAMETERS: readonly string[] = ['signal', 'priority', 'headers', 'schema'];
-
-/** Sent as parameters, they would have no effect. */
-const CALL_OPTIONS: readonly string[] = optionNames('call').filter((name) => !ALSO_PARAMETERS.includes(name));
-
-function refuseCallOption(name: string): void {
-  if (!CALL_OPTIONS.includes(name)) return;
-  throw new ConfigError(
-    `query: '${name}' is an option of the call, not a query parameter; pass it after the query: fx.latest(query, { ${name} })`,
-  );
+/** `option`: the name in the error. @throws ConfigError */
+export function refuseKeyParameter(names: Iterable<string>, option = 'query'): void {
+  for (const name of names) {
+    if (name.toLowerCase() !== 'api_key') continue;
+    const next = "because the client sends the key; to send it in the URL, set auth: 'query'";
+    throw new ConfigError(`${option}: 'api_key' cannot be set, ${next}`);
+  }
 }
 
 function textOf(name: string, value: unknown): string {

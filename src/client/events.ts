@@ -3,12 +3,12 @@ import type { QuotaData } from '../generated/types.ts';
 import { maskKeysIn } from '../mask-key.ts';
 import { processState } from '../process-state.ts';
 import type { ResponseMeta } from './api-call.ts';
-import type { Call, QuotaReason } from './call.ts';
+import type { AttemptOutcome, Call, QuotaReason } from './call.ts';
 import { type Attempt, FxRatesError, type FxRatesErrorKind, requestIdOf } from './errors/errors.ts';
 import { callHook } from './errors/program-values.ts';
 import type { KeyLimits } from './key/key-limits.ts';
 import type { UnitEstimate } from './limits/retry-after.ts';
-import type { ResponseHeaders } from './transport/transport.ts';
+import { headersOf } from './transport/transport.ts';
 
 /** The fields of every event. */
 export interface KeyEvent {
@@ -176,7 +176,7 @@ interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs' | 'until'> {
 
 interface EndedAttempt {
   readonly durationMs: number;
-  readonly headers: ResponseHeaders | Headers | undefined;
+  readonly outcome: AttemptOutcome;
 }
 
 /** Calls the hooks and the logger. No event contains the full key. */
@@ -192,10 +192,10 @@ export class ClientEvents {
   readonly #warn = (message: string) => this.#hooks.logger?.warn(message);
 
   /** Reports the last attempt of the call, which has ended. */
-  request(subject: EventSubject, call: Call, { durationMs, headers }: EndedAttempt): void {
+  request(subject: EventSubject, call: Call, { durationMs, outcome }: EndedAttempt): void {
     this.#emit(this.#hooks.onRequest, () => {
       const { attempts } = call;
-      const requestId = requestIdOf(headers);
+      const requestId = requestIdIn(outcome);
       const ended = attempts[attempts.length - 1] as Attempt; // it was added already
       return {
         ...about(subject),
@@ -247,6 +247,11 @@ function warnProcessOnce(message: string, code: string): void {
   if (codes.has(code)) return;
   codes.add(code);
   process.emitWarning(message, { type: 'FxRatesWarning', code });
+}
+
+function requestIdIn(outcome: AttemptOutcome): string | undefined {
+  if ('rawBody' in outcome) return requestIdOf(headersOf(outcome.headers));
+  return outcome.error instanceof FxRatesError ? outcome.error.requestId : undefined;
 }
 
 function about(subject: EventSubject): KeyEvent {
@@ -337,11 +342,12 @@ export interface CallTrace {
 }
 
 const channel = tracingChannel<unknown, CallTrace>('fxrates:call');
-const channels = [channel.start, channel.end, channel.asyncStart, channel.asyncEnd, channel.error];
 
 /** Whether the channel has a subscriber. Without one, no trace is created. */
 export function isTraced(): boolean {
-  return channels.some(({ hasSubscribers }) => hasSubscribers);
+  const { start, end, asyncStart, asyncEnd, error } = channel;
+  const sync = start.hasSubscribers || end.hasSubscribers;
+  return sync || asyncStart.hasSubscribers || asyncEnd.hasSubscribers || error.hasSubscribers;
 }
 
 interface TracedCall<Result> {

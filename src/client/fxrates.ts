@@ -13,6 +13,7 @@ import {
 import { Batch, type BatchOptions, type BatchQueries, type QueryOperation } from './batch.ts';
 import type { Endpoint } from './call.ts';
 import {
+  type CallerSettings,
   inheritedOptions,
   type OpenSettings,
   resolveBatch,
@@ -31,15 +32,14 @@ import {
 import { withCallId } from './errors/caller-error.ts';
 import { ConfigError } from './errors/errors.ts';
 import { ClientEvents, isTraced, traceCall } from './events.ts';
-import type { KeySource } from './key/api-key.ts';
 import type { KeyLimits } from './key/key-limits.ts';
 import type { QuotaEstimate } from './key/key-quota.ts';
 import type { KeyState } from './key/key-state.ts';
 import { Lifetime } from './lifetime.ts';
 import { dataWithTextNumbers, type Numbers, type WithNumbers } from './numbers.ts';
-import type { AnyOptions, FxRatesOptions } from './options.ts';
+import type { FxRatesOptions } from './options.ts';
 import { payloadContext } from './parse-response.ts';
-import { type Connection, canConnect, checkGivenKey, connect } from './pipeline.ts';
+import { type ClientParts, type Connection, connect, requireConnection } from './pipeline.ts';
 import { createPoll, type Poll, type PollOptions, type PollQueries } from './poll.ts';
 import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
 import { type Caller, type CallResponse, metaOf, waitAsCaller } from './steps/share-request.ts';
@@ -54,12 +54,11 @@ import { Timers } from './time/timers.ts';
  * const rates = await fx.latest({ base: 'EUR' });
  */
 export class FxRates<ClientNumbers extends Numbers = 'number'> extends OperationMethods<ClientNumbers> {
-  readonly #options: AnyOptions;
+  readonly #parts: ClientParts;
   readonly #settings: OpenSettings;
   readonly #lifetime: Lifetime;
-  readonly #events: ClientEvents;
-  readonly #timers: Timers;
-  readonly #connect: () => Connection;
+  /** The settings of a call without options. */
+  readonly #usual: CallerSettings;
   #connection: Connection | undefined;
 
   /**
@@ -68,22 +67,27 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    *
    * @throws {ConfigError} if an option is wrong
    */
-  constructor(options: FxRatesOptions<ClientNumbers> = {}) {
+  constructor(options?: FxRatesOptions<ClientNumbers>);
+  /** @internal Creates a client that shares these parts of another. */
+  constructor(options: FxRatesOptions<ClientNumbers>, parent: Pick<ClientParts, 'lifetime' | 'keys'>);
+  constructor(options: FxRatesOptions<ClientNumbers> = {}, parent?: Pick<ClientParts, 'lifetime' | 'keys'>) {
     super();
-    const parent = parents.get(options);
-    this.#options = options;
     this.#settings = resolveOptions(options);
+    this.#usual = resolveCall({}, this.#settings);
     this.#lifetime = new Lifetime(parent?.lifetime);
-    this.#events = new ClientEvents(options, this.#lifetime.warned);
-    this.#timers = new Timers(this.#settings.clock);
+    this.#parts = {
+      options,
+      settings: this.#settings,
+      lifetime: this.#lifetime,
+      events: new ClientEvents(options, this.#lifetime.warned),
+      timers: new Timers(this.#settings.clock),
+      keys: parent?.keys,
+    };
     if (this.#settings.auth === 'query') {
-      this.#events.warnOnce("auth: 'query' puts the API key into URLs, which appear in logs; use 'bearer' if possible");
+      const why = "auth: 'query' puts the API key into URLs, which appear in logs; use 'bearer' if possible";
+      this.#parts.events.warnOnce(why);
     }
-    const own = { settings: this.#settings, events: this.#events, timers: this.#timers, lifetime: this.#lifetime };
-    const parts = { options, ...own, keys: parent?.keys };
-    this.#connect = () => connect(parts);
-    if (canConnect(parts)) this.#connection = connect(parts);
-    else checkGivenKey(options);
+    this.#connection = connect(this.#parts);
   }
 
   /**
@@ -181,10 +185,10 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    * @throws {ConfigError} if an option is wrong
    */
   withOptions<Chosen extends Numbers = ClientNumbers>(options: FxRatesOptions<Chosen> = {}): FxRates<Chosen> {
-    const merged = inheritedOptions(options, { options: this.#options, cache: this.#settings.cache });
+    const merged = inheritedOptions(options, { options: this.#parts.options, cache: this.#settings.cache });
     const keys = options.apiKey === undefined ? this.#connection?.keys : undefined;
-    parents.set(merged, { lifetime: this.#lifetime, keys });
-    return newClient(merged as FxRatesOptions<Chosen>); // `options` may override the type of numbers
+    // `options` may override the type of numbers.
+    return derivedClient(merged as FxRatesOptions<Chosen>, { lifetime: this.#lifetime, keys });
   }
 
   /**
@@ -218,33 +222,27 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     return key && states?.of(key);
   }
 
-  protected override request<Data>(
-    id: OperationId,
-    query: object | undefined,
-    options: CallOptions = {},
-  ): ApiCall<Data> {
-    for (const warning of deprecations(id, query)) this.#events.warnOnce(warning);
+  protected override request<Data>(id: OperationId, query: object | undefined, options?: CallOptions): ApiCall<Data> {
+    for (const warning of deprecations(id, query)) this.#parts.events.warnOnce(warning);
     return createApiCall(this.#call<Data>(() => operationEndpoint(id, query), options));
   }
 
   async #call<Data>(
     endpointOf: () => Endpoint,
-    options: CallOptions & Partial<SchemaCallOptions<StandardSchema>>,
+    options: (CallOptions & Partial<SchemaCallOptions<StandardSchema>>) | undefined,
   ): Promise<CallResult<Data>> {
-    const { time } = this.#settings;
-    const startedAt = time.now();
+    const startedAt = this.#settings.time.now();
     this.#lifetime.requireOpen();
-    this.#connection ??= this.#connect();
-    const { settings, signal, deadlineMs } = resolveCall(options, this.#settings);
-    const endpoint = endpointOf();
-    const caller = { endpoint, settings, signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
-    const { send } = this.#connection;
-    const call = { caller, startedAt, schema: options.schema };
-    if (!isTraced()) return this.#finish(await send(caller), call);
+    this.#connection ??= requireConnection(this.#parts);
+    const { calls } = this.#connection;
+    const { settings, signal, deadlineMs } = options === undefined ? this.#usual : resolveCall(options, this.#settings);
+    const caller = { endpoint: endpointOf(), settings, signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
+    const call = { caller, startedAt, schema: options?.schema };
+    if (!isTraced()) return this.#finish(await calls.send(caller), call);
     return traceCall({
-      operation: this.#redact(endpoint.name),
-      target: this.#redact(endpoint.target),
-      call: async () => this.#finish<Data>(await send(caller), call),
+      operation: this.#redact(caller.endpoint.name),
+      target: this.#redact(caller.endpoint.target),
+      call: async () => this.#finish<Data>(await calls.send(caller), call),
       describe: (result) => {
         const known = { key: this.#connection?.keys.known()?.masked, limits: this.limits() };
         if (result === undefined) return known;
@@ -260,25 +258,34 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   /** Converts the numbers and checks the data with the caller's schema. Without a schema, the result is no promise. */
-  #finish<Data>(
-    received: CallResponse,
-    { caller, startedAt, schema }: FinishingCall,
-  ): CallResult<Data> | Promise<CallResult<Data>> {
+  #finish<Data>(received: CallResponse, finishing: FinishingCall): CallResult<Data> | Promise<CallResult<Data>> {
     const { time, numbers } = this.#settings;
-    const { response, call } = received;
-    const key = this.#connection?.keys.known();
+    const { response } = received;
     // Parsed from the text, because clients with another option `numbers` share cached responses.
     const parsed = numbers === 'number' ? response.data : dataWithTextNumbers(response.rawBody);
-    const resultOf = (data: unknown): CallResult<Data> => {
-      const durationMs = time.now() - startedAt;
-      // The schema of the operation or of the caller has checked the data.
-      return { data: data as Data, meta: () => metaOf(received, durationMs) };
-    };
-    if (schema === undefined) return resultOf(parsed);
-    const context = payloadContext(response, { endpoint: caller.endpoint.name, key, attempts: call.attempts });
+    if (finishing.schema !== undefined)
+      return this.#checked(parsed, received, { ...finishing, schema: finishing.schema });
+    const durationMs = time.now() - finishing.startedAt;
+    return { data: parsed as Data, meta: () => metaOf(received, durationMs) }; // the schema of the operation has checked it
+  }
+
+  async #checked<Data>(
+    parsed: unknown,
+    received: CallResponse,
+    { caller, startedAt, schema }: FinishingCall & { readonly schema: StandardSchema },
+  ): Promise<CallResult<Data>> {
+    const { response, call } = received;
+    const { attempts } = call;
+    const key = this.#connection?.keys.known();
+    const context = payloadContext(response, { endpoint: caller.endpoint.name, key, attempts });
     const checked = this.#lifetime.untilClosed(checkPayload(schema, parsed, context));
-    const ended = waitAsCaller(checked, caller, { timers: this.#timers, attempts: call.attempts });
-    return ended.then(resultOf, (error) => Promise.reject(withCallId(error, call)));
+    try {
+      const data = (await waitAsCaller(checked, caller, { timers: this.#parts.timers, attempts })) as Data; // of the schema
+      const durationMs = this.#settings.time.now() - startedAt;
+      return { data, meta: () => metaOf(received, durationMs) };
+    } catch (error) {
+      throw withCallId(error, call);
+    }
   }
 
   /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */
@@ -294,8 +301,11 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 }
 
 /** Outside the class: esbuild changes the name of a class that refers to itself. */
-function newClient<Chosen extends Numbers>(options: FxRatesOptions<Chosen>): FxRates<Chosen> {
-  return new FxRates(options);
+function derivedClient<Chosen extends Numbers>(
+  options: FxRatesOptions<Chosen>,
+  parent: Pick<ClientParts, 'lifetime' | 'keys'>,
+): FxRates<Chosen> {
+  return new FxRates(options, parent);
 }
 
 /** The type that the caller gives to open data; otherwise, that of the contract. */
@@ -308,6 +318,3 @@ interface FinishingCall {
   readonly startedAt: number;
   readonly schema: StandardSchema | undefined;
 }
-
-/** Lifetime and keys that a client created by `withOptions()` shares, by its options. */
-const parents = new WeakMap<AnyOptions, { readonly lifetime: Lifetime; readonly keys: KeySource | undefined }>();

@@ -1,7 +1,4 @@
-import type { OperationId } from '../generated/operations.ts';
-import { responseSchemas } from '../generated/schemas.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../json-object.ts';
-import { parseSchema } from '../parse-schema.ts';
 import type { ApiResponse, Call, ParsedEnvelope } from './call.ts';
 import {
   AuthenticationError,
@@ -14,7 +11,8 @@ import {
 } from './errors/errors.ts';
 import type { ApiKey } from './key/api-key.ts';
 import { parseRetryAfter } from './limits/retry-after.ts';
-import type { TransportResponse } from './transport/transport.ts';
+import type { Clock } from './time/clock.ts';
+import { headerIn, type TransportResponse } from './transport/transport.ts';
 
 const EXCERPT_LENGTH = 200;
 /** Codes are short names; a longer text is part of no contract. */
@@ -23,8 +21,7 @@ const LONGEST_CODE = 100;
 interface Arrival {
   /** The path of the base URL. */
   readonly basePath: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly nowMs: number;
+  readonly clock: Clock;
 }
 
 /** The data of a success. @throws the error of a failure, by status and envelope */
@@ -42,12 +39,6 @@ export function parseResponse(response: TransportResponse, request: Call, arriva
   return { status, headers, rawBody: text, data: parsed.data };
 }
 
-/** The data of a success of an operation, or its issues. */
-export function parseOperation(id: OperationId, body: unknown): ParsedEnvelope {
-  const parsed = parseSchema(responseSchemas[id], body);
-  return parsed.success ? { data: (parsed.data as { readonly data: unknown }).data } : { issues: parsed.error.issues };
-}
-
 /** The status in an error envelope of a success response; without one, the status of the response. */
 function statusOfFailure(body: unknown, cameWith: number): number | undefined {
   if (!isJsonObject(body) || body['success'] !== false) return undefined;
@@ -61,12 +52,12 @@ interface Failure extends Arrival {
   readonly body: unknown;
 }
 
-function failureOf(status: number, { response, request, body, basePath, nowMs }: Failure): FxRatesError {
+function failureOf(status: number, { response, request, body, basePath, clock }: Failure): FxRatesError {
   const envelope = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : {};
   const said = textIn(envelope, 'message', request);
   const code = textIn(envelope, 'code', request)?.slice(0, LONGEST_CODE);
-  const retryAfterRaw = headerOf('retry-after', response, request);
-  const retryAfter = parseRetryAfter(retryAfterRaw, { date: response.headers.get('date'), nowMs });
+  const retryAfterRaw = shownHeader('retry-after', response, request);
+  const retryAfter = parseRetryAfter(retryAfterRaw, { date: headerIn(response.headers, 'date'), nowMs: clock.now() });
   const details = { ...detailsOf(response, request), status, code, retryAfter };
   const shownStatus = status === response.status ? `HTTP ${status}` : `status ${status} in HTTP ${response.status}`;
   const suffix = `${prefixed(': ', said)} (${shownStatus}${prefixed(', ', code)})`;
@@ -103,7 +94,7 @@ function unexpectedStatus(response: TransportResponse, request: Call): ResponseE
     const message = 'HTTP 304 has no body; remove the header If-None-Match';
     return new ResponseError(message, detailsOf(response, request));
   }
-  const location = headerOf('location', response, request);
+  const location = shownHeader('location', response, request);
   const message =
     location === undefined
       ? `Unexpected HTTP ${status}`
@@ -127,7 +118,7 @@ function notTheContract(
 }
 
 function notJson(response: TransportResponse, request: Call): ResponseError {
-  const type = headerOf('content-type', response, request) ?? 'no content type';
+  const type = shownHeader('content-type', response, request) ?? 'no content type';
   return new ResponseError(`The body is not JSON (HTTP ${response.status}, ${type})`, {
     ...detailsOf(response, request),
     bodyExcerpt: excerptOf(response.text, request),
@@ -157,12 +148,12 @@ export function payloadContext({ status, headers, rawBody }: ApiResponse, { endp
 export function headersWithoutKey(headers: TransportResponse['headers'], key: Call['key']): Headers {
   const shown = new Headers();
   const redacted = (text: string) => inAscii(key.redact(text)); // a service may use the key as the name of a header
-  for (const [name, value] of headers.toHeaders()) shown.append(redacted(name), redacted(value));
+  for (const [name, value] of headers) shown.append(redacted(name), redacted(value));
   return shown;
 }
 
-function headerOf(name: string, { headers }: TransportResponse, { key }: Call): string | undefined {
-  const value = headers.get(name);
+function shownHeader(name: string, { headers }: TransportResponse, { key }: Call): string | undefined {
+  const value = headerIn(headers, name);
   return value === undefined ? undefined : key.redact(value);
 }
 

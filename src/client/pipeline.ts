@@ -1,7 +1,7 @@
 import { environmentProxy } from '../environment-proxy.ts';
 import { VERSION } from '../version.ts';
 import type { Handler } from './call.ts';
-import { type ClientSettings, type OpenSettings, requireBaseUrl } from './config/settings.ts';
+import { baseUrlOf, type ClientSettings, type OpenSettings, requireBaseUrl } from './config/settings.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { ClientEvents } from './events.ts';
 import { ApiKey, type ApiKeyOption, KeySource } from './key/api-key.ts';
@@ -12,21 +12,63 @@ import { cache } from './steps/cache.ts';
 import { QuotaGuard, refreshQuota } from './steps/quota.ts';
 import { retry } from './steps/retry.ts';
 import { send } from './steps/send.ts';
-import { type Caller, type CallResponse, SharedCalls } from './steps/share-request.ts';
+import { SharedCalls } from './steps/share-request.ts';
 import type { Timers } from './time/timers.ts';
 import { proxyTransport } from './transport/default-transport.ts';
 
-interface Parts {
-  readonly settings: ClientSettings;
+/** The parts of a client that need its base URL and its key. */
+export interface Connection {
+  readonly keys: KeySource;
+  readonly states: KeyStates;
+  readonly calls: SharedCalls;
+}
+
+export interface ClientParts {
+  readonly options: AnyOptions;
+  readonly settings: OpenSettings;
   readonly events: ClientEvents;
   readonly timers: Timers;
   readonly lifetime: Lifetime;
-  readonly keys: KeySource;
-  readonly states: KeyStates;
-  readonly userAgent: string;
+  /** The key source of the client from which this one was created. */
+  readonly keys: KeySource | undefined;
 }
 
-type Send = (caller: Caller) => Promise<CallResponse>;
+/** `undefined` while the base URL or the key is missing. @throws ConfigError if one of them is wrong */
+export function connect({ options, settings: open, ...parts }: ClientParts): Connection | undefined {
+  const { events, lifetime, keys: shared } = parts;
+  const apiKey = givenKey(options);
+  const baseUrl = open.baseUrl ?? baseUrlOf(options);
+  if (apiKey === undefined || baseUrl === undefined) {
+    if (typeof apiKey === 'string') ApiKey.from(apiKey);
+    return undefined;
+  }
+  const proxy = options.proxy === 'env' ? environmentProxy(process.env, baseUrl) : undefined;
+  const settings = { ...open, baseUrl, ...(proxy && { transport: proxyTransport(proxy) }) };
+  const states = new KeyStates(settings, lifetime);
+  const warn = (key: ApiKey) => {
+    if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
+    const warning = ignoredOptionsWarning(sharedOptions(options), states.of(key));
+    if (warning !== undefined) events.warnOnce(warning);
+  };
+  const keys = shared ?? new KeySource(apiKey, warn);
+  const sharedKey = shared?.known();
+  if (sharedKey !== undefined) warn(sharedKey);
+  return { keys, states, calls: createPipeline({ ...parts, settings, keys, states }) };
+}
+
+/** @throws ConfigError also if the base URL or the key is missing */
+export function requireConnection(parts: ClientParts): Connection {
+  const connection = connect(parts);
+  if (connection !== undefined) return connection;
+  requireBaseUrl(parts.options);
+  throw missingKey(parts.options);
+}
+
+interface PipelineParts extends Pick<ClientParts, 'events' | 'timers' | 'lifetime'> {
+  readonly settings: ClientSettings;
+  readonly keys: KeySource;
+  readonly states: KeyStates;
+}
 
 /**
  * The steps of a call, from the outermost to the innermost:
@@ -37,15 +79,15 @@ type Send = (caller: Caller) => Promise<CallResponse>;
  *   limit, and reports its end to both;
  * - `send` last: authentication, middleware, transport, timeout and parsing are one attempt.
  */
-export function createPipeline({ settings, events, timers, lifetime, keys, states, userAgent }: Parts): Send {
-  const { baseUrl, clock, time, random, maxRetryAfterMs, quotaGuard, cache: cacheSettings } = settings;
+function createPipeline({ settings, events, timers, lifetime, keys, states }: PipelineParts): SharedCalls {
+  const { baseUrl, clock, time, quotaGuard, cache: cacheSettings } = settings;
   const refresh = refreshQuota({ states, events, settings });
   const guard = quotaGuard && new QuotaGuard({ ...quotaGuard, states, refresh });
-  const attempt = send({ settings, timers, events, states, userAgent });
-  const retried = retry({ keys, states, clock, time, random, events, maxRetryAfterMs, guard })(attempt);
+  const attempt = send({ settings, timers, events, states, userAgent: userAgent() });
+  const retried = retry({ send: attempt, settings, keys, states, events, guard });
   const cached = cacheSettings
     ? cache({
-        ...{ ...cacheSettings, baseUrl, timers, events, states, now: () => clock.now() },
+        ...{ ...cacheSettings, baseUrl, timers, time, events, states, now: () => clock.now() },
         refreshQuota: (call, maxAgeMs) => refresh(call, maxAgeMs, retried),
       })(retried)
     : retried;
@@ -53,57 +95,7 @@ export function createPipeline({ settings, events, timers, lifetime, keys, state
     call.key = await keys.current(call.signal);
     return cached(call);
   };
-  const calls = new SharedCalls({ timers, lifetime, next: keyed });
-  return (caller) => calls.send(caller);
-}
-
-/** The parts of a client that need its base URL and its key. */
-export interface Connection {
-  readonly keys: KeySource;
-  readonly states: KeyStates;
-  readonly send: (caller: Caller) => Promise<CallResponse>;
-}
-
-interface ClientParts {
-  readonly options: AnyOptions;
-  readonly settings: OpenSettings;
-  readonly events: ClientEvents;
-  readonly timers: Timers;
-  readonly lifetime: Lifetime;
-  /** The key source of the client from which this one was created. */
-  readonly keys: KeySource | undefined;
-}
-
-/** Whether base URL and key are set. */
-export function canConnect({ options, settings }: ClientParts): boolean {
-  return givenKey(options) !== undefined && settings.baseUrl !== undefined;
-}
-
-/** @throws ConfigError if the key is wrong */
-export function checkGivenKey(options: AnyOptions): void {
-  const apiKey = givenKey(options);
-  if (apiKey !== undefined && typeof apiKey !== 'function') ApiKey.from(apiKey);
-}
-
-/** @throws ConfigError when the base URL or the key is missing or wrong */
-export function connect({ options, settings: open, events, timers, lifetime, keys: shared }: ClientParts): Connection {
-  const baseUrl = open.baseUrl ?? requireBaseUrl(options);
-  const proxy = options.proxy === 'env' ? environmentProxy(process.env, baseUrl) : undefined;
-  const settings = { ...open, baseUrl, ...(proxy && { transport: proxyTransport(proxy) }) };
-  const apiKey = givenKey(options);
-  if (apiKey === undefined) throw missingKey(options);
-  const states = new KeyStates(settings, lifetime);
-  const warn = (key: ApiKey) => {
-    if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
-    const warning = ignoredOptionsWarning(sharedOptions(options), states.of(key));
-    if (warning !== undefined) events.warnOnce(warning);
-  };
-  const keys = shared ?? new KeySource(apiKey, warn);
-  const sharedKey = shared?.known();
-  if (sharedKey !== undefined) warn(sharedKey);
-  const agent = userAgent();
-  const send = createPipeline({ settings, events, timers, lifetime, keys, states, userAgent: agent });
-  return { keys, states, send };
+  return new SharedCalls({ timers, lifetime, next: keyed });
 }
 
 /** An empty text counts as missing, because build steps set such variables. */

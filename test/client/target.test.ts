@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildTarget, checkPath } from '../../src/client/endpoints.ts';
+import { checkPath, pathEndpoint } from '../../src/client/endpoints.ts';
 import { ConfigError } from '../../src/client/errors/errors.ts';
 import { API_KEY, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
@@ -18,7 +18,7 @@ test.each([
   [{ q: 'line\r\nbreak' }, '/p?q=line%0D%0Abreak'],
   [Object.create(null, { base: { value: 'EUR', enumerable: true } }), '/p?base=EUR'],
 ])('%j is sent as %s', (query, target) => {
-  expect(buildTarget('/p', query)).toBe(target);
+  expect(pathEndpoint('/p', query).target).toBe(target);
 });
 
 test.each([
@@ -33,8 +33,8 @@ test.each([
   [{ api_key: 'x' }, "'api_key' cannot be set"],
   [{ API_KEY: 'x' }, "'api_key' cannot be set"],
 ])('rejects the query %o', (query, problem) => {
-  expect(() => buildTarget('/p', query as never)).toThrow(ConfigError);
-  expect(() => buildTarget('/p', query as never)).toThrow(problem);
+  expect(() => pathEndpoint('/p', query as never)).toThrow(ConfigError);
+  expect(() => pathEndpoint('/p', query as never)).toThrow(problem);
 });
 
 test.each([
@@ -47,8 +47,8 @@ test.each([
   ['a Date', new Date(0)],
   ['a function', () => ({ base: 'EUR' })],
 ])('rejects %s as a query', (_, query) => {
-  expect(() => buildTarget('/p', query as never)).toThrow(ConfigError);
-  expect(() => buildTarget('/p', query as never)).toThrow(/^query: expected an object/);
+  expect(() => pathEndpoint('/p', query as never)).toThrow(ConfigError);
+  expect(() => pathEndpoint('/p', query as never)).toThrow(/^query: expected an object/);
 });
 
 test.each(['/', '/api/v1/latest', '/api/v1/rates/EUR', '/a.b/..c', '/a%20b', '/a:b@c'])(
@@ -122,5 +122,5 @@ test.each(['timeoutMs', 'deadlineMs', 'maxRetries', 'onLimit', 'maxAgeMs'])(
 );
 
 test.each(['priority', 'signal', 'schema'])('sends a parameter named %s, which a service may have', (name) => {
-  expect(buildTarget('/x', { [name]: 'a' })).toBe(`/x?${name}=a`);
+  expect(pathEndpoint('/x', { [name]: 'a' }).target).toBe(`/x?${name}=a`);
 });

@@ -114,11 +114,3 @@ function requireHeader([name, value]: [string, unknown], option: string): readon
     `${option}: the value of '${name}' must be a string of Latin-1 characters without line breaks, got a ${typeof value}`,
   );
 }
-
-/** `option`: the name in the error. @throws ConfigError */
-export function refuseKeyParameters(query: object, option = 'query'): void {
-  if (!Object.keys(query).some((name) => name.toLowerCase() === 'api_key')) return;
-  throw new ConfigError(
-    `${option}: 'api_key' cannot be set, because the client sends the key; to send it in the URL, set auth: 'query'`,
-  );
-}

@@ -197,11 +197,7 @@ export type OptionsOf<P extends Place> = Checked<NamesIn<P> & NamesWithDefault> 
 
 const rows: ReadonlyMap<string, Row<unknown> & { readonly in: readonly Place[] }> = new Map(Object.entries(OPTIONS));
 
-/** The names of the options of a place. */
-export function optionNames(place: Place): readonly string[] {
-  return NAMES[place];
-}
-
+/** The names of the options of each place. */
 const NAMES = Object.fromEntries(
   ALL.map((place) => [place, [...rows].filter(([, row]) => row.in.includes(place)).map(([name]) => name)]),
 ) as unknown as Readonly<Record<Place, readonly string[]>>; // every place has its names

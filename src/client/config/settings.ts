@@ -44,7 +44,7 @@ export function resolveOptions(options: AnyOptions): OpenSettings {
   const { clock } = given;
   return {
     ...given,
-    baseUrl: hasBaseUrl(options) ? requireBaseUrl(options) : undefined,
+    baseUrl: baseUrlOf(options),
     deadlineMs: deadlineOf(given.deadlineMs),
     transport: resolveTransport(given),
     time: steadyTime(clock),
@@ -64,8 +64,10 @@ export function requireBaseUrl(options: AnyOptions): string {
   return checkBaseUrl(baseUrl, { allowInsecureHttp });
 }
 
-function hasBaseUrl({ baseUrl = process.env['FXRATES_BASE_URL'] }: AnyOptions): boolean {
-  return baseUrl !== undefined && baseUrl !== '';
+/** The same; `undefined` if it is missing. @throws ConfigError if it is wrong */
+export function baseUrlOf(options: AnyOptions): string | undefined {
+  const { baseUrl = process.env['FXRATES_BASE_URL'] } = options;
+  return baseUrl === undefined || baseUrl === '' ? undefined : requireBaseUrl(options);
 }
 
 /** Other SDKs accept the key as the only argument; the error must not show it. */

@@ -1,6 +1,6 @@
-import { operations } from '../../generated/operations.ts';
 import type { QuotaData } from '../../generated/types.ts';
-import { type ApiResponse, type AttemptOutcome, Call, type Endpoint, type Handler, type QuotaReason } from '../call.ts';
+import { type ApiResponse, type AttemptOutcome, Call, type Handler, type QuotaReason } from '../call.ts';
+import { operationEndpoint } from '../endpoints.ts';
 import {
   AbortError,
   AuthenticationError,
@@ -11,7 +11,6 @@ import {
 } from '../errors/errors.ts';
 import { wasNeverSent } from '../errors/network-failure.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
-import { parseOperation } from '../parse-response.ts';
 import { type Cancellation, SharedWork } from '../time/abort.ts';
 import type { Clock, SteadyTime } from '../time/clock.ts';
 import { isExhausted, remainingOf } from './quota-record.ts';
@@ -57,12 +56,7 @@ const COULD_BE_QUOTA: readonly (number | undefined)[] = [402, 403, 429];
 /** Refusals that are not counted: for the rate (docs/facts.md, Limits), the key, or the quota itself. */
 const FREE_STATUSES: readonly (number | undefined)[] = [401, 402, 403, 429];
 
-const QUOTA: Endpoint = {
-  name: 'quota',
-  target: operations.quota.path,
-  consumesQuota: operations.quota.consumesQuota,
-  parse: (body) => parseOperation('quota', body),
-};
+const QUOTA = operationEndpoint('quota');
 
 interface Known {
   readonly quota: QuotaData;

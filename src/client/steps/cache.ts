@@ -12,8 +12,9 @@ import type { KeyStates } from '../key/key-state.ts';
 import { granularityMs } from '../key/quota-record.ts';
 import type { CacheStore } from '../options.ts';
 import { abortable, Cancellation, type CancelSignal } from '../time/abort.ts';
+import type { SteadyTime } from '../time/clock.ts';
 import type { Timers } from '../time/timers.ts';
-import { WebHeaders } from '../transport/transport.ts';
+import { headersOf } from '../transport/transport.ts';
 
 /** An entry that is further in the future is ignored, because its age is unknown. */
 const CLOCK_SKEW_MS = 60_000;
@@ -112,6 +113,7 @@ interface ResponseCacheParts {
   readonly store: CacheStore;
   readonly baseUrl: string;
   readonly timers: Timers;
+  readonly time: SteadyTime;
   readonly events: ClientEvents;
   readonly now: () => number;
 }
@@ -135,7 +137,7 @@ class ResponseCache {
     const { status, rawBody, headers, storedAtMs, snapshotMs } = entry;
     const parsed = call.endpoint.parse(parseJson(rawBody));
     if (parsed.issues !== undefined) return undefined;
-    const response = { status, rawBody, headers: new WebHeaders(headers), data: parsed.data };
+    const response = { status, rawBody, headers: [...headers], data: parsed.data };
     return { response, ageMs: () => Math.max(0, now() - storedAtMs), snapshotMs };
   }
 
@@ -147,7 +149,7 @@ class ResponseCache {
 
   #put(call: Call, { status, headers, rawBody, snapshotMs }: StoredResponse, ttlMs: number): unknown {
     const { store, now } = this.#parts;
-    const shown = headers.toHeaders();
+    const shown = headersOf(headers);
     if (repeatsKey(call.key, [rawBody, ...[...shown].flat()])) return undefined;
     const entry = encodeEntry({ storedAtMs: now(), snapshotMs, status, headers: shown, rawBody });
     return store.set(this.#nameOf(call), entry, Math.ceil(ttlMs));
@@ -170,7 +172,7 @@ class ResponseCache {
     };
     try {
       return await this.#parts.timers.withTimeout((cancellation) => abortable(work(), cancellation), {
-        ms: STORE_TIMEOUT_MS,
+        at: this.#parts.time.now() + STORE_TIMEOUT_MS,
         signal,
         errorOf,
       });

@@ -1,5 +1,5 @@
 import type { Call } from '../call.ts';
-import { refuseKeyParameters } from '../config/checks.ts';
+import { refuseKeyParameter } from '../endpoints.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { withReadableErrors } from '../errors/program-values.ts';
 import { headersWithoutKey } from '../parse-response.ts';
@@ -109,7 +109,7 @@ function checkUrl(url: string, original: string): string {
       `middleware: the request cannot be sent to ${origin}, because the client adds the key to it; keep the origin of baseUrl`,
     );
   }
-  refuseKeyParameters(Object.fromEntries(new URLSearchParams(search)), 'middleware');
+  refuseKeyParameter(new URLSearchParams(search).keys(), 'middleware');
   return href.slice(0, href.length - hash.length);
 }
 

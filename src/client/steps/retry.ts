@@ -1,4 +1,5 @@
 import type { ApiResponse, Call, Handler } from '../call.ts';
+import type { ClientSettings } from '../config/settings.ts';
 import {
   AuthenticationError,
   FxRatesError,
@@ -18,7 +19,6 @@ import { LONGEST_OUTAGE_MS, type Permit } from '../limits/in-flight.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import { abortable } from '../time/abort.ts';
-import type { Clock, SteadyTime } from '../time/clock.ts';
 import { backoffMs, equalJitter } from '../time/timers.ts';
 import { limitedError, reportFailure, waitForSlot } from './limit.ts';
 import type { QuotaGuard } from './quota.ts';
@@ -32,13 +32,12 @@ const MOST_OWN_ATTEMPTS = 2;
 const SPREAD = { part: 0.1, leastMs: 250, mostMs: 1_000 };
 
 interface RetryParts {
+  /** Sends one attempt. */
+  readonly send: Handler;
+  readonly settings: ClientSettings;
   readonly keys: KeySource;
   readonly states: KeyStates;
-  readonly clock: Clock;
-  readonly time: SteadyTime;
-  readonly random: () => number;
   readonly events: ClientEvents;
-  readonly maxRetryAfterMs: number;
   /** `undefined` without the option `quotaGuard`. */
   readonly guard: QuotaGuard | undefined;
 }
@@ -48,24 +47,21 @@ interface RetryParts {
  * again with another key if the key cannot be used, after its Retry-After if the limit refused it (429), and after a
  * backoff if the connection or the service failed.
  */
-export function retry(parts: RetryParts) {
-  return (send: Handler): Handler => {
-    const sendUntilDone: Handler = (call) => new Sending(call, { ...parts, send, ask: sendUntilDone }).run();
-    return sendUntilDone;
-  };
+export function retry(parts: RetryParts): Handler {
+  const sendUntilDone: Handler = (call) => new Attempts(call, all).run();
+  const all = { ...parts, ask: sendUntilDone };
+  return sendUntilDone;
 }
 
-interface SendingParts extends RetryParts {
-  /** Sends one attempt. */
-  readonly send: Handler;
+interface AttemptsParts extends RetryParts {
   /** Sends a `quota()` of the client itself. */
   readonly ask: Handler;
 }
 
 /** The attempts of one call. */
-class Sending {
+class Attempts {
   readonly #call: Call;
-  readonly #parts: SendingParts;
+  readonly #parts: AttemptsParts;
   /** The state in which the guard has admitted the call. */
   #admittedBy: KeyState | undefined;
   #permit: Permit | undefined;
@@ -74,7 +70,7 @@ class Sending {
   #retries = 0;
   #hasNewKey = false;
 
-  constructor(call: Call, parts: SendingParts) {
+  constructor(call: Call, parts: AttemptsParts) {
     this.#call = call;
     this.#parts = parts;
   }
@@ -102,14 +98,14 @@ class Sending {
 
   /** One attempt in a slot of the limit, whose end is reported to the limiter. */
   async #attempt(state: KeyState): Promise<ApiResponse> {
-    const { guard, send, ask, time, events } = this.#parts;
+    const { guard, send, ask, events, settings } = this.#parts;
     const call = this.#call;
     if (guard !== undefined && this.#admittedBy !== state) {
       this.#admittedBy = state;
       await guard.admit(call, ask);
     }
     state.quota.requireLeft(call);
-    const waiting = { state, time, events, ask, retryOf: this.#permit, refused: this.#refusal?.error };
+    const waiting = { state, time: settings.time, events, ask, retryOf: this.#permit, refused: this.#refusal?.error };
     const permit = await waitForSlot(call, waiting);
     this.#permit = permit;
     if (call.signal.aborted) permit.unused(); // the last caller aborted at the moment of the grant; `send` rejects
@@ -150,10 +146,10 @@ class Sending {
     reason: 'retry' | 'rate_limited',
     { error, state, waitMs }: { readonly error: FxRatesError; readonly state: KeyState; readonly waitMs: number },
   ): Promise<void> {
-    const { events, clock } = this.#parts;
+    const { clock } = this.#parts.settings;
     const call = this.#call;
     const until = new Date(clock.now() + waitMs);
-    events.retry(state, { call, error, waitMs, until, retry: call.attempts.length });
+    this.#parts.events.retry(state, { call, error, waitMs, until, retry: call.attempts.length });
     await abortable(clock.sleep(waitMs, call.signal.toSignal()), call.signal);
     this.#continue(reason, waitMs);
   }
@@ -197,7 +193,7 @@ class Sending {
    * would make many requests. @throws RateLimitError if the call does not wait
    */
   #waitWithoutQueue(refused: RateLimitError, state: KeyState): number {
-    const { time, random, maxRetryAfterMs } = this.#parts;
+    const { time, random, maxRetryAfterMs } = this.#parts.settings;
     const hintMs = (this.#permit?.retryAt ?? 0) - time.now();
     const spreadMs = Math.min(SPREAD.mostMs, Math.max(SPREAD.leastMs, SPREAD.part * hintMs));
     const waitMs = hintMs + Math.ceil(random() * spreadMs);
@@ -212,7 +208,7 @@ class Sending {
     state: KeyState,
     { waitMs, refused }: { readonly waitMs: number | undefined; readonly refused: RateLimitError },
   ): RateLimitError {
-    const { time } = this.#parts;
+    const { time } = this.#parts.settings;
     const nowMs = time.toEpoch(time.now());
     const retryAtMs = waitMs === undefined ? undefined : nowMs + waitMs;
     return limitedError(this.#call, { state, reason, nowMs, retryAtMs, refused });
@@ -220,7 +216,7 @@ class Sending {
 
   /** Milliseconds to wait before the retry. @throws the error itself if it is not retried */
   #waitAfterFailure(error: unknown, { limiter, retryBudget }: KeyState): number {
-    const { time, random, maxRetryAfterMs } = this.#parts;
+    const { time, random, maxRetryAfterMs } = this.#parts.settings;
     const { settings, signal, deadlineAt } = this.#call;
     if (!isRetryable(error) || this.#retries >= settings.maxRetries || signal.aborted) throw error;
     const hintMs = retryAfterMs(error.retryAfter, limiter.retryAfterUnit) ?? 0;

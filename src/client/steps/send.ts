@@ -11,7 +11,7 @@ import type { AuthForm } from '../options.ts';
 import { parseResponse } from '../parse-response.ts';
 import { abortable, type Cancellation } from '../time/abort.ts';
 import type { Timers } from '../time/timers.ts';
-import type { ResponseHeaders, TransportResponse } from '../transport/transport.ts';
+import type { TransportResponse } from '../transport/transport.ts';
 import { intercept } from './intercept.ts';
 
 interface SendOptions {
@@ -23,7 +23,9 @@ interface SendOptions {
 }
 
 /** Values at the start of an attempt. */
-interface Sending {
+interface StartedAttempt {
+  readonly call: Call;
+  readonly state: KeyState;
   readonly startedAt: number;
   readonly spentBefore: number;
   /** Whether its request was sent: a middleware can end the attempt without `next()`. */
@@ -32,47 +34,45 @@ interface Sending {
 
 /** One attempt within `timeoutMs`: authenticate, send, read, parse. It rejects with the client's errors only. */
 export function send({ settings, timers, events, states, userAgent }: SendOptions): Handler {
-  const { time, middleware, maxResponseBytes: maxBytes, auth: form, transport } = settings;
-  const basePath = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
-  const exchange = (call: Call, sending: Sending): Promise<TransportResponse> => {
-    const { key, endpoint, signal, attempts } = call;
-    const { timeoutMs } = call.settings;
-    const target = `${settings.baseUrl}${endpoint.target}`;
+  const { baseUrl, clock, time, middleware, maxResponseBytes: maxBytes, auth: form, transport } = settings;
+  const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
+
+  const exchange = (attempt: StartedAttempt, cancellation: Cancellation): Promise<TransportResponse> => {
+    const { call } = attempt;
+    const target = `${baseUrl}${call.endpoint.target}`;
     const plain = { accept: 'application/json', ...withUserAgent(call.settings.headers, userAgent) };
-    const failed = (error: unknown) => {
-      throw signal.aborted ? signal.reason : networkFailure(error, call, settings.baseUrl);
+    const transmit = (url: string, others: Readonly<Record<string, string>>) => {
+      attempt.isSent = true;
+      const signed = authenticate(url, { key: call.key, form, others });
+      return transport({ ...signed, cancellation, maxBytes }).catch((error) => {
+        throw call.signal.aborted ? call.signal.reason : networkFailure(error, call, baseUrl);
+      });
     };
-    const transmit = (attempt: Cancellation, url: string, others: Readonly<Record<string, string>>) => {
-      sending.isSent = true;
-      const signed = authenticate(url, { key, form, others });
-      return transport({ url: signed.url, headers: signed.headers, cancellation: attempt, maxBytes }).catch(failed);
-    };
-    const errorOf = () => new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts });
-    const limits = { ms: timeoutMs, signal, errorOf };
-    if (middleware.length === 0) return timers.withTimeout((attempt) => transmit(attempt, target, plain), limits);
-    return timers.withTimeout((attempt) => {
-      const next = (url: string, headers: Headers) => transmit(attempt, url, resolveHeaders('middleware', headers));
-      const parts = { middleware, call, attempt, url: target, headers: plain, maxBytes, transmit: next };
-      return abortable(intercept(parts), attempt); // a middleware may ignore the signal
-    }, limits);
+    if (middleware.length === 0) return transmit(target, plain);
+    const next = (url: string, headers: Headers) => transmit(url, resolveHeaders('middleware', headers));
+    const parts = { middleware, call, attempt: cancellation, url: target, headers: plain, maxBytes, transmit: next };
+    return abortable(intercept(parts), cancellation); // a middleware may ignore the signal
   };
 
   return async (call) => {
+    const { signal, attempts } = call;
     // The last caller may have aborted since the end of the wait.
-    if (call.signal.aborted) throw call.signal.reason;
-    const sending = { startedAt: time.now(), spentBefore: states.of(call.key).quota.spent, isSent: false };
+    if (signal.aborted) throw signal.reason;
+    const state = states.of(call.key);
+    const attempt = { call, state, startedAt: time.now(), spentBefore: state.quota.spent, isSent: false };
+    const { timeoutMs } = call.settings;
     let outcome: AttemptOutcome;
     try {
-      outcome = parseResponse(await exchange(call, sending), call, { basePath, nowMs: settings.clock.now() });
+      const response = await timers.withTimeout((cancellation) => exchange(attempt, cancellation), {
+        at: attempt.startedAt + timeoutMs,
+        signal,
+        errorOf: () => new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts }),
+      });
+      outcome = parseResponse(response, call, { basePath, clock });
     } catch (error) {
       outcome = { error };
     }
-    report(call, outcome, {
-      ...sending,
-      durationMs: time.now() - sending.startedAt,
-      state: states.of(call.key),
-      events,
-    });
+    report(attempt, outcome, { durationMs: time.now() - attempt.startedAt, events });
     if ('rawBody' in outcome) return outcome;
     throw outcome.error;
   };
@@ -84,37 +84,25 @@ function withUserAgent(headers: Call['settings']['headers'], userAgent: string) 
   return { ...headers, 'user-agent': program === undefined ? userAgent : `${userAgent} ${program}` };
 }
 
-interface Sent extends Sending {
+interface ReportParts {
   readonly durationMs: number;
-  readonly state: KeyState;
   readonly events: ClientEvents;
 }
 
 /** Reports the end of an attempt to the call, the hooks and the quota of the key. */
-function report(call: Call, outcome: AttemptOutcome, { spentBefore, isSent, durationMs, state, events }: Sent): void {
-  const { status, code } = resultOf(outcome);
-  call.ended(status, code);
-  events.request(state, call, { durationMs, headers: headersOf(outcome) });
+function report(attempt: StartedAttempt, outcome: AttemptOutcome, { durationMs, events }: ReportParts): void {
+  const { call, state, spentBefore, isSent } = attempt;
+  const error = 'error' in outcome ? outcome.error : undefined;
+  if (error instanceof FxRatesError) call.ended(error.status, error.code ?? error.kind);
+  else call.ended('rawBody' in outcome ? outcome.status : undefined, undefined);
+  events.request(state, call, { durationMs, outcome });
   if (isSent) state.quota.sent(call, outcome);
   if (call.endpoint.name !== 'quota') return;
   if ('rawBody' in outcome) {
     const quota = outcome.data as QuotaData; // the endpoint has parsed it
     state.sawQuota(quota, spentBefore);
     events.quota(state, { reason: call.quotaReason, quota });
-  } else if (outcome.error instanceof AuthenticationError) state.quota.keyRefused();
-}
-
-function headersOf(outcome: AttemptOutcome): ResponseHeaders | Headers | undefined {
-  if ('rawBody' in outcome) return outcome.headers;
-  return outcome.error instanceof FxRatesError ? outcome.error.headers : undefined;
-}
-
-/** Status and code of an outcome, for the log of attempts. */
-function resultOf(outcome: AttemptOutcome): { readonly status: number | undefined; readonly code: string | undefined } {
-  if ('rawBody' in outcome) return { status: outcome.status, code: undefined };
-  const { error } = outcome;
-  if (!(error instanceof FxRatesError)) return { status: undefined, code: undefined };
-  return { status: error.status, code: error.code ?? error.kind };
+  } else if (error instanceof AuthenticationError) state.quota.keyRefused();
 }
 
 interface Authentication {

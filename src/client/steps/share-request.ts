@@ -7,6 +7,7 @@ import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/e
 import type { Lifetime } from '../lifetime.ts';
 import { Cancellation, onAbort } from '../time/abort.ts';
 import type { Timers } from '../time/timers.ts';
+import { headersOf } from '../transport/transport.ts';
 
 /** Signal and deadline of one caller. */
 export interface CallDeadline {
@@ -33,7 +34,7 @@ export interface CallResponse {
 
 export function metaOf({ response, call, source, ageMs }: CallResponse, durationMs: number): ResponseMeta {
   const { status, rawBody } = response;
-  const headers = response.headers.toHeaders();
+  const headers = headersOf(response.headers);
   const ids = { requestId: requestIdOf(headers), callId: call.id };
   return { status, headers, rawBody, source, ageMs, attempts: call.attempts, ...ids, durationMs };
 }
@@ -73,8 +74,11 @@ export class SharedCalls {
     shared.callers += 1;
     shared.deadlineAt = Math.max(shared.deadlineAt, caller.deadlineAt);
     try {
-      const leave = () => this.#leave(shared);
-      const response = await waitAsCaller(pending, caller, { timers, attempts: call.attempts, leave });
+      const response = await waitAsCaller(pending, caller, {
+        timers,
+        attempts: call.attempts,
+        leave: () => this.#leave(shared),
+      });
       const { source, ageMs } = response.cached ?? { source: isOwn ? 'network' : 'coalesced', ageMs: 0 };
       return { response: isOwn ? response : separate(response, call), call, source, ageMs };
     } catch (error) {

@@ -11,24 +11,16 @@ export interface CancelSignal {
  * the client's own time. This class serves the listeners of the client, and creates a real signal for other code.
  */
 export class Cancellation implements CancelSignal {
-  #isCancelled = false;
-  #reason: unknown;
+  aborted = false;
+  reason: unknown;
   /** Two or three, so an array is faster than a Set. */
   #listeners: (() => void)[] | undefined;
   #controller: AbortController | undefined;
 
-  get aborted(): boolean {
-    return this.#isCancelled;
-  }
-
-  get reason(): unknown {
-    return this.#reason;
-  }
-
   cancel(reason: unknown): void {
-    if (this.#isCancelled) return;
-    this.#isCancelled = true;
-    this.#reason = reason;
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
     this.#controller?.abort(reason);
     const listeners = this.#listeners ?? [];
     this.#listeners = undefined;
@@ -49,7 +41,7 @@ export class Cancellation implements CancelSignal {
   toSignal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#isCancelled) this.#controller.abort(this.#reason);
+      if (this.aborted) this.#controller.abort(this.reason);
     }
     return this.#controller.signal;
   }

@@ -20,7 +20,8 @@ interface Sleep {
 }
 
 interface TimeoutOptions {
-  readonly ms: number;
+  /** Time of `SteadyTime`. */
+  readonly at: number;
   readonly signal: CancelSignal;
   /** Creates the error after the time has passed. */
   readonly errorOf: () => unknown;
@@ -36,7 +37,6 @@ export class Timers {
   readonly #time: SteadyTime;
   readonly #heap = new Heap<Timer>((a, b) => a.at < b.at);
   #sleep: Sleep | undefined;
-  #isArming = false;
   #isStopping = false;
 
   constructor(clock: Clock) {
@@ -52,38 +52,27 @@ export class Timers {
   /** Calls `fire` once, at a time of `SteadyTime`. Returns a function that cancels it. */
   at(at: number, fire: () => void): () => void {
     const timer = this.#heap.push({ at, fire });
-    this.#armSoon();
+    this.#arm();
     return () => {
       if (this.#heap.remove(timer) && this.#heap.size === 0) this.#stopSoon();
     };
   }
 
-  /** Cancels `work`, which then must reject, as soon as `signal` aborts or `ms` milliseconds have passed. */
+  /** Cancels `work`, which then must reject, as soon as `signal` aborts or its time is up. */
   async withTimeout<T>(
     work: (cancellation: Cancellation) => Promise<T>,
-    { ms, signal, errorOf }: TimeoutOptions,
+    { at, signal, errorOf }: TimeoutOptions,
   ): Promise<T> {
     const cancellation = new Cancellation();
     const onAbort = () => cancellation.cancel(signal.reason);
     signal.addEventListener('abort', onAbort);
-    const cancelTimer = this.after(ms, () => cancellation.cancel(errorOf()));
+    const cancelTimer = this.at(at, () => cancellation.cancel(errorOf()));
     try {
       return await work(cancellation);
     } finally {
       cancelTimer();
       signal.removeEventListener('abort', onAbort);
     }
-  }
-
-  /** Later in this tick, so that timers set together use one sleep. */
-  #armSoon(): void {
-    if (this.#isArming) return;
-    this.#isArming = true;
-    // A promise, because jest and sinon also fake queueMicrotask: the flag would remain set.
-    void Promise.resolve().then(() => {
-      this.#isArming = false;
-      this.#arm();
-    });
   }
 
   #arm(): void {

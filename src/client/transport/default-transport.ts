@@ -7,7 +7,8 @@ import {
   BodyReader,
   type FetchLike,
   fetchTransport,
-  type ResponseHeaders,
+  type HeaderList,
+  headerIn,
   type Transport,
   type TransportRequest,
   type TransportResponse,
@@ -133,28 +134,25 @@ function isNodeFetch(fetch: unknown): boolean {
 
 /** Sends through the dispatcher that `dispatcherOf` returns for each request. */
 export function undiciTransport(dispatcherOf: () => Dispatcher): Transport {
-  return (request) => exchange(dispatcherOf(), request);
-}
-
-function exchange(dispatcher: Dispatcher, request: TransportRequest): Promise<TransportResponse> {
-  const { origin, path } = splitUrl(request.url);
-  return new Promise((resolve, reject) => {
-    const handler = new ExchangeHandler(request, { resolve, reject });
-    // The client has its own timeouts, which use its clock.
-    const options = {
-      origin,
-      path,
-      method: 'GET',
-      headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...request.headers },
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    } as const;
-    try {
-      dispatcher.dispatch(options, handler);
-    } catch (error) {
-      reject(refusedBy(error));
-    }
-  });
+  return (request) =>
+    new Promise((resolve, reject) => {
+      // Scheme and host, and the rest. Cheaper than a URL object; the base URL is already checked.
+      const pathStart = request.url.indexOf('/', request.url.indexOf('://') + 3);
+      const options = {
+        origin: request.url.slice(0, pathStart),
+        path: request.url.slice(pathStart),
+        method: 'GET',
+        headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...request.headers },
+        // The client has its own timeouts, which use its clock.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      } as const;
+      try {
+        dispatcherOf().dispatch(options, new ExchangeHandler(request, { resolve, reject }));
+      } catch (error) {
+        reject(refusedBy(error));
+      }
+    });
 }
 
 /** A dispatcher throws for a request that it cannot send; it is probably of another version of undici, so there is no retry. */
@@ -162,12 +160,6 @@ function refusedBy(error: unknown): unknown {
   const isRefusal = error instanceof Error && 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
   if (!isRefusal) return error;
   return new ConfigError(`dispatcher: cannot send the request (${error.message}); pass a dispatcher of undici 7`);
-}
-
-/** Scheme and host, and the rest. Cheaper than a URL object; the base URL is already checked. */
-function splitUrl(url: string): { readonly origin: string; readonly path: string } {
-  const pathStart = url.indexOf('/', url.indexOf('://') + 3);
-  return { origin: url.slice(0, pathStart), path: url.slice(pathStart) };
 }
 
 interface Settle {
@@ -217,8 +209,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onComplete(): void {
     this.#stopListening();
-    const head = { status: this.#status, headers: new UndiciHeaders(this.#headers) };
-    const encoding = head.headers.get('content-encoding');
+    const head = { status: this.#status, headers: headerList(this.#headers) };
+    const encoding = headerIn(head.headers, 'content-encoding');
     if (encoding === undefined) this.#settle.resolve({ ...head, ...this.#body.end() });
     else this.#settle.resolve(this.#body.endEncoded(encoding, this.#request).then((body) => ({ ...head, ...body })));
   }
@@ -241,41 +233,14 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
 type RawHeader = Buffer | string | readonly (Buffer | string)[];
 
-/**
- * Response headers of undici's parser: name, value, name, value, … in bytes. Interceptors create a list of the values of
- * one name. Decoded on demand.
- */
-export class UndiciHeaders implements ResponseHeaders {
-  readonly #raw: readonly RawHeader[];
-
-  constructor(raw: readonly RawHeader[]) {
-    this.#raw = raw;
+/** The headers of undici's parser: name, value, name, value, … in bytes. Interceptors create a list of the values of one name. */
+export function headerList(raw: readonly RawHeader[]): HeaderList {
+  const list: [string, string][] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name, value = ''] = [raw[index], raw[index + 1]];
+    for (const one of Array.isArray(value) ? value : [value]) list.push([textOf(name).toLowerCase(), textOf(one)]);
   }
-
-  get(name: string): string | undefined {
-    let found: string | undefined;
-    for (let index = 0; index + 1 < this.#raw.length; index += 2) {
-      if (this.#raw[index]?.length !== name.length || this.#text(index).toLowerCase() !== name) continue;
-      const value = this.#text(index + 1);
-      found = found === undefined ? value : `${found}, ${value}`;
-    }
-    return found;
-  }
-
-  toHeaders(): Headers {
-    const headers = new Headers();
-    for (let index = 0; index + 1 < this.#raw.length; index += 2) {
-      headers.append(this.#text(index), this.#text(index + 1));
-    }
-    return headers;
-  }
-
-  #text(index: number): string {
-    const raw = this.#raw[index] ?? '';
-    return Array.isArray(raw) ? raw.map(textOf).join(', ') : textOf(raw as Buffer | string);
-  }
+  return list;
 }
 
-function textOf(bytes: Buffer | string): string {
-  return typeof bytes === 'string' ? bytes : bytes.toString('latin1');
-}
+const textOf = (bytes: unknown) => (Buffer.isBuffer(bytes) ? bytes.toString('latin1') : String(bytes));

@@ -16,13 +16,28 @@ export interface TransportRequest {
 /** A response, read to its end unless there was a problem with its body. */
 export interface TransportResponse extends ReadBody {
   readonly status: number;
-  readonly headers: ResponseHeaders;
+  readonly headers: HeaderList;
 }
 
-/** Response headers. A `Headers` object is created only on demand, because that costs more than the call's own work. */
-export interface ResponseHeaders {
-  get(name: string): string | undefined;
-  toHeaders(): Headers;
+/**
+ * Response headers as names in lower case and values. A `Headers` object is created only on demand, because that costs
+ * more than the call's own work.
+ */
+export type HeaderList = readonly (readonly [name: string, value: string])[];
+
+/** The value of a header; several values are joined as by `Headers`. */
+export function headerIn(headers: HeaderList, name: string): string | undefined {
+  let found: string | undefined;
+  for (const [one, value] of headers) {
+    if (one === name) found = found === undefined ? value : `${found}, ${value}`;
+  }
+  return found;
+}
+
+export function headersOf(list: HeaderList): Headers {
+  const headers = new Headers();
+  for (const [name, value] of list) headers.append(name, value);
+  return headers;
 }
 
 /** Sends one request. Rejects if no complete response arrives, and with the reason as soon as it is cancelled. */
@@ -48,7 +63,7 @@ export class BodyReader {
   add(chunk: Uint8Array): boolean {
     const start = this.#length;
     this.#length += chunk.byteLength;
-    if (this.#isTooLong) return false;
+    if (this.#length > this.#maxBytes) return false;
     if (this.#length > this.#bytes.byteLength) {
       const larger = Buffer.allocUnsafe(Math.max(this.#length, 2 * this.#bytes.byteLength));
       larger.set(this.#bytes.subarray(0, start));
@@ -59,21 +74,15 @@ export class BodyReader {
   }
 
   end(): ReadBody {
-    return this.#isTooLong ? problemOf(tooLong(this.#maxBytes)) : readText(this.#body);
+    return this.#length > this.#maxBytes
+      ? problemOf(tooLong(this.#maxBytes))
+      : readText(this.#bytes.subarray(0, this.#length));
   }
 
   /** The body without the codings of its `content-encoding`. */
   async endEncoded(contentEncoding: string, limits: BodyLimits): Promise<ReadBody> {
-    const isDone = this.#isTooLong || this.#length === 0;
-    return isDone ? this.end() : readBody(decoded([this.#body], contentEncoding), limits);
-  }
-
-  get #isTooLong(): boolean {
-    return this.#length > this.#maxBytes;
-  }
-
-  get #body(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
+    const hasNoText = this.#length > this.#maxBytes || this.#length === 0;
+    return hasNoText ? this.end() : readBody(decoded([this.#bytes.subarray(0, this.#length)], contentEncoding), limits);
   }
 }
 
@@ -136,7 +145,7 @@ type BodyLimits = Pick<TransportRequest, 'maxBytes' | 'cancellation'>;
 /** Reads a `Response` to its end, until its body is longer than `maxBytes`, or until the first chunk after a cancellation. */
 export async function readResponse(response: Response, limits: BodyLimits): Promise<TransportResponse> {
   const body = await readBody(response.body ?? [], limits);
-  return { status: response.status, headers: new WebHeaders(response.headers), ...body };
+  return { status: response.status, headers: [...response.headers], ...body };
 }
 
 async function readBody(
@@ -162,21 +171,4 @@ function rootMessage(error: unknown): string {
 
 function tooLong(maxBytes: number): string {
   return `The body is longer than ${maxBytes} bytes (maxResponseBytes)`;
-}
-
-/** Response headers that are a `Headers` object already. */
-export class WebHeaders implements ResponseHeaders {
-  readonly #headers: Headers;
-
-  constructor(headers: Headers) {
-    this.#headers = headers;
-  }
-
-  get(name: string): string | undefined {
-    return this.#headers.get(name) ?? undefined;
-  }
-
-  toHeaders(): Headers {
-    return this.#headers;
-  }
 }

@@ -14,7 +14,6 @@ import { ApiKey } from '../../../src/client/key/api-key.ts';
 import { KeyQuota } from '../../../src/client/key/key-quota.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import { SteadyTime } from '../../../src/client/time/clock.ts';
-import { WebHeaders } from '../../../src/client/transport/transport.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { API_KEY, exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
 import { errorOf } from '../../helpers/test-client.ts';
@@ -28,7 +27,7 @@ function aCall(signal = new Cancellation(), deadlineAt = Number.POSITIVE_INFINIT
 }
 
 function responseWith(data: unknown): ApiResponse {
-  return { status: 200, headers: new WebHeaders(new Headers()), rawBody: '{}', data };
+  return { status: 200, headers: [], rawBody: '{}', data };
 }
 
 function quotaOf(clock: FakeClock): KeyQuota {

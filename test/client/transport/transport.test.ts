@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import {
   fetchTransport,
+  headerIn,
   readResponse,
   type TransportRequest,
-  WebHeaders,
 } from '../../../src/client/transport/transport.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
@@ -30,8 +30,8 @@ test('calls fetch with a GET that follows no redirect, and with headers that fet
   });
   expect(sent?.headers).not.toBe(headers);
   expect(response).toMatchObject({ status: 418, text: 'short and stout', problem: undefined });
-  expect(response.headers.get('x-note')).toBe('tea');
-  expect(response.headers.get('x-other')).toBeUndefined();
+  expect(headerIn(response.headers, 'x-note')).toBe('tea');
+  expect(headerIn(response.headers, 'x-other')).toBeUndefined();
 });
 
 test('a cancelled request aborts the signal of fetch with the same reason', async () => {
@@ -143,11 +143,4 @@ test('a response without a body has an empty text', async () => {
     status: 204,
     text: '',
   });
-});
-
-test('the headers of a fetch are not copied', () => {
-  const headers = new Headers({ 'retry-after': '' });
-
-  expect(new WebHeaders(headers).toHeaders()).toBe(headers);
-  expect(new WebHeaders(headers).get('retry-after')).toBe('');
 });
