@@ -1,6 +1,7 @@
 import { type Argument, Command, type Option } from 'commander';
 import type { Io } from './io.ts';
 import type { CliSettings } from './settings/settings.ts';
+import type { ConfigFile } from './storage/config-file.ts';
 import type { Screen } from './terminal/screen.ts';
 
 export interface Example {
@@ -13,6 +14,8 @@ export interface Invocation<Options = object> {
   readonly io: Io;
   readonly screen: Screen;
   readonly settings: CliSettings;
+  /** Without a value if the file cannot be used; only commands with --profile reject that. */
+  readonly config: ConfigFile;
   /** Name of the command, such as `auth login`. */
   readonly command: string;
   /** Everything typed after `fxrates`. */

@@ -1,71 +1,67 @@
 import { Command, CommanderError } from 'commander';
-import type { CliCommand } from './command.ts';
+import type { CliCommand, Invocation } from './command.ts';
 import { explainParserError, refuseTypedKey } from './errors/parser-error.ts';
 import { printError } from './errors/print-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import { dataOptions, formatOptions, generalOptions, profileOption, type SharedOptions } from './options.ts';
 import { commandFirst, createProgram } from './program.ts';
-import { type CliSettings, debugLevel, requireProfile, resolveSettings, unknownSettings } from './settings/settings.ts';
-import { type ConfigFile, NO_CONFIG, readConfig } from './storage/json-file.ts';
+import {
+  messageSettings,
+  requireProfile,
+  resolveSettings,
+  type SettingSource,
+  unknownSettings,
+} from './settings/settings.ts';
+import { type ConfigFile, NO_CONFIG, readConfig } from './storage/config-file.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
 
 /** Runs `argv`, without `node` and the script. Returns the exit code. Rejects only if a file of fxrates is missing. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const { env } = io;
   const secrets = new Redactor();
-  secrets.protect(io.env['FXRATES_API_KEY'] ?? '');
+  secrets.protect(env['FXRATES_API_KEY'] ?? '');
+  const stored = storedConfig(env);
+  // For help, and for an error before the settings of the command are known.
+  let shown = messageSettings({ options: messageOptions(argv), env, config: stored.config, strict: [] });
+  let screen = new Screen(io, shown, secrets);
+  const pages: string[] = [];
+  let exitCode: number = exitCodes.ok;
   try {
     refuseTypedKey(argv);
-    return await runCommandLine(argv, io, secrets);
+    const program = createProgram({
+      write: (text) => pages.push(text),
+      style: screen.help,
+      onError: (error, command) => {
+        const isHelp = error.code === 'commander.help' || error.exitCode === 0;
+        throw isHelp ? error : explainParserError(error, command, argv);
+      },
+      execute: async (command, run) => {
+        const options = command.opts<SharedOptions>();
+        const config = configFor(command, stored);
+        const settings = resolveSettings({ options, env, config, strict: strictSources(command) });
+        shown = settings;
+        screen = new Screen(io, settings, secrets);
+        if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
+        const typed = { command: command.path.join(' '), argv, args: command.args, options };
+        exitCode = await run({ io, settings, config, screen, ...typed });
+      },
+    });
+    await parse(argv, program);
+    if (pages.length > 0) await screen.printText(pages.join(''));
+    return exitCode;
   } catch (error) {
-    const options = messageOptions(argv);
-    return await printError(error, await screenForError(options, io, secrets), options.verbose ?? debugLevel(io.env));
+    return await printError(error, screen, shown.verbose);
   }
 }
 
-/** Parses a command line with commander and runs its command. Returns the exit code. */
-async function runCommandLine(argv: readonly string[], io: Io, secrets: Redactor): Promise<number> {
-  const pages: string[] = [];
-  let exitCode: number = exitCodes.ok;
-  const helpScreen = (options: SharedOptions) =>
-    new Screen(io, { output: 'auto', quiet: 0, color: colorOf(options) }, secrets);
-  const program = createProgram({
-    write: (text) => pages.push(text),
-    styleOf: (command) => helpScreen(command.opts()).help,
-    onError: (error, command) => {
-      const isHelp = error.code === 'commander.help' || error.exitCode === 0;
-      throw isHelp ? error : explainParserError(error, command, argv);
-    },
-    execute: async (command, run) => {
-      const stored = await settingsFor(command, io.env);
-      const screen = new Screen(io, stored.settings, secrets);
-      const { settings } = stored;
-      try {
-        await checkStored(command, stored, { io, screen });
-        const typed = { command: command.path.join(' '), argv, args: command.args, options: command.opts() };
-        exitCode = await run({ io, settings, screen, ...typed });
-      } catch (error) {
-        if (!usesService(command)) throw error; // the settings of the others lack most of config.json
-        exitCode = await printError(error, screen, settings.verbose);
-      }
-    },
-  });
+async function parse(argv: readonly string[], program: CliCommand): Promise<void> {
   try {
     await program.parseAsync(commandFirst(argv, program), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error; // one of these ends help and version
   }
-  if (pages.length > 0) await helpScreen(messageOptions(argv)).printText(pages.join(''));
-  return exitCode;
-}
-
-function isJson({ json, output }: SharedOptions): boolean {
-  return json === true || output === 'json';
-}
-
-function colorOf({ color }: SharedOptions): CliSettings['color'] {
-  return color === false ? 'never' : (color ?? 'auto');
 }
 
 /** The options that shape messages, wherever they are typed: an error can be before them. */
@@ -82,65 +78,41 @@ function messageOptions(argv: readonly string[]): SharedOptions {
   return parser.opts<SharedOptions>();
 }
 
-/** For an error of the command line itself. A broken config.json is ignored: the error is more important. */
-async function screenForError(options: SharedOptions, io: Io, secrets: Redactor): Promise<Screen> {
-  for (const config of [await readConfig(io.env).catch(() => NO_CONFIG), NO_CONFIG]) {
-    try {
-      return new Screen(io, resolveSettings(options, io.env, config), secrets);
-    } catch {
-      // A setting is invalid.
-    }
-  }
-  return new Screen(
-    io,
-    { output: isJson(options) ? 'json' : 'auto', color: colorOf(options), quiet: options.quiet ?? 0 },
-    secrets,
-  );
-}
-
-interface Stored {
-  readonly settings: CliSettings;
+/** config.json, or why it cannot be used. */
+interface StoredConfig {
   readonly config: ConfigFile;
+  readonly problem?: unknown;
 }
 
-async function settingsFor(command: CliCommand, env: Io['env']): Promise<Stored> {
-  const options = command.opts<SharedOptions>();
+function storedConfig(env: Io['env']): StoredConfig {
   try {
-    const config = await configFor(command, env);
-    return { settings: resolveSettings(options, env, config), config };
-  } catch (error) {
-    if (command.traits.survivesBrokenConfig !== true) throw error;
-    return { settings: resolveSettings(options, env), config: NO_CONFIG };
+    return { config: readConfig(env) };
+  } catch (problem) {
+    return { config: NO_CONFIG, problem };
   }
 }
 
-/** Whether the command uses a base URL and a key. */
-function usesService(command: CliCommand): boolean {
-  return command.has('--key-file');
+/** @throws CliError if config.json cannot be used and the command needs it */
+function configFor(command: CliCommand, { config, problem }: StoredConfig): ConfigFile {
+  if (problem !== undefined && command.has('--profile') && !command.traits.survivesBrokenConfig) throw problem;
+  return config;
 }
 
-/** Commands that only change stored values must also work if one of the values is invalid. */
-async function configFor(command: CliCommand, env: Io['env']): Promise<ConfigFile> {
-  if (!usesService(command) && !command.has('--profile')) return NO_CONFIG;
-  const config = await readConfig(env);
-  if (usesService(command)) return config;
-  const { profile } = config.document;
-  return { ...config, document: profile === undefined ? {} : { profile } };
+/** Whether the command calls the service, so that a wrong setting could cost quota. Not the command that reports them. */
+function isStrict(command: CliCommand): boolean {
+  return command.has('--key-file') && !command.traits.survivesBrokenConfig;
 }
 
-/**
- * For a command that calls the service and does not report problems of config.json itself: warns of names in it that have
- * no effect.
- *
- * @throws CliError if the profile does not exist
- */
-async function checkStored(
-  command: CliCommand,
-  { settings, config }: Stored,
-  { io, screen }: { readonly io: Io; readonly screen: Screen },
+/** A command that only changes stored settings must also work if one of them is invalid. */
+function strictSources(command: CliCommand): readonly SettingSource[] {
+  return isStrict(command) ? ['variable', 'config.json'] : ['variable'];
+}
+
+/** Warns of names in config.json that have no effect. @throws CliError if the profile does not exist */
+async function checkConfig(
+  { traits }: CliCommand,
+  { config, settings, screen, io }: Pick<Invocation, 'config' | 'settings' | 'screen' | 'io'>,
 ): Promise<void> {
-  const { survivesBrokenConfig = false, createsProfile = false } = command.traits;
-  if (!usesService(command) || survivesBrokenConfig) return;
-  if (!createsProfile) await requireProfile(settings, { config, env: io.env });
+  if (!traits.createsProfile) requireProfile(settings, { config, env: io.env });
   for (const warning of unknownSettings(config)) await screen.warn(`${config.path}: ${warning}`);
 }

@@ -105,72 +105,55 @@ function plainName(name: string): string {
     .replace(/[-_\s]/g, '');
 }
 
-/** A parameter of the contract and the option that sets it. */
-interface ParameterOption {
-  readonly parameter: Parameter;
-  readonly option: Option;
+/** The value of an option for a parameter of the contract. */
+class ParameterValue {
+  constructor(
+    readonly name: string,
+    readonly texts: readonly string[],
+  ) {}
 }
 
 /**
- * `--date <date>` for each parameter of the contract. Where the option of the name is one of the command or of all
- * commands, it is `--date-parameter`; where an earlier parameter has it, `--date-2`. A name without letters and digits
- * is reached as `name=value` alone.
+ * `--date <date>` for each parameter of the contract. A parameter whose option would have the name of another one is set
+ * as `name=value` alone.
  */
-export function parameterOptions({ parameters }: Operation, own: readonly Option[]): readonly ParameterOption[] {
-  const taken = new Set([...sharedOptions(), ...own].flatMap((option) => takenNames(option.attributeName())));
-  const reserved = new Set([...taken, 'help', 'version']);
+export function parameterOptions({ parameters }: Operation, own: readonly Option[]): readonly Option[] {
+  if (parameters.length === 0) return [];
+  const taken = new Set([...sharedOptions(), ...own].map((option) => option.attributeName()));
   return parameters.flatMap((parameter) => {
-    const name = optionName(parameter.name, reserved, taken);
-    if (name === undefined) return [];
-    const option = optionOf(name, parameter);
+    const option = optionOf(parameter);
+    if (option === undefined || taken.has(option.attributeName())) return [];
     taken.add(option.attributeName());
-    return [{ parameter, option }];
+    return [option];
   });
 }
 
-/** `no-wait` and `wait` are one option for commander. */
-function takenNames(attribute: string): readonly string[] {
-  return [attribute, `no${attribute.charAt(0).toUpperCase()}${attribute.slice(1)}`];
-}
-
 /** The typed parameters: options take precedence over name=value. The names are checked against the contract. */
-export function namedQuery(
-  operation: Operation,
-  typed: Query,
-  { options, named }: { readonly options: object; readonly named: readonly ParameterOption[] },
-): Query {
+export function namedQuery(operation: Operation, typed: Query, options: object): Query {
   const query = new Map(Object.entries(typed));
-  for (const { parameter, option } of named) {
-    const values: unknown = Reflect.get(options, option.attributeName());
-    if (!Array.isArray(values)) continue;
-    for (const value of values) checkParameter(parameter.name, value);
-    query.set(parameter.name, values.length === 1 ? values[0] : values);
+  for (const value of Object.values(options)) {
+    if (!(value instanceof ParameterValue)) continue;
+    const { name, texts } = value;
+    for (const text of texts) checkParameter(name, text);
+    query.set(name, texts);
   }
   checkNames(operation, query);
   return Object.fromEntries(operation.parameters.flatMap((parameter) => entryOf(parameter, query.get(parameter.name))));
 }
 
-function optionName(name: string, reserved: ReadonlySet<string>, taken: ReadonlySet<string>): string | undefined {
-  const plain = name
+/** `undefined` for a name without letters and digits, and for one that commander would read as a negation. */
+function optionOf(parameter: Parameter): Option | undefined {
+  const { name, type, list, choices = [] } = parameter;
+  const long = name
     .replace(/[^A-Za-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
-    .replace(/^no-/i, 'without-') // commander reads `--no-x` as the opposite of `--x`
     .toLowerCase();
-  if (plain === '') return undefined;
-  const first = reserved.has(attributeOf(plain)) ? `${plain}-parameter` : plain;
-  let candidate = first;
-  for (let count = 2; taken.has(attributeOf(candidate)); count += 1) candidate = `${first}-${count}`;
-  return candidate;
-}
-
-function attributeOf(long: string): string {
-  return new Option(`--${long}`).attributeName();
-}
-
-function optionOf(long: string, parameter: Parameter): Option {
-  const { type, list, choices = [] } = parameter;
+  if (/^(|help|version|no-.*)$/.test(long)) return undefined;
   const value = type === 'string' ? long : type;
-  const option = repeatableOption(`--${long} <${value}${list === undefined ? '' : ',…'}>`, optionText(long, parameter));
+  const flags = `--${long} <${value}${list === undefined ? '' : ',…'}>`;
+  const option = new Option(flags, optionText(long, parameter)).argParser(
+    (text, earlier?: ParameterValue) => new ParameterValue(name, [...(earlier?.texts ?? []), text]),
+  );
   option.argChoices = choices.map(String); // for completion; the client says what is wrong with another value
   return option;
 }

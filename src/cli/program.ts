@@ -23,8 +23,8 @@ import type { StreamStyle } from './terminal/screen.ts';
 interface ProgramHooks {
   /** Receives help and version. */
   readonly write: (text: string) => void;
-  /** The style of the help of a command, from its options. */
-  readonly styleOf: (command: CliCommand) => StreamStyle;
+  /** The style of help. */
+  readonly style: StreamStyle;
   readonly onError: (error: CommanderError, command: CliCommand) => never;
   readonly execute: (command: CliCommand, run: NonNullable<CliCommand['run']>) => Promise<void>;
 }
@@ -63,11 +63,11 @@ function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
   else if (!command.has('--output')) command.addOption(errorFormatOption(command.fullName));
   if (run !== undefined) command.with(formatOptions(), generalOptions());
   if (hooks === undefined) return;
-  const { write, styleOf, onError, execute } = hooks;
+  const { write, style, onError, execute } = hooks;
   command
     .exitOverride((error) => onError(error, command))
     .configureOutput({ ...output, writeOut: write, writeErr: write })
-    .configureHelp({ formatHelp: () => helpText(command, styleOf(command)) });
+    .configureHelp({ formatHelp: () => helpText(command, style) });
   if (run !== undefined) command.action(() => execute(command, run));
 }
 

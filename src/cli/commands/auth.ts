@@ -11,8 +11,8 @@ import { sendQuotaRequest } from '../request/send-request.ts';
 import { checkKey, type KeyInUse, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
 import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
+import { changeConfig } from '../storage/config-file.ts';
 import { readCredential, removeCredential, storeCredential } from '../storage/credentials.ts';
-import { changeConfig, ownSetting, readConfig } from '../storage/json-file.ts';
 import { grouped } from '../terminal/text.ts';
 
 interface VerifyOptions {
@@ -223,7 +223,7 @@ function statusFacts(key: KeyInUse, check: KeyCheck | undefined, { settings }: I
 }
 
 /** Removes the stored key of the profile; does nothing if the profile has no key. */
-async function logout({ io, screen, settings: { profile } }: Invocation): Promise<number> {
+async function logout({ io, screen, config, settings: { profile } }: Invocation): Promise<number> {
   const credential = await readCredential(io.env, profile);
   if (credential === undefined) {
     await screen.remark(`no key is stored for profile ${profile}`);
@@ -231,9 +231,7 @@ async function logout({ io, screen, settings: { profile } }: Invocation): Promis
   }
   const path = await removeCredential(io, profile);
   await screen.remark(`key of profile ${profile} removed from ${path}; it stays valid until it is revoked`);
-  const config = await readConfig(io.env);
-  const hasBaseUrl = ownSetting(config, 'base_url', profile) !== undefined;
-  if (hasBaseUrl) await screen.remark(`base URL is still stored in ${config.path}`);
+  if (config.profiles.get(profile)?.has('base_url')) await screen.remark(`base URL is still stored in ${config.path}`);
   return exitCodes.ok;
 }
 

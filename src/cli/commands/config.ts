@@ -13,14 +13,13 @@ import {
   settingHint,
 } from '../settings/settings.ts';
 import {
+  type ConfigFile,
   changeConfig,
   configPath,
   configValue,
-  memberOf,
-  ownSetting,
-  profileNames,
   readConfig,
-} from '../storage/json-file.ts';
+  settingText,
+} from '../storage/config-file.ts';
 
 const nameArgument = () => new Argument('<name>', SETTING_NAMES.join(', '));
 
@@ -85,17 +84,11 @@ function pathCommand(): CliCommand {
 }
 
 async function list(invocation: Invocation): Promise<number> {
-  const config = await readConfig(invocation.io.env);
-  const ofAll = SETTING_NAMES.flatMap((name) => entry(name, configValue(config, name)));
-  const ofProfiles = profileNames(config).flatMap((profile) =>
-    SETTING_NAMES.flatMap((name) =>
-      entry(
-        `profiles.${profile}.${name}`,
-        configValue({ ...config, document: { profiles: config.document['profiles'] } }, name, profile),
-      ),
-    ),
-  );
-  const settings = [...ofAll, ...ofProfiles];
+  const config = readConfig(invocation.io.env);
+  const entries = (prefix: string, values: ConfigFile['settings']) =>
+    SETTING_NAMES.flatMap((name) => entry(prefix + name, settingText(values.get(name), name, config)));
+  const ofProfiles = [...config.profiles].flatMap(([profile, values]) => entries(`profiles.${profile}.`, values));
+  const settings = [...entries('', config.settings), ...ofProfiles];
   const { screen } = invocation;
   const isEmpty = settings.length === 0;
   if (isEmpty && screen.isForPeople) await screen.remark(`nothing is set in ${config.path ?? 'config.json'}`);
@@ -107,9 +100,9 @@ function entry(name: string, value: string | undefined): [string, string][] {
   return value === undefined ? [] : [[name, value]];
 }
 
-async function printSetting({ args: [typed], io, settings, screen }: Invocation): Promise<number> {
+async function printSetting({ args: [typed], config, settings, screen }: Invocation): Promise<number> {
   const name = settingName(typed);
-  const value = configValue(await readConfig(io.env), name, settings.profile);
+  const value = configValue(config, name, settings.profile);
   if (value === undefined) {
     throw new CliError(`${name} is not set`, { code: 'not_set', exitCode: exitCodes.failure });
   }
@@ -131,14 +124,13 @@ function remove(invocation: Invocation): Promise<number> {
 async function change(
   name: SettingName,
   value: string | undefined,
-  { io, settings, screen }: Invocation,
+  { io, config, settings, screen }: Invocation,
 ): Promise<number> {
   const { profile } = settings;
   const isOfProfile = name === 'base_url' || (settings.hasTypedProfile && name !== 'profile');
   const owner = isOfProfile ? ` of profile ${profile}` : '';
-  const config = await readConfig(io.env);
-  if (name === 'profile' && value !== undefined) await requireProfile({ profile: value }, { config, env: io.env });
-  const stored = isOfProfile ? ownSetting(config, name, profile) : memberOf(config.document, name);
+  if (name === 'profile' && value !== undefined) requireProfile({ profile: value }, { config, env: io.env });
+  const stored = (isOfProfile ? config.profiles.get(profile) : config.settings)?.get(name);
   if (value === undefined && stored === undefined) {
     await screen.remark(`${name}${owner} is not set`);
     return exitCodes.ok;

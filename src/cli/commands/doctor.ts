@@ -18,16 +18,9 @@ import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { CONFIG_SETTINGS, requireProfile, unknownSettings } from '../settings/settings.ts';
+import { type ConfigFile, configPath, configValue, readConfig } from '../storage/config-file.ts';
 import { credentialsPath } from '../storage/credentials.ts';
-import {
-  type ConfigFile,
-  configPath,
-  configValue,
-  NO_CONFIG,
-  profileNames,
-  readConfig,
-  readJsonFile,
-} from '../storage/json-file.ts';
+import { readJsonFile } from '../storage/json-file.ts';
 import { commandLine, grouped } from '../terminal/text.ts';
 import { versionText } from './version.ts';
 
@@ -247,10 +240,10 @@ function checkProxy(baseUrl: string | undefined, { io }: Invocation): Finding {
 async function checkStorage(env: Io['env']): Promise<readonly Finding[]> {
   const [config, credentials] = [configPath(env), credentialsPath(env)];
   return [
-    await finding('config file', () => fileOutcome(config, async () => checkValues(await readConfig(env)))),
+    await finding('config file', () => fileOutcome(config, () => checkValues(readConfig(env)))),
     await finding('credentials', () =>
-      fileOutcome(credentials, async (path) => {
-        await readJsonFile(path);
+      fileOutcome(credentials, (path) => {
+        readJsonFile(path);
         return undefined;
       }),
     ),
@@ -258,24 +251,20 @@ async function checkStorage(env: Io['env']): Promise<readonly Finding[]> {
 }
 
 /** Only for a profile other than the default. */
-async function checkProfile({ settings, io }: Invocation): Promise<readonly Finding[]> {
+async function checkProfile({ settings, config, io }: Invocation): Promise<readonly Finding[]> {
   if (settings.profile === 'default') return [];
-  const config = await readConfig(io.env).catch(() => NO_CONFIG); // the check of the file reports it
-  const check = async () => {
-    await requireProfile(settings, { config, env: io.env });
+  const check = () => {
+    requireProfile(settings, { config, env: io.env });
     return ok(settings.profile);
   };
   return [await finding('profile', check)];
 }
 
-async function fileOutcome(
-  path: string | undefined,
-  check: (path: string) => Promise<Outcome | undefined>,
-): Promise<Outcome> {
+async function fileOutcome(path: string | undefined, check: (path: string) => Outcome | undefined): Promise<Outcome> {
   if (path === undefined) return { status: 'warn', text: 'HOME is not set, so nothing can be stored' };
   const stats = await stat(path).catch(() => undefined);
   if (stats === undefined) return ok(`none (${path})`);
-  const problem = await check(path);
+  const problem = check(path);
   if (problem !== undefined) return problem;
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
   const isPrivate = process.platform === 'win32' || (stats.mode & 0o077) === 0; // Windows has no such modes
@@ -288,7 +277,7 @@ async function fileOutcome(
 
 /** @throws CliError for a value that cannot be used */
 function checkValues(config: ConfigFile): Outcome | undefined {
-  for (const profile of [undefined, ...profileNames(config)]) {
+  for (const profile of [undefined, ...config.profiles.keys()]) {
     for (const [name, { parse }] of Object.entries(CONFIG_SETTINGS)) {
       const value = configValue(config, name, profile);
       if (value !== undefined) parse(value, `${name} in ${config.path}`);

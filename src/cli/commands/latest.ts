@@ -29,19 +29,18 @@ import {
 } from './operation.ts';
 
 const { latest } = operations;
-const ownOptions = () => [
-  ...responseOptions(latest),
-  ...watchOptions({ text: 'repeat; default: as often as the quota allows', shortestMs: 1000 }),
-  new Option('--force', 'with --watch: continue even if that exhausts the quota'),
-  fileOption('--fixture-out <file>', 'append the response to a file for mock --replay'),
-];
 
 interface LatestOptions extends ResponseOptions, WatchOptions {
   readonly fixtureOut?: string;
 }
 
 export function latestCommand(): CliCommand {
-  const command = operationCommand(latest, ownOptions);
+  const command = operationCommand(latest, [
+    ...responseOptions(latest),
+    ...watchOptions({ text: 'repeat; default: as often as the quota allows', shortestMs: 1000 }),
+    new Option('--force', 'with --watch: continue even if that exhausts the quota'),
+    fileOption('--fixture-out <file>', 'append the response to a file for mock --replay'),
+  ]);
   return command
     .about({
       summary: command.summary(),
@@ -63,15 +62,15 @@ export function latestCommand(): CliCommand {
 
 async function runLatest(invocation: Invocation<LatestOptions>): Promise<number> {
   const { options, settings } = invocation;
-  const request = operationRequest(latest, invocation, ownOptions);
+  const request = operationRequest(latest, invocation);
   const watching = watchRequest(invocation);
   await remarkOnNames(request, invocation);
-  if (settings.printRequestAs !== undefined) return runOperation(latest, invocation, ownOptions);
+  if (settings.printRequestAs !== undefined) return runOperation(latest, invocation);
   if (watching !== undefined) {
     refuseSingleResponseOptions(options);
     return watchLatest(request, watching, invocation);
   }
-  if (options.fixtureOut === undefined) return runOperation(latest, invocation, ownOptions);
+  if (options.fixtureOut === undefined) return runOperation(latest, invocation);
   return record(options.fixtureOut, request, invocation);
 }
 

@@ -11,21 +11,18 @@ import { dryRun, type OperationRequest, type ServiceResponse } from '../request/
 import { rememberCurrencies } from '../storage/seen-currencies.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 
-/** The options of an operation that are not in the contract. */
-type MakeOptions = () => readonly Option[];
-
 /** What was typed for the response of an operation. */
 export interface ResponseOptions extends ParamOptions, CachingOptions, PrintOptions {}
 
-/** The command of an operation, generated from the contract, so a new operation needs no code here. */
-export function operationCommand(
-  operation: Operation,
-  makeOptions: MakeOptions = () => responseOptions(operation),
-): CliCommand {
+/**
+ * The command of an operation, generated from the contract, so a new operation needs no code here. `options`: those that
+ * are not in the contract.
+ */
+export function operationCommand(operation: Operation, options = responseOptions(operation)): CliCommand {
   const { id, description, consumesQuota, deprecated } = operation;
   const summary = operation.summary.replace(/\.$/, '');
   const note = `${deprecated ? 'deprecated, ' : ''}${consumesQuota ? 'uses quota' : 'free'}`;
-  const own = ownOptions(operation, makeOptions);
+  const own = [...(operation.query === 'none' ? [] : [parameterOption()]), ...options];
   const command = new CliCommand(id)
     .about({
       summary: `${lowerFirst(summary)} (${note})`,
@@ -33,23 +30,16 @@ export function operationCommand(
       notes: description === '' ? [] : [description],
       examples: [exampleOf(operation)],
     })
-    .with(
-      parameterOptions(operation, own).map(({ option }) => option),
-      own,
-    )
+    .with(parameterOptions(operation, own), own)
     .with(dataOptions(`fxrates ${id}`), connectionOptions(), requestOptions())
-    .runs<ResponseOptions>((invocation) => runOperation(operation, invocation, makeOptions));
+    .runs<ResponseOptions>((invocation) => runOperation(operation, invocation));
   if (operation.query !== 'none') command.takes(new Argument('[name=value...]', 'parameters, sent unchanged'));
   return command;
 }
 
 /** Sends the request, and prints the response with a footer for people. */
-export async function runOperation(
-  operation: Operation,
-  invocation: Invocation<ResponseOptions>,
-  makeOptions: MakeOptions,
-): Promise<number> {
-  const request = operationRequest(operation, invocation, makeOptions);
+export async function runOperation(operation: Operation, invocation: Invocation<ResponseOptions>): Promise<number> {
+  const request = operationRequest(operation, invocation);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   const response = await fetchOrCache(request, invocation);
   await printResponse(response, invocation);
@@ -59,19 +49,13 @@ export async function runOperation(
 }
 
 /** The typed parameters as a request for `operation`. */
-export function operationRequest(
-  operation: Operation,
-  invocation: Invocation<ResponseOptions>,
-  makeOptions: MakeOptions,
-): OperationRequest {
+export function operationRequest(operation: Operation, invocation: Invocation<ResponseOptions>): OperationRequest {
   const typed = typedParameters(invocation);
   const { options, settings } = invocation;
   if (options.shape && settings.get.length > 0) {
     throw usageError('--shape and --get cannot be used together', '--shape prints no values');
   }
-  const named = parameterOptions(operation, ownOptions(operation, makeOptions));
-  const query = operation.query === 'named' ? namedQuery(operation, typed, { options, named }) : typed;
-  return { operation, query };
+  return { operation, query: operation.query === 'named' ? namedQuery(operation, typed, options) : typed };
 }
 
 /** For people only: the duration, and the use of the quota. */
@@ -86,10 +70,6 @@ async function printFooter(
   const [short, long] = consumesQuota ? [' · used 1 request', ' · used 1 of your monthly requests'] : ['', ''];
   const cost = took.length + long.length > screen.err.columns ? short : long;
   await screen.info(`\n${screen.err.palette.faint(took + cost)}\n`);
-}
-
-function ownOptions({ query }: Operation, makeOptions: MakeOptions): readonly Option[] {
-  return [...(query === 'none' ? [] : [parameterOption()]), ...makeOptions()];
 }
 
 /** The options for printing and caching a response. */

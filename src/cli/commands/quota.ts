@@ -19,11 +19,6 @@ import { LiveView, type WatchOptions, type WatchRequest, watch, watchOptions, wa
 import { operationCommand, operationRequest, type ResponseOptions } from './operation.ts';
 
 const { quota } = operations;
-const ownOptions = () => [
-  new Option('--fail-at <share>', 'exit with 8 at this usage or more: 80% or 800').argParser(parseFailAt),
-  new Option('--no-forecast', 'omit the forecast'),
-  ...watchOptions({ text: 'repeat, from 10s (default: 1m)', shortestMs: 10_000 }),
-];
 
 interface QuotaOptions extends ResponseOptions, WatchOptions {
   readonly failAt?: FailAt;
@@ -31,7 +26,11 @@ interface QuotaOptions extends ResponseOptions, WatchOptions {
 }
 
 export function quotaCommand(): CliCommand {
-  return operationCommand(quota, ownOptions)
+  return operationCommand(quota, [
+    new Option('--fail-at <share>', 'exit with 8 at this usage or more: 80% or 800').argParser(parseFailAt),
+    new Option('--no-forecast', 'omit the forecast'),
+    ...watchOptions({ text: 'repeat, from 10s (default: 1m)', shortestMs: 10_000 }),
+  ])
     .about({
       summary: 'plan, usage, limits, reset time and forecast (free)',
       description:
@@ -53,7 +52,7 @@ export function quotaCommand(): CliCommand {
 }
 
 async function runQuota(invocation: Invocation<QuotaOptions>): Promise<number> {
-  const request = operationRequest(quota, invocation, ownOptions);
+  const request = operationRequest(quota, invocation);
   const watching = watchRequest(invocation);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   if (watching !== undefined) return watchQuota(request, watching, invocation);

@@ -13,14 +13,13 @@ import {
   parseTimeout,
   type SharedOptions,
 } from '../options.ts';
+import { type ConfigFile, configValue } from '../storage/config-file.ts';
 import { profilesWithKey } from '../storage/credentials.ts';
-import { type ConfigFile, configValue, NO_CONFIG, profileEntries, profileNames } from '../storage/json-file.ts';
-import type { ColorWhen } from '../terminal/screen.ts';
 import { lowerFirst } from '../terminal/text.ts';
 import { checkBaseUrl, type SourcedText } from './base-url.ts';
 import { parseDuration } from './duration.ts';
 
-/** The global options with environment and defaults applied. */
+/** The settings of a command, from the options, the variables, config.json and the defaults. */
 export type CliSettings = Readonly<ReturnType<typeof resolveSettings>>;
 
 /** One `--get`, as typed and as parsed. */
@@ -29,51 +28,62 @@ export interface GetPath {
   readonly path: JsonPath;
 }
 
-/** Flag before environment before config.json before default. An empty variable counts as not set. */
-export function resolveSettings(options: SharedOptions, env: Io['env'], config: ConfigFile = NO_CONFIG) {
-  refuseContradictions(options);
-  const top: Sources = { env, config, profile: undefined };
-  const profile: string = options.profile ?? stored(top, 'profile') ?? 'default';
-  const sources = { ...top, profile };
-  const { keyStdin = false, keyFile, insecureHttp = false, quiet = 0, get = [] } = options;
-  const color: ColorWhen =
-    options.color === false ? 'never' : (options.color ?? fromConfig(sources, 'color') ?? 'auto');
+export type SettingSource = 'variable' | 'config.json';
+
+/** An option precedes its variable, that precedes the profile in config.json, and that the rest of config.json. */
+interface Sources {
+  readonly options: SharedOptions;
+  readonly env: Io['env'];
+  readonly config: ConfigFile;
+  /** The sources whose invalid values are errors. In the other sources, they are ignored. */
+  readonly strict: readonly SettingSource[];
+}
+
+/** The settings that shape messages. */
+export function messageSettings(sources: Sources) {
+  const { options, env } = sources;
   return {
-    output: outputOf(options, sources),
+    output: outputOf(sources),
+    color: options.color === false ? 'never' : (options.color ?? stored('color', sources) ?? 'auto'),
+    quiet: options.quiet ?? 0,
+    verbose: options.verbose ?? debugLevel(env),
+  } as const;
+}
+
+/** @throws CliError for an invalid value, and for options that contradict each other */
+export function resolveSettings(sources: Sources) {
+  const { options, env } = sources;
+  refuseContradictions(options);
+  const { keyStdin = false, keyFile, insecureHttp = false, get = [] } = options;
+  return {
+    ...messageSettings(sources),
     get: get.map((text): GetPath => ({ text, path: parseGetPath(text) })),
-    profile,
+    profile: profileOf(sources),
     /** Whether --profile names it, so that a setting is stored only for this profile. */
     hasTypedProfile: options.profile !== undefined,
-    baseUrl: baseUrlOf(options, sources),
+    baseUrl: baseUrlOf(sources),
     keyStdin,
     keyFile,
     insecureHttp,
-    timeoutMs: options.timeout ?? stored(sources, 'timeout') ?? 30_000,
-    retries: options.retries ?? stored(sources, 'retries') ?? 2,
+    timeoutMs: options.timeout ?? stored('timeout', sources) ?? 30_000,
+    retries: options.retries ?? stored('retries', sources) ?? 2,
     /** 0: never wait; Infinity: as long as it takes. */
-    maxWaitMs: maxWaitOf(options, sources),
+    maxWaitMs: options.wait === false ? 0 : (options.maxWait ?? stored('max_wait', sources) ?? 60_000),
     /** Whether commands that run at the same time share the limit of a key. */
-    shareLimit: stored(sources, 'share_limit') !== 'off',
-    color,
-    quiet,
-    verbose: options.verbose ?? debugLevel(env),
+    shareLimit: stored('share_limit', sources) !== 'off',
     /** Whether the command may ask questions on the terminal. */
     mayAsk: options.input !== false && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
     /** Instead of sending: print the request in this form. */
-    printRequestAs: printFormOf(options),
+    printRequestAs: options.curl ? ('curl' as const) : options.dryRun ? ('json' as const) : undefined,
   };
 }
 
-function outputOf({ json, output, get }: SharedOptions, sources: Sources): OutputFormat {
+function outputOf(sources: Sources): OutputFormat {
+  const { json, output, get } = sources.options;
   if (json) return 'json';
   if (output !== undefined) return output;
-  const preferred = stored(sources, 'output') ?? 'auto';
+  const preferred = stored('output', sources) ?? 'auto';
   return preferred === 'raw' && get !== undefined ? 'auto' : preferred; // raw would ignore the typed --get
-}
-
-function maxWaitOf({ wait, maxWait }: SharedOptions, sources: Sources): number {
-  if (wait === false) return 0;
-  return maxWait ?? stored(sources, 'max_wait') ?? 60_000;
 }
 
 function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, get }: SharedOptions): void {
@@ -91,17 +101,15 @@ function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, 
   }
 }
 
-function printFormOf({ curl, dryRun }: SharedOptions): 'json' | 'curl' | undefined {
-  if (curl) return 'curl';
-  return dryRun ? 'json' : undefined;
-}
-
-function baseUrlOf({ baseUrl }: SharedOptions, { env, config, profile }: Sources): SourcedText | undefined {
-  if (baseUrl !== undefined) return { text: baseUrl, source: '--base-url' };
-  const text = env['FXRATES_BASE_URL'];
-  if (text) return { text, source: 'FXRATES_BASE_URL' };
-  const ofProfile = configValue(config, 'base_url', profile);
-  return ofProfile === undefined ? undefined : { text: ofProfile, source: `profile ${profile}` };
+/** Its text is checked where it is used, because `--dry-run` and `doctor` report an invalid one themselves. */
+function baseUrlOf(sources: Sources): SourcedText | undefined {
+  const { options, env, config } = sources;
+  if (options.baseUrl !== undefined) return { text: options.baseUrl, source: '--base-url' };
+  const variable = env['FXRATES_BASE_URL'];
+  if (variable) return { text: variable, source: 'FXRATES_BASE_URL' };
+  const profile = profileOf(sources);
+  const text = tolerated('config.json', sources, () => configValue(config, 'base_url', profile));
+  return text === undefined ? undefined : { text, source: `profile ${profile}` };
 }
 
 function parseGetPath(text: string): JsonPath {
@@ -109,27 +117,33 @@ function parseGetPath(text: string): JsonPath {
   return parseJsonPath(text);
 }
 
-interface Sources {
-  readonly env: Io['env'];
-  readonly config: ConfigFile;
-  readonly profile: string | undefined;
+function profileOf(sources: Sources): string {
+  return sources.options.profile ?? stored('profile', sources) ?? 'default';
 }
 
 type SettingValue<Name extends SettingName> = ReturnType<(typeof CONFIG_SETTINGS)[Name]['parse']>;
 
-/** From the variable FXRATES_NAME, else from config.json. */
-function stored<Name extends SettingName>(sources: Sources, name: Name): SettingValue<Name> | undefined {
+/** From the variable FXRATES_NAME, or else from config.json. */
+function stored<Name extends SettingName>(name: Name, sources: Sources): SettingValue<Name> | undefined {
+  const { env, config } = sources;
   const variable = `FXRATES_${name.toUpperCase()}`;
-  const text = sources.env[variable];
-  return text ? parseSetting(name, text, variable) : fromConfig(sources, name);
+  const ofVariable = CONFIG_SETTINGS[name].variable === undefined ? undefined : env[variable];
+  const given = ofVariable ? tolerated('variable', sources, () => parseSetting(name, ofVariable, variable)) : undefined;
+  if (given !== undefined) return given;
+  return tolerated('config.json', sources, () => {
+    const text = configValue(config, name, name === 'profile' ? undefined : profileOf(sources));
+    return text === undefined ? undefined : parseSetting(name, text, `${name} in ${config.path}`);
+  });
 }
 
-function fromConfig<Name extends SettingName>(
-  { config, profile }: Sources,
-  name: Name,
-): SettingValue<Name> | undefined {
-  const text = configValue(config, name, profile);
-  return text === undefined ? undefined : parseSetting(name, text, `${name} in ${config.path}`);
+/** `undefined` for an invalid value of a source that is not strict. */
+function tolerated<Value>(source: SettingSource, { strict }: Sources, read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (strict.includes(source)) throw error;
+    return undefined;
+  }
 }
 
 function parseSetting<Name extends SettingName>(name: Name, text: string, label: string): SettingValue<Name> {
@@ -165,11 +179,10 @@ export const SETTING_NAMES = Object.keys(CONFIG_SETTINGS);
 
 /** A warning for each unknown name in config.json. */
 export function unknownSettings(config: ConfigFile): readonly string[] {
-  const profiles = profileNames(config).map((name) => [`profiles.${name}.`, profileEntries(config, name)] as const);
-  const others = ['version', 'profiles', '$schema'];
-  return [['', config.document] as const, ...profiles].flatMap(([where, values]) =>
-    Object.keys(values)
-      .filter((name) => !isSettingName(name) && (where !== '' || !others.includes(name)))
+  const profiles = [...config.profiles].map(([name, values]) => [`profiles.${name}.`, values] as const);
+  return [['', config.settings] as const, ...profiles].flatMap(([where, values]) =>
+    [...values.keys()]
+      .filter((name) => !isSettingName(name))
       .map((name) => `unknown setting '${where}${name}'; ${lowerFirst(settingHint(name))}`),
   );
 }
@@ -192,13 +205,13 @@ export function isSettingName(name: string): name is SettingName {
 }
 
 /** A misspelt profile would use other settings and another key. @throws CliError that lists the profiles */
-export async function requireProfile(
+export function requireProfile(
   { profile }: Pick<CliSettings, 'profile'>,
   { config, env }: { readonly config: ConfigFile; readonly env: Io['env'] },
-): Promise<void> {
+): void {
   if (profile === 'default') return; // it needs no entry
-  const withKey = await profilesWithKey(env).catch(() => [profile]); // the key itself is read later, with the reason
-  const names = new Set([...profileNames(config), ...withKey]);
+  const withKey = profilesWithKey(env, profile);
+  const names = new Set([...config.profiles.keys(), ...withKey]);
   if (names.has(profile)) return;
   throw new CliError(`there is no profile '${profile}'`, {
     code: 'unknown_profile',

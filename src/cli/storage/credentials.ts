@@ -1,9 +1,10 @@
 import { chmod, lstat } from 'node:fs/promises';
-import { isJsonObject, type JsonObject } from '../../json-object.ts';
+import type { JsonObject } from '../../json-object.ts';
 import { storageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
+import { entriesOf, objectOf } from './config-file.ts';
 import { configFolder, pathIn } from './folders.ts';
-import { memberOf, readJsonFile, updateJsonFile } from './json-file.ts';
+import { readJsonFile, updateJsonFile } from './json-file.ts';
 
 /** A key in credentials.json. It is sent to its own origin and to no other. */
 export interface Credential {
@@ -16,12 +17,10 @@ export interface Credential {
 
 export async function readCredential(env: Io['env'], profile: string): Promise<Credential | undefined> {
   const path = credentialsPath(env);
-  const document = path === undefined ? undefined : await readJsonFile(path);
+  const document = path === undefined ? undefined : readJsonFile(path);
   if (path === undefined || document === undefined) return undefined;
   const wasReadable = await tighten(path);
-  const entry = memberOf(memberOf(document, 'keys'), profile);
-  const origin = memberOf(entry, 'origin');
-  const secret = memberOf(entry, 'api_key');
+  const { origin, api_key: secret } = objectOf(entriesOf(document['keys']).get(profile));
   if (typeof origin !== 'string' || typeof secret !== 'string') return undefined;
   return { origin, secret, path, wasReadable };
 }
@@ -34,11 +33,14 @@ async function tighten(path: string): Promise<boolean> {
   return true;
 }
 
-/** The profiles that have a stored key. */
-export async function profilesWithKey(env: Io['env']): Promise<readonly string[]> {
+/** The profiles that have a stored key; `profile` if the file cannot be read: the reason follows when the key is read. */
+export function profilesWithKey(env: Io['env'], profile: string): readonly string[] {
   const path = credentialsPath(env);
-  const keys = path === undefined ? undefined : memberOf(await readJsonFile(path), 'keys');
-  return isJsonObject(keys) ? Object.keys(keys) : [];
+  try {
+    return path === undefined ? [] : [...entriesOf(readJsonFile(path)?.['keys']).keys()];
+  } catch {
+    return [profile];
+  }
 }
 
 /** Stores the key of `profile`. Returns the path of the file. */
@@ -59,10 +61,7 @@ async function changeKeys(
   { env, clock }: Pick<Io, 'env' | 'clock'>,
   change: (keys: JsonObject) => JsonObject,
 ): Promise<string> {
-  const update = (document: JsonObject): JsonObject => {
-    const keys = memberOf(document, 'keys');
-    return { ...document, keys: change(isJsonObject(keys) ? keys : {}) };
-  };
+  const update = (document: JsonObject): JsonObject => ({ ...document, keys: change(objectOf(document['keys'])) });
   const path = credentialsPath(env);
   if (path !== undefined) await refuseSymlink(path);
   return updateJsonFile(path, update, clock);

@@ -7,8 +7,6 @@ import { makeFolder, replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../utf8-text.ts';
 import { CliError, noFolder, storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { configFolder, pathIn } from './folders.ts';
 
 /** Settings and keys are a few kB. */
 const LARGEST = 1_000_000;
@@ -17,7 +15,7 @@ const LARGEST = 1_000_000;
 const VERSION = 1;
 
 /** The object in the file; `undefined` if the file does not exist. @throws CliError that names the place of a fault */
-export async function readJsonFile(path: string): Promise<JsonObject | undefined> {
+export function readJsonFile(path: string): JsonObject | undefined {
   const bytes = readIfThere(path);
   return bytes && parse(bytes, path);
 }
@@ -56,7 +54,7 @@ export async function updateJsonFile(
     await makeFolder(dirname(path), 0o700);
     const unlock = await lock(`${path}.lock`, clock);
     try {
-      const document = change((await readJsonFile(path)) ?? {});
+      const document = change(readJsonFile(path) ?? {});
       const text = `${JSON.stringify({ version: VERSION, ...document }, undefined, 2)}\n`;
       // The same name each time: the unfinished file of a killed process, which holds a key, is replaced.
       await replaceFile(path, text, { isPrivate: true, suffix: 'tmp' });
@@ -180,74 +178,4 @@ function match(pattern: RegExp, text: string, at: number): string {
 function placeOf(text: string, at: number): Place {
   const lines = text.slice(0, at).split('\n');
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
-}
-
-/** The content of config.json: an empty object if the file does not exist. */
-export interface ConfigFile {
-  readonly path: string | undefined;
-  readonly document: JsonObject;
-}
-
-export const NO_CONFIG: ConfigFile = { path: undefined, document: {} };
-
-export function configPath(env: Io['env']): string | undefined {
-  return pathIn(configFolder(env), 'config.json');
-}
-
-export async function readConfig(env: Io['env']): Promise<ConfigFile> {
-  const path = configPath(env);
-  return path === undefined ? NO_CONFIG : { path, document: (await readJsonFile(path)) ?? {} };
-}
-
-/** The value of a setting: that of the profile, or else that for all profiles. @throws CliError if it is an object or a list */
-export function configValue({ path, document }: ConfigFile, name: string, profile?: string): string | undefined {
-  const own = profile === undefined ? undefined : ownSetting({ document }, name, profile);
-  const value = own ?? memberOf(document, name);
-  if (value === undefined) return undefined;
-  if (typeof value === 'string' || typeof value === 'number') return String(value);
-  throw storageError(`cannot use ${path}`, `${name} is neither a string nor a number`);
-}
-
-/** The entry of this profile itself, valid or not. */
-export function ownSetting(config: Pick<ConfigFile, 'document'>, name: string, profile: string): unknown {
-  return memberOf(profileEntries(config, profile), name);
-}
-
-/** All entries of a profile, valid or not. */
-export function profileEntries({ document }: Pick<ConfigFile, 'document'>, profile: string): JsonObject {
-  return objectOf(memberOf(memberOf(document, 'profiles'), profile));
-}
-
-export function profileNames({ document }: ConfigFile): readonly string[] {
-  const profiles = memberOf(document, 'profiles');
-  return isJsonObject(profiles) ? Object.keys(profiles) : [];
-}
-
-/** Sets `name` for `profile`, or for all without one; `undefined` removes it. Returns the path of the file. */
-export function changeConfig(
-  { env, clock }: Pick<Io, 'env' | 'clock'>,
-  name: string,
-  { value, profile }: { readonly value: string | undefined; readonly profile?: string },
-): Promise<string> {
-  const change = (document: JsonObject): JsonObject => {
-    if (profile === undefined) return withMember(document, name, value);
-    const profiles = objectOf(memberOf(document, 'profiles'));
-    const changed = withMember(objectOf(memberOf(profiles, profile)), name, value);
-    return { ...document, profiles: { ...profiles, [profile]: changed } };
-  };
-  return updateJsonFile(configPath(env), change, clock);
-}
-
-/** An own property only, because a profile can be called `constructor`. */
-export function memberOf(value: unknown, name: string): unknown {
-  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-function objectOf(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-function withMember(document: JsonObject, name: string, value: string | undefined): JsonObject {
-  const { [name]: _, ...rest } = document;
-  return value === undefined ? rest : { ...rest, [name]: value };
 }

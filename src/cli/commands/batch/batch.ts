@@ -149,9 +149,7 @@ async function queriesOf(
   const shared = parseParameters(options.param ?? []);
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io);
   const whole = queries.map((query) => ({ ...query, ...shared, ...query })); // its own parameters are the first columns
-  return operation.query === 'named'
-    ? whole.map((query) => namedQuery(operation, query, { options: {}, named: [] }))
-    : whole;
+  return operation.query === 'named' ? whole.map((query) => namedQuery(operation, query, {})) : whole;
 }
 
 interface BatchRun {
