@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, type SteadyTime, steadyTime } from '../../time/clock.ts';
 import { AcceptedLog, WINDOW_MS } from '../accepted-log.ts';
-import { LIMITER_STATE_VERSION, type LimiterState } from '../limit-state.ts';
+import { LIMITER_STATE_VERSION, type LimiterState, LONG_AGO, UNBOUNDED } from '../limit-state.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from './limit-store.ts';
 
 /** The requests of one process in flight, and the number of its waiting calls. */
@@ -177,92 +177,87 @@ function parseState(text: string, nowMs: number): SharedState | undefined {
   if (text === '') return undefined;
   try {
     const { at, limit, leases } = recordOf(JSON.parse(text));
-    const writtenAt = numberIn(at, [0, nowMs + FUTURE_MS]);
-    return { at: writtenAt, limit: parseLimit(limit, writtenAt), leases: parseLeases(leases, writtenAt) };
+    const writtenAt = numberIn(at, 0, nowMs + FUTURE_MS);
+    return {
+      at: writtenAt,
+      limit: limiterState(limit, writtenAt) as LimiterState,
+      leases: mapOf(lease)(leases, writtenAt) as SharedState['leases'],
+    };
   } catch {
     return undefined; // another program wrote it, or it is damaged
   }
 }
 
-/** Smallest and largest number; `null` in JSON stands for an infinite one. */
-type Range = readonly [number, number];
-type Shape = { readonly [field: string]: Range | readonly [string, ...string[]] | 'boolean' | 'count' | Shape };
-
 /** A stored time is at most a day (the longest wait) and an hour after the write. */
 const LATEST_MS = 90_000_000;
 const MOST_REQUESTS = 100_000;
 
-/** The record that was written at `at`. Faster than a schema: each command, which runs for a tenth of a second, reads it. */
-function parseLimit(value: unknown, at: number): LimiterState {
-  const { pace, log, refusedLog } = recordOf(value);
-  const time: Range = [Number.NEGATIVE_INFINITY, at + LATEST_MS];
-  const limit: Range = [1, Number.POSITIVE_INFINITY];
-  const state = checked(value, {
-    ...{ configured: limit, isCap: 'boolean', configuredAt: time, limit, inFlight: 'count' },
-    gate: {
-      ...{ opensAt: time, staleBefore: time, room: limit, accepted: 'count', refusals: 'count' },
-      test: ['none', 'window', 'limit'],
-    },
-    ...{ test: ['due', 'done', 'never'], testAt: time, blockedUntil: time },
-    unit: { evidence: ['assumed', 'on-trial', 'confirmed', 'refuted'], endsAt: [0, at + LATEST_MS] },
-  });
-  const parts = {
-    pace: pace === null ? null : parsePace(pace, at),
-    log: parseLog(log, at),
-    refusedLog: parseLog(refusedLog, at),
-  };
-  return { ...state, ...parts } as unknown as LimiterState; // each field was checked
-}
+/**
+ * Returns a field of the record that was written at `at`, or throws. Faster than a schema: each command, which runs for a
+ * tenth of a second, reads the record. JSON has `null` for an infinite number.
+ */
+type Check = (value: unknown, at: number) => unknown;
 
-function parsePace(value: unknown, at: number): Record<string, unknown> {
-  const time: Range = [0, at + LATEST_MS];
-  const tokens: Range = [-MOST_REQUESTS, MOST_REQUESTS];
-  return checked(value, {
-    ...{ perMs: [1e-9, MOST_REQUESTS], capacity: [1, MOST_REQUESTS], tokens, at: time },
-    ...{ step: [1, 2], grew: 'boolean', growsAt: time, refusedAt: time },
-  });
-}
+const time: Check = (value, at) => numberIn(value ?? LONG_AGO, LONG_AGO, at + LATEST_MS);
+const pastTime: Check = (value, at) => numberIn(value, 0, at);
+const limit: Check = (value) => numberIn(value ?? UNBOUNDED, 1, UNBOUNDED);
+const count: Check = (value) => numberIn(Number.isSafeInteger(value) ? value : undefined, 0, MOST_REQUESTS);
+const between = (least: number, most: number) => (value: unknown) => numberIn(value, least, most);
+const boolean = oneOf(true, false);
 
 /** The milliseconds between times that are in order and not after the write. */
-function parseLog(value: unknown, at: number): AcceptedLog {
+const log: Check = (value, at) => {
   if (!Array.isArray(value) || value.length > MOST_REQUESTS) throw new TypeError('the log is not a list of times');
-  const total = value.reduce<number>((sum, ms) => sum + numberIn(ms, [0, at]), 0);
-  numberIn(total, [0, at]);
+  pastTime(
+    value.reduce<number>((sum, ms) => sum + numberIn(ms, 0, at), 0),
+    at,
+  );
   return new AcceptedLog(value);
+};
+
+const lease = record({ inFlight: count, waiting: count, seenAt: pastTime, askedAt: pastTime });
+const pace = record({
+  ...{ perMs: between(1e-9, MOST_REQUESTS), capacity: between(1, MOST_REQUESTS) },
+  ...{ tokens: between(-MOST_REQUESTS, MOST_REQUESTS), at: time, step: between(1, 2), grew: boolean },
+  ...{ growsAt: time, refusedAt: time },
+});
+const limiterState = record({
+  ...{ configured: limit, isCap: boolean, configuredAt: time, limit, inFlight: count },
+  gate: record({
+    ...{ opensAt: time, staleBefore: time, room: limit, accepted: count, refusals: count },
+    test: oneOf('none', 'window', 'limit'),
+  }),
+  ...{ test: oneOf('due', 'done', 'never'), testAt: time, blockedUntil: time },
+  unit: record({ evidence: oneOf('assumed', 'on-trial', 'confirmed', 'refuted'), endsAt: time }),
+  pace: (value, at) => (value === null ? null : pace(value, at)),
+  ...{ log, refusedLog: log },
+});
+
+function record(fields: Readonly<Record<string, Check>>): Check {
+  return (value, at) => {
+    const given = recordOf(value);
+    return Object.fromEntries(Object.entries(fields).map(([name, check]) => [name, check(given[name], at)]));
+  };
 }
 
-function parseLeases(value: unknown, at: number): Readonly<Record<string, Lease>> {
-  const time: Range = [0, at];
-  const shape = { inFlight: 'count', waiting: 'count', seenAt: time, askedAt: time } as const;
-  const leases = Object.entries(recordOf(value)).map(([id, lease]) => [id, checked(lease, shape)]);
-  return Object.fromEntries(leases) as Record<string, Lease>; // each field was checked
+function mapOf(check: Check): Check {
+  return (value, at) =>
+    Object.fromEntries(Object.entries(recordOf(value)).map(([id, entry]) => [id, check(entry, at)]));
 }
 
-function checked(value: unknown, shape: Shape): Record<string, unknown> {
-  const record = recordOf(value);
-  return Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, checkedField(record[name], field)]));
+function oneOf(...allowed: readonly unknown[]): Check {
+  return (value) => {
+    if (allowed.includes(value)) return value;
+    throw new TypeError(`${String(value)}: expected one of ${allowed.join(', ')}`);
+  };
 }
 
-function checkedField(value: unknown, field: Shape[string]): unknown {
-  if (field === 'boolean') return requireOne(value, [true, false]);
-  if (field === 'count') return numberIn(Number.isSafeInteger(value) ? value : undefined, [0, MOST_REQUESTS]);
-  if (!Array.isArray(field)) return checked(value, field as Shape);
-  return typeof field[0] === 'number' ? numberIn(value, field as unknown as Range) : requireOne(value, field);
-}
-
-function requireOne(value: unknown, allowed: readonly unknown[]): unknown {
-  if (allowed.includes(value)) return value;
-  throw new TypeError(`${String(value)} is none of ${allowed.join(', ')}`);
-}
-
-function numberIn(value: unknown, [least, most]: Range): number {
-  const infinite = least === Number.NEGATIVE_INFINITY ? least : most;
-  const number = value === null && !Number.isFinite(infinite) ? infinite : value;
-  if (typeof number === 'number' && number >= least && number <= most) return number;
-  throw new TypeError(`${String(value)} is not between ${least} and ${most}`);
+function numberIn(value: unknown, least: number, most: number): number {
+  if (typeof value === 'number' && value >= least && value <= most) return value;
+  throw new TypeError(`${String(value)}: expected a number from ${least} to ${most}`);
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError(`${value} is no record`);
-  return value as Readonly<Record<string, unknown>>;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new TypeError(`${String(value)}: expected a record`);
 }
