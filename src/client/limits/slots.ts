@@ -80,7 +80,7 @@ function rampRoom(state: LimiterState): number {
   const { gate, log, inFlight, unit } = state;
   // One request shows whether Retry-After is in milliseconds.
   if (unit.evidence === 'on-trial') return 1 - inFlight;
-  if (gate.staleBefore !== LONG_AGO) return gate.room - inFlight;
+  if (gate.room !== UNBOUNDED || gate.staleBefore !== LONG_AGO) return gate.room - inFlight;
   const isLimitUnknown = isUnknown(state);
   const first = (isLimitUnknown ? FIRST_CALLS : FIRST_CALLS_OF_KNOWN) + Math.floor(log.size / ACCEPTED_PER_CALL);
   return (isLimitUnknown ? Math.min(MANY_CALLS, first) : first) - inFlight;

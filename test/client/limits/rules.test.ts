@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'vitest';
+import { Limit } from '../../../src/client/limits/limit.ts';
+import { DEFAULT_LIMITER_SETTINGS, type LimiterSettings } from '../../../src/client/limits/limit-state.ts';
+import { slotAt } from '../../../src/client/limits/slots.ts';
+import { hint } from '../../helpers/strict-limiter.ts';
+
+/** The rules of src/client/limits/README.md that are about the limit alone, without a queue. Times are in milliseconds. */
+
+/** A limit whose requests are answered by the test. */
+class Probed extends Limit {
+  constructor(settings: Partial<LimiterSettings> = {}) {
+    super({ ...DEFAULT_LIMITER_SETTINGS, ...settings });
+  }
+
+  /** Sends as many of the calls as may be sent, and returns their number. */
+  send(now: number, calls = 1_000): number {
+    return this.grant(now, calls, calls).count;
+  }
+
+  /** When the next call may be sent, if none may now. */
+  nextAt(now: number): number | undefined {
+    return this.grant(now, 1, 1).askAgainAt;
+  }
+
+  accept(now: number, calls = 1, sentAt = now): void {
+    for (let call = 0; call < calls; call += 1) this.report({ kind: 'accepted', now, sentAt });
+  }
+
+  refuse(now: number, retryAfter?: string, sentAt = now): void {
+    this.report({ kind: 'refused', now, sentAt, retryAfter: hint(retryAfter) });
+  }
+
+  /** Sends and accepts calls until none may be sent. */
+  use(now: number, calls = 1_000): void {
+    for (let left = calls, sent = -1; left > 0 && sent !== 0; left -= sent) {
+      sent = this.send(now, left);
+      this.accept(now, sent);
+    }
+  }
+}
+
+/** `quota()` has shown the limit. */
+function told(perMinute: number): Probed {
+  const limit = new Probed();
+  limit.report({ kind: 'configured', perMinute, now: 0 });
+  return limit;
+}
+
+describe('1 limit', () => {
+  test('a number is a cap on all requests of any minute, refused ones included', () => {
+    const limit = new Probed({ perMinute: 3 });
+    limit.send(0, 1);
+    limit.refuse(0, '1');
+    for (let now = 1_000; now < 60_000; now += 500) limit.use(now);
+
+    expect(limit.state.log.size).toBe(2); // the third is the refused one
+    expect(limit.send(60_000)).toBe(1);
+  });
+
+  test('quota() is wanted if several calls may exceed the smallest plan, and again after two minutes', () => {
+    const limit = new Probed();
+    limit.use(0, 29);
+
+    expect(limit.isWanted(0, 1)).toBe(false);
+    expect(limit.isWanted(0, 2)).toBe(true);
+    limit.report({ kind: 'configured', perMinute: 30, now: 0 });
+    expect([119_999, 120_000].map((now) => limit.isWanted(now, 2))).toEqual([false, true]);
+    expect(new Probed({ perMinute: 30 }).isWanted(0, 100)).toBe(false);
+  });
+});
+
+test('2 log: the requests of the last minute and those in flight are at most the limit', () => {
+  const limit = new Probed({ perMinute: 3 });
+
+  expect(limit.send(0)).toBe(3);
+  expect(limit.send(1_000)).toBe(0);
+  limit.accept(2_000, 1);
+  limit.report({ kind: 'unused', now: 2_000, sentAt: 0 });
+  expect(limit.send(2_000)).toBe(1);
+  limit.accept(3_000, 2);
+  expect(limit.nextAt(3_000)).toBe(62_000);
+});
+
+describe('3 gate', () => {
+  test('a refusal closes the gate for all calls until the longest hint has elapsed', () => {
+    const limit = told(30);
+    limit.send(0, 2);
+    limit.refuse(0, '30');
+    limit.refuse(1_000, '5', 0);
+
+    expect(limit.nextAt(1_000)).toBe(30_000);
+    expect(limit.send(29_999)).toBe(0);
+  });
+
+  test('without a hint the waits double, and from the fourth refusal on they are the least for a hint', () => {
+    const waitsFor = (retryAfter?: string) => {
+      const limit = told(30);
+      limit.use(0, 30); // a log with requests: the service is not closed for all
+      let now = 1_000;
+      return Array.from({ length: 6 }, () => {
+        limit.send(now, 1);
+        limit.refuse(now, retryAfter);
+        const waitMs = limit.state.gate.opensAt - now;
+        now += waitMs;
+        return waitMs;
+      });
+    };
+
+    expect(waitsFor()).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 16_000]);
+    expect(waitsFor('1')).toEqual([1_000, 1_000, 1_000, 1_000, 2_000, 4_000]);
+  });
+});
+
+test('4 ramp: behind a gate one request is sent, then one more per accepted request', () => {
+  const limit = told(30);
+  limit.use(0, 30);
+  limit.send(1_000, 1);
+  limit.refuse(1_000, '60');
+
+  expect(limit.send(61_000)).toBe(1);
+  limit.accept(61_010);
+  expect(limit.send(61_010)).toBe(2);
+  limit.accept(61_020, 2);
+  expect(limit.send(61_020)).toBe(4);
+});
+
+describe('5 window test', () => {
+  test('once the log is full, one request tests whether the window of the service has ended', () => {
+    const limit = told(3);
+    limit.use(0, 3);
+
+    expect(limit.send(100)).toBe(1);
+    expect(limit.send(100)).toBe(0);
+    limit.accept(200);
+    expect(limit.send(200)).toBe(2); // it has: the requests since the test count, not the log
+  });
+
+  test('a cap has no test', () => {
+    const limit = new Probed({ perMinute: 3 });
+    limit.use(0, 3);
+
+    expect(limit.send(100)).toBe(0);
+  });
+});
+
+test('6 own slot: a gate that opens when the oldest request expires shows that the service counts like the log', () => {
+  const limit = told(3);
+  limit.use(0, 1);
+  limit.use(20_000, 2);
+  limit.send(30_000, 1);
+  limit.refuse(30_000, '31');
+
+  expect(limit.state).toMatchObject({ test: 'never', pace: null });
+  expect(limit.send(61_000)).toBe(1); // the place of the oldest
+  limit.accept(61_000);
+  expect(limit.nextAt(61_000)).toBe(80_000);
+});
+
+test('7 at the limit: if this process has used the limit, calls only wait for the window', () => {
+  const limit = told(30);
+  limit.use(0, 30);
+  limit.send(1_000, 1);
+  limit.refuse(1_000, '40');
+
+  expect(limit.state).toMatchObject({ pace: null, limit: 30 });
+  expect(limit.nextAt(1_000)).toBe(41_000);
+});
+
+test('8 evenly: after another refusal, requests are sent at equal intervals', () => {
+  const limit = told(30);
+  limit.use(0, 10);
+  limit.send(1_000, 1);
+  limit.refuse(1_000, '2'); // the time for one slot of a bucket that refills 30 per minute
+
+  expect(limit.state.pace?.perMs).toBe(30 / 60_000);
+  expect(limit.send(3_000)).toBe(1);
+  limit.accept(3_010);
+  expect(limit.nextAt(3_010)).toBe(5_000);
+});
+
+describe('9 rate', () => {
+  function evenly(): Probed {
+    const limit = told(600);
+    limit.use(0, 10);
+    limit.send(1_000, 1);
+    limit.refuse(1_000, '1'); // 60 per minute
+    return limit;
+  }
+
+  /** Sends whatever may be sent, each second. */
+  function useUntil(limit: Probed, from: number, to: number): void {
+    for (let now = from; now <= to; now += 500) limit.use(now);
+  }
+
+  test('the rate grows while it is used up, and a refusal undoes the growth', () => {
+    const limit = evenly();
+    const before = limit.state.pace?.perMs ?? 0;
+    useUntil(limit, 2_000, 10_000);
+    expect(limit.state.pace?.perMs).toBeCloseTo(1.5 * before);
+
+    limit.send(10_500, 1);
+    limit.refuse(10_500, '1');
+
+    expect(limit.state.pace?.perMs).toBeCloseTo(before);
+    useUntil(limit, 12_000, 25_000);
+    expect(limit.state.pace?.perMs).toBeCloseTo(before); // not again for a while
+  });
+
+  test('a refusal that no growth explains halves the burst, then lowers the rate', () => {
+    const limit = evenly();
+    const { perMs = 0, capacity } = limit.state.pace ?? {};
+    expect(capacity).toBe(2);
+
+    limit.send(2_000, 1);
+    limit.refuse(2_000, '1');
+    expect(limit.state.pace).toMatchObject({ capacity: 1, perMs });
+    limit.send(3_000, 1);
+    limit.refuse(3_000, '1');
+    expect(limit.state.pace).toMatchObject({ capacity: 1, perMs: 0.9 * perMs });
+  });
+
+  test('after five minutes without a refusal the log is tried again', () => {
+    const limit = evenly();
+
+    limit.send(301_000, 1);
+
+    expect(limit.state.pace).toBeNull();
+  });
+});
+
+describe('10 unknown limit', () => {
+  test('the requests accepted before the first refusal are the limit, and later a test raises it', () => {
+    const limit = new Probed();
+    limit.use(0, 10);
+    limit.send(1_000, 1);
+    limit.refuse(1_000, '30');
+
+    expect(limit.state).toMatchObject({ limit: 10, pace: null });
+    limit.use(31_000, 10);
+    expect(limit.send(32_000)).toBe(0);
+    limit.use(91_000, 10);
+    expect(limit.send(92_000)).toBe(1); // beyond the log
+    limit.accept(92_010);
+    expect(limit.state.limit).toBeGreaterThan(10);
+  });
+
+  test('a refusal after fewer than three accepted requests shows no limit: others have used it', () => {
+    const limit = new Probed();
+    limit.use(0, 2);
+    limit.send(1_000, 1);
+    limit.refuse(1_000, '30');
+
+    expect(limit.state.limit).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+test('15 deadlines: a slot is judged by the most optimistic kind of window that fits what was seen', () => {
+  const limit = told(30);
+  limit.use(0, 30);
+  limit.send(1_000, 1);
+  limit.refuse(1_000, '20');
+
+  // A new fixed window at the end of the hint has thirty slots at once; a sliding one would have the first at 60 s.
+  expect(slotAt(limit.state, 1_000, 29)).toBe(21_000);
+  expect(slotAt(limit.state, 1_000, 30)).toBe(81_000);
+});
