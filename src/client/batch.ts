@@ -105,12 +105,12 @@ export interface BatchParts<Query> {
   readonly onProgress: BatchOptions['onProgress'];
 }
 
-interface Entry<Query> {
+interface QueryEntry<Query> {
   readonly query: Query;
 }
 
 interface Ended<Query, Value> {
-  readonly entry: Entry<Query>;
+  readonly entry: QueryEntry<Query>;
   readonly item: BatchItem<Query, Value>;
 }
 
@@ -123,7 +123,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   readonly #source: Iterator<Query> | AsyncIterator<Query>;
   readonly #total: number | undefined;
   /** Queries whose result has not been read, in their order. */
-  readonly #entries = new Set<Entry<Query>>();
+  readonly #entries = new Set<QueryEntry<Query>>();
   /** In the order in which the calls ended. */
   readonly #ended: Ended<Query, Value>[] = [];
   readonly #stop = new AbortController();
@@ -257,7 +257,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   }
 
   /** `left()` includes a query that arrives after the end. */
-  #start(entry: Entry<Query>): void {
+  #start(entry: QueryEntry<Query>): void {
     this.#entries.add(entry);
     const { query } = entry;
     if (this.#stop.signal.aborted) return;
@@ -272,7 +272,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     );
   }
 
-  #end(entry: Entry<Query>, item: BatchItem<Query, Value>): void {
+  #end(entry: QueryEntry<Query>, item: BatchItem<Query, Value>): void {
     this.#ended.push({ entry, item });
     this.#done += 1;
     this.#failed += item.error === undefined ? 0 : 1;

@@ -17,7 +17,7 @@ export type OperationQuery<Id extends OperationId> = OperationTypes[Id]['query']
 export type OperationData<Id extends OperationId> = OperationTypes[Id]['data'];
 
 /** One value of a query parameter; a list is sent as repeated names. */
-export type QueryValue = string | number | boolean | readonly (string | number | boolean)[] | undefined;
+export type ParameterValue = string | number | boolean | readonly (string | number | boolean)[] | undefined;
 
 /** Options of `get()`. */
 export interface GetOptions extends CallOptions {
@@ -27,7 +27,7 @@ export interface GetOptions extends CallOptions {
    * @default undefined
    * @example { base: 'EUR' }
    */
-  readonly query?: Readonly<Record<string, QueryValue>> | undefined;
+  readonly query?: Readonly<Record<string, ParameterValue>> | undefined;
 }
 
 /** The endpoint of an operation, with its parameters checked. @throws ConfigError that names the parameter. */
@@ -81,7 +81,7 @@ function parseEnvelope(body: unknown): ParsedEnvelope {
 }
 
 /** Path and query of an operation, whose values are in one object. @throws ConfigError that names the parameter */
-export function buildOperationTarget(operation: Operation, values: Parameters): string {
+export function buildOperationTarget(operation: Operation, values: QueryParameters): string {
   const { path, query, parameters } = operation;
   if (query !== 'named') return buildTarget(path, values);
   const texts = new Map(
@@ -133,7 +133,7 @@ function percentEncoded(character: string): string {
 }
 
 /** Path and query as sent, without the key. @throws ConfigError for an option of the call among the parameters */
-function buildTarget(path: string, query: Parameters): string {
+function buildTarget(path: string, query: QueryParameters): string {
   for (const name of Object.keys(query)) {
     if (!Object.hasOwn(NOT_PARAMETERS, name)) continue;
     const next = `pass it after the query: fx.latest(query, { ${name} })`;
@@ -152,7 +152,7 @@ const NOT_PARAMETERS: Readonly<Record<Exclude<keyof CallOptions, 'signal' | 'pri
   maxAgeMs: true,
 };
 
-function withQuery(path: string, query: Parameters): string {
+function withQuery(path: string, query: QueryParameters): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const item of Array.isArray(value) ? value : [value]) {
@@ -190,12 +190,12 @@ function hasDotSegment(path: string): boolean {
   return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}(;|$)/.test(segment));
 }
 
-type Parameters = Readonly<Record<string, unknown>>;
+type QueryParameters = Readonly<Record<string, unknown>>;
 
 /** The parameters that are set. @throws ConfigError for the key, and for other objects, such as `URLSearchParams` */
-function parametersIn(query: unknown): Parameters {
+function parametersIn(query: unknown): QueryParameters {
   if (Object.prototype.toString.call(query) !== '[object Object]') refuse('query', query, 'an object of parameters');
-  const set = definedOf(query as Parameters); // as checked
+  const set = definedOf(query as QueryParameters); // as checked
   refuseKeyParameter(Object.keys(set));
   return set;
 }

@@ -39,7 +39,7 @@ import { Lifetime } from './lifetime.ts';
 import { dataWithTextNumbers, type Numbers, type WithNumbers } from './numbers.ts';
 import type { FxRatesOptions } from './options.ts';
 import { payloadContext } from './parse-response.ts';
-import { type ClientParts, type Connection, connect, requireConnection } from './pipeline.ts';
+import { type ClientConnection, type ClientParts, connect, requireConnection } from './pipeline.ts';
 import { createPoll, type Poll, type PollOptions, type PollQueries } from './poll.ts';
 import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
 import { type Caller, type CallResponse, metaOf, waitAsCaller } from './steps/share-request.ts';
@@ -59,7 +59,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   readonly #lifetime: Lifetime;
   /** The settings of a call without options. */
   readonly #usual: CallerSettings;
-  #connection: Connection | undefined;
+  #connection: ClientConnection | undefined;
 
   /**
    * Creates a client. A missing base URL or key is an error of the first call, not of the constructor, because a module can

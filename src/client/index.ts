@@ -19,10 +19,10 @@ export {
   TimeoutError,
 } from './errors/errors.ts';
 export type { CallTrace, Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './events.ts';
-export { forecastQuota, type QuotaForecast } from './forecast.ts';
 export { FxRates } from './fxrates.ts';
 export type { KeyLimits } from './key/key-limits.ts';
 export type { QuotaEstimate } from './key/key-quota.ts';
+export { forecastQuota, type QuotaForecast } from './key/quota-record.ts';
 export type { LimitStore } from './limits/shared/limit-store.ts';
 export type { CacheOptions, CacheStore, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from './options.ts';
 export type { Poll, PollItem, PollOptions, PollSchedule } from './poll.ts';

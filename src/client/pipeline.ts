@@ -17,7 +17,7 @@ import type { Timers } from './time/timers.ts';
 import { proxyTransport } from './transport/default-transport.ts';
 
 /** The parts of a client that need its base URL and its key. */
-export interface Connection {
+export interface ClientConnection {
   readonly keys: KeySource;
   readonly states: KeyStates;
   readonly calls: SharedCalls;
@@ -34,7 +34,7 @@ export interface ClientParts {
 }
 
 /** `undefined` while the base URL or the key is missing. @throws ConfigError if one of them is wrong */
-export function connect({ options, settings: open, ...parts }: ClientParts): Connection | undefined {
+export function connect({ options, settings: open, ...parts }: ClientParts): ClientConnection | undefined {
   const { events, lifetime, keys: shared } = parts;
   const apiKey = givenKey(options);
   const baseUrl = open.baseUrl ?? baseUrlOf(options);
@@ -57,7 +57,7 @@ export function connect({ options, settings: open, ...parts }: ClientParts): Con
 }
 
 /** @throws ConfigError also if the base URL or the key is missing */
-export function requireConnection(parts: ClientParts): Connection {
+export function requireConnection(parts: ClientParts): ClientConnection {
   const connection = connect(parts);
   if (connection !== undefined) return connection;
   requireBaseUrl(parts.options);

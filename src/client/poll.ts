@@ -122,7 +122,7 @@ export function createPoll<Data>(parts: PollParts): Poll<Data> {
 }
 
 type Interval = Omit<PollSchedule, 'at'>;
-type Outcome<Data> = Omit<PollItem<Data>, 'next'> | { readonly error: unknown };
+type CallOutcome<Data> = Omit<PollItem<Data>, 'next'> | { readonly error: unknown };
 
 /** One iteration of a poll. */
 class Rounds<Data> implements RunningPoll {
@@ -187,7 +187,7 @@ class Rounds<Data> implements RunningPoll {
   }
 
   /** The outcomes of a round, in the order of the queries; the only one is the error of `quota()`, if it failed. */
-  async #startRound(): Promise<readonly (Outcome<Data> | Promise<Outcome<Data>>)[]> {
+  async #startRound(): Promise<readonly (CallOutcome<Data> | Promise<CallOutcome<Data>>)[]> {
     const { queries, call } = this.#parts;
     try {
       await this.#updateQuota();
@@ -203,7 +203,7 @@ class Rounds<Data> implements RunningPoll {
   }
 
   /** `undefined` after a temporary failure. */
-  async #itemOf(outcome: Outcome<Data>): Promise<PollItem<Data> | undefined> {
+  async #itemOf(outcome: CallOutcome<Data>): Promise<PollItem<Data> | undefined> {
     if (!('error' in outcome)) return { ...outcome, next: this.#schedule() };
     const { error } = outcome;
     const { onError } = this.#parts;

@@ -39,7 +39,7 @@ const ALL = ['client', 'call', 'batch', 'poll'] as const;
 const LOOPS = ['batch', 'poll'] as const;
 const BATCH = ['batch'] as const;
 const POLL = ['poll'] as const;
-type Place = (typeof ALL)[number];
+type OptionPlace = (typeof ALL)[number];
 
 type BatchName = Exclude<keyof BatchOptions, keyof CallOptions | 'operation'>;
 type PollName = Exclude<keyof PollOptions, keyof CallOptions | 'operation'>;
@@ -183,7 +183,7 @@ function settingsOf<R extends Readonly<Record<string, Row<unknown>>>>(
   return Object.fromEntries(entries) as SettingsOf<R>; // each part is the result of its check
 }
 
-type NamesIn<P extends Place> = {
+type NamesIn<P extends OptionPlace> = {
   [Name in keyof typeof OPTIONS]: P extends (typeof OPTIONS)[Name]['in'][number] ? Name : never;
 }[keyof typeof OPTIONS];
 type NamesWithDefault = {
@@ -192,18 +192,20 @@ type NamesWithDefault = {
 type Checked<Name extends keyof typeof OPTIONS> = { readonly [N in Name]: ReturnType<(typeof OPTIONS)[N]['check']> };
 
 /** The options of a place, checked and with their defaults. */
-export type OptionsOf<P extends Place> = Checked<NamesIn<P> & NamesWithDefault> &
+export type OptionsOf<P extends OptionPlace> = Checked<NamesIn<P> & NamesWithDefault> &
   Partial<Checked<Exclude<NamesIn<P>, NamesWithDefault>>>;
 
-const rows: ReadonlyMap<string, Row<unknown> & { readonly in: readonly Place[] }> = new Map(Object.entries(OPTIONS));
+const rows: ReadonlyMap<string, Row<unknown> & { readonly in: readonly OptionPlace[] }> = new Map(
+  Object.entries(OPTIONS),
+);
 
 /** The names of the options of each place. */
 const NAMES = Object.fromEntries(
   ALL.map((place) => [place, [...rows].filter(([, row]) => row.in.includes(place)).map(([name]) => name)]),
-) as unknown as Readonly<Record<Place, readonly string[]>>; // every place has its names
+) as unknown as Readonly<Record<OptionPlace, readonly string[]>>; // every place has its names
 
 /** The options that are set, checked. @throws ConfigError for an unknown or a wrong one */
-export function readOptions<P extends Place>(place: P, options: object): Partial<Checked<NamesIn<P>>> {
+export function readOptions<P extends OptionPlace>(place: P, options: object): Partial<Checked<NamesIn<P>>> {
   requireKnownNames(options, NAMES[place], place === 'client' ? 'FxRates options' : `${place} options`);
   const checked: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {

@@ -14,10 +14,10 @@ import { fetchTransport, type Transport } from '../transport/transport.ts';
 import { oneOf, refuse } from './checks.ts';
 import { type CacheSettings, defaultOptions, type OptionsOf, readOptions } from './option-table.ts';
 
-type ClientOptions = OptionsOf<'client'>;
+type CheckedOptions = OptionsOf<'client'>;
 
 /** The options of a client, checked and complete. */
-export interface ClientSettings extends Omit<ClientOptions, 'baseUrl' | 'apiKey' | 'deadlineMs' | SentBy> {
+export interface ClientSettings extends Omit<CheckedOptions, 'baseUrl' | 'apiKey' | 'deadlineMs' | SentBy> {
   readonly baseUrl: string;
   /** Infinity for none. */
   readonly deadlineMs: number;
@@ -76,7 +76,7 @@ function refuseBareKey(options: unknown): void {
   throw new ConfigError('FxRates options: expected an object of options, got a string; pass the key as { apiKey }');
 }
 
-function resolveTransport({ fetch, dispatcher, proxy }: Pick<Partial<ClientOptions>, SentBy>): Transport {
+function resolveTransport({ fetch, dispatcher, proxy }: Pick<Partial<CheckedOptions>, SentBy>): Transport {
   if (proxy === 'env' && (fetch ?? dispatcher) !== undefined) {
     throw new ConfigError(
       'proxy: cannot be combined with fetch or dispatcher, which decide where a request is sent; pass one of them',

@@ -1,12 +1,21 @@
 import { inspect, types } from 'node:util';
 import type { ProxyFailure } from '../../environment-proxy.ts';
-import type { Call } from '../call.ts';
-import type { ApiKey } from '../key/api-key.ts';
-import { FxRatesError, NetworkError } from './errors.ts';
+import { type Attempt, FxRatesError, NetworkError } from './errors.ts';
 import { readableValue, thrownText } from './program-values.ts';
 
+/** An API key, as far as errors use it. */
+interface SecretKey {
+  /** `text` without the key. */
+  redact(text: string): string;
+}
+
+interface FailedAttempt {
+  readonly key: SecretKey;
+  readonly attempts: readonly Attempt[];
+}
+
 /** Converts the error of a transport into one of the client's errors, without the key. */
-export function networkFailure(thrown: unknown, { key, attempts }: Call, baseUrl: string): unknown {
+export function networkFailure(thrown: unknown, { key, attempts }: FailedAttempt, baseUrl: string): unknown {
   const error = readableValue(thrown);
   if (error instanceof FxRatesError || isSignal(error, key)) return error;
   const cause = withoutKey(error, key);
@@ -29,7 +38,7 @@ export function networkFailure(thrown: unknown, { key, attempts }: Call, baseUrl
  * Whether the `fetch` of a framework rejects as a signal to the framework, which must receive the same error: Next ends
  * the rendering of a static page so. By the convention of React, such an error has a `digest`.
  */
-function isSignal(error: unknown, key: ApiKey): boolean {
+function isSignal(error: unknown, key: SecretKey): boolean {
   const digest = error instanceof Error && Object.getOwnPropertyDescriptor(error, 'digest')?.value;
   return typeof digest === 'string' && !mayShowKey(error, key);
 }
@@ -42,7 +51,7 @@ const MOST_CHARACTERS = 100_000;
 const LONGEST_KEY_FORM = 1000;
 
 /** The error itself if it does not contain the key; otherwise a copy of its text without the key. A `fetch` may add the URL. */
-function withoutKey(error: unknown, key: ApiKey): unknown {
+function withoutKey(error: unknown, key: SecretKey): unknown {
   if (!mayShowKey(error, key)) return error;
   const { message, stack } = error instanceof Error ? error : { message: shortInspect(error), stack: undefined };
   const copy = new Error(redactedStart(message, key));
@@ -50,7 +59,7 @@ function withoutKey(error: unknown, key: ApiKey): unknown {
   return copy;
 }
 
-function redactedStart(text: unknown, key: ApiKey): string {
+function redactedStart(text: unknown, key: SecretKey): string {
   const all = String(text);
   if (all.length <= MOST_CHARACTERS) return key.redact(all);
   return key.redact(all.slice(0, MOST_CHARACTERS)).slice(0, -LONGEST_KEY_FORM);
@@ -64,7 +73,7 @@ function shortInspect(value: unknown): string {
  * Whether an error or a value in it contains the key. Also true for values that are too large to search, and for objects
  * with hidden state, such as a `Request`.
  */
-function mayShowKey(error: unknown, key: ApiKey): boolean {
+function mayShowKey(error: unknown, key: SecretKey): boolean {
   let characters = 0;
   for (const text of textsIn(error)) {
     characters += text?.length ?? MOST_CHARACTERS;

@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
 import { realClock } from '../time/clock.ts';
-import { type Content, type Files, StateFolder, type StoredState } from './state-folder.ts';
+import { type FileContent, type Files, StateFolder, type StoredState } from './state-folder.ts';
 
 /** Options of `fileStore()`. */
 export interface FileStoreOptions {
@@ -57,7 +57,7 @@ export function fileExchange(root: string, { now, files }: FileAccess) {
     folders.set(name, folder);
     return folder;
   };
-  const read = (folder: StateFolder, nowMs: number): Content =>
+  const read = (folder: StateFolder, nowMs: number): FileContent =>
     hasOwnFolder(root, files) ? folder.read(nowMs) : 'missing';
 
   return (name: string, known: string, offer?: LimitOffer): LimitExchange => {
@@ -80,17 +80,17 @@ function storedOf({ version, state, keepMs }: LimitOffer, nowMs: number): Stored
   return { version, state, writtenAtMs: nowMs, keepMs };
 }
 
-function toExchange(content: Content, known: string, nowMs: number): LimitExchange {
+function toExchange(content: FileContent, known: string, nowMs: number): LimitExchange {
   const { version, state } = usableAt(content, nowMs) ?? { version: '', state: '' };
   return { isWritten: false, version, state: version === known ? '' : state, nowMs };
 }
 
-function versionOf(content: Content, nowMs: number): string {
+function versionOf(content: FileContent, nowMs: number): string {
   return usableAt(content, nowMs)?.version ?? '';
 }
 
 /** `undefined` for a state that is too old, or that was written before the clock was set back. */
-function usableAt(content: Content, nowMs: number): StoredState | undefined {
+function usableAt(content: FileContent, nowMs: number): StoredState | undefined {
   const stored = typeof content === 'string' ? undefined : content.stored;
   return stored && Math.abs(nowMs - stored.writtenAtMs) < stored.keepMs ? stored : undefined;
 }

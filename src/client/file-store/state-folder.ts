@@ -22,7 +22,7 @@ interface CurrentState {
 }
 
 /** `'damaged'`: the path exists, but this class did not create its content. */
-export type Content = CurrentState | 'missing' | 'damaged';
+export type FileContent = CurrentState | 'missing' | 'damaged';
 
 const CURRENT = 'current-';
 const STATE = 'state-';
@@ -64,7 +64,7 @@ export class StateFolder {
     return this.#known;
   }
 
-  read(nowMs: number): Content {
+  read(nowMs: number): FileContent {
     let missingId: string | undefined;
     for (let look = 0; look < MAX_LOOKS; look += 1) {
       const names = this.#list();
@@ -83,7 +83,7 @@ export class StateFolder {
   }
 
   /** Writes if `content` is still current, and returns whether it was. Throws the errors of the disk. */
-  replace(content: Content, stored: StoredState): boolean {
+  replace(content: FileContent, stored: StoredState): boolean {
     const id = randomUUID();
     if (content === 'damaged') this.#moveAside(this.#path);
     const isWritten = typeof content === 'string' ? this.#create(id, stored) : this.#swap(content.id, id, stored);

@@ -38,3 +38,86 @@ export function granularityMs(text: string): number | undefined {
   const ms = Number(count) * (UNIT_MS.get(unit) ?? Number.NaN);
   return ms > 0 && Number.isSafeInteger(ms) ? ms : undefined;
 }
+
+/** Forecast of a key's quota, from the average of this period. */
+export interface QuotaForecast {
+  /** Requests left; `undefined` if the plan has no numeric limit. */
+  readonly remaining: number | undefined;
+  /** Assumed start of the period: one calendar month before `resetsAt`, or now if that is earlier. The service does not document its length. */
+  readonly periodStart: Date;
+  /** Time at which the quota resets. */
+  readonly resetsAt: Date;
+  /** Elapsed share of the period, from 0 to 1. */
+  readonly elapsed: number;
+  /** Average requests per day; `undefined` at the very start of the period. */
+  readonly perDay: number | undefined;
+  /** Projected number of requests at the reset; `undefined` if `perDay` is. */
+  readonly usedAtReset: number | undefined;
+  /** Projected time at which the quota runs out; `undefined` if it lasts until the reset. */
+  readonly exhaustsAt: Date | undefined;
+  /** Requests per day with which the quota lasts until the reset; `undefined` if the plan has no numeric limit. */
+  readonly safePerDay: number | undefined;
+  /** Interval in milliseconds with which the quota lasts until the reset; `undefined` without a limit or without requests left. */
+  readonly safeIntervalMs: number | undefined;
+  /** `'low'` in the first day of the period, and below 20 requests; else `'ok'`. */
+  readonly confidence: 'ok' | 'low';
+}
+
+const SETTLED_AFTER_MS = DAY_MS;
+const SETTLED_AFTER_REQUESTS = 20;
+
+/**
+ * Projects the use of a quota until its reset, from the average of this period.
+ *
+ * @param now a `Date`, or milliseconds since the Unix epoch
+ * @returns the forecast; `undefined` if `resets_at` is not after `now`
+ * @example forecastQuota(await fx.quota(), new Date())?.exhaustsAt
+ */
+export function forecastQuota(quota: QuotaData, now: Date | number): QuotaForecast | undefined {
+  const nowMs = Math.floor(Number(now));
+  const resetsAtMs = Date.parse(quota.resets_at);
+  if (!(resetsAtMs > nowMs)) return undefined;
+  const startMs = Math.min(monthBefore(resetsAtMs), nowMs);
+  const elapsedMs = nowMs - startMs;
+  const leftMs = resetsAtMs - nowMs;
+  const elapsed = elapsedMs / (resetsAtMs - startMs);
+  const used = quota.monthly_used;
+  const perMs = elapsedMs > 0 ? used / elapsedMs : undefined;
+  const remaining = remainingOf(quota);
+  return {
+    remaining,
+    periodStart: new Date(startMs),
+    resetsAt: new Date(resetsAtMs),
+    elapsed,
+    perDay: perMs === undefined ? undefined : perMs * DAY_MS,
+    usedAtReset: perMs === undefined ? undefined : Math.round(used + perMs * leftMs),
+    exhaustsAt: exhaustion({ remaining, perMs, nowMs, resetsAtMs }),
+    safePerDay: remaining === undefined ? undefined : remaining / (leftMs / DAY_MS),
+    safeIntervalMs: remaining === undefined || remaining === 0 ? undefined : Math.ceil(leftMs / remaining),
+    confidence: elapsedMs >= SETTLED_AFTER_MS && used >= SETTLED_AFTER_REQUESTS ? 'ok' : 'low',
+  };
+}
+
+interface Course {
+  readonly remaining: number | undefined;
+  readonly perMs: number | undefined;
+  readonly nowMs: number;
+  readonly resetsAtMs: number;
+}
+
+function exhaustion({ remaining, perMs, nowMs, resetsAtMs }: Course): Date | undefined {
+  if (remaining === undefined) return undefined;
+  if (remaining === 0) return new Date(nowMs);
+  if (perMs === undefined || perMs <= 0) return undefined;
+  const atMs = nowMs + remaining / perMs;
+  return atMs < resetsAtMs ? new Date(atMs) : undefined;
+}
+
+/** One calendar month earlier in UTC; the 31st becomes the last day of a shorter month. */
+function monthBefore(atMs: number): number {
+  const at = new Date(atMs);
+  const lastDayOfMonthBefore = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 0)).getUTCDate();
+  const day = Math.min(at.getUTCDate(), lastDayOfMonthBefore);
+  const midnight = Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - 1, day);
+  return midnight + (atMs % DAY_MS);
+}

@@ -105,7 +105,7 @@ function report(attempt: StartedAttempt, outcome: AttemptOutcome, { durationMs, 
   } else if (error instanceof AuthenticationError) state.quota.keyRefused();
 }
 
-interface Authentication {
+interface KeyPlacement {
   readonly key: ApiKey;
   readonly form: AuthForm;
   /** The other headers of the request. */
@@ -115,7 +115,7 @@ interface Authentication {
 /** URL and headers of a request with the key in the form of the option `auth` (docs/facts.md, Authentication). */
 function authenticate(
   url: string,
-  { key, form, others }: Authentication,
+  { key, form, others }: KeyPlacement,
 ): { readonly url: string; readonly headers: Record<string, string> } {
   const secret = key.reveal();
   if (form === 'bearer') return { url, headers: { authorization: `Bearer ${secret}`, ...others } };

@@ -14,7 +14,7 @@ import {
   type TransportResponse,
 } from './transport.ts';
 
-type Undici = Pick<typeof import('undici'), 'getGlobalDispatcher' | 'Pool' | 'ProxyAgent'>;
+type UndiciModule = Pick<typeof import('undici'), 'getGlobalDispatcher' | 'Pool' | 'ProxyAgent'>;
 
 /** The properties of a runtime on which the choice depends. Tests pass another one. */
 export interface Runtime {
@@ -25,7 +25,7 @@ export interface Runtime {
   readonly fetch: FetchLike | undefined;
   /** On Node, the global `fetch` while an interceptor, a stub or a framework replaces Node's own. */
   readonly replacedFetch: FetchLike | undefined;
-  readonly loadUndici: () => Promise<Undici>;
+  readonly loadUndici: () => Promise<UndiciModule>;
 }
 
 /**
@@ -93,7 +93,7 @@ async function chooseTransport(runtime: Runtime): Promise<Transport> {
 }
 
 /** undici, or the reason why it cannot be used. A bundler may replace it by another module. */
-async function loadUndici({ hasNodeSockets, loadUndici: load }: Runtime): Promise<Undici | Error> {
+async function loadUndici({ hasNodeSockets, loadUndici: load }: Runtime): Promise<UndiciModule | Error> {
   if (!hasNodeSockets) return new Error('not on this runtime');
   try {
     const undici = await load();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { forecastQuota, type QuotaData, type QuotaForecast } from '../../src/client/index.ts';
-import { quotaRecord } from '../helpers/service-replies.ts';
+import { forecastQuota, type QuotaData, type QuotaForecast } from '../../../src/client/index.ts';
+import { quotaRecord } from '../../helpers/service-replies.ts';
 
 const DAY_MS = 86_400_000;
 const iso = (ms: number) => new Date(ms).toISOString();
