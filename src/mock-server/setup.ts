@@ -1,10 +1,12 @@
-import type { PlanName } from '../generated/service.ts';
+import * as z from 'zod';
 import { isJson, isJsonObject } from '../json-object.ts';
 import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { FaultOptions } from './faults/fault-kinds.ts';
+import { type Immutable, trueOrFalse } from './matching/checked-input.ts';
 import { checkOptionNames, invalidOption } from './mock-server-error.ts';
-import type { CreatedKey, SetUsage } from './service/keys.ts';
+import { planName } from './service/accounts.ts';
+import { type CreatedKey, keyUsage } from './service/keys.ts';
 import { jsonParts, unquoted, withDigits } from './stubs/json-parts.ts';
 import type { LatestData } from './stubs/mock-latest.ts';
 import type { Replay } from './stubs/replay.ts';
@@ -49,24 +51,26 @@ export interface Setup {
   readonly $schema?: string | undefined;
 }
 
-/** A key of a setup. */
-export interface SetupKey {
+export const setupKey = z.strictObject({
   /**
    * Plan of the account.
    * @default 'free'
    */
-  readonly plan?: PlanName | undefined;
+  plan: planName.optional(),
   /**
    * Usage of both limits, as in `mock.keys.setUsage()`.
    * @default nothing is used
    */
-  readonly usage?: SetUsage | undefined;
+  usage: keyUsage.optional(),
   /**
    * Whether the key is revoked: requests with it fail.
    * @default false
    */
-  readonly revoked?: boolean | undefined;
-}
+  revoked: trueOrFalse.optional().describe('Whether requests with the key fail. Default: false.'),
+});
+
+/** A key of a setup. */
+export type SetupKey = Immutable<z.input<typeof setupKey>>;
 
 /** The result of `mock.setUp()`. */
 export interface SetupResult {

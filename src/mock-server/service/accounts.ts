@@ -1,6 +1,8 @@
+import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
-import { checkOptionNames, invalidOption, unknownId } from '../mock-server-error.ts';
+import { checkedInput, expected } from '../matching/checked-input.ts';
+import { invalidOption, unknownId } from '../mock-server-error.ts';
 import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from './service-state.ts';
 
 /** An account of the emulated service. */
@@ -17,19 +19,24 @@ export interface Account {
   readonly createdAt: Date;
 }
 
-/** Options of `mock.accounts.create()`. All are optional. */
-export interface CreateAccountOptions {
+const PLAN_NAMES = Object.keys(plans) as [PlanName, ...PlanName[]];
+export const planName = expected(`one of ${PLAN_NAMES.join(', ')}`, (error) => z.enum(PLAN_NAMES, error));
+
+export const accountOptions = z.strictObject({
   /**
    * E-mail address of the account.
    * @default an invented address below `example.test`
    */
-  readonly email?: string | undefined;
+  email: expected('an e-mail address', (error) => z.string(error).regex(/^[^\s@]+@[^\s@]+$/, error)).optional(),
   /**
    * Plan of the account.
    * @default 'free'
    */
-  readonly plan?: PlanName | undefined;
-}
+  plan: planName.optional(),
+});
+
+/** Options of `mock.accounts.create()`. All are optional. */
+export type CreateAccountOptions = Readonly<z.input<typeof accountOptions>>;
 
 /** Creates and changes accounts. */
 export interface Accounts {
@@ -67,9 +74,8 @@ export function createAccounts(context: ServiceContext): Accounts {
   const { state } = context;
   return {
     create(options = {}) {
-      checkOptionNames(options, { what: 'an option of accounts.create()', known: ['email', 'plan'] });
-      const { email, plan = 'free' } = options;
-      if (email !== undefined) checkEmail(email);
+      const description = { place: '', what: 'an option of accounts.create()' };
+      const { email, plan = 'free' } = checkedInput(accountOptions, options, description);
       const account = addAccount(context, { email, plan, isConfirmed: false });
       sendConfirmation(context, account);
       return view(account);
@@ -82,7 +88,7 @@ export function createAccounts(context: ServiceContext): Accounts {
     sendConfirmation: (accountId) => sendConfirmation(context, findAccount(state, accountId)),
     get: (accountId) => view(findAccount(state, accountId)),
     setPlan(accountId, plan) {
-      checkPlan(plan);
+      if (!PLAN_NAMES.includes(plan)) throw invalidOption('plan', plan, `one of ${PLAN_NAMES.join(', ')}`);
       const account = findAccount(state, accountId);
       applyPlanChange(context, account, plan);
       return view(account);
@@ -96,7 +102,6 @@ export function addAccount(
   { state, now }: ServiceContext,
   { email, plan, isConfirmed }: CreateAccountOptions & Pick<AccountRecord, 'plan' | 'isConfirmed'>,
 ): AccountRecord {
-  checkPlan(plan);
   state.lastAccount += 1;
   const account: AccountRecord = {
     id: `account_${state.lastAccount}`,
@@ -119,19 +124,6 @@ export function findAccount(state: ServiceState, accountId: string): AccountReco
 
 function view({ id, email, plan, isConfirmed, createdAt }: AccountRecord): Account {
   return { id, email, plan, confirmed: isConfirmed, createdAt: new Date(createdAt) };
-}
-
-function checkPlan(plan: unknown): void {
-  if (!isPlan(plan)) throw invalidOption('plan', plan, `one of ${Object.keys(plans).join(', ')}`);
-}
-
-function isPlan(name: unknown): name is PlanName {
-  return typeof name === 'string' && Object.hasOwn(plans, name);
-}
-
-function checkEmail(email: unknown): void {
-  const isEmail = typeof email === 'string' && /^[^\s@]+@[^\s@]+$/.test(email);
-  if (!isEmail) throw invalidOption('email', email, 'an e-mail address');
 }
 
 /** Moves an account to `plan`. The switches define the effect on usage and on keys above the new cap. */

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { type PlanName, plans } from '../../generated/service.ts';
 import { Behaviour } from '../behaviour/behaviour.ts';
 import { type BehaviourValues, SWITCH_NAMES } from '../behaviour/switches.ts';
 import { type DrivenClock, LATEST_MS } from '../clock/clock.ts';
 import { type FaultRecord, faultUnion } from '../faults/fault-kinds.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
+import { planName } from '../service/accounts.ts';
 import { type Random, randomFrom } from '../service/random.ts';
 import { rateWindows } from '../service/rate-windows.ts';
 import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from '../service/service-state.ts';
@@ -151,8 +151,6 @@ function addKey(state: ServiceState, { accountId, ...saved }: SavedKey, { rateWi
   state.keys.set(key.id, key);
   state.keysByHash.set(key.hash, key);
 }
-
-export const planName = z.enum(Object.keys(plans) as [PlanName, ...PlanName[]]).describe('Name of the plan.');
 
 /**
  * A copy of a snapshot, with the default of each switch that it lacks. Throws `MockServerError` with code `invalid_snapshot`

@@ -1,24 +1,17 @@
 import * as z from 'zod';
 import { faultInput } from '../../faults/fault-kinds.ts';
-import type { Setup } from '../../setup.ts';
+import { resetOptions } from '../../initial-state.ts';
+import { nameSchema } from '../../matching/checked-input.ts';
+import { type Setup, setupKey } from '../../setup.ts';
 import { snapshotShape } from '../../state/snapshot.ts';
 import { stubInput } from '../../stubs/stub-schemas.ts';
 import { type AdminCall, MAX_BODY_BYTES, method, route } from '../route.ts';
-import { clockState, createdKey, keyUsed, latestData, moment, newKey, presetOrChanges, recording } from '../shapes.ts';
+import { clockState, createdKey, latestData, presetOrChanges, recording } from '../shapes.ts';
 
 const tag = 'state';
 /** Each part as the route of its own has it. */
 const setupShape = {
-  keys: z
-    .array(
-      z.strictObject({
-        ...newKey.shape,
-        usage: keyUsed.optional(),
-        revoked: z.boolean().optional().describe('Whether requests with the key fail. Default: false.'),
-      }),
-    )
-    .optional()
-    .describe('Keys to create, each with an account of its own.'),
+  keys: z.array(setupKey).optional().describe('Keys to create, each with an account of its own.'),
   behaviour: presetOrChanges.optional(),
   latest: latestData.optional().describe('The `data` of `latest`; an array has one element per request.'),
   replay: recording.optional().describe('Responses of `latest` by query.'),
@@ -47,12 +40,7 @@ export const stateRoutes = [
     summary:
       'Restore the initial state: of a space with its key, of the mock with its setup; 409 while spaces are open',
     takes: ['body'],
-    body: z.strictObject({
-      keepKeys: z
-        .boolean()
-        .optional()
-        .describe('Whether accounts and keys stay, with nothing used, except the usage of the setup. Default: false.'),
-    }),
+    body: resetOptions,
   }),
   method('POST /setup', 'setUp', {
     tag,
@@ -69,9 +57,7 @@ export const stateRoutes = [
     summary: 'Save the current state under a name, which it returns',
     takes: ['body.name'],
     body: z.strictObject({
-      name: z
-        .string()
-        .regex(/^[\w-]{1,64}$/)
+      name: nameSchema
         .optional()
         .describe('Letters, digits, `_` and `-`; an existing snapshot of this name is replaced.'),
     }),
@@ -93,7 +79,10 @@ export const stateRoutes = [
 const step = z
   .strictObject({
     advanceMs: z.number().min(0).optional().describe('Milliseconds to advance.'),
-    advanceTo: moment.optional().describe('`quota-reset`, `next-window`, or a time: ISO 8601, or milliseconds.'),
+    advanceTo: z
+      .union([z.string(), z.number()])
+      .optional()
+      .describe('`quota-reset`, `next-window`, or a time: ISO 8601, or milliseconds.'),
     frozen: z.boolean().optional().describe('`true` freezes the clock, `false` resumes it.'),
   })
   .refine((step) => Object.values(step).filter((value) => value !== undefined).length === 1, {
