@@ -9,9 +9,8 @@ import { checkedInput, nameSchema } from './matching/checked-input.ts';
 import { closeCore, createChild, type MockCore } from './mock-core.ts';
 import { MockScope } from './mock-scope.ts';
 import { freeName, MockServerError, unknownId } from './mock-server-error.ts';
-import { planName } from './service/accounts.ts';
 import { randomFromSeed } from './service/random.ts';
-import { emptyState, type ServiceState } from './service/service-state.ts';
+import { emptyState, planName, type ServiceState } from './service/service-state.ts';
 
 export const spaceOptions = z.strictObject({
   /**

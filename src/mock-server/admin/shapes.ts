@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { PRESET_NAMES, type SwitchDomain } from '../behaviour/switch.ts';
 import { SWITCH_NAMES, type SwitchName, switches } from '../behaviour/switches.ts';
 import { requestFilter } from '../journal/request-filter.ts';
-import { planName } from '../service/accounts.ts';
+import { planName } from '../service/service-state.ts';
 
 /** The JSON shapes that several routes use. */
 

@@ -2,8 +2,15 @@ import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
-import { invalidOption, unknownId } from '../mock-server-error.ts';
-import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from './service-state.ts';
+import { unknownId } from '../mock-server-error.ts';
+import {
+  type AccountRecord,
+  type KeyRecord,
+  type MailRecord,
+  planName,
+  type ServiceContext,
+  type ServiceState,
+} from './service-state.ts';
 
 /** An account of the emulated service. */
 export interface Account {
@@ -18,9 +25,6 @@ export interface Account {
   /** Time of creation, by the mock's clock. */
   readonly createdAt: Date;
 }
-
-const PLAN_NAMES = Object.keys(plans) as [PlanName, ...PlanName[]];
-export const planName = expected(`one of ${PLAN_NAMES.join(', ')}`, (error) => z.enum(PLAN_NAMES, error));
 
 export const accountOptions = z.strictObject({
   /**
@@ -88,7 +92,7 @@ export function createAccounts(context: ServiceContext): Accounts {
     sendConfirmation: (accountId) => sendConfirmation(context, findAccount(state, accountId)),
     get: (accountId) => view(findAccount(state, accountId)),
     setPlan(accountId, plan) {
-      if (!PLAN_NAMES.includes(plan)) throw invalidOption('plan', plan, `one of ${PLAN_NAMES.join(', ')}`);
+      checkedInput(newPlan, { plan }, { place: '', what: 'an argument of setPlan()' });
       const account = findAccount(state, accountId);
       applyPlanChange(context, account, plan);
       return view(account);
@@ -96,6 +100,9 @@ export function createAccounts(context: ServiceContext): Accounts {
     list: () => Array.from(state.accounts.values(), view),
   };
 }
+
+/** The plan of `mock.accounts.setPlan()`. */
+export const newPlan = z.strictObject({ plan: planName });
 
 /** Adds an account to the state. It sends no e-mail. */
 export function addAccount(

@@ -6,10 +6,16 @@ import type { BehaviourValues } from '../behaviour/switches.ts';
 import { hashOf } from '../http/parse-request.ts';
 import { checkedInput, wholeFrom } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
-import { addAccount, findAccount, maxActiveKeys, planName, revoke } from './accounts.ts';
+import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { type QuotaUse, quotaUse } from './quota.ts';
 import { limitPerMinute, type RateWindow, rateWindows, WINDOW_MS } from './rate-windows.ts';
-import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
+import {
+  type AccountRecord,
+  type KeyRecord,
+  planName,
+  type ServiceContext,
+  type ServiceState,
+} from './service-state.ts';
 
 /** A key that was just created. */
 export interface CreatedKey {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { accountOptions, planName } from '../../service/accounts.ts';
+import { accountOptions, newPlan } from '../../service/accounts.ts';
 import { keyFilter, keyUsage, newKey } from '../../service/keys.ts';
 import { method } from '../route.ts';
 import { account, createdKey, keySummary, mail } from '../shapes.ts';
@@ -39,7 +39,7 @@ export const accountRoutes = [
     tag: 'accounts',
     summary: 'Move the account and its keys to another plan',
     takes: ['accountId', 'body.plan'],
-    body: z.strictObject({ plan: planName }),
+    body: newPlan,
     response: account,
   }),
   method('POST /accounts/{accountId}/keys', 'keys.create', {

@@ -1,16 +1,16 @@
 import * as z from 'zod';
 import { faultInput } from '../../faults/fault-kinds.ts';
 import { resetOptions } from '../../initial-state.ts';
-import { nameSchema } from '../../matching/checked-input.ts';
-import { type Setup, setupKey } from '../../setup.ts';
-import { snapshotShape } from '../../state/snapshot.ts';
+import { setupKey, setupParts } from '../../setup.ts';
+import { snapshotSchema } from '../../state/snapshot.ts';
+import { snapshotName } from '../../state/snapshots.ts';
 import { stubInput } from '../../stubs/stub-schemas.ts';
 import { type AdminCall, MAX_BODY_BYTES, method, route } from '../route.ts';
 import { clockState, createdKey, latestData, presetOrChanges, recording } from '../shapes.ts';
 
 const tag = 'state';
 /** Each part as the route of its own has it. */
-const setupShape = {
+const setup = setupParts.extend({
   keys: z.array(setupKey).optional().describe('Keys to create, each with an account of its own.'),
   behaviour: presetOrChanges.optional(),
   latest: latestData.optional().describe('The `data` of `latest`; an array has one element per request.'),
@@ -18,19 +18,19 @@ const setupShape = {
   stubs: z.array(stubInput).optional(),
   faults: z.array(faultInput).optional(),
   $schema: z.string().optional().describe('Ignored by the mock. Editors read it.'),
-} satisfies Record<keyof Setup, z.ZodType>;
+});
 
 export const stateRoutes = [
   method('GET /state', 'snapshot', {
     tag,
     summary: 'Read the state as JSON without secrets',
-    response: snapshotShape(),
+    response: snapshotSchema,
   }),
   method('PUT /state', 'restore', {
     tag,
     summary: 'Restore a state of this or another mock or space, and clear the journal; a space keeps its key',
     takes: ['body'],
-    body: snapshotShape(),
+    body: snapshotSchema,
     // The mock checks it, as in process.
     checksBody: true,
     maxBodyBytes: MAX_BODY_BYTES.state,
@@ -46,7 +46,7 @@ export const stateRoutes = [
     tag,
     summary: 'Create keys, change switches, and add responses and faults; if a part is invalid, nothing changes',
     takes: ['text'],
-    body: z.strictObject(setupShape),
+    body: setup,
     // The mock itself names the wrong part of a stub or a fault.
     checksBody: true,
     maxBodyBytes: MAX_BODY_BYTES.responses,
@@ -56,11 +56,7 @@ export const stateRoutes = [
     tag,
     summary: 'Save the current state under a name, which it returns',
     takes: ['body.name'],
-    body: z.strictObject({
-      name: nameSchema
-        .optional()
-        .describe('Letters, digits, `_` and `-`; an existing snapshot of this name is replaced.'),
-    }),
+    body: snapshotName,
     response: z.string(),
   }),
   method('GET /snapshots', 'snapshots.list', {
