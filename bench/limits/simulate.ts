@@ -2,31 +2,40 @@
  * The limiter in virtual time: `npm run bench:simulate`; `--json`, `--record`, `--seeds 3`.
  *
  * The first table is that of matrix.ts: what the client knows, kinds of window, limits, processes; `--group 'asked, 1'`
- * selects groups, `--each` prints every job. The second (`--wild` prints it alone) runs the client against servers and
- * networks that misbehave; `--only outage` selects scenarios by name.
+ * selects groups, `--each` prints every job. The second (`--wild` prints it alone) has situations of users, with servers
+ * and networks that misbehave; `--only outage` selects them by name. `--trace` prints every request and response of the
+ * first one instead.
  */
 import { parseArgs } from 'node:util';
 import { reportChanges } from '../recorded.ts';
 import { table } from '../table.ts';
 import { figuresOfJobs, GROUPS, type Job } from './wild/matrix.ts';
-import { measureWild, selectScenarios, wildFigures, wildSummary, wildTable } from './wild/report.ts';
+import { measureWild, wildFigures, wildSummary, wildTable } from './wild/report.ts';
 import { runScenario } from './wild/run.ts';
+import { SCENARIOS } from './wild/scenarios.ts';
 
 const { values } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
-    seeds: { type: 'string' },
+    seeds: { type: 'string', default: '1' },
     group: { type: 'string' },
     each: { type: 'boolean', default: false },
     wild: { type: 'boolean', default: false },
     only: { type: 'string' },
+    trace: { type: 'boolean', default: false },
   },
 });
-const seedCount = values.seeds === undefined ? undefined : Number(values.seeds);
+const seedCount = Number(values.seeds);
+const scenarios = SCENARIOS.filter(({ name }) => name.includes(values.only ?? ''));
+if (values.trace) {
+  const [scenario] = scenarios;
+  if (scenario) await runScenario(scenario, { seed: seedCount, trace: (line) => process.stdout.write(`${line}\n`) });
+  process.exit();
+}
 const isWildAlone = values.wild || values.only !== undefined;
 const rows = isWildAlone ? [] : await measureMatrix();
-const wild = values.group === undefined ? await measureWild(selectScenarios(values), seedCount) : [];
+const wild = values.group === undefined ? await measureWild(scenarios, seedCount) : [];
 process.stdout.write(`${values.json ? JSON.stringify({ rows, wild }, undefined, 2) : asText()}\n`);
 const figures = { ...matrixFigures(), ...wildFigures(wild) };
 reportChanges({ bench: 'simulate', node: process.version, figures, isRecorded: values.record });
@@ -40,7 +49,7 @@ async function measureMatrix(): Promise<Row[]> {
   for (const { name, scenarios } of GROUPS.filter((group) => group.name.includes(values.group ?? ''))) {
     const jobs: Job[] = [];
     for (const scenario of scenarios) {
-      for (let seed = 1; seed <= (seedCount ?? 1); seed += 1) {
+      for (let seed = 1; seed <= seedCount; seed += 1) {
         jobs.push({ scenario, outcome: await runScenario(scenario, { seed }) });
       }
     }

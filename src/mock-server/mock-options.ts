@@ -2,61 +2,62 @@ import * as z from 'zod';
 import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions } from './clock/clock.ts';
-import { checkedInput, expected, trueOrFalse, wholeFrom } from './matching/checked-input.ts';
+import type { OnAssumption } from './http/respond.ts';
+import { checkedInput, expected } from './matching/checked-input.ts';
 import { invalidOption, within } from './mock-server-error.ts';
 import { checkedSetup, type Setup } from './setup.ts';
 import { type LatestData, latestStub, recordedSource, sourceOf } from './stubs/mock-latest.ts';
 import type { Replay } from './stubs/replay.ts';
 import type { StubRecord } from './stubs/stub-schemas.ts';
 
-/** Clock, behaviour, setup, latest and replay are checked where they are used. */
-const optionsShape = z.strictObject({
+/** Options of `createMockServer`. All are optional. */
+export interface MockServerOptions {
   /**
    * Determines keys, invented rates and the `probability` of faults: the same seed produces the same values. A whole
    * number from 0.
    * @default 1
    */
-  seed: wholeFrom(0).default(1),
+  readonly seed?: number | undefined;
   /**
    * The clock of the mock: real time, or virtual time that the test moves.
    * @default 'real'
    * @example { mode: 'virtual', now: '2026-01-31T23:59:00Z', autoAdvance: false }
    */
-  clock: z.custom<'real' | 'virtual' | ClockOptions>().default('real'),
+  readonly clock?: 'real' | 'virtual' | ClockOptions | undefined;
   /**
    * Switches for undocumented behaviour: values, a preset (`'documented'`, `'lenient'`, `'hostile'`), a preset with
    * changes, or the content of a file that `fxrates probe` wrote. `mock.behaviour.describe()` lists all switches.
    * @default 'documented'
    * @example { preset: 'hostile', rateWindow: 'fixed-epoch' }
    */
-  behaviour: z.custom<PresetName | BehaviourOptions>().default({}),
+  readonly behaviour?: PresetName | BehaviourOptions | undefined;
   /**
    * Reaction to a response that depends on an undocumented switch that you did not set: none (`'ignore'`), a process
    * warning that names the switches (`'warn'`), or the response 501 `assumption` (`'error'`).
    *
    * @default 'ignore'
    */
-  onAssumption: z.enum(['ignore', 'warn', 'error'], { error: "'ignore', 'warn' or 'error'" }).default('ignore'),
+  readonly onAssumption?: OnAssumption | undefined;
   /**
    * Allows `behaviour` to contradict the documentation of the service.
    * @default false
    * @example createMockServer({ unsafe: true, behaviour: { revocationDelayMs: 60_000 } })
    */
-  unsafe: trueOrFalse.default(false),
+  readonly unsafe?: boolean | undefined;
   /**
    * The `data` of `latest`, as in `mock.latest.set()`: an object, an array with one element per request, or a function of the query.
    * `context.invented()` returns the data that the mock would send otherwise. Cannot be combined with `replay`.
    * @default invented rates
    * @example (query, context) => ({ ...context.invented(), base: query.get('base') })
    */
-  latest: z.custom<LatestData>().optional(),
+  readonly latest?: LatestData | undefined;
   /**
    * Recorded responses of `latest`: one envelope for every query, or responses by query. `fxrates latest --fixture-out` writes
    * such a recording. A query without a recorded response gets 501 `not_recorded`. Cannot be combined with `latest`.
    * @default invented rates
    * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
    */
-  replay: z.custom<Replay>().optional(),
+  readonly replay?: Replay | undefined;
   /**
    * Keys, switches, responses and faults that the mock starts with, or JSON text of them, as in `fxrates mock --setup`.
    * `reset()` applies the setup again. `mock.setupKeys` returns its keys. `behaviour` overrides its switches, and its `latest`
@@ -64,26 +65,39 @@ const optionsShape = z.strictObject({
    * @default none
    * @example { keys: [{ plan: 'developer' }], faults: [{ kind: 'status', status: 503, nth: 3 }] }
    */
-  setup: z.custom<Setup | string>().optional(),
+  readonly setup?: Setup | string | undefined;
   /**
    * Origin at which the mock responds in process, through `fetch`, `listen()`, `handlers` and `dispatcher`.
    * @default 'https://fxrates.test'
    */
+  readonly baseUrl?: string | undefined;
+  /**
+   * Number of requests that the journal keeps. When it is full, the oldest request is dropped.
+   * @default 1000
+   */
+  readonly journalSize?: number | undefined;
+}
+
+const whole = expected('a whole number from 0', (error) => z.int(error).min(0, error));
+
+const optionsShape = z.strictObject({
+  seed: whole.default(1),
+  /** Checked where it is used, like the switches of `behaviour`, the parts of `setup`, `latest` and `replay`. */
+  clock: z.custom<'real' | 'virtual' | ClockOptions>().default('real'),
+  behaviour: z.custom<PresetName | BehaviourOptions>().default({}),
+  onAssumption: z.enum(['ignore', 'warn', 'error'], { error: "'ignore', 'warn' or 'error'" }).default('ignore'),
+  unsafe: z.boolean({ error: 'true or false' }).default(false),
+  latest: z.custom<LatestData>().optional(),
+  replay: z.custom<Replay>().optional(),
+  setup: z.custom<Setup | string>().optional(),
   baseUrl: expected('an http or https origin such as https://fxrates.test', (error) =>
     z
       .string(error)
       .refine(isOrigin, error)
       .transform((text) => new URL(text).origin),
   ).default('https://fxrates.test'),
-  /**
-   * Number of requests that the journal keeps. When it is full, the oldest request is dropped.
-   * @default 1000
-   */
-  journalSize: wholeFrom(0).default(1000),
-});
-
-/** Options of `createMockServer`. All are optional. */
-export type MockServerOptions = Readonly<z.input<typeof optionsShape>>;
+  journalSize: whole.default(1000),
+} satisfies Record<keyof MockServerOptions, z.ZodType>);
 
 function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;

@@ -1,79 +1,72 @@
-import * as z from 'zod';
+import type { PlanName } from '../generated/service.ts';
 import { isJson, isJsonObject } from '../json-object.ts';
 import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { FaultOptions } from './faults/fault-kinds.ts';
-import { checkedInput, type Immutable, trueOrFalse } from './matching/checked-input.ts';
-import { invalidOption } from './mock-server-error.ts';
-import { type CreatedKey, keyUsage } from './service/keys.ts';
-import { planName } from './service/service-state.ts';
+import { checkOptionNames, invalidOption } from './mock-server-error.ts';
+import type { CreatedKey, SetUsage } from './service/keys.ts';
 import { jsonParts, unquoted, withDigits } from './stubs/json-parts.ts';
 import type { LatestData } from './stubs/mock-latest.ts';
 import type { Replay } from './stubs/replay.ts';
 import type { LatestFunction, StubOptions } from './stubs/stub-schemas.ts';
 
-export const setupKey = z.strictObject({
-  /**
-   * Plan of the account.
-   * @default 'free'
-   */
-  plan: planName.optional(),
-  /**
-   * Usage of both limits, as in `mock.keys.setUsage()`.
-   * @default nothing is used
-   */
-  usage: keyUsage.optional(),
-  /**
-   * Whether the key is revoked: requests with it fail.
-   * @default false
-   */
-  revoked: trueOrFalse.optional().describe('Whether requests with the key fail. Default: false.'),
-});
-
-/** A key of a setup. */
-export type SetupKey = Immutable<z.input<typeof setupKey>>;
-
-/** The parts are checked when they are applied. */
-export const setupParts = z.strictObject({
+/** Keys, switches, responses and faults, as in a file for `fxrates mock --setup`. */
+export interface Setup {
   /**
    * Keys to create, each with a confirmed account of its own. The first is the key of `fxrates mock`.
    * @default none
    */
-  keys: z.custom<readonly SetupKey[]>().optional(),
+  readonly keys?: readonly SetupKey[] | undefined;
   /**
    * Switches to change: a preset, or values as in `mock.behaviour.set()`.
    * @default unchanged
    * @example { quotaExhausted: '402 quota_exceeded' }
    */
-  behaviour: z.custom<PresetName | BehaviourOptions>().optional(),
+  readonly behaviour?: PresetName | BehaviourOptions | undefined;
   /**
    * The `data` of `latest` for every query. An array has one element per request; the last one repeats.
    * @default unchanged
    * @example { base: 'EUR', rates: { USD: 1.1 } }
    */
-  latest: z.custom<Exclude<LatestData, LatestFunction>>().optional(),
+  readonly latest?: Exclude<LatestData, LatestFunction> | undefined;
   /**
    * Responses of `latest` by query, as in the option `replay`. Cannot be combined with `latest`.
    * @default unchanged
    * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
    */
-  replay: z.custom<Replay>().optional(),
+  readonly replay?: Replay | undefined;
   /**
    * Stubs to add, as with `mock.stubs.add()`.
    * @default none
    */
-  stubs: z.custom<readonly StubOptions[]>().optional(),
+  readonly stubs?: readonly StubOptions[] | undefined;
   /**
    * Faults to add, as with `mock.faults.add()`.
    * @default none
    */
-  faults: z.custom<readonly FaultOptions[]>().optional(),
+  readonly faults?: readonly FaultOptions[] | undefined;
   /** Ignored by the mock. Editors read it. */
-  $schema: z.custom<string>().optional(),
-});
+  readonly $schema?: string | undefined;
+}
 
-/** Keys, switches, responses and faults, as in a file for `fxrates mock --setup`. */
-export type Setup = Readonly<z.input<typeof setupParts>>;
+/** A key of a setup. */
+export interface SetupKey {
+  /**
+   * Plan of the account.
+   * @default 'free'
+   */
+  readonly plan?: PlanName | undefined;
+  /**
+   * Usage of both limits, as in `mock.keys.setUsage()`.
+   * @default nothing is used
+   */
+  readonly usage?: SetUsage | undefined;
+  /**
+   * Whether the key is revoked: requests with it fail.
+   * @default false
+   */
+  readonly revoked?: boolean | undefined;
+}
 
 /** The result of `mock.setUp()`. */
 export interface SetupResult {
@@ -81,16 +74,18 @@ export interface SetupResult {
   readonly keys: readonly CreatedKey[];
 }
 
+const FIELDS: readonly (keyof Setup)[] = ['keys', 'behaviour', 'latest', 'replay', 'stubs', 'faults', '$schema'];
+
 /** A setup with valid names of fields. Its parts are checked when they are applied. */
 export function checkedSetup(given: Setup | string): Setup {
   const setup = typeof given === 'string' ? parsedSetup(given.trim()) : given; // trim() also removes a byte order mark
   if (!isJsonObject(setup)) throw invalidOption('setup', setup, 'an object');
-  const checked = checkedInput(setupParts, setup, { place: '', what: 'a field of a setup' });
-  const { latest, replay } = checked;
+  checkOptionNames(setup, { what: 'a field of a setup', known: FIELDS });
+  const { latest, replay } = setup;
   if (latest !== undefined && replay !== undefined) {
     throw invalidOption('replay', replay, 'either latest or replay, not both');
   }
-  return checked;
+  return setup;
 }
 
 /** The setup in a JSON text. The digits of numbers in responses stay as they are. */

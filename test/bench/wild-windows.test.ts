@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createWindow, LaggingWindow, type Window, type WindowOptions } from '../../bench/limits/wild/windows.ts';
+import { createWindow, type Window, type WindowOptions } from '../../bench/limits/wild/windows.ts';
 
 /** Half past a full minute. */
 const START = 1_700_000_010_000;
@@ -93,26 +93,6 @@ test('a bucket refills at the new rate after a change of its limit', () => {
   window.setLimit(600, START);
 
   expect(window.waitMs(START)).toBe(100);
-});
-
-test('a leaky queue delays each response by one more interval', () => {
-  const window = createWindow({ kind: 'leaky', limit: 30 });
-  const delays = [0, 0, 0].map(() => {
-    const delay = window.waitMs(START);
-    window.accept(START);
-    return delay;
-  });
-
-  expect(delays).toEqual([0, 2_000, 4_000]);
-  expect(window.waitMs(START + 5_000)).toBe(1_000);
-});
-
-test('a lagging window accepts beyond its limit until it has counted', () => {
-  const window = new LaggingWindow(createWindow({ kind: 'sliding-log', limit: 2 }), 500);
-
-  expect(accepted(window, START, 5)).toBe(5);
-  expect(accepted(window, START + 499, 1)).toBe(1);
-  expect(window.waitMs(START + 500)).toBeGreaterThan(0);
 });
 
 test('a window lasts as long as its option says', () => {

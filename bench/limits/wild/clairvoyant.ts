@@ -1,10 +1,14 @@
 import { type Random, seededRandom } from '../../../test/helpers/limits-random.ts';
-import { EventQueue } from './event-queue.ts';
 import { latencyMs } from './network.ts';
 import { deadlineOf, type PlannedCall, type Scenario } from './scenario.ts';
-import { earlierTimes, othersTimes, type ServerSpec, WildServer } from './server.ts';
+import { earlierTimes, othersTimes, WildServer } from './server.ts';
+import { EventQueue } from './virtual-time.ts';
+import { createWindow, type Window } from './windows.ts';
 
-/** The result of a client that knows when the server accepts requests, but not which ones the network will lose. */
+/**
+ * The result of a client that knows when the server accepts requests, but not which ones the network will lose. A limit that
+ * it is told is a cap for any minute, as for the client.
+ */
 export interface Bound {
   readonly makespanMs: number;
   readonly served: number;
@@ -34,10 +38,7 @@ export interface RunSeeds {
   readonly startedAt: number;
 }
 
-type Event =
-  | { readonly kind: 'start' | 'arrive'; readonly call: PlannedCall; readonly node: number }
-  | { readonly kind: 'open'; readonly node: number }
-  | { readonly kind: 'free' };
+type Event = { readonly kind: 'start' | 'arrive'; readonly call: PlannedCall } | { readonly kind: 'open' | 'free' };
 
 /** Sends each request so that it arrives when its server accepts it. Only the callers of the job limit it. */
 class ClairvoyantRun {
@@ -45,10 +46,11 @@ class ClairvoyantRun {
   readonly #startedAt: number;
   readonly #random: Random;
   readonly #server: WildServer;
+  readonly #cap: Window | undefined;
   readonly #events = new EventQueue<Event>();
-  /** Requests that wait at each node, in the order of their arrival. */
-  readonly #waiting: PlannedCall[][];
-  readonly #opening: boolean[];
+  /** Requests that wait at the server, in the order of their arrival. */
+  readonly #waiting: PlannedCall[] = [];
+  #isOpening = false;
   /** When a caller sent each call, by the call's number. */
   readonly #sentAt: number[] = [];
   /** Calls that no caller has started yet. */
@@ -65,21 +67,18 @@ class ClairvoyantRun {
     planned: readonly PlannedCall[],
     { seed, startedAt, random }: RunSeeds & { random: Random },
   ) {
-    const { job, processes = 1 } = scenario;
-    const spec = unlagged(scenario.server);
+    const { job, processes = 1, server: spec } = scenario;
     this.#scenario = scenario;
     this.#startedAt = startedAt;
     this.#endedAt = startedAt;
     this.#random = random;
     this.#server = new WildServer(spec, random, startedAt);
+    this.#cap = capOf(scenario);
     for (const at of earlierTimes(spec, seededRandom(seed + 1), startedAt)) this.#server.receiveOther(at);
     this.#nextOther = othersTimes(spec, seededRandom(seed + 2), startedAt);
     this.#otherAt = this.#nextOther();
     this.#freeCallers = (job.callers ?? Number.POSITIVE_INFINITY) * processes;
-    const nodes = spec.nodes ?? 1;
-    this.#waiting = Array.from({ length: nodes }, () => []);
-    this.#opening = new Array<boolean>(nodes).fill(false);
-    for (const call of planned) this.#events.push(startedAt + call.startMs, { kind: 'start', call, node: 0 });
+    for (const call of planned) this.#events.push(startedAt + call.startMs, { kind: 'start', call });
   }
 
   run(): Bound {
@@ -98,12 +97,12 @@ class ClairvoyantRun {
         this.#sendUnassigned(now);
         break;
       case 'arrive':
-        this.#waiting[event.node]?.push(event.call);
-        if (!this.#opening[event.node]) this.#serve(event.node, now);
+        this.#waiting.push(event.call);
+        if (!this.#isOpening) this.#serve(now);
         break;
       case 'open':
-        this.#opening[event.node] = false;
-        this.#serve(event.node, now);
+        this.#isOpening = false;
+        this.#serve(now);
         break;
       case 'free':
         this.#freeCallers += 1;
@@ -127,40 +126,38 @@ class ClairvoyantRun {
     if (this.#random() < lostRequests) return this.#sendLater(call, now + ATTEMPT_TIMEOUT_MS);
     const arrivesAt = now + latencyMs(network, this.#random);
     if (this.#random() < resets) return this.#sendLater(call, arrivesAt + latencyMs(network, this.#random));
-    this.#events.push(arrivesAt, { kind: 'arrive', call, node: this.#server.pickNode() });
+    this.#events.push(arrivesAt, { kind: 'arrive', call });
   }
 
   /** Sends the call again at that time; its latency is drawn now. */
   #sendLater(call: PlannedCall, at: number): void {
     const { network = {} } = this.#scenario;
-    this.#events.push(at + latencyMs(network, this.#random), { kind: 'arrive', call, node: this.#server.pickNode() });
+    this.#events.push(at + latencyMs(network, this.#random), { kind: 'arrive', call });
   }
 
-  #serve(node: number, now: number): void {
-    const waiting = this.#waiting[node] ?? [];
-    for (;;) {
-      const call = waiting[0];
-      if (call === undefined) return;
-      const waitMs = this.#server.waitMs(now, node);
+  #serve(now: number): void {
+    for (let call = this.#waiting[0]; call !== undefined; call = this.#waiting[0]) {
+      const waitMs = Math.max(this.#server.waitMs(now), this.#cap?.waitMs(now) ?? 0);
       if (waitMs > 0) {
-        this.#opening[node] = true;
-        this.#events.push(now + waitMs, { kind: 'open', node });
+        this.#isOpening = true;
+        this.#events.push(now + waitMs, { kind: 'open' });
         return;
       }
-      waiting.shift();
-      this.#response(call, node, now);
+      this.#waiting.shift();
+      this.#response(call, now);
     }
   }
 
   /** Drops a call whose response would come too late, and serves the next one. */
-  #response(call: PlannedCall, node: number, now: number): void {
+  #response(call: PlannedCall, now: number): void {
     const { network = {} } = this.#scenario;
     const respondedAt = now + latencyMs(network, this.#random);
     const sentAt = this.#sentAt[call.number] ?? now;
     const isLate =
       respondedAt > sentAt + Math.min(deadlineOf(this.#scenario), call.abortAfterMs ?? Number.POSITIVE_INFINITY);
     if (isLate) return this.#events.push(now, { kind: 'free' });
-    this.#server.accept(now, node);
+    this.#server.accept(now);
+    this.#cap?.accept(now);
     if (this.#random() < (network.lostResponses ?? 0)) return this.#sendLater(call, now + ATTEMPT_TIMEOUT_MS);
     this.#served += 1;
     this.#tookMs += respondedAt - sentAt;
@@ -176,7 +173,7 @@ class ClairvoyantRun {
   }
 }
 
-/** A lagging counter accepts any burst. No client should aim for that, so the bound ignores the lag. */
-function unlagged({ lagMs: _, ...spec }: ServerSpec): ServerSpec {
-  return spec;
+/** Processes without a store know nothing of each other: each has the whole cap. */
+function capOf({ told, store, processes = 1 }: Scenario): Window | undefined {
+  return told === undefined ? undefined : createWindow({ kind: 'sliding-log', limit: store ? told : told * processes });
 }

@@ -6,8 +6,8 @@ import { median } from '../../median.ts';
 import { ratioOf } from './goals.ts';
 import type { Outcome } from './run.ts';
 import type { Scenario } from './scenario.ts';
+import { bucket, counter, firstHit, fixed, log } from './scenarios.ts';
 import type { ServerSpec } from './server.ts';
-import { bucket, counter, firstHit, fixed, log } from './specs.ts';
 
 interface Group {
   readonly name: string;
@@ -48,7 +48,7 @@ function situation(
   { name, ...fleet }: (typeof FLEETS)[number],
   { limit, window }: { readonly limit: number; readonly window: string },
 ): Scenario {
-  const server = WINDOWS[window]?.(limit, knowledge === 'neither' ? { quota: 'refused' } : {});
+  const server = WINDOWS[window]?.(limit, knowledge === 'neither' ? { hasNoQuota: true } : {});
   if (server === undefined) throw new RangeError(window);
   const job = { calls: limit === 30 ? 100 : 2.5 * limit };
   const told = knowledge === 'told' ? { told: limit } : {};

@@ -21,12 +21,10 @@ export interface NetworkSpec {
 export class Traffic {
   readonly name: string;
   requests = 0;
-  quotaRequests = 0;
   refused = 0;
   /** Requests sent before the end of a wait that an honest response asked for. */
   early = 0;
-  /** Requests sent during an outage, and those of them after the first failed response arrived. */
-  inOutage = 0;
+  /** Requests sent during an outage after its first failed response arrived. */
   inKnownOutage = 0;
   /** When the server will accept requests again, according to the responses that the process received. */
   opensAt = 0;
@@ -46,8 +44,6 @@ export interface World {
   /** Called with every request and response. */
   readonly trace?: (event: string) => void;
 }
-
-const QUOTA_PATH = '/api/v1/quota';
 
 const LONGEST_LATENCY_MS = 4_000;
 
@@ -94,23 +90,21 @@ function exchange(world: World, path: string, deliver: (response: SimulatedRespo
   time.after(latencyMs(network, random), () => {
     const response = isReset ? RESET : server.receive(time.now(), path);
     if (response.status === 'silence' || random() < lostResponses) return;
-    time.after(response.delayMs + latencyMs(network, random), () => deliver(response));
+    time.after(latencyMs(network, random), () => deliver(response));
   });
 }
 
-const RESET: SimulatedResponse = { status: 'reset', headers: {}, body: '', delayMs: 0 };
+const RESET: SimulatedResponse = { status: 'reset', headers: {}, body: '' };
 
 function countSent(world: World, traffic: Traffic, path: string): void {
   const { time, server } = world;
   const now = time.now();
   const isEarly = now < traffic.opensAt;
   traffic.requests += 1;
-  if (path.startsWith(QUOTA_PATH)) traffic.quotaRequests += 1;
   if (isEarly) traffic.early += 1;
   world.trace?.(`${traffic.name} -> ${path}${isEarly ? ' EARLY' : ''}`);
   const outage = server.outageAt(now);
   if (outage === undefined) return;
-  traffic.inOutage += 1;
   if (traffic.failedAt >= server.startedAt + outage.fromMs) traffic.inKnownOutage += 1;
 }
 

@@ -19,19 +19,15 @@ export interface Outcome {
   readonly avoidable: number;
   readonly unsettled: number;
   readonly requests: number;
-  readonly quotaRequests: number;
   readonly refused: number;
   /** The largest number of requests in any minute. */
   readonly mostPerMinute: number;
   readonly early: number;
-  readonly inOutage: number;
   readonly inKnownOutage: number;
   readonly makespanMs: number;
   /** Mean time from a call's start to its response. */
   readonly meanMs: number;
   readonly bound: Bound;
-  /** Timers left when all calls are settled. */
-  readonly pendingTimers: number;
 }
 
 const START = 1_700_000_000_000;
@@ -52,7 +48,6 @@ export async function runScenario(scenario: Scenario, { seed, trace, createCall 
   const time = new VirtualTime(startedAt);
   const store = scenario.store && new SimulatedStore(scenario.store, time, seededRandom(seed + 3));
   const { server: spec, network = {} } = scenario;
-  if (scenario.before) await runBefore(scenario, { time, store, seed });
   const server = new WildServer(spec, seededRandom(seed + 4), time.now());
   const traced = trace && { trace: withTime(trace, time) };
   const world: World = { time, server, network, random: seededRandom(seed + 5), ...traced };
@@ -65,7 +60,7 @@ export async function runScenario(scenario: Scenario, { seed, trace, createCall 
   startJumps(scenario, time, processes);
   const job = new JobRun(scenario, time, processes);
   await job.run(planned, 20 * bound.makespanMs + GIVE_UP_MS);
-  return outcomeOf(job, { bound, processes, time, server, planned });
+  return outcomeOf(job, { bound, processes, server, planned });
 }
 
 function withTime(trace: (line: string) => void, time: VirtualTime): (event: string) => void {
@@ -93,31 +88,9 @@ function startProcess(scenario: Scenario, world: World, { store, seed, name, cre
 
 const SILENT = { warn: () => undefined };
 
-function clientOptions(
-  { told, options = { deadlineMs: false } }: Scenario,
-  store: SimulatedStore | undefined,
-): FxRatesOptions {
-  if (options.rateLimit === false) return options;
+function clientOptions({ told, options = {} }: Scenario, store: SimulatedStore | undefined): FxRatesOptions {
   const perMinute = told === undefined ? {} : { perMinute: told };
   return { ...options, rateLimit: { ...perMinute, ...(store ? { store } : {}), ...options.rateLimit } };
-}
-
-/** The job of an earlier deployment, with a separate server: both deployments share only the store. */
-async function runBefore(
-  scenario: Scenario,
-  { time, store, seed }: { time: VirtualTime; store: SimulatedStore | undefined; seed: number },
-): Promise<void> {
-  const { before, server: spec } = scenario;
-  if (before === undefined) return;
-  const job = { calls: before.calls };
-  const earlier: Scenario = { ...scenario, told: before.told, job, server: { ...spec, limit: before.told } };
-  const server = new WildServer(earlier.server, seededRandom(seed + 7), time.now());
-  const world: World = { time, server, network: {}, random: seededRandom(seed + 8) };
-  const processes = [startProcess(earlier, world, { store, seed: seed + 9, name: 'before' })];
-  await new JobRun(earlier, time, processes).run(
-    planCalls({ ...earlier, processes: 1 }, seededRandom(seed)),
-    GIVE_UP_MS,
-  );
 }
 
 function startOthers({ server: spec }: Scenario, { time, server }: World, seed: number): void {
@@ -146,12 +119,11 @@ function startJumps({ jumps = [] }: Scenario, time: VirtualTime, processes: read
 interface Parts {
   readonly bound: Bound;
   readonly processes: readonly Process[];
-  readonly time: VirtualTime;
   readonly server: WildServer;
   readonly planned: readonly PlannedCall[];
 }
 
-function outcomeOf(job: JobRun, { bound, processes, time, server, planned }: Parts): Outcome {
+function outcomeOf(job: JobRun, { bound, processes, server, planned }: Parts): Outcome {
   const total = (count: (traffic: Traffic) => number) =>
     processes.reduce((sum, { traffic }) => sum + count(traffic), 0);
   const failed = Object.fromEntries(job.failed);
@@ -165,15 +137,12 @@ function outcomeOf(job: JobRun, { bound, processes, time, server, planned }: Par
     avoidable: Math.max(0, failures - unavoidable),
     unsettled: planned.length - job.settled,
     requests: total(({ requests }) => requests),
-    quotaRequests: total(({ quotaRequests }) => quotaRequests),
     refused: total(({ refused }) => refused),
     mostPerMinute: server.mostPerMinute,
     early: total(({ early }) => early),
-    inOutage: total(({ inOutage }) => inOutage),
     inKnownOutage: total(({ inKnownOutage }) => inKnownOutage),
     makespanMs: job.makespanMs,
     meanMs: job.served === 0 ? 0 : job.tookMs / job.served,
     bound,
-    pendingTimers: time.pending,
   };
 }

@@ -7,8 +7,6 @@ import type { StoreSpec } from './store.ts';
 /** One situation: a server, a network, a job and its goals. */
 export interface Scenario {
   readonly name: string;
-  /** The row of the table of known misses that it covers. */
-  readonly row?: number;
   readonly server: ServerSpec;
   /** Default: 20 to 120 ms one way, without losses. */
   readonly network?: NetworkSpec;
@@ -17,18 +15,14 @@ export interface Scenario {
   readonly processes?: number;
   /** The store that the processes share. Default: none. */
   readonly store?: StoreSpec;
-  /** Options of each process's client. Default: `deadlineMs: false`. */
+  /** Options of each process's client. Default: its defaults. */
   readonly options?: FxRatesOptions;
   /** `rateLimit.perMinute`. Default: the client learns it. */
   readonly told?: number;
-  /** A job that clients with another limit do first, with the same store. */
-  readonly before?: { readonly told: number; readonly calls: number };
   /** When the wall clocks of all processes jump. */
   readonly jumps?: readonly { readonly atMs: number; readonly byMs: number }[];
   /** Goals that replace the general ones. */
   readonly goals?: Partial<Goals>;
-  /** Default number of seeds; higher for failures that are rare. */
-  readonly seeds?: number;
 }
 
 /** Calls that start at once, one after another from a number of callers, or at random times. */
@@ -46,13 +40,12 @@ export interface Job {
 
 /** Upper bounds for each seed; Infinity for none. */
 export interface Goals {
-  /** Part of the calls that fail, except those that a clairvoyant client fails as well. */
+  /** Part of the calls that fail or never settle, except those that a clairvoyant client fails as well. */
   readonly failedPart: number;
   readonly refusedPer100: number;
   /** Makespan divided by that of a clairvoyant client. */
   readonly ratio: number;
   readonly early: number;
-  readonly unsettled: number;
   readonly inKnownOutage: number;
   readonly requests: number;
   readonly makespanMs: number;
@@ -69,12 +62,9 @@ export interface PlannedCall {
   readonly abortAfterMs: number | undefined;
 }
 
-/** The client's default for `deadlineMs`. */
-const DEFAULT_DEADLINE_MS = 90_000;
-
 /** How long a call of this scenario may take; Infinity: no deadline. */
-export function deadlineOf({ options = { deadlineMs: false } }: Scenario): number {
-  const { deadlineMs = DEFAULT_DEADLINE_MS } = options;
+export function deadlineOf({ options = {} }: Scenario): number {
+  const { deadlineMs = false } = options;
   return deadlineMs === false ? Number.POSITIVE_INFINITY : deadlineMs;
 }
 

@@ -1,6 +1,8 @@
 import { between, type Random } from '../../../test/helpers/limits-random.ts';
-import { type HintForm, httpDate, isHonest, retryAfter, sendsDate } from './hints.ts';
-import { createWindow, LaggingWindow, type Window, type WindowOptions } from './windows.ts';
+import { createWindow, type Window, type WindowOptions } from './windows.ts';
+
+/** Forms of Retry-After. `date-alone` is an HTTP date in a response without `Date`. A number is always sent as it is. */
+export type HintForm = 'seconds' | 'fraction' | 'milliseconds' | 'date' | 'date-alone' | 'absent' | number;
 
 export interface ServerSpec extends WindowOptions {
   /** Default: `'seconds'`. */
@@ -9,19 +11,13 @@ export interface ServerSpec extends WindowOptions {
   readonly second?: WindowOptions;
   /** New limits during the run; `atMs` counts from the start. */
   readonly changes?: readonly { readonly atMs: number; readonly limit: number }[];
-  /** Servers that count separately; each request reaches a random one. Default: 1. */
-  readonly nodes?: number;
   /** Time for which each refused request blocks the key, from that request on. Default: 0. */
   readonly blockMs?: number;
-  /** Time that the server takes for each accepted request. Default: 0. */
-  readonly processingMs?: number;
-  /** Delay until an accepted request is counted. Default: 0. */
-  readonly lagMs?: number;
   /** Whether 429s are an HTML page without an envelope. Default: false. */
   readonly html?: boolean;
   readonly outages?: readonly Outage[];
-  /** Response to `quota`: the record, a 404, or a record with this limit. Default: `'honest'`. */
-  readonly quota?: 'honest' | 'refused' | number;
+  /** Whether `quota` is a 404 instead of the record. Default: false. */
+  readonly hasNoQuota?: boolean;
   /** Requests per minute of other clients, at random times. Default: 0. */
   readonly othersPerMinute?: number;
   /** Part of the limit that other clients used in the 40 s before the start. Default: 0. */
@@ -33,7 +29,7 @@ export interface Outage {
   readonly fromMs: number;
   readonly untilMs: number;
   /** A status, no response, or a reset connection. */
-  readonly kind: 429 | 500 | 503 | 'silence' | 'reset';
+  readonly kind: 500 | 503 | 'silence' | 'reset';
   /** Retry-After of each response; `'remaining'`: the rest of the outage. Default: none. */
   readonly retryAfter?: number | 'remaining';
   /** Part of the requests that are affected. Default: 1. */
@@ -45,8 +41,6 @@ export interface SimulatedResponse {
   readonly status: number | 'silence' | 'reset';
   readonly headers: Record<string, string>;
   readonly body: string;
-  /** How long the server delays the response. */
-  readonly delayMs: number;
   /** When the server accepts requests again, if the response says so. */
   readonly opensAt?: number;
 }
@@ -56,7 +50,7 @@ export class WildServer {
   readonly #spec: ServerSpec;
   readonly #random: Random;
   readonly startedAt: number;
-  readonly #nodes: readonly (readonly Window[])[];
+  readonly #windows: readonly Window[];
   #changed = 0;
   #limit: number;
   #blockedUntil = Number.NEGATIVE_INFINITY;
@@ -69,11 +63,7 @@ export class WildServer {
     this.#random = random;
     this.startedAt = startedAt;
     this.#limit = spec.limit;
-    this.#nodes = Array.from({ length: spec.nodes ?? 1 }, () => createWindows(spec));
-  }
-
-  pickNode(): number {
-    return Math.floor(this.#random() * this.#nodes.length);
+    this.#windows = [spec, ...(spec.second ? [spec.second] : [])].map(createWindow);
   }
 
   /** The outage that affects every request at that time. */
@@ -81,25 +71,21 @@ export class WildServer {
     return this.#outagesAt(now).find(({ part = 1 }) => part === 1);
   }
 
-  /** Milliseconds until that node would serve a request. */
-  waitMs(now: number, node: number): number {
+  /** Milliseconds until the server would serve a request. */
+  waitMs(now: number): number {
     const outage = this.outageAt(now);
-    if (outage !== undefined) return this.startedAt + outage.untilMs - now;
-    return this.#windowsMs(now, node);
+    return outage === undefined ? this.#windowsMs(now) : this.startedAt + outage.untilMs - now;
   }
 
-  /** Counts a request to that node; returns the delay of its response. */
-  accept(now: number, node: number): number {
-    const delayMs = this.#spec.kind === 'leaky' ? this.#windowsMs(now, node) : (this.#spec.processingMs ?? 0);
-    for (const window of this.#nodes[node] ?? []) window.accept(now);
+  /** Counts a request. */
+  accept(now: number): void {
+    for (const window of this.#windows) window.accept(now);
     this.accepted += 1;
-    return delayMs;
   }
 
   /** Handles a request of another client; counts it if it is accepted. */
   receiveOther(now: number): void {
-    const node = this.pickNode();
-    if (this.waitMs(now, node) <= 0) this.accept(now, node);
+    if (this.waitMs(now) <= 0) this.accept(now);
   }
 
   /** The largest number of requests in any minute, accepted or not. */
@@ -115,19 +101,19 @@ export class WildServer {
     this.#arrivals.push(now);
     const outage = this.#outagesAt(now).find(({ part = 1 }) => part === 1 || this.#random() < part);
     if (outage !== undefined) return this.#failed(outage, now);
-    const node = this.pickNode();
-    const waitMs = Math.max(this.#windowsMs(now, node), this.#blockedUntil - now);
-    if (waitMs > 0 && this.#spec.kind !== 'leaky') {
+    const waitMs = Math.max(this.#windowsMs(now), this.#blockedUntil - now);
+    if (waitMs > 0) {
       const { blockMs = 0 } = this.#spec;
-      this.#blockedUntil = now + blockMs;
-      return this.#refusal(now, Math.max(waitMs, blockMs));
+      if (now >= this.#blockedUntil) this.#blockedUntil = now + blockMs;
+      return this.#refusal(now, Math.max(waitMs, this.#blockedUntil - now));
     }
-    return this.#served(path, now, this.accept(now, node));
+    this.accept(now);
+    return this.#served(path, now);
   }
 
-  #windowsMs(now: number, node: number): number {
+  #windowsMs(now: number): number {
     this.#applyChanges(now);
-    return Math.max(0, ...(this.#nodes[node] ?? []).map((window) => window.waitMs(now)));
+    return Math.max(0, ...this.#windows.map((window) => window.waitMs(now)));
   }
 
   #outagesAt(now: number): Outage[] {
@@ -140,34 +126,32 @@ export class WildServer {
     for (let next = changes[this.#changed]; next && now - this.startedAt >= next.atMs; next = changes[this.#changed]) {
       this.#changed += 1;
       this.#limit = next.limit;
-      for (const [window] of this.#nodes) window?.setLimit(next.limit, now);
+      this.#windows[0]?.setLimit(next.limit, now);
     }
   }
 
-  #served(path: string, now: number, delayMs: number): SimulatedResponse {
-    if (!path.endsWith('/quota')) return response(200, { success: true, data: { base: 'USD' } }, { now, delayMs });
-    const { quota = 'honest' } = this.#spec;
-    if (quota === 'refused') return response(404, envelope(404, 'not_found'), { now, delayMs });
-    const limit = quota === 'honest' ? this.#limit : quota;
-    return response(200, { success: true, data: quotaRecord(limit) }, { now, delayMs });
+  #served(path: string, now: number): SimulatedResponse {
+    if (!path.endsWith('/quota')) return response(200, { success: true, data: { base: 'USD' } }, now);
+    if (this.#spec.hasNoQuota) return response(404, envelope(404, 'not_found'), now);
+    return response(200, { success: true, data: quotaRecord(this.#limit) }, now);
   }
 
   #failed({ kind, retryAfter: hint, untilMs }: Outage, now: number): SimulatedResponse {
-    if (typeof kind === 'string') return { status: kind, headers: {}, body: '', delayMs: 0 };
+    if (typeof kind === 'string') return { status: kind, headers: {}, body: '' };
     const endsAt = this.startedAt + untilMs;
     const seconds = hint === 'remaining' ? Math.ceil((endsAt - now) / 1000) : hint;
     const headers: Record<string, string> = seconds === undefined ? {} : { 'retry-after': String(seconds) };
-    const failed = response(kind, envelope(kind, kind === 429 ? 'rate_limited' : 'unavailable'), { now, headers });
+    const failed = response(kind, envelope(kind, 'unavailable'), now, headers);
     return hint === 'remaining' ? { ...failed, opensAt: endsAt } : failed;
   }
 
   #refusal(now: number, waitMs: number): SimulatedResponse {
     const { hint = 'seconds', html = false } = this.#spec;
-    const value = retryAfter(hint, waitMs, now, this.#random);
+    const value = retryAfter(hint, waitMs, now);
     const headers: Record<string, string> = value === undefined ? {} : { 'retry-after': value };
-    const refused = response(429, envelope(429, 'rate_limited'), { now, headers });
-    if (!sendsDate(hint)) delete refused.headers['date'];
-    const isKnown = isHonest(hint) && value !== undefined && this.#nodes.length === 1;
+    const refused = response(429, envelope(429, 'rate_limited'), now, headers);
+    if (hint === 'date-alone') delete refused.headers['date'];
+    const isKnown = typeof hint === 'string' && value !== undefined;
     return { ...(html ? asHtml(refused) : refused), ...(isKnown ? { opensAt: now + waitMs } : {}) };
   }
 }
@@ -188,22 +172,32 @@ export function earlierTimes({ usedBefore = 0, limit }: ServerSpec, random: Rand
   return Array.from({ length: count }, () => startedAt - between(random, 0, 40_000)).sort((a, b) => a - b);
 }
 
-function createWindows(spec: ServerSpec): Window[] {
-  const windows = [createWindow(spec), ...(spec.second ? [createWindow(spec.second)] : [])];
-  const { lagMs } = spec;
-  return lagMs === undefined ? windows : windows.map((window) => new LaggingWindow(window, lagMs));
+/** The value of Retry-After for a wait; `undefined` for no header. */
+export function retryAfter(form: HintForm, waitMs: number, now: number): string | undefined {
+  if (typeof form === 'number') return String(form);
+  switch (form) {
+    case 'absent':
+      return undefined;
+    case 'seconds':
+      return String(Math.ceil(waitMs / 1000));
+    case 'fraction':
+      return (Math.ceil(waitMs) / 1000).toFixed(3);
+    case 'milliseconds':
+      return String(Math.ceil(waitMs));
+    case 'date':
+    case 'date-alone':
+      return httpDate(Math.ceil((now + waitMs) / 1000) * 1000);
+  }
 }
 
-interface ResponseParts {
-  readonly now: number;
-  readonly headers?: Record<string, string>;
-  readonly delayMs?: number;
+function httpDate(ms: number): string {
+  return new Date(ms).toUTCString();
 }
 
-function response(status: number, body: unknown, { now, headers = {}, delayMs = 0 }: ResponseParts): SimulatedResponse {
+function response(status: number, body: unknown, now: number, headers: Record<string, string> = {}): SimulatedResponse {
   const date = httpDate(Math.floor(now / 1000) * 1000);
   const all = { 'content-type': 'application/json', date, ...headers };
-  return { status, headers: all, body: JSON.stringify(body), delayMs };
+  return { status, headers: all, body: JSON.stringify(body) };
 }
 
 function asHtml(refused: SimulatedResponse): SimulatedResponse {

@@ -1,7 +1,28 @@
 // Imported, because a test may replace the global one.
 import { setImmediate } from 'node:timers';
 import type { Clock } from '../../../src/client/index.ts';
-import { EventQueue } from './event-queue.ts';
+import { Heap } from '../../../src/heap.ts';
+
+interface Event<Item> {
+  readonly at: number;
+  readonly order: number;
+  readonly item: Item;
+}
+
+/** Items ordered by time, then by the order in which they were added. */
+export class EventQueue<Item> {
+  readonly #events = new Heap<Event<Item>>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
+  #order = 0;
+
+  push(at: number, item: Item): void {
+    this.#order += 1;
+    this.#events.push({ at, order: this.#order, item });
+  }
+
+  pop(): { readonly at: number; readonly item: Item } | undefined {
+    return this.#events.pop();
+  }
+}
 
 interface Timer {
   fire: (() => void) | undefined;

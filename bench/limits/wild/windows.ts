@@ -8,10 +8,9 @@ export interface Window {
 
 /**
  * `fixed-minute` starts with the clock's minute, `fixed-first-hit` with the first request. `sliding-log` keeps every
- * request. `sliding-counter` weighs the previous window's count. `bucket` refills evenly. `leaky` queues requests and
- * refuses none.
+ * request. `sliding-counter` weighs the previous window's count. `bucket` refills evenly.
  */
-export type WindowKind = 'fixed-minute' | 'fixed-first-hit' | 'sliding-log' | 'sliding-counter' | 'bucket' | 'leaky';
+export type WindowKind = 'fixed-minute' | 'fixed-first-hit' | 'sliding-log' | 'sliding-counter' | 'bucket';
 
 export interface WindowOptions {
   readonly kind: WindowKind;
@@ -34,8 +33,6 @@ export function createWindow({ kind, limit, windowMs = 60_000, burst }: WindowOp
       return new SlidingCounter(limit, windowMs);
     case 'bucket':
       return new TokenBucket(limit, windowMs, burst);
-    case 'leaky':
-      return new LeakyQueue(limit, windowMs);
   }
 }
 
@@ -191,61 +188,5 @@ class TokenBucket implements Window {
       this.#tokens = Math.min(this.#size(), Math.abs(tokens - Math.round(tokens)) < 1e-6 ? Math.round(tokens) : tokens);
     }
     this.#at = Math.max(this.#at, now);
-  }
-}
-
-/** Accepts everything and responds at an even pace; `waitMs` is the delay of the next response. */
-class LeakyQueue implements Window {
-  readonly #windowMs: number;
-  #limit: number;
-  #freeAt = 0;
-
-  constructor(limit: number, windowMs: number) {
-    this.#limit = limit;
-    this.#windowMs = windowMs;
-  }
-
-  waitMs(now: number): number {
-    return Math.max(0, this.#freeAt - now);
-  }
-
-  accept(now: number): void {
-    this.#freeAt = Math.max(this.#freeAt, now) + this.#windowMs / this.#limit;
-  }
-
-  setLimit(limit: number): void {
-    this.#limit = limit;
-  }
-}
-
-/** Counts a request `lagMs` after it was accepted, like servers that add up their counters in the background. */
-export class LaggingWindow implements Window {
-  readonly #window: Window;
-  readonly #lagMs: number;
-  #uncounted: number[] = [];
-
-  constructor(window: Window, lagMs: number) {
-    this.#window = window;
-    this.#lagMs = lagMs;
-  }
-
-  waitMs(now: number): number {
-    this.#count(now);
-    return this.#window.waitMs(now);
-  }
-
-  accept(now: number): void {
-    this.#uncounted.push(now);
-  }
-
-  setLimit(limit: number, now: number): void {
-    this.#window.setLimit(limit, now);
-  }
-
-  #count(now: number): void {
-    for (let at = this.#uncounted[0]; at !== undefined && at + this.#lagMs <= now; at = this.#uncounted[0]) {
-      this.#window.accept(at + this.#lagMs);
-      this.#uncounted.shift();
-    }
   }
 }

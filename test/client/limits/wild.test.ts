@@ -3,25 +3,27 @@ import { misses } from '../../../bench/limits/wild/goals.ts';
 import { runScenario } from '../../../bench/limits/wild/run.ts';
 import { SCENARIOS } from '../../../bench/limits/wild/scenarios.ts';
 
-/** A part of all scenarios that is fast to run; `npm run bench:simulate` runs all of them. */
-const GUARDED: readonly string[] = [
-  'one cold call',
-  '30 calls under 30, learned',
-  '20 cold processes, a call each, 60/min',
-  'window bucket of 30, told',
-  'window from the first hit 60, learned',
-  'hint milliseconds: fixed 60, learned',
-  'hint absent: fixed 60, learned',
-  'outage 20 s, silence',
-  'outage 20 s, 503 without a hint',
-  'abort of 30 % after 5 s',
-  'quota refused, fixed 60',
-];
+/** Goals that are missed today; `npm run bench:simulate -- --wild` shows by how much. */
+const MISSED: Readonly<Record<string, readonly string[]>> = {
+  'an earlier run has used half of the limit': ['refusedPer100'],
+  '429 as HTML without Retry-After': ['refusedPer100'],
+  'nginx 30r/m, burst of 10, no Retry-After': ['refusedPer100'],
+  'nginx 60r/m without burst': ['refusedPer100'],
+  'also at most 5 per second': ['ratio'],
+  'round trips of 2 s, fixed minute': ['ratio'],
+  'heavy tail beyond 400 ms': ['refusedPer100'],
+  'down for 5 s, 503 with Retry-After': ['ratio'],
+  'down for 60 s, 503': ['inKnownOutage'],
+  '30 % of responses are 503 for 20 s': ['ratio'],
+  'down for 20 s at the start, 500': ['ratio'],
+  '10 processes, no store': ['refusedPer100', 'ratio'],
+  '100 commands at once, file store, under 30': ['refusedPer100'],
+};
 
-const guarded = GUARDED.map((name) => SCENARIOS.find((scenario) => scenario.name === name)!);
+test.each(SCENARIOS)('meets its goals: $name', { timeout: 120_000 }, async (scenario) => {
+  const missed = misses(scenario, await runScenario(scenario, { seed: 1 }));
 
-test.each(guarded)('meets its goals: $name', { timeout: 120_000 }, async (scenario) => {
-  expect(misses(scenario, await runScenario(scenario, { seed: 1 }))).toEqual([]);
+  expect(missed.map((miss) => miss.split(' ')[0])).toEqual(MISSED[scenario.name] ?? []);
 });
 
 test('no two scenarios have one name', () => {

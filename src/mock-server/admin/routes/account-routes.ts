@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { accountOptions, newPlan } from '../../service/accounts.ts';
-import { keyFilter, keyUsage, newKey } from '../../service/keys.ts';
+import { planName } from '../../state/snapshot.ts';
 import { method } from '../route.ts';
-import { account, createdKey, keySummary, mail } from '../shapes.ts';
+import { account, createdKey, keySummary, keyUsed, mail, newKey } from '../shapes.ts';
 
 export const accountRoutes = [
   method('GET /accounts', 'accounts.list', {
@@ -14,7 +13,10 @@ export const accountRoutes = [
     tag: 'accounts',
     summary: 'Create an account and send a confirmation e-mail to its address',
     takes: ['body'],
-    body: accountOptions,
+    body: z.strictObject({
+      email: z.string().optional().describe('Default: an invented address.'),
+      plan: planName.optional(),
+    }),
     response: account,
   }),
   method('GET /accounts/{accountId}', 'accounts.get', {
@@ -39,7 +41,7 @@ export const accountRoutes = [
     tag: 'accounts',
     summary: 'Move the account and its keys to another plan',
     takes: ['accountId', 'body.plan'],
-    body: newPlan,
+    body: z.strictObject({ plan: planName }),
     response: account,
   }),
   method('POST /accounts/{accountId}/keys', 'keys.create', {
@@ -59,7 +61,10 @@ export const accountRoutes = [
     tag: 'keys',
     summary: 'List keys with their usage, oldest first',
     takes: ['query'],
-    query: keyFilter.extend({ limit: z.coerce.number().pipe(keyFilter.shape.limit.unwrap()).optional() }),
+    query: z.strictObject({
+      accountId: z.string().optional().describe('Only keys of this account.'),
+      limit: z.coerce.number().int().min(1).optional().describe('Maximum number of keys: the newest ones.'),
+    }),
     response: z.array(keySummary),
   }),
   method('GET /keys/{keyId}', 'keys.get', {
@@ -78,7 +83,7 @@ export const accountRoutes = [
     tag: 'keys',
     summary: 'Set the number of requests counted in the current quota period, in the current minute, or in both',
     takes: ['keyId', 'body'],
-    body: keyUsage,
+    body: keyUsed,
     response: keySummary,
   }),
   method('GET /outbox', 'outbox.list', {
