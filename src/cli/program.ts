@@ -41,8 +41,20 @@ export function createProgram(hooks?: ProgramHooks): CliCommand {
   ];
   commands.push(helpCommand(commands.map((command) => command.name())));
   for (const command of commands) program.addCommand(command);
-  for (const command of program.all()) prepare(command, hooks);
-  return program;
+  return register(program, hooks).ready();
+}
+
+function register(command: CliCommand, hooks: ProgramHooks | undefined): CliCommand {
+  for (const child of command.commands) register(child, hooks);
+  command.hook('preSubcommand', (_, child) => void command.find([child.name()]));
+  return command.whenUsed(() => prepare(command, hooks));
+}
+
+/** The options that all commands have. Without an action, a command has the options for its subcommands. */
+function optionsOfAll(command: CliCommand): readonly Option[] {
+  if (command.run === undefined) return sharedOptions().map((option) => option.hideHelp(isOfSome(option, command)));
+  const ofErrors = command.has('--output') ? [] : [errorFormatOption(command.fullName)];
+  return [...ofErrors, ...formatOptions(), ...generalOptions()];
 }
 
 /** Such as --timeout before a subcommand of `auth`: not all of them have it. */
@@ -58,10 +70,7 @@ function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
   command.version(VERSION, '-V, --version', 'print the version');
   command.options.at(-1)?.hideHelp(command.parent !== null); // it works behind each command
   const { run } = command;
-  // Without an action, a command has the options for its subcommands.
-  if (run === undefined) command.with(sharedOptions().map((option) => option.hideHelp(isOfSome(option, command))));
-  else if (!command.has('--output')) command.addOption(errorFormatOption(command.fullName));
-  if (run !== undefined) command.with(formatOptions(), generalOptions());
+  for (const option of optionsOfAll(command)) command.addOption(option);
   if (hooks === undefined) return;
   const { write, style, onError, execute } = hooks;
   command

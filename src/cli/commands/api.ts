@@ -31,8 +31,13 @@ export function apiCommand(): CliCommand {
     })
     .takes(new Argument('<path>', 'a path such as /api/v1/latest, and parameters'), PATHS)
     .takes(new Argument('[name=value...]'))
-    .with([parameterOption(), new Option('-i, --include', 'print the status line and the headers first')])
-    .with(dataOptions('fxrates api'), connectionOptions(), requestOptions())
+    .with(() => [
+      parameterOption(),
+      new Option('-i, --include', 'print the status line and the headers first'),
+      ...dataOptions('fxrates api'),
+      ...connectionOptions(),
+      ...requestOptions(),
+    ])
     .runs(runApi);
 }
 

@@ -48,7 +48,7 @@ function loginCommand(): CliCommand {
         'A key that the service refuses, or that cannot be checked, is not stored. The key is sent only to the origin of this base URL.',
       ],
     })
-    .with([new Option('--no-verify', 'store the key without checking it')], connectionOptions())
+    .with(() => [new Option('--no-verify', 'store the key without checking it'), ...connectionOptions()])
     .runs(login, { createsProfile: true });
 }
 
@@ -62,11 +62,11 @@ function commandsOfKey(): readonly CliCommand[] {
           'Shows the base URL and the key in use with their sources, and the sources that the key overrides. Checks the key with one free quota call.',
         examples: [{ command: 'fxrates auth status', comment: '' }],
       })
-      .with(
-        [new Option('--no-verify', 'do not check the key')],
-        dataOptions('fxrates auth status'),
-        connectionOptions(),
-      )
+      .with(() => [
+        new Option('--no-verify', 'do not check the key'),
+        ...dataOptions('fxrates auth status'),
+        ...connectionOptions(),
+      ])
       .runs(status),
     new CliCommand('logout')
       .about({
@@ -75,7 +75,7 @@ function commandsOfKey(): readonly CliCommand[] {
           'Removes the stored key of the profile. The key itself stays valid until it is revoked in the dashboard.',
         examples: [{ command: 'fxrates auth logout', comment: '' }],
       })
-      .with([profileOption()])
+      .with(() => [profileOption()])
       .runs(logout),
     new CliCommand('token')
       .about({
@@ -83,7 +83,7 @@ function commandsOfKey(): readonly CliCommand[] {
         description: 'Prints the key in use. On a terminal, --show is required.',
         examples: [{ command: 'FXRATES_API_KEY=$(fxrates auth token) ./script', comment: '' }],
       })
-      .with([new Option('--show', 'also print the key on a terminal')], keyOptions())
+      .with(() => [new Option('--show', 'also print the key on a terminal'), ...keyOptions()])
       .runs(printToken),
   ];
 }

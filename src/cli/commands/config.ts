@@ -43,8 +43,8 @@ function listCommand(): CliCommand {
       description: 'Prints every stored setting.',
       examples: [{ command: 'fxrates config list', comment: '' }],
     })
-    .with(dataOptions('fxrates config list'))
-    .with([
+    .with(() => [
+      ...dataOptions('fxrates config list'),
       refusedOption('--profile <name>', "'fxrates config list'", 'it prints the settings of all profiles', seeHelp),
     ])
     .runs(list);
@@ -69,7 +69,7 @@ function commandsOfOneSetting(): readonly CliCommand[] {
     description: 'Removes a stored setting; its default applies again.',
     examples: [{ command: 'fxrates config unset timeout', comment: '' }],
   });
-  for (const command of [get, set, unset]) command.takes(nameArgument(), SETTING_NAMES).with([profileOption()]);
+  for (const command of [get, set, unset]) command.takes(nameArgument(), SETTING_NAMES).with(() => [profileOption()]);
   return [get.runs(printSetting), set.takes(new Argument('<value>')).runs(store), unset.runs(remove)];
 }
 

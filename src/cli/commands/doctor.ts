@@ -44,11 +44,12 @@ export function doctorCommand(): CliCommand {
         'The exit code is 0 even if a check failed. With --strict it is 1 if a check failed; warnings do not count.',
       ],
     })
-    .with([
+    .with(() => [
       new Option('--offline', 'check only this machine; send nothing'),
       new Option('--strict', 'exit with 1 if a check failed'),
+      ...dataOptions('fxrates doctor'),
+      ...connectionOptions(),
     ])
-    .with(dataOptions('fxrates doctor'), connectionOptions())
     .runs(examine, { survivesBrokenConfig: true });
 }
 

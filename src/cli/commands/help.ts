@@ -149,7 +149,7 @@ function commandJson(command: CliCommand): object {
     global_options: shared.map(({ long }) => long),
     examples,
     notes,
-    commands: command.commands.map(commandJson),
+    commands: command.commands.map((child) => commandJson(child.ready())),
   };
 }
 

@@ -35,7 +35,7 @@ interface LatestOptions extends ResponseOptions, WatchOptions {
 }
 
 export function latestCommand(): CliCommand {
-  const command = operationCommand(latest, [
+  const command = operationCommand(latest, () => [
     ...responseOptions(latest),
     ...watchOptions({ text: 'repeat; default: as often as the quota allows', shortestMs: 1000 }),
     new Option('--force', 'with --watch: continue even if that exhausts the quota'),

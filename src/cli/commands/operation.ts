@@ -18,11 +18,10 @@ export interface ResponseOptions extends ParamOptions, CachingOptions, PrintOpti
  * The command of an operation, generated from the contract, so a new operation needs no code here. `options`: those that
  * are not in the contract.
  */
-export function operationCommand(operation: Operation, options = responseOptions(operation)): CliCommand {
+export function operationCommand(operation: Operation, options = () => responseOptions(operation)): CliCommand {
   const { id, description, consumesQuota, deprecated } = operation;
   const summary = operation.summary.replace(/\.$/, '');
   const note = `${deprecated ? 'deprecated, ' : ''}${consumesQuota ? 'uses quota' : 'free'}`;
-  const own = [...(operation.query === 'none' ? [] : [parameterOption()]), ...options];
   const command = new CliCommand(id)
     .about({
       summary: `${lowerFirst(summary)} (${note})`,
@@ -30,8 +29,11 @@ export function operationCommand(operation: Operation, options = responseOptions
       notes: description === '' ? [] : [description],
       examples: [exampleOf(operation)],
     })
-    .with(parameterOptions(operation, own), own)
-    .with(dataOptions(`fxrates ${id}`), connectionOptions(), requestOptions())
+    .with(() => {
+      const own = [...(operation.query === 'none' ? [] : [parameterOption()]), ...options()];
+      return [...parameterOptions(operation, own), ...own];
+    })
+    .with(() => [...dataOptions(`fxrates ${id}`), ...connectionOptions(), ...requestOptions()])
     .runs<ResponseOptions>((invocation) => runOperation(operation, invocation));
   if (operation.query !== 'none') command.takes(new Argument('[name=value...]', 'parameters, sent unchanged'));
   return command;

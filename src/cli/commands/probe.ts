@@ -26,7 +26,6 @@ interface ProbeOptions {
 }
 
 export function probeCommand(): CliCommand {
-  const [, ...connection] = connectionOptions(); // without --base-url
   return new CliCommand('probe')
     .about({
       summary: 'observe how a running service behaves, for mock --behaviour',
@@ -43,12 +42,13 @@ export function probeCommand(): CliCommand {
       ],
     })
     .takes(new Argument('[base-url]', 'base URL of the service (default: as for other commands)'))
-    .with([
+    .with(() => [
       parsedOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
       fileOption('--out <file>', 'write the JSON to this file'),
       refusedOption('--base-url <url>', "'fxrates probe'", 'the service is its argument', ['fxrates probe https://…']),
+      ...dataOptions('fxrates probe'),
+      ...connectionOptions().filter(({ long }) => long !== '--base-url'),
     ])
-    .with(dataOptions('fxrates probe'), connection)
     .runs(probe);
 }
 

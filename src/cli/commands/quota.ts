@@ -26,7 +26,7 @@ interface QuotaOptions extends ResponseOptions, WatchOptions {
 }
 
 export function quotaCommand(): CliCommand {
-  return operationCommand(quota, [
+  return operationCommand(quota, () => [
     new Option('--fail-at <share>', 'exit with 8 at this usage or more: 80% or 800').argParser(parseFailAt),
     new Option('--no-forecast', 'omit the forecast'),
     ...watchOptions({ text: 'repeat, from 10s (default: 1m)', shortestMs: 10_000 }),

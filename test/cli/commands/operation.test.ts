@@ -38,11 +38,11 @@ const options = parameterOptions(historical, [new Option('--cache <age>'), new O
 
 /** The options as commander parses them. */
 function typed(...argv: readonly string[]): object {
-  return operationCommand(historical).parse(argv, { from: 'user' }).opts();
+  return operationCommand(historical).ready().parse(argv, { from: 'user' }).opts();
 }
 
 test('an operation of the contract has help without manual edits', () => {
-  const command = operationCommand(historical);
+  const command = operationCommand(historical).ready();
   new CliCommand('fxrates').addCommand(command);
 
   const { help: style } = new Screen(new FakeIo(), { color: 'auto', quiet: 0, output: 'auto' });

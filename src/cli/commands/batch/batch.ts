@@ -53,14 +53,15 @@ export function batchCommand(): CliCommand {
     })
     .takes(new Argument('[operation]', OPERATION_TEXT), NAMES)
     .takes(new Argument('[file]'))
-    .with([
+    .with(() => [
       repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
       parameterOption(),
       cacheOption('use cached responses up to this age: 10m, snapshot'),
       new Option('--ordered', 'print the responses in the order of the queries'),
       fileOption('--failed-out <file>', 'write failed and unsent queries to a file'),
+      ...dataOptions('fxrates batch', BATCH_FORMATS),
+      ...connectionOptions(),
     ])
-    .with(dataOptions('fxrates batch', BATCH_FORMATS), connectionOptions())
     .runs(runBatch);
 }
 

@@ -82,7 +82,7 @@ export function completionCommand(): CliCommand {
       ],
     })
     .takes(new Argument('[shell]', 'default: the shell in the variable SHELL'), SHELLS)
-    .with([new Option('-y, --yes', 'write without a confirmation')])
+    .with(() => [new Option('-y, --yes', 'write without a confirmation')])
     .runs(installCompletion);
   const completion = new CliCommand('completion').about({
     summary: 'completion for bash, zsh, fish and PowerShell',

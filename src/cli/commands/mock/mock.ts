@@ -37,7 +37,7 @@ export function mockCommand(): CliCommand {
       notes: ['The key is not valid at the service. Ctrl-C stops the server.'],
     })
     .takes(new Argument('[-- command...]', 'a command to run with the mock'))
-    .with([
+    .with(() => [
       new Option('--port <port>', '0: any free port (default: 4010; 0 with a command)').argParser(parsePort),
       new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
       new Option('--allow-remote', 'accept other machines (default host: 0.0.0.0)'),
