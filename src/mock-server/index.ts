@@ -30,12 +30,13 @@ export type {
 } from './faults/fault-kinds.ts';
 export type { MockFaults } from './faults/mock-faults.ts';
 export type { OnAssumption } from './http/respond.ts';
+export type { ResetOptions } from './initial-state.ts';
 export type { JournalEntry } from './journal/journal.ts';
 export type { Audit, MockJournal, RequestExpectation, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';
 export type { RequestFilter } from './journal/request-filter.ts';
 export type { RequestPattern, ValuePattern } from './matching/request-pattern.ts';
 export type { MockServerOptions } from './mock-options.ts';
-export type { ClientOptions, ResetOptions } from './mock-scope.ts';
+export type { ClientOptions } from './mock-scope.ts';
 export { createMockServer, type MockServer } from './mock-server.ts';
 export { MockServerError } from './mock-server-error.ts';
 export { type ProbeOptions, type ProbePlan, planProbe, probeService } from './probe/probe.ts';

@@ -1,13 +1,15 @@
+import * as z from 'zod';
 import { createMockBehaviour } from './behaviour/behaviour.ts';
 import { createMockFaults } from './faults/mock-faults.ts';
 import { hashOf } from './http/parse-request.ts';
+import { checkedInput, trueOrFalse } from './matching/checked-input.ts';
 import type { RequestPattern } from './matching/request-pattern.ts';
 import { createCore, type InitialState, type MockCore } from './mock-core.ts';
 import type { CheckedOptions } from './mock-options.ts';
-import { checkOptionNames, invalidOption, within } from './mock-server-error.ts';
+import { invalidOption, within } from './mock-server-error.ts';
 import { type CreatedKey, createKeys, createKeyWithAccount, type SetUsage } from './service/keys.ts';
 import { resetKeyUse } from './service/service-state.ts';
-import { checkedSetup, type Setup, type SetupKey, type SetupResult } from './setup.ts';
+import { checkedSetup, type Setup, type SetupKey, type SetupResult, setupKey } from './setup.ts';
 import { createMockLatest } from './stubs/mock-latest.ts';
 import { createMockStubs } from './stubs/mock-stubs.ts';
 
@@ -56,9 +58,7 @@ function addOnce<Entry>(
 }
 
 function createSetupKey(key: SetupKey, core: MockCore): CreatedKey {
-  checkOptionNames(key, { what: 'a field of a key', known: ['plan', 'usage', 'revoked'] });
-  const { plan, usage, revoked = false } = key;
-  if (typeof revoked !== 'boolean') throw invalidOption('revoked', revoked, 'true or false');
+  const { plan, usage, revoked = false } = checkedInput(setupKey, key, { place: '', what: 'a field of a key' });
   const created = createKeyWithAccount(core, plan);
   const keys = createKeys(core);
   if (usage !== undefined) within('usage', () => keys.setUsage(created.id, usage));
@@ -109,8 +109,22 @@ export function initialStateOfSpace({ initial }: MockCore, key: SetupKey): Initi
   };
 }
 
+export const resetOptions = z.strictObject({
+  /**
+   * Whether accounts and keys stay, with nothing used of their limits except the usage in the option `setup`: for a server
+   * whose key is already in use, such as that of `fxrates mock`.
+   * @default false
+   */
+  keepKeys: trueOrFalse
+    .optional()
+    .describe('Whether accounts and keys stay, with nothing used, except the usage of the setup. Default: false.'),
+});
+
+/** Options of `mock.reset()`. */
+export type ResetOptions = Readonly<z.input<typeof resetOptions>>;
+
 /** Sets the state to the initial one. Returns the created keys; with `keepKeys`, accounts and keys stay, with unused limits. */
-export function startState(core: MockCore, { keepKeys = false } = {}): readonly CreatedKey[] {
+export function startState(core: MockCore, { keepKeys = false }: ResetOptions = {}): readonly CreatedKey[] {
   const { state, initial } = core;
   const { keys, usageByHash, stubs, lastStub, faults, lastFault } = initial;
   const now = core.now();

@@ -2,62 +2,61 @@ import * as z from 'zod';
 import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions } from './clock/clock.ts';
-import type { OnAssumption } from './http/respond.ts';
-import { checkedInput, expected } from './matching/checked-input.ts';
+import { checkedInput, expected, trueOrFalse, wholeFrom } from './matching/checked-input.ts';
 import { invalidOption, within } from './mock-server-error.ts';
 import { checkedSetup, type Setup } from './setup.ts';
 import { type LatestData, latestStub, recordedSource, sourceOf } from './stubs/mock-latest.ts';
 import type { Replay } from './stubs/replay.ts';
 import type { StubRecord } from './stubs/stub-schemas.ts';
 
-/** Options of `createMockServer`. All are optional. */
-export interface MockServerOptions {
+/** Clock, behaviour, setup, latest and replay are checked where they are used. */
+const optionsShape = z.strictObject({
   /**
    * Determines keys, invented rates and the `probability` of faults: the same seed produces the same values. A whole
    * number from 0.
    * @default 1
    */
-  readonly seed?: number | undefined;
+  seed: wholeFrom(0).default(1),
   /**
    * The clock of the mock: real time, or virtual time that the test moves.
    * @default 'real'
    * @example { mode: 'virtual', now: '2026-01-31T23:59:00Z', autoAdvance: false }
    */
-  readonly clock?: 'real' | 'virtual' | ClockOptions | undefined;
+  clock: z.custom<'real' | 'virtual' | ClockOptions>().default('real'),
   /**
    * Switches for undocumented behaviour: values, a preset (`'documented'`, `'lenient'`, `'hostile'`), a preset with
    * changes, or the content of a file that `fxrates probe` wrote. `mock.behaviour.describe()` lists all switches.
    * @default 'documented'
    * @example { preset: 'hostile', rateWindow: 'fixed-epoch' }
    */
-  readonly behaviour?: PresetName | BehaviourOptions | undefined;
+  behaviour: z.custom<PresetName | BehaviourOptions>().default({}),
   /**
    * Reaction to a response that depends on an undocumented switch that you did not set: none (`'ignore'`), a process
    * warning that names the switches (`'warn'`), or the response 501 `assumption` (`'error'`).
    *
    * @default 'ignore'
    */
-  readonly onAssumption?: OnAssumption | undefined;
+  onAssumption: z.enum(['ignore', 'warn', 'error'], { error: "'ignore', 'warn' or 'error'" }).default('ignore'),
   /**
    * Allows `behaviour` to contradict the documentation of the service.
    * @default false
    * @example createMockServer({ unsafe: true, behaviour: { revocationDelayMs: 60_000 } })
    */
-  readonly unsafe?: boolean | undefined;
+  unsafe: trueOrFalse.default(false),
   /**
    * The `data` of `latest`, as in `mock.latest.set()`: an object, an array with one element per request, or a function of the query.
    * `context.invented()` returns the data that the mock would send otherwise. Cannot be combined with `replay`.
    * @default invented rates
    * @example (query, context) => ({ ...context.invented(), base: query.get('base') })
    */
-  readonly latest?: LatestData | undefined;
+  latest: z.custom<LatestData>().optional(),
   /**
    * Recorded responses of `latest`: one envelope for every query, or responses by query. `fxrates latest --fixture-out` writes
    * such a recording. A query without a recorded response gets 501 `not_recorded`. Cannot be combined with `latest`.
    * @default invented rates
    * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
    */
-  readonly replay?: Replay | undefined;
+  replay: z.custom<Replay>().optional(),
   /**
    * Keys, switches, responses and faults that the mock starts with, or JSON text of them, as in `fxrates mock --setup`.
    * `reset()` applies the setup again. `mock.setupKeys` returns its keys. `behaviour` overrides its switches, and its `latest`
@@ -65,39 +64,26 @@ export interface MockServerOptions {
    * @default none
    * @example { keys: [{ plan: 'developer' }], faults: [{ kind: 'status', status: 503, nth: 3 }] }
    */
-  readonly setup?: Setup | string | undefined;
+  setup: z.custom<Setup | string>().optional(),
   /**
    * Origin at which the mock responds in process, through `fetch`, `listen()`, `handlers` and `dispatcher`.
    * @default 'https://fxrates.test'
    */
-  readonly baseUrl?: string | undefined;
-  /**
-   * Number of requests that the journal keeps. When it is full, the oldest request is dropped.
-   * @default 1000
-   */
-  readonly journalSize?: number | undefined;
-}
-
-const whole = expected('a whole number from 0', (error) => z.int(error).min(0, error));
-
-const optionsShape = z.strictObject({
-  seed: whole.default(1),
-  /** Checked where it is used, like the switches of `behaviour`, the parts of `setup`, `latest` and `replay`. */
-  clock: z.custom<'real' | 'virtual' | ClockOptions>().default('real'),
-  behaviour: z.custom<PresetName | BehaviourOptions>().default({}),
-  onAssumption: z.enum(['ignore', 'warn', 'error'], { error: "'ignore', 'warn' or 'error'" }).default('ignore'),
-  unsafe: z.boolean({ error: 'true or false' }).default(false),
-  latest: z.custom<LatestData>().optional(),
-  replay: z.custom<Replay>().optional(),
-  setup: z.custom<Setup | string>().optional(),
   baseUrl: expected('an http or https origin such as https://fxrates.test', (error) =>
     z
       .string(error)
       .refine(isOrigin, error)
       .transform((text) => new URL(text).origin),
   ).default('https://fxrates.test'),
-  journalSize: whole.default(1000),
-} satisfies Record<keyof MockServerOptions, z.ZodType>);
+  /**
+   * Number of requests that the journal keeps. When it is full, the oldest request is dropped.
+   * @default 1000
+   */
+  journalSize: wholeFrom(0).default(1000),
+});
+
+/** Options of `createMockServer`. All are optional. */
+export type MockServerOptions = Readonly<z.input<typeof optionsShape>>;
 
 function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;

@@ -6,7 +6,7 @@ import type { Clock, MockClock } from './clock/clock.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import { createMockFaults, type MockFaults } from './faults/mock-faults.ts';
 import { createHandler } from './handle.ts';
-import { applySetup, startState } from './initial-state.ts';
+import { applySetup, type ResetOptions, resetOptions, startState } from './initial-state.ts';
 import {
   type Audit,
   auditOf,
@@ -17,10 +17,11 @@ import {
   verifyRequests,
 } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
+import { checkedInput } from './matching/checked-input.ts';
 import type { MockCore } from './mock-core.ts';
-import { checkOptionNames, MockServerError } from './mock-server-error.ts';
+import { MockServerError } from './mock-server-error.ts';
 import { type Accounts, createAccounts, createOutbox, type Outbox } from './service/accounts.ts';
-import { type CreatedKey, createKeys, createKeyWithAccount, type Keys } from './service/keys.ts';
+import { type CreatedKey, createKeys, createKeyWithAccount, type Keys, newKey } from './service/keys.ts';
 import { saveState } from './service/service-state.ts';
 import type { Setup, SetupResult } from './setup.ts';
 import { type Snapshot, takeSnapshot } from './state/snapshot.ts';
@@ -36,16 +37,6 @@ export interface ClientOptions {
   readonly fetch: Fetch;
   /** The clock of the mock. */
   readonly clock: Clock;
-}
-
-/** Options of `mock.reset()`. */
-export interface ResetOptions {
-  /**
-   * Whether accounts and keys stay, with nothing used of their limits except the usage in the option `setup`: for a server
-   * whose key is already in use, such as that of `fxrates mock`.
-   * @default false
-   */
-  readonly keepKeys?: boolean | undefined;
 }
 
 /** The methods that a mock and its spaces share. */
@@ -98,8 +89,8 @@ export class MockScope {
    * @example const { key } = mock.createKey({ plan: 'developer' })
    */
   createKey(options: { readonly plan?: PlanName | undefined } = {}): CreatedKey {
-    checkOptionNames(options, { what: 'an option of createKey()', known: ['plan'] });
-    return createKeyWithAccount(this.#core, options.plan);
+    const { plan } = checkedInput(newKey, options, { place: '', what: 'an option of createKey()' });
+    return createKeyWithAccount(this.#core, plan);
   }
 
   /**
@@ -175,8 +166,7 @@ export class MockScope {
    * @throws MockServerError with code `spaces_live`, while spaces of the mock are open.
    */
   reset(options: ResetOptions = {}): void {
-    checkOptionNames(options, { what: 'an option of reset()', known: ['keepKeys'] });
-    const { keepKeys = false } = options;
+    const { keepKeys } = checkedInput(resetOptions, options, { place: '', what: 'an option of reset()' });
     const { spaces, behaviour, journal, clock, overrides, delays } = this.#core;
     if (spaces.size > 0) throw spacesLive(spaces.keys());
     delays.endAll();

@@ -1,4 +1,3 @@
-import { isJsonObject } from '../json-object.ts';
 import { nearestName, nearestNames } from '../nearest-name.ts';
 import { redactKeys } from './redact-keys.ts';
 
@@ -136,23 +135,10 @@ export function thrownText(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
 }
 
-/** Checks a name that a test has chosen. */
-export function checkedId(option: string, id: unknown): string {
-  if (typeof id === 'string' && /^[\w-]{1,64}$/.test(id)) return id;
-  throw invalidOption(option, id, 'up to 64 letters, digits, _ and -');
-}
-
 interface Unknown {
   /** The kind of name, such as 'a switch'. */
   readonly what: string;
   readonly known: readonly string[];
-}
-
-/** Throws for options that are not an object, and for an unknown option, which would have no effect. */
-export function checkOptionNames(options: unknown, unknown: Unknown): void {
-  if (!isJsonObject(options)) throw invalidOption('options', options, 'an object');
-  const name = Object.keys(options).find((given) => !unknown.known.includes(given));
-  if (name !== undefined) throw unknownName(name, unknown);
 }
 
 /** The error for an unknown name: the nearest known name, and the known names. `place` ends with a dot. */

@@ -1,72 +1,79 @@
-import type { PlanName } from '../generated/service.ts';
+import * as z from 'zod';
 import { isJson, isJsonObject } from '../json-object.ts';
 import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { FaultOptions } from './faults/fault-kinds.ts';
-import { checkOptionNames, invalidOption } from './mock-server-error.ts';
-import type { CreatedKey, SetUsage } from './service/keys.ts';
+import { checkedInput, type Immutable, trueOrFalse } from './matching/checked-input.ts';
+import { invalidOption } from './mock-server-error.ts';
+import { type CreatedKey, keyUsage } from './service/keys.ts';
+import { planName } from './service/service-state.ts';
 import { jsonParts, unquoted, withDigits } from './stubs/json-parts.ts';
 import type { LatestData } from './stubs/mock-latest.ts';
 import type { Replay } from './stubs/replay.ts';
 import type { LatestFunction, StubOptions } from './stubs/stub-schemas.ts';
 
-/** Keys, switches, responses and faults, as in a file for `fxrates mock --setup`. */
-export interface Setup {
+export const setupKey = z.strictObject({
+  /**
+   * Plan of the account.
+   * @default 'free'
+   */
+  plan: planName.optional(),
+  /**
+   * Usage of both limits, as in `mock.keys.setUsage()`.
+   * @default nothing is used
+   */
+  usage: keyUsage.optional(),
+  /**
+   * Whether the key is revoked: requests with it fail.
+   * @default false
+   */
+  revoked: trueOrFalse.optional().describe('Whether requests with the key fail. Default: false.'),
+});
+
+/** A key of a setup. */
+export type SetupKey = Immutable<z.input<typeof setupKey>>;
+
+/** The parts are checked when they are applied. */
+export const setupParts = z.strictObject({
   /**
    * Keys to create, each with a confirmed account of its own. The first is the key of `fxrates mock`.
    * @default none
    */
-  readonly keys?: readonly SetupKey[] | undefined;
+  keys: z.custom<readonly SetupKey[]>().optional(),
   /**
    * Switches to change: a preset, or values as in `mock.behaviour.set()`.
    * @default unchanged
    * @example { quotaExhausted: '402 quota_exceeded' }
    */
-  readonly behaviour?: PresetName | BehaviourOptions | undefined;
+  behaviour: z.custom<PresetName | BehaviourOptions>().optional(),
   /**
    * The `data` of `latest` for every query. An array has one element per request; the last one repeats.
    * @default unchanged
    * @example { base: 'EUR', rates: { USD: 1.1 } }
    */
-  readonly latest?: Exclude<LatestData, LatestFunction> | undefined;
+  latest: z.custom<Exclude<LatestData, LatestFunction>>().optional(),
   /**
    * Responses of `latest` by query, as in the option `replay`. Cannot be combined with `latest`.
    * @default unchanged
    * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
    */
-  readonly replay?: Replay | undefined;
+  replay: z.custom<Replay>().optional(),
   /**
    * Stubs to add, as with `mock.stubs.add()`.
    * @default none
    */
-  readonly stubs?: readonly StubOptions[] | undefined;
+  stubs: z.custom<readonly StubOptions[]>().optional(),
   /**
    * Faults to add, as with `mock.faults.add()`.
    * @default none
    */
-  readonly faults?: readonly FaultOptions[] | undefined;
+  faults: z.custom<readonly FaultOptions[]>().optional(),
   /** Ignored by the mock. Editors read it. */
-  readonly $schema?: string | undefined;
-}
+  $schema: z.custom<string>().optional(),
+});
 
-/** A key of a setup. */
-export interface SetupKey {
-  /**
-   * Plan of the account.
-   * @default 'free'
-   */
-  readonly plan?: PlanName | undefined;
-  /**
-   * Usage of both limits, as in `mock.keys.setUsage()`.
-   * @default nothing is used
-   */
-  readonly usage?: SetUsage | undefined;
-  /**
-   * Whether the key is revoked: requests with it fail.
-   * @default false
-   */
-  readonly revoked?: boolean | undefined;
-}
+/** Keys, switches, responses and faults, as in a file for `fxrates mock --setup`. */
+export type Setup = Readonly<z.input<typeof setupParts>>;
 
 /** The result of `mock.setUp()`. */
 export interface SetupResult {
@@ -74,18 +81,16 @@ export interface SetupResult {
   readonly keys: readonly CreatedKey[];
 }
 
-const FIELDS: readonly (keyof Setup)[] = ['keys', 'behaviour', 'latest', 'replay', 'stubs', 'faults', '$schema'];
-
 /** A setup with valid names of fields. Its parts are checked when they are applied. */
 export function checkedSetup(given: Setup | string): Setup {
   const setup = typeof given === 'string' ? parsedSetup(given.trim()) : given; // trim() also removes a byte order mark
   if (!isJsonObject(setup)) throw invalidOption('setup', setup, 'an object');
-  checkOptionNames(setup, { what: 'a field of a setup', known: FIELDS });
-  const { latest, replay } = setup;
+  const checked = checkedInput(setupParts, setup, { place: '', what: 'a field of a setup' });
+  const { latest, replay } = checked;
   if (latest !== undefined && replay !== undefined) {
     throw invalidOption('replay', replay, 'either latest or replay, not both');
   }
-  return setup;
+  return checked;
 }
 
 /** The setup in a JSON text. The digits of numbers in responses stay as they are. */

@@ -1,39 +1,42 @@
-import type { PlanName } from '../generated/service.ts';
+import * as z from 'zod';
 import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions, DrivenClock } from './clock/clock.ts';
 import { createClock } from './clock/mock-clock.ts';
 import { hashOf } from './http/parse-request.ts';
 import { initialStateOfSpace, startState } from './initial-state.ts';
+import { checkedInput, nameSchema } from './matching/checked-input.ts';
 import { closeCore, createChild, type MockCore } from './mock-core.ts';
 import { MockScope } from './mock-scope.ts';
-import { checkedId, checkOptionNames, freeName, MockServerError, unknownId } from './mock-server-error.ts';
+import { freeName, MockServerError, unknownId } from './mock-server-error.ts';
 import { randomFromSeed } from './service/random.ts';
-import { emptyState, type ServiceState } from './service/service-state.ts';
+import { emptyState, planName, type ServiceState } from './service/service-state.ts';
 
-/** Options of `mock.space()`. All are optional. */
-export interface SpaceOptions {
+export const spaceOptions = z.strictObject({
   /**
    * Name of the space, which determines its key. Up to 64 letters, digits, `_` and `-`.
    * @default 'space_1', 'space_2', …
    */
-  readonly name?: string | undefined;
+  name: nameSchema.optional().describe('Name of the space, which determines its key. Letters, digits, `_` and `-`.'),
   /**
    * Plan of the account of the space.
    * @default 'free'
    */
-  readonly plan?: PlanName | undefined;
+  plan: planName.optional(),
   /**
    * Clock of the space.
    * @default the mode and the current time of the mock's clock
    */
-  readonly clock?: 'real' | 'virtual' | ClockOptions | undefined;
+  clock: z.custom<'real' | 'virtual' | ClockOptions>().optional(),
   /**
    * Switches that differ from the current ones of the mock.
    * @default the current switches of the mock
    */
-  readonly behaviour?: PresetName | BehaviourOptions | undefined;
-}
+  behaviour: z.custom<PresetName | BehaviourOptions>().optional(),
+});
+
+/** Options of `mock.space()`. All are optional. */
+export type SpaceOptions = Readonly<z.input<typeof spaceOptions>>;
 
 /**
  * A part of a mock for one test: an account and a key with separate counters, clock, switches, faults, stubs, handlers
@@ -74,13 +77,13 @@ export class Space extends MockScope implements AsyncDisposable {
 
 /** Opens a space of a mock. */
 export function openSpace(mock: MockCore, options: SpaceOptions): Space {
-  checkOptionNames(options, { what: 'an option of space()', known: ['name', 'plan', 'clock', 'behaviour'] });
-  const { plan, clock = likeClock(mock.clock), behaviour } = options;
   const { state, spaces } = mock;
-  const name =
-    options.name === undefined
-      ? freeName('space', state.lastSpace + 1, (taken) => spaces.has(taken))
-      : checkedId('name', options.name);
+  const { plan, behaviour, ...given } = checkedInput(spaceOptions, options, {
+    place: '',
+    what: 'an option of space()',
+  });
+  const { name = freeName('space', state.lastSpace + 1, (taken) => spaces.has(taken)), clock = likeClock(mock.clock) } =
+    given;
   if (spaces.has(name)) {
     const text = `The space ${name} is already open; close it first, or choose another name.`;
     throw new MockServerError(text, { code: 'space_exists', status: 409 });

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type ListeningServer, type ListenOptions, listenHttp } from './adapters/node-server.ts';
+import * as z from 'zod';
+import { type ListeningServer, listenHttp, listenOptions } from './adapters/node-server.ts';
 import { createAdmin } from './admin/admin.ts';
 import { ADMIN_ROOT } from './admin/own-pages.ts';
 import { createHandler } from './handle.ts';
+import { checkedInput, expected } from './matching/checked-input.ts';
 import type { MockCore } from './mock-core.ts';
 import { invalidOption } from './mock-server-error.ts';
 import { StatePersister } from './state/state-file.ts';
@@ -15,31 +17,40 @@ export interface RunningServer extends ListeningServer {
   readonly adminToken: string;
 }
 
-/** Options of `mock.serve()`. All are optional. */
-export interface ServeOptions extends ListenOptions {
+const serveOptions = listenOptions.extend({
   /**
    * Path of a file that keeps the state. If the file exists, the server restores its state before it listens. The server
    * writes the file shortly after each request and when it closes. `<file>.lock` prevents a second server from using it.
    * @default no file
    * @example './mock-state.json'
    */
-  readonly state?: string | undefined;
+  state: expected('the path of a file', (error) => z.string(error).min(1, error)).optional(),
   /**
    * The admin token, if other processes must know it in advance: 16 to 128 letters, digits, `_` and `-`.
    * @default a random token
    */
-  readonly adminToken?: string | undefined;
-}
+  adminToken: z.custom<string>().optional(), // its error does not show it
+});
+
+/** Options of `mock.serve()`. All are optional. */
+export type ServeOptions = Readonly<z.input<typeof serveOptions>>;
 
 /** Serves a mock with its pages and its admin API. Writes its state to the file `options.state`, if set. */
 export async function startServer(options: ServeOptions, mock: MockCore, onClose: () => void): Promise<RunningServer> {
-  const { state, adminToken = randomBytes(32).toString('base64url'), ...address } = options;
+  const {
+    state,
+    adminToken = randomBytes(32).toString('base64url'),
+    ...address
+  } = checkedInput(serveOptions, options, {
+    place: '',
+    what: 'an option of serve()',
+  });
   checkToken(adminToken);
   const { clock, sockets, adapters } = mock;
   const { host, allowRemote, tls } = address;
   const names = { host, allowRemote, scheme: tls === undefined ? 'http' : 'https' } as const;
   const admin = createAdmin({ mock, token: adminToken, ...names });
-  const persister = state === undefined ? undefined : await StatePersister.open(checkedPath(state), mock);
+  const persister = state === undefined ? undefined : await StatePersister.open(state, mock);
   const onResponded = persister === undefined ? undefined : () => persister.noteChange();
   const server = await listenHttp(address, {
     handleRequest: createHandler(mock),
@@ -69,9 +80,4 @@ function checkToken(token: unknown): void {
   if (typeof token === 'string' && /^[\w-]{16,128}$/.test(token)) return;
   // Not shown, because it may differ from the right token by one character.
   throw invalidOption('adminToken', '…', '16 to 128 letters, digits, _ and -');
-}
-
-function checkedPath(path: unknown): string {
-  if (typeof path === 'string' && path !== '') return path;
-  throw invalidOption('state', path, 'the path of a file');
 }

@@ -86,7 +86,6 @@ const DERIVED = {
   'panel/browser/journal-entries.ts': ['LEFT_OUT'],
   'panel/panel-files.ts': ['bundled'],
   'rates/latest.ts': ['#responses', '#snapshots', '#last'],
-  'state/snapshot.ts': ['shape'],
 };
 
 /** State of a current request, wait, connection or server, or of the code that controls the mock. */

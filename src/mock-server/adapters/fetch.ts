@@ -12,9 +12,12 @@ import { reasonPhrase } from '../http/responses.ts';
 /** The type of the global `fetch` function. */
 export type Fetch = typeof globalThis.fetch;
 
-/** `fetch` that calls the mock in process. Rejects for other origins, as for an unknown host. It follows no redirects. */
+/**
+ * `fetch` that calls the mock in process. Rejects for other origins, as for an unknown host. It returns redirects, or rejects
+ * them with `redirect: 'error'`; it does not follow them.
+ */
 export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetch {
-  const send = async ({ url, signal, read }: FetchCall): Promise<MockResponse> => {
+  const send = async ({ url, signal, redirect, read }: FetchCall): Promise<MockResponse> => {
     if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
     const request = read();
     const source: RequestSource = { adapter: 'fetch', getSignal: () => signal };
@@ -24,6 +27,7 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetc
         : handleRequest(request, source);
     const received = await untilAborted(handled, signal);
     if (received.delivery?.sendsHead === false) throw brokenFetch(received.delivery.ending);
+    if (redirect === 'error' && REDIRECTS.includes(received.status)) throw unexpectedRedirect();
     return received;
   };
   return async (input, init) => {
@@ -38,6 +42,7 @@ type FetchInput = Parameters<Fetch>[0];
 interface FetchCall {
   readonly url: URL;
   readonly signal: AbortSignal | undefined;
+  readonly redirect: RequestInit['redirect'];
   readonly read: () => MockRequest | Promise<MockRequest>;
 }
 
@@ -48,11 +53,12 @@ function isSimple(input: FetchInput, init: RequestInit = {}): input is string | 
 
 /** Most calls need no `Request`, which takes time to create. */
 function simpleCall(input: string | URL, init: RequestInit = {}): FetchCall {
-  const { method = 'GET', headers, signal } = init;
+  const { method = 'GET', headers, signal, redirect } = init;
   const url = new URL(input);
   return {
     url,
     signal: signal ?? undefined,
+    redirect,
     read: () => ({
       method: method.toUpperCase(),
       target: url.pathname + url.search,
@@ -62,7 +68,8 @@ function simpleCall(input: string | URL, init: RequestInit = {}): FetchCall {
 }
 
 function anyCall(request: Request): FetchCall {
-  return { url: new URL(request.url), signal: request.signal, read: () => fromRequest(request) };
+  const { url, signal, redirect } = request;
+  return { url: new URL(url), signal, redirect, read: () => fromRequest(request) };
 }
 
 async function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
@@ -77,6 +84,13 @@ async function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSi
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
+}
+
+/** Fetch standard, redirect status. */
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+function unexpectedRedirect(): TypeError {
+  return new TypeError('fetch failed', { cause: new Error('unexpected redirect') });
 }
 
 /** The error of fetch if no response arrives. */

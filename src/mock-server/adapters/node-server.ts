@@ -9,6 +9,7 @@ import {
 } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import * as z from 'zod';
 import { LOOPBACK_ADDRESS } from '../../environment-proxy.ts';
 import type { Admin } from '../admin/admin.ts';
 import { readBody } from '../admin/read-body.ts';
@@ -25,6 +26,7 @@ import {
   type RequestSource,
 } from '../http/mock-message.ts';
 import { completed, type ErrorResponseOptions, errorResponse, reasonPhrase } from '../http/responses.ts';
+import { expected, trueOrFalse } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import type { TlsOptions } from './tls-server.ts';
 
@@ -37,30 +39,34 @@ export interface ListeningServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Where to listen. */
-export interface ListenOptions {
+export const listenOptions = z.strictObject({
   /**
    * Port to listen on; 0 for any free port.
    * @default 0
    */
-  readonly port?: number | undefined;
+  port: expected('a whole number from 0 (any free port) to 65535', (error) =>
+    z.int(error).min(0, error).max(65_535, error),
+  ).default(0),
   /**
    * Address or host name to listen on.
    * @default '127.0.0.1'
    */
-  readonly host?: string | undefined;
+  host: expected('an address or a host name', (error) => z.string(error)).default('127.0.0.1'),
   /**
    * Allows a `host` that other machines can reach. Do not expose the mock to the internet.
    * @default false
    */
-  readonly allowRemote?: boolean | undefined;
+  allowRemote: trueOrFalse.default(false),
   /**
    * Serves https instead of http, with this certificate and its private key, as PEM.
    * @default http
    * @example { cert: readFileSync('cert.pem'), key: readFileSync('key.pem') }
    */
-  readonly tls?: TlsOptions | undefined;
-}
+  tls: z.custom<TlsOptions>().optional(), // its errors show no key
+});
+
+/** Where to listen. */
+type ListenAddress = Readonly<z.output<typeof listenOptions>>;
 
 interface ServerContext {
   readonly handleRequest: HandleRequest;
@@ -73,7 +79,7 @@ interface ServerContext {
 }
 
 /** Serves the mock over node:http. */
-export async function listenHttp(options: ListenOptions, context: ServerContext): Promise<ListeningServer> {
+export async function listenHttp(options: ListenAddress, context: ServerContext): Promise<ListeningServer> {
   const { handleRequest, now, admin, onResponded } = context;
   const pending = new Set<Promise<void>>();
   const closing = new AbortController();
@@ -108,9 +114,9 @@ async function createHttpsServer(tls: TlsOptions, listener: RequestListener): Pr
   return createTlsServer(tls, LIMITS, listener);
 }
 
-function urlOf({ address, family, port }: AddressInfo, { tls, host }: ListenOptions): string {
+function urlOf({ address, family, port }: AddressInfo, { tls, host }: ListenAddress): string {
   // A certificate is valid for the name, and perhaps not for its address.
-  if (tls !== undefined && host !== undefined && isIP(host) === 0) return `https://${host}:${port}`;
+  if (tls !== undefined && isIP(host) === 0) return `https://${host}:${port}`;
   const reachable = REACHABLE[address] ?? address;
   return `${tls === undefined ? 'http' : 'https'}://${family === 'IPv6' ? `[${reachable}]` : reachable}:${port}`;
 }
@@ -268,13 +274,7 @@ async function closeServer(server: Server, pending: ReadonlySet<Promise<void>>):
 }
 
 /** Makes the server listen on the address and port of the options. */
-async function listen(server: Server, options: ListenOptions): Promise<void> {
-  const { port = 0, host = '127.0.0.1', allowRemote = false, tls: _, ...unknown } = options;
-  for (const [name, value] of Object.entries(unknown))
-    throw invalidOption(name, value, 'port, host, allowRemote, tls, adminToken or state');
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw invalidOption('port', port, 'a whole number from 0 (any free port) to 65535');
-  }
+async function listen(server: Server, { port, host, allowRemote }: ListenAddress): Promise<void> {
   if (!allowRemote && !LOOPBACK_ADDRESS.test(host)) {
     throw invalidOption('host', host, 'a loopback address such as 127.0.0.1; set allowRemote: true for others');
   }

@@ -156,7 +156,9 @@ function createRemoteScope(send: SendAdmin, baseUrl: string): RemoteScope {
       ...methods.behaviour,
       async values() {
         const switches = await methods.behaviour.describe();
-        return Object.fromEntries(switches.map(({ name, value }) => [name, value])) as unknown as BehaviourValues;
+        return Object.fromEntries(
+          switches.map(({ name, value }): [string, unknown] => [name, value]),
+        ) as BehaviourValues;
       },
       async set(options) {
         await methods.behaviour.set(typeof options === 'string' ? { preset: options } : options);
@@ -173,14 +175,14 @@ function createRemoteScope(send: SendAdmin, baseUrl: string): RemoteScope {
 
 /** The methods of the mock that are routes. */
 function methodsOf(send: SendAdmin): Omit<RemoteScope, 'baseUrl' | 'expectRequests'> {
-  const methods: Record<string, Record<string, unknown> | unknown> = {};
+  const methods: Record<string, unknown> = {};
   for (const route of adminRoutes.filter(({ takes }) => takes !== undefined)) {
     const [part = '', own] = route.id.split('.');
     const call = callMethod(send, route);
     methods[part] = own === undefined ? call : { ...Object(methods[part]), [own]: call };
   }
   // A test compares the methods of the mock with those of the table.
-  return methods as unknown as RemoteScope;
+  return methods as Omit<RemoteScope, 'baseUrl' | 'expectRequests'>;
 }
 
 interface ShownClock {

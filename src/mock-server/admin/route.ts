@@ -109,14 +109,14 @@ export function method(
 ): AdminRoute {
   const [part = '', own = part] = id.split('.');
   const run: AdminRoute['run'] = (call) => {
-    const parts = call.mock as unknown as Readonly<Record<string, Callable>>;
-    const called = own === part ? (call.mock as unknown as Callable) : parts[part];
-    return called?.[own]?.(...takes.map((place) => argumentAt(call, place)));
+    const target: object = own === part ? call.mock : Reflect.get(call.mock, part);
+    return Reflect.get(target, own).apply(
+      target,
+      takes.map((place) => argumentAt(call, place)),
+    );
   };
   return { ...description, ...split(name), id, takes, run };
 }
-
-type Callable = Readonly<Record<string, (...given: readonly unknown[]) => unknown>>;
 
 function split(name: RouteName): Pick<AdminRoute, 'method' | 'path'> {
   const [verb, path = ''] = name.split(' ');

@@ -2,16 +2,11 @@ import * as z from 'zod';
 import { PRESET_NAMES, type SwitchDomain } from '../behaviour/switch.ts';
 import { SWITCH_NAMES, type SwitchName, switches } from '../behaviour/switches.ts';
 import { requestFilter } from '../journal/request-filter.ts';
-import { planName } from '../state/snapshot.ts';
+import { planName } from '../service/service-state.ts';
 
 /** The JSON shapes that several routes use. */
 
 const dateTime = z.iso.datetime();
-
-/** A time in a request. */
-export const moment = z.union([z.string(), z.number()]).describe('ISO 8601, or milliseconds since the Unix epoch.');
-
-export const spaceName = z.string().regex(/^[\w-]{1,64}$/);
 
 export const account = z.object({
   id: z.string(),
@@ -26,9 +21,6 @@ export const createdKey = z.object({
   key: z.string().describe('The full API key. It is returned only here.'),
   accountId: z.string(),
 });
-
-/** A key to create with an account of its own. */
-export const newKey = z.strictObject({ plan: planName.optional() });
 
 const count = z.number().int();
 
@@ -51,15 +43,6 @@ export const keySummary = z.object({
   }),
   month: z.object({ limit: z.number().nullable(), used: count, startedAt: z.number(), resetsAt: z.number() }),
 });
-
-/** Usage to set. */
-export const keyUsed = z
-  .strictObject({
-    month: count.min(0).optional().describe('Number of requests in the current quota period.'),
-    minute: count.min(0).optional().describe('Number of requests, at most the limit of the plan.'),
-  })
-  .refine(({ month, minute }) => month !== undefined || minute !== undefined, { error: 'set month, minute or both' })
-  .meta({ minProperties: 1 });
 
 export const mail = z.object({
   id: z.string(),

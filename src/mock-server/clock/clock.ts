@@ -1,4 +1,7 @@
+import * as z from 'zod';
 import { parseIsoInstant } from '../../iso-instant.ts';
+import { isJsonObject } from '../../json-object.ts';
+import { checkedInput, expected, trueOrFalse } from '../matching/checked-input.ts';
 import { invalidOption } from '../mock-server-error.ts';
 
 /** A source of time. The client's option `clock` has the same type. */
@@ -38,26 +41,44 @@ export interface MockClock extends Clock {
   advanceTo(moment: 'quota-reset' | 'next-window' | Instant): Promise<number>;
 }
 
-/** The option `clock` of a mock or a space, with all its settings. */
-export interface ClockOptions {
+const CLOCK_WORDS = "'real', 'virtual' or { mode, now, autoAdvance, frozen }";
+
+export const clockMode = expected(CLOCK_WORDS, (error) => z.enum(['real', 'virtual'], error));
+
+/** A time in JSON. `parseInstant` checks it. */
+const instant = z
+  .custom<Instant>()
+  .meta({ type: ['string', 'number'], description: 'ISO 8601, or milliseconds since the Unix epoch.' });
+
+export const clockOptions = z.strictObject({
   /** `'real'` follows real time. `'virtual'` moves only when the test or a wait moves it. */
-  readonly mode: 'real' | 'virtual';
+  mode: clockMode,
   /**
    * Time at which the clock starts.
    * @default the current time for `'real'`, 2026-01-15T00:00:00.000Z for `'virtual'`
    */
-  readonly now?: Instant | undefined;
+  now: instant.optional(),
   /**
    * Whether a virtual clock jumps to the end of the earliest wait when nothing else can run. Waits then take no real time
    * and need no `advance`.
    * @default true
    */
-  readonly autoAdvance?: boolean | undefined;
+  autoAdvance: trueOrFalse.optional(),
   /**
    * Whether the clock starts frozen.
    * @default false
    */
-  readonly frozen?: boolean | undefined;
+  frozen: trueOrFalse.optional(),
+});
+
+/** The option `clock` of a mock or a space, with all its settings. */
+export type ClockOptions = Readonly<z.input<typeof clockOptions>>;
+
+/** The option `clock` as an object, with valid fields. */
+export function checkedClockOptions(option: 'real' | 'virtual' | ClockOptions): ClockOptions {
+  if (isJsonObject(option)) return checkedInput(clockOptions, option, { place: 'clock.', what: 'a field of clock' });
+  if (clockMode.safeParse(option).success) return { mode: option };
+  throw invalidOption('clock', option, CLOCK_WORDS);
 }
 
 /** The clock with the methods that only the mock uses. */

@@ -1,8 +1,15 @@
-import { invalidOption, unknownName } from '../mock-server-error.ts';
+import { invalidOption } from '../mock-server-error.ts';
 import { quotaPeriod, quotaUse } from '../service/quota.ts';
 import { limitPerMinute, WINDOW_MS } from '../service/rate-windows.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import { type ClockOptions, type DrivenClock, LATEST_MS, type MockClock, parseInstant } from './clock.ts';
+import {
+  type ClockOptions,
+  checkedClockOptions,
+  type DrivenClock,
+  LATEST_MS,
+  type MockClock,
+  parseInstant,
+} from './clock.ts';
 import { RealClock } from './real-clock.ts';
 import { SocketUse, VirtualClock } from './virtual-clock.ts';
 
@@ -68,33 +75,7 @@ const VIRTUAL_START = '2026-01-15T00:00:00.000Z';
 
 /** Creates the clock of the option `clock`. */
 export function createClock(option: 'real' | 'virtual' | ClockOptions, sockets = new SocketUse()): DrivenClock {
-  const options: ClockOptions = typeof option === 'string' ? { mode: option } : checked(option);
-  const { mode, now, autoAdvance = true, frozen = false } = options;
+  const { mode, now, autoAdvance = true, frozen = false } = checkedClockOptions(option);
   if (mode === 'real') return new RealClock(now === undefined ? undefined : parseInstant('clock.now', now), { frozen });
-  if (mode === 'virtual') {
-    return new VirtualClock(parseInstant('clock.now', now ?? VIRTUAL_START), { autoAdvance, frozen, sockets });
-  }
-  throw invalidOption(typeof option === 'string' ? 'clock' : 'clock.mode', mode, EXPECTED);
-}
-
-const OPTION_NAMES = Object.keys({
-  mode: true,
-  now: true,
-  autoAdvance: true,
-  frozen: true,
-} satisfies Record<keyof ClockOptions, true>);
-const EXPECTED = `'real', 'virtual' or { ${OPTION_NAMES.join(', ')} }`;
-
-function checked(option: unknown): ClockOptions {
-  if (typeof option !== 'object' || option === null) throw invalidOption('clock', option, EXPECTED);
-  for (const name of Object.keys(option)) {
-    if (!OPTION_NAMES.includes(name))
-      throw unknownName(name, { what: 'a field of clock', known: OPTION_NAMES }, 'clock.');
-  }
-  const flags: Partial<ClockOptions> = option;
-  for (const name of ['autoAdvance', 'frozen'] as const) {
-    if (flags[name] === undefined || typeof flags[name] === 'boolean') continue;
-    throw invalidOption(`clock.${name}`, flags[name], 'true or false');
-  }
-  return option as ClockOptions;
+  return new VirtualClock(parseInstant('clock.now', now ?? VIRTUAL_START), { autoAdvance, frozen, sockets });
 }

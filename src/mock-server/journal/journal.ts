@@ -129,6 +129,11 @@ export class Journal {
     for (const listener of this.#spaceListeners) notify(listener, entry);
   }
 
+  /** Number of open event streams. */
+  get streams(): number {
+    return this.#closeListeners.size;
+  }
+
   /**
    * Calls `listener` for each new entry; with `spaces`, also for those of spaces. Calls `onClose` when the mock or the space
    * is closed. Returns a function that cancels it.

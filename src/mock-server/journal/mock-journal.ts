@@ -1,6 +1,8 @@
+import * as z from 'zod';
 import { pause } from '../clock/event-loop.ts';
+import { checkedInput, expected, wholeFrom } from '../matching/checked-input.ts';
 import { nearMisses } from '../matching/request-pattern.ts';
-import { checkOptionNames, invalidOption, MockServerError, show } from '../mock-server-error.ts';
+import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
 import { keyText, statusText, valuePairs } from './entry-text.ts';
 import type { Journal, JournalEntry, PatternOf } from './journal.ts';
 import {
@@ -45,19 +47,12 @@ export function createMockJournal(journal: Journal): MockJournal {
       return journal.dropped;
     },
     async waitFor(filter = {}, options = {}) {
-      checkOptionNames(options, { what: 'an option of waitFor()', known: ['count', 'timeoutMs'] });
-      checkWait(options);
-      return await waitForRequests(journal, { filter, ...options });
+      const wait = checkedInput(waitOptions, options, { place: '', what: 'an option of waitFor()' });
+      return await waitForRequests(journal, { filter, ...wait });
     },
     subscribe: (listener, options = {}) => journal.subscribe(listener, { spaces: options.spaces ?? false }),
     clear: () => journal.clear(),
   };
-}
-
-function checkWait({ count = 1, timeoutMs = 0 }: WaitOptions): void {
-  if (!Number.isSafeInteger(count) || count < 1) throw invalidOption('count', count, 'a whole number from 1');
-  if (Number.isSafeInteger(timeoutMs) && timeoutMs >= 0) return;
-  throw invalidOption('timeoutMs', timeoutMs, 'whole milliseconds from 0');
 }
 
 /** Options of `mock.journal.subscribe()`. */
@@ -69,21 +64,23 @@ export interface SubscribeOptions {
   readonly spaces?: boolean | undefined;
 }
 
-/** Options of `mock.journal.waitFor()`. */
-export interface WaitOptions {
+export const waitOptions = z.strictObject({
   /**
    * Number of requests to wait for, including those already in the journal.
    * @default 1
    */
-  readonly count?: number | undefined;
+  count: wholeFrom(1).default(1).describe('Number of requests to wait for.'),
   /**
    * Longest wait in milliseconds, in real time, also under a virtual clock.
    * @default 10_000
    */
-  readonly timeoutMs?: number | undefined;
-}
+  timeoutMs: expected('whole milliseconds from 0', (error) => z.int(error).min(0, error)).default(10_000),
+});
 
-interface JournalWait extends WaitOptions {
+/** Options of `mock.journal.waitFor()`. */
+export type WaitOptions = Readonly<z.input<typeof waitOptions>>;
+
+interface JournalWait extends Readonly<z.output<typeof waitOptions>> {
   readonly filter: RequestFilter;
   /** Ends the wait early. */
   readonly signal?: AbortSignal | undefined;
@@ -92,7 +89,7 @@ interface JournalWait extends WaitOptions {
 /** Resolves with the matching entries as soon as there are `count`; rejects with code `wait_timeout` or `mock_closed`. */
 export async function waitForRequests(
   journal: Journal,
-  { filter: given, count = 1, timeoutMs = 10_000, signal }: JournalWait,
+  { filter: given, count, timeoutMs, signal }: JournalWait,
 ): Promise<readonly JournalEntry[]> {
   const filter = checkedFilter(given, journal);
   const matches = createMatcher(filter);

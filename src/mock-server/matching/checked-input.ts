@@ -13,6 +13,20 @@ export function expected<Schema extends z.ZodType>(
   return make({ error: words }).describe(`${words[0]?.toUpperCase()}${words.slice(1)}.`);
 }
 
+/** `of` names what is counted. */
+export function wholeFrom(least: number, of = '') {
+  return expected(`a whole number ${of}${of === '' ? '' : ' '}from ${least}`, (error) =>
+    z.int(error).min(least, error),
+  );
+}
+
+export const trueOrFalse = expected('true or false', (error) => z.boolean(error));
+
+/** A name that a test has chosen. */
+export const nameSchema = expected('up to 64 letters, digits, _ and -', (error) =>
+  z.string(error).regex(/^[\w-]{1,64}$/, error),
+);
+
 /** An object of values by name. A parser drops the name `__proto__`; it is rejected, so that no condition is lost. */
 export function recordOf<Value extends z.ZodType>(words: string, value: Value, name = z.string()) {
   return expected(words, (error) =>
@@ -94,9 +108,10 @@ function refused(
 ): MockServerError {
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   const [issue] = unknown === undefined ? issues : [unknown];
-  const { field, value, inner } = locate({ field: '', value: given, inner: schema }, issue?.path ?? []);
+  const { field: inside, value, inner } = locate({ field: '', value: given, inner: schema }, issue?.path ?? []);
   if (unknown !== undefined && inner instanceof z.ZodObject) return unknownField(unknown, schema, { place, what });
-  return invalidOption(place + field, value, issue?.message ?? 'another value');
+  const field = inside === '' ? place.replace(/\.$/, '') || 'options' : place + inside;
+  return invalidOption(field, value, issue?.message ?? 'another value');
 }
 
 /** The error for an unknown field of a value of `schema`, or of an object inside it. */

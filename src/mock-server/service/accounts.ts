@@ -1,7 +1,16 @@
+import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
-import { checkOptionNames, invalidOption, unknownId } from '../mock-server-error.ts';
-import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from './service-state.ts';
+import { checkedInput, expected } from '../matching/checked-input.ts';
+import { unknownId } from '../mock-server-error.ts';
+import {
+  type AccountRecord,
+  type KeyRecord,
+  type MailRecord,
+  planName,
+  type ServiceContext,
+  type ServiceState,
+} from './service-state.ts';
 
 /** An account of the emulated service. */
 export interface Account {
@@ -17,19 +26,21 @@ export interface Account {
   readonly createdAt: Date;
 }
 
-/** Options of `mock.accounts.create()`. All are optional. */
-export interface CreateAccountOptions {
+export const accountOptions = z.strictObject({
   /**
    * E-mail address of the account.
    * @default an invented address below `example.test`
    */
-  readonly email?: string | undefined;
+  email: expected('an e-mail address', (error) => z.string(error).regex(/^[^\s@]+@[^\s@]+$/, error)).optional(),
   /**
    * Plan of the account.
    * @default 'free'
    */
-  readonly plan?: PlanName | undefined;
-}
+  plan: planName.optional(),
+});
+
+/** Options of `mock.accounts.create()`. All are optional. */
+export type CreateAccountOptions = Readonly<z.input<typeof accountOptions>>;
 
 /** Creates and changes accounts. */
 export interface Accounts {
@@ -67,9 +78,8 @@ export function createAccounts(context: ServiceContext): Accounts {
   const { state } = context;
   return {
     create(options = {}) {
-      checkOptionNames(options, { what: 'an option of accounts.create()', known: ['email', 'plan'] });
-      const { email, plan = 'free' } = options;
-      if (email !== undefined) checkEmail(email);
+      const description = { place: '', what: 'an option of accounts.create()' };
+      const { email, plan = 'free' } = checkedInput(accountOptions, options, description);
       const account = addAccount(context, { email, plan, isConfirmed: false });
       sendConfirmation(context, account);
       return view(account);
@@ -82,7 +92,7 @@ export function createAccounts(context: ServiceContext): Accounts {
     sendConfirmation: (accountId) => sendConfirmation(context, findAccount(state, accountId)),
     get: (accountId) => view(findAccount(state, accountId)),
     setPlan(accountId, plan) {
-      checkPlan(plan);
+      checkedInput(newPlan, { plan }, { place: '', what: 'an argument of setPlan()' });
       const account = findAccount(state, accountId);
       applyPlanChange(context, account, plan);
       return view(account);
@@ -91,12 +101,14 @@ export function createAccounts(context: ServiceContext): Accounts {
   };
 }
 
+/** The plan of `mock.accounts.setPlan()`. */
+export const newPlan = z.strictObject({ plan: planName });
+
 /** Adds an account to the state. It sends no e-mail. */
 export function addAccount(
   { state, now }: ServiceContext,
   { email, plan, isConfirmed }: CreateAccountOptions & Pick<AccountRecord, 'plan' | 'isConfirmed'>,
 ): AccountRecord {
-  checkPlan(plan);
   state.lastAccount += 1;
   const account: AccountRecord = {
     id: `account_${state.lastAccount}`,
@@ -119,19 +131,6 @@ export function findAccount(state: ServiceState, accountId: string): AccountReco
 
 function view({ id, email, plan, isConfirmed, createdAt }: AccountRecord): Account {
   return { id, email, plan, confirmed: isConfirmed, createdAt: new Date(createdAt) };
-}
-
-function checkPlan(plan: unknown): void {
-  if (!isPlan(plan)) throw invalidOption('plan', plan, `one of ${Object.keys(plans).join(', ')}`);
-}
-
-function isPlan(name: unknown): name is PlanName {
-  return typeof name === 'string' && Object.hasOwn(plans, name);
-}
-
-function checkEmail(email: unknown): void {
-  const isEmail = typeof email === 'string' && /^[^\s@]+@[^\s@]+$/.test(email);
-  if (!isEmail) throw invalidOption('email', email, 'an e-mail address');
 }
 
 /** Moves an account to `plan`. The switches define the effect on usage and on keys above the new cap. */

@@ -1,13 +1,21 @@
+import * as z from 'zod';
 import type { PlanName } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import { hashOf } from '../http/parse-request.ts';
-import { checkOptionNames, invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
+import { checkedInput, wholeFrom } from '../matching/checked-input.ts';
+import { invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
 import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { type QuotaUse, quotaUse } from './quota.ts';
 import { limitPerMinute, type RateWindow, rateWindows, WINDOW_MS } from './rate-windows.ts';
-import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
+import {
+  type AccountRecord,
+  type KeyRecord,
+  planName,
+  type ServiceContext,
+  type ServiceState,
+} from './service-state.ts';
 
 /** A key that was just created. */
 export interface CreatedKey {
@@ -67,33 +75,43 @@ export interface Keys {
   setUsage(keyId: string, usage: SetUsage): KeySummary;
 }
 
-/** What `mock.keys.list()` returns. */
-export interface KeyFilter {
+export const keyFilter = z.strictObject({
   /**
    * Only keys of this account.
    * @default all accounts
    */
-  readonly accountId?: string | undefined;
+  accountId: z.string().optional().describe('Only keys of this account.'),
   /**
-   * Maximum number of keys.
+   * Maximum number of keys: the newest ones.
    * @default no maximum
    */
-  readonly limit?: number | undefined;
-}
+  limit: wholeFrom(1).optional().describe('Maximum number of keys: the newest ones.'),
+});
+
+/** What `mock.keys.list()` returns. */
+export type KeyFilter = Readonly<z.input<typeof keyFilter>>;
+
+export const keyUsage = z
+  .strictObject({
+    /**
+     * Requests counted in the current quota period.
+     * @default unchanged
+     */
+    month: wholeFrom(0).optional().describe('Number of requests in the current quota period.'),
+    /**
+     * Requests counted toward the per-minute limit, as if all had been sent now.
+     * @default unchanged
+     */
+    minute: wholeFrom(0).optional().describe('Number of requests, at most the limit of the plan.'),
+  })
+  .refine(({ month, minute }) => month !== undefined || minute !== undefined, { error: 'month, minute or both' })
+  .meta({ minProperties: 1 });
 
 /** What `mock.keys.setUsage()` sets. Set at least one of the two. */
-export interface SetUsage {
-  /**
-   * Requests counted in the current quota period.
-   * @default unchanged
-   */
-  readonly month?: number | undefined;
-  /**
-   * Requests counted toward the per-minute limit, as if all had been sent now.
-   * @default unchanged
-   */
-  readonly minute?: number | undefined;
-}
+export type SetUsage = Readonly<z.input<typeof keyUsage>>;
+
+/** The options of `mock.createKey()`. */
+export const newKey = z.strictObject({ plan: planName.optional() });
 
 export function createKeys(context: ServiceContext): Keys {
   const { state, now } = context;
@@ -110,15 +128,18 @@ export function createKeys(context: ServiceContext): Keys {
     },
     get: (keyId) => view(context, findKey(state, keyId)),
     list(options = {}) {
-      checkOptionNames(options, { what: 'an option of keys.list()', known: ['accountId', 'limit'] });
-      const { accountId, limit } = options;
+      const description = { place: '', what: 'an option of keys.list()' };
+      const { accountId, limit } = checkedInput(keyFilter, options, description);
       const keys = accountId === undefined ? Array.from(state.keys.values()) : findAccount(state, accountId).keys;
       return (limit === undefined ? keys : keys.slice(-limit)).map((key) => view(context, key));
     },
     setUsage(keyId, usage) {
       const key = findKey(state, keyId);
-      checkUsage(usage, limitPerMinute(key.account));
-      const { month, minute } = usage;
+      const { month, minute } = checkedInput(keyUsage, usage, { place: '', what: 'an option of setUsage()' });
+      const limit = limitPerMinute(key.account);
+      if (minute !== undefined && minute > limit) {
+        throw invalidOption('minute', minute, `a whole number from 0 to ${limit}, the limit of the plan`);
+      }
       if (month !== undefined) {
         key.usedFrom = quotaUse(key, now(), context.behaviour).startedAt;
         key.used = month;
@@ -132,17 +153,6 @@ export function createKeys(context: ServiceContext): Keys {
 /** Creates an account with a confirmed e-mail address, and a key for it. */
 export function createKeyWithAccount(context: ServiceContext, plan: PlanName = 'free'): CreatedKey {
   return issue(context, addAccount(context, { plan, isConfirmed: true }));
-}
-
-function checkUsage(usage: SetUsage, limit: number): void {
-  checkOptionNames(usage, { what: 'an option of setUsage()', known: ['month', 'minute'] });
-  const { month, minute } = usage;
-  const isCount = (value: number) => Number.isSafeInteger(value) && value >= 0;
-  if (month !== undefined && !isCount(month)) throw invalidOption('month', month, 'a whole number from 0');
-  if (minute !== undefined && !(isCount(minute) && minute <= limit)) {
-    throw invalidOption('minute', minute, `a whole number from 0 to ${limit}, the limit of the plan`);
-  }
-  if (month === undefined && minute === undefined) throw invalidOption('options', usage, 'month, minute or both');
 }
 
 function usedWindow(used: number, { account }: KeyRecord, { behaviour, now }: ServiceContext): RateWindow {
@@ -214,7 +224,8 @@ function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {
     state: revokedAt === undefined ? 'active' : 'revoked',
     createdAt: new Date(createdAt),
     revokedAt: revokedAt === undefined ? undefined : new Date(revokedAt),
-    ...keyUsage(key, now(), behaviour),
+    minute: minuteUse(key, now(), behaviour),
+    month: quotaUse(key, now(), behaviour),
   };
 }
 
@@ -239,11 +250,6 @@ export interface MinuteUse {
 }
 
 /** Reads the usage without a request: nothing is charged, and no switch is recorded as used by the current request. */
-function keyUsage(key: KeyRecord, now: number, behaviour: Switches): { minute: MinuteUse; month: QuotaUse } {
-  const { limit, used, startedAt, resetsAt } = quotaUse(key, now, behaviour);
-  return { minute: minuteUse(key, now, behaviour), month: { limit, used, startedAt, resetsAt } };
-}
-
 function minuteUse({ window, account }: KeyRecord, now: number, behaviour: Switches): MinuteUse {
   const kind = behaviour.values.rateWindow;
   const limit = limitPerMinute(account);

@@ -1,72 +1,102 @@
-import type { PlanName } from '../../generated/service.ts';
+import * as z from 'zod';
+import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { FaultRecord } from '../faults/fault-kinds.ts';
+import { expected } from '../matching/checked-input.ts';
 import type { StubRecord } from '../stubs/stub-schemas.ts';
 import { type Random, randomFrom, randomFromSeed } from './random.ts';
 import type { RateWindow } from './rate-windows.ts';
 
+const PLAN_NAMES = Object.keys(plans) as [PlanName, ...PlanName[]];
+export const planName = expected(`one of ${PLAN_NAMES.join(', ')}`, (error) => z.enum(PLAN_NAMES, error));
+
+const text = z.string();
+const count = z.int().min(0);
+const savedWindow = z.array(z.number()).nullable();
+
+/** The records of the state as a snapshot has them. */
+export const savedAccount = z.strictObject({
+  id: text,
+  email: text,
+  createdAt: z.number(),
+  plan: planName,
+  isConfirmed: z.boolean(),
+});
+
+export const savedKey = z.strictObject({
+  id: text,
+  accountId: text,
+  /** SHA-256 of the key, in hexadecimal. */
+  hash: text.regex(/^[0-9a-f]{64}$/),
+  prefix: text,
+  lastFour: text,
+  createdAt: z.number(),
+  revokedAt: z.number().nullable(),
+  /** Start of the quota period that `used` counts in. */
+  usedFrom: z.number().nullable(),
+  used: count,
+  window: savedWindow,
+  quotaEndpointWindow: savedWindow,
+  /** Time at which the last Retry-After ends. An earlier request did not wait for it. */
+  retryAt: z.number(),
+});
+
+/** Snapshots of earlier versions also have the token of a link. */
+export const savedMail = z.object({ id: text, accountId: text, to: text, sentAt: z.number() });
+
+export const counters = z.object({
+  /** Number of the newest account. */
+  lastAccount: count,
+  /** Number of the newest key. */
+  lastKey: count,
+  /** Number of the newest e-mail. */
+  lastMail: count,
+  /** Number of the newest fault. */
+  lastFault: count,
+  /** Number of the newest space. */
+  lastSpace: count,
+  /** Number of the newest stub. */
+  lastStub: count.default(0),
+});
+
 /** An account in the state of the service. */
-export interface AccountRecord {
-  readonly id: string;
-  readonly email: string;
-  readonly createdAt: number;
-  plan: PlanName;
-  isConfirmed: boolean;
+export interface AccountRecord extends z.output<typeof savedAccount> {
   /** In the order of their creation. */
   keys: KeyRecord[];
   /** How many of them are not revoked. */
   activeKeys: number;
 }
 
+type KeyFields = 'id' | 'hash' | 'prefix' | 'lastFour' | 'createdAt' | 'used' | 'retryAt';
+
 /** A key in the state of the service, without the key itself. It is small, because a mock can have a million keys. */
-export interface KeyRecord {
-  readonly id: string;
+export interface KeyRecord extends Pick<z.output<typeof savedKey>, KeyFields> {
   readonly account: AccountRecord;
-  /** SHA-256 of the key, in hexadecimal. */
-  readonly hash: string;
-  readonly prefix: string;
-  readonly lastFour: string;
-  readonly createdAt: number;
   revokedAt: number | undefined;
-  /** Start of the quota period that `used` counts in. */
   usedFrom: number | undefined;
-  used: number;
   /** Created by the first request. */
   window: RateWindow | undefined;
   /** The separate window of the quota endpoint, if the switch defines one. */
   quotaEndpointWindow: RateWindow | undefined;
-  /** Time at which the last Retry-After ends. An earlier request did not wait for it. */
-  retryAt: number;
 }
 
 /** A confirmation e-mail in the state of the service. */
-export interface MailRecord {
-  readonly id: string;
-  readonly accountId: string;
-  readonly to: string;
-  readonly sentAt: number;
-}
+export type MailRecord = Readonly<z.output<typeof savedMail>>;
 
 /** The state of one emulated service. */
-export interface ServiceState {
+export interface ServiceState extends z.output<typeof counters> {
   readonly accounts: Map<string, AccountRecord>;
   readonly keys: Map<string, KeyRecord>;
   readonly keysByHash: Map<string, KeyRecord>;
   /** Determines the invented rates and the start of `random`. */
   seed: number;
   random: Random;
-  lastAccount: number;
-  lastKey: number;
   /** Oldest first. */
   mails: MailRecord[];
-  lastMail: number;
   /** In the order they were added. */
   faults: readonly FaultRecord[];
-  lastFault: number;
-  lastSpace: number;
   /** Of those that match a request, the last one applies. */
   stubs: readonly StubRecord[];
-  lastStub: number;
 }
 
 /** The state of the service, the switches and the time. */

@@ -1,5 +1,7 @@
+import * as z from 'zod';
+import { checkedInput, nameSchema } from '../matching/checked-input.ts';
 import type { MockCore } from '../mock-core.ts';
-import { checkedId, freeName, MockServerError, unknownId } from '../mock-server-error.ts';
+import { freeName, MockServerError, unknownId } from '../mock-server-error.ts';
 import { checkedSnapshot, restoredState, type Snapshot, takeSnapshot, withOwnKey } from './snapshot.ts';
 
 /** Named snapshots of a mock, in memory. Restoring one does not delete the others. */
@@ -23,14 +25,21 @@ export interface Snapshots {
   delete(name: string): void;
 }
 
+/** The name of a snapshot to save. */
+export const snapshotName = z.strictObject({
+  name: nameSchema.optional().describe('Letters, digits, `_` and `-`; an existing snapshot of this name is replaced.'),
+});
+
 export function createSnapshots(core: MockCore): Snapshots {
   const kept = core.snapshots;
   return {
     save(wanted) {
-      const name =
-        wanted === undefined
-          ? freeName('snapshot', kept.size + 1, (taken) => kept.has(taken))
-          : checkedId('name', wanted);
+      const description = { place: '', what: 'an argument of snapshots.save()' };
+      const { name = freeName('snapshot', kept.size + 1, (taken) => kept.has(taken)) } = checkedInput(
+        snapshotName,
+        { name: wanted },
+        description,
+      );
       if (!kept.has(name) && kept.size >= MOST_SNAPSHOTS) {
         const text = `The limit of ${MOST_SNAPSHOTS} snapshots is reached; delete one first.`;
         throw new MockServerError(text, { code: 'too_many_snapshots', status: 409 });

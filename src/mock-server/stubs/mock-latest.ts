@@ -1,6 +1,8 @@
+import * as z from 'zod';
 import { isJson } from '../../json-object.ts';
 import { successBody } from '../http/responses.ts';
-import { checkOptionNames, invalidOption } from '../mock-server-error.ts';
+import { checkedInput, expected } from '../matching/checked-input.ts';
+import { invalidOption } from '../mock-server-error.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { jsonOf, jsonParts, unquoted } from './json-parts.ts';
 import { latestStubId, withStub } from './mock-stubs.ts';
@@ -32,21 +34,28 @@ export interface MockLatest {
   reset(options?: LatestOptions): void;
 }
 
-/** Options of `mock.latest.set()` and `mock.latest.reset()`. */
-export interface LatestOptions {
+export const latestOptions = z.strictObject({
   /**
    * Value of the parameter `base`, in upper or lower case. Only requests with this value are affected.
-   *
    * @default all requests
    */
-  readonly base?: string | undefined;
-}
+  base: expected('a currency code such as EUR', (error) =>
+    // In capitals, so that `eur` and `EUR` have one stub.
+    z
+      .string(error)
+      .regex(/^[\w-]{1,32}$/, error)
+      .toUpperCase(),
+  )
+    .optional()
+    .describe('Only requests for this base.'),
+});
+
+/** Options of `mock.latest.set()` and `mock.latest.reset()`. */
+export type LatestOptions = Readonly<z.input<typeof latestOptions>>;
 
 export function createMockLatest(context: ServiceContext): MockLatest {
-  const baseOf = (options: LatestOptions) => {
-    checkOptionNames(options, { what: 'an option of latest.set() and latest.reset()', known: ['base'] });
-    return checkedBase(options.base);
-  };
+  const baseOf = (options: LatestOptions) =>
+    checkedInput(latestOptions, options, { place: '', what: 'an option of latest.set() and latest.reset()' }).base;
   const put = (source: StubSource, options: LatestOptions = {}) => {
     context.state.stubs = withStub(context.state.stubs, latestStub(source, baseOf(options)));
   };
@@ -71,13 +80,6 @@ export function latestStub(source: StubSource, base?: string): StubRecord {
 
 export function recordedSource(recording: Replay): StubSource {
   return { kind: 'replay', recorded: parseReplay(recording) };
-}
-
-/** In capitals, so that `eur` and `EUR` have one stub. */
-function checkedBase(base: unknown): string | undefined {
-  if (base === undefined) return undefined;
-  if (typeof base === 'string' && /^[\w-]{1,32}$/.test(base)) return base.toUpperCase();
-  throw invalidOption('base', base, 'a currency code such as EUR');
 }
 
 /** Ignores case, as invented rates do. */

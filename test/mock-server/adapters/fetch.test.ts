@@ -107,7 +107,7 @@ test('the mock responds at another base URL', async () => {
   expect((await mock.fetch('http://localhost:9999/api/v1/quota')).status).toBe(401);
 });
 
-test('returns a redirect as it is', async () => {
+test('returns a redirect as it is, and rejects it if redirects are errors', async () => {
   const mock = newMock();
   const headers = { authorization: mock.createKey().key };
   mock.stubs.add({ match: { path: '/old' }, status: 302, headers: { location: '/new' } });
@@ -116,4 +116,8 @@ test('returns a redirect as it is', async () => {
 
   expect(response).toMatchObject({ status: 302, redirected: false, url: 'https://fxrates.test/old' });
   expect(mock.journal.list()).toHaveLength(1);
+  const init = { headers, redirect: 'error' } as const;
+  const refused = expect.objectContaining({ cause: new Error('unexpected redirect') });
+  await expect(mock.fetch(`${mock.baseUrl}/old`, init)).rejects.toThrow(refused);
+  await expect(mock.fetch(new Request(`${mock.baseUrl}/old`, init))).rejects.toThrow(refused);
 });

@@ -2,7 +2,7 @@ import { getEventListeners, once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { expect, test, vi } from 'vitest';
-import { listenHttp } from '../../../src/mock-server/adapters/node-server.ts';
+import { listenHttp, listenOptions } from '../../../src/mock-server/adapters/node-server.ts';
 import type { HandleRequest } from '../../../src/mock-server/http/mock-message.ts';
 import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
 
@@ -118,7 +118,10 @@ test.each([
     'host is "0.0.0.0"; expected a loopback address such as 127.0.0.1; set allowRemote: true for others',
   ],
   [{ host: '192.168.1.1' }, 'host is "192.168.1.1"'],
-  [{ hots: '127.0.0.1' } as never, 'hots is "127.0.0.1"; expected port, host, allowRemote, tls, adminToken or state'],
+  [
+    { hots: '127.0.0.1' } as never,
+    'hots is not an option of serve(); did you mean host? Valid names: port, host, allowRemote, tls, ',
+  ],
 ])('%j is rejected before the server listens', async (options, message) => {
   await expect(newMock().serve(options)).rejects.toThrow(message);
 });
@@ -241,7 +244,7 @@ test('an internal error in a response ends only its connection', async () => {
     if (target === '/bug') throw new Error('a bug');
     return { status: 200, headers: target === '/head' ? UNSENDABLE : {}, body: 'fine', code: undefined, why: '' };
   };
-  await using server = await listenHttp({}, { handleRequest, now: () => 0, admin: () => false });
+  await using server = await listenHttp(listenOptions.parse({}), { handleRequest, now: () => 0, admin: () => false });
 
   for (const target of ['/bug', '/head']) await expect(fetch(server.url + target)).rejects.toThrow('fetch failed');
   expect(await (await fetch(server.url)).text()).toBe('fine');

@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { planName } from '../../state/snapshot.ts';
+import { accountOptions, newPlan } from '../../service/accounts.ts';
+import { keyFilter, keyUsage, newKey } from '../../service/keys.ts';
 import { method } from '../route.ts';
-import { account, createdKey, keySummary, keyUsed, mail, newKey } from '../shapes.ts';
+import { account, createdKey, keySummary, mail } from '../shapes.ts';
 
 export const accountRoutes = [
   method('GET /accounts', 'accounts.list', {
@@ -13,10 +14,7 @@ export const accountRoutes = [
     tag: 'accounts',
     summary: 'Create an account and send a confirmation e-mail to its address',
     takes: ['body'],
-    body: z.strictObject({
-      email: z.string().optional().describe('Default: an invented address.'),
-      plan: planName.optional(),
-    }),
+    body: accountOptions,
     response: account,
   }),
   method('GET /accounts/{accountId}', 'accounts.get', {
@@ -41,7 +39,7 @@ export const accountRoutes = [
     tag: 'accounts',
     summary: 'Move the account and its keys to another plan',
     takes: ['accountId', 'body.plan'],
-    body: z.strictObject({ plan: planName }),
+    body: newPlan,
     response: account,
   }),
   method('POST /accounts/{accountId}/keys', 'keys.create', {
@@ -61,10 +59,7 @@ export const accountRoutes = [
     tag: 'keys',
     summary: 'List keys with their usage, oldest first',
     takes: ['query'],
-    query: z.strictObject({
-      accountId: z.string().optional().describe('Only keys of this account.'),
-      limit: z.coerce.number().int().min(1).optional().describe('Maximum number of keys: the newest ones.'),
-    }),
+    query: keyFilter.extend({ limit: z.coerce.number().pipe(keyFilter.shape.limit.unwrap()).optional() }),
     response: z.array(keySummary),
   }),
   method('GET /keys/{keyId}', 'keys.get', {
@@ -83,7 +78,7 @@ export const accountRoutes = [
     tag: 'keys',
     summary: 'Set the number of requests counted in the current quota period, in the current minute, or in both',
     takes: ['keyId', 'body'],
-    body: keyUsed,
+    body: keyUsage,
     response: keySummary,
   }),
   method('GET /outbox', 'outbox.list', {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { repeat } from '../../clock/event-loop.ts';
 import type { Journal, JournalEntry } from '../../journal/journal.ts';
-import { type Claim, verifyRequests, waitForRequests } from '../../journal/mock-journal.ts';
+import { verifyRequests, waitForRequests, waitOptions } from '../../journal/mock-journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
 import type { MockCore } from '../../mock-core.ts';
 import { PAGE_HEADERS } from '../own-pages.ts';
@@ -26,11 +26,9 @@ const listQuery = journalFilter.extend({
 });
 const find = requestFilter.extend({ limit: listQuery.shape.limit });
 const wait = requestFilter.extend({
-  count: z.number().int().min(1).default(1).describe('Number of requests to wait for.'),
-  timeoutMs: z
-    .number()
-    .int()
-    .min(0)
+  ...waitOptions.shape,
+  timeoutMs: waitOptions.shape.timeoutMs
+    .unwrap()
     .max(240_000)
     .default(10_000)
     .describe('Milliseconds, in real time. HTTP clients give up after some minutes: `fetch` of Node.js after 300,000.'),
@@ -52,16 +50,6 @@ const claim = z
   });
 
 type ListLimit = Pick<z.output<typeof listQuery>, 'limit'>;
-type VerifyBody = Claim & { readonly filter?: RequestFilter | undefined };
-
-/** Optional fields of a request. */
-type Optional<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
-
-interface Waiting {
-  readonly count: number;
-  readonly timeoutMs: number;
-}
-
 export const journalRoutes = [
   route('GET /requests', {
     id: 'listRequests',
@@ -76,7 +64,7 @@ export const journalRoutes = [
     id: 'findRequests',
     tag,
     summary: 'Find the newest requests that match a pattern; with `after`, the oldest ones after that number',
-    body: find as unknown as z.ZodType<RequestFilter & ListLimit, RequestFilter & Optional<ListLimit>>,
+    body: find,
     response: list,
     run: ({ core, body }) => listRequests([core.journal], body),
   }),
@@ -84,7 +72,7 @@ export const journalRoutes = [
     id: 'verifyRequests',
     tag,
     summary: 'Verify number, content and order of requests; 422 with the closest requests on failure',
-    body: claim as unknown as z.ZodType<VerifyBody, VerifyBody>,
+    body: claim,
     response: z.object({ count: z.number().int().describe('Number of requests that the filter selects.') }),
     run: ({ core, body: { filter = {}, ...given } }) => ({ count: verifyRequests(core.journal, filter, given) }),
   }),
@@ -92,7 +80,7 @@ export const journalRoutes = [
     id: 'waitForRequests',
     tag,
     summary: 'Wait until `count` requests match; 408 after `timeoutMs`, 410 when the mock or the space is closed',
-    body: wait as unknown as z.ZodType<RequestFilter & Waiting, RequestFilter & Optional<Waiting>>,
+    body: wait,
     response: list,
     async run({ core: { journal }, body: { count, timeoutMs, ...filter }, signal }) {
       const entries = await waitForRequests(journal, { filter, count, timeoutMs, signal });
@@ -155,6 +143,10 @@ export function streamEvents({ core, query, signal, outgoing }: EventsCall, ever
   const { spaces, after, ...filter } = query;
   checkedFilter({ after }, journal);
   const matches = matcherFor(journalsOf(core, spaces === 'true'), filter);
+  if (journal.streams >= MOST_STREAMS) {
+    const message = `${MOST_STREAMS} event streams are open; close one, or read /__fxrates/requests.`;
+    throw new Problem(message, { status: 503, code: 'too_many_streams' });
+  }
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
   outgoing.flushHeaders();
   if (outgoing.req.method === 'HEAD') return void outgoing.end();
@@ -191,4 +183,6 @@ function lastEventId(header: string | readonly string[] | undefined): number | u
   return typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
 }
 
+/** Each can keep that many unread bytes. */
+const MOST_STREAMS = 100;
 const MOST_UNREAD_BYTES = 4 * 1024 * 1024;

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { delaySchema } from '../../delay.ts';
 import { faultInput, faultUnion } from '../../faults/fault-kinds.ts';
 import { withDigits } from '../../stubs/json-parts.ts';
+import { latestOptions } from '../../stubs/mock-latest.ts';
 import { type StubOptions, stubInput } from '../../stubs/stub-schemas.ts';
 import { MAX_BODY_BYTES, method } from '../route.ts';
 import { behaviourChanges, latestData, recording, switchDescription, valuesByName } from '../shapes.ts';
@@ -32,7 +33,6 @@ const stub = z.object({
 
 /** The mock's own error messages are more precise than those of the schema. */
 const checksBody = true;
-const query = z.strictObject({ base: z.string().optional().describe('Only requests for this base.') });
 const maxBodyBytes = MAX_BODY_BYTES.responses;
 
 const addStub = method('POST /stubs', 'stubs.add', {
@@ -104,7 +104,7 @@ export const responseRoutes = [
     tag: 'stubs',
     summary: 'Set the `data` of `latest`; numbers keep their digits, and an array has one element per request',
     takes: ['text', 'query'],
-    query,
+    query: latestOptions,
     body: latestData,
     checksBody,
     maxBodyBytes,
@@ -121,6 +121,6 @@ export const responseRoutes = [
     tag: 'stubs',
     summary: 'Remove the responses of `PUT /latest`, all or for one base',
     takes: ['query'],
-    query,
+    query: latestOptions,
   }),
 ];

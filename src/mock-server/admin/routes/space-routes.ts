@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { clockMode, clockOptions } from '../../clock/clock.ts';
 import { closeCore, type MockCore } from '../../mock-core.ts';
-import { findSpace, openSpace, type SpaceOptions } from '../../spaces.ts';
-import { planName } from '../../state/snapshot.ts';
+import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../../spaces.ts';
 import { Problem } from '../problem.ts';
 import { route } from '../route.ts';
-import { moment, presetOrChanges, spaceName } from '../shapes.ts';
+import { presetOrChanges } from '../shapes.ts';
 
 const tag = 'spaces';
 
@@ -15,18 +15,9 @@ const space = z.object({
   accountId: z.string(),
 });
 
-const clock = z.strictObject({
-  mode: z.enum(['real', 'virtual']),
-  now: moment.optional(),
-  autoAdvance: z.boolean().optional(),
-  frozen: z.boolean().optional(),
-});
-
-/** The options of `mock.space()`. */
-const opening = z.strictObject({
-  name: spaceName.optional().describe('Name of the space, which determines its key. Letters, digits, `_` and `-`.'),
-  plan: planName.optional(),
-  clock: z.union([clock.shape.mode, clock]).optional().describe('By default like the clock of the mock.'),
+/** The options of `mock.space()`, whose own error messages name the wrong part of clock and behaviour. */
+const opening = spaceOptions.extend({
+  clock: z.union([clockMode, clockOptions]).optional().describe('By default like the clock of the mock.'),
   behaviour: presetOrChanges.optional().describe('Switches that differ from those of the mock.'),
 });
 
@@ -37,13 +28,12 @@ export const spaceRoutes = [
     id: 'openSpace',
     tag,
     summary: 'Open a space: an account and a key with separate counters, clock, switches, faults and journal',
-    body: opening as unknown as z.ZodType<SpaceOptions, SpaceOptions>,
-    // The mock's own error messages name the wrong part of clock and behaviour, which are unions.
+    body: opening,
     checksBody: true,
     isBodyOptional: true,
     response: space,
     run({ core, body }) {
-      const { name, key, keyId, accountId } = openSpace(refuseInSpace(core), body);
+      const { name, key, keyId, accountId } = openSpace(refuseInSpace(core), body as SpaceOptions); // which checks them
       return { name, key, keyId, accountId };
     },
   }),

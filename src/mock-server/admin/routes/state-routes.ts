@@ -1,43 +1,36 @@
 import * as z from 'zod';
 import { faultInput } from '../../faults/fault-kinds.ts';
-import type { Setup } from '../../setup.ts';
-import { snapshotShape } from '../../state/snapshot.ts';
+import { resetOptions } from '../../initial-state.ts';
+import { setupKey, setupParts } from '../../setup.ts';
+import { snapshotSchema } from '../../state/snapshot.ts';
+import { snapshotName } from '../../state/snapshots.ts';
 import { stubInput } from '../../stubs/stub-schemas.ts';
 import { type AdminCall, MAX_BODY_BYTES, method, route } from '../route.ts';
-import { clockState, createdKey, keyUsed, latestData, moment, newKey, presetOrChanges, recording } from '../shapes.ts';
+import { clockState, createdKey, latestData, presetOrChanges, recording } from '../shapes.ts';
 
 const tag = 'state';
 /** Each part as the route of its own has it. */
-const setupShape = {
-  keys: z
-    .array(
-      z.strictObject({
-        ...newKey.shape,
-        usage: keyUsed.optional(),
-        revoked: z.boolean().optional().describe('Whether requests with the key fail. Default: false.'),
-      }),
-    )
-    .optional()
-    .describe('Keys to create, each with an account of its own.'),
+const setup = setupParts.extend({
+  keys: z.array(setupKey).optional().describe('Keys to create, each with an account of its own.'),
   behaviour: presetOrChanges.optional(),
   latest: latestData.optional().describe('The `data` of `latest`; an array has one element per request.'),
   replay: recording.optional().describe('Responses of `latest` by query.'),
   stubs: z.array(stubInput).optional(),
   faults: z.array(faultInput).optional(),
   $schema: z.string().optional().describe('Ignored by the mock. Editors read it.'),
-} satisfies Record<keyof Setup, z.ZodType>;
+});
 
 export const stateRoutes = [
   method('GET /state', 'snapshot', {
     tag,
     summary: 'Read the state as JSON without secrets',
-    response: snapshotShape(),
+    response: snapshotSchema,
   }),
   method('PUT /state', 'restore', {
     tag,
     summary: 'Restore a state of this or another mock or space, and clear the journal; a space keeps its key',
     takes: ['body'],
-    body: snapshotShape(),
+    body: snapshotSchema,
     // The mock checks it, as in process.
     checksBody: true,
     maxBodyBytes: MAX_BODY_BYTES.state,
@@ -47,18 +40,13 @@ export const stateRoutes = [
     summary:
       'Restore the initial state: of a space with its key, of the mock with its setup; 409 while spaces are open',
     takes: ['body'],
-    body: z.strictObject({
-      keepKeys: z
-        .boolean()
-        .optional()
-        .describe('Whether accounts and keys stay, with nothing used, except the usage of the setup. Default: false.'),
-    }),
+    body: resetOptions,
   }),
   method('POST /setup', 'setUp', {
     tag,
     summary: 'Create keys, change switches, and add responses and faults; if a part is invalid, nothing changes',
     takes: ['text'],
-    body: z.strictObject(setupShape),
+    body: setup,
     // The mock itself names the wrong part of a stub or a fault.
     checksBody: true,
     maxBodyBytes: MAX_BODY_BYTES.responses,
@@ -68,13 +56,7 @@ export const stateRoutes = [
     tag,
     summary: 'Save the current state under a name, which it returns',
     takes: ['body.name'],
-    body: z.strictObject({
-      name: z
-        .string()
-        .regex(/^[\w-]{1,64}$/)
-        .optional()
-        .describe('Letters, digits, `_` and `-`; an existing snapshot of this name is replaced.'),
-    }),
+    body: snapshotName,
     response: z.string(),
   }),
   method('GET /snapshots', 'snapshots.list', {
@@ -93,7 +75,10 @@ export const stateRoutes = [
 const step = z
   .strictObject({
     advanceMs: z.number().min(0).optional().describe('Milliseconds to advance.'),
-    advanceTo: moment.optional().describe('`quota-reset`, `next-window`, or a time: ISO 8601, or milliseconds.'),
+    advanceTo: z
+      .union([z.string(), z.number()])
+      .optional()
+      .describe('`quota-reset`, `next-window`, or a time: ISO 8601, or milliseconds.'),
     frozen: z.boolean().optional().describe('`true` freezes the clock, `false` resumes it.'),
   })
   .refine((step) => Object.values(step).filter((value) => value !== undefined).length === 1, {
