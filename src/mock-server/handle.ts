@@ -9,7 +9,6 @@ import { completed, errorResponse, internalError, isPreflight, withCorsHeaders }
 import type { JournalEntry } from './journal/journal.ts';
 import { coreFor, type MockCore } from './mock-core.ts';
 import { MockServerError } from './mock-server-error.ts';
-import { redactKeys } from './redact-keys.ts';
 
 /**
  * Handles requests that reach a mock or a space: parses the request, finds the space of its key, applies the faults before the
@@ -188,7 +187,7 @@ function entryOf(
     switches: facts.switches ?? [],
     faults: struck.map(({ id }) => id),
     stub: response.stub,
-    why: redactKeys(response.why), // can contain the error of a handler of the test
+    why: response.why,
     ...(isSent ? { status: response.status, code: response.code, ...recordResponse(response) } : NOTHING_SENT),
   };
 }

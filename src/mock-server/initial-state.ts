@@ -5,7 +5,7 @@ import { hashOf } from './http/parse-request.ts';
 import { checkedInput, trueOrFalse } from './matching/checked-input.ts';
 import type { RequestPattern } from './matching/request-pattern.ts';
 import { createCore, type InitialState, type MockCore } from './mock-core.ts';
-import type { CheckedOptions } from './mock-options.ts';
+import type { CheckedMockOptions } from './mock-options.ts';
 import { invalidOption, within } from './mock-server-error.ts';
 import { type CreatedKey, createKeys, createKeyWithAccount, type SetUsage } from './service/keys.ts';
 import { resetKeyUse } from './service/service-state.ts';
@@ -79,7 +79,7 @@ const NOTHING: InitialState = {
  * What a mock with the option `setup` contains. The setup is applied to another mock: a later reset copies the result, so that
  * it cannot fail because of an adapter in use.
  */
-export function initialState(options: CheckedOptions): InitialState {
+export function initialState(options: CheckedMockOptions): InitialState {
   const { setup } = options;
   if (setup === undefined) return NOTHING;
   const trial = createCore(options, NOTHING);

@@ -10,7 +10,7 @@ import type { ParsedRequest } from './http/parse-request.ts';
 import { createAssumptionCheck, createRouter, type EmulatedService } from './http/respond.ts';
 import { quotaResponder } from './http/responders.ts';
 import { Journal, type PatternOf } from './journal/journal.ts';
-import type { CheckedOptions } from './mock-options.ts';
+import type { CheckedMockOptions } from './mock-options.ts';
 import { within } from './mock-server-error.ts';
 import { createLatestResponder } from './rates/latest.ts';
 import type { SetUsage } from './service/keys.ts';
@@ -23,7 +23,7 @@ import type { Snapshot } from './state/snapshot.ts';
  * `MockScope` has the methods.
  */
 export interface MockCore extends EmulatedService {
-  readonly options: CheckedOptions;
+  readonly options: CheckedMockOptions;
   /** Name of the space; `undefined` for the mock itself. */
   readonly name: string | undefined;
   readonly parent: MockCore | undefined;
@@ -50,7 +50,7 @@ export interface InitialState extends Pick<ServiceState, 'stubs' | 'lastStub' | 
 }
 
 /** Creates a mock with an empty state. */
-export function createCore(options: CheckedOptions, initial: InitialState): MockCore {
+export function createCore(options: CheckedMockOptions, initial: InitialState): MockCore {
   const sockets = new SocketUse();
   return assembleCore({
     options,
@@ -67,7 +67,7 @@ export function createCore(options: CheckedOptions, initial: InitialState): Mock
 }
 
 /** The option `behaviour` overrides the switches of the setup. */
-function initialBehaviour({ behaviour, unsafe, setup = {} }: CheckedOptions): Behaviour {
+function initialBehaviour({ behaviour, unsafe, setup = {} }: CheckedMockOptions): Behaviour {
   const { behaviour: ofSetup = {} } = setup;
   return within('setup', () => new Behaviour(ofSetup, { unsafe })).copy(behaviour);
 }

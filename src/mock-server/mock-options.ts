@@ -92,14 +92,15 @@ function isOrigin(text: string): boolean {
 }
 
 /** The options with their defaults, checked. */
-export interface CheckedOptions extends Readonly<Omit<z.output<typeof optionsShape>, 'latest' | 'replay' | 'setup'>> {
+export interface CheckedMockOptions
+  extends Readonly<Omit<z.output<typeof optionsShape>, 'latest' | 'replay' | 'setup'>> {
   /** The options `latest` and `replay`. */
   readonly defaultStubs: readonly StubRecord[];
   readonly setup: Setup | undefined;
 }
 
 /** Throws for an unknown option or an invalid value. */
-export function checkOptions(options: MockServerOptions): CheckedOptions {
+export function checkOptions(options: MockServerOptions): CheckedMockOptions {
   const description = { place: '', what: 'an option of createMockServer' };
   const { latest, replay, setup, ...rest } = checkedInput(optionsShape, options, description);
   if (latest !== undefined && replay !== undefined) {

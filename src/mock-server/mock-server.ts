@@ -11,7 +11,7 @@ import { createHandler } from './handle.ts';
 import type { HandleRequest } from './http/mock-message.ts';
 import { initialState, startState } from './initial-state.ts';
 import { closeCore, createCore, type MockCore } from './mock-core.ts';
-import { type CheckedOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
+import { type CheckedMockOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
 import { MockScope } from './mock-scope.ts';
 import type { CreatedKey } from './service/keys.ts';
 import { openSpace, type Space, type SpaceOptions } from './spaces.ts';
@@ -35,7 +35,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
   #stopListening: (() => void) | undefined;
   #closeMsw: (() => void) | undefined;
 
-  constructor(options: CheckedOptions) {
+  constructor(options: CheckedMockOptions) {
     const core = createCore(options, initialState(options));
     super(core);
     this.#core = core;
@@ -146,6 +146,6 @@ export class MockServer extends MockScope implements AsyncDisposable {
 }
 
 /** Outside the class: esbuild changes the name of a class that refers to itself. */
-function newMock(options: CheckedOptions): MockServer {
+function newMock(options: CheckedMockOptions): MockServer {
   return new MockServer(options);
 }

@@ -41,14 +41,14 @@ export type SwitchDomain =
 
 export const NOT_REACHED = 'the budget was used up before this step';
 
-type About<Value> = Pick<Switch<Value>, 'why' | 'lenient' | 'hostile' | 'notObserved'> & {
+type SwitchTexts<Value> = Pick<Switch<Value>, 'why' | 'lenient' | 'hostile' | 'notObserved'> & {
   readonly notShown: NotShown;
 };
 
 /** A switch with a fixed list of values; the first is the default. */
 export function enumSwitch<const Value extends string | number | boolean | null>(
   values: readonly [Value, ...Value[]],
-  about: About<NoInfer<Value>>,
+  about: SwitchTexts<NoInfer<Value>>,
 ): Switch<Value> {
   return assumed(values, about, { kind: 'list', values });
 }
@@ -56,7 +56,7 @@ export function enumSwitch<const Value extends string | number | boolean | null>
 /** A switch that takes a whole number, or `null` for none where `null` is the default or among the alternatives. */
 export function numberSwitch<Value extends number | null>(
   values: readonly [Value, ...Value[]],
-  { min, ...about }: About<NoInfer<Value>> & { readonly min: number },
+  { min, ...about }: SwitchTexts<NoInfer<Value>> & { readonly min: number },
 ): Switch<Value> {
   return assumed(values, about, { kind: 'number', min, isNullable: values.some((value) => value === null) });
 }
@@ -64,14 +64,14 @@ export function numberSwitch<Value extends number | null>(
 /** A switch that takes any text matching `pattern`. */
 export function textSwitch(
   values: readonly [string, ...string[]],
-  { pattern, ...about }: About<string> & { readonly pattern: RegExp },
+  { pattern, ...about }: SwitchTexts<string> & { readonly pattern: RegExp },
 ): Switch<string> {
   return assumed(values, about, { kind: 'text', pattern });
 }
 
 function assumed<Value>(
   [first, ...alternatives]: readonly [Value, ...Value[]],
-  about: About<Value>,
+  about: SwitchTexts<Value>,
   domain: SwitchDomain,
 ): Switch<Value> {
   const accepts = (value: unknown): value is Value => isIn(domain, value);

@@ -10,7 +10,7 @@ import {
   type MockClock,
   parseInstant,
 } from './clock.ts';
-import { RealClock } from './real-clock.ts';
+import { RealTimeClock } from './real-clock.ts';
 import { SocketUse, VirtualClock } from './virtual-clock.ts';
 
 /** The public clock: it also advances to times of the service, and never moves back. */
@@ -76,6 +76,7 @@ const VIRTUAL_START = '2026-01-15T00:00:00.000Z';
 /** Creates the clock of the option `clock`. */
 export function createClock(option: 'real' | 'virtual' | ClockOptions, sockets = new SocketUse()): DrivenClock {
   const { mode, now, autoAdvance = true, frozen = false } = checkedClockOptions(option);
-  if (mode === 'real') return new RealClock(now === undefined ? undefined : parseInstant('clock.now', now), { frozen });
+  if (mode === 'real')
+    return new RealTimeClock(now === undefined ? undefined : parseInstant('clock.now', now), { frozen });
   return new VirtualClock(parseInstant('clock.now', now ?? VIRTUAL_START), { autoAdvance, frozen, sockets });
 }

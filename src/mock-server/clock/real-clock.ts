@@ -3,7 +3,7 @@ import { LONGEST_TIMER_MS, nextTurn } from './event-loop.ts';
 import { TimerQueue } from './timer-queue.ts';
 
 /** A clock that follows real time, from now or from another time. */
-export class RealClock implements DrivenClock {
+export class RealTimeClock implements DrivenClock {
   readonly mode = 'real';
   readonly autoAdvance = false;
   readonly #timers = new TimerQueue();

@@ -17,12 +17,12 @@ export interface ParsedRequest {
   /** Query as sent, without the question mark. It is not parsed, because the responses to most requests are found by it. */
   readonly query: string;
   /** The API keys in the request: in the header, in the query, or in both. */
-  readonly credentials: readonly Credential[];
+  readonly credentials: readonly SentCredential[];
   readonly recorded: RecordedRequest;
 }
 
 /** An API key in a request. The key itself is not stored. */
-export interface Credential {
+export interface SentCredential {
   readonly transport: 'bearer' | 'header' | 'query';
   /** SHA-256 in hexadecimal. */
   readonly hash: string;
@@ -81,14 +81,14 @@ export function parametersOf({ query }: Target): URLSearchParams {
 }
 
 /** Reads the three documented forms: `Bearer <key>`, the bare key, and `?api_key=<key>`. */
-function credentialsOf(authorization: string, inQuery = ''): readonly Credential[] {
+function credentialsOf(authorization: string, inQuery = ''): readonly SentCredential[] {
   const fromHeader = headerCredential(authorization);
   if (inQuery === '') return fromHeader === undefined ? [] : [fromHeader];
   const fromQuery = credential('query', inQuery);
   return fromHeader === undefined ? [fromQuery] : [fromHeader, fromQuery];
 }
 
-function headerCredential(value: string): Credential | undefined {
+function headerCredential(value: string): SentCredential | undefined {
   const trimmed = value.trim();
   if (trimmed === '') return undefined;
   // The names of schemes ignore case (RFC 9110 §11.1).
@@ -96,7 +96,7 @@ function headerCredential(value: string): Credential | undefined {
   return scheme === undefined ? credential('header', trimmed) : credential('bearer', trimmed.slice(scheme.length));
 }
 
-function credential(transport: Credential['transport'], key: string): Credential {
+function credential(transport: SentCredential['transport'], key: string): SentCredential {
   return { transport, hash: hashOf(key), isWellFormed: API_KEY.test(key) };
 }
 
@@ -116,17 +116,14 @@ function keysInQuery(query: string): readonly string[] {
 const MAY_HAVE_PARAMETER = /api_key|%(?:61|70|69|5f|6b|65|79)/i;
 
 function recordedQuery(query: string): RecordedValues {
-  const values = new Map<string, string[]>();
+  const values = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(query)) {
     const shown = recordedParameter(name, value);
     const shownName = redactKeys(name);
     const earlier = values.get(shownName);
-    if (earlier === undefined) values.set(shownName, [shown]);
-    else earlier.push(shown);
+    values.set(shownName, earlier === undefined ? shown : [earlier, shown].flat());
   }
-  return Object.fromEntries(
-    Array.from(values, ([name, [first = '', ...more]]) => [name, more.length === 0 ? first : [first, ...more]]),
-  );
+  return Object.fromEntries(values);
 }
 
 function textOf(body: Uint8Array): string | undefined {

@@ -6,13 +6,13 @@ import type { SwitchName } from '../behaviour/switches.ts';
 import { plainPath } from '../matching/request-pattern.ts';
 import type { RecordedRequest } from '../redact-keys.ts';
 import { keysAboveCap } from '../service/accounts.ts';
-import { type Decision, decide } from '../service/decide.ts';
+import { decide } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 import type { KeyRecord, ServiceContext, ServiceState } from '../service/service-state.ts';
 import { findStub, nearStubs, stubResponse } from '../stubs/mock-stubs.ts';
 import type { StubRecord } from '../stubs/stub-schemas.ts';
 import type { MockResponse, RequestFacts } from './mock-message.ts';
-import type { Credential, ParsedRequest } from './parse-request.ts';
+import type { ParsedRequest, SentCredential } from './parse-request.ts';
 import { exampleResponder, type Responder } from './responders.ts';
 import {
   type AuthenticationRefusal,
@@ -21,12 +21,11 @@ import {
   errorResponse,
   internalError,
   isPreflight,
+  limitRefusal,
   methodRefusal,
   optionsResponse,
   preflightResponse,
-  quotaRefusal,
   rateHeaders,
-  rateRefusal,
   unknownRoute,
   withEtag,
 } from './responses.ts';
@@ -60,7 +59,7 @@ export function identified(
   return {
     ...recorded,
     at: now(),
-    operation: operationOf(findRoute(recorded.method, path))?.id,
+    operation: findRoute(recorded.method, path).operation?.id,
     keyId: chosen && state.keysByHash.get(chosen.hash)?.id,
     keyTransport: chosen?.transport,
   };
@@ -80,7 +79,7 @@ export function respond(service: EmulatedService, request: ParsedRequest): MockR
   const { used } = switches;
   const response = checkAssumptions?.(decided, used) ?? decided;
   const isUnknownRoute = route.kind === 'unknown' && stub === undefined;
-  const facts = { ...decided.facts, at, operation: operationOf(route)?.id, isUnknownRoute, switches: used };
+  const facts = { ...decided.facts, at, operation: route.operation?.id, isUnknownRoute, switches: used };
   return completed({ ...response, facts }, method, at);
 }
 
@@ -131,10 +130,6 @@ function unknownPath({ service, identity }: RoutedRequest, nearest: string | und
   return unknownRoute(nearest, identity && nearStubs(service.state.stubs, identity));
 }
 
-function operationOf(route: RouteMatch): Operation | undefined {
-  return route.kind === 'unknown' ? undefined : route.operation;
-}
-
 /** Second step: authenticates the request. */
 function respondToCaller(routed: RoutedRequest): MockResponse {
   const { service, switches, request, at } = routed;
@@ -148,8 +143,10 @@ function respondToCaller(routed: RoutedRequest): MockResponse {
 
 /** Third step: checks both limits. */
 function respondToKey(routed: RoutedRequest, key: KeyRecord, keyTransport: RequestFacts['keyTransport']): MockResponse {
-  const { at, switches, request } = routed;
-  const operation = meteredOperation(routed);
+  const { at, switches, request, route } = routed;
+  // A stub for another method, such as POST, is part of no operation.
+  const isMetered = route.kind === 'operation' || request.recorded.method === 'HEAD';
+  const operation = isMetered ? route.operation : undefined;
   const leftMs = key.retryAt - at;
   const decision = decide(
     {
@@ -163,26 +160,10 @@ function respondToKey(routed: RoutedRequest, key: KeyRecord, keyTransport: Reque
     switches,
   );
   const { rate, quota } = decision;
-  const response = responseOf(decision, routed);
+  const response = decision.kind === 'served' ? decision.response : limitRefusal(decision, switches, at);
   const headers = { ...response.headers, ...rateHeaders(rate, at, switches) };
   const earlyByMs = leftMs > 0 ? leftMs : undefined;
   return { ...response, headers, facts: { keyId: key.id, keyTransport, rate, quota, earlyByMs } };
-}
-
-/** The operation whose limits apply. A stub for another method, such as POST, is part of none. */
-function meteredOperation({ route, request }: RoutedRequest): Operation | undefined {
-  return route.kind === 'operation' || request.recorded.method === 'HEAD' ? operationOf(route) : undefined;
-}
-
-function responseOf(decision: Decision<MockResponse>, { switches, at }: RoutedRequest): MockResponse {
-  switch (decision.kind) {
-    case 'served':
-      return decision.response;
-    case 'rate-limited':
-      return rateRefusal(decision, switches);
-    case 'quota-exhausted':
-      return quotaRefusal(decision, switches, at);
-  }
 }
 
 function respondWithinLimits(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): MockResponse {
@@ -212,9 +193,9 @@ type Authentication =
 
 /** Chooses the credential of a request. `'several'`: the switch refuses a request with more than one. */
 function chosenCredential(
-  [first, second]: readonly Credential[],
+  [first, second]: readonly SentCredential[],
   behaviour: Switches,
-): Credential | 'several' | undefined {
+): SentCredential | 'several' | undefined {
   if (first === undefined || second === undefined) return first;
   return { header: first, query: second, refused: 'several' as const }[behaviour.use('severalCredentials')];
 }
@@ -222,7 +203,7 @@ function chosenCredential(
 /** Finds the key of a credential by its hash. */
 function authenticateKey(
   state: ServiceState,
-  credential: Credential | 'several' | undefined,
+  credential: SentCredential | 'several' | undefined,
   { behaviour, at }: { readonly behaviour: Switches; readonly at: number },
 ): Authentication {
   if (credential === undefined) return { refusedBy: 'missingKey', why: 'the request has no API key' };
@@ -234,18 +215,18 @@ function authenticateKey(
   if (key.revokedAt !== undefined && at >= key.revokedAt + behaviour.use('revocationDelayMs')) {
     return { key, refusedBy: 'revokedKey', why: `${key.id} is revoked` };
   }
-  if (isAboveCap(key, behaviour) && behaviour.use('overCapKeys') === 'block') {
+  // Every plan allows one key, and most accounts have one.
+  if (key.account.activeKeys > 1 && isBlocked(key, behaviour)) {
     return { key, refusedBy: 'revokedKey', why: `${key.id} is above the cap of the ${key.account.plan} plan` };
   }
   return { key };
 }
 
-/** Every plan allows one key, and most accounts have one. */
-function isAboveCap(key: KeyRecord, behaviour: Switches): boolean {
-  return key.account.activeKeys > 1 && keysAboveCap(key.account, behaviour).includes(key);
+function isBlocked(key: KeyRecord, behaviour: Switches): boolean {
+  return keysAboveCap(key.account, behaviour).includes(key) && behaviour.use('overCapKeys') === 'block';
 }
 
-function unknownKey({ isWellFormed }: Credential): Authentication {
+function unknownKey({ isWellFormed }: SentCredential): Authentication {
   return isWellFormed
     ? { refusedBy: 'unknownKey', why: 'this mock never created this key' }
     : { refusedBy: 'malformedKey', why: 'the credential does not look like an API key' };
@@ -255,7 +236,7 @@ function unknownKey({ isWellFormed }: Credential): Authentication {
 export type RouteMatch =
   | ({ readonly kind: 'operation' | 'wrong-method' } & FoundOperation<Operation>)
   /** `nearest`: the most similar path. */
-  | { readonly kind: 'unknown'; readonly nearest: string | undefined };
+  | { readonly kind: 'unknown'; readonly operation?: never; readonly nearest: string | undefined };
 
 export type FindRoute = (method: string, path: string) => RouteMatch;
 

@@ -4,6 +4,7 @@ import type { Switches } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
 import { MockServerError, thrownText } from '../mock-server-error.ts';
+import { redactKeys } from '../redact-keys.ts';
 import type { Decision, RateUse } from '../service/decide.ts';
 import { WINDOW_MS } from '../service/rate-windows.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
@@ -99,6 +100,15 @@ export function completed(response: MockResponse, method: string, now: number): 
 
 type Refused<Kind extends Decision<unknown>['kind']> = Extract<Decision<unknown>, { readonly kind: Kind }>;
 
+/** The refusal of a request that exceeds one of the limits. */
+export function limitRefusal(
+  decision: Refused<'rate-limited' | 'quota-exhausted'>,
+  switches: Switches,
+  now: number,
+): MockResponse {
+  return decision.kind === 'rate-limited' ? rateRefusal(decision, switches) : quotaRefusal(decision, switches, now);
+}
+
 /** The switch that defines how a request is refused, and the reason in words. */
 export interface AuthenticationRefusal {
   readonly refusedBy: Extract<SwitchName, 'missingKey' | 'malformedKey' | 'unknownKey' | 'revokedKey'>;
@@ -119,7 +129,7 @@ export function authenticationRefusal({ refusedBy, why }: AuthenticationRefusal,
 }
 
 /** 429 `rate_limited` with Retry-After, as documented. */
-export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, switches: Switches): MockResponse {
+function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, switches: Switches): MockResponse {
   return errorResponse({
     status: 429,
     code: 'rate_limited',
@@ -130,7 +140,7 @@ export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, switches:
 }
 
 /** The monthly quota is used up. */
-export function quotaRefusal({ quota }: Refused<'quota-exhausted'>, switches: Switches, now: number): MockResponse {
+function quotaRefusal({ quota }: Refused<'quota-exhausted'>, switches: Switches, now: number): MockResponse {
   const isTimed = switches.use('quotaRetryAfter') === 'until-reset';
   const resetsAt = new Date(quota.resetsAt).toISOString();
   return errorResponse({
@@ -166,7 +176,7 @@ export function internalError(error: unknown): MockResponse {
     status: 500,
     code: 'internal_error',
     message: error instanceof MockServerError ? error.message : 'The mock server failed to process the request.',
-    why: thrownText(error),
+    why: redactKeys(thrownText(error)), // can be the error of a handler of the test
   });
 }
 

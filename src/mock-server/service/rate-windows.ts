@@ -113,7 +113,8 @@ class SlidingLog implements RateWindow {
 
   count(limit: number, now: number): void {
     // A list created with its first element takes a sixth of the memory of one that grows by `push`.
-    if (this.used(limit, now) === 0) this.#times = [now];
+    this.#forget(now);
+    if (this.#times.length === this.#first) this.#times = [now];
     else this.#times.push(now);
     // Refused requests may count too. Those before the newest `limit` requests have no effect.
     this.#first = Math.max(this.#first, this.#times.length - limit);
@@ -125,8 +126,8 @@ class SlidingLog implements RateWindow {
   }
 
   fullAt(_limit: number, now: number): number {
-    this.#forget(now);
-    return (this.#times.at(-1) ?? now) + WINDOW_MS;
+    const last = this.#times.at(-1) ?? now;
+    return (last + WINDOW_MS > now ? last : now) + WINDOW_MS;
   }
 
   save(): readonly number[] {

@@ -25,7 +25,7 @@ export function Select({ options, chosen, choose, ...attributes }: SelectProps) 
   </select>`;
 }
 
-interface SectionProps {
+interface FrameProps {
   readonly title: string;
   readonly hint?: string;
   /** Beside the title. */
@@ -36,7 +36,7 @@ interface SectionProps {
 }
 
 /** A part of the page. */
-export function Section({ title, hint, actions, isWide = false, children }: SectionProps) {
+export function Section({ title, hint, actions, isWide = false, children }: FrameProps) {
   const id = title.toLowerCase().replaceAll(' ', '-');
   return html`<section class=${isWide ? 'card wide' : 'card'} aria-labelledby=${id}>
     <div class="row between"><div class="grow"><h2 id=${id}>${title}</h2>${hint && html`<p class="hint">${hint}</p>`}</div>

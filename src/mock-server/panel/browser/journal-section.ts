@@ -73,13 +73,13 @@ function distinct(values: readonly string[]): string[] {
   return Array.from(new Set(values));
 }
 
-interface EntryRowProps extends Pick<SectionProps, 'entries' | 'view'> {
+interface RequestRowProps extends Pick<SectionProps, 'entries' | 'view'> {
   readonly entry: JournalEntry;
   readonly isOpen: boolean;
   readonly toggle: (number: number) => void;
 }
 
-function EntryRow({ entry, entries, view, isOpen, toggle }: EntryRowProps) {
+function EntryRow({ entry, entries, view, isOpen, toggle }: RequestRowProps) {
   const { number, at, method, status, why, earlyByMs, switches } = entry;
   const id = `request-${number}`;
   return html`<li class=${isOpen ? 'entry open' : 'entry'}>

@@ -68,7 +68,7 @@ function schemaIn<Schema>(api: ApiDescription | undefined, path: string): Schema
 }
 
 /** Returns a function that ends it. */
-function followMock(scope: string, load: () => Promise<void>, setEntries: Change): () => void {
+function followMock(scope: string, load: () => Promise<void>, setEntries: ChangeEntries): () => void {
   const end = new AbortController();
   const loadOnce = oneAtATime(load, end.signal);
   // The stream ends with its space, and another space can have the name. `load` shows the errors.
@@ -117,7 +117,7 @@ async function readView(scope: string): Promise<MockView> {
   return { clock, accounts, keys, switches, faults, stubs };
 }
 
-type Change = (update: (entries: readonly JournalEntry[]) => readonly JournalEntry[]) => void;
+type ChangeEntries = (update: (entries: readonly JournalEntry[]) => readonly JournalEntry[]) => void;
 
 interface Following {
   readonly signal: AbortSignal;
@@ -125,7 +125,7 @@ interface Following {
 }
 
 /** Many requests at once become one change of the page. */
-async function followEntries(scope: string, change: Change, { signal, onShown }: Following): Promise<void> {
+async function followEntries(scope: string, change: ChangeEntries, { signal, onShown }: Following): Promise<void> {
   let fresh: JournalEntry[] = [];
   const show = () => {
     const newest = fresh.reverse();
