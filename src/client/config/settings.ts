@@ -12,9 +12,7 @@ import { type SteadyTime, steadyTime } from '../time/clock.ts';
 import { defaultTransport, undiciTransport } from '../transport/default-transport.ts';
 import { fetchTransport, type Transport } from '../transport/transport.ts';
 import { oneOf, refuse } from './checks.ts';
-import { type CacheSettings, defaultOptions, type OptionsOf, readOptions } from './option-table.ts';
-
-type CheckedOptions = OptionsOf<'client'>;
+import { type CacheSettings, type CheckedOptions, readClientOptions, readOptions } from './option-table.ts';
 
 /** The options of a client, checked and complete. */
 export interface ClientSettings extends Omit<CheckedOptions, 'baseUrl' | 'apiKey' | 'deadlineMs' | SentBy> {
@@ -38,7 +36,7 @@ export function resolveOptions(options: AnyOptions & { readonly baseUrl: string 
 export function resolveOptions(options: AnyOptions): OpenSettings;
 export function resolveOptions(options: AnyOptions): OpenSettings {
   refuseBareKey(options);
-  const given = { ...defaultOptions(), ...readOptions('client', options) };
+  const given = readClientOptions(options);
   // Before environment variables are read, which a browser does not have.
   refuseBrowser();
   const { clock } = given;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { Agent } from 'undici';
 import { expect, test } from 'vitest';
-import { defaultOptions } from '../../../src/client/config/option-table.ts';
+import { readClientOptions } from '../../../src/client/config/option-table.ts';
 import { resolveCall, resolveOptions } from '../../../src/client/config/settings.ts';
 import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
@@ -46,7 +46,8 @@ const DOCUMENTED = ['options.ts', 'api-call.ts'].flatMap((file) => {
 const known = DOCUMENTED.filter(([, text]) => !/^(?:undefined|process)/.test(text));
 
 test.each(known)('the default of %s is %s, as documented', (name, text) => {
-  const byDefault = (defaultOptions() as Readonly<Record<string, unknown>>)[name];
+  const call = resolveCall({}, resolveOptions(given)).settings;
+  const byDefault = { ...call, ...readClientOptions({}) }[name];
 
   expect(JSON.stringify(byDefault)).toBe(JSON.stringify(runInNewContext(`(${text})`)));
 });
