@@ -17,7 +17,7 @@ export type OperationQuery<Id extends OperationId> = OperationTypes[Id]['query']
 export type OperationData<Id extends OperationId> = OperationTypes[Id]['data'];
 
 /** One value of a query parameter; a list is sent as repeated names. */
-export type ParameterValue = string | number | boolean | readonly (string | number | boolean)[] | undefined;
+export type QueryParameter = string | number | boolean | readonly (string | number | boolean)[] | undefined;
 
 /** Options of `get()`. */
 export interface GetOptions extends CallOptions {
@@ -27,7 +27,7 @@ export interface GetOptions extends CallOptions {
    * @default undefined
    * @example { base: 'EUR' }
    */
-  readonly query?: Readonly<Record<string, ParameterValue>> | undefined;
+  readonly query?: Readonly<Record<string, QueryParameter>> | undefined;
 }
 
 /** The endpoint of an operation, with its parameters checked. @throws ConfigError that names the parameter. */

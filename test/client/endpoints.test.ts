@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { operationEndpoint, pathEndpoint } from '../../src/client/endpoints.ts';
-import { ConfigError } from '../../src/client/index.ts';
+import { buildOperationTarget, checkPath, operationEndpoint, pathEndpoint } from '../../src/client/endpoints.ts';
+import { ConfigError } from '../../src/client/errors/errors.ts';
+import type { Operation, Parameter } from '../../src/generated/operations.ts';
+import { API_KEY, success } from '../helpers/service-replies.ts';
+import { errorOf, testClient } from '../helpers/test-client.ts';
 
 test('an endpoint has its path and whether it uses quota', () => {
   expect(operationEndpoint('latest', { base: 'EUR' })).toMatchObject({
@@ -44,4 +47,177 @@ test('URLSearchParams as a query are rejected by name', () => {
   expect(() => operationEndpoint('latest', query)).toThrow(
     new ConfigError('query: expected an object of parameters, got URLSearchParams (object)'),
   );
+});
+
+const period: Operation = {
+  id: 'period',
+  method: 'GET',
+  path: '/api/v1/{base}/{from}..{to}',
+  summary: '',
+  description: '',
+  query: 'named',
+  parameters: [
+    parameter('base', { in: 'path', required: true }),
+    parameter('from', { in: 'path', required: true }),
+    parameter('to', { in: 'path', required: true }),
+    parameter('symbols', { list: 'comma' }),
+    parameter('places', { list: 'repeated', types: ['integer'] }),
+    parameter('amount', { types: ['number'] }),
+  ],
+  consumesQuota: true,
+  worksWhenQuotaExhausted: false,
+  example: undefined,
+  errors: [],
+};
+const required = { base: 'EUR', from: '2026-01-01', to: '2026-02-01' };
+
+test.each([
+  [{}, '/api/v1/EUR/2026-01-01..2026-02-01'],
+  [{ base: 'a/b ä?' }, '/api/v1/a%2Fb%20%C3%A4%3F/2026-01-01..2026-02-01'],
+  [{ base: 'v1.0', from: '1.5' }, '/api/v1/v1.0/1%2E5..2026-02-01'],
+  [{ symbols: ['EUR', 'GBP'] }, '/api/v1/EUR/2026-01-01..2026-02-01?symbols=EUR%2CGBP'],
+  [{ places: [2, 4], amount: 1.5 }, '/api/v1/EUR/2026-01-01..2026-02-01?places=2&places=4&amount=1.5'],
+  [{ amount: undefined }, '/api/v1/EUR/2026-01-01..2026-02-01'],
+])('%j is sent as %s', (values, target) => {
+  expect(buildOperationTarget(period, { ...required, ...values })).toBe(target);
+});
+
+test.each([
+  [{ base: '' }, "'base': expected a value that is not empty"],
+  [{ base: '..' }, "'.' and '..' are not valid values"],
+  [{ base: '\ud800' }, "'base': contains half a surrogate pair"],
+  [{ symbols: ['EUR,GBP'] }, "'symbols': expected values without a comma"],
+  [{ symbols: [] }, "'symbols': expected at least one value, got an empty list"],
+  [{ places: [] }, "'places': expected at least one value, got an empty list"],
+  [{ amount: Number.NaN }, "query: 'amount' must be a string, a finite number"],
+])('rejects %j: %s', (values, message) => {
+  expect(() => buildOperationTarget(period, { ...required, ...values })).toThrow(message);
+});
+
+function parameter(name: string, rest: Partial<Parameter>): Parameter {
+  return {
+    ...{ name, in: 'query', description: '', required: false, type: 'string', types: ['string'], example: undefined },
+    ...rest,
+  };
+}
+
+test.each([
+  [undefined, '/p'],
+  [{}, '/p'],
+  [{ base: undefined }, '/p'],
+  [{ base: 'EUR' }, '/p?base=EUR'],
+  [{ base: 'EUR', amount: 1.5, all: true }, '/p?base=EUR&amount=1.5&all=true'],
+  [{ symbols: ['USD', 'JPY'] }, '/p?symbols=USD&symbols=JPY'],
+  [{ symbols: ['USD', undefined] }, '/p?symbols=USD'],
+  [{ symbols: [] }, '/p'],
+  [{ base: '' }, '/p?base='],
+  [{ q: 'a&b=c d#é' }, '/p?q=a%26b%3Dc+d%23%C3%A9'],
+  [{ q: 'line\r\nbreak' }, '/p?q=line%0D%0Abreak'],
+  [Object.create(null, { base: { value: 'EUR', enumerable: true } }), '/p?base=EUR'],
+])('%j is sent as %s', (query, target) => {
+  expect(pathEndpoint('/p', query).target).toBe(target);
+});
+
+test.each([
+  [{ base: null }, "'base'"],
+  [{ base: Number.NaN }, "'base'"],
+  [{ base: Number.POSITIVE_INFINITY }, "'base'"],
+  [{ base: {} }, "'base'"],
+  [{ base: ['EUR', ['USD']] }, "'base'"],
+  [{ base: () => 'EUR' }, "'base'"],
+  [{ base: 1n }, "'base'"],
+  [{ base: Symbol('EUR') }, "'base'"],
+  [{ api_key: 'x' }, "'api_key' cannot be set"],
+  [{ API_KEY: 'x' }, "'api_key' cannot be set"],
+])('rejects the query %o', (query, problem) => {
+  expect(() => pathEndpoint('/p', query as never)).toThrow(ConfigError);
+  expect(() => pathEndpoint('/p', query as never)).toThrow(problem);
+});
+
+test.each([
+  ['text', 'EUR'],
+  ['null', null],
+  ['a list', ['EUR']],
+  ['a number', 5],
+  ['URLSearchParams', new URLSearchParams({ base: 'EUR' })],
+  ['a Map', new Map([['base', 'EUR']])],
+  ['a Date', new Date(0)],
+  ['a function', () => ({ base: 'EUR' })],
+])('rejects %s as a query', (_, query) => {
+  expect(() => pathEndpoint('/p', query as never)).toThrow(ConfigError);
+  expect(() => pathEndpoint('/p', query as never)).toThrow(/^query: expected an object/);
+});
+
+test.each(['/', '/api/v1/latest', '/api/v1/rates/EUR', '/a.b/..c', '/a%20b', '/a:b@c'])(
+  'accepts the path %s',
+  (path) => {
+    expect(checkPath(path)).toBe(path);
+  },
+);
+
+test('percent-encodes characters that are not valid in a request line', () => {
+  expect(checkPath('/api/v1/měna/€"<>')).toBe('/api/v1/m%C4%9Bna/%E2%82%AC%22%3C%3E');
+});
+
+test.each([
+  '',
+  'api/v1/latest',
+  'https://elsewhere.test/',
+  '//elsewhere.test/',
+  '/\\elsewhere.test/',
+  '/a?b=c',
+  '/a#b',
+  '/a b',
+  '/a\tb',
+  '/a\nb',
+  '/../admin',
+  '/a/..',
+  '/a/./b',
+  '/a/%2e%2E/b',
+  '/a/.%2e',
+  '/..%2fadmin',
+  '/%2e%2e%2fadmin',
+  '/%2E%2e/admin',
+  '/a%2f..%2fadmin',
+  '/..%5cadmin',
+  '/..%255cadmin',
+  '/%252e%252e%252fadmin',
+  '/..;/admin',
+  '/..;a=b/admin',
+  '/%2e%2e%3b/admin',
+  '/.%2f',
+  '/a\u0000b',
+  '/\u007f',
+  undefined,
+  null,
+  42,
+  {},
+])('rejects the path %j', (path) => {
+  expect(() => checkPath(path)).toThrow(ConfigError);
+  expect(() => checkPath(path)).toThrow(/^path: /);
+});
+
+test('rejects a path without showing the key in it', () => {
+  expect(() => checkPath(`latest/${API_KEY}`)).not.toThrow('89abcdef');
+});
+
+test.each(['timeoutMs', 'deadlineMs', 'maxRetries', 'onLimit', 'maxAgeMs'])(
+  'rejects the call option %s in a query, without a request',
+  async (name) => {
+    const { fx, fetch } = testClient(success());
+
+    for (const call of [() => fx.latest({ [name]: 1 }), () => fx.get('/x', { query: { [name]: 1 } })]) {
+      const error = await errorOf(call());
+      expect(error).toMatchObject({
+        kind: 'config',
+        message: expect.stringContaining(`fx.latest(query, { ${name} })`),
+      });
+    }
+
+    expect(fetch.requests).toEqual([]);
+  },
+);
+
+test.each(['priority', 'signal', 'schema'])('sends a parameter named %s, which a service may have', (name) => {
+  expect(pathEndpoint('/x', { [name]: 'a' }).target).toBe(`/x?${name}=a`);
 });

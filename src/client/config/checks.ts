@@ -3,14 +3,16 @@ import { ConfigError } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
 
 /** Returns a valid value. @throws ConfigError that names the option, the value and what was expected */
-export type Check<Value> = (option: string, value: unknown) => Value;
+export type OptionCheck<Value> = (option: string, value: unknown) => Value;
 
-export function valid<Value>(expected: string, accepts: (value: unknown) => boolean): Check<Value> {
+export function valid<Value>(expected: string, accepts: (value: unknown) => boolean): OptionCheck<Value> {
   // The function has checked that it is one.
   return (option, value) => (accepts(value) ? (value as Value) : refuse(option, value, expected));
 }
 
-export function oneOf<const Values extends readonly (string | false)[]>(...values: Values): Check<Values[number]> {
+export function oneOf<const Values extends readonly (string | false)[]>(
+  ...values: Values
+): OptionCheck<Values[number]> {
   return valid(values.map(literal).join(' or '), (value) => values.some((one) => one === value));
 }
 
@@ -34,28 +36,31 @@ export function countFrom(least: number): NumberKind {
 }
 
 /** A number of that kind, or one of the other values. */
-export function numberOf(kind: NumberKind): Check<number>;
+export function numberOf(kind: NumberKind): OptionCheck<number>;
 export function numberOf<const Other extends string | false>(
   kind: NumberKind,
   ...others: readonly [Other, ...Other[]]
-): Check<number | Other>;
-export function numberOf({ expected, accepts }: NumberKind, ...others: readonly (string | false)[]): Check<unknown> {
+): OptionCheck<number | Other>;
+export function numberOf(
+  { expected, accepts }: NumberKind,
+  ...others: readonly (string | false)[]
+): OptionCheck<unknown> {
   const isOther = (value: unknown) => others.some((one) => one === value);
   return valid([expected, ...others.map(literal)].join(', or '), (value) =>
     typeof value === 'number' ? accepts(value) : isOther(value),
   );
 }
 
-export function truth(): Check<boolean> {
+export function truth(): OptionCheck<boolean> {
   return valid('true or false', (value) => typeof value === 'boolean');
 }
 
-export function callable<Fn>(): Check<Fn> {
+export function callable<Fn>(): OptionCheck<Fn> {
   return valid('a function', (value) => typeof value === 'function');
 }
 
 /** An object with these methods. */
-export function having<Value>(expected: string, ...methods: readonly (keyof Value & string)[]): Check<Value> {
+export function having<Value>(expected: string, ...methods: readonly (keyof Value & string)[]): OptionCheck<Value> {
   return valid(expected, (value) => methods.every((name) => typeof memberOf(value, name) === 'function'));
 }
 

@@ -10,12 +10,12 @@ import type { Middleware } from '../steps/intercept.ts';
 import { type Clock, realClock } from '../time/clock.ts';
 import type { FetchLike } from '../transport/transport.ts';
 import {
-  type Check,
   callable,
   countFrom,
   having,
   MS,
   numberOf,
+  type OptionCheck,
   oneOf,
   POSITIVE_MS,
   refuse,
@@ -27,7 +27,7 @@ import {
 import { MemoryStore } from './memory-store.ts';
 
 interface Row<Value> {
-  readonly check: Check<unknown>;
+  readonly check: OptionCheck<unknown>;
   readonly default?: Exclude<Value, undefined>;
   readonly isRequired?: true;
 }
@@ -56,7 +56,7 @@ const QUOTA_GUARD = {
   onLow: { check: callable<QuotaGuardOptions['onLow']>() },
 } as const satisfies Rows<QuotaGuardOptions>;
 
-const KEPT: Check<unknown> = (_, value) => value;
+const KEPT: OptionCheck<unknown> = (_, value) => value;
 
 /** Options of a client that a call can override. */
 const EVERYWHERE = {
@@ -145,12 +145,12 @@ type SettingOf<R extends Row<unknown>> =
 type SettingsOf<T extends Table> = { readonly [Name in keyof T]: SettingOf<T[Name]> };
 
 /** The options of a client, checked and with their defaults. */
-export type CheckedOptions = SettingsOf<Places['client']>;
+export type CheckedClientOptions = SettingsOf<Places['client']>;
 export type RateLimitSettings = SettingsOf<typeof RATE_LIMIT>;
 export type CacheSettings = SettingsOf<typeof CACHE> & { readonly store: CacheStore };
 
 /** The options of a client, checked and with their defaults. @throws ConfigError for an unknown or a wrong one */
-export function readClientOptions(options: object): CheckedOptions {
+export function readClientOptions(options: object): CheckedClientOptions {
   return complete(PLACES.client, options, { where: 'FxRates options' });
 }
 

@@ -12,10 +12,10 @@ import { type SteadyTime, steadyTime } from '../time/clock.ts';
 import { defaultTransport, undiciTransport } from '../transport/default-transport.ts';
 import { fetchTransport, type Transport } from '../transport/transport.ts';
 import { oneOf, refuse } from './checks.ts';
-import { type CacheSettings, type CheckedOptions, readClientOptions, readOptions } from './option-table.ts';
+import { type CacheSettings, type CheckedClientOptions, readClientOptions, readOptions } from './option-table.ts';
 
 /** The options of a client, checked and complete. */
-export interface ClientSettings extends Omit<CheckedOptions, 'baseUrl' | 'apiKey' | 'deadlineMs' | SentBy> {
+export interface ClientSettings extends Omit<CheckedClientOptions, 'baseUrl' | 'apiKey' | 'deadlineMs' | SentBy> {
   readonly baseUrl: string;
   /** Infinity for none. */
   readonly deadlineMs: number;
@@ -74,7 +74,7 @@ function refuseBareKey(options: unknown): void {
   throw new ConfigError('FxRates options: expected an object of options, got a string; pass the key as { apiKey }');
 }
 
-function resolveTransport({ fetch, dispatcher, proxy }: Pick<Partial<CheckedOptions>, SentBy>): Transport {
+function resolveTransport({ fetch, dispatcher, proxy }: Pick<Partial<CheckedClientOptions>, SentBy>): Transport {
   if (proxy === 'env' && (fetch ?? dispatcher) !== undefined) {
     throw new ConfigError(
       'proxy: cannot be combined with fetch or dispatcher, which decide where a request is sent; pass one of them',

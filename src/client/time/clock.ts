@@ -22,7 +22,7 @@ const FAKED_BY_MS = 50;
  * The clock of the system. It reads `Date`, `performance` and `setTimeout` at each use, so that it follows fake timers of
  * a test, also if they are installed or removed during a sleep.
  */
-class RealClock implements Clock {
+class SystemClock implements Clock {
   /** Starts the timer of each sleep again. */
   readonly #restarts = new Set<() => void>();
   #setTimeout = globalThis.setTimeout;
@@ -87,7 +87,7 @@ class RealClock implements Clock {
   }
 }
 
-export const realClock: Clock = new RealClock();
+export const realClock: Clock = new SystemClock();
 
 /**
  * The time with which all durations are measured: whole milliseconds that never decrease. It equals epoch time at

@@ -1,11 +1,19 @@
 import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { Agent } from 'undici';
 import { expect, test } from 'vitest';
 import { readClientOptions } from '../../../src/client/config/option-table.ts';
-import { resolveCall, resolveOptions } from '../../../src/client/config/settings.ts';
-import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
-import { API_KEY } from '../../helpers/service-replies.ts';
+import { checkBaseUrl, resolveCall, resolveOptions } from '../../../src/client/config/settings.ts';
+import {
+  ConfigError,
+  FxRates,
+  type FxRatesOptions,
+  type RequestError,
+  type RequestEvent,
+  type RetryEvent,
+} from '../../../src/client/index.ts';
+import { API_KEY, failure, success } from '../../helpers/service-replies.ts';
 import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';
 
 const given = { baseUrl: BASE_URL, apiKey: API_KEY };
@@ -190,4 +198,161 @@ test('the error about a misspelt option has the suggestion only', () => {
   expect(() => new FxRates({ timeout: 1 } as never)).toThrow(
     new ConfigError("FxRates options: unknown option 'timeout'; did you mean 'timeoutMs'?"),
   );
+});
+
+const secure = { allowInsecureHttp: false };
+
+test.each([
+  ['https://api.example.com', 'https://api.example.com'],
+  ['https://api.example.com/', 'https://api.example.com'],
+  ['https://API.example.com:443//', 'https://api.example.com'],
+  ['https://example.com/fx/', 'https://example.com/fx'],
+  ['https://example.com/fx?', 'https://example.com/fx'],
+  ['https://example.com/a/../b', 'https://example.com/b'],
+  ['http://localhost:8080', 'http://localhost:8080'],
+  ['http://fx.localhost', 'http://fx.localhost'],
+  ['http://127.0.0.1:1', 'http://127.0.0.1:1'],
+  ['http://127.8.9.10', 'http://127.8.9.10'],
+  ['http://2130706433', 'http://127.0.0.1'],
+  ['http://[::1]:3000/', 'http://[::1]:3000'],
+])('%s becomes %s', (given, base) => {
+  expect(checkBaseUrl(given, secure)).toBe(base);
+  expect(checkBaseUrl(new URL(given), secure)).toBe(base);
+});
+
+test.each([
+  [undefined, 'missing; pass baseUrl or set FXRATES_BASE_URL'],
+  ['', 'missing'],
+  [null, 'got null'],
+  [42, 'got 42 (number)'],
+  ['api.example.com', "got 'api.example.com'"],
+  ['//api.example.com', "got '//api.example.com'"],
+  ['ftp://api.example.com', "got 'ftp://api.example.com'"],
+  ['javascript:alert(1)', 'an http or https URL'],
+  ['https://user@api.example.com', 'user name or password'],
+  ['https://:word@api.example.com', 'user name or password'],
+  ['https://api.example.com?base=EUR', 'contains a query or fragment'],
+  ['https://api.example.com/#x', 'contains a query or fragment'],
+  ['https://api.example.com/api/v1', "expected a URL without '/api/v1'"],
+  ['https://api.example.com/x/api/v1/quota/', "expected a URL without '/api/v1/quota'"],
+  ['https://api.example.com/fx/api/v2/', "expected a URL without '/api/v2'"],
+])('rejects %s: %s', (given, reason) => {
+  expect(() => checkBaseUrl(given, secure)).toThrow(ConfigError);
+  expect(() => checkBaseUrl(given, secure)).toThrow(/^baseUrl: /);
+  expect(() => checkBaseUrl(given, secure)).toThrow(reason);
+});
+
+test.each([
+  'http://api.example.com',
+  'http://127.0.0.1.example.com',
+  'http://localhost.example.com',
+  'http://notlocalhost',
+  'http://10.0.0.1',
+  'http://[::2]',
+  'http://0.0.0.0',
+])('plain http to %s requires allowInsecureHttp', (given) => {
+  expect(() => checkBaseUrl(given, secure)).toThrow('plain http');
+  expect(checkBaseUrl(given, { allowInsecureHttp: true })).toBe(given);
+});
+
+test.each([
+  API_KEY,
+  `ftp://api.example.com/?api_key=${API_KEY}`,
+  `https://${API_KEY}@api.example.com`,
+  `https://api.example.com/?api_key=${API_KEY}`,
+  `https://api.example.com/${API_KEY}/api/v1`,
+  `https://api.example.com/${API_KEY}?x`,
+  `http://api.example.com/${API_KEY}`,
+])('rejects %s without showing the key in it', async (given) => {
+  const error = await errorOf(() => checkBaseUrl(given, secure));
+
+  expect(error).toMatchObject({ kind: 'config' });
+  expect(String(error)).not.toContain('89abcdef');
+});
+
+test('sends the headers of the client, and those of the call in their place', async () => {
+  const { fx, fetch } = testClient(success(), { headers: { 'X-Team': 'fx', 'Accept-Language': 'en' } });
+
+  await fx.latest({}, { headers: new Headers({ 'accept-language': 'de', 'x-trace': '1' }) });
+  await fx.latest({ n: 1 }, { headers: { 'x-team': undefined } });
+
+  const [first, second] = fetch.requests.map(({ headers }) => headers);
+  expect(first).toMatchObject({ 'x-team': 'fx', 'accept-language': 'de', 'x-trace': '1', accept: 'application/json' });
+  expect(second).toMatchObject({ 'x-team': 'fx', 'accept-language': 'en' });
+  for (const sent of [first, second]) expect(sent?.['authorization']).toMatch(/^Bearer /);
+});
+
+test('rejects authorization without showing its value', async () => {
+  const { fx, fetch } = testClient(success());
+
+  const error = (await errorOf(fx.latest({}, { headers: { Authorization: 'Bearer secret' } }))) as Error;
+
+  expect(error).toMatchObject({
+    kind: 'config',
+    message: expect.stringMatching(/'Authorization' cannot be set.*apiKey/),
+  });
+  expect(error.message).not.toContain('secret');
+  expect(fetch.requests).toEqual([]);
+});
+
+test('calls with other headers send separate requests and have separate cache entries', async () => {
+  const { fx, fetch } = testClient(success(), { cache: { maxAgeMs: 60_000 } });
+  const call = (language: string) => fx.latest({}, { headers: { 'accept-language': language } });
+
+  await Promise.all([call('de'), call('en'), call('de')]);
+  await call('en');
+
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('the order of headers makes no difference: calls share a request and a cache entry', async () => {
+  const { fx, fetch } = testClient(success(), { cache: { maxAgeMs: 60_000 } });
+  const call = (headers: Record<string, string>) => fx.latest({}, { headers });
+
+  await Promise.all([call({ 'x-a': '1', 'x-b': '2' }), call({ 'x-b': '2', 'x-a': '1' })]);
+  await call({ 'x-b': '2', 'x-a': '1' });
+
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test('appends the user agent of the program', async () => {
+  const { fx, fetch } = testClient(success(), { headers: { 'User-Agent': 'my-app/2.0 (https://my.app)' } });
+
+  await fx.latest();
+
+  expect(fetch.requests[0]?.headers['user-agent']).toMatch(
+    /^fxrates\/\S+ node\/\S+ my-app\/2\.0 \(https:\/\/my\.app\)$/,
+  );
+});
+
+test('the events, the meta and the attempts of a call have one callId; each response has its requestId', async () => {
+  const events: (RequestEvent | RetryEvent)[] = [];
+  const note = (event: RequestEvent | RetryEvent) => events.push(event);
+  const { fx, clock } = testClient(
+    [failure(503, { headers: { 'x-request-id': 'r1' } }), { ...success(), headers: { 'request-id': 'r2' } }, success()],
+    { onRequest: note, onRetry: note },
+  );
+
+  const { meta } = await clock.run(fx.latest().withMeta());
+  const other = await clock.run(fx.latest().withMeta());
+
+  expect(meta.callId).toMatch(/^[\da-f-]{36}$/);
+  expect(events.slice(0, 3).map(({ callId }) => callId)).toEqual([meta.callId, meta.callId, meta.callId]);
+  expect(events.flatMap((event) => ('requestId' in event ? [event.requestId] : []))).toEqual(['r1', 'r2', undefined]);
+  expect([meta.requestId, other.meta.requestId]).toEqual(['r2', undefined]);
+  expect(other.meta.callId).not.toBe(meta.callId);
+});
+
+test('an error has the callId of its call, and the requestId of its response', async () => {
+  const events: RequestEvent[] = [];
+  const refused = failure(418, { headers: { 'cf-ray': 'ray-1' } });
+  const { fx } = testClient(refused, { onRequest: (event) => events.push(event) });
+
+  const errors = (await Promise.all([errorOf(fx.latest()), errorOf(fx.latest())])) as RequestError[];
+
+  for (const error of errors) {
+    expect(error).toMatchObject({ requestId: 'ray-1', callId: events[0]?.callId });
+    expect(inspect(error)).toContain(`callId: '${events[0]?.callId}'`);
+    expect(JSON.parse(JSON.stringify(error))).toMatchObject({ requestId: 'ray-1', callId: events[0]?.callId });
+  }
 });

@@ -2,9 +2,17 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { resolveOptions } from '../../../src/client/config/settings.ts';
 import { ClientEvents } from '../../../src/client/events.ts';
-import type { FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
+import { FxRates, type FxRatesOptions, type WaitEvent } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
-import { KeyState, Subscribers, stateName } from '../../../src/client/key/key-state.ts';
+import {
+  ignoredOptionsWarning,
+  KeyState,
+  QUEUED_RETRIES,
+  RetryBudget,
+  Subscribers,
+  stateName,
+  UNQUEUED_RETRIES,
+} from '../../../src/client/key/key-state.ts';
 import { Permit } from '../../../src/client/limits/in-flight.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
@@ -186,6 +194,118 @@ test('a store that fails when no call waits is reported with the next call, even
   expect(warnings).toEqual([]);
 
   await clock.run(fx.latest());
+
+  expect(warnings).toHaveLength(1);
+});
+
+test.each([
+  { size: UNQUEUED_RETRIES, successes: 5 },
+  { size: QUEUED_RETRIES, successes: 2 },
+])('$successes successes add one retry', ({ size, successes }) => {
+  const budget = new RetryBudget(size);
+  while (budget.take());
+
+  for (let success = 0; success < successes - 1; success += 1) budget.succeeded();
+  expect(budget.take()).toBe(false);
+  budget.succeeded();
+
+  expect(budget.take()).toBe(true);
+  expect(budget.take()).toBe(false);
+});
+
+test('retries are at most twenty plus a fifth of the successes, in any order', () => {
+  fc.assert(
+    fc.property(fc.array(fc.boolean(), { maxLength: 400 }), (outcomes) => {
+      const budget = new RetryBudget(UNQUEUED_RETRIES);
+      let retries = 0;
+      let successes = 0;
+
+      for (const isSuccess of outcomes) {
+        if (isSuccess) {
+          budget.succeeded();
+          successes += 1;
+        } else if (budget.take()) retries += 1;
+
+        expect(retries).toBeLessThanOrEqual(20 + successes / 5);
+      }
+    }),
+  );
+});
+
+const WHY =
+  'ignored, because all clients of key fx_live_…cdef in this process share one limit, with the options of the first client; pass the same options to each';
+
+/** The warnings of the last of these clients of one key. */
+function warningsOfLast(...clients: FxRatesOptions[]): string[] {
+  const clock = new FakeClock();
+  let warnings: string[] = [];
+  for (const options of clients) {
+    warnings = [];
+    const logger = { warn: (message: string) => warnings.push(message) };
+    new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, logger, ...options });
+  }
+  return warnings;
+}
+
+test.each<[FxRatesOptions, FxRatesOptions, string]>([
+  [{}, { rateLimit: { perMinute: 60 } }, "rateLimit.perMinute: 60 (in use: 'learn')"],
+  [
+    { rateLimit: { perMinute: 30 } },
+    { rateLimit: { perMinute: 'learn' } },
+    "rateLimit.perMinute: 'learn' (in use: 30)",
+  ],
+  [{}, { rateLimit: { maxConcurrent: 4 } }, 'rateLimit.maxConcurrent: 4 (in use: 16)'],
+  [{}, { maxRetryAfterMs: 5000 }, 'maxRetryAfterMs: 5000 (in use: 600000)'],
+  [{}, { retryAfterUnit: 'milliseconds' }, "retryAfterUnit: 'milliseconds' (in use: 'auto')"],
+  [
+    { rateLimit: false },
+    { rateLimit: false, retryAfterUnit: 'milliseconds' },
+    "retryAfterUnit: 'milliseconds' (in use: 'auto')",
+  ],
+  [
+    { retryAfterUnit: 'seconds' },
+    { rateLimit: { perMinute: 60 }, retryAfterUnit: 'milliseconds' },
+    "rateLimit.perMinute: 60 (in use: 'learn'), retryAfterUnit: 'milliseconds' (in use: 'seconds')",
+  ],
+])('after a client with %j, one with %j warns of options without effect', (first, second, what) => {
+  expect(warningsOfLast(first, second)).toEqual([`${what}: ${WHY}`]);
+});
+
+test.each<[FxRatesOptions, FxRatesOptions]>([
+  [{}, {}],
+  [{ rateLimit: { perMinute: 30 }, maxRetryAfterMs: 5000 }, {}],
+  [{ rateLimit: { perMinute: 30 } }, { rateLimit: { perMinute: 30 } }],
+  [{}, { timeoutMs: 5, onLimit: 'throw', maxRetries: 0 }],
+  [{ rateLimit: { perMinute: 30 } }, { rateLimit: false, retryAfterUnit: 'seconds' }],
+  [{ rateLimit: false }, { rateLimit: false, maxRetryAfterMs: 5000 }],
+  [{}, { rateLimit: { perMinute: 60 }, apiKey: `fx_live_${'f'.repeat(48)}` }],
+  [{}, { rateLimit: { perMinute: 60 }, baseUrl: 'https://other.test' }],
+])('after a client with %j, one with %j does not warn', (first, second) => {
+  expect(warningsOfLast(first, second)).toEqual([]);
+});
+
+test('the warning does not show the contents of an option, such as the password of a store', () => {
+  const store = { exchange: () => Promise.reject(new Error('not used')), url: 'redis://user:secret@redis.test' };
+
+  expect(ignoredOptionsWarning({ 'rateLimit.store': store }, { key: 'fx_live_…cdef', options: {} })).toBe(
+    `rateLimit.store: [Object] (in use: undefined): ${WHY}`,
+  );
+});
+
+test('onKey is called once with the key of a provider', async () => {
+  const clock = new FakeClock();
+  const warnings: string[] = [];
+  const given = { baseUrl: BASE_URL, clock, fetch: async () => Response.json({ success: true, data: {} }) };
+  new FxRates({ ...given, apiKey: API_KEY });
+  const fx = new FxRates({
+    ...given,
+    apiKey: () => API_KEY,
+    rateLimit: { maxConcurrent: 4 },
+    logger: { warn: (message) => warnings.push(message) },
+  });
+  expect(warnings).toEqual([]);
+
+  await Promise.all([fx.latest({ call: 1 }), fx.latest({ call: 2 })]);
 
   expect(warnings).toHaveLength(1);
 });

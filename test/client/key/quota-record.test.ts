@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { forecastQuota, type QuotaData, type QuotaForecast } from '../../../src/client/index.ts';
 import { granularityMs, isExhausted, remainingOf } from '../../../src/client/key/quota-record.ts';
 import { quotaRecord } from '../../helpers/service-replies.ts';
 
@@ -87,6 +88,248 @@ test('a plan without a numeric limit is never exhausted, and remaining requests 
       const left = remainingOf(quotaRecord({ monthly_limit: limit, monthly_used: used }));
 
       expect(left === undefined || left >= 0).toBe(true);
+    }),
+  );
+});
+
+const DAY_MS = 86_400_000;
+const iso = (ms: number) => new Date(ms).toISOString();
+const at = (text: string) => Date.parse(text);
+
+/** A forecast that must exist. */
+function forecast(quota: QuotaData, now: number | string): QuotaForecast {
+  const result = forecastQuota(quota, typeof now === 'string' ? at(now) : now);
+  if (result === undefined) throw new Error('no forecast');
+  return result;
+}
+
+test('a quota used faster than the period passes runs out before its reset', () => {
+  const result = forecastQuota(quotaRecord(), new Date('2026-01-21T14:20:00.000Z'));
+
+  expect(result).toEqual({
+    remaining: 258,
+    periodStart: new Date('2026-01-01T00:00:00.000Z'),
+    resetsAt: new Date('2026-02-01T00:00:00.000Z'),
+    elapsed: expect.closeTo(0.6644, 4),
+    perDay: expect.closeTo(36.02, 2),
+    usedAtReset: 1117,
+    exhaustsAt: new Date('2026-01-28T18:13:02.749Z'),
+    safePerDay: expect.closeTo(24.8, 2),
+    safeIntervalMs: 3_483_721,
+    confidence: 'ok',
+  });
+});
+
+test('a quota used more slowly than the period passes does not run out', () => {
+  const result = forecast(quotaRecord({ monthly_used: 400 }), '2026-01-21T14:20:00.000Z');
+
+  expect(result).toMatchObject({ remaining: 600, usedAtReset: 602, exhaustsAt: undefined, confidence: 'ok' });
+});
+
+test('at the start of a period, the average is undefined', () => {
+  const result = forecast(quotaRecord({ monthly_used: 0 }), '2026-01-01T00:00:00.000Z');
+
+  expect(result).toMatchObject({
+    elapsed: 0,
+    perDay: undefined,
+    usedAtReset: undefined,
+    exhaustsAt: undefined,
+    safePerDay: expect.closeTo(1000 / 31, 6),
+    safeIntervalMs: 2_678_400,
+    confidence: 'low',
+  });
+});
+
+test('a burst in the first second is projected, with low confidence', () => {
+  const result = forecast(quotaRecord({ monthly_used: 30 }), '2026-01-01T00:00:01.000Z');
+
+  expect(result).toMatchObject({ usedAtReset: 30 * 2_678_400, confidence: 'low' });
+  expect(result.exhaustsAt).toEqual(new Date('2026-01-01T00:00:33.333Z'));
+});
+
+test('in the last second of a period, the safe interval is at least a millisecond', () => {
+  const result = forecast(quotaRecord({ monthly_used: 742 }), '2026-01-31T23:59:59.000Z');
+
+  expect(result).toMatchObject({ usedAtReset: 742, exhaustsAt: undefined, safeIntervalMs: 4, confidence: 'ok' });
+  expect(forecast(quotaRecord({ monthly_limit: 1_000_000 }), '2026-01-31T23:59:59.999Z').safeIntervalMs).toBe(1);
+});
+
+test.each([
+  ['exactly at its reset', 500, undefined],
+  ['a little before it', 501, new Date('2026-01-31T22:30:53.892Z')],
+])('halfway through a period, a quota of 1,000 that would run out %s', (_, used, exhaustsAt) => {
+  const result = forecast(quotaRecord({ monthly_used: used }), '2026-01-16T12:00:00.000Z');
+
+  expect(result.exhaustsAt).toEqual(exhaustsAt);
+});
+
+test('a negative usage, such as a credit, does not run out', () => {
+  const result = forecast(quotaRecord({ monthly_used: -10 }), '2026-01-21T14:20:00.000Z');
+
+  expect(result.exhaustsAt).toBeUndefined();
+});
+
+test('without usage, the projection is 0', () => {
+  const result = forecast(quotaRecord({ monthly_used: 0 }), '2026-01-21T14:20:00.000Z');
+
+  expect(result).toMatchObject({
+    perDay: 0,
+    usedAtReset: 0,
+    exhaustsAt: undefined,
+    remaining: 1000,
+    confidence: 'low',
+  });
+});
+
+test.each([1000, 1001, 5000])('with %i of 1,000 used, the quota has run out now', (used) => {
+  const result = forecast(quotaRecord({ monthly_used: used }), '2026-01-21T14:20:00.000Z');
+
+  expect(result).toMatchObject({ remaining: 0, safePerDay: 0, safeIntervalMs: undefined });
+  expect(result.exhaustsAt).toEqual(new Date('2026-01-21T14:20:00.000Z'));
+});
+
+test.each([
+  ['null', null],
+  ['text', 'unlimited'],
+  ['-1', -1],
+  ['omitted', undefined],
+])('without a numeric limit (%s) only the use is projected', (_, limit) => {
+  const { monthly_limit: __, ...rest } = quotaRecord({ monthly_used: 99_000 });
+  const quota = limit === undefined ? rest : { ...rest, monthly_limit: limit };
+
+  expect(forecast(quota, '2026-01-16T12:00:00.000Z')).toMatchObject({
+    remaining: undefined,
+    usedAtReset: 198_000,
+    exhaustsAt: undefined,
+    safePerDay: undefined,
+    safeIntervalMs: undefined,
+    confidence: 'ok',
+  });
+});
+
+test('a limit written as text counts as its number', () => {
+  const now = '2026-01-21T14:20:00.000Z';
+
+  expect(forecast(quotaRecord({ monthly_limit: '1000' }), now)).toEqual(forecast(quotaRecord(), now));
+});
+
+test.each([
+  ['February', '2026-03-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
+  ['February of a leap year', '2028-03-01T00:00:00.000Z', '2028-02-01T00:00:00.000Z'],
+  ['the turn of the year', '2027-01-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z'],
+  ['a reset in the middle of a day', '2026-07-15T13:45:30.250Z', '2026-06-15T13:45:30.250Z'],
+  ['a reset on the 28th', '2026-03-28T06:00:00.000Z', '2026-02-28T06:00:00.000Z'],
+  ['a reset on the 29th after February', '2026-03-29T06:00:00.000Z', '2026-02-28T06:00:00.000Z'],
+  ['a reset on the 29th after a February of 29 days', '2028-03-29T06:00:00.000Z', '2028-02-29T06:00:00.000Z'],
+  ['a reset on the 30th after February', '2026-03-30T06:00:00.000Z', '2026-02-28T06:00:00.000Z'],
+  ['a reset on the 31st after February', '2026-03-31T23:59:59.999Z', '2026-02-28T23:59:59.999Z'],
+  ['a reset on the 31st after a month of 30 days', '2026-05-31T06:00:00.000Z', '2026-04-30T06:00:00.000Z'],
+  ['a reset on the 31st after a month of 31 days', '2026-08-31T06:00:00.000Z', '2026-07-31T06:00:00.000Z'],
+])('the period begins a calendar month before its reset: %s', (_, resetsAt, start) => {
+  const result = forecast(quotaRecord({ resets_at: resetsAt }), at(resetsAt) - 1);
+
+  expect(result.periodStart).toEqual(new Date(start));
+  expect(result.elapsed).toBeLessThan(1);
+});
+
+test.each([
+  ['now', '2026-02-01T00:00:00.000Z'],
+  ['a year ago', '2027-02-01T00:00:00.000Z'],
+])('a reset that was %s has no forecast', (_, now) => {
+  expect(forecastQuota(quotaRecord(), new Date(now))).toBeUndefined();
+});
+
+test('an invalid instant has no forecast', () => {
+  expect(forecastQuota(quotaRecord(), new Date('no date'))).toBeUndefined();
+  expect(forecastQuota(quotaRecord(), Number.NaN)).toBeUndefined();
+  expect(forecastQuota(quotaRecord({ resets_at: 'soon' }), 0)).toBeUndefined();
+});
+
+test('a period longer than a month starts now, without an average', () => {
+  const result = forecast(quotaRecord({ resets_at: '2026-03-31T00:00:00.000Z' }), '2026-01-21T14:20:00.000Z');
+
+  expect(result).toMatchObject({ elapsed: 0, perDay: undefined, exhaustsAt: undefined, confidence: 'low' });
+  expect(result.periodStart).toEqual(new Date('2026-01-21T14:20:00.000Z'));
+  expect(result.safePerDay).toBeCloseTo(258 / 68.4, 1);
+});
+
+test.each([
+  ['within a day', '2026-01-01T23:59:59.999Z', 500, 'low'],
+  ['after a day', '2026-01-02T00:00:00.000Z', 500, 'ok'],
+  ['below twenty requests', '2026-01-20T00:00:00.000Z', 19, 'low'],
+  ['from twenty requests on', '2026-01-20T00:00:00.000Z', 20, 'ok'],
+] as const)('confidence %s', (_, now, used, confidence) => {
+  expect(forecast(quotaRecord({ monthly_used: used }), now).confidence).toBe(confidence);
+});
+
+/** A valid quota record, and a time in its period. */
+const course = fc
+  .record({
+    limit: fc.integer({ min: 0, max: 1_000_000 }),
+    used: fc.integer({ min: 0, max: 1_200_000 }),
+    resetsAt: fc.integer({ min: at('2020-01-01T00:00:00Z'), max: at('2040-01-01T00:00:00Z') }),
+    beforeMs: fc.double({ min: 1, max: 40 * DAY_MS, noNaN: true }),
+  })
+  .map(({ limit, used, resetsAt, beforeMs }) => ({
+    quota: quotaRecord({ monthly_limit: limit, monthly_used: used, resets_at: iso(resetsAt) }),
+    now: resetsAt - beforeMs,
+    resetsAt,
+  }));
+
+test('a quota runs out between now and its reset, or not at all', () => {
+  fc.assert(
+    fc.property(course, ({ quota, now, resetsAt }) => {
+      const { exhaustsAt, remaining, periodStart, elapsed } = forecast(quota, now);
+
+      expect(elapsed).toBeGreaterThanOrEqual(0);
+      expect(elapsed).toBeLessThan(1);
+      expect(Number(periodStart)).toBeLessThanOrEqual(now);
+      if (remaining === 0) expect(Number(exhaustsAt)).toBe(Math.floor(now));
+      if (exhaustsAt !== undefined) {
+        expect(Number(exhaustsAt)).toBeGreaterThanOrEqual(Math.floor(now));
+        expect(Number(exhaustsAt)).toBeLessThan(resetsAt);
+      }
+    }),
+  );
+});
+
+test('a quota runs out before its reset exactly when more would be used than there is', () => {
+  fc.assert(
+    fc.property(course, ({ quota, now }) => {
+      const { exhaustsAt, usedAtReset } = forecast(quota, now);
+      const limit = Number(quota.monthly_limit);
+      if (usedAtReset === undefined || Math.abs(usedAtReset - limit) <= 1) return; // rounded
+
+      expect(exhaustsAt !== undefined).toBe(usedAtReset > limit);
+    }),
+  );
+});
+
+test('calls at the safe interval do not use up the quota before the reset', () => {
+  fc.assert(
+    fc.property(course, ({ quota, now, resetsAt }) => {
+      const { safeIntervalMs, remaining } = forecast(quota, now);
+      if (safeIntervalMs === undefined) return;
+      const requests = Math.ceil((resetsAt - now) / safeIntervalMs); // now, and once each interval before the reset
+
+      expect(Number.isInteger(safeIntervalMs) && safeIntervalMs >= 1).toBe(true);
+      expect(requests).toBeLessThanOrEqual(remaining ?? Number.POSITIVE_INFINITY);
+    }),
+  );
+});
+
+test('more usage never improves the forecast', () => {
+  const or = (value: number | undefined, other: number) => value ?? other;
+  fc.assert(
+    fc.property(course, fc.integer({ min: 1, max: 100_000 }), ({ quota, now }, more) => {
+      const less = forecast(quota, now);
+      const most = forecast({ ...quota, monthly_used: quota.monthly_used + more }, now);
+
+      expect(or(most.remaining, 0)).toBeLessThanOrEqual(or(less.remaining, 0));
+      expect(or(most.usedAtReset, 0)).toBeGreaterThanOrEqual(or(less.usedAtReset, 0));
+      expect(Number(most.exhaustsAt ?? Infinity)).toBeLessThanOrEqual(Number(less.exhaustsAt ?? Infinity));
+      expect(or(most.safePerDay, 0)).toBeLessThanOrEqual(or(less.safePerDay, 0));
+      expect(or(most.safeIntervalMs, Infinity)).toBeGreaterThanOrEqual(or(less.safeIntervalMs, Infinity));
     }),
   );
 });

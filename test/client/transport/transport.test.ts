@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import {
+  BodyReader,
   fetchTransport,
   headerIn,
   readResponse,
@@ -144,3 +146,99 @@ test('a response without a body has an empty text', async () => {
     text: '',
   });
 });
+
+const text = Array.from({ length: 30_000 }, (_, index) => `${index},`).join('');
+const bytes = Buffer.from(text);
+
+test.each([[[1]], [[1, 5000]], [[5000, 1, 1]], [[100_000]], [[70_000, 3]], [[4096, 4095]]])(
+  'joins chunks of %j bytes in order',
+  (sizes) => {
+    const body = new BodyReader(bytes.length);
+    let accepted = true;
+
+    for (let start = 0, index = 0; start < bytes.length; index += 1) {
+      const size = sizes[index % sizes.length]!;
+      accepted &&= body.add(Uint8Array.from(bytes.subarray(start, start + size)));
+      start += size;
+    }
+
+    expect(accepted).toBe(true);
+    expect(body.end()).toEqual({ text, problem: undefined });
+  },
+);
+
+test('copies every chunk, which the caller may change', () => {
+  const body = new BodyReader(1e6);
+  const chunks = [Buffer.from('a'), Buffer.alloc(100_000, 'x').subarray(0, 10_000)];
+
+  for (const chunk of chunks) body.add(chunk);
+  for (const chunk of chunks) chunk.fill('-');
+
+  expect(body.end().text).toBe(`a${'x'.repeat(10_000)}`);
+});
+
+test('a body of exactly the maximum length is read, and of one byte more is rejected', () => {
+  const exact = new BodyReader(6);
+  const long = new BodyReader(6);
+
+  expect([exact.add(Buffer.from('abc')), exact.add(Buffer.from('def'))]).toEqual([true, true]);
+  expect([long.add(Buffer.from('abc')), long.add(Buffer.from('defg'))]).toEqual([true, false]);
+
+  expect(exact.end()).toEqual({ text: 'abcdef', problem: undefined });
+  expect(long.end()).toEqual({ text: '', problem: 'The body is longer than 6 bytes (maxResponseBytes)' });
+});
+
+test.each<[string, number[][], string]>([
+  ['nothing', [], ''],
+  ['empty chunks', [[], []], ''],
+  ['an empty chunk before the first bytes', [[], [0x61], [0x62]], 'ab'],
+  ['only a byte order mark', [[0xef, 0xbb, 0xbf]], ''],
+  ['a byte order mark in three chunks', [[0xef], [0xbb], [0xbf, 0x61]], 'a'],
+  ['a second byte order mark', [[0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf]], '\ufeff'],
+  ['U+FECF, which begins with the byte of a mark', [[0xef, 0xbb, 0x8f]], '\ufecf'],
+  ['U+F03F, which begins and ends like a mark', [[0xef, 0x80, 0xbf]], '\uf03f'],
+  ['U+CEFF, whose last two bytes are those of a mark', [[0xec, 0xbb, 0xbf]], '\uceff'],
+])('decodes %s', (_, chunks, expected) => {
+  const body = new BodyReader(100);
+  for (const chunk of chunks) body.add(Uint8Array.from(chunk));
+
+  expect(body.end()).toEqual({ text: expected, problem: undefined });
+});
+
+/** The bytes in chunks that end at `cuts`, each a part of one buffer, as a socket delivers them. */
+function chunksOf(whole: Uint8Array, cuts: readonly number[]): Uint8Array[] {
+  const buffer = Uint8Array.from([0xff, ...whole, 0xff]);
+  const ends = [...cuts.map((cut) => cut % (whole.length + 1)), whole.length].sort((a, b) => a - b);
+  return ends.map((end, index) => buffer.subarray(1 + (ends[index - 1] ?? 0), 1 + end));
+}
+
+const anyText = fc.string({
+  unit: fc.oneof(fc.constantFrom('a', '"', '\n'), fc.constantFrom('é', '€', '😀', '\ufeff')),
+});
+const anyBytes = fc.oneof(
+  anyText.map((some) => Buffer.from(some)),
+  fc
+    .tuple(fc.string({ maxLength: 20 }), fc.uint8Array({ maxLength: 3 }))
+    .map(([some, end]) => Buffer.concat([Buffer.from(some), end])),
+);
+
+test('any bytes in any chunks are decoded as the WHATWG decoder does, or are not UTF-8', () => {
+  fc.assert(
+    fc.property(anyBytes, fc.array(fc.nat(), { maxLength: 4 }), (whole, cuts) => {
+      const body = new BodyReader(1000);
+
+      for (const chunk of chunksOf(whole, cuts)) body.add(chunk);
+
+      expect(body.end()).toEqual(decoded(whole));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function decoded(whole: Uint8Array): { readonly text: string; readonly problem: string | undefined } {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(whole), problem: undefined };
+  } catch {
+    return { text: '', problem: 'The body is not UTF-8' };
+  }
+}
