@@ -128,8 +128,8 @@ export function coreFor(core: MockCore, request: ParsedRequest): MockCore {
 
 function ownerOfKey(mock: MockCore, { credentials }: ParsedRequest): MockCore {
   for (const { hash } of credentials) {
-    const owner = [mock, ...mock.spaces.values()].find(({ state }) => state.keysByHash.has(hash));
-    if (owner !== undefined) return owner;
+    if (mock.state.keysByHash.has(hash)) return mock;
+    for (const space of mock.spaces.values()) if (space.state.keysByHash.has(hash)) return space;
   }
   return mock;
 }

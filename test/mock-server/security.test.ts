@@ -33,7 +33,9 @@ test.each(['/__fxrates', '/__fxrates/', '/__fxrates/panel.js', '/__fxrates/clock
     await using it = await serving();
 
     const responses = await Promise.all(
-      ['evil.example', 'localhost', '127.0.0.1:80', '[::1]'].map((host) => raw(it.server, get(target, host))),
+      ['evil.example', 'localhost', 'LOCALHOST:8080', '127.0.0.1:80', '[::1]', '[::1]:4010'].map((host) =>
+        raw(it.server, get(target, host)),
+      ),
     );
 
     expect(responses[0]).toMatch(/^HTTP\/1\.1 403 .*foreign_host/s);

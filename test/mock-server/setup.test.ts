@@ -214,33 +214,20 @@ test('another process applies a setup', async () => {
 });
 
 test.each([
-  ['setup', 'setup is []; expected an object.'],
-  ['stubs', 'stub is []; expected an object.'],
-])('POST /%s with an array responds: %s', async (path, message) => {
+  ['setup', '[]', 'setup is []; expected an object.'],
+  ['stubs', '[]', 'stub is []; expected an object.'],
+  ['stubs', '"x"', 'stub is "x"; expected an object.'],
+])('POST /%s with %s responds: %s', async (path, body, message) => {
   await using mock = createMockServer({ clock: 'virtual' });
   const { url, adminToken } = await mock.serve();
 
   const response = await fetch(`${url}/__fxrates/${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-    body: '[]',
+    body,
   });
 
   expect([response.status, await response.json()]).toMatchObject([400, { error: { code: 'invalid_option', message } }]);
-});
-
-test('POST /stubs with text instead of an object is refused', async () => {
-  await using mock = createMockServer({ clock: 'virtual' });
-  const { url, adminToken } = await mock.serve();
-
-  const response = await fetch(`${url}/__fxrates/stubs`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-    body: '"x"',
-  });
-
-  const error = { code: 'invalid_option', message: 'stub is "x"; expected an object.' };
-  expect([response.status, await response.json()]).toMatchObject([400, { error }]);
 });
 
 test('a setup replaces a stub of an earlier setup with the same id', () => {

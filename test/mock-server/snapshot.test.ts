@@ -260,6 +260,7 @@ const [KEY, ACCOUNT] = [{ id: 'key_1', accountId: 'account_1' }, { id: 'account_
 const MAIL = { accountId: 'account_1', to: 'a@b.test', token: 'x', sentAt: 0, isUsed: false };
 
 test.each<[string, object]>([
+  ['version', { version: 2 }],
   ['now', { now: -1 }],
   ['now', { now: Number.NaN }],
   ['accounts.0.plan', { accounts: [{ ...ACCOUNT, plan: 'gold' }] }],

@@ -100,13 +100,6 @@ test.each(['evil.example', 'evil.example:80', 'localhost.evil.example', '127.0.0
   },
 );
 
-test.each(['127.0.0.1:1', 'localhost', 'LOCALHOST:8080', '[::1]:4010'])('accepts the Host %s', async (host) => {
-  await using mock = createMockServer();
-  const server = await mock.serve();
-  const sent = await send(server.url, '/__fxrates/clock', { headers: bearer(server, { host }) });
-  expect(sent.status).toBe(200);
-});
-
 test.each([
   ['Mock.Example:4010', 'mock.example', undefined],
   ['mock.example', 'Mock.Example', undefined],

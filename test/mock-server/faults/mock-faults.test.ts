@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  connectMockServer,
-  createMockServer,
-  type FaultOptions,
-  type MockServer,
-} from '../../../src/mock-server/index.ts';
+import { connectMockServer, createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 
 test.each<[unknown, RegExp]>([
@@ -103,11 +98,7 @@ test('later changes to the options or the result do not change a fault', () => {
   expect(mock.faults.list()).toMatchObject([{ nth: [1] }]);
 });
 
-test.each<[string, (mock: MockServer) => void]>([
-  ['faults.remove()', (mock) => mock.faults.remove('fault_1')],
-  ['faults.clear()', (mock) => mock.faults.clear()],
-  ['reset()', (mock) => mock.reset()],
-])('%s ends the requests that a hang fault lets wait', async (_, act) => {
+test('reset() ends the requests that a hang fault lets wait', async () => {
   const mock = createMockServer();
   mock.faults.add({ kind: 'hang' });
   let outcome = 'waits';
@@ -117,7 +108,7 @@ test.each<[string, (mock: MockServer) => void]>([
   await quiet();
   expect(outcome).toBe('waits');
 
-  act(mock);
+  mock.reset();
   await quiet();
 
   expect(outcome).toBe('failed');
@@ -201,21 +192,4 @@ test('the requests that a replaced fault blocks end without a response', async (
   mock.faults.add({ id: 'a', kind: 'status', status: 503 });
 
   await expect(blocked).rejects.toThrow();
-});
-
-test('POST /faults with an id adds and replaces; a refused fault changes nothing', async () => {
-  await using mock = createMockServer();
-  const { adminUrl } = await mock.serve();
-  const { origin, hash } = new URL(adminUrl);
-  const post = async (body: object) => {
-    const headers = { authorization: `Bearer ${hash.slice('#token='.length)}`, 'content-type': 'application/json' };
-    const options = { method: 'POST', headers, body: JSON.stringify(body) };
-    const response = await fetch(`${origin}/__fxrates/faults`, options);
-    return [response.status, await response.json()];
-  };
-
-  expect(await post({ id: 'mine', kind: 'hang', times: 1 })).toMatchObject([200, { id: 'mine', kind: 'hang' }]);
-  expect(await post({ id: 'mine', kind: 'hang', times: 2 })).toMatchObject([200, { id: 'mine', times: 2 }]);
-  expect(await post({ id: 'mine', kind: 'hang', times: 0 })).toMatchObject([400, { error: { field: 'times' } }]);
-  expect(mock.faults.list()).toMatchObject([{ id: 'mine', times: 2 }]);
 });

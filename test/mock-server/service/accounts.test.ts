@@ -78,12 +78,13 @@ test('the next request of a revoked key fails, and it stays revoked', async () =
   const mock = virtual();
   const { id, key } = mock.createKey();
   const before = await statusOf(mock, key);
+  expect(mock.keys.get(id)).toMatchObject({ state: 'active', revokedAt: undefined });
 
   const revoked = mock.keys.revoke(id);
   await mock.clock.advance(1000);
 
   expect([before, await statusOf(mock, key)]).toEqual([200, 401]);
-  expect(revoked.state).toBe('revoked');
+  expect(revoked).toMatchObject({ state: 'revoked', revokedAt: new Date(mock.clock.now() - 1000) });
   expect(mock.keys.revoke(id).revokedAt).toEqual(revoked.revokedAt);
 });
 
@@ -162,15 +163,6 @@ test('lists the keys of one account, or all', () => {
   expect(mock.keys.list().map((key) => key.id)).toEqual([...own, other.id]);
 });
 
-test('a key shows when it was revoked, and an active key no such time', async () => {
-  const mock = virtual();
-  const { id } = mock.createKey();
-  await mock.clock.advance(5000);
-
-  expect(mock.keys.get(id)).toMatchObject({ state: 'active', revokedAt: undefined });
-  expect(mock.keys.revoke(id)).toMatchObject({ state: 'revoked', revokedAt: new Date(mock.clock.now()) });
-});
-
 test('a free account has any number of keys if the switch sets no cap', () => {
   const mock = virtual({ freeMaxActiveKeys: null });
   const { id } = confirmed(mock, 'free');
@@ -191,14 +183,6 @@ test.each([
   mock.accounts.setPlan(accountId, 'developer');
 
   expect(mock.keys.get(id).month.used).toBe(used);
-});
-
-test('the usage of a key can be set back to 0', () => {
-  const mock = virtual();
-  const { id } = mock.createKey();
-  mock.keys.setUsage(id, { month: 500 });
-
-  expect(mock.keys.setUsage(id, { month: 0 }).month.used).toBe(0);
 });
 
 test.each(['revoke-newest', 'block'] as const)(

@@ -2,11 +2,10 @@ import { expect, test } from 'vitest';
 import { createMockServer, type SetUsage } from '../../../src/mock-server/index.ts';
 
 const START = Date.UTC(2026, 0, 15);
+const KINDS = ['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const;
 
 /** A mock whose only key sent 3 requests 20 s before now, and 2 now. */
-async function usedKey(
-  rateWindow: 'sliding-log' | 'fixed-epoch' | 'fixed-first-request' | 'sliding-counter' | 'token-bucket',
-) {
+async function usedKey(rateWindow: (typeof KINDS)[number]) {
   const mock = createMockServer({
     clock: { mode: 'virtual', now: START + 5000, autoAdvance: false },
     behaviour: { rateWindow },
@@ -24,6 +23,7 @@ test.each([
   ['fixed-epoch', { fullAt: START + 60_000, startedAt: START }],
   ['fixed-first-request', { fullAt: START + 65_000, startedAt: START + 5000 }],
   ['sliding-counter', { fullAt: START + 120_000, startedAt: START, previous: 0 }],
+  ['token-bucket', { used: 2 }], // the others have refilled
 ] as const)('the limits of a key show what a window of kind %s has counted', async (kind, more) => {
   const { mock, id } = await usedKey(kind);
 
@@ -34,20 +34,17 @@ test.each([
   expect(month).toMatchObject({ used: 5, startedAt: Date.UTC(2026, 0), resetsAt: Date.UTC(2026, 1) });
 });
 
-test.each(['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const)(
-  'setUsage sets the requests of this minute in a window of kind %s',
-  async (kind) => {
-    const { mock, id, call } = await usedKey(kind);
+test.each(KINDS)('setUsage sets the requests of this minute in a window of kind %s', async (kind) => {
+  const { mock, id, call } = await usedKey(kind);
 
-    mock.keys.setUsage(id, { minute: 29 });
-    const statuses = [(await call()).status, (await call()).status];
+  mock.keys.setUsage(id, { minute: 29 });
+  const statuses = [(await call()).status, (await call()).status];
 
-    expect(statuses).toEqual([200, 429]);
-    expect(mock.keys.get(id).month.used).toBe(6);
-    mock.keys.setUsage(id, { minute: 0, month: 9 });
-    expect(mock.keys.get(id)).toMatchObject({ minute: { used: 0 }, month: { used: 9 } });
-  },
-);
+  expect(statuses).toEqual([200, 429]);
+  expect(mock.keys.get(id).month.used).toBe(6);
+  mock.keys.setUsage(id, { minute: 0, month: 9 });
+  expect(mock.keys.get(id)).toMatchObject({ minute: { used: 0 }, month: { used: 9 } });
+});
 
 test.each([
   [{ minute: 31 }, 'minute is 31; expected a whole number from 0 to 30, the limit of the plan.'],
@@ -61,12 +58,6 @@ test.each([
 
   expect(() => mock.keys.setUsage(id, usage as SetUsage)).toThrow(message);
   expect(mock.keys.get(id)).toEqual(before);
-});
-
-test('the limits of a key show how far a bucket has refilled', async () => {
-  const { mock, id } = await usedKey('token-bucket');
-
-  expect(mock.keys.get(id).minute).toMatchObject({ kind: 'token-bucket', limit: 30, used: 2, waitMs: 0 });
 });
 
 test('a sliding log is shown per second, up to now', async () => {
@@ -87,8 +78,6 @@ test('the wait equals the Retry-After, and reading it counts nothing', async () 
   expect((await call()).headers.get('retry-after')).toBe('40');
   expect(mock.keys.get(id).minute.used).toBe(30);
 });
-
-const KINDS = ['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const;
 
 test.each(KINDS)('a key that was idle for an hour has its full limit now: %s', async (kind) => {
   const { mock, id } = await usedKey(kind);

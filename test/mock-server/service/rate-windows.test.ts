@@ -108,16 +108,6 @@ test.each(kinds.flatMap((kind) => [30, 300, 1000].map((limit) => [kind, limit] a
   },
 );
 
-test.each(kinds)('%s refuses in the last millisecond of its wait and serves in the next', (kind) => {
-  const window = new rateWindows[kind]();
-  send(window, 30, START, 30);
-
-  const waitMs = window.waitMs(30, START);
-
-  expect(send(window, 30, START + waitMs - 1, 1)).toBe(0);
-  expect(send(window, 30, START + waitMs, 1)).toBe(1);
-});
-
 test.each(kinds)('%s has its whole limit back at fullAt, and not a millisecond before', (kind) => {
   const window = new rateWindows[kind]();
   send(window, 30, START, 30);
@@ -143,13 +133,6 @@ test.each(kinds)('%s gives a fullAt that is later than now, also without a reque
   expect(idle.fullAt(30, later)).toBeLessThanOrEqual(later + MINUTE_MS);
 });
 
-test.each(kinds)('%s without a request can be saved as JSON', (kind) => {
-  const saved = new rateWindows[kind]().save();
-
-  expect(saved.every(Number.isFinite)).toBe(true);
-  expect(send(new rateWindows[kind](saved), 30, START, 40)).toBe(30);
-});
-
 test.each(kinds)('a restored %s does not change the state from which it was restored', (kind) => {
   const window = new rateWindows[kind]();
   send(window, 30, START, 3);
@@ -173,15 +156,6 @@ test.each([
   send(window, 30, nextMinute - 1, 30);
 
   expect(window.used(30, nextMinute + ms)).toBe(used);
-});
-
-test.each(kinds)('%s keeps correct counts over an idle hour', (kind) => {
-  const window = new rateWindows[kind]();
-  send(window, 30, START, 20);
-
-  const served = send(window, 30, START + 60 * MINUTE_MS, 40);
-
-  expect(served).toBe(30);
 });
 
 test.each(kinds)('%s applies a larger limit immediately', (kind) => {
@@ -221,23 +195,6 @@ test('fixed-epoch accepts twice the limit around a full minute', () => {
   const served = send(window, 30, boundary - 1, 60) + send(window, 30, boundary, 60);
 
   expect(served).toBe(60);
-});
-
-test('sliding-log accepts at most the limit in any sixty seconds', () => {
-  fc.assert(
-    fc.property(fc.array(fc.nat(9000), { minLength: 30, maxLength: 120 }), (gaps) => {
-      const window = new rateWindows['sliding-log']();
-      const served: number[] = [];
-      let now = START;
-      for (const gap of gaps) {
-        now += gap;
-        if (send(window, 5, now, 1) === 1) served.push(now);
-      }
-      for (const end of served) {
-        expect(served.filter((time) => time > end - MINUTE_MS && time <= end).length).toBeLessThanOrEqual(5);
-      }
-    }),
-  );
 });
 
 test('token-bucket does not drift over a million ticks', () => {

@@ -74,19 +74,13 @@ test('a hundred simultaneous spaces share no state', async () => {
   await runHundred(mock, inProcess(mock));
 });
 
-test('a hundred spaces share a server', async () => {
+test.each([
+  ['a server', {}],
+  ['one connection, with ten requests before the first response', { connections: 1, pipelining: 10 }],
+])('a hundred spaces share %s', async (_, options) => {
   await using mock = createMockServer({ clock: CLOCK });
   const server = await mock.serve();
-  const agent = new undici.Agent();
-
-  await runHundred(mock, over(server.url, agent));
-  await agent.close();
-});
-
-test('a hundred spaces share one connection, with ten requests before the first response', async () => {
-  await using mock = createMockServer({ clock: CLOCK });
-  const server = await mock.serve();
-  const agent = new undici.Agent({ connections: 1, pipelining: 10 });
+  const agent = new undici.Agent(options);
 
   await runHundred(mock, over(server.url, agent));
   await agent.close();
