@@ -237,8 +237,9 @@ export class RateLimiter {
     return Math.max(now, limitAt, this.#inFlight.health.retryAt);
   }
 
-  #permit(now: number, { retryOf }: Pick<AcquireOptions, 'retryOf'>): Permit {
-    const permit = new Permit(this.#end, { sentAt: now, ticket: retryOf?.ticket ?? ++this.#lastTicket, retryOf });
+  /** `ticket`: that of a call that has waited. A call that is sent again keeps its ticket, and so its place. */
+  #permit(now: number, { retryOf, ticket = retryOf?.ticket }: Partial<Pick<Call, 'retryOf' | 'ticket'>>): Permit {
+    const permit = new Permit(this.#end, { sentAt: now, ticket: ticket ?? ++this.#lastTicket, retryOf });
     this.#inFlight.add(permit);
     return permit;
   }

@@ -19,7 +19,7 @@ export interface Grant {
 
 /** Before the first refusal: so many requests in flight, and one more per eight accepted, because all may be refused. */
 const FIRST_CALLS = 4;
-const FIRST_CALLS_OF_KNOWN = 12;
+const FIRST_CALLS_OF_KNOWN = 6;
 const ACCEPTED_PER_CALL = 8;
 /** Every plan allows so many requests per minute. */
 const SMALLEST_LIMIT = 30;

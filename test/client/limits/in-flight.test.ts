@@ -59,7 +59,7 @@ test('while the service is down, one call is the probe and the others wait', asy
   await settle();
   expect(limiter.limits().service).toBe('up');
   expect(limiter.isServiceDown).toBe(false);
-  expect(granted).toHaveLength(9);
+  expect(granted).toHaveLength(7);
 });
 
 test('the probe is the call with the fewest failures; a failed call keeps its place in the queue', async () => {

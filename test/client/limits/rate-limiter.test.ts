@@ -188,6 +188,24 @@ test('a refused call is retried before the waiting calls', async () => {
   }
 });
 
+test('a call that has waited and is refused keeps its place before later calls', async () => {
+  const { clock, limiter } = setUp({ maxConcurrent: 1 });
+  const served: string[] = [];
+  const call = async (name: string, retryOf?: Permit): Promise<void> => {
+    const permit = await limiter.acquire({ retryOf });
+    served.push(name);
+    if (name !== 'second' || retryOf !== undefined) return permit.ok();
+    permit.limited(hint('1'));
+    return call('second', permit);
+  };
+
+  const calls = ['first', 'second', 'third', 'fourth'].map((name) => call(name));
+  await clock.run();
+  await Promise.all(calls);
+
+  expect(served).toEqual(['first', 'second', 'second', 'third', 'fourth']);
+});
+
 test('rejects a call immediately if the gate opens after its deadline', async () => {
   const { start, limiter } = setUp();
   (await limiter.acquire()).limited(hint('30'));

@@ -964,7 +964,7 @@ test('a new store is used as soon as the exchange with the failed one has ended'
 test('while the store fails, a process that knows the window waits no longer than its refusal asks', async () => {
   const { clock, store, startProcess } = setUp({ perMinute: 40 });
   const [one, other] = [startProcess(), startProcess()];
-  const met = [ask(one, 4), ask(other, 4)];
+  const met = [ask(one, 3), ask(other, 3)];
   await clock.advance(10);
   const [refused, ...accepted] = met.flat();
   for (const permit of accepted) permit.ok();
