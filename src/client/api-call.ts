@@ -49,7 +49,7 @@ export interface CallOptions {
   readonly priority?: 'high' | 'normal' | 'low' | undefined;
   /**
    * Whether the call shares the request of an identical call in flight: one with the same path, query, `headers`, `timeoutMs`,
-   * `maxRetries`, `onLimit`, `priority` and `maxAgeMs`. `false` sends its own request.
+   * `deadlineMs`, `maxRetries`, `onLimit`, `priority` and `maxAgeMs`. `false` sends its own request.
    *
    * @default true
    */

@@ -231,16 +231,17 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-type RawHeader = Buffer | string | readonly (Buffer | string)[];
+type RawHeader = Buffer | string | (Buffer | string)[];
 
 /** The headers of undici's parser: name, value, name, value, … in bytes. Interceptors create a list of the values of one name. */
 export function headerList(raw: readonly RawHeader[]): HeaderList {
   const list: [string, string][] = [];
   for (let index = 0; index + 1 < raw.length; index += 2) {
-    const [name, value = ''] = [raw[index], raw[index + 1]];
-    for (const one of Array.isArray(value) ? value : [value]) list.push([textOf(name).toLowerCase(), textOf(one)]);
+    const name = String(raw[index]).toLowerCase();
+    const value: RawHeader = raw[index + 1] ?? '';
+    for (const one of Array.isArray(value) ? value : [value]) {
+      list.push([name, typeof one === 'string' ? one : one.toString('latin1')]);
+    }
   }
   return list;
 }
-
-const textOf = (bytes: unknown) => (Buffer.isBuffer(bytes) ? bytes.toString('latin1') : String(bytes));

@@ -6,22 +6,6 @@ import { deferred } from '../../helpers/deferred.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
-test('fires each timer once, at its time', async () => {
-  const clock = new FakeClock(0);
-  const timers = new Timers(clock);
-  const fired: [string, number][] = [];
-
-  timers.after(30, () => fired.push(['b', clock.now()]));
-  timers.after(10, () => fired.push(['a', clock.now()]));
-  await clock.advance(100);
-
-  expect(fired).toEqual([
-    ['a', 10],
-    ['b', 30],
-  ]);
-  expect(await clock.left()).toBe(0);
-});
-
 test('a thousand timers share one sleep', async () => {
   const clock = new FakeClock();
   const timers = new Timers(clock);
@@ -60,45 +44,6 @@ test('fake timers, installed while the last timer is cancelled, leave no sleep',
   vi.useRealTimers();
 
   expect(await clock.left()).toBe(0);
-});
-
-test('whenever the last timer is cancelled, no sleep is left, so that the process can end', async () => {
-  const clock = new FakeClock();
-  const timers = new Timers(clock);
-
-  for (let call = 0; call < 3; call += 1) {
-    const cancel = timers.after(10_000, () => undefined);
-    await quiet();
-    cancel();
-    expect(await clock.left()).toBe(0);
-  }
-});
-
-test('a timer due later than the sleep under way does not begin another', async () => {
-  const clock = new FakeClock();
-  const timers = new Timers(clock);
-  timers.after(1000, () => undefined);
-  await quiet();
-
-  timers.after(2000, () => undefined);
-  await quiet();
-
-  expect(clock.sleeps).toEqual([1000]);
-});
-
-test('cancelling a timer twice, or after it fired, cancels no other timer', async () => {
-  const clock = new FakeClock(0);
-  const timers = new Timers(clock);
-  const fired: string[] = [];
-
-  const cancelFirst = timers.after(10, () => fired.push('first'));
-  timers.after(20, () => fired.push('second'));
-  await clock.advance(10);
-  cancelFirst();
-  cancelFirst();
-  await clock.advance(10);
-
-  expect(fired).toEqual(['first', 'second']);
 });
 
 test('a timer may set and cancel others', async () => {
@@ -268,20 +213,6 @@ test('a timer that is already due fires in a sleep of 0 ms', async () => {
 
   expect(clock.sleeps).toEqual([0]);
   expect(fired).toEqual([0]);
-});
-
-test('an earlier timer ends the sleep for a later one', async () => {
-  const clock = new FakeClock(0);
-  const timers = new Timers(clock);
-  timers.after(1_000, () => undefined);
-  await quiet();
-
-  timers.after(10, () => undefined);
-  await quiet();
-
-  expect(clock.pending).toBe(1);
-  await clock.advance(10);
-  expect(clock.sleeps).toEqual([1_000, 10, 990]);
 });
 
 test('a clock that ends a sleep although it was stopped starts no second sleep', async () => {
