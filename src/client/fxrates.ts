@@ -8,7 +8,11 @@ import {
   type CallResult,
   checkPayload,
   createApiCall,
+  dataWithTextNumbers,
+  type Numbers,
   type SchemaCallOptions,
+  type WithNumbers,
+  withCallId,
 } from './api-call.ts';
 import { Batch, type BatchOptions, type BatchQueries, type QueryOperation } from './batch.ts';
 import type { Endpoint } from './call.ts';
@@ -29,14 +33,12 @@ import {
   operationEndpoint,
   pathEndpoint,
 } from './endpoints.ts';
-import { withCallId } from './errors/caller-error.ts';
 import { ConfigError } from './errors/errors.ts';
 import { ClientEvents, isTraced, traceCall } from './events.ts';
 import type { KeyLimits } from './key/key-limits.ts';
 import type { QuotaEstimate } from './key/key-quota.ts';
 import type { KeyState } from './key/key-state.ts';
 import { Lifetime } from './lifetime.ts';
-import { dataWithTextNumbers, type Numbers, type WithNumbers } from './numbers.ts';
 import type { FxRatesOptions } from './options.ts';
 import { payloadContext } from './parse-response.ts';
 import { type ClientConnection, type ClientParts, connect, requireConnection } from './pipeline.ts';

@@ -1,10 +1,9 @@
 import type { Dispatcher } from 'undici';
-import type { HeadersOption } from './api-call.ts';
+import type { HeadersOption, Numbers } from './api-call.ts';
 import type { EventHooks } from './events.ts';
 import type { ApiKeyOption } from './key/api-key.ts';
 import type { QuotaEstimate } from './key/key-quota.ts';
 import type { LimitStore } from './limits/shared/limit-store.ts';
-import type { Numbers } from './numbers.ts';
 import type { Middleware } from './steps/intercept.ts';
 import type { Clock } from './time/clock.ts';
 import type { FetchLike } from './transport/transport.ts';

@@ -1,7 +1,6 @@
 // Generated from openapi.yaml by npm run generate. Do not edit.
 
-import type { ApiCall, CallOptions, SchemaCallOptions } from '../client/api-call.ts';
-import type { Numbers, WithNumbers } from '../client/numbers.ts';
+import type { ApiCall, CallOptions, Numbers, SchemaCallOptions, WithNumbers } from '../client/api-call.ts';
 import type { SchemaOutput, StandardSchema } from '../client/standard-schema.ts';
 import type { OperationId } from './operations.ts';
 import type * as types from './types.ts';

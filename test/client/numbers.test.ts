@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { dataWithTextNumbers } from '../../src/client/numbers.ts';
+import { dataWithTextNumbers } from '../../src/client/api-call.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
 import { quotaRecord, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';

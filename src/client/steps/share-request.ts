@@ -1,8 +1,7 @@
 import { parseJson } from '../../json-object.ts';
-import type { ResponseMeta } from '../api-call.ts';
+import { type ResponseMeta, shareError, withCallId } from '../api-call.ts';
 import { type ApiResponse, Call, type CallSettings, type Endpoint, type Handler } from '../call.ts';
 import { sortedTarget } from '../endpoints.ts';
-import { shareError, withCallId } from '../errors/caller-error.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { Cancellation, onAbort } from '../time/abort.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../../../src/client/config/memory-store.ts';
+import { MemoryStore } from '../../../src/client/config/option-table.ts';
 
 test('returns the last value of a key', () => {
   const store = new MemoryStore();
