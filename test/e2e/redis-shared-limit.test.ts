@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
-import type { CallsEnded, CallsOrder, SharingOptions } from '../helpers/redis-sharing-process.ts';
+import type { CallsEnded, CallsOrder, SharingOptions } from '../helpers/sharing-process.ts';
 
-const PROCESS = fileURLToPath(new URL('../helpers/redis-sharing-process.ts', import.meta.url));
+const PROCESS = fileURLToPath(new URL('../helpers/sharing-process.ts', import.meta.url));
 /** In real time: more than a busy machine needs for 30 calls, less than the minute until the next slot. */
 const DEADLINE_MS = 25_000;
 /** A store has a second to respond. A process that waits this long for a processor can find it too slow. */
@@ -24,7 +24,7 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
     mock = createMockServer({ seed: 7 });
     const server = await mock.serve({ port: 0 });
     const { key: apiKey } = mock.createKey({ plan: 'free' });
-    const options: SharingOptions = { baseUrl: server.url, apiKey, redisUrl: redis.url, library };
+    const options: SharingOptions = { baseUrl: server.url, apiKey, perMinute: 30, place: redis.url, library };
     processes = [1, 2, 3, 4].map(() =>
       fork(PROCESS, [JSON.stringify(options)], { execArgv: ['--import', 'tsx'], stdio: 'inherit' }),
     );

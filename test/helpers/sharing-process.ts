@@ -1,15 +1,18 @@
-/** A separate process that shares a limit through Redis. It makes a number of calls and reports their results. */
+/** A separate process that shares a limit through a store. It makes a number of calls and reports their results. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
+import { fileStore } from '../../src/client/file-store/index.ts';
 import { FxRates, FxRatesError } from '../../src/client/index.ts';
 import { redisStore } from '../../src/client/redis/index.ts';
 
 export interface SharingOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
-  readonly redisUrl: string;
-  readonly library: 'ioredis' | 'node-redis';
+  readonly perMinute: number;
+  /** URL of a Redis, or the folder of a file store. */
+  readonly place: string;
+  readonly library: 'ioredis' | 'node-redis' | 'files';
 }
 
 export interface CallsOrder {
@@ -26,7 +29,7 @@ export interface CallsEnded {
   readonly longestDelayMs: number;
 }
 
-const { redisUrl, library, baseUrl, apiKey } = JSON.parse(process.argv[2] ?? '') as SharingOptions;
+const { place, library, baseUrl, apiKey, perMinute } = JSON.parse(process.argv[2] ?? '') as SharingOptions;
 const warnings: string[] = [];
 const delay = monitorEventLoopDelay({ resolution: 10 });
 delay.enable();
@@ -34,7 +37,7 @@ delay.enable();
 const fx = new FxRates({
   baseUrl,
   apiKey,
-  rateLimit: { perMinute: 30, store: redisStore(library === 'ioredis' ? viaIoRedis() : await viaNodeRedis()) },
+  rateLimit: { perMinute, store: await createStore() },
   logger: { warn: (text) => warnings.push(text) },
 });
 let calls = 0;
@@ -52,14 +55,19 @@ process.on('message', async (order: CallsOrder) => {
 });
 process.send?.('ready');
 
+async function createStore() {
+  if (library === 'files') return fileStore(place);
+  return redisStore(library === 'ioredis' ? viaIoRedis() : await viaNodeRedis());
+}
+
 function viaIoRedis(): Redis {
-  const redis = new Redis(redisUrl);
+  const redis = new Redis(place);
   redis.on('error', () => undefined); // the client of the limit reports an outage itself
   return redis;
 }
 
 async function viaNodeRedis() {
-  const redis = createClient({ url: redisUrl });
+  const redis = createClient({ url: place });
   redis.on('error', () => undefined);
   return redis.connect();
 }
