@@ -1,5 +1,4 @@
 import { request } from 'undici';
-import * as z from 'zod';
 import type { FxRatesOptions } from '../../src/client/index.ts';
 import { builtClient } from '../built.ts';
 
@@ -17,16 +16,11 @@ export type CreateCaller = (target: Target) => Call | Promise<Call>;
 
 /** A limit that is never reached: the bench measures the work per call. */
 const rateLimit = { perMinute: 100_000_000 };
-const schema = z.object({ base: z.string(), date: z.iso.date(), rates: z.record(z.string(), z.number()) });
 
 /** All other contenders are compared with the first one. The value is the name for `--only`. */
 export const CONTENDERS: Readonly<Record<string, { readonly title: string; readonly createCaller: CreateCaller }>> = {
   'undici-request': { title: 'undici.request + JSON.parse', createCaller: callUndici },
   fxrates: { title: 'fxrates', createCaller: ours({ rateLimit }, (fx) => (n) => fx.latest({ n })) },
-  'fxrates-schema': {
-    title: 'fxrates, payload checked by zod',
-    createCaller: ours({ rateLimit }, (fx) => (n) => fx.latest({ n }, { schema })),
-  },
   'fxrates-unlimited': {
     title: 'fxrates, no limiter',
     createCaller: ours({ rateLimit: false }, (fx) => (n) => fx.latest({ n })),

@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { TSC_7 } from '../helpers/typescript.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const ENTRIES = {
+  fxrates: 'client/index',
+  'fxrates/file-store': 'client/file-store/index',
+  'fxrates/mock-server': 'mock-server/index',
+  'fxrates/msw': 'mock-server/msw/index',
+  'fxrates/redis': 'client/redis/index',
+};
+
+/** After a deliberate change: `npx vitest run test/packaging/api-report.test.ts -u`. */
+test('the public types are those of the report', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fxrates-declarations-'));
+  try {
+    const project = join(ROOT, 'scripts/tsconfig.declarations.json');
+    execFileSync(process.execPath, [TSC_7, '-p', project, '--outDir', folder]);
+    await expect(reportOf(folder)).toMatchFileSnapshot('api-report.md');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** The exports of each entry by name, then every declaration that they use, without comments. */
+function reportOf(folder: string): string {
+  const paths = Object.values(ENTRIES).map((path) => join(folder, `${path}.d.ts`));
+  const program = ts.createProgram(paths, { types: [], typeRoots: [], module: ts.ModuleKind.Preserve, noLib: true });
+  const checker = program.getTypeChecker();
+  const used = new Map<string, ts.Declaration>();
+  const lists = Object.keys(ENTRIES).map((entry, place) => {
+    const file = program.getSourceFile(paths[place] ?? '');
+    const symbol = file && checker.getSymbolAtLocation(file);
+    const exported = symbol ? checker.getExportsOfModule(symbol) : [];
+    for (const one of exported) collect(one);
+    const names = exported.map(({ name }) => name).sort();
+    return `## ${entry}\n\n${names.join(', ')}`;
+  });
+  const declarations = [...used].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, declaration]) => textOf(declaration));
+  return `# Public types\n\n${lists.join('\n\n')}\n\n## Declarations\n\n\`\`\`ts\n${declarations.join('\n')}\n\`\`\`\n`;
+
+  function collect(symbol: ts.Symbol): void {
+    const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+    for (const declaration of target.declarations ?? []) {
+      const { fileName } = declaration.getSourceFile();
+      const key = `${target.name} ${fileName} ${declaration.pos}`;
+      if (!fileName.startsWith(folder) || !isStatement(declaration) || used.has(key)) continue;
+      used.set(key, declaration);
+      visit(declaration);
+    }
+  }
+
+  function visit(node: ts.Node): void {
+    if (isInternal(node)) return;
+    const symbol = ts.isIdentifier(node) ? checker.getSymbolAtLocation(node) : undefined;
+    if (symbol !== undefined) collect(symbol);
+    ts.forEachChild(node, visit);
+  }
+}
+
+/** Whether it is a declaration of a module; members and parameters are printed with theirs. */
+function isStatement(declaration: ts.Declaration): boolean {
+  return ts.isStatement(declaration) || ts.isVariableDeclaration(declaration);
+}
+
+/** Constructors take internal parts, except those whose options have an exported type. */
+function isInternal(node: ts.Node): boolean {
+  const flags = ts.canHaveModifiers(node) ? ts.getCombinedModifierFlags(node as ts.Declaration) : 0;
+  return ts.isConstructorDeclaration(node) || (flags & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) !== 0;
+}
+
+const printer = ts.createPrinter({ removeComments: true });
+
+function textOf(declaration: ts.Declaration): string {
+  const node = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration;
+  return printer.printNode(ts.EmitHint.Unspecified, node, declaration.getSourceFile());
+}
