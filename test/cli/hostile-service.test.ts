@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { crashReport } from '../../src/cli/errors/crash-report.ts';
 import { runCli } from '../helpers/cli-io.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
+import { inLongRuns } from '../helpers/long-tests.ts';
 import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
 
 /**
@@ -52,7 +53,7 @@ const detail = { code: EVIL, message: EVIL, headers: { 'x-evil': EVIL_HEADER } }
 const REPLIES: readonly (Reply | readonly Reply[])[] = [
   success({ evil: EVIL, [EVIL]: [EVIL] }),
   [success({ evil: EVIL }), failure(503, detail), failure(503, detail), failure(503, detail), success({ evil: 1 })],
-  ...[400, 401, 402, 404, 500].map((status) => failure(status, detail)),
+  ...inLongRuns([400, 401, 402, 404, 500], [401]).map((status) => failure(status, detail)),
   rateLimited(EVIL_HEADER),
   { body: `<html>${EVIL}`, headers: { 'content-type': EVIL_HEADER } },
   { body: { success: EVIL, data: EVIL } },
@@ -73,7 +74,8 @@ function actingLines(text: string): string[] {
     .filter((line) => /(?!\t)[\p{Cc}\p{Cf}]/u.test(line));
 }
 
-test.each(LINES.flatMap((line) => [line, `-vv ${line}`]))(
+/** `-vv` adds the lines of the log to the same output. */
+test.each(LINES.flatMap((line) => inLongRuns([line, `-vv ${line}`], [`-vv ${line}`])))(
   '%s: nothing that a service sends affects the terminal',
   async (line) => {
     for (const replies of REPLIES) {

@@ -10,20 +10,22 @@ import { SpecError } from '../../scripts/generator/spec-node.ts';
 import { FakeIo } from '../helpers/cli-io.ts';
 import type { FakeClock } from '../helpers/fake-clock.ts';
 import { GeneratedVariants, type Variant } from '../helpers/generated-variants.ts';
+import { inLongRuns } from '../helpers/long-tests.ts';
 import { type Addition, addition } from '../helpers/specs-random.ts';
 
 const OPENAPI = parse(await readFile(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'));
 const ADDED = new Set(Object.keys(OPENAPI.paths));
 
-const documents = fc.sample(addition, { seed: 13, numRuns: 90 }).map(documentOf);
+const documents = fc.sample(addition, { seed: 13, numRuns: inLongRuns(90, 30) }).map(documentOf);
 const refusals = documents.map(refusalOf);
-const accepted = documents.filter((_, index) => refusals[index] === undefined).slice(0, 40);
+const ACCEPTED = inLongRuns(40, 10);
+const accepted = documents.filter((_, index) => refusals[index] === undefined).slice(0, ACCEPTED);
 
 test('some documents are rejected, with a place; the others are generated', () => {
   for (const refusal of refusals) {
     if (refusal !== undefined) expect(refusal.message).toMatch(/^(#\/.+: .+\n?)+$/);
   }
-  expect(accepted).toHaveLength(40);
+  expect(accepted).toHaveLength(ACCEPTED);
 });
 
 test('every document that is accepted compiles and has commands, and client and mock agree on it', async () => {
