@@ -18,13 +18,12 @@ import {
 } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
 import { checkedInput } from './matching/checked-input.ts';
-import type { MockCore } from './mock-core.ts';
+import { createChild, type MockCore } from './mock-core.ts';
 import { MockServerError } from './mock-server-error.ts';
 import { type Accounts, createAccounts, createOutbox, type Outbox } from './service/accounts.ts';
 import { type CreatedKey, createKeys, createKeyWithAccount, type Keys, newKey } from './service/keys.ts';
-import { saveState } from './service/service-state.ts';
 import type { Setup, SetupResult } from './setup.ts';
-import { type Snapshot, takeSnapshot } from './state/snapshot.ts';
+import { copiedState, type Snapshot, takeSnapshot } from './state/snapshot.ts';
 import { createSnapshots, restoreSnapshot, type Snapshots } from './state/snapshots.ts';
 import { createMockLatest, type MockLatest } from './stubs/mock-latest.ts';
 import { createMockStubs, type MockStubs } from './stubs/mock-stubs.ts';
@@ -101,16 +100,13 @@ export class MockScope {
    * @example const { keys } = mock.setUp({ keys: [{ plan: 'developer' }], latest: { base: 'EUR', rates: { USD: 1.1 } } })
    */
   setUp(setup: Setup | string): SetupResult {
-    const { state, behaviour } = this.#core;
-    const restoreState = saveState(state);
-    const restoreSwitches = behaviour.save();
-    try {
-      return applySetup(setup, this.#core);
-    } catch (error) {
-      restoreState();
-      restoreSwitches();
-      throw error;
-    }
+    const core = this.#core;
+    // Applied to a copy first, so that nothing changes if it throws.
+    applySetup(
+      setup,
+      createChild(core, { ...core, behaviour: core.behaviour.copy(), emptyState: () => copiedState(core) }),
+    );
+    return applySetup(setup, core);
   }
 
   /**

@@ -98,14 +98,6 @@ export class Behaviour implements Switches {
     this.#settings = settingsOf(new Map(settings));
   }
 
-  /** Returns a function that restores the switches as they are now. */
-  save(): () => void {
-    const settings = this.#settings;
-    return () => {
-      this.#settings = settings;
-    };
-  }
-
   /** Restores the first values. */
   reset(): void {
     this.#settings = this.#initial;

@@ -56,6 +56,23 @@ export interface JournalEntry extends RecordedRequest {
   readonly responseBody: string | undefined;
 }
 
+/** The key of a request, in words. */
+export function keyText({ keyId, keyTransport, headers, hasKeyInUrl }: JournalEntry): string {
+  if (keyId !== undefined) return keyId;
+  if (keyTransport !== undefined) return 'unknown key';
+  // Such as an unknown path, which is refused first.
+  return headers['authorization'] !== undefined || hasKeyInUrl ? 'key not read' : 'no key';
+}
+
+export function statusText(status: number): string {
+  return status === 0 ? 'no response' : String(status);
+}
+
+/** One pair for each value of a parameter or header. */
+export function valuePairs(recorded: RecordedValues): readonly (readonly [string, string])[] {
+  return Object.entries(recorded).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const));
+}
+
 interface JournalOptions {
   /** Of a space: its name, and the journal of its mock. */
   readonly name?: string | undefined;

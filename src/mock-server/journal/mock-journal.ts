@@ -3,8 +3,7 @@ import { pause } from '../clock/event-loop.ts';
 import { checkedInput, expected, wholeFrom } from '../matching/checked-input.ts';
 import { nearMisses } from '../matching/request-pattern.ts';
 import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
-import { keyText, statusText, valuePairs } from './entry-text.ts';
-import type { Journal, JournalEntry, PatternOf } from './journal.ts';
+import { type Journal, type JournalEntry, keyText, type PatternOf, statusText, valuePairs } from './journal.ts';
 import {
   checkedFilter,
   createMatcher,

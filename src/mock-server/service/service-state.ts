@@ -4,7 +4,7 @@ import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { FaultRecord } from '../faults/fault-kinds.ts';
 import { expected } from '../matching/checked-input.ts';
 import type { StubRecord } from '../stubs/stub-schemas.ts';
-import { type Random, randomFrom, randomFromSeed } from './random.ts';
+import { type Random, randomFromSeed } from './random.ts';
 import type { RateWindow } from './rate-windows.ts';
 
 const PLAN_NAMES = Object.keys(plans) as [PlanName, ...PlanName[]];
@@ -124,25 +124,6 @@ export function emptyState(seed: number): ServiceState {
     lastSpace: 0,
     stubs: [],
     lastStub: 0,
-  };
-}
-
-/**
- * Returns a function that restores the state as it is now, after additions and after changes of per-minute windows. It does
- * not restore other fields of accounts and keys.
- */
-export function saveState(state: ServiceState): () => void {
-  const saved = {
-    ...state,
-    accounts: new Map(state.accounts),
-    keys: new Map(state.keys),
-    keysByHash: new Map(state.keysByHash),
-    random: randomFrom(state.random.save()),
-  };
-  const windows = Array.from(state.keys.values(), (key) => [key, key.window, key.quotaEndpointWindow] as const);
-  return () => {
-    Object.assign(state, saved);
-    for (const [key, window, quotaEndpointWindow] of windows) Object.assign(key, { window, quotaEndpointWindow });
   };
 }
 

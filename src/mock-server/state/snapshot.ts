@@ -69,7 +69,16 @@ interface SavedFault extends Omit<FaultRecord, 'matchedByKey'> {
 
 type SavedKey = Snapshot['keys'][number];
 
-export function takeSnapshot({ state, behaviour, clock }: ServiceContext & { readonly clock: DrivenClock }): Snapshot {
+interface SavedContext extends ServiceContext {
+  readonly clock: DrivenClock;
+}
+
+/** A copy of the state, without stubs that have a function. */
+export function copiedState(context: SavedContext): ServiceState {
+  return restoredState(takeSnapshot(context));
+}
+
+export function takeSnapshot({ state, behaviour, clock }: SavedContext): Snapshot {
   return {
     version: 1,
     now: clock.now(),
