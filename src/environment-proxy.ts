@@ -97,14 +97,14 @@ function withoutCredentials(text: string): string {
 }
 
 /** The parts of undici that are used here. It is passed in, because loading it takes time that most programs save. */
-type Undici = Pick<typeof import('undici'), 'Pool' | 'ProxyAgent'>;
+type UndiciParts = Pick<typeof import('undici'), 'Pool' | 'ProxyAgent'>;
 
 /** As undici's limit for a connection. Without one, a proxy that does not respond would look like a slow service. */
 const TUNNEL_TIMEOUT_MS = 10_000;
 
 /** A dispatcher that sends through a tunnel of `proxy`, also to a base URL with http. */
 export function proxyDispatcher(
-  { Pool, ProxyAgent }: Undici,
+  { Pool, ProxyAgent }: UndiciParts,
   proxy: EnvironmentProxy,
   tunnelTimeoutMs = TUNNEL_TIMEOUT_MS,
 ): Dispatcher {

@@ -25,7 +25,7 @@ export interface Invocation<Options = object> {
   readonly options: Options;
 }
 
-interface About {
+interface HelpTexts {
   /** One line for the list of commands. */
   readonly summary: string;
   readonly description: string;
@@ -52,7 +52,7 @@ export class CliCommand extends Command {
   run: ((invocation: Invocation) => Promise<number>) | undefined;
   readonly #steps: (() => void)[] = [];
 
-  about({ summary, description, examples = [], notes = [] }: About): this {
+  about({ summary, description, examples = [], notes = [] }: HelpTexts): this {
     this.examples = examples;
     this.notes = notes;
     return this.summary(summary).description(description);

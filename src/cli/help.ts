@@ -73,7 +73,7 @@ function optionLines(options: readonly Option[], { columns, palette }: StreamSty
   return twoColumns(entries, { columns, termWidth: termWidth ?? widestTerm(entries), paintTerm: palette.command });
 }
 
-function optionEntry({ short, flags, description }: Option): Entry {
+function optionEntry({ short, flags, description }: Option): HelpEntry {
   return { term: `${short === undefined ? '    ' : ''}${flags}`, text: description };
 }
 
@@ -105,7 +105,7 @@ function besideWidth(examples: readonly Example[], columns: number): number {
   return widths.find(fits) ?? 0;
 }
 
-export interface Entry {
+export interface HelpEntry {
   readonly term: string;
   readonly text: string;
 }
@@ -123,7 +123,7 @@ const WIDEST_TERM = 28;
 const NARROW = 60;
 
 /** Terms on the left, their texts on the right; one under the other on a narrow screen. */
-export function twoColumns(entries: readonly Entry[], layout: Layout): string[] {
+export function twoColumns(entries: readonly HelpEntry[], layout: Layout): string[] {
   const { columns, termWidth = widestTerm(entries), paintTerm } = layout;
   const isNarrow = columns < NARROW;
   const indent = isNarrow ? 6 : 4 + termWidth;
@@ -138,6 +138,6 @@ export function twoColumns(entries: readonly Entry[], layout: Layout): string[] 
   });
 }
 
-function widestTerm(entries: readonly Entry[]): number {
+function widestTerm(entries: readonly HelpEntry[]): number {
   return Math.max(0, ...entries.map(({ term }) => term.length).filter((width) => width <= WIDEST_TERM));
 }

@@ -1,12 +1,15 @@
 import type { Clock, FetchLike } from '../client/index.ts';
 import type { signalExitCodes } from './exit-codes.ts';
 
+/** Environment variables by name. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
 /** All I/O of a command. `node-io.ts` creates it from `process`; tests pass a fake. */
 export interface Io {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   readonly clock: Clock;
   /** Sends without a proxy. undici, which loads more slowly, is used only for proxies. */
   readonly fetch: FetchLike;

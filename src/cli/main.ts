@@ -3,7 +3,7 @@ import type { CliCommand, Invocation } from './command.ts';
 import { explainParserError, refuseTypedKey } from './errors/parser-error.ts';
 import { printError } from './errors/print-error.ts';
 import { exitCodes } from './exit-codes.ts';
-import type { Io } from './io.ts';
+import type { Env, Io } from './io.ts';
 import { dataOptions, formatOptions, generalOptions, profileOption, type SharedOptions } from './options.ts';
 import { commandFirst, createProgram } from './program.ts';
 import {
@@ -84,7 +84,7 @@ interface StoredConfig {
   readonly problem?: unknown;
 }
 
-function storedConfig(env: Io['env']): StoredConfig {
+function storedConfig(env: Env): StoredConfig {
   try {
     return { config: readConfig(env) };
   } catch (problem) {

@@ -8,6 +8,7 @@ import type { Clock } from '../client/index.ts';
 import { signalExitCodes } from './exit-codes.ts';
 import {
   type ChildProcess,
+  type Env,
   type Input,
   Interrupted,
   type Interrupts,
@@ -22,7 +23,7 @@ import { httpFetch } from './request/connection.ts';
 export { completionText } from './commands/completion/complete.ts';
 
 /** Runs one command line with the streams, files and network of the process. */
-export async function runOnNode(argv: readonly string[], env: Io['env']): Promise<number> {
+export async function runOnNode(argv: readonly string[], env: Env): Promise<number> {
   const io = createNodeIo(env);
   const exitCode = await main(argv, io);
   const signalName = io.interrupts.received();
@@ -46,7 +47,7 @@ function endSoon(reason: unknown, afterMs: number): void {
 }
 
 /** The real world, by way of `process`. */
-function createNodeIo(env: Io['env']): Io & { readonly interrupts: NodeInterrupts } {
+function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrupts } {
   const interrupts = createInterrupts();
   return {
     stdin: createInput(interrupts),
@@ -188,7 +189,7 @@ function endBySignal(name: SignalName): void {
   process.kill(process.pid, name);
 }
 
-function spawnChild([program = '', ...args]: readonly string[], env: Io['env']): ChildProcess {
+function spawnChild([program = '', ...args]: readonly string[], env: Env): ChildProcess {
   const starting = spawnFunction(process.platform).then((start) => start(program, args, { stdio: 'inherit', env }));
   const exited = starting.then(async (child) => {
     const [code, signal] = await once(child, 'exit');

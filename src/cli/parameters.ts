@@ -6,7 +6,7 @@ import { parseParameterText, splitList } from '../parameter-text.ts';
 import type { Invocation } from './command.ts';
 import { usageError } from './errors/cli-error.ts';
 import { repeatableOption, sharedOptions } from './options.ts';
-import type { Query, QueryValue } from './request/send-request.ts';
+import type { Query, QueryText } from './request/send-request.ts';
 
 /** Only at the start of a word: a search from each of its characters would take minutes in a long one. */
 const KEY_LIKE = new RegExp(apiKeyPattern.replace(/^\^/, '(?<![A-Za-z0-9])').replace(/\$$/, ''));
@@ -36,7 +36,7 @@ export function parseParameters(texts: readonly string[]): Query {
 
 /** A repeated name has all its values, in their order. */
 export function joinParameters(parameters: Iterable<readonly [name: string, value: Query[string]]>): Query {
-  const query = new Map<string, QueryValue[]>();
+  const query = new Map<string, QueryText[]>();
   for (const [name, value] of parameters) {
     const earlier = query.get(name) ?? [];
     earlier.push(...[value].flat());

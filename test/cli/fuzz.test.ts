@@ -5,11 +5,14 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { runCli } from '../helpers/cli-io.ts';
+import { jsonText, stripped } from '../helpers/cli-json-text.ts';
 import { failure, rateLimited, success } from '../helpers/service-replies.ts';
 
 const CANARY = `fx_live_${'ca11ab1e'.repeat(6)}`;
 const folder = mkdtempSync(join(tmpdir(), 'fxrates-fuzz-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+/** `FXRATES_FUZZ=30` runs thirty times as many examples. */
+const EFFORT = Number(process.env['FXRATES_FUZZ'] ?? 1);
 
 /** Words of the command line. Not `mock`, `--watch` and `--fixture-out`, which do not end or write to any path. */
 const WORDS = [
@@ -44,6 +47,61 @@ test('for any arguments, exits with a documented code and shows neither a bug no
       expect(stdout + stderr).not.toContain('unexpected failure');
       if (!words.includes('token')) expect(stdout + stderr).not.toContain(CANARY);
     }),
-    { numRuns: 400 },
+    { numRuns: 400 * EFFORT },
+  );
+});
+
+/** Answers that are much larger than those of `jsonText`: deep, wide, long, full of escapes or digits. */
+const largeText = fc
+  .tuple(
+    fc.constantFrom('deep', 'wide', 'long', 'escapes', 'digits', 'names'),
+    fc.integer({ min: 1, max: 2000 }),
+    jsonText,
+  )
+  .map(([kind, n, inner]) => {
+    if (kind === 'deep') return `${'{"a":['.repeat(n)}${inner}${']}'.repeat(n)}`;
+    if (kind === 'wide') return `[${`${inner},`.repeat(n % 100)}${inner}]`;
+    if (kind === 'long') return `{"a":"${'ab '.repeat(n)}","b":${inner}}`;
+    if (kind === 'escapes') return `{"a":"${'\\u001b\\ud800\\n'.repeat(n)}"}`;
+    if (kind === 'digits') return `{"a":${'7'.repeat(n)}.${'0'.repeat(n)},"b":-0.${'0'.repeat(n)}1e5}`;
+    return `{${Array.from({ length: n }, (_, at) => `"${'N'.repeat(at % 300)}${at}":${at}`).join(',')}}`;
+  });
+const OUTPUTS = [
+  ...['', '-o json', '-o compact', '-o csv', '-o tsv', '-o raw', '-o table', '--envelope', '--envelope -o csv'],
+  ...['--shape', '--shape -o tsv', '--get a', '--get a.b', '--get /a/0', '--get a --get b', '--get a --get b -o csv'],
+  ...['--get a -o json', '--watch 5m --count 1 --force', '--watch 5m --count 1 --force -o csv', '--cache 1m', '-vv'],
+];
+/** Line ends, tabs, and what the command line itself writes to move the cursor. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const OWN = /[\n\t]|\r\u001b\[2K|\u001b\[\d+A\u001b\[J/g;
+
+/** What a pipe gets, byte for byte; `undefined` for the formats with a form of their own. */
+function exactOutput(json: string, options: string): string | undefined {
+  if (['', '-o json', '-vv', '--cache 1m'].includes(options)) return `${json}\n`;
+  if (options === '-o compact') return `${stripped(json)}\n`;
+  return options === '-o raw' ? bodyOf(json) : undefined;
+}
+
+function bodyOf(json: string): string {
+  return `{"success":true,"data":${json}}`;
+}
+
+test('for any answer, every output ends, has no effect on a terminal and keeps the digits', async () => {
+  const text = fc.oneof({ weight: 3, arbitrary: jsonText }, { weight: 1, arbitrary: largeText });
+  await fc.assert(
+    fc.asyncProperty(text, fc.constantFrom(...OUTPUTS), fc.boolean(), async (json, options, isTerminal) => {
+      const tty = isTerminal ? (['stdout', 'stderr'] as const) : [];
+      const env = { HOME: folder, FXRATES_SHARE_LIMIT: 'off', NO_COLOR: '1' };
+      const replies = { body: bodyOf(json) };
+
+      const { code, stdout, stderr } = await runCli(`latest ${options}`, { env, replies, tty, quota: success() });
+
+      expect([0, 10]).toContain(code);
+      expect(stdout + stderr).not.toContain('unexpected failure');
+      if (isTerminal) expect((stdout + stderr).replace(OWN, '')).not.toMatch(/\p{Cc}/u);
+      const exact = exactOutput(json, options);
+      if (!isTerminal && code === 0 && exact !== undefined) expect(stdout).toBe(exact);
+    }),
+    { numRuns: 400 * EFFORT },
   );
 });

@@ -7,7 +7,7 @@ import type { Invocation } from '../command.ts';
 import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import type { Connection } from '../request/connection.ts';
+import type { ServiceConnection } from '../request/connection.ts';
 import { type ServiceRequest, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { cacheFolder } from '../storage/folders.ts';
@@ -64,7 +64,7 @@ export function openCache(io: Pick<Io, 'env' | 'clock'>): FileCacheStore {
 async function readOffline(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
   const { io, settings } = invocation;
   const offline = Object.assign(new Error('offline'), { code: OFFLINE });
-  const connection: Connection = { fetch: () => Promise.reject(offline), close: async () => undefined };
+  const connection: ServiceConnection = { fetch: () => Promise.reject(offline), close: async () => undefined };
   const cache = { maxAgeMs: Number.MAX_SAFE_INTEGER, store: openCache(io) };
   try {
     const once = { ...invocation, settings: { ...settings, retries: 0 } };

@@ -9,7 +9,7 @@ import { maskKey } from '../../mask-key.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, relatedCommand } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import type { Env } from '../io.ts';
 import { connectionOptions, dataOptions } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { HttpTrace } from '../request/http-trace.ts';
@@ -85,11 +85,11 @@ async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readon
 }
 
 /** The result of one check. */
-interface Finding extends Outcome {
+interface Finding extends CheckResult {
   readonly name: string;
 }
 
-interface Outcome {
+interface CheckResult {
   /** `skip`: the check does not apply, or a check that it needs has failed. */
   readonly status: NonNullable<ReportRow['status']>;
   readonly text: string;
@@ -97,16 +97,16 @@ interface Outcome {
   readonly next?: readonly string[];
 }
 
-const ok = (text: string): Outcome => ({ status: 'ok', text });
-const warning = (text: string, next: string): Outcome => ({ status: 'warn', text, next: [next] });
-const skipped = (text: string): Outcome => ({ status: 'skip', text });
+const ok = (text: string): CheckResult => ({ status: 'ok', text });
+const warning = (text: string, next: string): CheckResult => ({ status: 'warn', text, next: [next] });
+const skipped = (text: string): CheckResult => ({ status: 'skip', text });
 
-function failed({ message, details: { hints = [] } }: CliError): Outcome {
+function failed({ message, details: { hints = [] } }: CliError): CheckResult {
   return { status: 'fail', text: message, next: hints };
 }
 
 /** The finding of `check`. A `CliError` becomes a finding. */
-async function finding(name: string, check: () => Outcome | Promise<Outcome>): Promise<Finding> {
+async function finding(name: string, check: () => CheckResult | Promise<CheckResult>): Promise<Finding> {
   try {
     return { name, ...(await check()) };
   } catch (error) {
@@ -142,7 +142,7 @@ async function checkService(
   }
 }
 
-function successes({ host, hostname, protocol }: URL, proxy: string | undefined): Record<Step, Outcome> {
+function successes({ host, hostname, protocol }: URL, proxy: string | undefined): Record<Step, CheckResult> {
   return {
     name: ok(`${proxy === undefined ? hostname : `the name in ${proxy}`} has an address`),
     connection: ok(`${host} accepts connections${proxy === undefined ? '' : `, through ${proxy}`}`),
@@ -162,7 +162,7 @@ function failureOutcomes(
   error: CliError,
   hasResponse: boolean,
   { argv }: Pick<Invocation, 'argv'>,
-): Partial<Record<Step, Outcome>> {
+): Partial<Record<Step, CheckResult>> {
   const { message, details } = error;
   if (details.exitCode !== exitCodes.rateLimited) {
     const step = hasResponse ? 'response' : failedStep(error);
@@ -179,7 +179,7 @@ function failureOutcomes(
 /** A clock that is off by more makes Retry-After dates and the forecast wrong. */
 const TOLERATED_SKEW_MS = 30_000;
 
-function clockOutcome(trace: HttpTrace, now: number): Outcome {
+function clockOutcome(trace: HttpTrace, now: number): CheckResult {
   const date = Date.parse(trace.lastResponse(operations.quota.path)?.headers.get('date') ?? '');
   if (Number.isNaN(date)) return skipped('the service sends no Date header');
   const skewMs = now - date;
@@ -193,7 +193,7 @@ const ALMOST_USED_UP = 0.8;
 function quotaOutcome(
   { plan, monthly_used: used, monthly_limit: limit }: QuotaData,
   { argv }: Pick<Invocation, 'argv'>,
-): Outcome {
+): CheckResult {
   if (typeof limit !== 'number') return ok(`plan ${plan}, ${grouped(used)} used`);
   const text = `plan ${plan}, ${grouped(used)} of ${grouped(limit)} used`;
   return used >= limit * ALMOST_USED_UP ? warning(text, relatedCommand(['quota'], argv)) : ok(text);
@@ -238,7 +238,7 @@ function checkProxy(baseUrl: string | undefined, { io }: Invocation): Finding {
 }
 
 /** The two files of the configuration: whether they can be read, make sense, and are for their owner only. */
-async function checkStorage(env: Io['env']): Promise<readonly Finding[]> {
+async function checkStorage(env: Env): Promise<readonly Finding[]> {
   const [config, credentials] = [configPath(env), credentialsPath(env)];
   return [
     await finding('config file', () => fileOutcome(config, () => checkValues(readConfig(env)))),
@@ -261,7 +261,10 @@ async function checkProfile({ settings, config, io }: Invocation): Promise<reado
   return [await finding('profile', check)];
 }
 
-async function fileOutcome(path: string | undefined, check: (path: string) => Outcome | undefined): Promise<Outcome> {
+async function fileOutcome(
+  path: string | undefined,
+  check: (path: string) => CheckResult | undefined,
+): Promise<CheckResult> {
   if (path === undefined) return { status: 'warn', text: 'HOME is not set, so nothing can be stored' };
   const stats = await stat(path).catch(() => undefined);
   if (stats === undefined) return ok(`none (${path})`);
@@ -277,7 +280,7 @@ async function fileOutcome(path: string | undefined, check: (path: string) => Ou
 }
 
 /** @throws CliError for a value that cannot be used */
-function checkValues(config: ConfigFile): Outcome | undefined {
+function checkValues(config: ConfigFile): CheckResult | undefined {
   for (const profile of [undefined, ...config.profiles.keys()]) {
     for (const [name, { parse }] of Object.entries(CONFIG_SETTINGS)) {
       const value = configValue(config, name, profile);

@@ -4,7 +4,7 @@ import { VERSION } from '../../version.ts';
 import { CliCommand } from '../command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { exitCodeMeanings, exitCodes } from '../exit-codes.ts';
-import { type Entry, helpText, optionGroups, paragraphs, twoColumns } from '../help.ts';
+import { type HelpEntry, helpText, optionGroups, paragraphs, twoColumns } from '../help.ts';
 import { helpOption, sharedOptions } from '../options.ts';
 import { CONFIG_SETTINGS } from '../settings/settings.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
@@ -13,7 +13,7 @@ import { commandLine, wrap } from '../terminal/text.ts';
 /** A page of `fxrates help <topic>`. */
 interface Topic {
   readonly intro: string;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly HelpEntry[];
 }
 
 export const topics: Readonly<Record<string, Topic>> = {

@@ -30,7 +30,7 @@ import {
 
 const { latest } = operations;
 
-interface LatestOptions extends ResponseOptions, WatchOptions {
+interface LatestCommandOptions extends ResponseOptions, WatchOptions {
   readonly fixtureOut?: string;
 }
 
@@ -60,7 +60,7 @@ export function latestCommand(): CliCommand {
     .runs(runLatest);
 }
 
-async function runLatest(invocation: Invocation<LatestOptions>): Promise<number> {
+async function runLatest(invocation: Invocation<LatestCommandOptions>): Promise<number> {
   const { options, settings } = invocation;
   const request = operationRequest(latest, invocation);
   const watching = watchRequest(invocation);
@@ -85,13 +85,17 @@ async function remarkOnNames({ query }: OperationRequest, { screen }: Invocation
   }
 }
 
-function refuseSingleResponseOptions({ cache, offline, shape, fixtureOut, envelope }: LatestOptions): void {
+function refuseSingleResponseOptions({ cache, offline, shape, fixtureOut, envelope }: LatestCommandOptions): void {
   const typed = { cache, offline, shape, 'fixture-out': fixtureOut, envelope };
   const name = Object.entries(typed).find(([, value]) => value !== undefined)?.[0];
   if (name !== undefined) throw usageError(`--watch and --${name} cannot be used together`);
 }
 
-async function record(path: string, request: OperationRequest, invocation: Invocation<LatestOptions>): Promise<number> {
+async function record(
+  path: string,
+  request: OperationRequest,
+  invocation: Invocation<LatestCommandOptions>,
+): Promise<number> {
   // Both before a request uses quota.
   await requireFixture(path);
   await checkWritable(path).catch(cannotWrite(path));
@@ -105,7 +109,7 @@ async function record(path: string, request: OperationRequest, invocation: Invoc
 async function watchLatest(
   request: OperationRequest,
   watching: WatchRequest,
-  invocation: Invocation<LatestOptions>,
+  invocation: Invocation<LatestCommandOptions>,
 ): Promise<number> {
   const { settings, io, options } = invocation;
   requireBaseUrl(settings);

@@ -20,7 +20,7 @@ import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 
-interface ProbeOptions {
+interface ProbeCommandOptions {
   readonly maxRequests?: number;
   readonly out?: string;
 }
@@ -53,7 +53,7 @@ export function probeCommand(): CliCommand {
 }
 
 /** Prints the maximum number of requests, probes the service, and prints or writes the observations. */
-async function probe(invocation: Invocation<ProbeOptions>): Promise<number> {
+async function probe(invocation: Invocation<ProbeCommandOptions>): Promise<number> {
   const { io, screen, args } = invocation;
   const { out, maxRequests } = invocation.options;
   const [given] = args;

@@ -106,7 +106,7 @@ export function storageError(
   return new CliError(what, { code: 'storage', exitCode: exitCodes.config, why, hints, cause });
 }
 
-interface Change {
+interface ArgumentChange {
   /** Options to remove. The name of an option with a value ends with `=`. */
   readonly without?: readonly string[];
   /** Words to add. */
@@ -114,7 +114,7 @@ interface Change {
 }
 
 /** The typed command with a change, for the next step of an error. */
-export function changedCommand(argv: readonly string[], { without = [], add = [] }: Change): string {
+export function changedCommand(argv: readonly string[], { without = [], add = [] }: ArgumentChange): string {
   const [before, after] = split(argv);
   return commandLine([...before.filter((_, index) => !isPartOf(without, before, index)), ...add, ...after]);
 }

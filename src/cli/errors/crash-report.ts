@@ -1,10 +1,10 @@
 import { visible } from '../../visible-text.ts';
-import type { Io } from '../io.ts';
+import type { Env } from '../io.ts';
 import { Redactor } from '../terminal/redactor.ts';
 import { jsonLine } from '../terminal/text.ts';
 
 /** The report of an uncaught error. It masks all text that looks like a key, because the keys in use are unknown here. */
-export function crashReport(error: unknown, argv: readonly string[], env: Io['env']): string {
+export function crashReport(error: unknown, argv: readonly string[], env: Env): string {
   const secrets = new Redactor();
   secrets.protect(env['FXRATES_API_KEY'] ?? '');
   // Node.js names the files that need a missing one on further lines.

@@ -20,7 +20,7 @@ export interface ReportRow {
   readonly steps?: readonly string[];
 }
 
-interface Report {
+interface PrintedReport {
   readonly text: string;
   readonly facts: object;
   /** Text in a pipe, too, where the log of a CI job is. Default: JSON in a pipe, as of other commands. */
@@ -29,7 +29,7 @@ interface Report {
 
 /** Prints a report of fxrates itself: as text, or as data from which --get selects values. */
 export async function printReport(
-  { text, facts, isForLogs = false }: Report,
+  { text, facts, isForLogs = false }: PrintedReport,
   invocation: Invocation,
 ): Promise<ExitCode> {
   const { settings, screen } = invocation;

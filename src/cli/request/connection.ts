@@ -7,7 +7,7 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 
 /** A fetch for one service. `close` ends its connections, which would keep the process running. */
-export interface Connection {
+export interface ServiceConnection {
   readonly fetch: FetchLike;
   readonly close: () => Promise<void>;
 }
@@ -16,7 +16,10 @@ export interface Connection {
  * A fetch for `baseUrl`: the one of `Io`, or through the proxy of the environment. undici is loaded for a proxy only. Its
  * `fetch` is not used, because it rejects a 407 of the service without a reason.
  */
-export async function openConnection({ env, fetch }: Pick<Io, 'env' | 'fetch'>, baseUrl: string): Promise<Connection> {
+export async function openConnection(
+  { env, fetch }: Pick<Io, 'env' | 'fetch'>,
+  baseUrl: string,
+): Promise<ServiceConnection> {
   const proxy = environmentProxy(env, baseUrl);
   if (proxy === undefined) return { fetch, close: async () => undefined };
   const { variable, problem } = proxy;

@@ -3,7 +3,7 @@ import { environmentProxy } from '../../environment-proxy.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import type { Env } from '../io.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { isLoopback } from '../settings/base-url.ts';
 import { durationOption, durationOptionAbove, formatDuration } from '../settings/duration.ts';
@@ -182,7 +182,7 @@ export interface NetworkContext {
   readonly baseUrl: string;
   /** The option, variable or profile that sets the base URL. */
   readonly source: string;
-  readonly env: Io['env'];
+  readonly env: Env;
 }
 
 type NextStep = (context: NetworkContext) => string;

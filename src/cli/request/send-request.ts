@@ -20,7 +20,7 @@ import { requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { stateFolder } from '../storage/folders.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
-import { type Connection, openConnection } from './connection.ts';
+import { openConnection, type ServiceConnection } from './connection.ts';
 import { explainClientError, withoutAdvice } from './explain-error.ts';
 import { HttpTrace } from './http-trace.ts';
 import { WaitReporter } from './wait-reporter.ts';
@@ -38,8 +38,8 @@ export interface PathRequest {
   readonly query: Query;
 }
 
-export type QueryValue = string | number | boolean;
-export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
+export type QueryText = string | number | boolean;
+export type Query = Readonly<Record<string, QueryText | readonly QueryText[]>>;
 
 export interface ServiceResponse {
   readonly data: unknown;
@@ -61,7 +61,7 @@ interface ClientOverrides {
   /** Default: the key of the settings. */
   readonly key?: KeyInUse;
   /** Default: a connection to the service. */
-  readonly connection?: Connection;
+  readonly connection?: ServiceConnection;
   readonly cache?: CacheOptions | undefined;
   /** Default: one that reports every wait. */
   readonly reporter?: CallReporter;
@@ -158,9 +158,9 @@ function serviceResponse({ data, meta }: ClientResult, key: KeyInUse, { clock }:
 async function sharingOf(
   { io, settings }: Invocation,
   { hooks }: CallReporter,
-  offline: Connection | undefined,
+  offline: ServiceConnection | undefined,
 ): Promise<FxRatesOptions> {
-  const shared = offline ? undefined : await sharedLimit(io, settings); // without a request no slot is needed
+  const shared = offline ? undefined : await openStore(io, settings); // without a request no slot is needed
   const warn = (message: string) => {
     if (settings.verbose > 0 || !shared?.isAbout(message)) hooks.logger?.warn(withoutAdvice(message));
   };
@@ -242,34 +242,25 @@ function curlCommand({ url, headers }: SentRequest): string {
   return [...parts, `'${url.replaceAll("'", '%27')}'`].join(' ');
 }
 
-interface SharedLimit {
+/** The store in which the commands of a user share the limit of a key. */
+interface CommandsStore {
   readonly store: LimitStore;
   /** Whether a warning of the client is about this store. */
   isAbout(warning: string): boolean;
 }
 
-/** One for each folder and clock: a command can create several clients, and all of them share one store. */
-const sharedLimits = new WeakMap<Io['clock'], Map<string, SharedLimit>>();
-
 /**
- * The store in which the commands of a user share the limit of a key, so that `xargs -P 20 fxrates latest` sends no more
- * requests than one process. `undefined` without a home folder, and with FXRATES_SHARE_LIMIT=off.
+ * With it, `xargs -P 20 fxrates latest` sends no more requests than one process. `undefined` without a home folder, and
+ * with FXRATES_SHARE_LIMIT=off.
  */
-async function sharedLimit(
+async function openStore(
   { env, clock }: Pick<Io, 'env' | 'clock'>,
   { shareLimit }: Pick<CliSettings, 'shareLimit'>,
-): Promise<SharedLimit | undefined> {
+): Promise<CommandsStore | undefined> {
   const folder = shareLimit ? stateFolder(env) : undefined;
   if (folder === undefined) return undefined;
-  const ofClock = sharedLimits.get(clock) ?? new Map<string, SharedLimit>();
-  const limit = ofClock.get(folder) ?? (await openLimit(join(folder, 'limits'), clock));
-  sharedLimits.set(clock, ofClock.set(folder, limit));
-  return limit;
-}
-
-async function openLimit(folder: string, clock: Io['clock']): Promise<SharedLimit> {
   const { fileStore } = await import('../../client/file-store/index.ts');
-  const store = fileStore(folder, { clock });
+  const store = fileStore(join(folder, 'limits'), { clock });
   let failure: string | undefined;
   return {
     store: {

@@ -1,7 +1,7 @@
 import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { Interrupted, type Io, orInterrupted } from '../io.ts';
-import { type Credential, readCredential } from '../storage/credentials.ts';
+import { readCredential, type StoredKey } from '../storage/credentials.ts';
 import { readLimited } from '../storage/read-file.ts';
 import type { CliSettings } from './settings.ts';
 
@@ -54,7 +54,7 @@ function typedSources({ keyStdin, keyFile }: CliSettings, { env, stdin, interrup
   return found;
 }
 
-function storedSources(credential: Credential | undefined, { baseUrl, profile }: CliSettings): Source[] {
+function storedSources(credential: StoredKey | undefined, { baseUrl, profile }: CliSettings): Source[] {
   if (credential === undefined) return [];
   const { origin, secret, path, wasReadable } = credential;
   const read = async () => {
@@ -67,7 +67,7 @@ function storedSources(credential: Credential | undefined, { baseUrl, profile }:
   return [{ label: `profile ${profile} in ${path}`, warning, read }];
 }
 
-function otherOrigin({ origin }: Credential, baseUrl: string): CliError {
+function otherOrigin({ origin }: StoredKey, baseUrl: string): CliError {
   return new CliError(`refusing to send the stored key to ${new URL(baseUrl).origin}`, {
     code: 'other_origin',
     exitCode: exitCodes.authentication,

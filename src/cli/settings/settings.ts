@@ -1,7 +1,7 @@
 import { nearestName } from '../../nearest-name.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import type { Env } from '../io.ts';
 import { type JsonPath, parseJsonPath } from '../json/select-value.ts';
 import {
   type OutputFormat,
@@ -33,7 +33,7 @@ export type SettingSource = 'variable' | 'config.json';
 /** An option precedes its variable, that precedes the profile in config.json, and that the rest of config.json. */
 interface Sources {
   readonly options: SharedOptions;
-  readonly env: Io['env'];
+  readonly env: Env;
   readonly config: ConfigFile;
   /** The sources whose invalid values are errors. In the other sources, they are ignored. */
   readonly strict: readonly SettingSource[];
@@ -155,7 +155,7 @@ function isSwitchedOn(text: string | undefined): boolean {
 }
 
 /** FXRATES_DEBUG: 2 is -vv, any other value but 0 and false is -v. */
-export function debugLevel({ FXRATES_DEBUG: text }: Io['env']): number {
+export function debugLevel({ FXRATES_DEBUG: text }: Env): number {
   if (!isSwitchedOn(text)) return 0;
   return text === '2' ? 2 : 1;
 }
@@ -207,7 +207,7 @@ export function isSettingName(name: string): name is SettingName {
 /** A misspelt profile would use other settings and another key. @throws CliError that lists the profiles */
 export function requireProfile(
   { profile }: Pick<CliSettings, 'profile'>,
-  { config, env }: { readonly config: ConfigFile; readonly env: Io['env'] },
+  { config, env }: { readonly config: ConfigFile; readonly env: Env },
 ): void {
   if (profile === 'default') return; // it needs no entry
   const withKey = profilesWithKey(env, profile);

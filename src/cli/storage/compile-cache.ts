@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Io } from '../io.ts';
+import type { Env } from '../io.ts';
 import { cacheFolder, pathIn } from './folders.ts';
 
 /** Each version of Node.js has a folder of its own. */
@@ -19,7 +19,7 @@ interface CompileCache {
  * Makes Node.js store compiled code in the user's own folder, because others can write to the default, which is the
  * folder for temporary files. If that is not possible, each start compiles the code again.
  */
-export function useCompileCache(env: Io['env'], node: CompileCache = module as CompileCache): void {
+export function useCompileCache(env: Env, node: CompileCache = module as CompileCache): void {
   const parent = cacheFolder(env);
   const folder = compileCacheFolder(env);
   if (node.enableCompileCache === undefined || parent === undefined || folder === undefined) return;
@@ -34,19 +34,19 @@ export function useCompileCache(env: Io['env'], node: CompileCache = module as C
 }
 
 /** The folder of compiled code. */
-function compileCacheFolder(env: Io['env']): string | undefined {
+function compileCacheFolder(env: Env): string | undefined {
   return pathIn(cacheFolder(env), 'compiled');
 }
 
 /** Removes all compiled code; returns the number and the bytes of its files. */
-export function clearCompileCache(env: Io['env']): { readonly files: number; readonly bytes: number } {
+export function clearCompileCache(env: Env): { readonly files: number; readonly bytes: number } {
   const folder = compileCacheFolder(env);
   const size = compileCacheSize(env);
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   return size;
 }
 
-export function compileCacheSize(env: Io['env']): { readonly files: number; readonly bytes: number } {
+export function compileCacheSize(env: Env): { readonly files: number; readonly bytes: number } {
   const folder = compileCacheFolder(env);
   if (folder === undefined || !existsSync(folder)) return { files: 0, bytes: 0 };
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

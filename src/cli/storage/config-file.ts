@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json-object.ts';
 import { storageError } from '../errors/cli-error.ts';
-import type { Io } from '../io.ts';
+import type { Env, Io } from '../io.ts';
 import { configFolder, pathIn } from './folders.ts';
 import { readJsonFile, updateJsonFile } from './json-file.ts';
 
@@ -19,12 +19,12 @@ export interface ConfigFile {
 /** Without a folder for config.json, or without the file. */
 export const NO_CONFIG: ConfigFile = { path: undefined, settings: new Map(), profiles: new Map() };
 
-export function configPath(env: Io['env']): string | undefined {
+export function configPath(env: Env): string | undefined {
   return pathIn(configFolder(env), 'config.json');
 }
 
 /** @throws CliError if the file cannot be read, or is not a JSON object of the version that fxrates knows */
-export function readConfig(env: Io['env']): ConfigFile {
+export function readConfig(env: Env): ConfigFile {
   const path = configPath(env);
   if (path === undefined) return NO_CONFIG;
   const { version: _version, $schema: _schema, profiles, ...settings } = readJsonFile(path) ?? {};

@@ -1,13 +1,13 @@
 import { chmod, lstat } from 'node:fs/promises';
 import type { JsonObject } from '../../json-object.ts';
 import { storageError } from '../errors/cli-error.ts';
-import type { Io } from '../io.ts';
+import type { Env, Io } from '../io.ts';
 import { entriesOf, objectOf } from './config-file.ts';
 import { configFolder, pathIn } from './folders.ts';
 import { readJsonFile, updateJsonFile } from './json-file.ts';
 
 /** A key in credentials.json. It is sent to its own origin and to no other. */
-export interface Credential {
+export interface StoredKey {
   readonly origin: string;
   readonly secret: string;
   /** The file, and whether others could read it until now. */
@@ -15,7 +15,7 @@ export interface Credential {
   readonly wasReadable: boolean;
 }
 
-export async function readCredential(env: Io['env'], profile: string): Promise<Credential | undefined> {
+export async function readCredential(env: Env, profile: string): Promise<StoredKey | undefined> {
   const path = credentialsPath(env);
   const document = path === undefined ? undefined : readJsonFile(path);
   if (path === undefined || document === undefined) return undefined;
@@ -34,7 +34,7 @@ async function tighten(path: string): Promise<boolean> {
 }
 
 /** The profiles that have a stored key; `profile` if the file cannot be read: the reason follows when the key is read. */
-export function profilesWithKey(env: Io['env'], profile: string): readonly string[] {
+export function profilesWithKey(env: Env, profile: string): readonly string[] {
   const path = credentialsPath(env);
   try {
     return path === undefined ? [] : [...entriesOf(readJsonFile(path)?.['keys']).keys()];
@@ -47,7 +47,7 @@ export function profilesWithKey(env: Io['env'], profile: string): readonly strin
 export function storeCredential(
   io: Pick<Io, 'env' | 'clock'>,
   profile: string,
-  { origin, secret }: Pick<Credential, 'origin' | 'secret'>,
+  { origin, secret }: Pick<StoredKey, 'origin' | 'secret'>,
 ): Promise<string> {
   const entry = { origin, api_key: secret, added_at: new Date(io.clock.now()).toISOString() };
   return changeKeys(io, (keys) => ({ ...keys, [profile]: entry }));
@@ -73,6 +73,6 @@ async function refuseSymlink(path: string): Promise<void> {
   if (stats?.isSymbolicLink()) throw storageError(`refusing to write ${path}`, 'it is a symbolic link');
 }
 
-export function credentialsPath(env: Io['env']): string | undefined {
+export function credentialsPath(env: Env): string | undefined {
   return pathIn(configFolder(env), 'credentials.json');
 }

@@ -1,8 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import type { Io } from '../io.ts';
-
-type Env = Io['env'];
+import type { Env } from '../io.ts';
 
 /** The variable of the XDG specification, that of Windows, and the folder under the home for each kind of file. */
 const FOLDERS = {

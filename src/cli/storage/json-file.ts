@@ -103,7 +103,7 @@ function unusable(path: string, why: string): CliError {
   return new CliError(`cannot use ${path}`, { code: 'storage', exitCode: exitCodes.config, why, hints });
 }
 
-interface Place {
+interface JsonPlace {
   readonly line: number;
   readonly column: number;
 }
@@ -129,7 +129,7 @@ export function jsonTextOf(bytes: Buffer): { readonly text: string } | { readonl
  * Where a text stops being JSON, counted from 1; `undefined` when it is JSON. `JSON.parse` names a position for some
  * faults only. For files of people: small, not deep.
  */
-export function jsonFault(text: string): Place | undefined {
+export function jsonFault(text: string): JsonPlace | undefined {
   const open: string[] = [];
   let expected: Expected = 'value';
   let at = match(SPACE, text, 0).length;
@@ -175,7 +175,7 @@ function match(pattern: RegExp, text: string, at: number): string {
   return pattern.exec(text)?.[0] ?? '';
 }
 
-function placeOf(text: string, at: number): Place {
+function placeOf(text: string, at: number): JsonPlace {
   const lines = text.slice(0, at).split('\n');
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }

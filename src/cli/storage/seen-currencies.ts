@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
-import type { Io } from '../io.ts';
+import type { Env } from '../io.ts';
 import { pathIn, stateFolder } from './folders.ts';
 
 /** Limits the number of names, because the service could send any. */
@@ -9,7 +9,7 @@ const MOST_CURRENCIES = 500;
 const CURRENCY = /^[A-Z]{3}$/;
 
 /** The currencies in earlier responses, for completion. */
-export function seenCurrencies(env: Io['env']): readonly string[] {
+export function seenCurrencies(env: Env): readonly string[] {
   const path = pathIn(stateFolder(env), 'currencies');
   try {
     // Reading a pipe would block, and a link may lead to a file that is not part of fxrates.
@@ -24,7 +24,7 @@ export function seenCurrencies(env: Io['env']): readonly string[] {
 }
 
 /** Adds the currencies of a response. A failure to write them is ignored. */
-export async function rememberCurrencies(json: string, env: Io['env']): Promise<void> {
+export async function rememberCurrencies(json: string, env: Env): Promise<void> {
   const path = pathIn(stateFolder(env), 'currencies');
   const seen = seenCurrencies(env);
   const all = new Set([...seen, ...currenciesIn(json)]);

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { ChalkInstance, ForegroundColorName } from 'chalk';
 import { visible } from '../../visible-text.ts';
-import type { Io, Output } from '../io.ts';
+import type { Env, Io, Output } from '../io.ts';
 import type { OutputFormat } from '../options.ts';
 import { Redactor } from './redactor.ts';
 import { jsonLine, wrap } from './text.ts';
@@ -144,7 +144,7 @@ function widthsOf({ columns }: Output): Pick<StreamStyle, 'columns' | 'width'> {
   return { columns: Math.min(100, width), width };
 }
 
-function hasUnicode({ LC_ALL, LC_CTYPE, LANG, WT_SESSION }: Io['env']): boolean {
+function hasUnicode({ LC_ALL, LC_CTYPE, LANG, WT_SESSION }: Env): boolean {
   return WT_SESSION !== undefined || /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
 }
 
@@ -152,7 +152,7 @@ export type ColorWhen = 'auto' | 'always' | 'never';
 
 interface ColorQuestion {
   readonly when: ColorWhen;
-  readonly env: Io['env'];
+  readonly env: Env;
   readonly isTTY: boolean;
   /** Whether programs read the stream. If it is not a terminal, only `--color=always` then enables colour. */
   readonly isForMachines?: boolean;

@@ -26,7 +26,7 @@ const NAMES = WITH_QUERY.map(({ id }) => id);
 const DEFAULT_OPERATION = operations.latest;
 const OPERATION_TEXT = `${NAMES.join(', ')} (default: latest), and a file of queries (default: stdin, unless it is a terminal)`;
 
-interface BatchOptions extends ParamOptions, CachingOptions {
+interface BatchCommandOptions extends ParamOptions, CachingOptions {
   readonly each?: readonly string[];
   readonly ordered?: boolean;
   readonly failedOut?: string;
@@ -65,7 +65,7 @@ export function batchCommand(): CliCommand {
     .runs(runBatch);
 }
 
-async function runBatch(invocation: Invocation<BatchOptions>): Promise<number> {
+async function runBatch(invocation: Invocation<BatchCommandOptions>): Promise<number> {
   const source = sourceOf(invocation);
   const { operation } = source;
   const queries = await queriesOf(source, invocation);
@@ -114,7 +114,7 @@ interface QuerySource {
 }
 
 /** The first word is an operation, or else the file of queries of the default operation. */
-function sourceOf({ args, options, io, settings }: Invocation<BatchOptions>): QuerySource {
+function sourceOf({ args, options, io, settings }: Invocation<BatchCommandOptions>): QuerySource {
   const { each = [] } = options;
   const [first = ''] = args;
   const isNamed = args.length > 1 || Object.hasOwn(operations, first);
@@ -145,7 +145,7 @@ function operationOf(name: string): Operation {
 /** Parameters typed with -p apply to all queries. Those of a query take precedence. */
 async function queriesOf(
   { operation, path, each }: QuerySource,
-  { options, io }: Invocation<BatchOptions>,
+  { options, io }: Invocation<BatchCommandOptions>,
 ): Promise<readonly Query[]> {
   const shared = parseParameters(options.param ?? []);
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io);
@@ -154,7 +154,7 @@ async function queriesOf(
 }
 
 interface BatchRun {
-  readonly invocation: Invocation<BatchOptions>;
+  readonly invocation: Invocation<BatchCommandOptions>;
   readonly operation: Operation;
   readonly queries: readonly Query[];
   readonly format: ResultFormat;

@@ -2,12 +2,11 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Argument, Option } from 'commander';
 import { utf8Text } from '../../../utf8-text.ts';
 import type { CliCommand } from '../../command.ts';
+import type { Env } from '../../io.ts';
 import { sharedOptions } from '../../options.ts';
 import { createProgram } from '../../program.ts';
 import { configFolder, pathIn } from '../../storage/folders.ts';
 import { seenCurrencies } from '../../storage/seen-currencies.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** Instructions to the shell, added up. `noSpace` and `noFiles` have the numbers of Cobra. */
 const DIRECTIVES = {

@@ -5,7 +5,7 @@ import { makeFolder, replaceFile } from '../../../replace-file.ts';
 import { CliCommand, type Invocation } from '../../command.ts';
 import { changedCommand, noFolder, storageError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { Io } from '../../io.ts';
+import type { Env } from '../../io.ts';
 import { homeFolder, userFolder } from '../../storage/folders.ts';
 import { completionScripts } from './scripts.ts';
 
@@ -176,7 +176,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
 }
 
 /** `undefined` without a home folder. */
-function foldersOf(env: Io['env']): Folders | undefined {
+function foldersOf(env: Env): Folders | undefined {
   const [home, data, config] = [homeFolder(env), userFolder('data', env), userFolder('config', env)];
   if (home === undefined || data === undefined || config === undefined) return undefined;
   // Windows has the profiles of PowerShell among the documents.

@@ -10,7 +10,7 @@ import { CliCommand, type Invocation } from '../../command.ts';
 import { CliError, changedCommand, usageError } from '../../errors/cli-error.ts';
 import { errorFacts, printError } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { Io } from '../../io.ts';
+import type { Env } from '../../io.ts';
 import { choiceOption, fileOption, parsedOption, repeatableOption, wholeNumber } from '../../options.ts';
 import { jsonLine, quoteForShell } from '../../terminal/text.ts';
 import { type MockOptions, PRESETS, type RunningMock, startMock } from './start-mock.ts';
@@ -236,12 +236,12 @@ function environmentOf({ url, key, keys, adminUrl }: RunningMock): Readonly<Reco
 }
 
 /** Makes Node.js trust the certificate of the mock, if the environment does not name another file. */
-function trustOf({ certificate }: RunningMock, env: Io['env']): Readonly<Record<string, string>> {
+function trustOf({ certificate }: RunningMock, env: Env): Readonly<Record<string, string>> {
   return certificate === undefined || env['NODE_EXTRA_CA_CERTS'] ? {} : { NODE_EXTRA_CA_CERTS: certificate };
 }
 
 /** `NO_PROXY` with the host of the mock, in both spellings, because each program reads another one first. */
-function noProxyFor(url: string, env: Io['env']): Readonly<Record<string, string>> {
+function noProxyFor(url: string, env: Env): Readonly<Record<string, string>> {
   const { hostname } = new URL(url);
   // Of an IPv6 address, some programs expect the brackets, and others do not.
   const hosts = hostname.startsWith('[') ? [hostname, hostname.slice(1, -1)] : [hostname];

@@ -196,11 +196,11 @@ function cannotUseTls(error: unknown, { tlsCert = '', tlsKey = '' }: TlsPaths): 
   return field === undefined ? undefined : unusable(field === 'cert' ? tlsCert : tlsKey, what, error);
 }
 
-interface ListenOptions extends Pick<StartOptions, 'port' | 'argv'> {
+interface ListenAttempt extends Pick<StartOptions, 'port' | 'argv'> {
   readonly host: string;
 }
 
-function cannotListen(cause: unknown, { host, port, argv }: ListenOptions): unknown {
+function cannotListen(cause: unknown, { host, port, argv }: ListenAttempt): unknown {
   const freePort = `Use a free port:  ${changedCommand(argv, { without: ['--port='], add: ['--port', '0'] })}`;
   const reasons: Readonly<Record<string, readonly [string, string]>> = {
     EADDRINUSE: [`port ${port} is in use`, freePort],
