@@ -1,7 +1,7 @@
 import { type Argument, Command, type Option } from 'commander';
 import type { Io } from './io.ts';
 import type { CliSettings } from './settings/settings.ts';
-import type { ConfigFile } from './storage/config-file.ts';
+import type { ConfigFile } from './storage/stored-files.ts';
 import type { Screen } from './terminal/screen.ts';
 
 export interface Example {

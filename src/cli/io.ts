@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import type { Clock, FetchLike } from '../client/index.ts';
 import type { signalExitCodes } from './exit-codes.ts';
 
@@ -80,6 +81,18 @@ export async function orInterrupted<Value>(value: Promise<Value>, signal: AbortS
     signal.addEventListener('abort', () => reject(signal.reason), { signal: done.signal });
   });
   return await Promise.race([value, interrupted]).finally(() => done.abort());
+}
+
+/** The bytes of a file, a pipe or a device. Rejects once it has more than `mostBytes`: `/dev/zero` has no end. */
+export async function readLimited(path: string, mostBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of createReadStream(path)) {
+    size += chunk.length;
+    if (size > mostBytes) throw new Error(`it has more than ${mostBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** A program that `fxrates mock -- <command>` runs; it shares stdin, stdout and stderr with us. */

@@ -13,7 +13,7 @@ import {
   type SettingSource,
   unknownSettings,
 } from './settings/settings.ts';
-import { type ConfigFile, NO_CONFIG, readConfig } from './storage/config-file.ts';
+import { type ConfigFile, NO_CONFIG, readConfig } from './storage/stored-files.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
 

@@ -11,8 +11,7 @@ import { sendQuotaRequest } from '../request/send-request.ts';
 import { checkKey, type KeyInUse, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
 import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
-import { changeConfig } from '../storage/config-file.ts';
-import { readCredential, removeCredential, storeCredential } from '../storage/credentials.ts';
+import { changeConfig, readCredential, removeCredential, storeCredential } from '../storage/stored-files.ts';
 import { grouped } from '../terminal/text.ts';
 
 interface VerifyOptions {

@@ -19,7 +19,7 @@ import {
   configValue,
   readConfig,
   settingText,
-} from '../storage/config-file.ts';
+} from '../storage/stored-files.ts';
 
 const nameArgument = () => new Argument('<name>', SETTING_NAMES.join(', '));
 

@@ -18,9 +18,8 @@ import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { CONFIG_SETTINGS, requireProfile, unknownSettings } from '../settings/settings.ts';
-import { type ConfigFile, configPath, configValue, readConfig } from '../storage/config-file.ts';
-import { credentialsPath } from '../storage/credentials.ts';
 import { readJsonFile } from '../storage/json-file.ts';
+import { type ConfigFile, configPath, configValue, credentialsPath, readConfig } from '../storage/stored-files.ts';
 import { commandLine, grouped } from '../terminal/text.ts';
 import { versionText } from './version.ts';
 

@@ -126,10 +126,8 @@ function recordOf({ rawBody }: ServiceResponse): string {
 /** `--fail-at 80%` or `--fail-at 800`. */
 interface FailAt {
   readonly text: string;
-  /** Digits without the point. */
-  readonly amount: bigint;
-  /** The divisor of `amount`. */
-  readonly scale: bigint;
+  /** Thousandths of a percent or of a request: whole numbers compare exactly. */
+  readonly thousandths: bigint;
   readonly isPercent: boolean;
 }
 
@@ -138,19 +136,19 @@ function parseFailAt(text: string): FailAt {
   if (whole === undefined || (fraction !== '' && percent === undefined)) {
     throw usageError(`--fail-at expects a share of the limit or a number of requests, got '${text}'`, 'e.g. 80%, 800');
   }
-  const isPercent = percent === '%';
-  if (isPercent && Number(`${whole}.${fraction}`) > 100) {
+  const thousandths = BigInt(whole + fraction.padEnd(3, '0'));
+  if (percent !== undefined && thousandths > 100_000n) {
     throw usageError(`--fail-at expects at most 100%, got '${text}'`, 'the usage never exceeds the limit');
   }
-  return { text, amount: BigInt(whole + fraction), scale: 10n ** BigInt(fraction.length), isPercent };
+  return { text, thousandths, isPercent: percent !== undefined };
 }
 
 /** The error for a quota whose usage has reached `--fail-at`. A share of an unlimited quota is never reached. */
-function usedTooMuch(fields: QuotaFields, { text, amount, scale, isPercent }: FailAt): CliError | undefined {
+function usedTooMuch(fields: QuotaFields, { text, thousandths, isPercent }: FailAt): CliError | undefined {
   const used = fields.get('monthly_used') ?? '';
   const limit = limitOf(fields);
   if (!/^\d+$/.test(used) || (isPercent && limit === undefined)) return undefined;
-  const isReached = isPercent ? BigInt(used) * 100n * scale >= amount * BigInt(limit ?? 0) : BigInt(used) >= amount;
+  const isReached = BigInt(used) * (isPercent ? 100_000n : 1000n) >= thousandths * BigInt(isPercent ? (limit ?? 0) : 1);
   if (!isReached) return undefined;
   return new CliError(`the monthly quota has reached --fail-at ${text}`, {
     code: 'fail_at',

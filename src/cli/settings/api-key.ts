@@ -1,8 +1,7 @@
 import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { Interrupted, type Io, orInterrupted } from '../io.ts';
-import { readCredential, type StoredKey } from '../storage/credentials.ts';
-import { readLimited } from '../storage/read-file.ts';
+import { Interrupted, type Io, orInterrupted, readLimited } from '../io.ts';
+import { readCredential, type StoredKey } from '../storage/stored-files.ts';
 import type { CliSettings } from './settings.ts';
 
 /** The key of a command and its source. */

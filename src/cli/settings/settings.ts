@@ -13,8 +13,7 @@ import {
   parseTimeout,
   type SharedOptions,
 } from '../options.ts';
-import { type ConfigFile, configValue } from '../storage/config-file.ts';
-import { profilesWithKey } from '../storage/credentials.ts';
+import { type ConfigFile, configValue, profilesWithKey } from '../storage/stored-files.ts';
 import { lowerFirst } from '../terminal/text.ts';
 import { checkBaseUrl, type SourcedText } from './base-url.ts';
 import { parseDuration } from './duration.ts';

@@ -3,9 +3,9 @@ import { isJsonObject, parseJson } from '../../json-object.ts';
 import { jsonDocuments } from '../../json-tokens.ts';
 import type { Invocation } from '../command.ts';
 import { cannotWrite, fileError, usageError } from '../errors/cli-error.ts';
+import { readLimited } from '../io.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import type { Query } from '../request/send-request.ts';
-import { readLimited } from './read-file.ts';
 
 /** Of a file of recorded responses. A string of Node.js holds about twice as many. */
 export const MOST_FIXTURE_BYTES = 256_000_000;

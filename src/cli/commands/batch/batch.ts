@@ -65,44 +65,29 @@ export function batchCommand(): CliCommand {
     .runs(runBatch);
 }
 
-async function runBatch(invocation: Invocation<BatchCommandOptions>): Promise<number> {
-  const source = sourceOf(invocation);
-  const { operation } = source;
-  const queries = await queriesOf(source, invocation);
-  const { failedOut } = invocation.options;
+async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number> {
+  const source = sourceOf(given);
+  const queries = await queriesOf(source, given);
+  const { failedOut } = given.options;
   if (failedOut !== undefined) {
     await checkWritable(failedOut).catch((cause) => {
       throw usageError(`cannot write ${failedOut}`, writeReason(cause));
     });
   }
-  const { settings } = invocation;
-  const format = resultFormat(queries, invocation);
+  const { settings } = given;
   const maxWaitMs = settings.maxWaitMs === 0 ? 0 : Math.max(settings.maxWaitMs, LONGEST_RETRY_AFTER_MS);
-  const batchInvocation = { ...invocation, settings: { ...settings, maxWaitMs } };
-  const progress = new ProgressView(batchInvocation, queries.length);
-  const run: BatchRun = {
-    invocation: batchInvocation,
-    operation,
-    queries,
-    format,
-    progress,
-    failed: new Set(),
-    printed: new Set(),
-    cached: 0,
-    hasSuccess: false,
-    hasCheckedKey: false,
-    failureCode: exitCodes.failure,
-  };
+  const invocation = { ...given, settings: { ...settings, maxWaitMs } };
+  const run = new BatchRun(invocation, { operation: source.operation, queries });
   try {
-    const client = await openClient(batchInvocation, { reporter: progress.reporter, cache: cacheOf(invocation) });
-    progress.start();
-    await sendAll(run, client).finally(client.close);
+    const { reporter } = run.progress;
+    const client = await openClient(invocation, { reporter, cache: cacheOf(invocation) });
+    run.progress.start();
+    await run.send(client).finally(client.close);
   } finally {
-    const failed = [...run.failed].filter((query) => run.printed.has(query));
-    await progress.end({ done: run.printed.size, failed: failed.length, cached: run.cached });
-    if (failedOut !== undefined) await writeFailed(failedOut, run);
+    await run.end();
+    if (failedOut !== undefined) await writeFailed(failedOut, run.queriesToSendAgain(), invocation);
   }
-  return run.failed.size === 0 ? exitCodes.ok : run.failureCode;
+  return run.exitCode();
 }
 
 /** What `fxrates batch [operation] [file]` calls, and where the queries are. */
@@ -153,108 +138,152 @@ async function queriesOf(
   return operation.query === 'named' ? whole.map((query) => namedQuery(operation, query, {})) : whole;
 }
 
-interface BatchRun {
-  readonly invocation: Invocation<BatchCommandOptions>;
-  readonly operation: Operation;
-  readonly queries: readonly Query[];
-  readonly format: ResultFormat;
-  readonly progress: ProgressView;
-  readonly failed: Set<Query>;
-  /** Queries whose line was written: only these are done. */
-  readonly printed: Set<Query>;
-  /** Cached responses, from --cache. */
-  cached: number;
-  /** Whether a response had all that is printed of it. */
-  hasSuccess: boolean;
-  /** Whether `quota()` was called after a 403. */
-  hasCheckedKey: boolean;
-  /** The exit code if a query failed. */
-  failureCode: ExitCode;
-}
-
 type Item = BatchItem<Query, unknown>;
 
-async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
-  const { invocation, operation, queries, progress } = run;
-  const { io, settings } = invocation;
-  const lines = new ResultPrinter(run);
-  const left = new Set(queries);
-  const batch = client.fx.batch(queries, {
-    operation: operation.id as 'latest', // any operation with a query; the types know one of them
-    signal: progress.reporter.signal,
-    onLimit: settings.maxWaitMs === 0 ? 'throw' : 'wait',
-    onProgress: progress.update,
-  });
-  const record = async (query: Query, item: Item) => {
-    left.delete(query);
-    await lines.add(query, await textOf(query, item, { run, client }));
-  };
-  let lastBody: string | undefined;
-  try {
-    for await (const item of batch) {
-      await record(item.query, item);
-      lastBody = item.meta?.rawBody ?? lastBody;
-      run.cached += Number(item.meta?.source === 'cache');
-      run.failureCode = await failureCodeAfter(item, { run, client });
-      if (run.failureCode !== exitCodes.authentication) continue;
-      for (const query of [...left]) await record(query, { ...item, query });
-      break;
+/** The queries of one command, and what became of them. */
+class BatchRun {
+  readonly progress: ProgressView;
+  readonly #invocation: Invocation<BatchCommandOptions>;
+  readonly #operation: Operation;
+  readonly #queries: readonly Query[];
+  readonly #format: ResultFormat;
+  readonly #failed = new Set<Query>();
+  /** Queries whose line was written: only these are done. */
+  readonly #printed = new Set<Query>();
+  /** Lines that wait for those of earlier queries, with `--ordered`. */
+  readonly #buffered = new Map<Query, string>();
+  /** Cached responses, from --cache. */
+  #cached = 0;
+  /** Whether a response had all that is printed of it. */
+  #hasSuccess = false;
+  /** Whether `quota()` was called after a 403. */
+  #hasCheckedKey = false;
+  /** The exit code if a query failed. */
+  #failureCode: ExitCode = exitCodes.failure;
+
+  constructor(
+    invocation: Invocation<BatchCommandOptions>,
+    { operation, queries }: { readonly operation: Operation; readonly queries: readonly Query[] },
+  ) {
+    this.#invocation = invocation;
+    this.#operation = operation;
+    this.#queries = queries;
+    this.#format = resultFormat(queries, invocation);
+    this.progress = new ProgressView(invocation, queries.length);
+  }
+
+  async send(client: OpenClient): Promise<void> {
+    const { io, settings } = this.#invocation;
+    const left = new Set(this.#queries);
+    const batch = client.fx.batch(this.#queries, {
+      operation: this.#operation.id as 'latest', // any operation with a query; the types know one of them
+      signal: this.progress.reporter.signal,
+      onLimit: settings.maxWaitMs === 0 ? 'throw' : 'wait',
+      onProgress: this.progress.update,
+    });
+    let lastBody: string | undefined;
+    try {
+      for await (const item of batch) {
+        left.delete(item.query);
+        await this.#add(item.query, await this.#textOf(item, client));
+        lastBody = item.meta?.rawBody ?? lastBody;
+        this.#cached += Number(item.meta?.source === 'cache');
+        if (!(await this.#failsAll(item, client))) continue;
+        for (const query of left) await this.#add(query, await this.#textOf({ ...item, query }, client));
+        break;
+      }
+    } catch (error) {
+      throw client.explained(error);
+    } finally {
+      if (lastBody !== undefined) await rememberCurrencies(lastBody, io.env);
+      await this.#flush();
     }
-  } catch (error) {
-    throw client.explained(error);
-  } finally {
-    if (lastBody !== undefined) await rememberCurrencies(lastBody, io.env);
-    await lines.flush();
   }
-}
 
-/** The exit code if a query failed, after the failure of `item`: a used-up quota and a refused key fail all later queries. */
-async function failureCodeAfter(item: Item, batch: InBatch): Promise<ExitCode> {
-  if (item.error?.kind === 'quota_exhausted') return exitCodes.quota;
-  return (await isKeyRefused(item, batch)) ? exitCodes.authentication : batch.run.failureCode;
-}
-
-/**
- * Whether no query can succeed with this key. The service does not document the status of a revoked key, and a 403 can be
- * about one query. A call of `quota()`, which is free, distinguishes them; it is made after the first 403.
- */
-async function isKeyRefused({ error }: Item, { run, client }: InBatch): Promise<boolean> {
-  if (error?.kind !== 'authentication') return false;
-  if (error.status !== 403) return true;
-  if (run.hasCheckedKey) return false;
-  run.hasCheckedKey = true;
-  const { signal } = run.progress.reporter;
-  const quota = callClient(client.fx, { operation: operations.quota, query: {} }, { signal, priority: 'high' });
-  const failure = await quota.then(
-    () => undefined,
-    (cause: AnyFxRatesError) => cause,
-  );
-  return failure?.kind === 'authentication';
-}
-
-/** What is printed for a query. Prints its failure to stderr, too. */
-async function textOf(query: Query, item: Item, { run, client }: InBatch): Promise<string> {
-  const { format, failed, progress } = run;
-  try {
-    if (item.error !== undefined) throw client.explained(item.error);
-    const lines = format.success(query, dataOf(item.meta.rawBody));
-    run.hasSuccess = true;
-    return lines;
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    // A wrong path of --get: further requests would use quota for nothing.
-    if (item.error === undefined && !run.hasSuccess) throw error;
-    failed.add(query);
-    const line = format.failure(query, error) ?? '';
-    const text = `fxrates: ${queryText(query)}: ${visible(error.message)}\n`;
-    await progress.printFailure(text, { isPrinted: line !== '', count: failed.size });
-    return line;
+  async end(): Promise<void> {
+    const failed = [...this.#failed].filter((query) => this.#printed.has(query)).length;
+    await this.progress.end({ done: this.#printed.size, failed, cached: this.#cached });
   }
-}
 
-interface InBatch {
-  readonly run: BatchRun;
-  readonly client: OpenClient;
+  exitCode(): ExitCode {
+    return this.#failed.size === 0 ? exitCodes.ok : this.#failureCode;
+  }
+
+  /** The failed queries and, after an early end, those whose result was not printed. */
+  queriesToSendAgain(): readonly Query[] {
+    return this.#queries.filter((query) => this.#failed.has(query) || !this.#printed.has(query));
+  }
+
+  /** Sets the exit code. Returns whether the key is refused, so that no later query can succeed. */
+  async #failsAll(item: Item, client: OpenClient): Promise<boolean> {
+    if (item.error?.kind === 'quota_exhausted') this.#failureCode = exitCodes.quota;
+    if (!(await this.#isKeyRefused(item, client))) return false;
+    this.#failureCode = exitCodes.authentication;
+    return true;
+  }
+
+  /**
+   * Whether no query can succeed with this key. The service does not document the status of a revoked key, and a 403 can
+   * be about one query. A call of `quota()`, which is free, distinguishes them; it is made after the first 403.
+   */
+  async #isKeyRefused({ error }: Item, { fx }: OpenClient): Promise<boolean> {
+    if (error?.kind !== 'authentication') return false;
+    if (error.status !== 403) return true;
+    if (this.#hasCheckedKey) return false;
+    this.#hasCheckedKey = true;
+    const { signal } = this.progress.reporter;
+    const failure = await callClient(fx, { operation: operations.quota, query: {} }, { signal, priority: 'high' }).then(
+      () => undefined,
+      (cause: AnyFxRatesError) => cause,
+    );
+    return failure?.kind === 'authentication';
+  }
+
+  /** What is printed for a query. Prints its failure to stderr, too. */
+  async #textOf(item: Item, client: OpenClient): Promise<string> {
+    const { query } = item;
+    try {
+      if (item.error !== undefined) throw client.explained(item.error);
+      const lines = this.#format.success(query, dataOf(item.meta.rawBody));
+      this.#hasSuccess = true;
+      return lines;
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      // A wrong path of --get: further requests would use quota for nothing.
+      if (item.error === undefined && !this.#hasSuccess) throw error;
+      this.#failed.add(query);
+      const line = this.#format.failure(query, error) ?? '';
+      const text = `fxrates: ${queryText(query)}: ${visible(error.message)}\n`;
+      await this.progress.printFailure(text, { isPrinted: line !== '', count: this.#failed.size });
+      return line;
+    }
+  }
+
+  /** Prints a line as it arrives or, with `--ordered`, after those of earlier queries. */
+  async #add(query: Query, line: string): Promise<void> {
+    if (!this.#invocation.options.ordered) return this.#print(query, line);
+    this.#buffered.set(query, line);
+    for (let next = this.#queries[this.#printed.size]; next !== undefined; next = this.#queries[this.#printed.size]) {
+      const ready = this.#buffered.get(next);
+      if (ready === undefined) return;
+      this.#buffered.delete(next);
+      await this.#print(next, ready);
+    }
+  }
+
+  /** After an early end: prints the responses that still wait for their turn, because they have used quota. */
+  async #flush(): Promise<void> {
+    for (const query of this.#queries) {
+      const line = this.#buffered.get(query);
+      this.#buffered.delete(query);
+      if (line !== undefined) await this.#print(query, line);
+    }
+  }
+
+  async #print(query: Query, line: string): Promise<void> {
+    if (line !== '') await this.progress.print(this.#format.takeHeader() + line);
+    this.#printed.add(query);
+  }
 }
 
 /** Such as `base=USD symbols=EUR`. */
@@ -263,51 +292,8 @@ function queryText(query: Query): string {
   return words.length === 0 ? 'the query without parameters' : visible(words.join(' '));
 }
 
-/** Prints lines as they arrive or, with `--ordered`, each after those of earlier queries. */
-class ResultPrinter {
-  readonly #run: BatchRun;
-  readonly #isOrdered: boolean;
-  readonly #buffered = new Map<Query, string>();
-  #next = 0;
-
-  constructor(run: BatchRun) {
-    this.#run = run;
-    this.#isOrdered = run.invocation.options.ordered === true;
-  }
-
-  async add(query: Query, line: string): Promise<void> {
-    if (!this.#isOrdered) return this.#print(query, line);
-    this.#buffered.set(query, line);
-    const { queries } = this.#run;
-    for (let next = queries[this.#next]; next !== undefined; next = queries[this.#next]) {
-      const ready = this.#buffered.get(next);
-      if (ready === undefined) return;
-      this.#buffered.delete(next);
-      this.#next += 1;
-      await this.#print(next, ready);
-    }
-  }
-
-  /** After an early end: prints the responses that still wait for their turn, because they have used quota. */
-  async flush(): Promise<void> {
-    for (const query of this.#run.queries) {
-      const line = this.#buffered.get(query);
-      this.#buffered.delete(query);
-      if (line !== undefined) await this.#print(query, line);
-    }
-  }
-
-  async #print(query: Query, line: string): Promise<void> {
-    const { progress, format } = this.#run;
-    if (line !== '') await progress.print(format.takeHeader() + line);
-    this.#run.printed.add(query);
-  }
-}
-
-/** Writes the failed queries and, after an early end, those whose result was not printed. */
-async function writeFailed(path: string, { queries, failed, printed, invocation }: BatchRun): Promise<void> {
-  const again = queries.filter((query) => failed.has(query) || !printed.has(query));
-  const lines = again.map((query) => `${JSON.stringify(query)}\n`);
+async function writeFailed(path: string, queries: readonly Query[], invocation: Invocation): Promise<void> {
+  const lines = queries.map((query) => `${JSON.stringify(query)}\n`);
   await replaceFile(path, lines.join('')).catch(cannotWrite(path));
   if (lines.length === 0) return;
   const count = `${grouped(lines.length)} ${lines.length === 1 ? 'query' : 'queries'}`;

@@ -1,11 +1,10 @@
 import { isJsonObject } from '../../../json-object.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
-import { Interrupted, type Io, orInterrupted } from '../../io.ts';
+import { Interrupted, type Io, orInterrupted, readLimited } from '../../io.ts';
 import { memberTexts } from '../../json/select-value.ts';
 import { scalarText } from '../../output/delimited-text.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parameters.ts';
 import type { Query } from '../../request/send-request.ts';
-import { readLimited } from '../../storage/read-file.ts';
 import { quoteForShell } from '../../terminal/text.ts';
 
 /** Lines that cannot be used are listed up to this number. */

@@ -16,9 +16,9 @@ import type {
 import type { Invocation } from '../../command.ts';
 import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { readLimited } from '../../io.ts';
 import { MOST_FIXTURE_BYTES } from '../../storage/fixture-file.ts';
 import { jsonTextOf } from '../../storage/json-file.ts';
-import { readLimited } from '../../storage/read-file.ts';
 import type { Screen } from '../../terminal/screen.ts';
 
 /** Options of `fxrates mock`, as parsed. */
