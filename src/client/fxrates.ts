@@ -238,13 +238,14 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     this.#connection ??= requireConnection(this.#parts);
     const { calls } = this.#connection;
     const { settings, signal, deadlineMs } = options === undefined ? this.#usual : resolveCall(options, this.#settings);
-    const caller = { endpoint: endpointOf(), settings, signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
-    const call = { caller, startedAt, schema: options?.schema };
-    if (!isTraced()) return this.#finish(await calls.send(caller), call);
+    const endpoint = endpointOf();
+    const { schema } = options ?? {};
+    const caller = { endpoint, settings, signal, deadlineMs, deadlineAt: startedAt + deadlineMs, startedAt, schema };
+    if (!isTraced()) return this.#finish(await calls.send(caller), caller);
     return traceCall({
-      operation: this.#redact(caller.endpoint.name),
-      target: this.#redact(caller.endpoint.target),
-      call: async () => this.#finish<Data>(await calls.send(caller), call),
+      operation: this.#redact(endpoint.name),
+      target: this.#redact(endpoint.target),
+      call: async () => this.#finish<Data>(await calls.send(caller), caller),
       describe: (result) => {
         const known = { key: this.#connection?.keys.known()?.masked, limits: this.limits() };
         if (result === undefined) return known;
@@ -260,34 +261,37 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   /** Converts the numbers and checks the data with the caller's schema. Without a schema, the result is no promise. */
-  #finish<Data>(received: CallResponse, finishing: FinishingCall): CallResult<Data> | Promise<CallResult<Data>> {
-    const { time, numbers } = this.#settings;
-    const { response } = received;
+  #finish<Data>(received: CallResponse, caller: FinishingCaller): CallResult<Data> | Promise<CallResult<Data>> {
+    const { rawBody, data } = received.response;
     // Parsed from the text, because clients with another option `numbers` share cached responses.
-    const parsed = numbers === 'number' ? response.data : dataWithTextNumbers(response.rawBody);
-    if (finishing.schema !== undefined)
-      return this.#checked(parsed, received, { ...finishing, schema: finishing.schema });
-    const durationMs = time.now() - finishing.startedAt;
-    return { data: parsed as Data, meta: () => metaOf(received, durationMs) }; // the schema of the operation has checked it
+    const parsed = this.#settings.numbers === 'number' ? data : dataWithTextNumbers(rawBody);
+    return caller.schema === undefined
+      ? this.#resultOf(parsed, received, caller)
+      : this.#checked(parsed, received, { ...caller, schema: caller.schema });
   }
 
   async #checked<Data>(
     parsed: unknown,
     received: CallResponse,
-    { caller, startedAt, schema }: FinishingCall & { readonly schema: StandardSchema },
+    caller: FinishingCaller & { readonly schema: StandardSchema },
   ): Promise<CallResult<Data>> {
     const { response, call } = received;
     const { attempts } = call;
     const key = this.#connection?.keys.known();
     const context = payloadContext(response, { endpoint: caller.endpoint.name, key, attempts });
-    const checked = this.#lifetime.untilClosed(checkPayload(schema, parsed, context));
+    const checked = this.#lifetime.untilClosed(checkPayload(caller.schema, parsed, context));
     try {
-      const data = (await waitAsCaller(checked, caller, { timers: this.#parts.timers, attempts })) as Data; // of the schema
-      const durationMs = this.#settings.time.now() - startedAt;
-      return { data, meta: () => metaOf(received, durationMs) };
+      const data = await waitAsCaller(checked, caller, { timers: this.#parts.timers, attempts });
+      return this.#resultOf(data, received, caller);
     } catch (error) {
       throw withCallId(error, call);
     }
+  }
+
+  /** `data` has been checked by the schema of the operation or of the caller. */
+  #resultOf<Data>(data: unknown, received: CallResponse, { startedAt }: FinishingCaller): CallResult<Data> {
+    const durationMs = this.#settings.time.now() - startedAt;
+    return { data: data as Data, meta: () => metaOf(received, durationMs) };
   }
 
   /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */
@@ -315,8 +319,7 @@ type DataOf<Id extends OperationId, Data, Chosen extends Numbers> = [Data] exten
   ? WithNumbers<OperationData<Id>, Chosen>
   : Data;
 
-interface FinishingCall {
-  readonly caller: Caller;
+interface FinishingCaller extends Caller {
   readonly startedAt: number;
   readonly schema: StandardSchema | undefined;
 }

@@ -69,10 +69,11 @@ interface Known {
  * quota is used up. Calls `quota()`, which is free, once for all calls that need its record.
  */
 export class KeyQuota {
+  /** Requests that this process has spent so far. */
+  spent = 0;
   readonly #clock: Clock;
   readonly #time: SteadyTime;
   #known: Known | undefined;
-  #spent = 0;
   readonly #reservedFor = new Set<Call>();
   readonly #polls = new Set<RunningPoll>();
   /** Calls are rejected without a request: the service has refused one because of its quota. */
@@ -95,7 +96,7 @@ export class KeyQuota {
     if (this.#known === undefined || hasEnded(this.#known, this.#clock.now())) return undefined;
     const { quota, asOfMs, spentBefore } = this.#known;
     const left = remainingOf(quota);
-    const usedSince = this.#spent - spentBefore;
+    const usedSince = this.spent - spentBefore;
     const remaining = left === undefined ? undefined : Math.max(0, left - usedSince);
     return { quota, asOf: new Date(asOfMs), usedSince, remaining };
   }
@@ -105,11 +106,6 @@ export class KeyQuota {
     const estimate = this.estimate();
     if (estimate !== undefined && this.#isWithin(maxAgeMs, estimate.asOf.getTime())) return true;
     return this.#isWithin(FAILURE_PAUSE_MS, this.#refreshFailedAtMs);
-  }
-
-  /** Requests that this process has spent so far. */
-  get spent(): number {
-    return this.#spent;
   }
 
   /** Requests left that are not reserved; `undefined` if unknown. */
@@ -129,7 +125,7 @@ export class KeyQuota {
 
   /** An attempt was sent and has ended. A request counts if it may have: a 429 is free (docs/facts.md, Limits). */
   sent(call: Call, outcome: AttemptOutcome): void {
-    if (call.endpoint.consumesQuota && mayHaveCounted(outcome)) this.#spent += 1;
+    if (call.endpoint.consumesQuota && mayHaveCounted(outcome)) this.spent += 1;
     if ('rawBody' in outcome) this.release(call); // the reserved request is used now
   }
 

@@ -247,11 +247,14 @@ test('after a refusal, calls reject without a request for a minute, and quota() 
     resetsAt: new Date('2026-02-01T00:00:00.000Z'),
     attempts: [],
   });
+  expect(String(local)).toContain('used up: 1000 of 1000 requests, resets at 2026-02-01T00:00:00.000Z; not sent');
   expect(fetch.requests).toHaveLength(sent);
   await expect(fx.quota()).resolves.toEqual(exhaustedQuota());
 
+  await clock.advance(58_999);
+  expect(await errorOf(fx.latest())).toMatchObject({ kind: 'quota_exhausted', local: true });
   plan = quotaRecord();
-  await clock.advance(59_000);
+  await clock.advance(1);
   await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
 });
 

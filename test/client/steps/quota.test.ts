@@ -70,8 +70,11 @@ test.each<[string, Reply]>([
   expect(client.clock.now()).toBe(startedAt);
   expect(quotaRequests(client)).toBe(1);
 
-  await client.clock.advance(60_001);
+  await client.clock.advance(60_000);
   await client.fx.latest({ later: true });
+  expect(quotaRequests(client)).toBe(1);
+  await client.clock.advance(1);
+  await client.fx.latest({ latest: true });
   expect(quotaRequests(client)).toBe(2);
 });
 
