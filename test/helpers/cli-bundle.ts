@@ -1,11 +1,30 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The output of `npm run build`; without it, the end-to-end tests are reported as skipped. */
-export const BUNDLE = fileURLToPath(new URL('../../dist/cli/fxrates.cjs', import.meta.url));
-export const hasBundle = existsSync(BUNDLE);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The command line that `npm run build` makes. */
+export const BUNDLE = join(root, 'dist/cli/fxrates.cjs');
+
+/**
+ * Whether `dist/` is complete, and was built from the sources as they are now. A bench builds it without types, and a
+ * pull makes it old. Then, the tests of the package are reported as skipped.
+ */
+export const hasBundle = existsSync(join(root, 'dist/index.d.ts')) && builtAt() > changedAt();
+
+function builtAt(): number {
+  return existsSync(BUNDLE) ? statSync(BUNDLE).mtimeMs : 0;
+}
+
+function changedAt(): number {
+  const files = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true });
+  return Math.max(
+    ...files.filter((file) => file.isFile()).map((file) => statSync(join(file.parentPath, file.name)).mtimeMs),
+  );
+}
 
 export interface BundleOptions {
   readonly env?: Readonly<Record<string, string>>;
