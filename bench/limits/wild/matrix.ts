@@ -14,7 +14,9 @@ interface Group {
   readonly scenarios: readonly Scenario[];
 }
 
-const LIMITS = [30, 300, 1_000];
+/** The calls of a job under each limit per minute. */
+const CALLS: Readonly<Record<number, number>> = { 30: 100, 300: 750, 1000: 1_500 };
+const LIMITS = Object.keys(CALLS).map(Number);
 const WINDOWS: Readonly<Record<string, (limit: number, more: Partial<ServerSpec>) => ServerSpec>> = {
   'fixed minute': fixed,
   'fixed from the first request': firstHit,
@@ -50,7 +52,7 @@ function situation(
 ): Scenario {
   const server = WINDOWS[window]?.(limit, knowledge === 'neither' ? { hasNoQuota: true } : {});
   if (server === undefined) throw new RangeError(window);
-  const job = { calls: limit === 30 ? 100 : 2.5 * limit };
+  const job = { calls: CALLS[limit] ?? limit };
   const told = knowledge === 'told' ? { told: limit } : {};
   return { name: `${knowledge}, ${name}: ${window} ${limit}`, server, job, ...told, ...fleet };
 }
