@@ -7,11 +7,10 @@ import { SCENARIOS } from '../../../bench/limits/wild/scenarios.ts';
 const MISSED: Readonly<Record<string, readonly string[]>> = {
   'an earlier run has used half of the limit': ['refusedPer100'],
   '429 as HTML without Retry-After': ['refusedPer100'],
-  'nginx 30r/m, burst of 10, no Retry-After': ['refusedPer100'],
   'nginx 60r/m without burst': ['refusedPer100'],
   'also at most 5 per second': ['ratio'],
   'round trips of 2 s, fixed minute': ['ratio'],
-  'heavy tail beyond 400 ms': ['refusedPer100'],
+  'heavy tail beyond 400 ms': ['refusedPer100', 'ratio'],
   'down for 5 s, 503 with Retry-After': ['ratio'],
   'down for 60 s, 503': ['inKnownOutage'],
   '30 % of responses are 503 for 20 s': ['ratio'],
