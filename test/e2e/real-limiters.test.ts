@@ -14,12 +14,9 @@ test.each([
   expect(run.seconds).toBeLessThanOrEqual(seconds);
 });
 
-test.skipIf(!hasNginx)(
-  'nginx without Retry-After: few calls are refused and none fails',
-  async () => {
-    const run = await runOnNginx(40, { speed: 20 });
+test.skipIf(!hasNginx)('nginx without Retry-After: few calls are refused and none fails', async () => {
+  const run = await runOnNginx(40, { speed: 20 });
 
-    expect(run.failed).toBe(0);
-    expect(run.refused).toBeLessThanOrEqual(8);
-  },
-);
+  expect(run.failed).toBe(0);
+  expect(run.refused).toBeLessThanOrEqual(8);
+});
