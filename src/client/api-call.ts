@@ -202,7 +202,7 @@ export function withCallId(error: unknown, { id: callId }: { readonly id: string
  * rejection handler that this runs in. V8 finds that line by the promises that wait for the handler's one, at no cost
  * for calls that succeed; a stack taken when each call begins would cost 3 to 6 µs and half a kB per call.
  */
-export function errorForCaller(error: unknown, handler: (error: unknown) => never): unknown {
+function errorForCaller(error: unknown, handler: (error: unknown) => never): unknown {
   if (!(error instanceof FxRatesError)) return error; // a function of the program threw it; it is passed on unchanged
   const own = deliveredErrors.has(error) ? copyOf(error) : error;
   deliveredErrors.add(own);

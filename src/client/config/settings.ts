@@ -52,7 +52,7 @@ export function resolveOptions(options: AnyOptions): OpenSettings {
 }
 
 /** The deadline in milliseconds; Infinity for none. */
-export function deadlineOf(option: number | false): number {
+function deadlineOf(option: number | false): number {
   return option === false ? Number.POSITIVE_INFINITY : option;
 }
 

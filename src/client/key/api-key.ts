@@ -131,7 +131,7 @@ export class KeySource {
  * Finds `secret` in text: as it is, URL-encoded (also twice, also as a form field), as JSON and `inspect` escape it, and in
  * base64, alone or within a longer text (as in `Authorization: Basic`).
  */
-export function patternOf(secret: string): RegExp {
+function patternOf(secret: string): RegExp {
   const escaped = secret.replace(/[^\w-]/g, (character) => {
     const hex = character.charCodeAt(0).toString(16);
     return `(?:%(?:25)*${hex}|\\\\u00${hex}|\\\\?\\x${hex})`;
