@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { FxRates } from '../../src/client/index.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
+import { inLongRuns } from '../helpers/long-tests.ts';
 
 const LIMIT = 30;
 const CALLS = 60;
@@ -30,7 +31,9 @@ interface Others {
   readonly beforeS: number;
 }
 
-const others = [1, 2, 5, 10, 20].flatMap((used) => [5, 20, 35, 50].map((beforeS): Others => ({ used, beforeS })));
+const others = inLongRuns([1, 2, 5, 10, 20], [1, 20]).flatMap((used) =>
+  inLongRuns([5, 20, 35, 50], [5, 50]).map((beforeS): Others => ({ used, beforeS })),
+);
 const cases = (['sliding-log', 'fixed-epoch'] as const).flatMap((rateWindow) =>
   [undefined, LIMIT].flatMap((perMinute) => others.map((given) => ({ rateWindow, perMinute, ...given }))),
 );
