@@ -213,6 +213,16 @@ test.each(['config get nonsense', 'config set timeout soon', 'completion install
   },
 );
 
+test.each([{ FXRATES_OUTPUT: 'json' }, {}])(
+  'a command that sends nothing has the output of %j or config.json',
+  async (env) => {
+    await writeFile(join(folder, 'config.json'), '{"timeout":"5s","output":"json","retries":"many"}');
+
+    expect(await run('config get timeout', { env })).toMatchObject({ code: 0, stdout: '"5s"\n' });
+    expect(JSON.parse((await run('config get nonsense', { env })).stderr).error.code).toBe('usage');
+  },
+);
+
 test('an option for the output overrides its variable, also for errors', async () => {
   const { stderr } = await run('quota --base-url ftp://wrong.test -o tsv', { env: { FXRATES_OUTPUT: 'json' } });
 
