@@ -5,7 +5,7 @@ import { parseDuration } from './settings/duration.ts';
 /** Reads the text of an option, a variable or a setting. @throws CliError that names `label`, the source of the text */
 type Parse<Value> = (text: string, label: string) => Value;
 
-export const OUTPUT_FORMATS = ['auto', 'table', 'json', 'compact', 'csv', 'tsv', 'raw'] as const;
+const OUTPUT_FORMATS = ['auto', 'table', 'json', 'compact', 'csv', 'tsv', 'raw'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
 

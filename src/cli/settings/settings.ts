@@ -154,7 +154,7 @@ function isSwitchedOn(text: string | undefined): boolean {
 }
 
 /** FXRATES_DEBUG: 2 is -vv, any other value but 0 and false is -v. */
-export function debugLevel({ FXRATES_DEBUG: text }: Env): number {
+function debugLevel({ FXRATES_DEBUG: text }: Env): number {
   if (!isSwitchedOn(text)) return 0;
   return text === '2' ? 2 : 1;
 }

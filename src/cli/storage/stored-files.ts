@@ -34,7 +34,7 @@ export function readConfig(env: Env): ConfigFile {
 }
 
 /** The entries of a JSON object; none for another value. */
-export function entriesOf(value: unknown): Entries {
+function entriesOf(value: unknown): Entries {
   return new Map(Object.entries(objectOf(value)));
 }
 
@@ -65,7 +65,7 @@ export function changeConfig(
   return updateJsonFile(configPath(env), change, clock);
 }
 
-export function objectOf(value: unknown): JsonObject {
+function objectOf(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
