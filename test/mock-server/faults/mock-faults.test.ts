@@ -37,7 +37,7 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'hang', probability: Number.NaN }, /^probability is NaN/],
   [{ kind: 'hang', forMs: 0 }, /^forMs is 0/],
   [{ kind: 'hang', id: 'a b' }, /^id is "a b"/],
-  [{ kind: 'hang', match: { operation: 'lates' } }, /^match.operation is "lates"; expected one of latest, quota/],
+  [{ kind: 'hang', match: { operation: 'lates' } }, /^match.operation is "lates"; expected one of latest, /],
   [{ kind: 'hang', match: { keyId: 'key_9' } }, /^match.keyId is "key_9"; expected the id of a key of this mock/],
   [{ kind: 'hang', match: { path: 'latest' } }, /^match.path is "latest"; expected a path such as/],
   [{ kind: 'hang', match: { via: 'pigeon' } }, /^match.via is "pigeon"; expected some of fetch, msw, socket/],
