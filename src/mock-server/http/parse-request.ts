@@ -121,7 +121,9 @@ function recordedQuery(query: string): RecordedValues {
     const shown = recordedParameter(name, value);
     const shownName = redactKeys(name);
     const earlier = values.get(shownName);
-    values.set(shownName, earlier === undefined ? shown : [earlier, shown].flat());
+    if (earlier === undefined) values.set(shownName, shown);
+    else if (typeof earlier === 'string') values.set(shownName, [earlier, shown]);
+    else earlier.push(shown);
   }
   return Object.fromEntries(values);
 }
