@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { utf8Text } from '../src/utf8-text.ts';
+import { utf8Text } from '../src/text.ts';
 
 const JSON_TEXT = '{"a":"é"}';
 

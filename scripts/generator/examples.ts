@@ -3,7 +3,7 @@ import { compileFunction } from 'node:vm';
 import { transformSync } from 'esbuild';
 import fc from 'fast-check';
 import type * as z from 'zod/mini';
-import { isJsonObject } from '../../src/json-object.ts';
+import { isJsonObject } from '../../src/json.ts';
 import type {
   ArraySchema,
   Contract,

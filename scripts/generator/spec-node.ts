@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../src/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../src/json.ts';
 import { nearestName } from '../../src/nearest-name.ts';
 
 /** One problem of a document, or one part that the generator does not implement. */

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
 import type { Operation, Parameter } from '../generated/operations.ts';
 import { apiKeyPattern } from '../generated/service.ts';
+import { parseParameterText, splitList } from '../operation.ts';
 import { decodedComponent } from '../operation-path.ts';
-import { parseParameterText, splitList } from '../parameter-text.ts';
 import type { Invocation } from './command.ts';
 import { usageError } from './errors/cli-error.ts';
 import { repeatableOption, sharedOptions } from './options.ts';

@@ -1,4 +1,4 @@
-import { tokens } from '../json-tokens.ts';
+import { tokens } from '../json.ts';
 import { type Attempt, type ErrorDetails, FxRatesError, ResponseError } from './errors/errors.ts';
 import type { SchemaIssue, StandardSchema } from './standard-schema.ts';
 

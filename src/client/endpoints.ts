@@ -1,7 +1,7 @@
 import type { OperationTypes } from '../generated/operation-methods.ts';
 import { type Operation, type OperationId, operations, type Parameter } from '../generated/operations.ts';
 import { querySchemas, responseSchemas } from '../generated/schemas.ts';
-import { definedOf, isJsonObject } from '../json-object.ts';
+import { definedOf, isJsonObject } from '../json.ts';
 import { createOperationFinder, fillPath } from '../operation-path.ts';
 import { parseSchema } from '../parse-schema.ts';
 import type { CallOptions } from './api-call.ts';

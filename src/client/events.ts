@@ -1,7 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { QuotaData } from '../generated/types.ts';
-import { maskKeysIn } from '../mask-key.ts';
 import { processState } from '../process-state.ts';
+import { maskKeysIn } from '../text.ts';
 import type { ResponseMeta } from './api-call.ts';
 import type { AttemptOutcome, Call, QuotaReason } from './call.ts';
 import { type Attempt, FxRatesError, type FxRatesErrorKind, requestIdOf } from './errors/errors.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parseJson } from '../json-object.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import type { ApiResponse, Call, ParsedEnvelope } from './call.ts';
 import {
   AuthenticationError,

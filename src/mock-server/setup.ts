@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isJson, isJsonObject } from '../json-object.ts';
+import { isJson, isJsonObject } from '../json.ts';
 import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { FaultOptions } from './faults/fault-kinds.ts';

@@ -1,6 +1,6 @@
 import { Argument, Option } from 'commander';
 import { operations } from '../../generated/operations.ts';
-import { isJson } from '../../json-object.ts';
+import { isJson } from '../../json.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
-import { maskKey } from '../../mask-key.ts';
+import { maskKey } from '../../text.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printError } from '../errors/print-error.ts';

@@ -5,7 +5,7 @@ import type { QuotaData } from '../../client/index.ts';
 import { environmentProxy, isExempt } from '../../environment-proxy.ts';
 import { operations } from '../../generated/operations.ts';
 import { apiKeyPattern } from '../../generated/service.ts';
-import { maskKey } from '../../mask-key.ts';
+import { maskKey } from '../../text.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, relatedCommand } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';

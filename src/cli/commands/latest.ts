@@ -1,10 +1,10 @@
 import { Option } from 'commander';
 import type { PollSchedule, QuotaForecast } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
-import { tokens } from '../../json-tokens.ts';
+import { tokens } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { checkWritable } from '../../replace-file.ts';
-import { visible } from '../../visible-text.ts';
+import { visible } from '../../text.ts';
 import { fetchOrCache } from '../cache/fetch-or-cache.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { CliError, cannotWrite, changedCommand, relatedCommand, usageError } from '../errors/cli-error.ts';

@@ -2,7 +2,7 @@ import { Argument } from 'commander';
 import { ProxyFailure } from '../../environment-proxy.ts';
 import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
 import { checkWritable, replaceFile } from '../../replace-file.ts';
-import { visible } from '../../visible-text.ts';
+import { visible } from '../../text.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, cannotWrite } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { QuotaData, QuotaForecast } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
-import { maskKey } from '../../mask-key.ts';
+import { maskKey } from '../../text.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';

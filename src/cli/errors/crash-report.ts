@@ -1,4 +1,4 @@
-import { visible } from '../../visible-text.ts';
+import { visible } from '../../text.ts';
 import type { Env } from '../io.ts';
 import { Redactor } from '../terminal/redactor.ts';
 import { jsonLine } from '../terminal/text.ts';

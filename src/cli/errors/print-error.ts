@@ -1,4 +1,4 @@
-import { visible } from '../../visible-text.ts';
+import { visible } from '../../text.ts';
 import { exitCodes, signalExitCodes } from '../exit-codes.ts';
 import { Interrupted, WriteFailure } from '../io.ts';
 import type { Screen } from '../terminal/screen.ts';

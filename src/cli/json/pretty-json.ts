@@ -1,4 +1,4 @@
-import { isClosing, isOpening, type Token, tokens } from '../../json-tokens.ts';
+import { isClosing, isOpening, type Token, tokens } from '../../json.ts';
 
 /** The style of each kind of token. Each function receives the source text of one token. */
 interface JsonPaint {

@@ -1,13 +1,4 @@
-import {
-  isClosing,
-  isOpening,
-  members,
-  type Range,
-  stringValue,
-  type Token,
-  tokens,
-  valueRange,
-} from '../../json-tokens.ts';
+import { isClosing, isOpening, members, type Range, stringValue, type Token, tokens, valueRange } from '../../json.ts';
 
 /** Names and list positions on the way to a value. */
 export type JsonPath = readonly string[];

@@ -1,5 +1,5 @@
-import { stringValue } from '../../json-tokens.ts';
-import { escapeUnits } from '../../visible-text.ts';
+import { stringValue } from '../../json.ts';
+import { escapeUnits } from '../../text.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { leaves } from '../json/select-value.ts';
 

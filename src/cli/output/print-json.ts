@@ -1,5 +1,5 @@
 import { setImmediate as yieldToSignals } from 'node:timers/promises';
-import { visible } from '../../visible-text.ts';
+import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { visible } from '../../visible-text.ts';
+import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Palette, StreamStyle } from '../terminal/screen.ts';

@@ -1,4 +1,4 @@
-import { oneLine } from '../../visible-text.ts';
+import { oneLine } from '../../text.ts';
 import { leaves } from '../json/select-value.ts';
 import type { Palette, StreamStyle } from '../terminal/screen.ts';
 import { wrap } from '../terminal/text.ts';

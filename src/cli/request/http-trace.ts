@@ -1,6 +1,5 @@
 import type { FetchLike } from '../../client/index.ts';
-import { maskKey } from '../../mask-key.ts';
-import { visible } from '../../visible-text.ts';
+import { maskKey, visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 
 /** A longer body is cut in `-vv`. */

@@ -1,5 +1,5 @@
 import type { FxRatesOptions, WaitEvent } from '../../client/index.ts';
-import { visible } from '../../visible-text.ts';
+import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { jsonLine } from '../terminal/text.ts';

@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises';
-import { isJsonObject, parseJson } from '../../json-object.ts';
-import { jsonDocuments } from '../../json-tokens.ts';
+import { isJsonObject, jsonDocuments, parseJson } from '../../json.ts';
 import type { Invocation } from '../command.ts';
 import { cannotWrite, fileError, usageError } from '../errors/cli-error.ts';
 import { readLimited } from '../io.ts';

@@ -2,9 +2,9 @@ import { readFileSync, type Stats, statSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
-import { isJsonObject, type JsonObject } from '../../json-object.ts';
+import { isJsonObject, type JsonObject } from '../../json.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
-import { UTF16_PROBLEM, utf8Text } from '../../utf8-text.ts';
+import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
 import { CliError, noFolder, storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 

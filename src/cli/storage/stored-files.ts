@@ -1,5 +1,5 @@
 import { chmod, lstat } from 'node:fs/promises';
-import { isJsonObject, type JsonObject } from '../../json-object.ts';
+import { isJsonObject, type JsonObject } from '../../json.ts';
 import { storageError } from '../errors/cli-error.ts';
 import type { Env, Io } from '../io.ts';
 import { configFolder, pathIn } from './folders.ts';

@@ -1,4 +1,4 @@
-import { maskKey } from '../../mask-key.ts';
+import { maskKey } from '../../text.ts';
 
 /** A shorter text is no key, and masking it could mask parts of words. */
 const SHORTEST_KEY = 8;

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { ChalkInstance, ForegroundColorName } from 'chalk';
-import { visible } from '../../visible-text.ts';
+import { visible } from '../../text.ts';
 import type { Env, Io, Output } from '../io.ts';
 import type { OutputFormat } from '../options.ts';
 import { Redactor } from './redactor.ts';

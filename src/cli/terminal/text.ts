@@ -1,4 +1,4 @@
-import { visible } from '../../visible-text.ts';
+import { visible } from '../../text.ts';
 
 /** `text` as the second half of a sentence; an abbreviation such as `HTTP` stays. */
 export function lowerFirst(text: string): string {

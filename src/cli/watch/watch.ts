@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { Option } from 'commander';
 import type { AnyFxRatesError, PollSchedule } from '../../client/index.ts';
-import { visible } from '../../visible-text.ts';
+import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';

@@ -1,6 +1,6 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { type Operation, type OperationId, operations } from '../../generated/operations.ts';
-import { definedOf } from '../../json-object.ts';
+import { definedOf } from '../../json.ts';
 import { apiPathIn } from '../../operation-path.ts';
 import type { CallOptions } from '../api-call.ts';
 import type { BatchOptions, BatchParts, QueryOperation } from '../batch.ts';

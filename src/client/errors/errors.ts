@@ -1,6 +1,5 @@
 import type { QuotaData } from '../../generated/types.ts';
-import { maskKeysIn } from '../../mask-key.ts';
-import { oneLine } from '../../visible-text.ts';
+import { maskKeysIn, oneLine } from '../../text.ts';
 import type { RetryAfter, UnitEstimate } from '../limits/retry-after.ts';
 import type { SchemaIssue } from '../standard-schema.ts';
 

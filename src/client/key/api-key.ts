@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { apiKeyPattern } from '../../generated/service.ts';
-import { maskKey } from '../../mask-key.ts';
+import { maskKey } from '../../text.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { withReadableErrors } from '../errors/program-values.ts';
 import { type Cancellation, type CancelSignal, SharedWork } from '../time/abort.ts';

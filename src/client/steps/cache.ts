@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { parseJson } from '../../json-object.ts';
+import { parseJson } from '../../json.ts';
 import type { ApiResponse, Call, Handler } from '../call.ts';
 import type { CacheSettings } from '../config/option-table.ts';
 import { sortedTarget } from '../endpoints.ts';

@@ -1,4 +1,4 @@
-import { parseJson } from '../../json-object.ts';
+import { parseJson } from '../../json.ts';
 import { type ResponseMeta, shareError, withCallId } from '../api-call.ts';
 import { type ApiResponse, Call, type CallSettings, type Endpoint, type Handler } from '../call.ts';
 import { sortedTarget } from '../endpoints.ts';

@@ -1,4 +1,4 @@
-import { parseJson } from '../../json-object.ts';
+import { parseJson } from '../../json.ts';
 import { plainPattern } from '../matching/request-pattern.ts';
 import { invalidOption, MockServerError, notFound } from '../mock-server-error.ts';
 import type { AdminRoute } from './route.ts';

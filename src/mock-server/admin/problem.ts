@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { utf8Text } from '../../utf8-text.ts';
+import { utf8Text } from '../../text.ts';
 import { pause } from '../clock/event-loop.ts';
 import { MockServerError, type MockServerErrorDetail } from '../mock-server-error.ts';
 import { PAGE_HEADERS } from './own-pages.ts';

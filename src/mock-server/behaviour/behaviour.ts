@@ -1,4 +1,4 @@
-import { definedOf } from '../../json-object.ts';
+import { definedOf } from '../../json.ts';
 import { invalidOption, MockServerError, show, unknownName } from '../mock-server-error.ts';
 import { PRESET_NAMES, type PresetName, type Provenance, type Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_GROUPS, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';

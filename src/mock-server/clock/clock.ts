@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parseIsoInstant } from '../../iso-instant.ts';
-import { isJsonObject } from '../../json-object.ts';
+import { isJsonObject } from '../../json.ts';
 import { checkedInput, expected, trueOrFalse } from '../matching/checked-input.ts';
 import { invalidOption } from '../mock-server-error.ts';
 

@@ -1,4 +1,4 @@
-import { isJson } from '../../json-object.ts';
+import { isJson } from '../../json.ts';
 import { type Delivery, type MockResponse, noResponse, readHeaders, WHOLE } from '../http/mock-message.ts';
 import { codeOfStatus, completed, errorResponse, reasonPhrase, STATUSES_WITHOUT_BODY } from '../http/responses.ts';
 import type { FaultKind, StruckSettings } from './fault-kinds.ts';

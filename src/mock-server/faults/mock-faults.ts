@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../json-object.ts';
+import { isJsonObject } from '../../json.ts';
 import type { ActiveAdapters, AdapterName } from '../adapters/active-adapters.ts';
 import { drawDelayMs, type ResponseDelays } from '../delay.ts';
 import type { MockResponse } from '../http/mock-message.ts';

@@ -2,7 +2,7 @@ import type { Operation, Parameter } from '../../generated/operations.ts';
 import { querySchemas } from '../../generated/schemas.ts';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
-import { parseParameterText, splitList } from '../../parameter-text.ts';
+import { parseParameterText, splitList } from '../../operation.ts';
 import { parseSchema } from '../../parse-schema.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { QuotaUse } from '../service/quota.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isJsonObject } from '../../json-object.ts';
+import { isJsonObject } from '../../json.ts';
 import { invalidOption, type MockServerError, unknownName } from '../mock-server-error.ts';
 
 /**

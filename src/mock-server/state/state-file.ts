@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { processState } from '../../process-state.ts';
 import { replaceFile } from '../../replace-file.ts';
-import { UTF16_PROBLEM, utf8Text } from '../../utf8-text.ts';
+import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
 import { pause, repeat } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
 import type { MockCore } from '../mock-core.ts';

@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../json-object.ts';
-import { members } from '../../json-tokens.ts';
+import { isJsonObject, members } from '../../json.ts';
 
 /**
  * The members of a JSON object, or the elements of an array, as texts: the digits of numbers stay as they are. The text

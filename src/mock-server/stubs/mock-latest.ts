@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isJson } from '../../json-object.ts';
+import { isJson } from '../../json.ts';
 import { successBody } from '../http/responses.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
 import { invalidOption } from '../mock-server-error.ts';

@@ -1,4 +1,4 @@
-import { definedOf, isJsonObject, parseJson } from '../../json-object.ts';
+import { definedOf, isJsonObject, parseJson } from '../../json.ts';
 import { isAdminPath } from '../admin/own-pages.ts';
 import { drawDelayMs } from '../delay.ts';
 import { headersWithCookies, type MockResponse, readHeaders } from '../http/mock-message.ts';

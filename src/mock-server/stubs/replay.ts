@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../json-object.ts';
-import { jsonDocuments } from '../../json-tokens.ts';
+import { isJsonObject, type JsonObject, jsonDocuments } from '../../json.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { errorResponse, successBody, withoutTags } from '../http/responses.ts';
 import { invalidOption } from '../mock-server-error.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { visible } from '../../../src/visible-text.ts';
+import { visible } from '../../../src/text.ts';
 
 test.each([
   ['an escape sequence', 'a\u001b[31mb', 'a\\u001b[31mb'],

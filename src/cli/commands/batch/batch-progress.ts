@@ -1,5 +1,5 @@
 import type { BatchProgress } from '../../../client/index.ts';
-import { visible } from '../../../visible-text.ts';
+import { visible } from '../../../text.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError, relatedCommand } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';

@@ -2,7 +2,7 @@ import { Argument, Option } from 'commander';
 import type { AnyFxRatesError, BatchItem } from '../../../client/index.ts';
 import { type Operation, operations } from '../../../generated/operations.ts';
 import { checkWritable, replaceFile } from '../../../replace-file.ts';
-import { visible } from '../../../visible-text.ts';
+import { visible } from '../../../text.ts';
 import { type CachingOptions, cacheOf, cacheOption } from '../../cache/fetch-or-cache.ts';
 import { CliCommand, type Invocation } from '../../command.ts';
 import { CliError, cannotWrite, changedCommand, usageError, writeReason } from '../../errors/cli-error.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../json-object.ts';
+import { isJsonObject } from '../../../json.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited } from '../../io.ts';
 import { memberTexts } from '../../json/select-value.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { Argument, Option } from 'commander';
-import { utf8Text } from '../../../utf8-text.ts';
+import { utf8Text } from '../../../text.ts';
 import type { CliCommand } from '../../command.ts';
 import type { Env } from '../../io.ts';
 import { sharedOptions } from '../../options.ts';

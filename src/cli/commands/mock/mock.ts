@@ -5,7 +5,7 @@ import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import { plans } from '../../../generated/service.ts';
 import { parseIsoInstant } from '../../../iso-instant.ts';
 import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
-import { oneLine } from '../../../visible-text.ts';
+import { oneLine } from '../../../text.ts';
 import { CliCommand, type Invocation } from '../../command.ts';
 import { CliError, changedCommand, usageError } from '../../errors/cli-error.ts';
 import { errorFacts, printError } from '../../errors/print-error.ts';

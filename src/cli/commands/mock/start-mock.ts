@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import type { PlanName } from '../../../generated/service.ts';
-import { isJsonObject } from '../../../json-object.ts';
-import { jsonDocuments } from '../../../json-tokens.ts';
+import { isJsonObject, jsonDocuments } from '../../../json.ts';
 import type {
   CreatedKey,
   MockServer,

@@ -1,4 +1,4 @@
-import { isJson, parseJson } from '../../../json-object.ts';
+import { isJson, parseJson } from '../../../json.ts';
 import type { Stub } from '../../stubs/mock-stubs.ts';
 
 /** The JSON schema of a field, as far as forms read it. */

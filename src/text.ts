@@ -1,0 +1,57 @@
+const CONTROL_OR_FORMAT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * `text` with control and format characters written as `\u001b`, except line feed and tab: the text of a server must
+ * not move the cursor, change colours or reverse a line.
+ */
+export function visible(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(CONTROL_OR_FORMAT, (character) => {
+    return character === '\n' || character === '\t' ? character : escapeUnits(character);
+  });
+}
+
+/** The same, with line feed and tab as `\n` and `\t`. */
+export function oneLine(text: string): string {
+  return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}
+
+/** Each UTF-16 unit as an escape, such as `\u001b`. */
+export function escapeUnits(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+}
+
+/** `fx_live_…9c2d` for a key: enough to distinguish keys, useless for a request. A short text is masked completely. */
+export function maskKey(secret: string): string {
+  const prefix = /^[A-Za-z0-9]+_live_/.exec(secret)?.[0] ?? '';
+  const rest = secret.slice(prefix.length);
+  return rest.length >= SHOWS_ITS_END_FROM ? `${prefix}…${rest.slice(-4)}` : '…';
+}
+
+/** Four characters could be most of a shorter text. */
+const SHOWS_ITS_END_FROM = 16;
+
+/** Only at the start of a word: a search from each of its characters would take minutes in a long one. */
+const LIKE_A_KEY = /(?<![A-Za-z0-9])[A-Za-z0-9]+_live_[A-Za-z0-9]{12,}/g;
+
+/** Masks everything in `text` that looks like a key, for values that can contain a key by mistake. */
+export function maskKeysIn(text: string): string {
+  return text.replace(LIKE_A_KEY, maskKey);
+}
+
+/** The problem of a file for which `utf8Text` returns `undefined`. */
+export const UTF16_PROBLEM = 'it is UTF-16; save it as UTF-8';
+
+/**
+ * The text of a JSON file or body. A byte order mark is removed, because editors and PowerShell add it, and JSON must not
+ * have one (RFC 8259 §8.1). `undefined` for UTF-16, which PowerShell 5 writes.
+ */
+export function utf8Text(bytes: Buffer): string | undefined {
+  const [first, second] = bytes;
+  const hasUtf16Mark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  // The first characters of JSON are ASCII, so in UTF-16 every other byte is 0.
+  if (hasUtf16Mark || first === 0 || second === 0) return undefined;
+  return bytes.toString().replace(/^\uFEFF/, '');
+}
