@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type * as z from 'zod';
 import { parseTarget } from '../http/parse-request.ts';
-import { unknownField } from '../matching/checked-input.ts';
+import { inputError } from '../matching/checked-input.ts';
 import type { MockCore } from '../mock-core.ts';
 import { MockScope } from '../mock-scope.ts';
 import { MockServerError, show, thrownText } from '../mock-server-error.ts';
@@ -151,10 +151,15 @@ function queryOf(url: string): Record<string, string> {
 
 function parsed(schema: z.ZodType | undefined, value: unknown, place: 'query' | 'body'): unknown {
   if (schema === undefined) return refuseAll(value, place);
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw invalid(issue, place, schema);
+  const { data, error } = schema.safeParse(value, { error: typeInWords });
+  if (error === undefined) return data;
+  throw inputError(error, value, { schema, place: '', what: `a field of the ${place}`, whole: place });
+}
+
+/** For schemas without words of their own. */
+function typeInWords({ expected, values }: z.core.$ZodRawIssue): string | undefined {
+  if (Array.isArray(values)) return `one of ${values.join(', ')}`;
+  return typeof expected === 'string' ? `${/^[aeiou]/.test(expected) ? 'an' : 'a'} ${expected}` : undefined;
 }
 
 function refuseAll(value: unknown, place: string): unknown {
@@ -162,14 +167,4 @@ function refuseAll(value: unknown, place: string): unknown {
   if (isEmpty) return {};
   const field = typeof value === 'object' && value !== null ? Object.keys(value)[0] : undefined;
   throw new Problem(`This route accepts no ${place}.`, { status: 400, code: 'invalid_option', field });
-}
-
-function invalid(issue: z.core.$ZodIssue | undefined, place: string, schema: z.ZodType): Problem {
-  const path = issue?.path.map(String) ?? [];
-  if (issue?.code === 'unrecognized_keys') {
-    const { message } = unknownField(issue, schema, { place: '', what: `a field of the ${place}` });
-    return new Problem(message, { status: 400, code: 'invalid_option', field: [...path, issue.keys[0]].join('.') });
-  }
-  const field = path.length === 0 ? place : path.join('.');
-  return new Problem(`${field}: ${issue?.message ?? 'not valid'}.`, { status: 400, code: 'invalid_option', field });
 }

@@ -98,24 +98,31 @@ export function checkedInput<Schema extends z.ZodObject>(
   }
   const { data, error } = schema.safeParse(given);
   if (error === undefined) return data;
-  throw refused(error, given, { schema, ...description });
+  throw inputError(error, given, { schema, ...description });
 }
 
-function refused(
+/** The error for a value that does not match `schema`. `whole`: the name of the value itself. */
+export function inputError(
   { issues }: z.ZodError,
-  given: object,
-  { schema, place, what }: InputDescription & { readonly schema: z.ZodObject },
+  given: unknown,
+  {
+    schema,
+    place,
+    what,
+    whole = place.replace(/\.$/, '') || 'options',
+  }: InputDescription & { readonly schema: z.ZodType; readonly whole?: string },
 ): MockServerError {
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   const [issue] = unknown === undefined ? issues : [unknown];
-  const { field: inside, value, inner } = locate({ field: '', value: given, inner: schema }, issue?.path ?? []);
+  const start = { field: '', value: given, inner: unwrapped(schema) };
+  const { field: inside, value, inner } = locate(start, issue?.path ?? []);
   if (unknown !== undefined && inner instanceof z.ZodObject) return unknownField(unknown, schema, { place, what });
-  const field = inside === '' ? place.replace(/\.$/, '') || 'options' : place + inside;
+  const field = inside === '' ? whole : place + inside;
   return invalidOption(field, value, issue?.message ?? 'another value');
 }
 
 /** The error for an unknown field of a value of `schema`, or of an object inside it. */
-export function unknownField(
+function unknownField(
   { keys: [name = ''], path }: z.core.$ZodIssueUnrecognizedKeys,
   schema: z.ZodType,
   { place, what }: InputDescription,

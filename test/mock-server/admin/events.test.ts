@@ -85,7 +85,7 @@ test('streams only the requests that match the filter, also those of the journal
 
 test.each([
   ['operatoin=quota', 'invalid_option', 'operatoin is not a field of the query; did you mean operation?'],
-  ['isUnknownRoute=yes', 'invalid_option', 'isUnknownRoute: '],
+  ['isUnknownRoute=yes', 'invalid_option', 'isUnknownRoute is "yes"; expected one of true, false.'],
   ['after=99', 'invalid_option', 'filter.after is 99'],
   ['keyId=key_9', 'invalid_option', 'filter.keyId is "key_9"; expected the id of a key of this mock'],
 ])('a stream with ?%s is refused', async (query, code, message) => {
