@@ -114,15 +114,16 @@ class ParameterValue {
 }
 
 /**
- * `--date <date>` for each parameter of the contract. A parameter whose option would have the name of another one is set
- * as `name=value` alone.
+ * `--date <date>` for each parameter of the contract; `--date-parameter` if another option has the name. A parameter whose
+ * name is taken twice is set as `name=value` alone.
  */
 export function parameterOptions({ parameters }: Operation, own: readonly Option[]): readonly Option[] {
   if (parameters.length === 0) return [];
   const taken = new Set([...sharedOptions(), ...own].map((option) => option.attributeName()));
   return parameters.flatMap((parameter) => {
-    const option = optionOf(parameter);
-    if (option === undefined || taken.has(option.attributeName())) return [];
+    const options = [optionOf(parameter), optionOf(parameter, '-parameter')];
+    const option = options.find((one) => one !== undefined && !taken.has(one.attributeName()));
+    if (option === undefined) return [];
     taken.add(option.attributeName());
     return [option];
   });
@@ -142,14 +143,15 @@ export function namedQuery(operation: Operation, typed: Query, options: object):
 }
 
 /** `undefined` for a name without letters and digits, and for one that commander would read as a negation. */
-function optionOf(parameter: Parameter): Option | undefined {
+function optionOf(parameter: Parameter, suffix = ''): Option | undefined {
   const { name, type, list, choices = [] } = parameter;
-  const long = name
+  const plain = name
     .replace(/[^A-Za-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
     .toLowerCase();
-  if (/^(|help|version|no-.*)$/.test(long)) return undefined;
-  const value = type === 'string' ? long : type;
+  const long = plain + suffix;
+  if (/^(|-parameter|help|version|no-.*)$/.test(long)) return undefined;
+  const value = type === 'string' ? plain : type;
   const flags = `--${long} <${value}${list === undefined ? '' : ',…'}>`;
   const option = new Option(flags, optionText(long, parameter)).argParser(
     (text, earlier?: ParameterValue) => new ParameterValue(name, [...(earlier?.texts ?? []), text]),

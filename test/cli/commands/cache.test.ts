@@ -42,9 +42,10 @@ const rates = (rate: number) => success({ rates: { EUR: rate } });
 test('a response within the maximum age is reused byte for byte, with its age on stderr', async () => {
   const body = '{"success":true,"data":{"EUR": 1.10}}';
   await run('latest --cache 10m', { replies: { body } });
-  await clock.advance(3 * 60_000);
+  // A second process: its clients share nothing with those of the first but the files.
+  const later = new FakeClock(clock.now() + 3 * 60_000);
 
-  const { code, stdout, stderr, requests } = await run('latest --cache 10m');
+  const { code, stdout, stderr, requests } = await run('latest --cache 10m', { clock: later });
 
   expect({ code, stdout, requests }).toEqual({ code: 0, stdout: '{"EUR": 1.10}\n', requests: [] });
   expect(stderr).toBe('fxrates: cached response, 3 min old\n');

@@ -55,7 +55,7 @@ test('an operation of the contract has help without manual edits', () => {
   expect(help).toMatch(/--base-currency <base-currency>/);
 });
 
-test('a parameter with a free name has an option; help shows the name that is sent', () => {
+test('each parameter whose name can be an option has one; help shows the name that is sent', () => {
   const shown = options.map(({ flags, description }) => [flags, description]);
 
   expect(shown).toEqual([
@@ -63,7 +63,10 @@ test('a parameter with a free name has an option; help shows the name that is se
     ['--base-currency <base-currency>', 'Base (default: EUR)'],
     ['--page <integer>', 'Page'],
     ['--full <boolean>', 'All of it'],
+    ['--timeout-parameter <timeout>', 'A name that the program has too (sent as timeout)'],
+    ['--cache-parameter <cache>', 'A name that the command has too (sent as cache)'],
     ['--symbols <symbols,…>', 'Currencies (sent as symbols[]) (deprecated)'],
+    ['--base-currency-parameter <base-currency>', 'The same option (sent as base-currency)'],
     ['--order <asc|desc>', 'Order'],
   ]);
 });
