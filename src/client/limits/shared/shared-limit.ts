@@ -285,7 +285,8 @@ function propose(parts: ProposalParts): Proposal {
   const { count } = granted.grant;
   const waiting = wanted - count;
   const queued = contenders.reduce((sum, lease) => sum + lease.waiting, parts.queued - count);
-  const asks = isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, id, now);
+  // The call that is sent now calls `quota()`: a process without a grant would do so only after its first one.
+  const asks = count > 0 && isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, id, now);
   leases.set(id, { inFlight: inFlight + count, waiting, seenAt: now, askedAt: asks ? now : own.askedAt });
   const beginsToWait = waiting > 0 && own.waiting === 0;
   return {

@@ -469,15 +469,28 @@ test('the failed store, passed again, is not a new store', async () => {
   expect(store.exchanges).toBe(before);
 });
 
-test('among processes that make one call each, one wants the limit', async () => {
-  const { clock, startProcess } = setUp({ perMinute: 'learn' });
-  const processes = Array.from({ length: 40 }, () => startProcess());
+test.each([
+  [40, 1],
+  [4, 25],
+])(
+  'among %i processes with %i waiting calls each, one that has just sent a call wants the limit',
+  async (...counts) => {
+    const [count, calls] = counts;
+    const { clock, startProcess } = setUp({ perMinute: 'learn' });
+    const processes = Array.from({ length: count }, () => startProcess());
+    const granted = processes.map((limiter) => ask(limiter, calls));
+    await clock.advance(200);
+    const first = granted.flat();
+    expect(first).toHaveLength(4);
 
-  for (const limiter of processes) ask(limiter, 1);
-  await clock.advance(2_000);
+    for (const permit of first) permit.ok();
+    await clock.advance(200);
 
-  expect(processes.filter(({ isLimitWanted }) => isLimitWanted)).toHaveLength(1);
-});
+    const wanting = processes.filter(({ isLimitWanted }) => isLimitWanted);
+    expect(wanting).toHaveLength(1);
+    expect(wanting[0]?.limits().inFlight).toBeGreaterThan(0);
+  },
+);
 
 test('a limit that a process reads while the store fails is shared with the other processes', async () => {
   const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
