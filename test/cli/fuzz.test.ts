@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { runCli } from '../helpers/cli-io.ts';
 import { jsonText, stripped } from '../helpers/cli-json-text.ts';
+import { mutated } from '../helpers/mutated.ts';
 import { failure, rateLimited, success } from '../helpers/service-replies.ts';
 
 const CANARY = `fx_live_${'ca11ab1e'.repeat(6)}`;
@@ -103,5 +104,57 @@ test('for any answer, every output ends, has no effect on a terminal and keeps t
       if (!isTerminal && code === 0 && exact !== undefined) expect(stdout).toBe(exact);
     }),
     { numRuns: 400 * EFFORT },
+  );
+});
+
+const CONFIG = {
+  version: 1,
+  base_url: 'http://x',
+  output: 'json',
+  timeout: '5s',
+  profile: 'work',
+  profiles: { work: { base_url: 'http://y', max_wait: '1m' } },
+};
+const CREDENTIALS = {
+  version: 1,
+  keys: { default: { origin: 'http://x', api_key: CANARY }, work: { origin: 'http://y' } },
+};
+const RECORDED = { 'base=EUR': { success: true, data: { base: 'EUR' } } };
+/** The text of a file: JSON that is nearly right, cut short, or anything. */
+const fileText = (right: unknown) =>
+  fc.oneof(
+    mutated([right]).map((value) => JSON.stringify(value)),
+    fc.tuple(fc.constant(JSON.stringify(right)), fc.nat()).map(([text, at]) => text.slice(0, at % text.length)),
+    fc.string(),
+    fc.constantFrom('', '[', '['.repeat(20_000), '{"a":'.repeat(20_000), '\u0000', '\ufeff{}'),
+  );
+
+test('for any config.json, credentials.json and recorded responses, commands end and show no key', async () => {
+  const known = new Set<number>(Object.values(exitCodes));
+  const home = join(folder, 'stored');
+  const configs = join(home, '.config', 'fxrates');
+  mkdirSync(configs, { recursive: true });
+  const env = { HOME: home, FXRATES_SHARE_LIMIT: 'off', NO_COLOR: '1' };
+  const fixture = join(home, 'recorded.ndjson');
+  const lines = ['latest', 'latest base=EUR', 'quota', 'config list', 'auth status', 'doctor', 'auth logout'];
+  const line = fc.constantFrom(...lines, `latest base=EUR --fixture-out ${fixture}`);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.tuple(fileText(CONFIG), fileText(CREDENTIALS), fileText(RECORDED)),
+      line,
+      async ([config, credentials, recorded], command) => {
+        writeFileSync(join(configs, 'config.json'), config);
+        writeFileSync(join(configs, 'credentials.json'), credentials);
+        chmodSync(join(configs, 'credentials.json'), 0o600);
+        writeFileSync(fixture, recorded);
+
+        const { code, stdout, stderr } = await runCli(command, { env, replies: success(), quota: success() });
+
+        expect(known).toContain(code);
+        expect(stdout + stderr).not.toContain('unexpected failure');
+        expect(stdout + stderr).not.toContain(CANARY);
+      },
+    ),
+    { numRuns: 300 * EFFORT },
   );
 });
