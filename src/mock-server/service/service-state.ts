@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
+import { LATEST_MS } from '../clock/clock.ts';
 import type { FaultRecord } from '../faults/fault-kinds.ts';
 import { expected } from '../matching/checked-input.ts';
 import type { StubRecord } from '../stubs/stub-schemas.ts';
@@ -12,13 +13,16 @@ export const planName = expected(`one of ${PLAN_NAMES.join(', ')}`, (error) => z
 
 const text = z.string();
 const count = z.int().min(0);
-const savedWindow = z.array(z.number()).nullable();
+/** A period can begin before 1970, where the mock's clock starts at the earliest. */
+export const savedTime = z.number().min(-LATEST_MS).max(LATEST_MS);
+/** Times and numbers of requests. */
+const savedWindow = z.array(savedTime).nullable();
 
 /** The records of the state as a snapshot has them. */
 export const savedAccount = z.strictObject({
   id: text,
   email: text,
-  createdAt: z.number(),
+  createdAt: savedTime,
   plan: planName,
   isConfirmed: z.boolean(),
 });
@@ -30,19 +34,19 @@ export const savedKey = z.strictObject({
   hash: text.regex(/^[0-9a-f]{64}$/),
   prefix: text,
   lastFour: text,
-  createdAt: z.number(),
-  revokedAt: z.number().nullable(),
+  createdAt: savedTime,
+  revokedAt: savedTime.nullable(),
   /** Start of the quota period that `used` counts in. */
-  usedFrom: z.number().nullable(),
+  usedFrom: savedTime.nullable(),
   used: count,
   window: savedWindow,
   quotaEndpointWindow: savedWindow,
   /** Time at which the last Retry-After ends. An earlier request did not wait for it. */
-  retryAt: z.number(),
+  retryAt: savedTime,
 });
 
 /** Snapshots of earlier versions also have the token of a link. */
-export const savedMail = z.object({ id: text, accountId: text, to: text, sentAt: z.number() });
+export const savedMail = z.object({ id: text, accountId: text, to: text, sentAt: savedTime });
 
 export const counters = z.object({
   /** Number of the newest account. */

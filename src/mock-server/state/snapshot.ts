@@ -15,6 +15,7 @@ import {
   savedAccount,
   savedKey,
   savedMail,
+  savedTime,
 } from '../service/service-state.ts';
 import { type SavedStub, type StubRecord, savedStub } from '../stubs/stub-schemas.ts';
 
@@ -22,7 +23,7 @@ const WHOLE = z.int();
 
 const savedFault = z.strictObject({
   settings: faultUnion().refine(({ id, strikes }) => id !== undefined && strikes !== undefined),
-  addedAt: z.number(),
+  addedAt: savedTime,
   matched: WHOLE.min(0),
   struck: WHOLE.min(0),
   matchedByKey: z.record(z.string(), WHOLE.min(0)),

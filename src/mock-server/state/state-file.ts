@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { processState } from '../../process-state.ts';
 import { replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
+import { LATEST_MS } from '../clock/clock.ts';
 import { pause, repeat } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
 import type { MockCore } from '../mock-core.ts';
@@ -98,7 +99,7 @@ function broughtUpToDate(
   { clock }: MockCore,
 ): Snapshot {
   if (clock.mode === 'virtual' || snapshot.frozen) return snapshot;
-  return { ...snapshot, now: snapshot.now + Math.max(0, systemNow() - savedAt) };
+  return { ...snapshot, now: Math.min(LATEST_MS, snapshot.now + Math.max(0, systemNow() - savedAt)) };
 }
 
 /** Content of a state file. */
@@ -124,8 +125,12 @@ export async function readStateFile(path: string): Promise<SavedState | undefine
   const text = utf8Text(bytes);
   if (text === undefined) throw damaged(path, UTF16_PROBLEM);
   const { savedAt, snapshot } = parse(path, text);
-  if (typeof savedAt !== 'number') throw damaged(path, 'savedAt must be a number');
+  if (!isTime(savedAt)) throw damaged(path, 'savedAt is no time');
   return { savedAt, snapshot: checked(path, snapshot) };
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= LATEST_MS;
 }
 
 /** Reads a file. A pipe without a writer is empty; by default, reading it would never end. */
