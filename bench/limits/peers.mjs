@@ -94,7 +94,8 @@ export const peers = {
   async 'bottleneck, clustered'(options) {
     const { Redis } = await import('ioredis');
     const clientOptions = { host: '127.0.0.1', port: Number(new URL(process.env.REDIS_URL).port) };
-    const clustered = { id: options.origin, datastore: 'ioredis', Redis, clientOptions, clearDatastore: true };
+    // The address is new in each run. To clear the store would remove the other processes from it.
+    const clustered = { id: options.origin, datastore: 'ioredis', Redis, clientOptions };
     return callBottleneck(options, clustered);
   },
 
