@@ -19,7 +19,7 @@ test('every other figure of the comparison in the README is on the page on bench
   const figures = figuresOf(comparison.replace(/^\|.*$/gm, ''));
   const figuresOfPage = figuresOf(benchmarks);
 
-  expect(figures).toContain('2026-11-21');
+  expect(figures).toContain('2026-11-25');
   expect(figures.filter((figure) => !figuresOfPage.includes(figure))).toEqual([]);
 });
 
