@@ -180,8 +180,8 @@ function parseState(text: string, nowMs: number): SharedState | undefined {
     const writtenAt = numberIn(at, 0, nowMs + FUTURE_MS);
     return {
       at: writtenAt,
-      limit: limiterState(limit, writtenAt) as LimiterState,
-      leases: mapOf(lease)(leases, writtenAt) as SharedState['leases'],
+      limit: asLimiterState(limit, writtenAt) as LimiterState,
+      leases: mapOf(asLease)(leases, writtenAt) as SharedState['leases'],
     };
   } catch {
     return undefined; // another program wrote it, or it is damaged
@@ -198,39 +198,38 @@ const MOST_REQUESTS = 100_000;
  */
 type Check = (value: unknown, at: number) => unknown;
 
-const time: Check = (value, at) => numberIn(value ?? LONG_AGO, LONG_AGO, at + LATEST_MS);
-const pastTime: Check = (value, at) => numberIn(value, 0, at);
-const limit: Check = (value) => numberIn(value ?? UNBOUNDED, 1, UNBOUNDED);
-const count: Check = (value) => numberIn(Number.isSafeInteger(value) ? value : undefined, 0, MOST_REQUESTS);
+const asTime: Check = (value, at) => numberIn(value, 0, at + LATEST_MS);
+const asTimeOrNever: Check = (value, at) => numberIn(value === null ? LONG_AGO : value, LONG_AGO, at + LATEST_MS);
+const asPastTime: Check = (value, at) => numberIn(value, 0, at);
+const asLimit: Check = (value) => numberIn(value === null ? UNBOUNDED : value, 1, UNBOUNDED);
+const asCount: Check = (value) => numberIn(Number.isSafeInteger(value) ? value : undefined, 0, MOST_REQUESTS);
 const between = (least: number, most: number) => (value: unknown) => numberIn(value, least, most);
-const boolean = oneOf(true, false);
+const asBoolean = oneOf(true, false);
 
 /** The milliseconds between times that are in order and not after the write. */
-const log: Check = (value, at) => {
+const asLog: Check = (value, at) => {
   if (!Array.isArray(value) || value.length > MOST_REQUESTS) throw new TypeError('the log is not a list of times');
-  pastTime(
-    value.reduce<number>((sum, ms) => sum + numberIn(ms, 0, at), 0),
-    at,
-  );
+  const total = value.reduce<number>((sum, ms) => sum + numberIn(ms, 0, at), 0);
+  numberIn(total, 0, at);
   return new AcceptedLog(value);
 };
 
-const lease = record({ inFlight: count, waiting: count, seenAt: pastTime, askedAt: pastTime });
-const pace = record({
+const asLease = record({ inFlight: asCount, waiting: asCount, seenAt: asPastTime, askedAt: asPastTime });
+const asPace = record({
   ...{ perMs: between(1e-9, MOST_REQUESTS), capacity: between(1, MOST_REQUESTS) },
-  ...{ tokens: between(-MOST_REQUESTS, MOST_REQUESTS), at: time, step: between(1, 2), grew: boolean },
-  ...{ growsAt: time, refusedAt: time },
+  ...{ tokens: between(-MOST_REQUESTS, MOST_REQUESTS), at: asTime, step: between(1, 2), grew: asBoolean },
+  ...{ growsAt: asTime, refusedAt: asTime },
 });
-const limiterState = record({
-  ...{ configured: limit, isCap: boolean, configuredAt: time, limit, inFlight: count },
+const asLimiterState = record({
+  ...{ configured: asLimit, isCap: asBoolean, configuredAt: asTimeOrNever, limit: asLimit, inFlight: asCount },
   gate: record({
-    ...{ opensAt: time, staleBefore: time, room: limit, accepted: count, refusals: count },
+    ...{ opensAt: asTimeOrNever, staleBefore: asTimeOrNever, room: asLimit, accepted: asCount, refusals: asCount },
     test: oneOf('none', 'window', 'limit'),
   }),
-  ...{ test: oneOf('due', 'done', 'never'), testAt: time, blockedUntil: time },
-  unit: record({ evidence: oneOf('assumed', 'on-trial', 'confirmed', 'refuted'), endsAt: time }),
-  pace: (value, at) => (value === null ? null : pace(value, at)),
-  ...{ log, refusedLog: log },
+  ...{ test: oneOf('due', 'done', 'never'), testAt: asTimeOrNever, blockedUntil: asTimeOrNever },
+  unit: record({ evidence: oneOf('assumed', 'on-trial', 'confirmed', 'refuted'), endsAt: asTime }),
+  pace: (value, at) => (value === null ? null : asPace(value, at)),
+  ...{ log: asLog, refusedLog: asLog },
 });
 
 function record(fields: Readonly<Record<string, Check>>): Check {

@@ -224,12 +224,15 @@ test.each([
   ['1e308 requests in flight', { leases: { other: { ...LEASE, inFlight: 1e308 } } }],
   ['a limit of null requests', { limit: { ...STORED, limit: 0 } }],
   ['a gate that opens in 1e308 ms', { limit: { ...STORED, gate: { ...STORED.gate, opensAt: 1e308 } } }],
+  ['a gate without a time', { limit: { ...STORED, gate: { ...STORED.gate, opensAt: undefined } } }],
   ['a gate that is null', { limit: { ...STORED, gate: null } }],
   ['a test of another version', { limit: { ...STORED, test: 'maybe' } }],
   ['a log that is not in order', { limit: { ...STORED, log: [5_000, -1] } }],
   ['a log of the future', { limit: { ...STORED, log: [1e308, 1e308] } }],
   ['a log of text', { limit: { ...STORED, log: ['1'] } }],
   ['a negative rate', { limit: { ...STORED, pace: { ...PACE, perMs: -1 } } }],
+  ['a pace of a negative time', { limit: { ...STORED, pace: { ...PACE, at: -1 } } }],
+  ['a pace of no time', { limit: { ...STORED, pace: { ...PACE, growsAt: null } } }],
   ['a pace without tokens', { limit: { ...STORED, pace: { ...PACE, tokens: undefined } } }],
 ])('a state with %s is ignored', async (_, change) => {
   const clock = new VirtualClock();
