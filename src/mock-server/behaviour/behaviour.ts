@@ -250,7 +250,9 @@ export function presetValues(preset: unknown): SwitchValues {
 function readSetting(name: SwitchName, wanted: unknown, unsafe: boolean): SwitchSetting {
   const known: Switch<unknown> = switches[name];
   const isKnown = typeof wanted === 'object' && wanted !== null && 'value' in wanted && 'provenance' in wanted;
-  const { value, provenance } = isKnown ? wanted : { value: wanted, provenance: known.provenance };
+  const { value: given, provenance } = isKnown ? wanted : { value: wanted, provenance: known.provenance };
+  // '400' of a list of texts may be written as 400: --behaviour unknownParameters=400 is a number.
+  const value = typeof given === 'number' && known.accepts(String(given)) ? String(given) : given;
   checkValue(name, value, unsafe);
   if (provenance !== 'assumed' && provenance !== 'documented' && provenance !== 'observed') {
     throw invalidOption(`behaviour.${name}.provenance`, provenance, 'assumed, documented or observed');

@@ -32,6 +32,12 @@ test.each([
   expect(() => withBehaviour(behaviour)).not.toThrow();
 });
 
+test('400 is the value "400" of a switch, as the command line reads it', () => {
+  const { values } = withBehaviour({ unknownParameters: 400 }).behaviour;
+
+  expect(values.unknownParameters).toBe('400');
+});
+
 test('rejects values that contradict the documentation, without unsafe', () => {
   expect(() => withBehaviour({ revocationDelayMs: 1000 })).toThrow(/is 0 in the documentation; .*unsafe: true/);
   expect(() => withBehaviour({ revocationDelayMs: 0 })).not.toThrow();
