@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { Argument, Option } from 'commander';
 import type { Operation, Parameter } from '../generated/operations.ts';
 import { apiKeyPattern } from '../generated/service.ts';
 import { parseParameterText, splitList } from '../operation.ts';
@@ -15,9 +15,21 @@ export interface ParamOptions {
   readonly param?: readonly string[];
 }
 
+/** The parameters of the examples. The service documents none. */
+export const EXAMPLE_NAMES = ['base', 'symbols'];
+
+/** `base=USD`. */
+export function parametersArgument(description?: string): Argument {
+  const argument = new Argument('[name=value...]', description);
+  argument.argChoices = EXAMPLE_NAMES.map((name) => `${name}=`); // for completion
+  return argument;
+}
+
 /** `-p base=USD`, for a parameter whose name looks like an option. */
 export function parameterOption(): Option {
-  return repeatableOption('-p, --param <name=value>', 'a parameter (repeatable); same as name=value');
+  const option = repeatableOption('-p, --param <name=value>', 'a parameter (repeatable); same as name=value');
+  option.argChoices = EXAMPLE_NAMES.map((name) => `${name}=`);
+  return option;
 }
 
 /** Parameters typed as arguments, then those typed with `-p`, which may contain any characters. */

@@ -63,7 +63,6 @@ const LINES = [
   'cache info',
   'cache clear',
   'completion bash',
-  'completion install bash --yes',
   'help --json',
 ];
 

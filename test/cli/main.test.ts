@@ -20,7 +20,7 @@ const SEND_NO_SINGLE_REQUEST = [
     'config list',
     'config set timeout 5s',
   ],
-  ...['cache info', 'cache clear', 'completion bash', 'completion install bash --yes', 'version', 'help latest'],
+  ...['cache info', 'cache clear', 'completion bash', 'version', 'help latest'],
 ];
 const PRINT_NO_DATA = [
   ...['auth login --key-stdin', 'auth token', 'auth logout', 'mock'],

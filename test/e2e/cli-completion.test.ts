@@ -12,7 +12,7 @@ const SHELLS: readonly Shell[] = (['bash', 'zsh', 'fish'] as const).filter((shel
 const hasTerminal = hasProgram('script');
 
 /**
- * A home folder with one profile, some currencies, a file and the script of each shell; `fxrates` is the built program.
+ * A home folder with one profile, a file and the script of each shell; `fxrates` is the built program.
  */
 let home = '';
 beforeAll(async () => {
@@ -24,7 +24,6 @@ beforeAll(async () => {
   put('bin/fxrates', `#!/bin/sh\nexec '${process.execPath}' '${BUNDLE}' "$@"\n`);
   chmodSync(join(home, 'bin', 'fxrates'), 0o755);
   put('.config/fxrates/config.json', '{ "profiles": { "work": {} } }');
-  put('.local/state/fxrates/currencies', 'EUR\nUSD\n');
   put('some-key.txt', '');
   for (const shell of [...SHELLS, 'powershell']) {
     if (hasBundle) put(`script.${shell}`, (await runBundle(['completion', shell])).stdout);
@@ -89,8 +88,6 @@ const LINES: readonly (readonly [typed: string, words: string])[] = [
   ['fxrates latest --profile w', 'fxrates|latest|--profile|work|'],
   ['fxrates quota --key-file some', 'fxrates|quota|--key-file|some-key.txt|'],
   ['fxrates quota --key-file=some', 'fxrates|quota|--key-file=some-key.txt|'],
-  ['fxrates latest base=U', 'fxrates|latest|base=USD|'],
-  ['fxrates latest base=EUR symbols=EUR,U', 'fxrates|latest|base=EUR|symbols=EUR,USD|'],
   ['fxrates mock --behaviour retryAfterUnit=s', 'fxrates|mock|--behaviour|retryAfterUnit=seconds|'],
   ['fxrates mock --behaviour quotaExhausted=403', 'fxrates|mock|--behaviour|quotaExhausted=403 quota_exceeded|'],
   ["fxrates mock --behaviour 'quotaExhausted=402 q", 'fxrates|mock|--behaviour|quotaExhausted=402 quota_exceeded|'],
@@ -121,8 +118,7 @@ test.runIf(SHELLS.includes('fish')).each<[typed: string, offers: readonly string
   ['fxrates latest --profile w', ['work']],
   ['fxrates quota --key-file some', ['some-key.txt']],
   ['fxrates quota --key-file=some', ['--key-file=some-key.txt']],
-  ['fxrates latest base=', ['base=EUR', 'base=USD']],
-  ['fxrates latest base=EUR symbols=EUR,U', ['symbols=EUR,USD']],
+  ['fxrates latest base=EUR s', ['symbols=']],
   ['fxrates mock --behaviour quotaExhausted=403', ['quotaExhausted=403 quota_exceeded']],
   ['fxrates mock -- fxrates vers', ['version']],
   ['fxrates latest --timeout some', []],

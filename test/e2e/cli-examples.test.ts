@@ -20,7 +20,6 @@ const examples = every(program).flatMap((node) => node.examples.map(({ command }
 const TYPED: Readonly<Record<string, string>> = {
   'fxrates auth login --base-url https://api.example.test': '{key}\r',
   'fxrates auth login': '{key}\r',
-  'fxrates completion install': 'y\r',
 };
 /** Examples that do not end are stopped with Ctrl-C after their first output; their exit codes. */
 function codeOfLasting(example: string): number | undefined {
@@ -30,6 +29,9 @@ function codeOfLasting(example: string): number | undefined {
 
 /** Stand-ins for programs and files of the reader. */
 const REPLACED: readonly (readonly [example: string, here: string])[] = [
+  ['source <(fxrates completion zsh)', 'fxrates completion zsh'],
+  ['fish | source', 'fish'],
+  ['| Out-String | Invoke-Expression', ''],
   ['-- npm test', '-- sh -c "test -n \\"$FXRATES_API_KEY\\""'],
   ['https://api.example.test', '$FXRATES_BASE_URL'],
   ['fxrates mock', 'fxrates mock --port 0'],
@@ -79,7 +81,7 @@ async function run(example: string): Promise<{ readonly code: number | null; rea
   const typed = TYPED[example];
   if (typed !== undefined) {
     const running = new Running('script', ['-qec', `bash -c '${here(example)}'`, '/dev/null'], { env, stdin: 'open' });
-    await running.shows('stdout', example.includes('login') ? 'input is hidden' : '[y/N]');
+    await running.shows('stdout', 'input is hidden');
     running.write(typed.replace('{key}', key));
     const { code, stdout } = await running.ended;
     return { code, output: stdout };

@@ -6,7 +6,14 @@ import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { connectionOptions, dataOptions, requestOptions } from '../options.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
-import { checkParameter, joinParameters, type ParamOptions, parameterOption, typedParameters } from '../parameters.ts';
+import {
+  checkParameter,
+  joinParameters,
+  type ParamOptions,
+  parameterOption,
+  parametersArgument,
+  typedParameters,
+} from '../parameters.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { dryRun, type PathRequest, sendRequest } from '../request/send-request.ts';
 
@@ -30,7 +37,7 @@ export function apiCommand(): CliCommand {
       notes: ['The body is printed for every status. The exit code is not 0 if the status is an error.'],
     })
     .takes(new Argument('<path>', 'a path such as /api/v1/latest, and parameters'), PATHS)
-    .takes(new Argument('[name=value...]'))
+    .takes(parametersArgument())
     .with(() => [
       parameterOption(),
       new Option('-i, --include', 'print the status line and the headers first'),

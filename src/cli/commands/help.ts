@@ -45,9 +45,8 @@ export const topics: Readonly<Record<string, Topic>> = {
       },
       {
         term: 'XDG_STATE_HOME',
-        text: 'folder of fxrates/limits, where commands share the limit, and of fxrates/currencies, for completion; on Windows LOCALAPPDATA',
+        text: 'folder of fxrates/limits, where commands share the limit; on Windows LOCALAPPDATA',
       },
-      { term: 'XDG_DATA_HOME', text: 'folder of the completion scripts of bash and zsh; on Windows LOCALAPPDATA' },
       { term: 'FXRATES_MOCK_ADMIN_TOKEN', text: 'admin token of fxrates mock (default: random)' },
       { term: 'FXRATES_NO_INPUT, CI', text: '1: disable prompts (--no-input)' },
       { term: 'FXRATES_DEBUG', text: '1: same as -v, 2: same as -vv' },

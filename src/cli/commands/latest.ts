@@ -12,6 +12,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { fileOption } from '../options.ts';
 import { dataOf, prettyText, printResponse } from '../output/print-json.ts';
 import { valuesTable } from '../output/values-table.ts';
+import { EXAMPLE_NAMES } from '../parameters.ts';
 import { type OperationRequest, type ServiceResponse, sendQuotaRequest } from '../request/send-request.ts';
 import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
@@ -73,9 +74,6 @@ async function runLatest(invocation: Invocation<LatestCommandOptions>): Promise<
   if (options.fixtureOut === undefined) return runOperation(latest, invocation);
   return record(options.fixtureOut, request, invocation);
 }
-
-/** The parameters of the examples. The service documents none. */
-const EXAMPLE_NAMES = ['base', 'symbols'];
 
 /** A misspelled parameter may be ignored by the service, and the response then has other rates. */
 async function remarkOnNames({ query }: OperationRequest, { screen }: Invocation): Promise<void> {

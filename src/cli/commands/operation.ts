@@ -1,4 +1,4 @@
-import { Argument, Option } from 'commander';
+import { Option } from 'commander';
 import type { Operation } from '../../generated/operations.ts';
 import { type CachingOptions, cacheOption, fetchOrCache } from '../cache/fetch-or-cache.ts';
 import { CliCommand, type Invocation } from '../command.ts';
@@ -6,9 +6,15 @@ import { usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { connectionOptions, dataOptions, requestOptions } from '../options.ts';
 import { type PrintOptions, printResponse } from '../output/print-json.ts';
-import { namedQuery, type ParamOptions, parameterOption, parameterOptions, typedParameters } from '../parameters.ts';
+import {
+  namedQuery,
+  type ParamOptions,
+  parameterOption,
+  parameterOptions,
+  parametersArgument,
+  typedParameters,
+} from '../parameters.ts';
 import { dryRun, type OperationRequest, type ServiceResponse } from '../request/send-request.ts';
-import { rememberCurrencies } from '../storage/seen-currencies.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 
 /** What was typed for the response of an operation. */
@@ -35,7 +41,7 @@ export function operationCommand(operation: Operation, options = () => responseO
     })
     .with(() => [...dataOptions(`fxrates ${id}`), ...connectionOptions(), ...requestOptions()])
     .runs<ResponseOptions>((invocation) => runOperation(operation, invocation));
-  if (operation.query !== 'none') command.takes(new Argument('[name=value...]', 'parameters, sent unchanged'));
+  if (operation.query !== 'none') command.takes(parametersArgument('parameters, sent unchanged'));
   return command;
 }
 
@@ -45,7 +51,6 @@ export async function runOperation(operation: Operation, invocation: Invocation<
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   const response = await fetchOrCache(request, invocation);
   await printResponse(response, invocation);
-  if (operation.consumesQuota) await rememberCurrencies(response.rawBody, invocation.io.env);
   await printFooter(operation, response, invocation);
   return exitCodes.ok;
 }

@@ -6,16 +6,15 @@ import type { Env } from '../io.ts';
 const FOLDERS = {
   config: { xdg: 'XDG_CONFIG_HOME', windows: 'APPDATA', underHome: '.config' },
   cache: { xdg: 'XDG_CACHE_HOME', windows: 'LOCALAPPDATA', underHome: '.cache' },
-  data: { xdg: 'XDG_DATA_HOME', windows: 'LOCALAPPDATA', underHome: join('.local', 'share') },
   state: { xdg: 'XDG_STATE_HOME', windows: 'LOCALAPPDATA', underHome: join('.local', 'state') },
 } as const;
 
-export function homeFolder({ HOME, USERPROFILE }: Env): string | undefined {
+function homeFolder({ HOME, USERPROFILE }: Env): string | undefined {
   return HOME || USERPROFILE || undefined;
 }
 
 /** The folder for such files of all programs; `undefined` if the environment has no home folder. */
-export function userFolder(kind: keyof typeof FOLDERS, env: Env): string | undefined {
+function userFolder(kind: keyof typeof FOLDERS, env: Env): string | undefined {
   const { xdg, windows, underHome } = FOLDERS[kind];
   const folder = env[xdg];
   if (folder && isAbsolute(folder)) return folder; // the specification says to ignore a relative one

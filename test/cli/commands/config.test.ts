@@ -204,7 +204,7 @@ test('errors use the colour setting of config.json', async () => {
   expect(stderr).toContain('\u001b[31m');
 });
 
-test.each(['config get nonsense', 'config set timeout soon', 'completion install tcsh'])(
+test.each(['config get nonsense', 'config set timeout soon', 'completion tcsh'])(
   'errors of a command that does not call the service do so as well: %s',
   async (line) => {
     await run('config set color always');

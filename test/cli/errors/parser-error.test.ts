@@ -28,7 +28,7 @@ test.each([
   ['quota extra --color=never', 'quota accepts no arguments\n', 'See: fxrates quota --help'],
   ['auth token x', 'auth token accepts no arguments\n', 'See: fxrates auth token --help'],
   ['version x', 'version accepts no arguments\n', 'See: fxrates version --help'],
-  ['completion tcsh', "unknown command 'tcsh'\n", 'Subcommands: bash, zsh, fish, powershell, install'],
+  ['completion tcsh', "unknown command 'tcsh'\n", 'Subcommands: bash, zsh, fish, powershell'],
   ['auth logn', "unknown command 'logn'", 'Did you mean login?'],
   ['latest usd', "'usd' is not a parameter — parameters are written name=value, e.g. base=USD", ''],
   ['auth status x', 'auth status accepts no arguments\n', 'See: fxrates auth status --help'],

@@ -24,7 +24,7 @@ const SUBCOMMANDS = [
   ...['login', 'status', 'logout', 'token'].map((name) => ['auth', name]),
   ...['list', 'get', 'set', 'unset', 'path'].map((name) => ['config', name]),
   ...['info', 'clear'].map((name) => ['cache', name]),
-  ...['bash', 'zsh', 'fish', 'powershell', 'install'].map((name) => ['completion', name]),
+  ...['bash', 'zsh', 'fish', 'powershell'].map((name) => ['completion', name]),
 ];
 const PAGES = [
   [],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cacheFolder, configFolder, homeFolder, userFolder } from '../../../src/cli/storage/folders.ts';
+import { cacheFolder, configFolder, stateFolder } from '../../../src/cli/storage/folders.ts';
 
 test.each([
   [{ FXRATES_CONFIG_DIR: '/own', XDG_CONFIG_HOME: '/xdg', APPDATA: '/roaming', HOME: '/home/me' }, '/own'],
@@ -12,10 +12,9 @@ test.each([
   expect(configFolder(env)).toBe(folder);
 });
 
-test('Windows needs no HOME for the cache, the data and the home folder', () => {
+test('Windows needs no HOME for the cache and the state', () => {
   const env = { APPDATA: '/roaming', LOCALAPPDATA: '/local', USERPROFILE: '/users/me' };
 
   expect(cacheFolder(env)).toBe('/local/fxrates');
-  expect(userFolder('data', env)).toBe('/local');
-  expect(homeFolder(env)).toBe('/users/me');
+  expect(stateFolder(env)).toBe('/local/fxrates');
 });

@@ -16,7 +16,6 @@ import { namedQuery, type ParamOptions, parameterOption, parseParameters } from 
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { callClient, type OpenClient, openClient, type Query } from '../../request/send-request.ts';
 import type { GetPath } from '../../settings/settings.ts';
-import { rememberCurrencies } from '../../storage/seen-currencies.ts';
 import { grouped } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';
@@ -173,7 +172,7 @@ class BatchRun {
   }
 
   async send(client: OpenClient): Promise<void> {
-    const { io, settings } = this.#invocation;
+    const { settings } = this.#invocation;
     const left = new Set(this.#queries);
     const batch = client.fx.batch(this.#queries, {
       operation: this.#operation.id as 'latest', // any operation with a query; the types know one of them
@@ -181,12 +180,10 @@ class BatchRun {
       onLimit: settings.maxWaitMs === 0 ? 'throw' : 'wait',
       onProgress: this.progress.update,
     });
-    let lastBody: string | undefined;
     try {
       for await (const item of batch) {
         left.delete(item.query);
         await this.#add(item.query, await this.#textOf(item, client));
-        lastBody = item.meta?.rawBody ?? lastBody;
         this.#cached += Number(item.meta?.source === 'cache');
         if (!(await this.#failsAll(item, client))) continue;
         for (const query of left) await this.#add(query, await this.#textOf({ ...item, query }, client));
@@ -195,7 +192,6 @@ class BatchRun {
     } catch (error) {
       throw client.explained(error);
     } finally {
-      if (lastBody !== undefined) await rememberCurrencies(lastBody, io.env);
       await this.#flush();
     }
   }

@@ -1,12 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
-import type { Argument, Option } from 'commander';
-import { utf8Text } from '../../../text.ts';
+import type { Option } from 'commander';
 import type { CliCommand } from '../../command.ts';
 import type { Env } from '../../io.ts';
-import { sharedOptions } from '../../options.ts';
 import { createProgram } from '../../program.ts';
-import { configFolder, pathIn } from '../../storage/folders.ts';
-import { seenCurrencies } from '../../storage/seen-currencies.ts';
+import { readConfig } from '../../storage/stored-files.ts';
 
 /** Instructions to the shell, added up. `noSpace` and `noFiles` have the numbers of Cobra. */
 const DIRECTIVES = {
@@ -23,10 +19,12 @@ interface Candidate {
   readonly description?: string;
 }
 
-export interface Completion {
+interface Completion {
   readonly candidates: readonly Candidate[];
   readonly directive: number;
 }
+
+const NOTHING: Completion = { candidates: [], directive: DIRECTIVES.noFiles };
 
 /**
  * The output of `fxrates __complete -- words…`: a candidate per line, its description after a tab, then a colon and the
@@ -34,24 +32,12 @@ export interface Completion {
  */
 export async function completionText(argv: readonly string[], env: Env): Promise<string> {
   const words = argv[0] === '--' ? argv.slice(1) : argv;
-  const { candidates, directive } = await complete(words, { program: createProgram(), env });
-  const lines = candidates.map(({ word, description = '' }) => (description === '' ? word : `${word}\t${description}`));
-  return `${[...lines, `:${directive}`].join('\n')}\n`;
-}
-
-interface Context {
-  readonly program: CliCommand;
-  readonly env: Env;
-}
-
-/** The candidates for the last of `words`. */
-export async function complete(words: readonly string[], context: Context): Promise<Completion> {
   const current = words.at(-1) ?? '';
-  const position = positionAfter(words.slice(0, -1), context.program);
-  const { candidates, directive } = await offersAt(position, current, context);
+  const { candidates, directive } = await offersAt(positionAfter(words.slice(0, -1)), current, env);
   const fitting = candidates.filter(({ word }) => word.startsWith(current));
   const areUnfinished = fitting.length > 0 && fitting.every(({ word }) => word.endsWith('='));
-  return { candidates: fitting, directive: directive + (areUnfinished ? DIRECTIVES.noSpace : 0) };
+  const lines = fitting.map(({ word, description = '' }) => (description === '' ? word : `${word}\t${description}`));
+  return `${[...lines, `:${directive + (areUnfinished ? DIRECTIVES.noSpace : 0)}`].join('\n')}\n`;
 }
 
 /** Where in the command line the word to be completed is. */
@@ -64,8 +50,8 @@ interface Position {
   readonly isAfterSeparator: boolean;
 }
 
-function positionAfter(words: readonly string[], program: CliCommand): Position {
-  const start: Position = { command: program, args: [], option: undefined, isAfterSeparator: false };
+function positionAfter(words: readonly string[]): Position {
+  const start: Position = { command: createProgram(), args: [], option: undefined, isAfterSeparator: false };
   return words.reduce(advanced, start);
 }
 
@@ -75,7 +61,8 @@ function advanced(position: Position, word: string): Position {
   if (isAfterSeparator) return { ...position, args: [...args, word] };
   if (word === '--') return { ...position, isAfterSeparator: true };
   if (word.startsWith('-') && word !== '-') return { ...position, option: optionAwaitingValue(word, command) };
-  const subcommand = args.length > 0 ? undefined : command.find([word]);
+  const group = command.path[0] === 'help' ? command.parent : command;
+  const subcommand = args.length > 0 ? undefined : group?.find([word]);
   return subcommand === undefined ? { ...position, args: [...args, word] } : { ...position, command: subcommand };
 }
 
@@ -90,23 +77,23 @@ function isValueOf(option: Option | undefined, word: string): option is Option {
   return option !== undefined && !(option.optional && word.startsWith('-'));
 }
 
-function findOption(name: string, command: CliCommand): Option | undefined {
-  return [...command.options, ...sharedOptions()].find(({ short, long }) => short === name || long === name);
+function findOption(name: string, { options }: CliCommand): Option | undefined {
+  return options.find(({ short, long }) => short === name || long === name);
 }
 
-async function offersAt(position: Position, current: string, context: Context): Promise<Completion> {
-  const { command, args, option, isAfterSeparator } = position;
+async function offersAt(position: Position, current: string, env: Env): Promise<Completion> {
+  const { command, option, isAfterSeparator } = position;
   if (isAfterSeparator && command.syntax.startsWith('[--'))
     return { candidates: [], directive: DIRECTIVES.commandLine };
-  if (isValueOf(option, current)) return valueOffers(option, current, context);
-  if (!current.startsWith('-') || isAfterSeparator) return argumentOffers(command, { args, current }, context);
+  if (isValueOf(option, current)) return valueOffers(option, current, env);
+  if (!current.startsWith('-') || isAfterSeparator) return argumentOffers(position, current);
   const [name = ''] = current.split('=', 1);
   if (name === current) return optionOffers(command, current);
   const assigned = name.startsWith('--') ? findOption(name, command) : undefined; // `-o=csv` is refused
-  return assigned === undefined ? NOTHING : assignedOffers(assigned, { name, current }, context);
+  if (assigned === undefined) return NOTHING;
+  const { candidates, directive } = await valueOffers(assigned, current.slice(name.length + 1), env);
+  return { directive, candidates: candidates.map(({ word }) => ({ word: `${name}=${word}` })) };
 }
-
-const NOTHING: Completion = { candidates: [], directive: DIRECTIVES.noFiles };
 
 /** Short names only after a single `-`. */
 function optionOffers({ ownOptions, sharedOptions: shared }: CliCommand, current: string): Completion {
@@ -117,26 +104,17 @@ function optionOffers({ ownOptions, sharedOptions: shared }: CliCommand, current
   return { ...NOTHING, candidates: candidates.filter(isOffered) };
 }
 
-/** `--color=al`, as one word. */
-async function assignedOffers(
-  option: Option,
-  { name, current }: { readonly name: string; readonly current: string },
-  context: Context,
-): Promise<Completion> {
-  const { candidates, directive } = await valueOffers(option, current.slice(name.length + 1), context);
-  return { directive, candidates: candidates.map(({ word }) => ({ word: `${name}=${word}` })) };
+async function valueOffers({ long, flags, argChoices = [] }: Option, current: string, env: Env): Promise<Completion> {
+  if (long === '--profile') return choiceOffers(profileNames(env), current);
+  const choices = long === '--behaviour' ? [...argChoices, ...(await switchValues())] : argChoices;
+  const offers = choiceOffers(choices, current);
+  return /\bfile\b/.test(flags) ? { ...offers, directive: 0 } : offers;
 }
 
-async function valueOffers(
-  { long, flags, argChoices = [] }: Option,
-  current: string,
-  { program, env }: Context,
-): Promise<Completion> {
-  if (long === '--profile') return { ...NOTHING, candidates: profileNames(env).map((word) => ({ word })) };
-  if (flags.includes('<name=')) return parameterOffers(program, current, env);
-  const directive = /\bfile\b/.test(flags) ? 0 : DIRECTIVES.noFiles;
-  const choices = long === '--behaviour' ? [...argChoices, ...(await switchValues())] : argChoices;
-  return { candidates: inSteps(choices, current).map((word) => ({ word })), directive };
+/** Of choices such as `switch=value`, first the names, then the values of the one that was typed. */
+function choiceOffers(choices: readonly string[], current: string): Completion {
+  const words = current.includes('=') ? choices : new Set(choices.map((choice) => choice.replace(/=.*/s, '=')));
+  return { ...NOTHING, candidates: Array.from(words, (word) => ({ word })) };
 }
 
 /** `switch=value` for each value of each switch of the mock, which only this completion loads. */
@@ -150,76 +128,22 @@ async function switchValues(): Promise<readonly string[]> {
   );
 }
 
-/** Of choices such as `switch=value`, first the names, then the values of the one that was typed. */
-function inSteps(choices: readonly string[], current: string): readonly string[] {
-  if (current.includes('=')) return choices;
-  return [...new Set(choices.map((choice) => choice.replace(/=.*/s, '=')))];
-}
-
-interface TypedArguments {
-  readonly args: readonly string[];
-  readonly current: string;
-}
-
-async function argumentOffers(
-  command: CliCommand,
-  { args, current }: TypedArguments,
-  context: Context,
-): Promise<Completion> {
+function argumentOffers({ command, args }: Position, current: string): Completion {
   const { registeredArguments, commands } = command;
   if (args.length === 0 && commands.length > 0) {
     return { ...NOTHING, candidates: commands.map((child) => ({ word: child.name(), description: child.summary() })) };
   }
   const argument = registeredArguments[args.length] ?? registeredArguments.findLast(({ variadic }) => variadic);
-  const name = argument?.name() ?? '';
-  if (name === 'name=value') return parameterOffers(context.program, current, context.env);
-  if (args.length > 0 && name !== 'file') return furtherOffers(command, { args, current }, context);
-  return { candidates: choicesOf(argument), directive: name === 'file' ? 0 : DIRECTIVES.noFiles };
-}
-
-function choicesOf(argument: Argument | undefined): readonly Candidate[] {
-  return (argument?.argChoices ?? []).map((word) => ({ word }));
-}
-
-/** After `help auth` come the commands of auth; after `config set output`, the values of --output. */
-async function furtherOffers(
-  { path }: CliCommand,
-  { args, current }: TypedArguments,
-  context: Context,
-): Promise<Completion> {
-  const [name = ''] = args;
-  if (path[0] === 'help') {
-    return argumentOffers(positionAfter(args, context.program).command, { args: [], current }, context);
-  }
-  if (path.join(' ') !== 'config set' || args.length > 1) return NOTHING;
-  if (name === 'share_limit') return { ...NOTHING, candidates: [{ word: 'on' }, { word: 'off' }] }; // it has no option
-  const option = findOption(`--${name.replaceAll('_', '-')}`, context.program);
-  return option === undefined ? NOTHING : valueOffers(option, current, context);
-}
-
-/** Names of parameters from the examples of help. After `symbols=` and `symbols=EUR,`, currencies. */
-function parameterOffers(program: CliCommand, current: string, env: Env): Completion {
-  const [name = ''] = current.split('=', 1);
-  if (name === current) {
-    const takers = program.commands.filter(({ syntax }) => syntax.includes('name=value'));
-    const examples = takers.flatMap((command) => command.examples.map((example) => example.command));
-    const names = examples.flatMap((example) => example.match(/(?<= )[a-z]\w*=/g) ?? []);
-    return { ...NOTHING, candidates: [...new Set(names)].map((word) => ({ word })) };
-  }
-  const typed = current.slice(0, Math.max(current.lastIndexOf(','), name.length) + 1);
-  const given = typed.slice(name.length + 1).split(',');
-  const currencies = seenCurrencies(env).filter((currency) => !given.includes(currency));
-  return { ...NOTHING, candidates: currencies.map((currency) => ({ word: typed + currency })) };
+  const offers = choiceOffers(argument?.argChoices ?? [], current);
+  // The operation of a batch can be left out, and the file is then first.
+  return /^(file|operation)$/.test(argument?.name() ?? '') ? { ...offers, directive: 0 } : offers;
 }
 
 /** Of config.json; none if it cannot be used, which other commands report. */
 function profileNames(env: Env): readonly string[] {
-  const path = pathIn(configFolder(env), 'config.json');
   try {
-    const isFile = path !== undefined && statSync(path).isFile(); // a pipe would block
-    const { profiles } = JSON.parse(isFile ? (utf8Text(readFileSync(path)) ?? '') : '{}');
-    return Object.keys(profiles ?? {}).toSorted();
+    return [...readConfig(env).profiles.keys()].toSorted();
   } catch {
-    return []; // no file, or not JSON
+    return [];
   }
 }
