@@ -49,7 +49,6 @@ export type { Setup, SetupKey, SetupResult } from './setup.ts';
 export type { Space, SpaceOptions } from './spaces.ts';
 export type { RunningServer, ServeOptions } from './start-server.ts';
 export type { Snapshot } from './state/snapshot.ts';
-export type { Snapshots } from './state/snapshots.ts';
 export type { LatestData, LatestOptions, MockLatest } from './stubs/mock-latest.ts';
 export type { MockStubs, Stub } from './stubs/mock-stubs.ts';
 export type { Replay } from './stubs/replay.ts';

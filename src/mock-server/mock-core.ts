@@ -13,10 +13,8 @@ import { Journal, type PatternOf } from './journal/journal.ts';
 import type { CheckedMockOptions } from './mock-options.ts';
 import { within } from './mock-server-error.ts';
 import { createLatestResponder } from './rates/latest.ts';
-import type { SetUsage } from './service/keys.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
-import type { SetupKey } from './setup.ts';
-import type { Snapshot } from './state/snapshot.ts';
+import type { Setup } from './setup.ts';
 
 /**
  * What a mock consists of. A space is a child mock: it has a name and a parent, with which it shares adapters and sockets.
@@ -33,24 +31,15 @@ export interface MockCore extends EmulatedService {
   readonly journal: Journal;
   readonly overrides: Overrides;
   readonly delays: ResponseDelays;
-  /** The snapshots that are kept by name. */
-  readonly snapshots: Map<string, Snapshot>;
   readonly sockets: SocketUse;
   readonly adapters: ActiveAdapters;
-  /** The state at the start and after `reset()`: an empty one, and what is added to it. */
+  /** The state at the start and after `reset()`: an empty one, to which the setup is applied. */
   readonly emptyState: () => ServiceState;
-  readonly initial: InitialState;
-}
-
-/** What the state of a new mock contains: that of the option `setup`. A space has a key, and the stubs and faults for any key. */
-export interface InitialState extends Pick<ServiceState, 'stubs' | 'lastStub' | 'faults' | 'lastFault'> {
-  readonly keys: readonly SetupKey[];
-  /** Usage of the keys by their hash, which `reset({ keepKeys: true })` sets again. */
-  readonly usageByHash: ReadonlyMap<string, SetUsage>;
+  readonly initial: Setup;
 }
 
 /** Creates a mock with an empty state. */
-export function createCore(options: CheckedMockOptions, initial: InitialState): MockCore {
+export function createCore(options: CheckedMockOptions): MockCore {
   const sockets = new SocketUse();
   return assembleCore({
     options,
@@ -62,7 +51,7 @@ export function createCore(options: CheckedMockOptions, initial: InitialState): 
     adapters: new ActiveAdapters(),
     responders: { latest: createLatestResponder(), quota: quotaResponder },
     emptyState: () => emptyState(options.seed),
-    initial,
+    initial: { ...options.setup, behaviour: undefined },
   });
 }
 
@@ -106,7 +95,6 @@ function assembleCore(given: Given): MockCore {
     }),
     overrides: new Overrides(baseUrl),
     delays: new ResponseDelays(clock),
-    snapshots: new Map(),
   };
 }
 

@@ -22,9 +22,8 @@ import { createChild, type MockCore } from './mock-core.ts';
 import { MockServerError } from './mock-server-error.ts';
 import { type Accounts, createAccounts, createOutbox, type Outbox } from './service/accounts.ts';
 import { type CreatedKey, createKeys, createKeyWithAccount, type Keys, newKey } from './service/keys.ts';
-import type { Setup, SetupResult } from './setup.ts';
-import { copiedState, type Snapshot, takeSnapshot } from './state/snapshot.ts';
-import { createSnapshots, restoreSnapshot, type Snapshots } from './state/snapshots.ts';
+import { checkedSetup, type Setup, type SetupResult } from './setup.ts';
+import { copiedState, restoreSnapshot, type Snapshot, takeSnapshot } from './state/snapshot.ts';
 import { createMockLatest, type MockLatest } from './stubs/mock-latest.ts';
 import { createMockStubs, type MockStubs } from './stubs/mock-stubs.ts';
 
@@ -62,8 +61,6 @@ export class MockScope {
   readonly stubs: MockStubs;
   /** Sets the response of `latest`. */
   readonly latest: MockLatest;
-  /** Named snapshots, kept in memory until the mock is discarded. */
-  readonly snapshots: Snapshots;
   readonly #core: MockCore;
 
   constructor(core: MockCore) {
@@ -79,7 +76,6 @@ export class MockScope {
     this.faults = createMockFaults(core);
     this.stubs = createMockStubs(core);
     this.latest = createMockLatest(core);
-    this.snapshots = createSnapshots(core);
     this.#core = core;
   }
 
@@ -101,12 +97,13 @@ export class MockScope {
    */
   setUp(setup: Setup | string): SetupResult {
     const core = this.#core;
+    const checked = checkedSetup(setup);
     // Applied to a copy first, so that nothing changes if it throws.
     applySetup(
-      setup,
+      checked,
       createChild(core, { ...core, behaviour: core.behaviour.copy(), emptyState: () => copiedState(core) }),
     );
-    return applySetup(setup, core);
+    return applySetup(checked, core);
   }
 
   /**
@@ -145,11 +142,10 @@ export class MockScope {
   }
 
   /**
-   * Restores a snapshot of this mock or space or of another one, and clears the journal. A space keeps its key, and the mock
-   * does not get the key of an open space: if both have one key, with the same id and account, the own key gets its plan
-   * and usage.
-   * @throws MockServerError with code `invalid_snapshot`, if the snapshot is damaged or of another version, or if the own key
-   * cannot replace its keys. Nothing changes then.
+   * Restores a snapshot of this mock or space or of another one, and clears the journal. A space keeps its key, which gets the
+   * plan and usage of the only key of the snapshot.
+   * @throws MockServerError with code `invalid_snapshot`, if the snapshot is damaged or of another version, if it has other
+   * keys than the space, or the key of an open space. Nothing changes then.
    * @example space.restore(prepared.snapshot())
    */
   restore(snapshot: Snapshot): void {

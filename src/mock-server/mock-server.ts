@@ -9,7 +9,7 @@ import {
 import { checkAdapterSupport, createMockFaults } from './faults/mock-faults.ts';
 import { createHandler } from './handle.ts';
 import type { HandleRequest } from './http/mock-message.ts';
-import { initialState, startState } from './initial-state.ts';
+import { startState } from './initial-state.ts';
 import { closeCore, createCore, type MockCore } from './mock-core.ts';
 import { type CheckedMockOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
 import { MockScope } from './mock-scope.ts';
@@ -36,7 +36,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
   #closeMsw: (() => void) | undefined;
 
   constructor(options: CheckedMockOptions) {
-    const core = createCore(options, initialState(options));
+    const core = createCore(options);
     super(core);
     this.#core = core;
     this.#handleRequest = createHandler(core);

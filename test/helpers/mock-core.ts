@@ -6,7 +6,6 @@ import { createHandler } from '../../src/mock-server/handle.ts';
 import type { MockResponse } from '../../src/mock-server/http/mock-message.ts';
 import { createRouter } from '../../src/mock-server/http/respond.ts';
 import { quotaResponder, type Responder } from '../../src/mock-server/http/responders.ts';
-import { initialState } from '../../src/mock-server/initial-state.ts';
 import { createChild, createCore } from '../../src/mock-server/mock-core.ts';
 import { checkOptions } from '../../src/mock-server/mock-options.ts';
 import { createLatestResponder } from '../../src/mock-server/rates/latest.ts';
@@ -37,7 +36,7 @@ export class MockCore {
     this.responders = { ...builtIn, ...options.responders };
     this.now = options.now ?? Date.UTC(2026, 0, 15);
     const defaults = checkOptions({});
-    const core = createCore(defaults, initialState(defaults));
+    const core = createCore(defaults);
     const own = {
       name: undefined,
       behaviour: new Behaviour(options.behaviour ?? {}, { unsafe: options.unsafe ?? false }),

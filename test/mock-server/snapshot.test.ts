@@ -360,34 +360,6 @@ test('a fork and its original are independent', async () => {
   expect(fork.keys.get(id)).toMatchObject({ state: 'active', month: { used: 1 } });
 });
 
-test('snapshots are stored by name, survive a restore, and can be removed', async () => {
-  const mock = createMockServer({ clock: CLOCK });
-  const { id } = mock.createKey();
-  expect(mock.snapshots.save('fresh')).toBe('fresh');
-  mock.keys.setUsage(id, { month: 999 });
-  expect(mock.snapshots.save()).toBe('snapshot_2');
-
-  mock.snapshots.restore('fresh');
-  expect(mock.keys.get(id).month.used).toBe(0);
-  mock.snapshots.restore('snapshot_2');
-  expect(mock.keys.get(id).month.used).toBe(999);
-  expect(mock.snapshots.list()).toEqual(['fresh', 'snapshot_2']);
-  mock.snapshots.delete('fresh');
-
-  const missing = expect.objectContaining({ code: 'not_found', message: expect.stringContaining('"fresh"') });
-  expect(() => mock.snapshots.restore('fresh')).toThrow(missing);
-  expect(() => mock.snapshots.delete('fresh')).toThrow(missing);
-  expect(() => mock.snapshots.save('a b')).toThrow(/^name is "a b"/);
-});
-
-test('at most a hundred snapshots are stored; an existing one can still be replaced', () => {
-  const mock = createMockServer({ clock: CLOCK });
-  for (let count = 0; count < 100; count += 1) mock.snapshots.save();
-
-  expect(() => mock.snapshots.save()).toThrow(expect.objectContaining({ code: 'too_many_snapshots' }));
-  expect(mock.snapshots.save('snapshot_7')).toBe('snapshot_7');
-});
-
 test('restore() ends the requests that a fault blocks', async () => {
   const mock = createMockServer();
   const { key } = mock.createKey();

@@ -17,7 +17,6 @@ import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import type { Accounts, Outbox } from '../service/accounts.ts';
 import type { Keys } from '../service/keys.ts';
 import type { Space, SpaceOptions } from '../spaces.ts';
-import type { Snapshots } from '../state/snapshots.ts';
 import type { LatestData, LatestOptions } from '../stubs/mock-latest.ts';
 import type { MockStubs } from '../stubs/mock-stubs.ts';
 import type { Replay } from '../stubs/replay.ts';
@@ -93,8 +92,6 @@ export interface RemoteScope
   readonly keys: Remote<Keys>;
   /** The confirmation e-mails of new accounts. */
   readonly outbox: Remote<Outbox>;
-  /** Named snapshots, kept in the memory of the server. */
-  readonly snapshots: Remote<Snapshots>;
   /** Faults: failures that the test defines. */
   readonly faults: Remote<MockFaults>;
   /** Stubs: responses that the test defines. */

@@ -4,8 +4,9 @@ import { type BehaviourValues, SWITCH_NAMES } from '../behaviour/switches.ts';
 import { type DrivenClock, LATEST_MS } from '../clock/clock.ts';
 import { type FaultRecord, faultUnion } from '../faults/fault-kinds.ts';
 import type { Immutable } from '../matching/checked-input.ts';
+import type { MockCore } from '../mock-core.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
-import { type Random, randomFrom } from '../service/random.ts';
+import { randomFrom } from '../service/random.ts';
 import { rateWindows } from '../service/rate-windows.ts';
 import {
   counters,
@@ -116,12 +117,43 @@ export function restoredState(snapshot: Snapshot): ServiceState {
   return state;
 }
 
-/** The snapshot with `own` in place of its only key; `undefined` if it has several, or one with another id. */
-export function withOwnKey(snapshot: Snapshot, random: Random, own: KeyRecord): Snapshot | undefined {
+/** Checks and restores a snapshot. If it throws, nothing has changed. */
+export function restoreSnapshot(core: MockCore, given: unknown): void {
+  const { state, behaviour, journal, clock, delays } = core;
+  const snapshot = withKeyOfSpace(core, checkedSnapshot(given, behaviour));
+  const { faults } = state;
+  Object.assign(state, restoredState(snapshot));
+  for (const { settings } of faults) delays.endHangsOf(settings.id);
+  behaviour.restore(snapshot.behaviour);
+  // Frozen first, because a running clock would pass `now` before it is frozen.
+  if (snapshot.frozen) clock.freeze();
+  clock.set(snapshot.now);
+  if (!snapshot.frozen) clock.resume();
+  journal.clear();
+}
+
+/**
+ * The snapshot, for a space with its own key in place of the only one. Random numbers continue then, so that keys created
+ * later in two spaces differ. No key can belong to two open spaces, or to a space and its mock.
+ */
+function withKeyOfSpace({ parent, spaces, state }: MockCore, snapshot: Snapshot): Snapshot {
+  const hasKeyOf = ({ keysByHash }: ServiceState) => snapshot.keys.some(({ hash }) => keysByHash.has(hash));
+  if (parent === undefined) {
+    const space = Array.from(spaces.values()).find((open) => hasKeyOf(open.state));
+    if (space === undefined) return snapshot;
+    const text = `The snapshot has a key of the open space ${space.name}; close the space, or restore the snapshot in a space.`;
+    throw invalid(text, 'keys');
+  }
+  const [own] = state.keys.values();
   const [key, ...others] = snapshot.keys;
-  if (key?.id !== own.id || key.accountId !== own.account.id || others.length > 0) return undefined;
-  const { hash, prefix, lastFour } = own;
-  return { ...snapshot, random: random.save(), keys: [{ ...key, hash, prefix, lastFour }] };
+  if (own === undefined || snapshot.keys.some(({ hash }) => hash === own.hash)) return snapshot;
+  if (key?.id === own.id && key.accountId === own.account.id && others.length === 0) {
+    const { hash, prefix, lastFour } = own;
+    return { ...snapshot, random: state.random.save(), keys: [{ ...key, hash, prefix, lastFour }] };
+  }
+  const ids = snapshot.keys.map(({ id }) => id).join(', ') || 'no key';
+  const text = `The snapshot has ${ids}, and not the key of this space; expected only ${own.id} of another space or of a mock. Restore it in the space or mock that it was taken of.`;
+  throw invalid(text, 'keys');
 }
 
 function isSaved(stub: StubRecord): stub is SavedStub {

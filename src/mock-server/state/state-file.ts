@@ -1,18 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { constants, readlinkSync } from 'node:fs';
-import { open, readFile, realpath, rename, stat, unlink, utimes } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { constants } from 'node:fs';
+import { readFile, realpath, unlink, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { processState } from '../../process-state.ts';
 import { replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
 import { LATEST_MS } from '../clock/clock.ts';
-import { pause, repeat } from '../clock/event-loop.ts';
+import { pause } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
 import type { MockCore } from '../mock-core.ts';
 import { MockServerError, show, within } from '../mock-server-error.ts';
-import { checkedSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
-import { restoreSnapshot } from './snapshots.ts';
+import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
 
 /** Writes the state of a mock to a file, soon after each change and when the mock is closed. */
 export class StatePersister {
@@ -193,147 +191,54 @@ function unusable(path: string, what: string, cause?: unknown): MockServerError 
 }
 
 /** The right of one server to write a state file. */
-export interface StateLock {
-  /** Whether another server has replaced the lock, because this process was suspended for seconds. */
+interface StateLock {
+  /** Whether another server has replaced the lock: one that cannot see this process, such as in another container. */
   isLost(): Promise<boolean>;
   release(): Promise<void>;
 }
 
-interface Owner {
-  readonly pid: number;
-  /** The machine or container in which `pid` is valid. */
-  readonly host: string;
-  readonly id: string;
-}
-
-type Wait = (ms: number) => Promise<void>;
-
-/** Ids of the locks of this process: a lock with its pid and another id is of a dead process with the same pid. */
-const heldIds = () => processState('state-locks.1', () => new Set<string>());
+/** The locks of this process: one with its pid that is not here is of a dead process with the same pid. */
+const heldLocks = () => processState('state-locks.2', () => new Set<string>());
 
 /**
- * Locks a state file with `<path>.lock`. Throws `MockServerError` with code `state_in_use`, after 3 s at most, if a
- * running server has the lock. The lock of a killed server is replaced.
+ * Locks a state file with `<path>.lock`, which contains the id of the process. Throws `MockServerError` with code
+ * `state_in_use`, if that process is running. The lock of a dead process is replaced.
  */
-export async function lockState(path: string, { wait = pause } = {}): Promise<StateLock> {
+async function lockState(path: string): Promise<StateLock> {
   // The real path, so that a link to the file is the same state.
   const lockPath = `${await realpath(path).catch(() => resolve(path))}.lock`;
-  const owner = { pid: process.pid, host: pidHost(), id: randomBytes(8).toString('hex') };
-  heldIds().add(owner.id);
-  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
-    if (await create(path, lockPath, owner)) return holdLock(lockPath, owner.id);
-    const found = await readOwner(lockPath);
-    if (await isAlive(lockPath, found, wait)) break;
-    if (await takeOver({ path, lockPath, dead: found, wait }, owner)) return holdLock(lockPath, owner.id);
-  }
-  heldIds().delete(owner.id);
-  const text = `The state file ${path} is in use by another server; stop that server, or use another file.`;
-  throw new MockServerError(text, { code: 'state_in_use' });
-}
-
-/** Containers can have the same host name, but not the same namespace of pids (pid_namespaces(7)). */
-export function pidHost(): string {
-  try {
-    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
-  } catch {
-    return hostname(); // not Linux: no containers with their own pids
-  }
-}
-
-const MOST_ATTEMPTS = 3;
-const BEAT_MS = 1000;
-/** Three intervals, because a busy machine may miss one. */
-const OBSERVED_MS = 3 * BEAT_MS;
-
-async function create(path: string, lockPath: string, owner: Owner): Promise<boolean> {
-  try {
-    const file = await open(lockPath, 'wx', 0o600);
-    await file.writeFile(JSON.stringify(owner)).finally(() => file.close());
-    return true;
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw unwritable(path, cause);
-  }
-}
-
-/**
- * Whether the owner is running: on this machine by its pid. On another machine or in another container, or if the pid is
- * reused, a running owner updates the time of the lock.
- */
-async function isAlive(lockPath: string, owner: Owner | undefined, wait: Wait): Promise<boolean> {
-  if (owner !== undefined && heldIds().has(owner.id)) return true;
-  if (owner?.host === pidHost() && (owner.pid === process.pid || !isRunning(owner.pid))) return false;
-  const before = await touchedAt(lockPath);
-  await wait(OBSERVED_MS);
-  return before !== (await touchedAt(lockPath));
-}
-
-interface DeadLock {
-  readonly path: string;
-  readonly lockPath: string;
-  readonly dead: Owner | undefined;
-  readonly wait: Wait;
-}
-
-/**
- * Replaces the lock of a killed owner. Of several servers that start at the same time, only one can create the file
- * that is named after that owner. It checks the owner again and renames the file to the lock in one step.
- */
-async function takeOver({ path, lockPath, dead, wait }: DeadLock, owner: Owner): Promise<boolean> {
-  const claimPath = `${lockPath}.${/^[0-9a-f]{16}$/.exec(dead?.id ?? '')?.[0] ?? 'unknown'}`;
-  if (!(await create(path, claimPath, owner))) {
-    // Another server has just created it, or was killed before the rename.
-    if (!(await isAlive(claimPath, await readOwner(claimPath), wait))) await unlink(claimPath).catch(() => undefined);
-    return false;
-  }
-  if ((await readOwner(lockPath))?.id === dead?.id) {
-    await rename(claimPath, lockPath);
-    return true;
-  }
-  await unlink(claimPath);
-  return false;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-async function readOwner(lockPath: string): Promise<Owner | undefined> {
-  try {
-    return JSON.parse(String(await readWithoutWaiting(lockPath)));
-  } catch {
-    // Removed, or not written yet.
-    return undefined;
-  }
-}
-
-async function touchedAt(lockPath: string): Promise<number> {
-  return await stat(lockPath).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => 0,
-  );
-}
-
-function holdLock(lockPath: string, id: string): StateLock {
-  const isLost = async () => {
-    const owner = await readOwner(lockPath);
-    return owner !== undefined && owner.id !== id;
-  };
-  const beat = async () => {
-    if (!(await isLost())) await utimes(lockPath, systemNow() / 1000, systemNow() / 1000);
-  };
-  const stop = repeat(BEAT_MS, () => void beat().catch(() => undefined));
+  const lock = `${process.pid} ${randomBytes(8).toString('hex')}`;
+  const readLock = () => readFile(lockPath, 'utf8').catch(() => lock);
+  const write = (flag: 'w' | 'wx') => writeFile(lockPath, lock, { flag, mode: 0o600 });
+  await write('wx').catch(async (cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'EEXIST') throw unwritable(path, cause);
+    const found = await readLock();
+    if (isAlive(found)) throw inUse(path, lockPath, Number.parseInt(found, 10));
+    await write('w');
+  });
+  heldLocks().add(lock);
+  const isLost = async () => (await readLock()) !== lock;
   return {
     isLost,
     async release() {
-      stop();
-      heldIds().delete(id);
+      heldLocks().delete(lock);
       if (!(await isLost())) await unlink(lockPath).catch(() => undefined);
     },
   };
+}
+
+function inUse(path: string, lockPath: string, pid: number): MockServerError {
+  const text = `The state file ${path} is in use by another server, process ${pid}; stop it, or use another file. If that process is not a mock server, delete ${lockPath}.`;
+  return new MockServerError(text, { code: 'state_in_use' });
+}
+
+/** Whether the process that wrote a lock is running. */
+function isAlive(lock: string): boolean {
+  const pid = Number.parseInt(lock, 10);
+  if (!(pid > 0) || pid === process.pid) return heldLocks().has(lock);
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

@@ -133,7 +133,6 @@ const RIGHT: readonly (readonly [method: string, path: string, bodies: readonly 
   ['PATCH', '/behaviour', [{ rateWindow: 'token-bucket', preset: 'hostile' }, { revocationDelayMs: 5 }]],
   ['PATCH', '/behaviour', [{ preset: 'lenient', retryAfterUnit: { value: 'milliseconds', provenance: 'observed' } }]],
   ['POST', '/spaces', [{ name: 'one', plan: 'free', clock: { mode: 'virtual', now: '2026-01-01T00:00:00Z' } }]],
-  ['POST', '/snapshots', [{ name: 'one' }]],
   [
     'POST',
     '/faults',
@@ -154,7 +153,6 @@ test('the mock still responds after slightly invalid admin requests', async () =
   );
   await fc.assert(
     fc.asyncProperty(bent, async ({ method, path, body }) => {
-      for (const space of mock.snapshots.list()) mock.snapshots.delete(space);
       mock.restore(state);
 
       const { status, text } = await send(method, `/__fxrates${path}`, JSON.stringify(body));

@@ -233,7 +233,7 @@ test.each([
   ['GET', '/clock?at=1', undefined, 'at'],
   ['DELETE', '/requests', { all: true }, 'all'],
   ['PUT', '/state', { version: 1 }, 'now'],
-  ['POST', '/snapshots', { name: '../etc' }, 'name'],
+  ['POST', '/spaces', { name: '../etc' }, 'name'],
   ['POST', '/requests/verify', { filter: { query: { base: 'EUR' } } }, 'body'],
   ['PUT', '/latest?base=EUR&base=USD', { base: 'EUR' }, 'base'],
   ['POST', '/stubs', { match: { path: '/__fxrates/keys' }, data: {} }, 'match.path'],

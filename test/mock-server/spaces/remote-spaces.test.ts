@@ -9,7 +9,7 @@ async function connected(options: MockServerOptions = {}) {
   return { mock, server, remote: connectMockServer(server.adminUrl), call, [Symbol.asyncDispose]: () => mock.close() };
 }
 
-test('another process can open a space with its own key, clock, switches, faults, journal and snapshots', async () => {
+test('another process can open a space with its own key, clock, switches, faults, journal and state', async () => {
   await using it = await connected();
   const { mock, remote, call } = it;
   await using space = await remote.space({ name: 'worker-1', plan: 'developer', behaviour: 'lenient' });
@@ -18,11 +18,10 @@ test('another process can open a space with its own key, clock, switches, faults
   await space.faults.add({ kind: 'status', status: 503, times: 1 });
   expect([await call(space.key), await call(space.key)]).toEqual([503, 200]);
   await space.clock.advance(60_000);
-  await space.snapshots.save('full');
+  const full = await space.snapshot();
   await space.keys.setUsage(space.keyId, { month: 100_000 });
   expect(await call(space.key)).not.toBe(200);
-  await space.snapshots.restore('full');
-  expect(await space.snapshots.list()).toEqual(['full']);
+  await space.restore(full);
   expect(await call(space.key)).toBe(200);
 
   await space.expectRequests({ status: 200 }).toHaveCount(1);

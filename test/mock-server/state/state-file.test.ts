@@ -9,15 +9,13 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
-import { lockState, pidHost, readStateFile } from '../../../src/mock-server/state/state-file.ts';
+import { readStateFile } from '../../../src/mock-server/state/state-file.ts';
 import { until } from '../../helpers/until.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'fxrates-state-'));
@@ -257,11 +255,15 @@ test('rejects a second server on the same state file until the first has closed'
   const state = join(newFolder(), 'state.json');
   const first = await createMockServer().serve({ state });
   const second = createMockServer();
+  vi.resetModules();
+  const copy = await import('../../../src/mock-server/index.ts'); // a second copy of the package
 
-  await expect(second.serve({ state })).rejects.toMatchObject({
-    code: 'state_in_use',
-    message: `The state file ${state} is in use by another server; stop that server, or use another file.`,
-  });
+  for (const other of [second, copy.createMockServer()]) {
+    await expect(other.serve({ state })).rejects.toMatchObject({
+      code: 'state_in_use',
+      message: `The state file ${state} is in use by another server, process ${process.pid}; stop it, or use another file. If that process is not a mock server, delete ${state}.lock.`,
+    });
+  }
   await first.close();
 
   await (await second.serve({ state })).close();
@@ -277,98 +279,43 @@ test('a server that cannot listen releases its state file', async () => {
   expect(existsSync(`${state}.lock`)).toBe(false);
 });
 
-const lockOf = (state: string, owner: object) => writeFileSync(`${state}.lock`, JSON.stringify(owner));
-
-test('replaces the lock of a dead process immediately', async () => {
+test.each([
+  ['of a process that has ended', () => `${spawnSync(process.execPath, ['-e', '0']).pid} dead`],
+  ['of an earlier container, with the same process id', () => `${process.pid} dead`],
+  ['that a killed process has not finished', () => ''],
+])('replaces the lock %s', async (_, lock) => {
   const state = join(newFolder(), 'state.json');
-  const { pid } = spawnSync(process.execPath, ['-e', '0']);
-  lockOf(state, { pid, host: pidHost(), id: 'dead' });
-  const wait = () => Promise.reject(new Error('waited'));
+  writeFileSync(`${state}.lock`, lock());
 
-  await (await lockState(state, { wait })).release();
-  lockOf(state, { pid: process.pid, host: pidHost(), id: 'of an earlier container, with the same pid' });
-  await (await lockState(state, { wait })).release();
+  await (await createMockServer().serve({ state })).close();
 
   expect(existsSync(`${state}.lock`)).toBe(false);
 });
 
-test('a second copy of the package in the same process does not replace a lock', async () => {
+test('rejects a state file that another running process uses', async () => {
   const state = join(newFolder(), 'state.json');
-  const lock = await lockState(state);
-  vi.resetModules();
-  const copy = await import('../../../src/mock-server/state/state-file.ts');
+  writeFileSync(`${state}.lock`, `${process.ppid} other`);
 
-  await expect(copy.lockState(state, { wait: async () => undefined })).rejects.toMatchObject({ code: 'state_in_use' });
-  expect(await lock.isLost()).toBe(false);
-  await lock.release();
+  await expect(createMockServer().serve({ state })).rejects.toMatchObject({ code: 'state_in_use' });
+
+  expect(readFileSync(`${state}.lock`, 'utf8')).toBe(`${process.ppid} other`);
 });
 
-test('if several servers find the lock of a dead process, one replaces it', async () => {
-  const folder = newFolder();
-  const { pid } = spawnSync(process.execPath, ['-e', '0']);
-  // The owner is written shortly after the file is created, at most three seconds later.
-  const wait = () => until(() => readdirSync(folder).every((name) => statOf(join(folder, name)) !== 0));
-  for (let round = 0; round < 20; round += 1) {
-    const state = join(folder, `${round}.json`);
-    lockOf(state, { pid, host: pidHost(), id: '0123456789abcdef' });
-
-    // Each slightly later than the previous one, so that one checks the lock while another replaces it.
-    const starts = await Promise.allSettled(
-      Array.from({ length: 12 }, async (_, place) => {
-        for (let turn = 0; turn < place * 2; turn += 1) await setImmediate();
-        return lockState(state, { wait });
-      }),
-    );
-
-    const locks = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
-    expect(locks).toHaveLength(1);
-    expect(await locks[0]!.isLost()).toBe(false);
-    await locks[0]!.release();
-  }
-  expect(readdirSync(folder)).toEqual([]);
-});
-
-/** The size of a file; `undefined` if it does not exist. */
-const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size;
-
-test('a container with the same host name does not replace the lock of a running server', async () => {
+test('a server whose lock was replaced writes no more', async () => {
   const state = join(newFolder(), 'state.json');
-  const { pid } = spawnSync(process.execPath, ['-e', '0']);
-  for (const ofOther of [pid, process.pid]) {
-    lockOf(state, { pid: ofOther, host: `${hostname()} pid:[1]`, id: 'theirs' });
-    utimesSync(`${state}.lock`, 1, 1);
+  const server = await createMockServer().serve({ state });
+  const before = readFileSync(state, 'utf8');
+  writeFileSync(`${state}.lock`, `${process.ppid} other`);
 
-    const locking = lockState(state, { wait: async () => utimesSync(`${state}.lock`, 2, 2) });
+  await expect(server.close()).rejects.toMatchObject({ code: 'state_in_use' });
 
-    await expect(locking).rejects.toMatchObject({ code: 'state_in_use' });
-  }
+  expect(readFileSync(state, 'utf8')).toBe(before);
+  expect(existsSync(`${state}.lock`)).toBe(true);
 });
 
-test.skipIf(process.platform === 'win32')('a pipe is refused as a state file, and replaced as a lock', async () => {
-  const folder = newFolder();
-  const [pipe, state] = [join(folder, 'pipe'), join(folder, 'state.json')];
-  execFileSync('mkfifo', [pipe, `${state}.lock`]);
+test.skipIf(process.platform === 'win32')('refuses a pipe as a state file', async () => {
+  const pipe = join(newFolder(), 'pipe');
+  execFileSync('mkfifo', [pipe]);
 
   await expect(createMockServer().serve({ state: pipe })).rejects.toMatchObject({ code: 'state_unusable' });
-  await (await lockState(state, { wait: async () => undefined })).release();
-
-  expect(readdirSync(folder)).toEqual(['pipe']);
-});
-
-test('the lock of another machine is valid as long as it is touched', async () => {
-  const state = join(newFolder(), 'state.json');
-  const owner = { pid: 1, host: 'another', id: 'theirs' };
-  lockOf(state, owner);
-  utimesSync(`${state}.lock`, 1, 1);
-
-  await expect(lockState(state, { wait: async () => utimesSync(`${state}.lock`, 2, 2) })).rejects.toMatchObject({
-    code: 'state_in_use',
-  });
-  const lock = await lockState(state, { wait: async () => undefined });
-
-  expect(await lock.isLost()).toBe(false);
-  lockOf(state, owner);
-  expect(await lock.isLost()).toBe(true);
-  await lock.release();
-  expect(existsSync(`${state}.lock`)).toBe(true);
 });

@@ -3,7 +3,6 @@ import { faultInput } from '../../faults/fault-kinds.ts';
 import { resetOptions } from '../../initial-state.ts';
 import { setupKey, setupParts } from '../../setup.ts';
 import { snapshotSchema } from '../../state/snapshot.ts';
-import { snapshotName } from '../../state/snapshots.ts';
 import { stubInput } from '../../stubs/stub-schemas.ts';
 import { type AdminCall, MAX_BODY_BYTES, method, route } from '../route.ts';
 import { clockState, createdKey, latestData, presetOrChanges, recording } from '../shapes.ts';
@@ -52,24 +51,6 @@ export const stateRoutes = [
     maxBodyBytes: MAX_BODY_BYTES.responses,
     response: z.object({ keys: z.array(createdKey) }),
   }),
-  method('POST /snapshots', 'snapshots.save', {
-    tag,
-    summary: 'Save the current state under a name, which it returns',
-    takes: ['body.name'],
-    body: snapshotName,
-    response: z.string(),
-  }),
-  method('GET /snapshots', 'snapshots.list', {
-    tag,
-    summary: 'List the names of the snapshots',
-    response: z.array(z.string()),
-  }),
-  method('POST /snapshots/{name}/restore', 'snapshots.restore', {
-    tag,
-    summary: 'Restore a snapshot',
-    takes: ['name'],
-  }),
-  method('DELETE /snapshots/{name}', 'snapshots.delete', { tag, summary: 'Delete a snapshot', takes: ['name'] }),
 ];
 
 const step = z
