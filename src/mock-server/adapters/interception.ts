@@ -6,7 +6,7 @@ import { operations } from '../../generated/operations.ts';
 import { processState } from '../../process-state.ts';
 import type { HandleRequest } from '../http/mock-message.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
-import { invalidOption, MockServerError } from '../mock-server-error.ts';
+import { MockServerError } from '../mock-server-error.ts';
 import { fromRequest, toResponse } from './fetch.ts';
 import { load, mswMajorVersion } from './load-packages.ts';
 
@@ -45,20 +45,15 @@ export interface InterceptionOptions {
    * @default 'bypass'
    */
   readonly onUnhandledRequest?: OnUnhandledRequest | undefined;
-  /**
-   * The same strategy under its name in msw 3. Set one of the two; a function must be an `onUnhandledRequest`.
-   * @default 'bypass'
-   */
-  readonly onUnhandledFrame?: Extract<OnUnhandledRequest, string> | undefined;
 }
-
-const STRATEGIES = ['bypass', 'warn', 'error'] as const;
 
 const optionsShape = z.strictObject({
   onUnhandledRequest: expected("'bypass', 'warn', 'error' or a function", (error) =>
-    z.union([z.enum(STRATEGIES), z.custom<OnUnhandledRequest>((value) => typeof value === 'function')], error),
+    z.union(
+      [z.enum(['bypass', 'warn', 'error']), z.custom<OnUnhandledRequest>((value) => typeof value === 'function')],
+      error,
+    ),
   ).optional(),
-  onUnhandledFrame: z.enum(STRATEGIES, "'bypass', 'warn' or 'error'; a function as onUnhandledRequest").optional(),
 } satisfies Record<keyof InterceptionOptions, z.ZodType>);
 
 /**
@@ -67,15 +62,7 @@ const optionsShape = z.strictObject({
  */
 export function checkedStrategy(options: InterceptionOptions): OnUnhandledRequest | undefined {
   const description = { place: '', what: 'an option of listen()' };
-  const { onUnhandledRequest, onUnhandledFrame } = checkedInput(optionsShape, options, description);
-  if (onUnhandledRequest !== undefined && onUnhandledFrame !== undefined) {
-    throw invalidOption(
-      'onUnhandledFrame',
-      onUnhandledFrame,
-      'either onUnhandledRequest or onUnhandledFrame, not both',
-    );
-  }
-  return onUnhandledRequest ?? onUnhandledFrame;
+  return checkedInput(optionsShape, options, description).onUnhandledRequest;
 }
 
 /** Throws for another strategy than that of the mocks that listen: it would have no effect. */
