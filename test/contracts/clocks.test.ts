@@ -2,23 +2,18 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { type Clock, realClock } from '../../src/client/time/clock.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
-import { VirtualClock } from '../helpers/limits-clock.ts';
 
-interface Subject {
-  readonly clock: Clock;
-  /** Waits for a short time. */
-  readonly pass: () => Promise<unknown>;
-}
-
-const clocks: [string, () => Subject][] = [
+/** Creates a clock, and a function that waits for a short time on it. */
+const clocks: [string, () => { readonly clock: Clock; readonly pass: () => Promise<unknown> }][] = [
   ['the real clock', () => ({ clock: realClock, pass: quiet })],
-  ['the fake clock', () => withAdvance(new FakeClock())],
-  ['the virtual clock of the limiter', () => withAdvance(new VirtualClock())],
+  [
+    'the fake clock',
+    () => {
+      const clock = new FakeClock();
+      return { clock, pass: () => clock.advance(1) };
+    },
+  ],
 ];
-
-function withAdvance(clock: FakeClock | VirtualClock): Subject {
-  return { clock, pass: () => clock.advance(1) };
-}
 
 const HOUR_MS = 3_600_000;
 

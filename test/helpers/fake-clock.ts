@@ -1,14 +1,14 @@
 import type { Clock } from '../../src/client/time/clock.ts';
 
-interface Sleeper {
+interface Timer {
   readonly dueAt: number;
-  readonly wake: () => void;
+  readonly fire: () => void;
 }
 
-/** Turns of the event loop after which all work that a wake-up started has ended, except that of sockets. */
+/** Turns of the event loop after which all work that a timer started has ended, except that of sockets. */
 const QUIET_TURNS = 3;
-/** More wake-ups at the same time indicate an endless loop. */
-const TOO_MANY_WAKE_UPS = 10_000;
+/** More timers at the same time indicate an endless loop. */
+const TOO_MANY_IN_A_MOMENT = 10_000;
 
 /** Virtual time: it moves only in `advance` and `run`, and nothing waits for real. */
 export class FakeClock implements Clock {
@@ -16,8 +16,9 @@ export class FakeClock implements Clock {
   readonly sleeps: number[] = [];
   #nowMs: number;
   #shiftMs = 0;
-  #sleepers: Sleeper[] = [];
-  #wakeUpsInThisMoment = 0;
+  /** In the order in which they were added. */
+  readonly #timers = new Set<Timer>();
+  #firedInThisMoment = 0;
 
   constructor(startMs = Date.UTC(2026, 0, 21, 14, 20)) {
     this.#nowMs = startMs;
@@ -32,7 +33,7 @@ export class FakeClock implements Clock {
 
   /** Sleeps that have neither ended nor been aborted. */
   get pending(): number {
-    return this.#sleepers.length;
+    return this.#timers.size;
   }
 
   /** Sleeps that remain after all work that needs only the event loop. */
@@ -41,44 +42,51 @@ export class FakeClock implements Clock {
     return this.pending;
   }
 
+  /** Calls `fire` after `ms`. Returns a function that cancels it. */
+  after(ms: number, fire: () => void): () => void {
+    const timer = { dueAt: this.#nowMs + Math.max(0, ms), fire };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       this.sleeps.push(ms);
-      const leave = () => {
-        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
-        signal?.removeEventListener('abort', stop);
-      };
       const stop = () => {
-        leave();
+        cancel();
         reject(signal?.reason);
       };
-      const wake = () => {
-        leave();
+      const cancel = this.after(ms, () => {
+        signal?.removeEventListener('abort', stop);
         resolve();
-      };
-      const sleeper = { dueAt: this.#nowMs + Math.max(0, ms), wake };
-      this.#sleepers.push(sleeper);
+      });
       signal?.addEventListener('abort', stop, { once: true });
     });
   }
 
-  /** Sets the wall clock; pending sleeps keep their duration. */
+  /** Sets the wall clock forward or back; pending sleeps keep their duration. */
   set(shiftMs: number): void {
     this.#shiftMs += shiftMs;
   }
 
-  /** Advances by `ms`, and wakes each sleeper at its own time. */
+  /** Advances by `ms`, and ends each sleep at its own time. */
   async advance(ms: number): Promise<void> {
     const end = this.#nowMs + ms;
     await quiet();
-    while (this.#wakeNext(end)) await quiet();
+    while (this.#fireNext(end)) await quiet();
     this.#nowMs = end;
   }
 
+  /** Advances from sleep to sleep until none is left. */
+  async runAll(): Promise<void> {
+    await this.advance(0);
+    while (this.#fireNext()) await quiet();
+  }
+
   /**
-   * Advances from sleeper to sleeper until `work` has settled, whenever the event loop is idle. Never wakes sleepers
-   * beyond `horizonMs`: set it if `work` uses sockets and has later timeouts.
+   * Advances from sleep to sleep until `work` has settled, whenever the event loop is idle. Never ends sleeps beyond
+   * `horizonMs`: set it if `work` uses sockets and has later timeouts.
    */
   async run<T>(work: Promise<T>, { horizonMs = Number.POSITIVE_INFINITY } = {}): Promise<T> {
     let isSettled = false;
@@ -88,19 +96,21 @@ export class FakeClock implements Clock {
     work.then(settled, settled);
     while (!isSettled) {
       await quiet();
-      if (!isSettled) this.#wakeNext(this.#nowMs + horizonMs);
+      if (!isSettled) this.#fireNext(this.#nowMs + horizonMs);
     }
     return work;
   }
 
-  /** Wakes the earliest sleeper if it is due by `end`. */
-  #wakeNext(end: number): boolean {
-    const [first] = this.#sleepers.toSorted((a, b) => a.dueAt - b.dueAt);
-    if (first === undefined || first.dueAt > end) return false;
-    this.#wakeUpsInThisMoment = first.dueAt > this.#nowMs ? 0 : this.#wakeUpsInThisMoment + 1;
-    if (this.#wakeUpsInThisMoment > TOO_MANY_WAKE_UPS) throw new Error('time stands still: a sleep of 0 ms in a loop');
-    this.#nowMs = Math.max(this.#nowMs, first.dueAt);
-    first.wake();
+  /** Fires the earliest timer if it is due by `end`. */
+  #fireNext(end = Number.POSITIVE_INFINITY): boolean {
+    let next: Timer | undefined;
+    for (const timer of this.#timers) if (next === undefined || timer.dueAt < next.dueAt) next = timer;
+    if (next === undefined || next.dueAt > end) return false;
+    this.#timers.delete(next);
+    this.#firedInThisMoment = next.dueAt > this.#nowMs ? 0 : this.#firedInThisMoment + 1;
+    if (this.#firedInThisMoment > TOO_MANY_IN_A_MOMENT) throw new Error('time stands still: a sleep of 0 ms in a loop');
+    this.#nowMs = Math.max(this.#nowMs, next.dueAt);
+    next.fire();
     return true;
   }
 }

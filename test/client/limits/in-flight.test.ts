@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Permit, RequestFailure } from '../../../src/client/limits/in-flight.ts';
 import type { LimiterWait, RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
 import { type RetryAfterUnit, retryAfterMs } from '../../../src/client/limits/retry-after.ts';
-import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { hint, type NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
 
 const ERROR = new Error('503');
@@ -15,7 +15,7 @@ const failedFor = (seconds: string, unit: RetryAfterUnit = 'seconds'): RequestFa
 });
 
 function setUp(options: Omit<RateLimiterOptions, 'clock'> = {}) {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   const limiter = new StrictLimiter({ clock, random: () => 0.5, perMinute: 100, ...options });
   return { clock, start: clock.now(), limiter };
 }
@@ -34,7 +34,7 @@ test('a failed request that may have counted keeps its slot, one that was not se
   (await limiter.acquire()).failed({ wasSent: false, mayHaveCounted: false, error: ERROR });
   (await limiter.acquire()).failed(FAILED);
   const third = limiter.acquire();
-  await clock.run();
+  await clock.runAll();
 
   expect((await third).sentAt).toBe(start + 60_000);
 });
@@ -56,7 +56,7 @@ test('while the service is down, one call is the probe and the others wait', asy
   expect(granted.map(({ sentAt }) => sentAt)).toEqual([start + 5_000]);
 
   granted[0]!.ok();
-  await settle();
+  await quiet();
   expect(limiter.limits().service).toBe('up');
   expect(limiter.isServiceDown).toBe(false);
   expect(granted).toHaveLength(7);
@@ -74,7 +74,7 @@ test('the probe is the call with the fewest failures; a failed call keeps its pl
   await clock.advance(1_000);
   expect(granted.map(({ name }) => name)).toEqual(['later']);
   granted[0]!.permit.ok();
-  await settle();
+  await quiet();
 
   expect(granted.map(({ name }) => name)).toEqual(['later', 'again', 'last']);
 });
@@ -88,7 +88,7 @@ test('after the caller of a probe aborts, the next call is the probe', async () 
   expect(granted).toHaveLength(0);
 
   (await probe).lost();
-  await settle();
+  await quiet();
 
   expect(granted).toHaveLength(1);
 });
@@ -98,7 +98,7 @@ test('if the service asks for a long wait, every call rejects for five minutes, 
   const first = await limiter.acquire();
   const waiting = Array.from({ length: 200 }, () => limiter.acquire().catch((error: unknown) => error));
   first.failed(failedFor('3600'));
-  await settle();
+  await quiet();
 
   const late = await limiter.acquire().catch((error: unknown) => error);
 
@@ -134,7 +134,7 @@ test('the limit, if it asks for a later time than the service, is the reason of 
 test('waits for a service that asks for the longest wait allowed, and rejects for a longer one', async () => {
   const { clock, start, limiter } = await outage('90');
   const permit = limiter.acquire();
-  await clock.run();
+  await clock.runAll();
   const longer = (await outage('90.001')).limiter;
 
   expect((await permit).sentAt).toBe(start + 90_000);
@@ -152,7 +152,7 @@ test('a wait for the service is reported with its reason', async () => {
   const { start, limiter } = await outage('30', { onWait: (wait) => waits.push(wait) });
 
   void limiter.acquire();
-  await settle();
+  await quiet();
 
   expect(waits).toEqual([{ until: start + 30_000, waiting: 1, reason: 'service' }]);
 });
@@ -162,7 +162,7 @@ test('an outage without waiting calls is not reported as a wait', async () => {
   const { limiter } = await outage('30', { onWait: (wait) => waits.push(wait) });
 
   limiter.configure(50);
-  await settle();
+  await quiet();
 
   expect(waits).toEqual([]);
 });
@@ -180,7 +180,7 @@ test('the Retry-After of a 503 is in milliseconds if those of refusals were', as
   const first = await limiter.acquire();
   first.limited(hint('30000'));
   const second = limiter.acquire({ retryOf: first });
-  await clock.run();
+  await clock.runAll();
   (await second).ok();
 
   (await limiter.acquire()).failed(failedFor('2000', limiter.retryAfterUnit));
@@ -192,10 +192,10 @@ test('sends sixteen requests at once; a timeout halves that, once for all in fli
   const { clock, limiter } = setUp({ perMinute: 1_000 });
   const granted: Permit[] = [];
   for (let call = 0; call < 400; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
-  await settle();
+  await quiet();
   for (let sent = 0; granted.length < 100; sent += 1) {
     granted[sent]!.ok();
-    await settle();
+    await quiet();
   }
   expect(limiter.limits()).toMatchObject({ inFlight: 16, maxConcurrent: 16 });
 
@@ -203,7 +203,7 @@ test('sends sixteen requests at once; a timeout halves that, once for all in fli
   for (const permit of granted.slice(-3)) permit.failed({ ...FAILED, isTimeout: true });
   const halved = limiter.limits().maxConcurrent;
   for (const permit of granted.slice(0, -3)) permit.ok();
-  await settle();
+  await quiet();
   for (const permit of granted.slice(-8)) permit.ok();
 
   expect(halved).toBe(8);
@@ -226,7 +226,7 @@ async function crowded(options: Omit<RateLimiterOptions, 'clock'> = {}) {
   const { clock, limiter } = setUp({ perMinute: 'learn', ...options });
   const granted: Permit[] = [];
   for (let call = 0; call < 50; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
-  await settle();
+  await quiet();
   return { clock, limiter, granted };
 }
 
@@ -244,7 +244,7 @@ test('the limit is wanted again after two minutes', async () => {
 test('the limit is wanted again when a refusal contradicts it', async () => {
   const { limiter, granted } = await crowded();
   limiter.configure(1_000);
-  await settle();
+  await quiet();
 
   granted[0]!.limited(hint('30'));
 
@@ -268,13 +268,13 @@ test('calls that wait for a service that is down are sent at the time of the pro
   const { clock, start, limiter } = await outage('2.5');
 
   const permit = limiter.acquire();
-  await clock.run();
+  await clock.runAll();
 
   expect((await permit).sentAt).toBe(start + 2_500);
 });
 
 test('calls that wait for responses use one timer per second', async () => {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   let sleeps = 0;
   const sleep = (ms: number, signal?: AbortSignal) => {
     sleeps += 1;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Permit } from '../../../src/client/limits/in-flight.ts';
 import { retryAfterMs } from '../../../src/client/limits/retry-after.ts';
-import { VirtualClock } from '../../helpers/limits-clock.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
 import { type Random, seededRandom } from '../../helpers/limits-random.ts';
 import { LimitedServer, WINDOW_KINDS } from '../../helpers/limits-server.ts';
 import { hint, StrictLimiter } from '../../helpers/strict-limiter.ts';
@@ -15,7 +15,7 @@ interface Outage {
 
 /** A server that is down for a while, and a client whose calls are repeated until they are served. */
 class OutageRun {
-  readonly clock = new VirtualClock();
+  readonly clock = new FakeClock();
   readonly limiter: StrictLimiter;
   failures = 0;
   readonly #startedAt = this.clock.now();
@@ -73,7 +73,7 @@ test('an outage at any time costs few requests and no call; a failure raises no 
       const run = new OutageRun(server, outage, seededRandom(seed));
 
       const calls = Promise.all(Array.from({ length: 60 }, () => run.call()));
-      await run.clock.run();
+      await run.clock.runAll();
       await calls;
 
       // Those in flight when it began, two at most after that, and one probe per backoff.

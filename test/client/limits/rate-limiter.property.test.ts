@@ -3,7 +3,7 @@ import { setImmediate as turnOfTheEventLoop } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Permit } from '../../../src/client/limits/in-flight.ts';
-import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { seededRandom } from '../../helpers/limits-random.ts';
 import { HINT_FORMS, type HintForm, LimitedServer, WINDOW_KINDS } from '../../helpers/limits-server.ts';
 import { hint, NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
@@ -38,7 +38,7 @@ async function call(limiter: StrictLimiter, network: Network): Promise<void> {
 }
 
 interface Network {
-  readonly clock: VirtualClock;
+  readonly clock: FakeClock;
   readonly server: LimitedServer;
   readonly random: () => number;
   readonly signal?: AbortSignal;
@@ -53,12 +53,12 @@ interface Network {
 test('every call is served by any server, and no timer is left', async () => {
   await fc.assert(
     fc.asyncProperty(servers, seeds, fc.boolean(), async (options, seed, isTold) => {
-      const clock = new VirtualClock();
+      const clock = new FakeClock();
       const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
       const limiter = new StrictLimiter({ clock, ...unitOf(options), ...(isTold ? { perMinute: options.limit } : {}) });
 
       const calls = Promise.all(Array.from({ length: 2 * options.limit + 5 }, () => call(limiter, network)));
-      await clock.run();
+      await clock.runAll();
       await calls;
 
       expect(clock.pending).toBe(0);
@@ -74,14 +74,14 @@ test('with a cap, a lone client is never refused by a sliding window', async () 
       fc.record({ limit: fc.integer({ min: 1, max: 40 }), seed: seeds, loses: fc.constantFrom(0, 0, 0.3) }),
       fc.array(fc.integer({ min: 0, max: 90_000 }), { maxLength: 20 }),
       async ({ limit, seed, loses }, leavings) => {
-        const clock = new VirtualClock();
+        const clock = new FakeClock();
         const server = new LimitedServer({ window: 'sliding', hint: 'seconds', limit });
         const limiter = new StrictLimiter({ clock, perMinute: limit });
 
         const network = { clock, server, random: seededRandom(seed), loses };
         const leaving = leavings.map((afterMs) => leave(limiter, network, afterMs));
         const calls = Promise.all([...leaving, ...Array.from({ length: 3 * limit }, () => call(limiter, network))]);
-        await clock.run();
+        await clock.runAll();
         await calls;
 
         expect(server.refused).toBe(0);
@@ -107,7 +107,7 @@ test('no call gets a permit after its deadline, or is rejected later than that',
       seeds,
       fc.array(fc.record({ comesMs: fc.nat(100_000), waitsMs: fc.nat(150_000) }), { minLength: 1, maxLength: 60 }),
       async (options, seed, visits) => {
-        const clock = new VirtualClock();
+        const clock = new FakeClock();
         const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
         const limiter = new StrictLimiter({ clock, ...unitOf(options) });
         const visit = async ({ comesMs, waitsMs }: (typeof visits)[number]) => {
@@ -122,7 +122,7 @@ test('no call gets a permit after its deadline, or is rejected later than that',
         };
 
         const all = Promise.all(visits.map(visit));
-        await clock.run();
+        await clock.runAll();
         await all;
 
         expect(clock.pending).toBe(0);
@@ -136,7 +136,7 @@ test('no call gets a permit after its deadline, or is rejected later than that',
 test('with any server, the first attempts of calls are sent in the order of the calls', async () => {
   await fc.assert(
     fc.asyncProperty(servers, seeds, fc.boolean(), async (options, seed, isTold) => {
-      const clock = new VirtualClock();
+      const clock = new FakeClock();
       const random = seededRandom(seed);
       const network = { clock, server: new LimitedServer(options), random };
       const limiter = new StrictLimiter({ clock, ...unitOf(options), ...(isTold ? { perMinute: options.limit } : {}) });
@@ -149,7 +149,7 @@ test('with any server, the first attempts of calls are sent in the order of the 
       };
 
       const all = Promise.all(Array.from({ length: 2 * options.limit + 5 }, (_, name) => visit(name)));
-      await clock.run();
+      await clock.runAll();
       await all;
 
       expect([...sent]).toEqual(came);
@@ -161,14 +161,14 @@ test('with any server, the first attempts of calls are sent in the order of the 
 test('nothing is sent before the Retry-After of any refusal has passed', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 12 }), async (hints) => {
-      const clock = new VirtualClock();
+      const clock = new FakeClock();
       const limiter = new StrictLimiter({ clock });
       let notBefore = 0;
       let permit: Permit | undefined;
 
       for (const seconds of hints) {
         const next = limiter.acquire({ retryOf: permit });
-        await clock.run();
+        await clock.runAll();
         permit = await next;
         expect(clock.now()).toBeGreaterThanOrEqual(notBefore);
         permit.limited(hint(String(seconds)));
@@ -182,12 +182,12 @@ test('nothing is sent before the Retry-After of any refusal has passed', async (
 test('calls aborted at any time return their slots, and the others are served', async () => {
   await fc.assert(
     fc.asyncProperty(servers, seeds, fc.array(fc.integer({ min: 0, max: 90_000 })), async (options, seed, leavings) => {
-      const clock = new VirtualClock();
+      const clock = new FakeClock();
       const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
       const limiter = new StrictLimiter({ clock, perMinute: options.limit, ...unitOf(options) });
       const leaving = Promise.all(leavings.map((afterMs) => leave(limiter, network, afterMs)));
       const staying = Promise.all(Array.from({ length: options.limit + 5 }, () => call(limiter, network)));
-      await clock.run();
+      await clock.runAll();
       await Promise.all([leaving, staying]);
 
       expect(limiter.limits()).toMatchObject({ waiting: 0, inFlight: 0 });
@@ -204,13 +204,13 @@ test('repeated changes of the configured limit delay no call permanently', async
   });
   await fc.assert(
     fc.asyncProperty(servers, seeds, plans, async (options, seed, changes) => {
-      const clock = new VirtualClock();
+      const clock = new FakeClock();
       const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
       const limiter = new StrictLimiter({ clock, ...unitOf(options) });
       for (const { afterMs, perMinute } of changes) clock.after(afterMs, () => limiter.configure(perMinute));
 
       const calls = Promise.all(Array.from({ length: 2 * options.limit + 5 }, () => call(limiter, network)));
-      await clock.run();
+      await clock.runAll();
       await calls;
 
       expect(limiter.limits()).toMatchObject({ waiting: 0, inFlight: 0 });
@@ -224,7 +224,7 @@ test('jumps of the local clock, in any direction at any time, delay no call perm
   const jump = fc.record({ afterMs: fc.nat(120_000), byMs: fc.integer({ min: -DAY_MS, max: DAY_MS }) });
   await fc.assert(
     fc.asyncProperty(servers, seeds, fc.array(jump, { maxLength: 5 }), async (options, seed, jumps) => {
-      const clock = new VirtualClock();
+      const clock = new FakeClock();
       let jumpedMs = 0;
       const serverNow = () => clock.now() - jumpedMs;
       const startedAt = serverNow();
@@ -232,13 +232,13 @@ test('jumps of the local clock, in any direction at any time, delay no call perm
       const limiter = new StrictLimiter({ clock, perMinute: options.limit, ...unitOf(options) });
       for (const { afterMs, byMs } of jumps) {
         clock.after(afterMs, () => {
-          clock.jump(byMs);
+          clock.set(byMs);
           jumpedMs += byMs;
         });
       }
 
       const calls = Promise.all(Array.from({ length: 2 * options.limit }, () => call(limiter, network)));
-      await clock.run();
+      await clock.runAll();
       await calls;
 
       // The optimum is a minute; what a jump unlearns, and a server that always says 60, cost some more each.
@@ -250,7 +250,7 @@ test('jumps of the local clock, in any direction at any time, delay no call perm
 });
 
 test('waiting calls are served by priority, then in their order', async () => {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   const limiter = new StrictLimiter({ clock, perMinute: 100, maxConcurrent: 1 });
   const order: string[] = [];
   const visit = async (name: string, priority?: 'high' | 'low') => {
@@ -261,14 +261,14 @@ test('waiting calls are served by priority, then in their order', async () => {
   };
 
   const visits = [visit('at once'), visit('later', 'low'), visit('a'), visit('b'), visit('urgent', 'high')];
-  await clock.run();
+  await clock.runAll();
   await Promise.all(visits);
 
   expect(order).toEqual(['at once', 'urgent', 'a', 'b', 'later']);
 });
 
 test('a hundred thousand waiting calls use one timer, and leave none', async () => {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   const limiter = new StrictLimiter({ clock });
   limiter.configure(1);
   const controller = new AbortController();
@@ -279,7 +279,7 @@ test('a hundred thousand waiting calls use one timer, and leave none', async () 
   const waiting = Array.from({ length: 100_000 }, () =>
     limiter.acquire({ signal: controller.signal, deadlineAt: () => leaveAt }).catch(() => 'left'),
   );
-  await settle();
+  await quiet();
   const { pending } = clock;
   controller.abort();
 

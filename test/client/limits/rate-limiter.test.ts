@@ -5,12 +5,12 @@ import type { Permit } from '../../../src/client/limits/in-flight.ts';
 import type { LimiterWait, RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
 import type { AcquireOptions } from '../../../src/client/limits/request-queue.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
-import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 import { hint, NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
 
 function setUp(options: Omit<RateLimiterOptions, 'clock'> = {}) {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   return { clock, start: clock.now(), limiter: new StrictLimiter({ clock, ...options }) };
 }
 
@@ -66,17 +66,17 @@ test('a call takes no free slot before the calls that wait', async () => {
 });
 
 test('a call that must wait does not ask the store for a slot', async () => {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   const store = new MemoryLimitStore(clock);
   const limiter = new StrictLimiter({ clock, shared: { store, name: 'key' } });
   const first = limiter.acquire();
-  await clock.run();
+  await clock.runAll();
   (await first).limited(hint('7'));
   await clock.advance(3_000);
   const { exchanges } = store;
 
   expect(limiter.tryAcquire()).toBeUndefined();
-  await clock.run();
+  await clock.runAll();
 
   expect(store.exchanges).toBe(exchanges);
 });
@@ -87,7 +87,7 @@ test('grants no permit before Retry-After has passed', async () => {
 
   first.limited(hint('7'));
   const second = limiter.acquire({ retryOf: first });
-  await clock.run();
+  await clock.runAll();
 
   expect((await second).sentAt).toBe(start + 7_000);
 });
@@ -96,11 +96,11 @@ test('no more are in flight at once than maxConcurrent', async () => {
   const { limiter } = setUp({ maxConcurrent: 2 });
   const granted: Permit[] = [];
   for (let call = 0; call < 3; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
-  await settle();
+  await quiet();
 
   expect(granted).toHaveLength(2);
   granted[0]!.ok();
-  await settle();
+  await quiet();
   expect(granted).toHaveLength(3);
 });
 
@@ -125,7 +125,7 @@ test.each([
     expect(permit.failures).toBe(0);
     expect(limiter.limits()).toMatchObject({ inFlight: 0, gate: 'open', service: 'up' });
     for (let call = 0; call < 4; call += 1) void limiter.acquire();
-    await settle();
+    await quiet();
     expect(limiter.limits().inFlight).toBe(3 - used);
   },
 );
@@ -136,7 +136,7 @@ test('a lost response counts as accepted, a request that was never sent does not
   (await limiter.acquire()).unused();
   (await limiter.acquire()).lost();
   const third = limiter.acquire();
-  await clock.run();
+  await clock.runAll();
 
   expect((await third).sentAt).toBe(start + 60_000);
 });
@@ -173,11 +173,11 @@ test('a refused call is retried before the waiting calls', async () => {
   const served: string[] = [];
   const first = await limiter.acquire();
   const later = limiter.acquire().then((permit) => finish('later', permit));
-  await settle();
+  await quiet();
 
   first.limited(hint('1'));
   const again = limiter.acquire({ retryOf: first }).then((permit) => finish('again', permit));
-  await clock.run();
+  await clock.runAll();
   await Promise.all([later, again]);
 
   expect(served).toEqual(['again', 'later']);
@@ -200,7 +200,7 @@ test('a call that has waited and is refused keeps its place before later calls',
   };
 
   const calls = ['first', 'second', 'third', 'fourth'].map((name) => call(name));
-  await clock.run();
+  await clock.runAll();
   await Promise.all(calls);
 
   expect(served).toEqual(['first', 'second', 'second', 'third', 'fourth']);
@@ -259,7 +259,7 @@ test('rejects waiting calls as soon as the gate closes until after their deadlin
   const first = await limiter.acquire();
   const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
   const patient = limiter.acquire({ deadlineAt: () => start + 40_000 });
-  await settle();
+  await quiet();
 
   first.limited(hint('30'));
 
@@ -286,10 +286,10 @@ test('a deadline that passes in the queue ends the wait, without a timer of its 
   await limiter.acquire();
   const waits = [50, 20, 80].map((ms) => limiter.acquire({ deadlineAt: () => start + ms }));
   const ended = waits.map((wait) => wait.catch(() => clock.now() - start));
-  await settle();
+  await quiet();
   expect(clock.pending).toBe(1);
 
-  await clock.run();
+  await clock.runAll();
 
   expect(await Promise.all(ended)).toEqual([51, 21, 81]);
   expect(clock.pending).toBe(0);
@@ -310,7 +310,7 @@ test('a call that does not wait rejects without a slot, also if it loses its slo
   const { start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
   const unlucky = limiter.acquire({ wait: false });
-  await settle();
+  await quiet();
 
   first.limited(hint('5'));
 
@@ -322,7 +322,7 @@ test('a Retry-After above the maximum rejects every call until the rest of it is
   const { clock, start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
   const second = limiter.acquire();
-  await settle();
+  await quiet();
 
   const reading = first.limited(hint('80000'));
   const refusal = { reason: 'max_retry_after', retryAt: start + 80_000_000 };
@@ -342,7 +342,7 @@ test('an abort rejects within a tick with the reason of the signal, and leaves n
   await limiter.acquire();
   const controller = new AbortController();
   const waiting = limiter.acquire({ signal: controller.signal });
-  await settle();
+  await quiet();
 
   controller.abort(new Error('enough'));
 
@@ -359,7 +359,7 @@ test('reports a wait once, however many calls wait', async () => {
   const first = await limiter.acquire();
   first.limited(hint('30'));
   for (let call = 0; call < 5; call += 1) void limiter.acquire();
-  await settle();
+  await quiet();
   void limiter.acquire();
 
   await clock.advance(20_000);
@@ -374,7 +374,7 @@ test('shows the gate, the queue and the learned limit', async () => {
   const probe = await limiter.acquire();
   probe.limited(hint('60'));
   void limiter.acquire({ retryOf: probe });
-  await settle();
+  await quiet();
 
   expect(limiter.limits()).toEqual({
     gate: { until: new Date(start + 60_000) },
@@ -397,7 +397,7 @@ test('a limit configured later applies from then on', async () => {
   const test = await limiter.acquire(); // of whether the service has started a new window
   test.limited(hint('60'));
   const second = limiter.acquire({ retryOf: test });
-  await clock.run();
+  await clock.runAll();
 
   expect(limiter.limits().perMinute).toBe(1);
   expect([test.sentAt, (await second).sentAt]).toEqual([start, start + 60_000]);
@@ -405,7 +405,7 @@ test('a limit configured later applies from then on', async () => {
 
 test('a call behind two thousand others reads the time as often as one behind the first', async () => {
   let asked = 0;
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   const counted = {
     now: () => {
       asked += 1;
@@ -424,7 +424,7 @@ test('a call behind two thousand others reads the time as often as one behind th
         return clock.now() + 1e9;
       };
       limiter.acquire({ deadlineAt, signal: controller.signal }).catch(() => undefined);
-      await settle();
+      await quiet();
     }
     return asked / calls;
   };
@@ -436,7 +436,7 @@ test('a call behind two thousand others reads the time as often as one behind th
 
   asked = 0;
   controller.abort();
-  await settle();
+  await quiet();
   expect(asked).toBeLessThan(10);
   expect(limiter.limits().waiting).toBe(0);
   await turnOfTheEventLoop();
@@ -448,7 +448,7 @@ test('many calls have responses when the limit or the service allows, whichever 
   expect(limiter.etaMs(60, 256)).toBe(60_000);
 
   const permit = await limiter.acquire();
-  clock.jump(400);
+  clock.set(400);
   permit.ok();
 
   expect(limiter.etaMs(1, 256)).toBe(400);
@@ -482,7 +482,7 @@ test('is idle while no call waits and none is in flight', async () => {
   states.push(limiter.isIdle);
   (await limiter.acquire()).limited(hint('30'));
   void limiter.acquire();
-  await settle();
+  await quiet();
   states.push(limiter.isIdle); // it waits, and nothing is in flight
 
   expect(states).toEqual([true, false, true, false]);
@@ -498,10 +498,10 @@ test('a waiting call of high priority is served before earlier ones', async () =
       permit.ok();
     });
   }
-  await settle();
+  await quiet();
 
   first.ok();
-  await clock.run();
+  await clock.runAll();
 
   expect(served).toEqual(['high', 'low']);
 });
@@ -515,7 +515,7 @@ test.each([
   (await limiter.acquire()).limited(hint(retryAfter));
   void limiter.acquire();
 
-  await clock.run();
+  await clock.runAll();
 
   expect(waits.map((until) => until - start)).toEqual(reported);
 });
@@ -529,7 +529,7 @@ async function usedUp(calls: number, options: Omit<RateLimiterOptions, 'clock'> 
   refused.limited(hint('60'));
   const signal = new Cancellation();
   for (let call = 0; call < calls; call += 1) limiter.acquire({ signal }).catch(() => undefined);
-  await settle();
+  await quiet();
   return { ...setting, refused, abortAll: () => signal.cancel(new Error('enough')) };
 }
 
@@ -537,7 +537,7 @@ test('a call of high priority is rejected only if too many of high priority wait
   const { start, limiter } = await usedUp(25);
   const high = { priority: 'high', deadlineAt: () => start + 90_000 } as const;
   for (let call = 0; call < 10; call += 1) void limiter.acquire(high);
-  await settle();
+  await quiet();
   expect(limiter.limits().waiting).toBe(35);
 
   await expect(limiter.acquire(high)).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 120_000 });
@@ -547,7 +547,7 @@ test('a refused call waits for the first slot, however many calls wait', async (
   const { clock, start, limiter, refused } = await usedUp(25);
 
   const again = limiter.acquire({ retryOf: refused, deadlineAt: () => start + 60_000 });
-  await clock.run();
+  await clock.runAll();
 
   expect((await again).sentAt).toBe(start + 60_000);
 });
@@ -562,7 +562,7 @@ test('each wait for the window is reported once, at its start', async () => {
   const { clock, start, limiter } = setUp({ perMinute: 1, onWait });
   for (let call = 0; call < 3; call += 1) void limiter.acquire().then((permit) => permit.ok());
 
-  await clock.run();
+  await clock.runAll();
 
   expect(waits).toEqual([
     { until: start + 60_000, waiting: 2, reason: 'window' },

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { realClock, SteadyTime, steadyTime } from '../../../src/client/time/clock.ts';
-import { VirtualClock } from '../../helpers/limits-clock.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
 
 /** A wall clock that can be set, and a monotonic clock that started at 5 000. */
-function monotonicClock(wall: VirtualClock) {
+function monotonicClock(wall: FakeClock) {
   let setByMs = 0;
   return {
     now: () => wall.now() + setByMs,
@@ -16,7 +16,7 @@ function monotonicClock(wall: VirtualClock) {
 }
 
 test.each([3_600_000, -3_600_000])('a change of the system clock by %i ms does not affect it', async (byMs) => {
-  const wall = new VirtualClock(1_000_000);
+  const wall = new FakeClock(1_000_000);
   const clock = monotonicClock(wall);
   const time = new SteadyTime(clock);
 
@@ -31,7 +31,7 @@ test.each([3_600_000, -3_600_000])('a change of the system clock by %i ms does n
 });
 
 test('is a whole number of milliseconds', async () => {
-  const wall = new VirtualClock(1_000_000);
+  const wall = new FakeClock(1_000_000);
   const time = new SteadyTime(monotonicClock(wall));
 
   await wall.advance(0.5);
@@ -40,21 +40,21 @@ test('is a whole number of milliseconds', async () => {
 });
 
 test('without a monotonic clock, it follows the clock until that is set back', () => {
-  const clock = new VirtualClock(1_000_000);
+  const clock = new FakeClock(1_000_000);
   const time = new SteadyTime(clock);
 
   expect(time.now()).toBe(1_000_000);
-  clock.jump(50_000);
+  clock.set(50_000);
   expect(time.now()).toBe(1_050_000);
   expect(time.toEpoch(time.now())).toBe(clock.now());
 });
 
 test('without a monotonic clock, it stops while the clock is set back, and continues from there', async () => {
-  const clock = new VirtualClock(10_000_000);
+  const clock = new FakeClock(10_000_000);
   const time = new SteadyTime(clock);
   time.now();
 
-  clock.jump(-3_600_000);
+  clock.set(-3_600_000);
   expect(time.now()).toBe(10_000_000);
 
   await clock.advance(500);
@@ -63,10 +63,10 @@ test('without a monotonic clock, it stops while the clock is set back, and conti
 });
 
 test('there is one for each clock', () => {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
 
   expect(steadyTime(clock)).toBe(steadyTime(clock));
-  expect(steadyTime(new VirtualClock())).not.toBe(steadyTime(clock));
+  expect(steadyTime(new FakeClock())).not.toBe(steadyTime(clock));
 });
 
 test('if a test fakes setTimeout but not performance, as node:test does, the monotonic clock follows the timers', async () => {

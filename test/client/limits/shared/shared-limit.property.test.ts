@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Permit } from '../../../../src/client/limits/in-flight.ts';
-import { VirtualClock } from '../../../helpers/limits-clock.ts';
+import { FakeClock } from '../../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
 import { hint, type NotSentError, StrictLimiter } from '../../../helpers/strict-limiter.ts';
 
@@ -24,7 +24,7 @@ interface Reported {
 
 /** Everything that two processes with a store show, when the clock of the store differs by `aheadMs`. */
 async function traceOf(steps: readonly Step[], aheadMs: number): Promise<readonly unknown[]> {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   const store = new MemoryLimitStore(clock, { takesMs: 2, aheadMs });
   const trace: unknown[] = [];
   const processes = [0, 1].map(() => ({

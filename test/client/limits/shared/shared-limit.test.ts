@@ -3,14 +3,14 @@ import type { Permit } from '../../../../src/client/limits/in-flight.ts';
 import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
 import type { RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
 import type { LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
-import { settle, VirtualClock } from '../../../helpers/limits-clock.ts';
+import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
 import { hint, StrictLimiter } from '../../../helpers/strict-limiter.ts';
 
 const MINUTE = 60_000;
 
 function setUp(options: Partial<RateLimiterOptions> = {}) {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   const store = new MemoryLimitStore(clock, { takesMs: 2 });
   const outages: string[] = [];
   /** A process of its own, as far as a limiter can tell; `aheadMs`: of its clock. */
@@ -65,7 +65,7 @@ test('four processes with deadlines use every slot before one of their calls is 
 
   const calls = processes.flatMap((limiter) => Array.from({ length: 15 }, () => call(limiter)));
   const ended = Promise.allSettled(calls);
-  await clock.run();
+  await clock.runAll();
   const results = await ended;
 
   expect([served, results.filter(({ status }) => status === 'rejected').length]).toEqual([30, 30]);
@@ -260,7 +260,7 @@ test('after an hour of sleep, the machine continues immediately', async () => {
   for (const permit of before) permit.ok();
   await clock.advance(100);
 
-  clock.jump(3_600_000);
+  clock.set(3_600_000);
   await clock.advance(6_000);
 
   expect(before).toHaveLength(5);
@@ -332,7 +332,7 @@ test('tells when the store has the results of all calls', async () => {
   const stored = limiter.shared!.stored().then(() => {
     isStored = true;
   });
-  await settle();
+  await quiet();
   expect([isStored, store.writes]).toEqual([false, writes]);
   await clock.advance(10);
   await stored;
@@ -422,7 +422,7 @@ test('a store that refuses every write stops no process', async () => {
   });
 
   const granted = ask(startProcess(), 2);
-  for (let turn = 0; turn < 100; turn += 1) await settle();
+  for (let turn = 0; turn < 100; turn += 1) await quiet();
 
   expect(granted).toHaveLength(2);
   expect(outages).toEqual(['none of 100 writes was accepted']);
@@ -590,7 +590,7 @@ test('while the store fails, a process wants the limit itself', async () => {
 });
 
 /** Times, relative to the start, at which the calls of a process without other processes were granted. */
-async function timesGranted(limiter: StrictLimiter, clock: VirtualClock, calls: number): Promise<number[]> {
+async function timesGranted(limiter: StrictLimiter, clock: FakeClock, calls: number): Promise<number[]> {
   const startsAt = clock.now();
   const times: number[] = [];
   for (let call = 0; call < calls; call += 1) {

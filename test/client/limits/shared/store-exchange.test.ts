@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { initialState, LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
 import type { LimitExchange, LimitOffer } from '../../../../src/client/limits/shared/limit-store.ts';
 import { type SharedState, StoreExchange } from '../../../../src/client/limits/shared/store-exchange.ts';
-import { VirtualClock } from '../../../helpers/limits-clock.ts';
+import { FakeClock } from '../../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
 
 function stateAt(at: number, limit = 30): SharedState {
@@ -10,14 +10,14 @@ function stateAt(at: number, limit = 30): SharedState {
 }
 
 function setUp({ takesMs = 0, aheadMs = 0 } = {}) {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   const store = new MemoryLimitStore(clock, { takesMs, aheadMs });
   const connect = () => new StoreExchange({ store, name: 'key', clock });
   return { clock, store, connect };
 }
 
 /** Runs an exchange to its end, in virtual time. */
-async function commit(clock: VirtualClock, exchange: StoreExchange, { isNews = true, limit = 30 } = {}) {
+async function commit(clock: FakeClock, exchange: StoreExchange, { isNews = true, limit = 30 } = {}) {
   let offers = 0;
   const work = exchange.commit(() => {
     offers += 1;
@@ -27,16 +27,12 @@ async function commit(clock: VirtualClock, exchange: StoreExchange, { isNews = t
     () => 'written',
     (error: Error) => error.message,
   );
-  await clock.run();
+  await clock.runAll();
   return { outcome: await outcome, offers };
 }
 
 /** A store that responds as it is told, after `takesMs`. */
-function scripted(
-  clock: VirtualClock,
-  response: (offer: LimitOffer | undefined) => Partial<LimitExchange>,
-  takesMs = 0,
-) {
+function scripted(clock: FakeClock, response: (offer: LimitOffer | undefined) => Partial<LimitExchange>, takesMs = 0) {
   let exchanges = 0;
   const store = {
     exchange: async (_name: string, _known: string, offer?: LimitOffer): Promise<LimitExchange> => {
@@ -103,7 +99,7 @@ test.each([
   ['longer by the wait for a longer quota', { blockedUntil: 100_000.5 }, 660_001],
 ])('a state is kept for %s', async (_, changes, keepMs) => {
   const offers: (LimitOffer | undefined)[] = [];
-  const { exchange } = scripted(new VirtualClock(), (offer) => {
+  const { exchange } = scripted(new FakeClock(), (offer) => {
     offers.push(offer);
     return {};
   });
@@ -134,7 +130,7 @@ test('an offer without news is not written', async () => {
 });
 
 test('the timeout applies to each exchange, not to all attempts together', async () => {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   let refusals = 10;
   const { exchange, exchanges } = scripted(
     clock,
@@ -167,7 +163,7 @@ test('a store that does not respond fails after a second, each time', async () =
 test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined as unknown as number])(
   'a store whose time is %s fails',
   async (nowMs) => {
-    const clock = new VirtualClock();
+    const clock = new FakeClock();
     const { exchange } = scripted(clock, () => ({ nowMs }));
 
     const { outcome } = await commit(clock, exchange);
@@ -195,7 +191,7 @@ test.each([
   ['of another form', () => '{"at":1}'],
   ['from before the clock of the store was set back', (now: number) => JSON.stringify(stateAt(now + 5_001))],
 ])('a state that is %s is ignored', async (_reason, text) => {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   const { exchange } = scripted(clock, () => ({ isWritten: false, state: text(clock.now()), version: 'theirs' }));
 
   await commit(clock, exchange, { isNews: false });
@@ -235,7 +231,7 @@ test.each([
   ['a pace of no time', { limit: { ...STORED, pace: { ...PACE, growsAt: null } } }],
   ['a pace without tokens', { limit: { ...STORED, pace: { ...PACE, tokens: undefined } } }],
 ])('a state with %s is ignored', async (_, change) => {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   const state = JSON.stringify({ ...stateAt(clock.now()), leases: { other: LEASE }, ...change });
   const { exchange } = scripted(clock, () => ({ isWritten: false, state, version: 'theirs' }));
 
@@ -255,7 +251,7 @@ test('a response in the same turn as the timeout counts: the process was paused,
 });
 
 test('a valid state of the store is kept', async () => {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   const state = JSON.stringify(stateAt(clock.now() + 5_000, 7));
   const { exchange } = scripted(clock, () => ({ isWritten: false, state, version: 'theirs' }));
 
@@ -265,7 +261,7 @@ test('a valid state of the store is kept', async () => {
 });
 
 test('with thirty simultaneous writers, hundreds of attempts are not a failure', async () => {
-  const clock = new VirtualClock();
+  const clock = new FakeClock();
   const lease = { inFlight: 0, waiting: 1, seenAt: 0, askedAt: 0 };
   const leases = Object.fromEntries(Array.from({ length: 30 }, (_, place) => [`process ${place}`, lease]));
   const state = JSON.stringify({ ...stateAt(clock.now()), leases });
