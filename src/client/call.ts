@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Attempt } from './errors/errors.ts';
 import type { ApiKey } from './key/api-key.ts';
 import type { Priority } from './limits/request-queue.ts';
@@ -43,67 +42,26 @@ export interface CallSettings {
  */
 export type QuotaReason = 'call' | 'refusal' | 'refresh' | 'limit';
 
-interface CallOrigin {
-  readonly endpoint: Endpoint;
-  readonly settings: CallSettings;
-  readonly signal: Cancellation;
-  readonly deadlineAt: () => number;
-  readonly name?: string | undefined;
-  readonly key?: ApiKey | undefined;
-  readonly quotaReason?: QuotaReason | undefined;
-}
-
 /** One call on its way through the steps. Several callers can share it. */
-export class Call {
+export interface Call {
+  /** Also in its events, its meta and its error. */
+  readonly id: string;
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
   /** Aborts with the last caller. */
   readonly signal: Cancellation;
   /** Time of `SteadyTime` of the last caller's deadline; Infinity for none. A later caller can extend it. */
-  readonly deadlineAt: () => number;
-  /** Identical calls have the same name; `undefined` for a call that other callers do not share. */
-  readonly name: string | undefined;
-  /** Why `quota()` is called: by the program, or by the client itself. */
+  deadlineAt: number;
   readonly quotaReason: QuotaReason;
   /** The attempts that have ended, in order. */
-  readonly attempts: Attempt[] = [];
+  readonly attempts: Attempt[];
   /** Why the next attempt is made, and how long the call has waited for it. */
-  next: Pick<Attempt, 'reason' | 'waitedMs'> = { reason: 'first', waitedMs: 0 };
-  #key: ApiKey | undefined;
-  #id: string | undefined;
+  next: Pick<Attempt, 'reason' | 'waitedMs'>;
+}
 
-  constructor({ endpoint, settings, signal, deadlineAt, name, key, quotaReason = 'call' }: CallOrigin) {
-    this.endpoint = endpoint;
-    this.settings = settings;
-    this.signal = signal;
-    this.deadlineAt = deadlineAt;
-    this.name = name;
-    this.quotaReason = quotaReason;
-    this.#key = key;
-  }
-
-  /** ID of the call, created at its first use. */
-  get id(): string {
-    this.#id ??= randomUUID();
-    return this.#id;
-  }
-
-  /** The key with which the call is sent; another one after a rotation. */
-  get key(): ApiKey {
-    if (this.#key === undefined) throw new Error('the call has no key yet');
-    return this.#key;
-  }
-
-  set key(key: ApiKey) {
-    this.#key = key;
-  }
-
-  /** An attempt has ended. */
-  ended(status: number | undefined, code: string | undefined): void {
-    const { reason, waitedMs } = this.next;
-    this.attempts.push({ status, code, waitedMs: Math.round(waitedMs), reason });
-    this.next = { reason, waitedMs: 0 };
-  }
+/** A call with the key with which it is sent; another one after a rotation. */
+export interface KeyedCall extends Call {
+  key: ApiKey;
 }
 
 /** A success. */
@@ -116,7 +74,7 @@ export interface ApiResponse {
   readonly cached?: { readonly source: 'cache' | 'stale'; readonly ageMs: number };
 }
 
-export type Handler = (call: Call) => Promise<ApiResponse>;
+export type Handler = (call: KeyedCall) => Promise<ApiResponse>;
 
 /** A response or an error. */
 export type AttemptOutcome = ApiResponse | { readonly error: unknown };

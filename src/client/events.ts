@@ -3,7 +3,7 @@ import type { QuotaData } from '../generated/types.ts';
 import { processState } from '../process-state.ts';
 import { maskKeysIn } from '../text.ts';
 import type { ResponseMeta } from './api-call.ts';
-import type { AttemptOutcome, Call, QuotaReason } from './call.ts';
+import type { AttemptOutcome, KeyedCall, QuotaReason } from './call.ts';
 import { type Attempt, FxRatesError, type FxRatesErrorKind, requestIdOf } from './errors/errors.ts';
 import { callHook } from './errors/program-values.ts';
 import type { KeyLimits } from './key/key-limits.ts';
@@ -170,7 +170,7 @@ export interface EventSubject {
 }
 
 interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs' | 'until'> {
-  readonly call: Call;
+  readonly call: KeyedCall;
   readonly error: FxRatesError;
 }
 
@@ -192,7 +192,7 @@ export class ClientEvents {
   readonly #warn = (message: string) => this.#hooks.logger?.warn(message);
 
   /** Reports the last attempt of the call, which has ended. */
-  request(subject: EventSubject, call: Call, { durationMs, outcome }: EndedAttempt): void {
+  request(subject: EventSubject, call: KeyedCall, { durationMs, outcome }: EndedAttempt): void {
     this.#emit(this.#hooks.onRequest, () => {
       const { attempts } = call;
       const requestId = requestIdIn(outcome);
@@ -258,7 +258,7 @@ function about(subject: EventSubject): KeyEvent {
   return { key: subject.key, limits: subject.limits() };
 }
 
-function callOf({ endpoint, key, id }: Call) {
+function callOf({ endpoint, key, id }: KeyedCall) {
   return { operation: key.redact(endpoint.name), target: key.redact(endpoint.target), callId: id };
 }
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
-import type { ApiResponse, Call, ParsedEnvelope } from './call.ts';
+import type { ApiResponse, KeyedCall, ParsedEnvelope } from './call.ts';
 import {
   AuthenticationError,
   type ErrorDetails,
@@ -25,7 +25,7 @@ interface Arrival {
 }
 
 /** The data of a success. @throws the error of a failure, by status and envelope */
-export function parseResponse(response: TransportResponse, request: Call, arrival: Arrival): ApiResponse {
+export function parseResponse(response: TransportResponse, request: KeyedCall, arrival: Arrival): ApiResponse {
   const { status, headers, text, problem } = response;
   if (status >= 300 && status < 400) throw unexpectedStatus(response, request); // whatever its body says
   const body = parseJson(text); // the text is empty if there was a problem with it
@@ -48,7 +48,7 @@ function statusOfFailure(body: unknown, cameWith: number): number | undefined {
 
 interface Failure extends Arrival {
   readonly response: TransportResponse;
-  readonly request: Call;
+  readonly request: KeyedCall;
   readonly body: unknown;
 }
 
@@ -79,7 +79,7 @@ function failureOf(status: number, { response, request, body, basePath, clock }:
 }
 
 /** The start of a text of the envelope, without the key. */
-function textIn(envelope: JsonObject, name: string, request: Call): string | undefined {
+function textIn(envelope: JsonObject, name: string, request: KeyedCall): string | undefined {
   const text = envelope[name];
   return typeof text === 'string' ? excerptOf(text, request) : undefined;
 }
@@ -88,7 +88,7 @@ function prefixed(prefix: string, text: string | undefined): string {
   return text === undefined ? '' : prefix + text;
 }
 
-function unexpectedStatus(response: TransportResponse, request: Call): ResponseError {
+function unexpectedStatus(response: TransportResponse, request: KeyedCall): ResponseError {
   const { status } = response;
   if (status === 304) {
     const message = 'HTTP 304 has no body; remove the header If-None-Match';
@@ -104,7 +104,7 @@ function unexpectedStatus(response: TransportResponse, request: Call): ResponseE
 
 function notTheContract(
   response: TransportResponse,
-  request: Call,
+  request: KeyedCall,
   issues: NonNullable<ParsedEnvelope['issues']>,
 ): ResponseError {
   const [first] = issues;
@@ -117,7 +117,7 @@ function notTheContract(
   );
 }
 
-function notJson(response: TransportResponse, request: Call): ResponseError {
+function notJson(response: TransportResponse, request: KeyedCall): ResponseError {
   const type = shownHeader('content-type', response, request) ?? 'no content type';
   return new ResponseError(`The body is not JSON (HTTP ${response.status}, ${type})`, {
     ...detailsOf(response, request),
@@ -125,11 +125,11 @@ function notJson(response: TransportResponse, request: Call): ResponseError {
   });
 }
 
-function detailsOf({ status, headers }: TransportResponse, { key, attempts }: Call): ErrorDetails {
+function detailsOf({ status, headers }: TransportResponse, { key, attempts }: KeyedCall): ErrorDetails {
   return { status, headers: headersWithoutKey(headers, key), attempts };
 }
 
-interface PayloadCall extends Pick<Call, 'attempts'> {
+interface PayloadCall extends Pick<KeyedCall, 'attempts'> {
   readonly endpoint: string;
   readonly key: ApiKey | undefined;
 }
@@ -145,14 +145,14 @@ export function payloadContext({ status, headers, rawBody }: ApiResponse, { endp
 }
 
 /** A copy of the headers with the key masked. */
-export function headersWithoutKey(headers: TransportResponse['headers'], key: Call['key']): Headers {
+export function headersWithoutKey(headers: TransportResponse['headers'], key: ApiKey): Headers {
   const shown = new Headers();
   const redacted = (text: string) => inAscii(key.redact(text)); // a service may use the key as the name of a header
   for (const [name, value] of headers) shown.append(redacted(name), redacted(value));
   return shown;
 }
 
-function shownHeader(name: string, { headers }: TransportResponse, { key }: Call): string | undefined {
+function shownHeader(name: string, { headers }: TransportResponse, { key }: KeyedCall): string | undefined {
   const value = headerIn(headers, name);
   return value === undefined ? undefined : key.redact(value);
 }
@@ -166,6 +166,6 @@ function shortened(text: string): string {
   return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
 }
 
-function excerptOf(text: string, { key }: Pick<Call, 'key'>): string {
+function excerptOf(text: string, { key }: Pick<KeyedCall, 'key'>): string {
   return key.redact(text).slice(0, EXCERPT_LENGTH);
 }

@@ -1,6 +1,5 @@
 import { environmentProxy } from '../environment-proxy.ts';
 import { VERSION } from '../version.ts';
-import type { Handler } from './call.ts';
 import { baseUrlOf, type ClientSettings, type OpenSettings, requireBaseUrl } from './config/settings.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { ClientEvents } from './events.ts';
@@ -72,8 +71,7 @@ interface PipelineParts extends Pick<ClientParts, 'events' | 'timers' | 'lifetim
 
 /**
  * The steps of a call, from the outermost to the innermost:
- * - `SharedCalls` first: a call that shares a request needs no other step;
- * - the key before all steps with state per key;
+ * - `SharedCalls` first: a call that shares a request needs no other step. It finds the key for the others;
  * - `cache` before `retry`: a cached response uses neither the quota nor the limit;
  * - `retry` sends again, and is the only step that does. Each attempt is admitted by the guard of the quota, waits for the
  *   limit, and reports its end to both;
@@ -83,19 +81,15 @@ function createPipeline({ settings, events, timers, lifetime, keys, states }: Pi
   const { baseUrl, clock, time, quotaGuard, cache: cacheSettings } = settings;
   const refresh = refreshQuota({ states, events, settings });
   const guard = quotaGuard && new QuotaGuard({ ...quotaGuard, states, refresh });
-  const attempt = send({ settings, timers, events, states, userAgent: userAgent() });
+  const attempt = send({ settings, timers, events, userAgent: userAgent() });
   const retried = retry({ send: attempt, settings, keys, states, events, guard });
-  const cached = cacheSettings
+  const next = cacheSettings
     ? cache({
         ...{ ...cacheSettings, baseUrl, timers, time, events, states, now: () => clock.now() },
         refreshQuota: (call, maxAgeMs) => refresh(call, maxAgeMs, retried),
       })(retried)
     : retried;
-  const keyed: Handler = async (call) => {
-    call.key = await keys.current(call.signal);
-    return cached(call);
-  };
-  return new SharedCalls({ timers, lifetime, next: keyed });
+  return new SharedCalls({ timers, lifetime, keys, next });
 }
 
 /** An empty text counts as missing, because build steps set such variables. */

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { QuotaData } from '../../generated/types.ts';
-import { type ApiResponse, type AttemptOutcome, Call, type Handler, type QuotaReason } from '../call.ts';
+import type { ApiResponse, AttemptOutcome, Call, Handler, KeyedCall, QuotaReason } from '../call.ts';
 import { operationEndpoint } from '../endpoints.ts';
 import {
   AbortError,
@@ -158,11 +159,11 @@ export class KeyQuota {
    * Calls `quota()` unless the record is young enough. If that fails, the calls continue with the known record, and the
    * service decides. Returns the error of the failure.
    */
-  async refresh(call: Call, maxAgeMs: number, send: Handler): Promise<unknown> {
+  async refresh(call: KeyedCall, maxAgeMs: number, send: Handler): Promise<unknown> {
     if (this.isUpToDate(maxAgeMs)) return undefined;
     const ask = (signal: Cancellation) => this.#ask(call, send, { reason: 'refresh', signal });
     // If every deadline is too short for `quota()`, the next call still gets its record. `timeoutMs` ends it.
-    const continues = () => this.#time.now() >= call.deadlineAt();
+    const continues = () => this.#time.now() >= call.deadlineAt;
     try {
       await this.#refreshing.join(ask, call.signal, continues);
       return undefined;
@@ -179,7 +180,7 @@ export class KeyQuota {
    * The limiter wants the per-minute limit of the plan, which the record of `quota()` has: one request instead of the
    * refusals that learning the limit would cause. Not again if the service refused it.
    */
-  learnLimit(call: Call, send: Handler): void {
+  learnLimit(call: KeyedCall, send: Handler): void {
     if (this.#isRefused || this.#time.now() - this.#limitAskedAt < this.#limitIntervalMs) return;
     this.#limitAskedAt = this.#time.now();
     this.#ask(call, send, { reason: 'limit', signal: call.signal }).catch((error: unknown) => {
@@ -193,7 +194,7 @@ export class KeyQuota {
    * quota: then `quota()` decides, which works with an exhausted quota. `send` bypasses the queue, which cannot know yet
    * whether to wait for a minute or a month.
    */
-  async explain(error: unknown, call: Call, send: Handler): Promise<unknown> {
+  async explain(error: unknown, call: KeyedCall, send: Handler): Promise<unknown> {
     if (!call.endpoint.consumesQuota || !isUnexplained(error) || mayBeFromProxy(error, call)) return error;
     // A 429 soon after a record with many requests left is for the rate, unless its Retry-After is longer.
     const isForRate = error instanceof RateLimitError && waitMsOf(error) <= LONGEST_RATE_WAIT_MS;
@@ -237,7 +238,7 @@ export class KeyQuota {
   }
 
   /** One `quota()` for all calls that are refused together. `undefined` if it fails: then the refusal is unchanged. */
-  async #recordAfterRefusal(call: Call, send: Handler): Promise<QuotaData | undefined> {
+  async #recordAfterRefusal(call: KeyedCall, send: Handler): Promise<QuotaData | undefined> {
     if (this.#explained && this.#isWithin(SAME_REFUSAL_MS, this.#explained.atMs)) return this.#explained.quota;
     return this.#explaining.join(async (signal) => {
       const quota = await this.#ask(call, send, { reason: 'refusal', signal }).catch(() => undefined);
@@ -248,20 +249,21 @@ export class KeyQuota {
 
   /** The client's own call of `quota()`. It is not retried, because its result is less important than the call itself. */
   async #ask(
-    { settings, key, deadlineAt }: Call,
+    { settings, key, deadlineAt }: KeyedCall,
     send: Handler,
     { reason, signal }: { readonly reason: QuotaReason; readonly signal: Cancellation },
   ): Promise<QuotaData> {
     const isBypass = reason === 'refusal'; // it may outlive its first call, because other calls wait for it
-    const call = new Call({
+    const { data }: ApiResponse = await send({
+      id: randomUUID(),
       endpoint: QUOTA,
       settings: { ...settings, maxRetries: 0, maxAgeMs: undefined, priority: 'high' },
-      signal,
-      deadlineAt: isBypass ? () => Number.POSITIVE_INFINITY : deadlineAt,
-      key,
+      ...{ key, signal },
+      deadlineAt: isBypass ? Number.POSITIVE_INFINITY : deadlineAt,
       quotaReason: reason,
+      attempts: [],
+      next: { reason: 'first', waitedMs: 0 },
     });
-    const { data }: ApiResponse = await send(call);
     return data as QuotaData; // the endpoint has parsed it
   }
 

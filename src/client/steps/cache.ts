@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { parseJson } from '../../json.ts';
-import type { ApiResponse, Call, Handler } from '../call.ts';
+import type { ApiResponse, Handler, KeyedCall } from '../call.ts';
 import type { CacheSettings } from '../config/option-table.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
@@ -28,7 +28,7 @@ export function cache({ maxAgeMs: option, staleIfLimitedMs, ...parts }: CachePar
   const usualAgeMs = option === 'snapshot' ? snapshotAge(parts) : async () => option;
   const snapshotMsOf = (usualMs: number) => (option === 'snapshot' ? usualMs : undefined);
 
-  const cachedOrSent = async (call: Call, next: Handler): Promise<ApiResponse> => {
+  const cachedOrSent = async (call: KeyedCall, next: Handler): Promise<ApiResponse> => {
     const cached = await responses.read(call);
     const usualMs = await usualAgeMs(call, cached);
     const { maxAgeMs = usualMs } = call.settings;
@@ -75,7 +75,7 @@ interface SnapshotAgeParts {
   readonly states: KeyStates;
   readonly events: ClientEvents;
   /** Updates the quota record of the call's key, unless it is younger than `maxAgeMs`. */
-  readonly refreshQuota: (call: Call, maxAgeMs: number) => Promise<void>;
+  readonly refreshQuota: (call: KeyedCall, maxAgeMs: number) => Promise<void>;
 }
 
 /**
@@ -83,7 +83,7 @@ interface SnapshotAgeParts {
  * `quota()`. If `quota()` fails and no response is stored, or the interval cannot be parsed: 0, so nothing is stored.
  */
 function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
-  return async (call: Call, cached: CachedResponse | undefined): Promise<number> => {
+  return async (call: KeyedCall, cached: CachedResponse | undefined): Promise<number> => {
     const { snapshotMs = 0 } = cached ?? {};
     const { quota: ofKey } = states.of(call.key);
     // Another process stored it. Without this, each process would call quota() before its first call.
@@ -129,7 +129,7 @@ class ResponseCache {
   }
 
   /** `undefined` if the entry is missing, invalid or takes too long. Rejects if the call is cancelled. */
-  async read(call: Call): Promise<CachedResponse | undefined> {
+  async read(call: KeyedCall): Promise<CachedResponse | undefined> {
     const { store, now } = this.#parts;
     const stored = await this.#withTimeout(async () => store.get(this.#nameOf(call)), call.signal);
     const entry = decodeEntry(stored);
@@ -142,12 +142,12 @@ class ResponseCache {
   }
 
   /** Does not wait for the store. */
-  write(call: Call, response: StoredResponse, ttlMs: number): void {
+  write(call: KeyedCall, response: StoredResponse, ttlMs: number): void {
     if (ttlMs === 0) return; // for a store, 0 means no expiry
     void this.#withTimeout(async () => this.#put(call, response, ttlMs), new Cancellation());
   }
 
-  #put(call: Call, { status, headers, rawBody, snapshotMs }: StoredResponse, ttlMs: number): unknown {
+  #put(call: KeyedCall, { status, headers, rawBody, snapshotMs }: StoredResponse, ttlMs: number): unknown {
     const { store, now } = this.#parts;
     const shown = headersOf(headers);
     if (repeatsKey(call.key, [rawBody, ...[...shown].flat()])) return undefined;
@@ -156,7 +156,7 @@ class ResponseCache {
   }
 
   /** Responses are stored per key, because plans may differ in their data. */
-  #nameOf({ endpoint: { target }, key, settings: { headers } }: Call): string {
+  #nameOf({ endpoint: { target }, key, settings: { headers } }: KeyedCall): string {
     const name = `fxrates:${this.#parts.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(sortedTarget(target))}`;
     const sent = Object.entries(headers).sort();
     if (sent.length === 0) return name;

@@ -1,4 +1,4 @@
-import type { Call } from '../call.ts';
+import type { KeyedCall } from '../call.ts';
 import { refuseKeyParameter } from '../endpoints.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { withReadableErrors } from '../errors/program-values.ts';
@@ -49,7 +49,7 @@ const BODY_READ = 'middleware: the body of the response has been read; read resp
 
 interface InterceptParts {
   readonly middleware: readonly Middleware[];
-  readonly call: Call;
+  readonly call: KeyedCall;
   readonly attempt: Cancellation;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

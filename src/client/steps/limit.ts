@@ -1,4 +1,4 @@
-import type { Call, Handler } from '../call.ts';
+import type { Handler, KeyedCall } from '../call.ts';
 import {
   AbortError,
   FxRatesError,
@@ -15,15 +15,14 @@ import type { KeyState } from '../key/key-state.ts';
 import type { Permit } from '../limits/in-flight.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import type { RateLimiter, ServiceDown } from '../limits/rate-limiter.ts';
+import type { AcquireOptions } from '../limits/request-queue.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import type { SteadyTime } from '../time/clock.ts';
 
-interface SlotOptions {
+interface WaitOptions {
   readonly state: KeyState;
   readonly time: SteadyTime;
   readonly events: ClientEvents;
-  /** The permit of the previous attempt: a call that is sent again keeps its place in the queue. */
-  readonly retryOf: Permit | undefined;
   /** The last 429 of the call. */
   readonly refused: RateLimitError | undefined;
   /** Sends a `quota()` of the client, if the limiter wants the limit of the plan. */
@@ -31,14 +30,8 @@ interface SlotOptions {
 }
 
 /** Waits until the limit of the key has a slot for the call. @throws an error with the reason if the call may not wait */
-export async function waitForSlot(call: Call, options: SlotOptions): Promise<Permit> {
-  const { state, retryOf } = options;
-  const { signal, deadlineAt, settings } = call;
-  const wait = settings.onLimit === 'wait';
-  const slot = { signal, deadlineAt, wait, priority: settings.priority, retryOf } as const;
-  const permit = state.limiter.tryAcquire(slot);
-  if (permit !== undefined) return permit;
-  const { time, events, ask } = options;
+export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options: WaitOptions): Promise<Permit> {
+  const { state, time, events, ask, refused } = options;
   const { limiter, subscribers } = state;
   const askedAt = time.now();
   subscribers.join(events);
@@ -51,14 +44,14 @@ export async function waitForSlot(call: Call, options: SlotOptions): Promise<Per
     if (!('reason' in sent)) return sent;
     const nowMs = time.toEpoch(time.now());
     if ('failure' in sent) throw unavailableError(call, { ...sent, waitMs: sent.retryAt - nowMs });
-    throw limitedError(call, { state, reason: sent.reason, retryAtMs: sent.retryAt, nowMs, refused: options.refused });
+    throw limitedError(call, { state, reason: sent.reason, retryAtMs: sent.retryAt, nowMs, refused });
   } finally {
     subscribers.leave(events);
     call.next = { ...call.next, waitedMs: call.next.waitedMs + time.now() - askedAt };
   }
 }
 
-function learnLimit(call: Call, { limiter, quota }: KeyState, ask: Handler): void {
+function learnLimit(call: KeyedCall, { limiter, quota }: KeyState, ask: Handler): void {
   if (call.quotaReason === 'call' && limiter.isLimitWanted) quota.learnLimit(call, ask);
 }
 
@@ -117,7 +110,10 @@ const WHY: Record<RateLimitReason | ServiceDown['reason'], string> = {
 };
 
 /** The error of a call that may not wait for the rate limit: the time of the next slot, and the reason. */
-export function limitedError(call: Call, { state, reason, nowMs, retryAtMs, refused }: LimitedCall): RateLimitError {
+export function limitedError(
+  call: KeyedCall,
+  { state, reason, nowMs, retryAtMs, refused }: LimitedCall,
+): RateLimitError {
   const unit = state.unitTracker.estimate;
   const waitMs = retryAtMs === undefined ? undefined : Math.ceil(Math.max(0, retryAtMs - nowMs));
   const wait = waitMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(waitMs)} s`;
@@ -139,7 +135,7 @@ export function limitedError(call: Call, { state, reason, nowMs, retryAtMs, refu
 
 /** The error of a call that was not sent because it may not wait until the service is expected to work again. */
 function unavailableError(
-  { attempts }: Call,
+  { attempts }: KeyedCall,
   { failure: cause, reason, waitMs }: ServiceDown & { readonly waitMs: number },
 ): ServerError | NetworkError {
   const { code, status, headers } = cause instanceof FxRatesError ? cause : {};

@@ -1,4 +1,4 @@
-import type { Call, Handler } from '../call.ts';
+import type { Handler, KeyedCall } from '../call.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
@@ -14,7 +14,7 @@ interface RefreshParts {
 }
 
 /** Updates the quota record of a call's key, unless it is younger than `maxAgeMs`. `send` sends `quota()`. */
-export type RefreshQuota = (call: Call, maxAgeMs: number, send: Handler) => Promise<void>;
+export type RefreshQuota = (call: KeyedCall, maxAgeMs: number, send: Handler) => Promise<void>;
 
 /** Warns once about options that have no effect, because `quota()` failed. */
 export function refreshQuota({ states, events, settings }: RefreshParts): RefreshQuota {
@@ -57,7 +57,7 @@ export class QuotaGuard {
   }
 
   /** @throws QuotaExhaustedError if the call is not sent */
-  async admit(call: Call, send: Handler): Promise<void> {
+  async admit(call: KeyedCall, send: Handler): Promise<void> {
     if (!call.endpoint.consumesQuota) return;
     const { states, refresh, reserve } = this.#parts;
     const { quota } = states.of(call.key);
@@ -70,7 +70,7 @@ export class QuotaGuard {
   }
 
   /** The call has ended. Reports once per period that only the reserve is left. */
-  leave(call: Call, { quota }: KeyState): void {
+  leave(call: KeyedCall, { quota }: KeyState): void {
     quota.release(call);
     const estimate = quota.estimate();
     if (estimate === undefined || !this.#isLow(estimate.remaining)) return;

@@ -1,4 +1,4 @@
-import type { ApiResponse, Call, Handler } from '../call.ts';
+import type { ApiResponse, Handler, KeyedCall } from '../call.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import {
   AuthenticationError,
@@ -17,11 +17,13 @@ import type { KeySource } from '../key/api-key.ts';
 import type { KeyState, KeyStates } from '../key/key-state.ts';
 import { LONGEST_OUTAGE_MS, type Permit } from '../limits/in-flight.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
+import type { AcquireOptions } from '../limits/request-queue.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import { abortable } from '../time/abort.ts';
 import { backoffMs, equalJitter } from '../time/timers.ts';
 import { limitedError, reportFailure, waitForSlot } from './limit.ts';
 import type { QuotaGuard } from './quota.ts';
+import type { Send } from './send.ts';
 
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];
 /** With equal jitter, because full jitter can be close to zero, and all retries could then fall into one outage. */
@@ -33,7 +35,7 @@ const SPREAD = { part: 0.1, leastMs: 250, mostMs: 1_000 };
 
 interface RetryParts {
   /** Sends one attempt. */
-  readonly send: Handler;
+  readonly send: Send;
   readonly settings: ClientSettings;
   readonly keys: KeySource;
   readonly states: KeyStates;
@@ -60,7 +62,7 @@ interface AttemptsParts extends RetryParts {
 
 /** The attempts of one call. */
 class Attempts {
-  readonly #call: Call;
+  readonly #call: KeyedCall;
   readonly #parts: AttemptsParts;
   /** The state in which the guard has admitted the call. */
   #admittedBy: KeyState | undefined;
@@ -70,7 +72,7 @@ class Attempts {
   #retries = 0;
   #hasNewKey = false;
 
-  constructor(call: Call, parts: AttemptsParts) {
+  constructor(call: KeyedCall, parts: AttemptsParts) {
     this.#call = call;
     this.#parts = parts;
   }
@@ -105,13 +107,14 @@ class Attempts {
       await guard.admit(call, ask);
     }
     state.quota.requireLeft(call);
-    const waiting = { state, time: settings.time, events, ask, retryOf: this.#permit, refused: this.#refusal?.error };
-    const permit = await waitForSlot(call, waiting);
+    const slot = this.#slot();
+    const waiting = { state, time: settings.time, events, ask, refused: this.#refusal?.error };
+    const permit = state.limiter.tryAcquire(slot) ?? (await waitForSlot(call, slot, waiting));
     this.#permit = permit;
     if (call.signal.aborted) permit.unused(); // the last caller aborted at the moment of the grant; `send` rejects
     try {
       state.quota.requireLeft(call); // another call may have been refused during the wait
-      const response = await send(call);
+      const response = await send(call, state);
       permit.ok();
       return response;
     } catch (failure) {
@@ -122,9 +125,18 @@ class Attempts {
     }
   }
 
+  /** A call that is sent again passes its permit, and so keeps its place in the queue. */
+  #slot(): AcquireOptions {
+    const call = this.#call;
+    const { priority, onLimit } = call.settings;
+    const deadlineAt = () => call.deadlineAt;
+    return { signal: call.signal, deadlineAt, wait: onLimit === 'wait', priority, retryOf: this.#permit };
+  }
+
   /** The error of a refusal, which can be about the quota; that of the abort if the call is aborted meanwhile. */
-  #explain(failure: FxRatesError, { quota }: KeyState): Promise<unknown> {
-    return quota.explain(failure, this.#call, this.#parts.send).catch((aborted: unknown) => aborted);
+  #explain(failure: FxRatesError, state: KeyState): Promise<unknown> {
+    const send: Handler = (own) => this.#parts.send(own, state);
+    return state.quota.explain(failure, this.#call, send).catch((aborted: unknown) => aborted);
   }
 
   /** Waits until the call may be sent again. @throws the error of the call if it is not */
@@ -154,7 +166,7 @@ class Attempts {
     this.#continue(reason, waitMs);
   }
 
-  #continue(reason: Call['next']['reason'], waitMs = 0): void {
+  #continue(reason: KeyedCall['next']['reason'], waitMs = 0): void {
     const call = this.#call;
     call.next = { reason, waitedMs: call.next.waitedMs + waitMs };
   }
@@ -197,7 +209,7 @@ class Attempts {
     const hintMs = (this.#permit?.retryAt ?? 0) - time.now();
     const spreadMs = Math.min(SPREAD.mostMs, Math.max(SPREAD.leastMs, SPREAD.part * hintMs));
     const waitMs = hintMs + Math.ceil(random() * spreadMs);
-    const isTooLate = hintMs + SPREAD.mostMs > this.#call.deadlineAt() - time.now();
+    const isTooLate = hintMs + SPREAD.mostMs > this.#call.deadlineAt - time.now();
     const reason = hintMs > maxRetryAfterMs ? 'max_retry_after' : isTooLate ? 'deadline' : 'budget';
     if (reason === 'budget' && state.retryBudget.take()) return waitMs;
     throw this.#limitedError(reason, state, { waitMs: hintMs, refused });
@@ -221,7 +233,7 @@ class Attempts {
     if (!isRetryable(error) || this.#retries >= settings.maxRetries || signal.aborted) throw error;
     const hintMs = retryAfterMs(error.retryAfter, limiter.retryAfterUnit) ?? 0;
     const waitMs = Math.max(hintMs, equalJitter(backoffMs(this.#retries, RETRY_BACKOFF), random));
-    const isTooLong = hintMs > Math.min(maxRetryAfterMs, LONGEST_OUTAGE_MS) || time.now() + waitMs >= deadlineAt();
+    const isTooLong = hintMs > Math.min(maxRetryAfterMs, LONGEST_OUTAGE_MS) || time.now() + waitMs >= deadlineAt;
     // During an outage, the limiter allows few attempts, and each is a retry.
     if (isTooLong || !(limiter.isServiceDown || retryBudget.take())) throw error;
     return waitMs;

@@ -1,12 +1,12 @@
 import type { QuotaData } from '../../generated/types.ts';
-import type { AttemptOutcome, Call, Handler } from '../call.ts';
+import type { ApiResponse, AttemptOutcome, KeyedCall } from '../call.ts';
 import { resolveHeaders } from '../config/checks.ts';
 import type { ClientSettings } from '../config/settings.ts';
-import { AuthenticationError, FxRatesError, TimeoutError } from '../errors/errors.ts';
+import { type Attempt, AuthenticationError, FxRatesError, TimeoutError } from '../errors/errors.ts';
 import { networkFailure } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import type { ApiKey } from '../key/api-key.ts';
-import type { KeyState, KeyStates } from '../key/key-state.ts';
+import type { KeyState } from '../key/key-state.ts';
 import type { AuthForm } from '../options.ts';
 import { parseResponse } from '../parse-response.ts';
 import { abortable, type Cancellation } from '../time/abort.ts';
@@ -18,13 +18,12 @@ interface SendOptions {
   readonly settings: ClientSettings;
   readonly timers: Timers;
   readonly events: ClientEvents;
-  readonly states: KeyStates;
   readonly userAgent: string;
 }
 
 /** Values at the start of an attempt. */
 interface StartedAttempt {
-  readonly call: Call;
+  readonly call: KeyedCall;
   readonly state: KeyState;
   readonly startedAt: number;
   readonly spentBefore: number;
@@ -32,8 +31,11 @@ interface StartedAttempt {
   isSent: boolean;
 }
 
+/** Sends one attempt of a call. `state`: that of its key. */
+export type Send = (call: KeyedCall, state: KeyState) => Promise<ApiResponse>;
+
 /** One attempt within `timeoutMs`: authenticate, send, read, parse. It rejects with the client's errors only. */
-export function send({ settings, timers, events, states, userAgent }: SendOptions): Handler {
+export function send({ settings, timers, events, userAgent }: SendOptions): Send {
   const { baseUrl, clock, time, middleware, maxResponseBytes: maxBytes, auth: form, transport } = settings;
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
 
@@ -54,11 +56,10 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     return abortable(intercept(parts), cancellation); // a middleware may ignore the signal
   };
 
-  return async (call) => {
+  return async (call, state) => {
     const { signal, attempts } = call;
     // The last caller may have aborted since the end of the wait.
     if (signal.aborted) throw signal.reason;
-    const state = states.of(call.key);
     const attempt = { call, state, startedAt: time.now(), spentBefore: state.quota.spent, isSent: false };
     const { timeoutMs } = call.settings;
     let outcome: AttemptOutcome;
@@ -79,7 +80,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
 }
 
 /** The user agent of the program is appended to that of the client. */
-function withUserAgent(headers: Call['settings']['headers'], userAgent: string) {
+function withUserAgent(headers: KeyedCall['settings']['headers'], userAgent: string) {
   const program = headers['user-agent'];
   return { ...headers, 'user-agent': program === undefined ? userAgent : `${userAgent} ${program}` };
 }
@@ -93,8 +94,9 @@ interface ReportParts {
 function report(attempt: StartedAttempt, outcome: AttemptOutcome, { durationMs, events }: ReportParts): void {
   const { call, state, spentBefore, isSent } = attempt;
   const error = 'error' in outcome ? outcome.error : undefined;
-  if (error instanceof FxRatesError) call.ended(error.status, error.code ?? error.kind);
-  else call.ended('rawBody' in outcome ? outcome.status : undefined, undefined);
+  const { reason, waitedMs } = call.next;
+  call.attempts.push({ ...resultOf(outcome), waitedMs: Math.round(waitedMs), reason });
+  call.next = { reason, waitedMs: 0 };
   events.request(state, call, { durationMs, outcome });
   if (isSent) state.quota.sent(call, outcome);
   if (call.endpoint.name !== 'quota') return;
@@ -103,6 +105,13 @@ function report(attempt: StartedAttempt, outcome: AttemptOutcome, { durationMs, 
     state.sawQuota(quota, spentBefore);
     events.quota(state, { reason: call.quotaReason, quota });
   } else if (error instanceof AuthenticationError) state.quota.keyRefused();
+}
+
+function resultOf(outcome: AttemptOutcome): Pick<Attempt, 'status' | 'code'> {
+  if ('rawBody' in outcome) return { status: outcome.status, code: undefined };
+  const { error } = outcome;
+  if (!(error instanceof FxRatesError)) return { status: undefined, code: undefined };
+  return { status: error.status, code: error.code ?? error.kind };
 }
 
 interface KeyPlacement {

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { parseJson } from '../../json.ts';
 import { type ResponseMeta, shareError, withCallId } from '../api-call.ts';
-import { type ApiResponse, Call, type CallSettings, type Endpoint, type Handler } from '../call.ts';
+import type { ApiResponse, Call, CallSettings, Endpoint, Handler } from '../call.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
+import type { KeySource } from '../key/api-key.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { Cancellation, onAbort } from '../time/abort.ts';
 import type { Timers } from '../time/timers.ts';
@@ -38,17 +40,18 @@ export function metaOf({ response, call, source, ageMs }: CallResponse, duration
   return { status, headers, rawBody, source, ageMs, attempts: call.attempts, ...ids, durationMs };
 }
 
-interface SharedCall {
-  readonly call: Call;
+interface SharedCall extends Call {
+  /** Identical calls have the same name; `undefined` for a call that no other caller joins. */
+  readonly name: string | undefined;
   readonly response: Promise<ApiResponse>;
   callers: number;
-  deadlineAt: number;
 }
 
 interface ShareParts {
   readonly timers: Timers;
   readonly lifetime: Lifetime;
-  /** Sends a call. */
+  readonly keys: KeySource;
+  /** Sends a call with its key. */
   readonly next: Handler;
 }
 
@@ -66,18 +69,15 @@ export class SharedCalls {
 
   async send(caller: Caller): Promise<CallResponse> {
     const { timers } = this.#parts;
-    const shared = this.#join(caller);
-    const { call, response: pending } = shared;
-    const isOwn = shared.callers === 0;
-    if (!isOwn) pending.catch(shareError);
-    shared.callers += 1;
-    shared.deadlineAt = Math.max(shared.deadlineAt, caller.deadlineAt);
+    const call = this.#join(caller);
+    const { attempts } = call;
+    const isOwn = call.callers === 0;
+    if (!isOwn) call.response.catch(shareError);
+    call.callers += 1;
+    call.deadlineAt = Math.max(call.deadlineAt, caller.deadlineAt);
     try {
-      const response = await waitAsCaller(pending, caller, {
-        timers,
-        attempts: call.attempts,
-        leave: () => this.#leave(shared),
-      });
+      const leave = () => this.#leave(call);
+      const response = await waitAsCaller(call.response, caller, { timers, attempts, leave });
       const { source, ageMs } = response.cached ?? { source: isOwn ? 'network' : 'coalesced', ageMs: 0 };
       return { response: isOwn ? response : separate(response, call), call, source, ageMs };
     } catch (error) {
@@ -95,34 +95,41 @@ export class SharedCalls {
 
   /** Other callers can join the call under its `name`. */
   #start({ endpoint, settings, deadlineAt }: Caller, name?: string): SharedCall {
-    const signal = new Cancellation();
-    const call = new Call({ endpoint, settings, signal, deadlineAt: () => shared.deadlineAt, name });
-    const shared: SharedCall = { call, response: this.#run(call), callers: 0, deadlineAt };
+    const call: Call = {
+      id: randomUUID(),
+      ...{ endpoint, settings, deadlineAt },
+      signal: new Cancellation(),
+      quotaReason: 'call',
+      attempts: [],
+      next: { reason: 'first', waitedMs: 0 },
+    };
+    const shared = Object.assign(call, { name, callers: 0, response: this.#run(call) });
     if (name !== undefined) this.#calls.set(name, shared);
-    this.#parts.lifetime.add(signal, shared.response);
+    this.#parts.lifetime.add(call.signal, shared.response);
     return shared;
   }
 
   async #run(call: Call): Promise<ApiResponse> {
-    await undefined; // a caller that aborts in the same tick sends nothing
+    const { keys, next } = this.#parts;
     try {
-      return await this.#parts.next(call);
+      const key = await keys.current(call.signal);
+      return await next(Object.assign(call, { key }));
     } finally {
       this.#ended(call);
     }
   }
 
   /** A caller stops waiting; the last one aborts the request. */
-  #leave(shared: SharedCall): void {
-    shared.callers -= 1;
-    if (shared.callers > 0) return;
-    this.#ended(shared.call);
-    shared.call.signal.cancel(new AbortError());
+  #leave(call: SharedCall): void {
+    call.callers -= 1;
+    if (call.callers > 0) return;
+    this.#ended(call);
+    call.signal.cancel(new AbortError());
   }
 
-  #ended({ signal, name }: Call): void {
-    this.#parts.lifetime.remove(signal);
-    if (name !== undefined && this.#calls.get(name)?.call.signal === signal) this.#calls.delete(name);
+  #ended(call: Call & { readonly name?: string | undefined }): void {
+    this.#parts.lifetime.remove(call.signal);
+    if (call.name !== undefined && this.#calls.get(call.name) === call) this.#calls.delete(call.name);
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ApiResponse, Call } from '../../../src/client/call.ts';
+import type { ApiResponse, KeyedCall } from '../../../src/client/call.ts';
 import { resolveCall, resolveOptions } from '../../../src/client/config/settings.ts';
 import { operationEndpoint } from '../../../src/client/endpoints.ts';
 import {
@@ -20,9 +20,11 @@ import { API_KEY, exhaustedQuota, quotaRecord } from '../../helpers/service-repl
 const { settings } = resolveCall({}, resolveOptions({}));
 
 /** A call of `latest`. */
-function aCall(signal = new Cancellation(), deadlineAt = Number.POSITIVE_INFINITY): Call {
-  const key = ApiKey.from(API_KEY);
-  return new Call({ endpoint: operationEndpoint('latest'), settings, signal, deadlineAt: () => deadlineAt, key });
+function aCall(signal = new Cancellation(), deadlineAt = Number.POSITIVE_INFINITY): KeyedCall {
+  return {
+    ...{ id: 'a call', endpoint: operationEndpoint('latest'), settings, signal, deadlineAt, quotaReason: 'call' },
+    ...{ key: ApiKey.from(API_KEY), attempts: [], next: { reason: 'first', waitedMs: 0 } },
+  };
 }
 
 function responseWith(data: unknown): ApiResponse {
@@ -162,7 +164,7 @@ test('the estimate never exceeds the quota of the service, in any order of event
     fc.property(steps, (happenings) => {
       const { quota } = setUp({ monthly_used: 0 });
       const service = { sent: 0, counted: 0, responded: 0 };
-      const reserved: Call[] = [];
+      const reserved: KeyedCall[] = [];
       const question = { spentBefore: -1, used: -1 };
       const act: Record<string, () => void> = {
         send: () => {
@@ -205,8 +207,8 @@ const refusal = () => new RateLimitError('no', { status: 429, code: 'quota_excee
 function asking(...records: (QuotaData | Error)[]) {
   const clock = new FakeClock();
   const quota = quotaOf(clock);
-  const asked: Call[] = [];
-  const send = async (call: Call) => {
+  const asked: KeyedCall[] = [];
+  const send = async (call: KeyedCall) => {
     asked.push(call);
     const record = records.shift();
     if (record === undefined || record instanceof Error) throw record ?? new Error('asked too often');
@@ -261,7 +263,7 @@ test('the abort of the last refused call cancels quota(), and the next refusal c
   const { quota, refuse, asked } = asking(exhaustedQuota());
   const [first, second] = [new Cancellation(), new Cancellation()];
   const signals: Cancellation[] = [];
-  const hang = ({ signal }: Call) => {
+  const hang = ({ signal }: KeyedCall) => {
     signals.push(signal);
     return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   };
