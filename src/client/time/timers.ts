@@ -1,6 +1,5 @@
 // Imported, because fake timers that a test installs and removes may never fire.
 import { setImmediate } from 'node:timers';
-import { Heap } from '../../heap.ts';
 import { Cancellation, type CancelSignal } from './abort.ts';
 import { type Clock, type SteadyTime, steadyTime } from './clock.ts';
 
@@ -28,14 +27,15 @@ interface TimeoutOptions {
 }
 
 /**
- * Many timeouts on one sleep of the clock. A call has two (its attempt's and its deadline); a hundred thousand calls
- * still use one timer, and none if no call is in flight, so that the process can end.
+ * Many timeouts on one sleep of the clock, and none if no call is in flight, so that the process can end. A call has two:
+ * its attempt's and its deadline. The end of a sleep reads all of them. They are few: a call that would be too late in the
+ * queue is rejected before it waits.
  */
 export class Timers {
   readonly #clock: Clock;
   /** A timeout must not become longer if the clock is set back. */
   readonly #time: SteadyTime;
-  readonly #heap = new Heap<Timer>((a, b) => a.at < b.at);
+  readonly #timers = new Set<Timer>();
   #sleep: Sleep | undefined;
   #isStopping = false;
 
@@ -51,10 +51,11 @@ export class Timers {
 
   /** Calls `fire` once, at a time of `SteadyTime`. Returns a function that cancels it. */
   at(at: number, fire: () => void): () => void {
-    const timer = this.#heap.push({ at, fire });
-    this.#arm();
+    const timer = { at, fire };
+    this.#timers.add(timer);
+    this.#sleepUntil(at);
     return () => {
-      if (this.#heap.remove(timer) && this.#heap.size === 0) this.#stopSoon();
+      if (this.#timers.delete(timer) && this.#timers.size === 0) this.#stopSoon();
     };
   }
 
@@ -75,11 +76,10 @@ export class Timers {
     }
   }
 
-  #arm(): void {
-    const next = this.#heap.peek();
-    if (next === undefined || (this.#sleep !== undefined && this.#sleep.until <= next.at)) return;
+  #sleepUntil(at: number): void {
+    if (this.#sleep !== undefined && this.#sleep.until <= at) return;
     this.#stop();
-    this.#sleepFor(Math.max(0, next.at - this.#time.now()), next.at);
+    this.#sleepFor(Math.max(0, at - this.#time.now()), at);
   }
 
   #sleepFor(ms: number, until: number): void {
@@ -97,11 +97,11 @@ export class Timers {
     const now = this.#time.now();
     // Responses that have arrived are read before the next sleep ends.
     if (now - sleep.until > STOOD_STILL_MS) return this.#sleepFor(0, now);
-    for (let next = this.#heap.peek(); next !== undefined && next.at <= now; next = this.#heap.peek()) {
-      this.#heap.pop();
-      next.fire();
-    }
-    this.#arm();
+    const due = [...this.#timers].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
+    // One of them can cancel a later one.
+    for (const timer of due) if (this.#timers.delete(timer)) timer.fire();
+    if (this.#timers.size === 0) return;
+    this.#sleepUntil([...this.#timers].reduce((next, { at }) => Math.min(next, at), Number.POSITIVE_INFINITY));
   }
 
   /**
@@ -113,7 +113,7 @@ export class Timers {
     this.#isStopping = true;
     setImmediate(() => {
       this.#isStopping = false;
-      if (this.#heap.size === 0) this.#stop();
+      if (this.#timers.size === 0) this.#stop();
     });
   }
 
