@@ -124,7 +124,8 @@ export interface CallResult<Data> {
 /** A promise of the data, with a method that returns data and meta of the same call. */
 export function createApiCall<Data>(result: Promise<CallResult<Data>>): ApiCall<Data> {
   const failed = (error: unknown): never => {
-    throw errorForCaller(error, failed);
+    showCaller(error, failed);
+    throw error;
   };
   const data = result.then((ended) => ended.data, failed);
   return Object.assign(data, {
@@ -181,34 +182,26 @@ export function dataWithTextNumbers(envelope: string): unknown {
   return (JSON.parse(text) as { readonly data: unknown }).data; // the caller has checked it
 }
 
-/** Errors that a caller has received, or that several callers will receive. */
+/** Errors that a caller has received. */
 const deliveredErrors = new WeakSet<FxRatesError>();
 
-/** Marks an error that several callers will receive: each receives a copy, with `error` as its cause. */
-export function shareError(error: unknown): void {
-  if (error instanceof FxRatesError) deliveredErrors.add(error);
-}
-
-/** Sets the `callId` of `error` and returns it, or a copy if it is also the error of another call. */
-export function withCallId(error: unknown, { id: callId }: { readonly id: string }): unknown {
-  if (!(error instanceof FxRatesError)) return error;
-  const isOfOtherCall = error.callId !== undefined && error.callId !== callId;
-  const own = isOfOtherCall ? copyOf(error) : error;
+/** `error` with the ID of its call. If another caller has received it, a copy, whose cause it is. */
+export function errorOfCall(error: unknown, { id: callId }: { readonly id: string }): unknown {
+  if (!(error instanceof FxRatesError)) return error; // a function of the program threw it; it is passed on unchanged
+  const own = deliveredErrors.has(error) ? copyOf(error) : error;
+  deliveredErrors.add(own);
   return Object.defineProperty(own, 'callId', { value: callId, enumerable: true });
 }
 
 /**
- * `error` for one caller: an object of its own, whose stack begins at the line that awaits the call. `handler` is the
- * rejection handler that this runs in. V8 finds that line by the promises that wait for the handler's one, at no cost
- * for calls that succeed; a stack taken when each call begins would cost 3 to 6 µs and half a kB per call.
+ * Lets the stack begin at the line that awaits the call. `handler` is the rejection handler that this runs in. V8 finds
+ * that line by the promises that wait for the handler's one, at no cost for calls that succeed; a stack taken when each
+ * call begins would cost 3 to 6 µs and half a kB per call.
  */
-function errorForCaller(error: unknown, handler: (error: unknown) => never): unknown {
-  if (!(error instanceof FxRatesError)) return error; // a function of the program threw it; it is passed on unchanged
-  const own = deliveredErrors.has(error) ? copyOf(error) : error;
-  deliveredErrors.add(own);
+function showCaller(error: unknown, handler: (error: unknown) => never): void {
+  if (!(error instanceof FxRatesError)) return;
   const frames = framesBelow(handler);
-  if (frames !== '') own.stack = `${own.name}: ${own.message}\n${frames}`;
-  return own;
+  if (frames !== '') error.stack = `${error.name}: ${error.message}\n${frames}`;
 }
 
 /** Empty if no async function awaits the call. The error then keeps its original stack. */

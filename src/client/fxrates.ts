@@ -9,10 +9,10 @@ import {
   checkPayload,
   createApiCall,
   dataWithTextNumbers,
+  errorOfCall,
   type Numbers,
   type SchemaCallOptions,
   type WithNumbers,
-  withCallId,
 } from './api-call.ts';
 import { Batch, type BatchOptions, type BatchQueries, type QueryOperation } from './batch.ts';
 import type { Endpoint } from './call.ts';
@@ -284,7 +284,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
       const data = await waitAsCaller(checked, caller, { timers: this.#parts.timers, attempts });
       return this.#resultOf(data, received, caller);
     } catch (error) {
-      throw withCallId(error, call);
+      throw errorOfCall(error, call);
     }
   }
 

@@ -5,12 +5,11 @@ import { abortable, Cancellation } from './time/abort.ts';
 export interface RetainedState {
   /** Clients that use it and have not been closed. */
   clients: number;
-  /** Whether it was released. A client must then find the state again: another client may have created a new one. */
-  isForgotten: boolean;
+  readonly isForgotten: boolean;
   /** Removes it from the registry, so that the next client of the key creates a new state. */
-  readonly forget: () => void;
+  forget(): void;
   /** Resolves when the store has the results of all its calls, or has failed. */
-  readonly stored: () => Promise<void>;
+  stored(): Promise<void>;
 }
 
 /** The calls of a client and of clients that `withOptions` created from it, and their key states, until it is closed. */

@@ -5,7 +5,7 @@ import { Cancellation } from '../../src/client/time/abort.ts';
 import { deferred } from '../helpers/deferred.ts';
 import { quiet } from '../helpers/fake-clock.ts';
 
-function heldState(): RetainedState & { readonly forgotten: () => number } {
+function heldState(): RetainedState & { isForgotten: boolean; readonly forgotten: () => number } {
   let forgotten = 0;
   const forget = () => {
     forgotten += 1;

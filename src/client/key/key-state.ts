@@ -12,7 +12,13 @@ import { type KeyLimits, keyLimits, RetryAfterUnitTracker } from './key-limits.t
 import { KeyQuota } from './key-quota.ts';
 
 /** The state that all calls with one key share, even if they belong to different clients. */
-export class KeyState {
+export class KeyState implements RetainedState {
+  /** Clients that use it and have not been closed. */
+  clients = 0;
+  /** Whether it was removed from the registry. A client must then find the state of its key again. */
+  isForgotten = false;
+  readonly #onForgotten: () => void;
+  usedAt: number;
   /** The key, masked. */
   readonly key: string;
   /** The shared options of the first client. */
@@ -26,9 +32,11 @@ export class KeyState {
   readonly #clock: Clock;
   readonly #learnsLimit: boolean;
 
-  constructor({ masked, hash }: ApiKey, settings: ClientSettings) {
+  constructor({ masked, hash }: ApiKey, settings: ClientSettings, onForgotten: () => void = () => undefined) {
     const { clock, rateLimit } = settings;
     this.key = masked;
+    this.usedAt = clock.now();
+    this.#onForgotten = onForgotten;
     this.retryBudget = new RetryBudget(rateLimit === false ? UNQUEUED_RETRIES : QUEUED_RETRIES);
     this.options = sharedOptions(settings);
     this.#clock = clock;
@@ -61,8 +69,15 @@ export class KeyState {
     return this.limiter.holdsBack ? this.limiter : undefined;
   }
 
-  isIdle(): boolean {
-    return this.limiter.isIdle;
+  forget(): void {
+    if (this.isForgotten) return; // another state may have its name now
+    this.isForgotten = true;
+    this.#onForgotten();
+  }
+
+  /** Resolves when the store has the results of all its calls, or has failed. */
+  async stored(): Promise<void> {
+    await this.limiter.shared?.stored();
   }
 }
 
@@ -203,7 +218,7 @@ export class RetryBudget {
 }
 
 /** Ends with the version of the shape of `Shared`, which includes `KeyState` and the limiter. */
-const SHARED = 'key-states.10';
+const SHARED = 'key-states.11';
 
 interface Shared {
   readonly real: StateRegistry;
@@ -216,7 +231,7 @@ export class KeyStates {
   readonly #settings: ClientSettings;
   readonly #lifetime: Lifetime;
   /** One look-up per key, not one per request. */
-  #latest: { readonly key: ApiKey; readonly entry: StateEntry } | undefined;
+  #latest: { readonly key: ApiKey; readonly state: KeyState } | undefined;
 
   constructor(settings: ClientSettings, lifetime = new Lifetime()) {
     this.#settings = settings;
@@ -226,24 +241,22 @@ export class KeyStates {
   of(key: ApiKey): KeyState {
     const latest = this.#latest;
     // A closed client keeps the last state, although another client may have created a new one.
-    const isCurrent = latest?.key === key && (!latest.entry.isForgotten || this.#lifetime.isClosed);
-    const entry = isCurrent ? latest.entry : this.#find(key);
-    entry.usedAt = this.#settings.clock.now();
-    return entry.state;
+    const isCurrent = latest?.key === key && (!latest.state.isForgotten || this.#lifetime.isClosed);
+    const state = isCurrent ? latest.state : this.#find(key);
+    state.usedAt = this.#settings.clock.now();
+    return state;
   }
 
-  #find(key: ApiKey): StateEntry {
-    const { clock } = this.#settings;
-    const name = stateName(key.hash, this.#settings);
-    const create = () => new KeyState(key, this.#settings);
+  #find(key: ApiKey): KeyState {
+    const { clock, rateLimit } = this.#settings;
     // The state of a closed client must not affect other clients.
     const registry = this.#lifetime.isClosed ? new StateRegistry() : registryUnder(clock);
-    const entry = registry.find(name, clock.now(), create);
-    const { rateLimit } = this.#settings;
-    if (rateLimit !== false && rateLimit.store) entry.state.limiter.shared?.offerStore(rateLimit.store);
-    this.#lifetime.retain(entry);
-    this.#latest = { key, entry };
-    return entry;
+    const create = (onForgotten: () => void) => new KeyState(key, this.#settings, onForgotten);
+    const state = registry.find(stateName(key.hash, this.#settings), clock.now(), create);
+    if (rateLimit !== false && rateLimit.store) state.limiter.shared?.offerStore(rateLimit.store);
+    this.#lifetime.retain(state);
+    this.#latest = { key, state };
+    return state;
   }
 }
 
@@ -260,36 +273,23 @@ const SWEEP_FROM = 1000;
 /** Age at which the learned limit of an unused key is stale. */
 const IDLE_MS = 600_000;
 
-interface StateEntry extends RetainedState {
-  readonly state: KeyState;
-  usedAt: number;
-}
-
-/** The states of keys by name. */
+/** The states of keys by name. A state is forgotten after its last client was closed, or while no client uses it. */
 export class StateRegistry {
-  readonly #entries = new Map<string, StateEntry>();
+  readonly #states = new Map<string, KeyState>();
   #sweepFrom = SWEEP_FROM;
 
-  find(name: string, now: number, create: () => KeyState): StateEntry {
-    const found = this.#entries.get(name);
+  find(name: string, now: number, create: (onForgotten: () => void) => KeyState): KeyState {
+    const found = this.#states.get(name);
     if (found !== undefined) return found;
-    const forget = () => {
-      entry.isForgotten = true;
-      if (this.#entries.get(name) === entry) this.#entries.delete(name);
-    };
-    const state = create();
-    const stored = async () => state.limiter.shared?.stored();
-    const entry: StateEntry = { state, usedAt: now, isForgotten: false, clients: 0, forget, stored };
-    this.#entries.set(name, entry);
-    if (this.#entries.size > this.#sweepFrom) this.#forgetIdle(now - IDLE_MS);
-    return entry;
+    const state = create(() => this.#states.delete(name));
+    this.#states.set(name, state);
+    if (this.#states.size > this.#sweepFrom) this.#forgetUnused(now - IDLE_MS);
+    return state;
   }
 
-  #forgetIdle(before: number): void {
-    for (const entry of this.#entries.values()) {
-      if (entry.usedAt < before && entry.state.isIdle()) entry.forget();
-    }
+  #forgetUnused(before: number): void {
+    for (const state of this.#states.values()) if (state.usedAt < before && state.limiter.isIdle) state.forget();
     // Not for every new key: the cost of a sweep must be proportional to the number of keys added since the last one.
-    this.#sweepFrom = Math.max(SWEEP_FROM, 2 * this.#entries.size);
+    this.#sweepFrom = Math.max(SWEEP_FROM, 2 * this.#states.size);
   }
 }

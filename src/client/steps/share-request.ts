@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseJson } from '../../json.ts';
-import { type ResponseMeta, shareError, withCallId } from '../api-call.ts';
+import { errorOfCall, type ResponseMeta } from '../api-call.ts';
 import type { ApiResponse, Call, CallSettings, Endpoint, Handler } from '../call.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
@@ -72,7 +72,6 @@ export class SharedCalls {
     const call = this.#join(caller);
     const { attempts } = call;
     const isOwn = call.callers === 0;
-    if (!isOwn) call.response.catch(shareError);
     call.callers += 1;
     call.deadlineAt = Math.max(call.deadlineAt, caller.deadlineAt);
     try {
@@ -81,7 +80,7 @@ export class SharedCalls {
       const { source, ageMs } = response.cached ?? { source: isOwn ? 'network' : 'coalesced', ageMs: 0 };
       return { response: isOwn ? response : separate(response, call), call, source, ageMs };
     } catch (error) {
-      throw withCallId(error, call);
+      throw errorOfCall(error, call);
     }
   }
 

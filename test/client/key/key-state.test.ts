@@ -69,13 +69,13 @@ test('without a queue there is no limit, also after a quota record', () => {
 
 test('a key without a queue is always idle, and with one until its requests have ended', async () => {
   const state = stateWith();
-  expect([stateWith({ rateLimit: false }).isIdle(), state.isIdle()]).toEqual([true, true]);
+  expect([stateWith({ rateLimit: false }).limiter.isIdle, state.limiter.isIdle]).toEqual([true, true]);
 
   const permit = await state.limiter.acquire();
-  expect(state.isIdle()).toBe(false);
+  expect(state.limiter.isIdle).toBe(false);
   if (permit instanceof Permit) permit.ok();
 
-  expect(state.isIdle()).toBe(true);
+  expect(state.limiter.isIdle).toBe(true);
 });
 
 test('the name of a state has the origin and the hash, but neither path nor key', () => {

@@ -178,15 +178,17 @@ test('the state of a key is removed with the last of its clients', async () => {
 test('a key is unused after ten minutes, and is looked for only when the number of keys has doubled', () => {
   const registry = new StateRegistry();
   let asked = 0;
-  const busy = () =>
-    ({
-      isIdle: () => {
+  const busyAt = (usedAt: number) => () => {
+    const limiter = {
+      get isIdle() {
         asked += 1;
         return false;
       },
-    }) as KeyState;
+    };
+    return { usedAt, limiter } as KeyState;
+  };
   const add = (count: number, now: number) => {
-    for (let key = 0; key < count; key += 1) registry.find(`${now} ${key}`, now, busy);
+    for (let key = 0; key < count; key += 1) registry.find(`${now} ${key}`, now, busyAt(now));
     return asked;
   };
 
