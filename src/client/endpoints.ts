@@ -92,7 +92,7 @@ export function buildOperationTarget(operation: Operation, values: QueryParamete
   );
   const filled = path
     .split('/')
-    .map((segment) => fillPath(segment, (name) => encodePathText(name, texts.get(name)?.join('') ?? '', segment)))
+    .map((segment) => fillPath(segment, (name) => encodePathText(name, texts.get(name)?.join('') ?? '')))
     .join('/');
   if (hasDotSegment(filled))
     throw new ConfigError(`path: '.' and '..' are not valid values in ${path}, got '${filled}'`);
@@ -113,23 +113,12 @@ function parameterTexts({ name, list }: Parameter, value: unknown): readonly str
   return [items.join(',')];
 }
 
-function encodePathText(name: string, text: string, segment: string): string {
+function encodePathText(name: string, text: string): string {
   if (text === '')
     throw new ConfigError(`'${name}': expected a value that is not empty, because it is part of the path`);
   if (/\p{Cs}/u.test(text))
     throw new ConfigError(`'${name}': contains half a surrogate pair, which cannot be encoded in a URL`);
-  const encoded = encodeURIComponent(text);
-  const [before, ...separators] = segment.split(/\{[^}]*\}/);
-  if (before === undefined || separators.length < 2) return encoded;
-  // In `{from}..{to}`, a dot at the edge of a value must differ from the dots between the values.
-  const fixed = new Set([before, ...separators].join(''));
-  return encoded.replaceAll(/[-_.!~*'()]/g, (character) =>
-    fixed.has(character) ? percentEncoded(character) : character,
-  );
-}
-
-function percentEncoded(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(text);
 }
 
 /** Path and query as sent, without the key. @throws ConfigError for an option of the call among the parameters */

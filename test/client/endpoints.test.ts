@@ -74,7 +74,6 @@ const required = { base: 'EUR', from: '2026-01-01', to: '2026-02-01' };
 test.each([
   [{}, '/api/v1/EUR/2026-01-01..2026-02-01'],
   [{ base: 'a/b ä?' }, '/api/v1/a%2Fb%20%C3%A4%3F/2026-01-01..2026-02-01'],
-  [{ base: 'v1.0', from: '1.5' }, '/api/v1/v1.0/1%2E5..2026-02-01'],
   [{ symbols: ['EUR', 'GBP'] }, '/api/v1/EUR/2026-01-01..2026-02-01?symbols=EUR%2CGBP'],
   [{ places: [2, 4], amount: 1.5 }, '/api/v1/EUR/2026-01-01..2026-02-01?places=2&places=4&amount=1.5'],
   [{ amount: undefined }, '/api/v1/EUR/2026-01-01..2026-02-01'],

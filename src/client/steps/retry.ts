@@ -100,18 +100,23 @@ class Attempts {
 
   /** One attempt in a slot of the limit, whose end is reported to the limiter. */
   async #attempt(state: KeyState): Promise<ApiResponse> {
-    const { guard, send, ask, events, settings } = this.#parts;
+    const { guard, send, ask, events } = this.#parts;
+    const { time } = this.#parts.settings;
     const call = this.#call;
     if (guard !== undefined && this.#admittedBy !== state) {
       this.#admittedBy = state;
       await guard.admit(call, ask);
     }
     state.quota.requireLeft(call);
-    const slot = this.#slot();
-    const waiting = { state, time: settings.time, events, ask, refused: this.#refusal?.error };
+    const { signal, settings } = call;
+    const slot: AcquireOptions = {
+      ...{ signal, deadlineAt: () => call.deadlineAt, wait: settings.onLimit === 'wait', priority: settings.priority },
+      retryOf: this.#permit, // a call that is sent again keeps its place in the queue
+    };
+    const waiting = { state, time, events, ask, refused: this.#refusal?.error };
     const permit = state.limiter.tryAcquire(slot) ?? (await waitForSlot(call, slot, waiting));
     this.#permit = permit;
-    if (call.signal.aborted) permit.unused(); // the last caller aborted at the moment of the grant; `send` rejects
+    if (signal.aborted) permit.unused(); // the last caller aborted at the moment of the grant; `send` rejects
     try {
       state.quota.requireLeft(call); // another call may have been refused during the wait
       const response = await send(call, state);
@@ -123,14 +128,6 @@ class Attempts {
       if (error instanceof RateLimitError) this.#refusal = { error, reading };
       throw error;
     }
-  }
-
-  /** A call that is sent again passes its permit, and so keeps its place in the queue. */
-  #slot(): AcquireOptions {
-    const call = this.#call;
-    const { priority, onLimit } = call.settings;
-    const deadlineAt = () => call.deadlineAt;
-    return { signal: call.signal, deadlineAt, wait: onLimit === 'wait', priority, retryOf: this.#permit };
   }
 
   /** The error of a refusal, which can be about the quota; that of the abort if the call is aborted meanwhile. */
