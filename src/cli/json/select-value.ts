@@ -1,4 +1,4 @@
-import { isClosing, isOpening, members, type Range, stringValue, type Token, tokens, valueRange } from '../../json.ts';
+import { members, type Range, valueRange } from '../../json.ts';
 
 /** Names and list positions on the way to a value. */
 export type JsonPath = readonly string[];
@@ -72,7 +72,7 @@ function decodePointerSegment(segment: string): string {
 
 /** A scalar, an empty object or list, or one that is nested too deep for a path. */
 interface Leaf {
-  readonly path: readonly string[];
+  readonly path: JsonPath;
   /** Source text. */
   readonly lexeme: string;
 }
@@ -83,85 +83,27 @@ const DEEPEST_PATH = 32;
 const LONGEST_NAME = 200;
 
 /** The leaves of `text` in order, each with the names of its path; `nameItem` names the items of a list. */
-export function* leaves(text: string, nameItem: (index: number) => string = String): Generator<Leaf> {
-  const walk = new Walk(text, nameItem);
-  for (const token of tokens(text)) {
-    const lexeme = walk.step(token);
-    if (lexeme !== undefined) yield { path: walk.path(), lexeme };
-  }
+export function* leaves(text: string, nameItem: (index: string) => string = String): Generator<Leaf> {
+  const range = valueRange(text, 0);
+  if (range !== undefined) yield* leavesIn(text, { range, path: [], nameItem });
 }
 
-/** The name of the current member; `undefined` before the first one. */
-interface Frame {
-  readonly isList: boolean;
-  index: number;
-  name: string | undefined;
+interface Branch {
+  readonly range: Range;
+  readonly path: JsonPath;
+  readonly nameItem: (index: string) => string;
 }
 
-class Walk {
-  readonly #text: string;
-  readonly #nameItem: (index: number) => string;
-  readonly #frames: Frame[] = [];
-  #expectsName = false;
-  #hasJustOpened = false;
-  /** Start of the object or list that is too deep, and how many are open in it. */
-  #deep = { start: 0, open: 0 };
-
-  constructor(text: string, nameItem: (index: number) => string) {
-    this.#text = text;
-    this.#nameItem = nameItem;
+function* leavesIn(text: string, { range: { start, end }, path, nameItem }: Branch): Generator<Leaf> {
+  const isList = text.charAt(start) === '[';
+  let isLeaf = true;
+  for (const { name, range } of path.length < DEEPEST_PATH ? members(text, start) : []) {
+    isLeaf = false;
+    yield* leavesIn(text, { range, path: [...path, isList ? nameItem(name) : shortened(name)], nameItem });
   }
+  if (isLeaf) yield { path, lexeme: text.slice(start, end).replace(/^([{[])\s+(?=[}\]]$)/, '$1') };
+}
 
-  /** Reads the next token. Returns the text of a leaf if the token completes one. */
-  step(token: Token): string | undefined {
-    if (this.#deep.open > 0 || (isOpening(token) && this.#frames.length === DEEPEST_PATH)) return this.#skip(token);
-    const isEmpty = this.#hasJustOpened;
-    this.#hasJustOpened = isOpening(token);
-    if (this.#hasJustOpened) return this.#open(token);
-    if (isClosing(token)) return this.#close(token, isEmpty);
-    if (token.kind === ',') return this.#nextMember();
-    if (token.kind === ':') return undefined;
-    if (this.#expectsName) return this.#enter(token);
-    return this.#text.slice(token.start, token.end);
-  }
-
-  #skip(token: Token): string | undefined {
-    this.#hasJustOpened = false;
-    if (this.#deep.open === 0) this.#deep.start = token.start;
-    if (isOpening(token)) this.#deep.open += 1;
-    if (isClosing(token)) this.#deep.open -= 1;
-    return this.#deep.open === 0 ? this.#text.slice(this.#deep.start, token.end) : undefined;
-  }
-
-  path(): readonly string[] {
-    return this.#frames.flatMap(({ isList, index, name }) =>
-      isList ? [this.#nameItem(index)] : name === undefined ? [] : [name],
-    );
-  }
-
-  #open({ kind }: Token): undefined {
-    this.#frames.push({ isList: kind === '[', index: 0, name: undefined });
-    this.#expectsName = kind === '{';
-  }
-
-  #close({ kind }: Token, isEmpty: boolean): string | undefined {
-    this.#frames.pop();
-    this.#expectsName = false;
-    if (!isEmpty) return undefined;
-    return kind === '}' ? '{}' : '[]';
-  }
-
-  #nextMember(): undefined {
-    const frame = this.#frames.at(-1);
-    if (frame === undefined) return;
-    frame.index += 1;
-    this.#expectsName = !frame.isList;
-  }
-
-  #enter({ start, end }: Token): undefined {
-    const frame = this.#frames.at(-1);
-    const name = stringValue(this.#text.slice(start, end));
-    if (frame !== undefined) frame.name = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
-    this.#expectsName = false;
-  }
+function shortened(name: string): string {
+  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
 }

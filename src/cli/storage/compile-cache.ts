@@ -4,15 +4,12 @@ import { dirname, join } from 'node:path';
 import type { Env } from '../io.ts';
 import { cacheFolder, pathIn } from './folders.ts';
 
-/** Each version of Node.js has a folder of its own. */
-const MOST_VERSIONS = 3;
-/** Each place where fxrates is installed, such as a project, adds about five files. */
-const MOST_FILES = 60;
+/** Each version of Node.js, and each place where fxrates is installed, such as a project, adds about a hundred files. */
+const MOST_FILES = 1_000;
 
 /** `compileCache` of `node:module`, as far as this version of Node.js has it (22.1 and later). */
 interface CompileCache {
   readonly enableCompileCache?: (folder: string) => unknown;
-  readonly getCompileCacheDir?: () => string | undefined;
 }
 
 /**
@@ -26,8 +23,8 @@ export function useCompileCache(env: Env, node: CompileCache = module as Compile
   try {
     // Not `recursive`, which never returns for a path below `/proc`, and creates a home folder that is not there.
     for (const path of [dirname(parent), parent]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
+    if (existsSync(folder) && readdirSync(folder, { recursive: true }).length > MOST_FILES) clearCompileCache(env);
     node.enableCompileCache(folder);
-    limitFolder(folder, node.getCompileCacheDir?.());
   } catch {
     // The cache is not worth an error.
   }
@@ -52,17 +49,4 @@ export function compileCacheSize(env: Env): { readonly files: number; readonly b
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const bytes = entries.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
   return { files: bytes.length, bytes: bytes.reduce((sum, size) => sum + size, 0) };
-}
-
-/** Removes the versions that were not used for longest, and all files of this one if they are too many. */
-function limitFolder(folder: string, current: string | undefined): void {
-  const versions = readdirSync(folder).map((name) => join(folder, name));
-  if (versions.length > MOST_VERSIONS) {
-    const others = versions.filter((path) => path !== current).map((path) => ({ path, at: statSync(path).mtimeMs }));
-    others.sort((one, other) => other.at - one.at);
-    for (const { path } of others.slice(MOST_VERSIONS - 1)) rmSync(path, { recursive: true, force: true });
-  }
-  if (current === undefined || !existsSync(current)) return;
-  const files = readdirSync(current);
-  if (files.length > MOST_FILES) for (const name of files) rmSync(join(current, name), { force: true });
 }

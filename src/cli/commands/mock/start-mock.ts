@@ -17,7 +17,7 @@ import { CliError, changedCommand, systemReason, usageError } from '../../errors
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { readLimited } from '../../io.ts';
 import { MOST_FIXTURE_BYTES } from '../../storage/fixture-file.ts';
-import { jsonTextOf } from '../../storage/json-file.ts';
+import { parseJsonFile } from '../../storage/json-file.ts';
 import type { Screen } from '../../terminal/screen.ts';
 
 /** Options of `fxrates mock`, as parsed. */
@@ -281,7 +281,7 @@ async function readRecorded(path: string): Promise<string> {
 
 async function readJson(path: string, expected: string): Promise<string> {
   const bytes = await readBytes(path, expected);
-  const json = jsonTextOf(bytes);
+  const json = parseJsonFile(bytes);
   if ('problem' in json) throw unusable(path, json.problem);
   return json.text.trim();
 }
