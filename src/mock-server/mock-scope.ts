@@ -20,7 +20,7 @@ import type { RequestFilter } from './journal/request-filter.ts';
 import { checkedInput } from './matching/checked-input.ts';
 import { createChild, type MockCore } from './mock-core.ts';
 import { MockServerError } from './mock-server-error.ts';
-import { type Accounts, createAccounts } from './service/accounts.ts';
+import { type Accounts, createAccounts, createOutbox, type Outbox } from './service/accounts.ts';
 import { type CreatedKey, createKeys, createKeyWithAccount, type Keys, newKey } from './service/keys.ts';
 import { checkedSetup, type Setup, type SetupResult } from './setup.ts';
 import { copiedState, restoreSnapshot, type Snapshot, takeSnapshot } from './state/snapshot.ts';
@@ -47,6 +47,8 @@ export class MockScope {
   readonly accounts: Accounts;
   /** API keys of the emulated service. */
   readonly keys: Keys;
+  /** The confirmation e-mails of new accounts. The mock sends no real e-mail. */
+  readonly outbox: Outbox;
   /** The clock of the mock. Rate windows, quota periods and faults use it. */
   readonly clock: MockClock;
   /** Switches for undocumented behaviour. */
@@ -67,6 +69,7 @@ export class MockScope {
     this.fetch = createFetch(baseUrl, createHandler(core));
     this.accounts = createAccounts(core);
     this.keys = createKeys(core);
+    this.outbox = createOutbox(core);
     this.clock = createMockClock(core.clock, core);
     this.behaviour = createMockBehaviour(core);
     this.journal = createMockJournal(core.journal);

@@ -10,7 +10,7 @@ test.skipIf(!hasChromium)('the control panel shows every field as text, also HTM
   mock.accounts.create({ email: `${NASTY}@x` });
   mock.faults.add({ kind: 'status', status: 503, body: NASTY, match: { path: `/${NASTY}` } });
   await fetch(`${url}/${encodeURIComponent(NASTY)}?base=${encodeURIComponent(NASTY)}`);
-  expect(mock.accounts.list()[0]?.email).toContain('<script>');
+  expect(mock.outbox.list()[0]?.to).toContain('<script>');
   await using browser = await openBrowser();
   const { page } = browser;
   const alerts: string[] = [];

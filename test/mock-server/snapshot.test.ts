@@ -257,6 +257,7 @@ test.each([[undefined], [null], [{}], [{ version: 2 }], ['text']])('%j is refuse
 });
 
 const [KEY, ACCOUNT] = [{ id: 'key_1', accountId: 'account_1' }, { id: 'account_1' }];
+const MAIL = { accountId: 'account_1', to: 'a@b.test', token: 'x', sentAt: 0, isUsed: false };
 
 test.each<[string, object]>([
   ['version', { version: 2 }],
@@ -269,6 +270,7 @@ test.each<[string, object]>([
   ['lastKey', { lastKey: -1 }],
   ['lastKey', { lastKey: 0 }],
   ['lastAccount', { lastAccount: 0 }],
+  ['lastMail', { mails: [{ ...MAIL, id: 'mail_1' }] }],
   ['stubs.0.id', { stubs: [{}] }],
   ['faults.0.settings', { faults: [{ kind: 'hang' }] }],
   ['random', { random: [1, 2] }],

@@ -68,7 +68,7 @@ function sendable(name: string, value: unknown): unknown {
 }
 
 /** Other results have no dates, but can have names of the user, such as those of parameters. */
-const HAS_DATES = /^\/(?:accounts|keys)\b/;
+const HAS_DATES = /^\/(?:accounts|keys|outbox)\b/;
 
 /** JSON has no dates. In these results, the names of dates end in `At`, such as `createdAt`. */
 function withDates(name: string, value: unknown): unknown {

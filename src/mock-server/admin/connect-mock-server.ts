@@ -14,7 +14,7 @@ import {
 import type { RequestFilter } from '../journal/request-filter.ts';
 import type { MockScope } from '../mock-scope.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
-import type { Accounts } from '../service/accounts.ts';
+import type { Accounts, Outbox } from '../service/accounts.ts';
 import type { Keys } from '../service/keys.ts';
 import type { Space, SpaceOptions } from '../spaces.ts';
 import type { LatestData, LatestOptions } from '../stubs/mock-latest.ts';
@@ -90,6 +90,8 @@ export interface RemoteScope
   readonly accounts: Remote<Accounts>;
   /** API keys of the emulated service. */
   readonly keys: Remote<Keys>;
+  /** The confirmation e-mails of new accounts. */
+  readonly outbox: Remote<Outbox>;
   /** Faults: failures that the test defines. */
   readonly faults: Remote<MockFaults>;
   /** Stubs: responses that the test defines. */

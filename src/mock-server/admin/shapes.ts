@@ -44,6 +44,14 @@ export const keySummary = z.object({
   month: z.object({ limit: z.number().nullable(), used: count, startedAt: z.number(), resetsAt: z.number() }),
 });
 
+export const mail = z.object({
+  id: z.string(),
+  accountId: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  sentAt: dateTime,
+});
+
 export const clockState = z.object({
   mode: z.enum(['real', 'virtual']),
   frozen: z.boolean().describe('Whether the clock is frozen.'),

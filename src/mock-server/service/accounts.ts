@@ -6,6 +6,7 @@ import { unknownId } from '../mock-server-error.ts';
 import {
   type AccountRecord,
   type KeyRecord,
+  type MailRecord,
   planName,
   type ServiceContext,
   type ServiceState,
@@ -44,7 +45,7 @@ export type CreateAccountOptions = Readonly<z.input<typeof accountOptions>>;
 /** Creates and changes accounts. */
 export interface Accounts {
   /**
-   * Creates an account whose e-mail address is not confirmed. The mock sends no e-mail.
+   * Creates an account whose e-mail address is not confirmed, and sends a confirmation e-mail to it.
    * @throws MockServerError with code `invalid_option`, for an unknown plan or an invalid address.
    * @example mock.accounts.create({ email: 'ada@example.test', plan: 'developer' })
    */
@@ -54,6 +55,11 @@ export interface Accounts {
    * @throws MockServerError with code `not_found`.
    */
   confirm(accountId: string): Account;
+  /**
+   * Sends the confirmation e-mail again.
+   * @throws MockServerError with code `not_found`.
+   */
+  sendConfirmation(accountId: string): Mail;
   /**
    * Returns an account.
    * @throws MockServerError with code `not_found`.
@@ -74,13 +80,16 @@ export function createAccounts(context: ServiceContext): Accounts {
     create(options = {}) {
       const description = { place: '', what: 'an option of accounts.create()' };
       const { email, plan = 'free' } = checkedInput(accountOptions, options, description);
-      return view(addAccount(context, { email, plan, isConfirmed: false }));
+      const account = addAccount(context, { email, plan, isConfirmed: false });
+      sendConfirmation(context, account);
+      return view(account);
     },
     confirm(accountId) {
       const account = findAccount(state, accountId);
       account.isConfirmed = true;
       return view(account);
     },
+    sendConfirmation: (accountId) => sendConfirmation(context, findAccount(state, accountId)),
     get: (accountId) => view(findAccount(state, accountId)),
     setPlan(accountId, plan) {
       checkedInput(newPlan, { plan }, { place: '', what: 'an argument of setPlan()' });
@@ -95,7 +104,7 @@ export function createAccounts(context: ServiceContext): Accounts {
 /** The plan of `mock.accounts.setPlan()`. */
 export const newPlan = z.strictObject({ plan: planName });
 
-/** Adds an account to the state. */
+/** Adds an account to the state. It sends no e-mail. */
 export function addAccount(
   { state, now }: ServiceContext,
   { email, plan, isConfirmed }: CreateAccountOptions & Pick<AccountRecord, 'plan' | 'isConfirmed'>,
@@ -151,4 +160,51 @@ export function keysAboveCap(account: AccountRecord, behaviour: Switches): reado
   const cap = maxActiveKeys(account, behaviour);
   if (cap === null || account.activeKeys <= cap) return [];
   return account.keys.filter((key) => key.revokedAt === undefined).slice(cap);
+}
+
+/** A confirmation e-mail. The mock sends no real e-mail. */
+export interface Mail {
+  /** Id of the e-mail, for example `mail_1`. */
+  readonly id: string;
+  /** Id of the account whose address `mock.accounts.confirm()` confirms. */
+  readonly accountId: string;
+  /** Address of the recipient. */
+  readonly to: string;
+  /** Subject line. */
+  readonly subject: string;
+  /** Time of sending, by the mock's clock. */
+  readonly sentAt: Date;
+}
+
+/** The confirmation e-mails of new accounts. */
+export interface Outbox {
+  /** Returns the e-mails, oldest first; with `to`, only those to one address. */
+  list(options?: { readonly to?: string | undefined }): readonly Mail[];
+  /** Deletes all e-mails. */
+  clear(): void;
+}
+
+export function createOutbox({ state }: ServiceContext): Outbox {
+  return {
+    list: ({ to } = {}) => state.mails.filter((mail) => to === undefined || mail.to === to).map(mailView),
+    clear() {
+      state.mails = [];
+    },
+  };
+}
+
+/** Adds the e-mail that asks the owner of an account to confirm its address. */
+function sendConfirmation({ state, now }: ServiceContext, { id, email }: AccountRecord): Mail {
+  state.lastMail += 1;
+  const mail = { id: `mail_${state.lastMail}`, accountId: id, to: email, sentAt: now() };
+  state.mails.push(mail);
+  if (state.mails.length > MOST_MAILS) state.mails.shift();
+  return mailView(mail);
+}
+
+/** More than a test needs. Limits the memory of a mock that runs for weeks. */
+const MOST_MAILS = 1000;
+
+function mailView({ sentAt, ...mail }: MailRecord): Mail {
+  return { ...mail, subject: 'Confirm your e-mail address', sentAt: new Date(sentAt) };
 }

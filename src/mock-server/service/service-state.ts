@@ -45,11 +45,16 @@ export const savedKey = z.strictObject({
   retryAt: savedTime,
 });
 
+/** Snapshots of earlier versions also have the token of a link. */
+export const savedMail = z.object({ id: text, accountId: text, to: text, sentAt: savedTime });
+
 export const counters = z.object({
   /** Number of the newest account. */
   lastAccount: count,
   /** Number of the newest key. */
   lastKey: count,
+  /** Number of the newest e-mail. */
+  lastMail: count,
   /** Number of the newest fault. */
   lastFault: count,
   /** Number of the newest space. */
@@ -79,6 +84,9 @@ export interface KeyRecord extends Pick<z.output<typeof savedKey>, KeyFields> {
   quotaEndpointWindow: RateWindow | undefined;
 }
 
+/** A confirmation e-mail in the state of the service. */
+export type MailRecord = Readonly<z.output<typeof savedMail>>;
+
 /** The state of one emulated service. */
 export interface ServiceState extends z.output<typeof counters> {
   readonly accounts: Map<string, AccountRecord>;
@@ -87,6 +95,8 @@ export interface ServiceState extends z.output<typeof counters> {
   /** Determines the invented rates and the start of `random`. */
   seed: number;
   random: Random;
+  /** Oldest first. */
+  mails: MailRecord[];
   /** In the order they were added. */
   faults: readonly FaultRecord[];
   /** Of those that match a request, the last one applies. */
@@ -111,6 +121,8 @@ export function emptyState(seed: number): ServiceState {
     random,
     lastAccount: 0,
     lastKey: 0,
+    mails: [],
+    lastMail: 0,
     faults: [],
     lastFault: 0,
     lastSpace: 0,

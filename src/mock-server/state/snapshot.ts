@@ -15,6 +15,7 @@ import {
   type ServiceState,
   savedAccount,
   savedKey,
+  savedMail,
   savedTime,
 } from '../service/service-state.ts';
 import { type SavedStub, type StubRecord, savedStub } from '../stubs/stub-schemas.ts';
@@ -48,6 +49,8 @@ export const snapshotSchema = z.strictObject({
   accounts: z.array(savedAccount),
   /** The keys, without their secrets, and their usage. */
   keys: z.array(savedKey),
+  /** The confirmation e-mails. */
+  mails: z.array(savedMail),
   faults: z.array(savedFault),
   stubs: z.array(savedStub).default([]),
 });
@@ -88,6 +91,7 @@ export function takeSnapshot({ state, behaviour, clock }: SavedContext): Snapsho
     ...counters.parse(state),
     accounts: Array.from(state.accounts.values(), ({ keys: _, activeKeys: __, ...account }) => account),
     keys: Array.from(state.keys.values(), saveKey),
+    mails: structuredClone(state.mails),
     faults: state.faults.map((fault) =>
       structuredClone({ ...fault, matchedByKey: Object.fromEntries(fault.matchedByKey) }),
     ),
@@ -97,13 +101,14 @@ export function takeSnapshot({ state, behaviour, clock }: SavedContext): Snapsho
 
 /** A new state that equals the one the snapshot was taken of. The snapshot was checked. */
 export function restoredState(snapshot: Snapshot): ServiceState {
-  const { seed, random, accounts, keys, faults, stubs = [], behaviour } = snapshot;
+  const { seed, random, accounts, keys, mails, faults, stubs = [], behaviour } = snapshot;
   const state: ServiceState = {
     accounts: new Map(accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 }])),
     keys: new Map(),
     keysByHash: new Map(),
     seed,
     random: randomFrom(random),
+    mails: structuredClone(mails).slice(),
     faults: faults.map((fault) => ({ ...fault, matchedByKey: new Map(Object.entries(fault.matchedByKey)) })),
     stubs: structuredClone(stubs).slice(),
     ...counters.parse(snapshot),
@@ -211,7 +216,7 @@ export function checkedSnapshot(snapshot: unknown, behaviour = new Behaviour({},
 }
 
 /** Ids and keys are unique. A counter below the number of an id would create a second record with that id. */
-function checkIds({ accounts, keys, ...last }: Snapshot): void {
+function checkIds({ accounts, keys, mails, ...last }: Snapshot): void {
   checkUnique(
     'keys.hash',
     keys.map(({ hash }) => hash),
@@ -219,6 +224,7 @@ function checkIds({ accounts, keys, ...last }: Snapshot): void {
   for (const [counter, records] of [
     ['lastAccount', accounts],
     ['lastKey', keys],
+    ['lastMail', mails],
   ] as const) {
     checkUnique(
       `${counter.slice(4).toLowerCase()}s.id`,

@@ -19,12 +19,14 @@ async function serving(options: MockServerOptions = {}) {
 
 const KEY = /fx_live_[0-9a-f]{48}/;
 
-test('signs up, confirms the e-mail address, and creates a key that is shown once', async () => {
+test('signs up, confirms by e-mail, and creates a key that is shown once', async () => {
   await using it = await serving();
 
   const account = await it.admin('POST', '/accounts', { email: 'ada@example.test', plan: 'developer' });
   expect(account.body).toMatchObject({ id: 'account_1', confirmed: false });
-  expect((await it.admin('POST', '/accounts/account_1/confirm')).body.confirmed).toBe(true);
+  const [mail] = (await it.admin('GET', '/outbox?to=ada@example.test')).body;
+  expect(mail).toMatchObject({ accountId: 'account_1', subject: 'Confirm your e-mail address' });
+  expect((await it.admin('POST', `/accounts/${mail.accountId}/confirm`)).body.confirmed).toBe(true);
 
   const created = await it.admin('POST', '/accounts/account_1/keys');
   const { key, id } = created.body;

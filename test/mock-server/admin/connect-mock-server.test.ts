@@ -151,6 +151,20 @@ test('each route of a method calls a method of the mock, and the remote mock has
   }
 });
 
+test('lists the confirmation e-mails of accounts', async () => {
+  await using it = await connected();
+  const { id } = await it.remote.accounts.create({ email: 'ada@example.test' });
+  await it.remote.accounts.sendConfirmation(id);
+
+  const mails = await it.remote.outbox.list({ to: 'ada@example.test' });
+
+  expect(mails).toEqual(it.mock.outbox.list());
+  expect(await it.remote.outbox.list({ to: 'bob@example.test' })).toEqual([]);
+  expect(mails.map((mail) => mail.accountId)).toEqual([id, id]);
+  await it.remote.outbox.clear();
+  expect(it.mock.outbox.list()).toEqual([]);
+});
+
 test('rejects an invalid URL and a missing token', async () => {
   await using it = await connected();
   expect(() => connectMockServer('nowhere')).toThrow(/token is missing|url is/);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { accountOptions, newPlan } from '../../service/accounts.ts';
 import { keyFilter, keyUsage, newKey } from '../../service/keys.ts';
 import { method } from '../route.ts';
-import { account, createdKey, keySummary } from '../shapes.ts';
+import { account, createdKey, keySummary, mail } from '../shapes.ts';
 
 export const accountRoutes = [
   method('GET /accounts', 'accounts.list', {
@@ -12,7 +12,7 @@ export const accountRoutes = [
   }),
   method('POST /accounts', 'accounts.create', {
     tag: 'accounts',
-    summary: 'Create an account whose e-mail address is not confirmed',
+    summary: 'Create an account and send a confirmation e-mail to its address',
     takes: ['body'],
     body: accountOptions,
     response: account,
@@ -25,9 +25,15 @@ export const accountRoutes = [
   }),
   method('POST /accounts/{accountId}/confirm', 'accounts.confirm', {
     tag: 'accounts',
-    summary: 'Confirm the e-mail address, as the link in an e-mail of the service does',
+    summary: 'Confirm the e-mail address, as the link in the e-mail does',
     takes: ['accountId'],
     response: account,
+  }),
+  method('POST /accounts/{accountId}/mails', 'accounts.sendConfirmation', {
+    tag: 'accounts',
+    summary: 'Send the confirmation e-mail again',
+    takes: ['accountId'],
+    response: mail,
   }),
   method('PUT /accounts/{accountId}/plan', 'accounts.setPlan', {
     tag: 'accounts',
@@ -75,4 +81,12 @@ export const accountRoutes = [
     body: keyUsage,
     response: keySummary,
   }),
+  method('GET /outbox', 'outbox.list', {
+    tag: 'outbox',
+    summary: 'List the confirmation e-mails',
+    takes: ['query'],
+    query: z.strictObject({ to: z.string().optional().describe('Only e-mails to this address.') }),
+    response: z.array(mail),
+  }),
+  method('DELETE /outbox', 'outbox.clear', { tag: 'outbox', summary: 'Delete all e-mails' }),
 ];
