@@ -2,10 +2,16 @@ import { nextTurn } from './clock/event-loop.ts';
 import { applyFaults } from './faults/apply-fault.ts';
 import type { StruckSettings } from './faults/fault-kinds.ts';
 import { selectFaults } from './faults/mock-faults.ts';
-import { type HandleRequest, type MockResponse, noResponse, type RequestSource } from './http/mock-message.ts';
+import {
+  type HandleRequest,
+  type MockResponse,
+  noResponse,
+  type RequestFacts,
+  type RequestSource,
+} from './http/mock-message.ts';
 import { type ParsedRequest, parseRequest, recordResponse, shortened } from './http/parse-request.ts';
-import { identified, respond } from './http/respond.ts';
-import { completed, errorResponse, internalError, isPreflight, withCorsHeaders } from './http/responses.ts';
+import { identified, isTooLarge, respond } from './http/respond.ts';
+import { completed, internalError, isPreflight, withCorsHeaders } from './http/responses.ts';
 import type { JournalEntry } from './journal/journal.ts';
 import { coreFor, type MockCore } from './mock-core.ts';
 
@@ -17,30 +23,26 @@ import { coreFor, type MockCore } from './mock-core.ts';
 export function createHandler(core: MockCore): HandleRequest {
   return (message, source) => {
     const request = parseRequest(message);
-    const exchange = { mock: coreFor(core, request), request, source };
+    const mock = coreFor(core, request);
+    const exchange = { mock, request, source };
     try {
-      const response = respondAtOnce(exchange);
-      return response === undefined
-        ? handleWithFaults(exchange).catch((error: unknown) => sendFailure(exchange, error))
-        : send(exchange, response);
+      if (mock.state.faults.length === 0 && mock.overrides.isEmpty) return send(exchange, respond(mock, request));
+      return handleWithFaults(exchange).catch((error: unknown) => sendFailure(exchange, error));
     } catch (error) {
       return sendFailure(exchange, error);
     }
   };
 }
 
-/** The response without faults and handlers of `mock.use()`; `undefined` if there are some. */
-function respondAtOnce(exchange: Exchange): MockResponse | undefined {
-  const { mock, request } = exchange;
-  if (mock.state.faults.length > 0 || !mock.overrides.isEmpty) return undefined;
-  return isTooLarge(request) ? refused(exchange, TOO_LARGE) : respond(mock, request);
-}
-
 /** Reports what is wrong with the setup of the test: a fault that msw cannot reproduce. */
 function sendFailure(exchange: Exchange, error: unknown): MockResponse | Promise<MockResponse> {
   // msw would send a response of its own, with a stack.
   if (exchange.source.adapter !== 'msw') throw error;
-  return send(exchange, refused(exchange, internalError(error)));
+  return send(exchange, failed(exchange, error));
+}
+
+function failed({ mock, request }: Exchange, error: unknown): MockResponse {
+  return completed(internalError(error), request.recorded.method, mock.now());
 }
 
 interface Exchange {
@@ -53,14 +55,14 @@ async function handleWithFaults(exchange: Exchange): Promise<MockResponse> {
   const { mock, request, source } = exchange;
   const strike = (point: 'before' | 'after', response?: MockResponse) =>
     // A preflight has no part in a test's count of requests.
-    isPreflight(request.message) && isReadableByAll(mock)
+    isPreflight(request.message) && mock.behaviour.values.cors === 'any-origin'
       ? []
       : selectFaults(mock.state, { request: identified(request, mock), adapter: source.adapter, response }, point);
   const before = strike('before');
   const hasWaited = await waitForLatency(exchange, before);
   const isOver = !hasWaited || before.some(({ kind }) => kind !== 'latency');
   const response = isOver
-    ? identifiedResponse(exchange, noResponse(hasWaited ? '' : 'the client disconnected before the response'))
+    ? noResponse(hasWaited ? '' : 'the client disconnected before the response')
     : await respondWithHandlers(exchange);
   const struck = [...before, ...(isOver ? [] : strike('after', response))];
   const method = request.recorded.method;
@@ -78,44 +80,15 @@ async function waitForLatency({ mock, source }: Exchange, struck: readonly Struc
 /** Calls the handlers of `mock.use()`, and the emulated service if none of them responds. */
 async function respondWithHandlers(exchange: Exchange): Promise<MockResponse> {
   const { mock, request } = exchange;
-  if (isTooLarge(request)) return refused(exchange, TOO_LARGE);
-  if (mock.overrides.isEmpty) return respond(mock, request);
+  if (mock.overrides.isEmpty || isTooLarge(request)) return respond(mock, request);
   const release = mock.clock.hold();
   try {
-    const response = await mock.overrides.respond(request.message);
-    return response === undefined ? respond(mock, request) : identifiedResponse(exchange, response);
+    return (await mock.overrides.respond(request.message)) ?? respond(mock, request);
   } catch (error) {
-    return refused(exchange, internalError(error));
+    return failed(exchange, error);
   } finally {
     release();
   }
-}
-
-function refused(exchange: Exchange, response: MockResponse): MockResponse {
-  return identifiedResponse(exchange, completed(response, exchange.request.recorded.method, exchange.mock.now()));
-}
-
-/** The response to a request that does not reach the emulated service. */
-function identifiedResponse({ mock, request }: Exchange, response: MockResponse): MockResponse {
-  const { at, operation, keyId, keyTransport } = identified(request, mock);
-  return { ...response, facts: { at, operation, keyId, keyTransport } };
-}
-
-/** No operation accepts a body; handlers of `mock.use()` may read one. */
-export const MAX_REQUEST_BODY_BYTES = 1024 * 1024;
-
-function isTooLarge({ message: { body } }: ParsedRequest): boolean {
-  return body !== undefined && body.byteLength > MAX_REQUEST_BODY_BYTES;
-}
-
-const TOO_LARGE = errorResponse({
-  status: 413,
-  code: 'content_too_large',
-  message: `The body is larger than ${MAX_REQUEST_BODY_BYTES} bytes.`,
-});
-
-function isReadableByAll({ behaviour }: MockCore): boolean {
-  return behaviour.values.cors === 'any-origin';
 }
 
 /** Writes the journal, waits for the delays of the response, and returns it to the adapter. */
@@ -125,7 +98,8 @@ function send(
   struck: readonly StruckSettings[] = [],
 ): MockResponse | Promise<MockResponse> {
   const { mock, request } = exchange;
-  const response = isReadableByAll(mock) && decided.status !== 0 ? withCorsHeaders(decided) : decided;
+  const isReadableByAll = mock.behaviour.values.cors === 'any-origin' && decided.status !== 0;
+  const response = isReadableByAll ? withCorsHeaders(decided) : decided;
   const entry = entryOf(mock, request, { response, struck });
   mock.journal.add(entry);
   if (response.delivery === undefined && !response.delayMs) return arrived(exchange, response, entry);
@@ -159,16 +133,20 @@ const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, r
  * a test can wait for the request before it advances the clock.
  */
 function entryOf(
-  { journal, now }: MockCore,
-  { recorded }: ParsedRequest,
+  mock: MockCore,
+  request: ParsedRequest,
   { response, struck }: { readonly response: MockResponse; readonly struck: readonly StruckSettings[] },
 ): JournalEntry {
-  const { facts = {}, delivery, delayMs } = response;
+  const { journal } = mock;
+  const { recorded } = request;
+  const { delivery, delayMs } = response;
+  // The service has identified the requests that it has read.
+  const facts: RequestFacts = response.facts ?? identified(request, mock);
   const isSent = delivery?.sendsHead !== false && delayMs !== Number.POSITIVE_INFINITY;
   return {
     number: journal.last + 1,
     space: journal.space,
-    at: facts.at ?? now(),
+    at: facts.at ?? mock.now(),
     method: recorded.method,
     path: recorded.path,
     query: recorded.query,
@@ -197,7 +175,7 @@ function entryOf(
 function arrived({ mock, source }: Exchange, response: MockResponse, { keyId = '', at }: JournalEntry): MockResponse {
   const { headers, delivery } = response;
   const value = headers['retry-after'];
-  if (value === undefined || delivery?.sendsHead === false || !/^\d+(?:\.\d+)?$/.test(value)) return response;
+  if (typeof value !== 'string' || delivery?.sendsHead === false || !/^\d+(?:\.\d+)?$/.test(value)) return response;
   const { state, behaviour } = mock;
   const key = state.keys.get(keyId);
   const asksMs = behaviour.values.retryAfterUnit === 'seconds' ? Math.round(Number(value) * 1000) : Number(value);

@@ -8,7 +8,7 @@ import { SocketUse } from './clock/virtual-clock.ts';
 import { ResponseDelays } from './delay.ts';
 import type { ParsedRequest } from './http/parse-request.ts';
 import { createAssumptionCheck, createRouter, type EmulatedService } from './http/respond.ts';
-import { quotaResponder } from './http/responders.ts';
+import { quotaResponse } from './http/responses.ts';
 import { Journal, type PatternOf } from './journal/journal.ts';
 import type { CheckedMockOptions } from './mock-options.ts';
 import { within } from './mock-server-error.ts';
@@ -49,7 +49,7 @@ export function createCore(options: CheckedMockOptions): MockCore {
     clock: createClock(options.clock, sockets),
     sockets,
     adapters: new ActiveAdapters(),
-    responders: { latest: createLatestResponder(), quota: quotaResponder },
+    responders: { latest: createLatestResponder(), quota: quotaResponse },
     emptyState: () => emptyState(options.seed),
     initial: { ...options.setup, behaviour: undefined },
   });

@@ -48,6 +48,18 @@ export function recordedHeaders(headers: Readonly<Record<string, string | undefi
   return shown;
 }
 
+/** Values without the keys in them. Most have none, so that the entry of the journal shares them with the response. */
+export function recordedValues(values: RecordedValues): RecordedValues {
+  const all = Object.values(values).join('\n');
+  if (redactKeys(all) === all) return values;
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? redactKeys(value) : value.map(redactKeys),
+    ]),
+  );
+}
+
 /** A header without the key in it. `name` is in lower case. */
 export function recordedHeader(name: string, value: string): string {
   return recordedHeaders({ [name]: value })[name] ?? value;

@@ -4,8 +4,8 @@ import { Behaviour, type BehaviourOptions } from '../../src/mock-server/behaviou
 import type { DrivenClock } from '../../src/mock-server/clock/clock.ts';
 import { createHandler } from '../../src/mock-server/handle.ts';
 import type { MockResponse } from '../../src/mock-server/http/mock-message.ts';
-import { createRouter } from '../../src/mock-server/http/respond.ts';
-import { quotaResponder, type Responder } from '../../src/mock-server/http/responders.ts';
+import { createRouter, type Responder } from '../../src/mock-server/http/respond.ts';
+import { quotaResponse } from '../../src/mock-server/http/responses.ts';
 import { createChild, createCore } from '../../src/mock-server/mock-core.ts';
 import { checkOptions } from '../../src/mock-server/mock-options.ts';
 import { createLatestResponder } from '../../src/mock-server/rates/latest.ts';
@@ -32,7 +32,7 @@ export class MockCore {
   readonly #handle;
 
   constructor(options: MockCoreOptions = {}) {
-    const builtIn = { latest: createLatestResponder(), quota: quotaResponder };
+    const builtIn = { latest: createLatestResponder(), quota: quotaResponse };
     this.responders = { ...builtIn, ...options.responders };
     this.now = options.now ?? Date.UTC(2026, 0, 15);
     const defaults = checkOptions({});

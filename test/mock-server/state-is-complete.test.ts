@@ -85,7 +85,7 @@ const DERIVED = {
   'http/responses.ts': ['STATUSES_WITHOUT_BODY'],
   'panel/browser/journal-entries.ts': ['LEFT_OUT'],
   'panel/panel-files.ts': ['bundled'],
-  'rates/latest.ts': ['#responses', '#snapshots', '#last'],
+  'rates/latest.ts': ['snapshots'],
 };
 
 /** State of a current request, wait, connection or server, or of the code that controls the mock. */
@@ -93,7 +93,6 @@ const OF_THE_MOMENT = {
   'adapters/node-server.ts': ['pending'],
   'adapters/tls-server.ts': ['connections'],
   'http/respond.ts': ['warned'],
-  'behaviour/behaviour.ts': ['used'],
   'handle.ts': ['entry'],
   'clock/real-clock.ts': ['#stopTimer', '#setTimeout', '#target'],
   'clock/timer-queue.ts': ['#heap', '#added'],

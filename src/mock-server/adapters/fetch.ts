@@ -1,13 +1,13 @@
 import {
   type Delivery,
   type HandleRequest,
-  headersWithCookies,
   type MockRequest,
   type MockResponse,
   piecesOf,
   type RequestSource,
 } from '../http/mock-message.ts';
 import { reasonPhrase } from '../http/responses.ts';
+import { valuePairs } from '../journal/journal.ts';
 
 /** The type of the global `fetch` function. */
 export type Fetch = typeof globalThis.fetch;
@@ -17,85 +17,40 @@ export type Fetch = typeof globalThis.fetch;
  * them with `redirect: 'error'`; it does not follow them.
  */
 export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetch {
-  const send = async ({ url, signal, redirect, read }: FetchCall): Promise<MockResponse> => {
-    if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
-    const request = read();
-    const source: RequestSource = { adapter: 'fetch', getSignal: () => signal };
-    const handled =
-      request instanceof Promise
-        ? request.then((ready) => handleRequest(ready, source))
-        : handleRequest(request, source);
-    const received = await untilAborted(handled, signal);
-    if (received.delivery?.sendsHead === false) throw brokenFetch(received.delivery.ending);
-    if (redirect === 'error' && REDIRECTS.includes(received.status)) throw unexpectedRedirect();
-    return received;
-  };
   return async (input, init) => {
-    const call = isSimple(input, init) ? simpleCall(input, init) : anyCall(new Request(input, init));
-    call.signal?.throwIfAborted();
-    return Object.defineProperties(toResponse(await send(call), call.signal), { url: { value: call.url.href } });
-  };
-}
-
-type FetchInput = Parameters<Fetch>[0];
-
-interface FetchCall {
-  readonly url: URL;
-  readonly signal: AbortSignal | undefined;
-  readonly redirect: RequestInit['redirect'];
-  readonly read: () => MockRequest | Promise<MockRequest>;
-}
-
-function isSimple(input: FetchInput, init: RequestInit = {}): input is string | URL {
-  const { method = 'GET', body } = init;
-  return !(input instanceof Request) && /^(?:GET|HEAD|OPTIONS)$/i.test(method) && (body === undefined || body === null);
-}
-
-/** Most calls need no `Request`, which takes time to create. */
-function simpleCall(input: string | URL, init: RequestInit = {}): FetchCall {
-  const { method = 'GET', headers, signal, redirect } = init;
-  const url = new URL(input);
-  return {
-    url,
-    signal: signal ?? undefined,
-    redirect,
-    read: () => ({
-      method: method.toUpperCase(),
-      target: url.pathname + url.search,
-      headers: Object.fromEntries(new Headers(headers)),
-    }),
-  };
-}
-
-function anyCall(request: Request): FetchCall {
-  const { url, signal, redirect } = request;
-  return { url: new URL(url), signal, redirect, read: () => fromRequest(request) };
-}
-
-async function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  // A synchronous response also arrives after the call has returned, as from a network. The call can be aborted until then.
-  if (!(work instanceof Promise) || signal === undefined) {
-    const value = await work;
+    // A Request would keep a listener on the signal.
+    const { signal = input instanceof Request ? input.signal : undefined, ...rest } = init ?? {};
+    const request = new Request(input, rest);
     signal?.throwIfAborted();
-    return value;
-  }
-  return await new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
+    const url = new URL(request.url);
+    if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
+    const source: RequestSource = { adapter: 'fetch', getSignal: () => signal ?? undefined };
+    const message = request.body === null ? headOf(request) : await fromRequest(request);
+    const response = await untilAborted(handleRequest(message, source), signal);
+    checkReceived(response, request);
+    return Object.defineProperties(toResponse(response, signal), { url: { value: url.href } });
+  };
+}
+
+/** Throws the error of fetch if no response arrives, or if it is a redirect and redirects are errors. */
+function checkReceived({ status, delivery }: MockResponse, { redirect }: Request): void {
+  if (delivery?.sendsHead === false) throw new TypeError('fetch failed', { cause: brokenConnection(delivery.ending) });
+  if (redirect !== 'error' || !REDIRECTS.includes(status)) return;
+  throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') });
 }
 
 /** Fetch standard, redirect status. */
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-function unexpectedRedirect(): TypeError {
-  return new TypeError('fetch failed', { cause: new Error('unexpected redirect') });
-}
-
-/** The error of fetch if no response arrives. */
-function brokenFetch(ending: Delivery['ending']): TypeError {
-  return new TypeError('fetch failed', { cause: brokenConnection(ending) });
+/** A synchronous response also arrives after the call has returned, as from a network. The call can be aborted until then. */
+function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSignal | null | undefined): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => signal?.removeEventListener('abort', abort));
+  });
 }
 
 /** The error of fetch, with the cause of the system. Names only the origin: the rest of the URL may contain a key. */
@@ -118,22 +73,23 @@ export function toRequest({ method, target, headers, body }: MockRequest, origin
 
 /** Converts a WHATWG Request, and reads its body. */
 export async function fromRequest(request: Request): Promise<MockRequest> {
-  const { pathname, search } = new URL(request.url);
-  const head = { method: request.method, target: pathname + search, headers: Object.fromEntries(request.headers) };
-  return request.body === null ? head : { ...head, body: new Uint8Array(await request.arrayBuffer()) };
+  const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
+  return { ...headOf(request), ...(body === undefined ? {} : { body }) };
+}
+
+function headOf({ url, method, headers }: Request): MockRequest {
+  const { pathname, search } = new URL(url);
+  return { method, target: pathname + search, headers: Object.fromEntries(headers) };
 }
 
 /** Converts a response to a WHATWG Response. `signal` ends a body that is sent slowly. */
-export function toResponse(response: MockResponse, signal?: AbortSignal): Response {
-  const { status, body, delivery } = response;
-  const headers = Object.entries(headersWithCookies(response)).flatMap(([name, values]) =>
-    [values].flat().map((value): [string, string] => [name, value]),
-  );
-  const content = delivery === undefined ? streamOf(body) : bodyStream(response, delivery, signal);
+export function toResponse(response: MockResponse, signal?: AbortSignal | null): Response {
+  const { status, body, headers, delivery } = response;
+  const content = delivery === undefined ? streamOf(body) : bodyStream(response, delivery, signal ?? undefined);
   return new Response(body.length === 0 ? null : content, {
     status,
     statusText: reasonPhrase(status),
-    headers,
+    headers: valuePairs(headers),
   });
 }
 

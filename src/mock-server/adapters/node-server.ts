@@ -2,6 +2,7 @@ import { once, setMaxListeners } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
+  type OutgoingHttpHeaders,
   type RequestListener,
   type Server,
   type ServerOptions,
@@ -15,16 +16,15 @@ import type { Admin } from '../admin/admin.ts';
 import { readBody } from '../admin/read-body.ts';
 import { nextTurn, pause } from '../clock/event-loop.ts';
 import { SERVER_CLOSED } from '../delay.ts';
-import { MAX_REQUEST_BODY_BYTES } from '../handle.ts';
 import {
   type Delivery,
   type HandleRequest,
-  headersWithCookies,
   type MockRequest,
   type MockResponse,
   piecesOf,
   type RequestSource,
 } from '../http/mock-message.ts';
+import { MAX_REQUEST_BODY_BYTES } from '../http/respond.ts';
 import { completed, type ErrorResponseOptions, errorResponse, reasonPhrase } from '../http/responses.ts';
 import { expected, trueOrFalse } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
@@ -86,9 +86,11 @@ export async function listenHttp(options: ListenAddress, context: ServerContext)
   setMaxListeners(0, closing.signal); // one listener per waiting request, removed with it
   const listener: RequestListener = (incoming, outgoing) => {
     if (onResponded !== undefined) outgoing.once('close', onResponded);
-    if (lacksHost(incoming)) return sendResponse(brokenRequestResponse('NO_HOST', now()), outgoing);
+    // RFC 9112 §3.2: HTTP/1.1 requires a Host header.
+    if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
+      return sendResponse(brokenRequestResponse('NO_HOST', now()), outgoing);
     if (admin(incoming, outgoing)) return;
-    const sending = receiveSafely(incoming, outgoing, { handleRequest, closing: closing.signal });
+    const sending = receive(incoming, outgoing, { handleRequest, closing: closing.signal });
     if (sending === undefined) return;
     pending.add(sending);
     void sending.finally(() => pending.delete(sending));
@@ -133,7 +135,7 @@ const LIMITS: ServerOptions = {
   maxHeaderSize: 16 * 1024,
   // Two `Authorization` headers are joined, as in every other adapter.
   joinDuplicateHeaders: true,
-  // `lacksHost` checks it, so that the response has the error envelope.
+  // The listener checks it, so that the response has the error envelope.
   requireHostHeader: false,
 };
 
@@ -141,18 +143,6 @@ interface Receiving {
   readonly handleRequest: HandleRequest;
   /** Aborts when the server is closed, which ends the waits of faults. */
   readonly closing: AbortSignal;
-}
-
-/** Reports an exception as a warning and closes the connection. Uncaught, it would end the process with its other tests. */
-function receiveSafely(...message: Parameters<typeof receive>): ReturnType<typeof receive> {
-  try {
-    return receive(...message);
-  } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error), 'FxratesMockWarning');
-    const [, outgoing] = message;
-    outgoing.destroy();
-    return undefined;
-  }
 }
 
 /** Responds synchronously if possible; otherwise returns a promise that resolves after the response and never rejects. */
@@ -163,18 +153,25 @@ function receive(
 ): Promise<void> | undefined {
   const { method = 'GET', url = '/', headers, socket } = incoming;
   const head = { method, target: url, headers: withJoinedCookies(headers) };
-  const getSignal = () => disconnectSignal(outgoing, closing);
-  const source: RequestSource = { adapter: 'socket', getSignal };
-  const sending = { outgoing, socket, getSignal };
-  if (hasBody(headers))
-    return sendLater(
-      readBody(incoming, MAX_REQUEST_BODY_BYTES).then((body) => handleRequest({ ...head, body }, source)),
-      sending,
-    );
-  const response = handleRequest(head, source);
-  if (response instanceof Promise) return sendLater(response, sending);
-  if (response.delivery !== undefined) return sendLater(Promise.resolve(response), sending);
-  sendResponse(response, outgoing);
+  const source: RequestSource = {
+    adapter: 'socket',
+    getSignal() {
+      return disconnectSignal(outgoing, closing);
+    },
+  };
+  try {
+    const response = hasBody(headers)
+      ? readBody(incoming, MAX_REQUEST_BODY_BYTES).then((body) => handleRequest({ ...head, body }, source))
+      : handleRequest(head, source);
+    if (response instanceof Promise || response.delivery !== undefined) {
+      return sendLater(response, { outgoing, socket, closing });
+    }
+    sendResponse(response, outgoing);
+  } catch (error) {
+    // Uncaught, it would end the process with its other tests.
+    process.emitWarning(error instanceof Error ? error : String(error), 'FxratesMockWarning');
+    outgoing.destroy();
+  }
   return undefined;
 }
 
@@ -201,17 +198,22 @@ function disconnectSignal(outgoing: ServerResponse, closing: AbortSignal): Abort
 interface PendingResponse {
   readonly outgoing: ServerResponse;
   readonly socket: Socket;
-  readonly getSignal: () => AbortSignal;
+  readonly closing: AbortSignal;
 }
 
 async function sendLater(
-  coming: Promise<MockResponse>,
-  { outgoing, socket, getSignal }: PendingResponse,
+  coming: MockResponse | Promise<MockResponse>,
+  { outgoing, socket, closing }: PendingResponse,
 ): Promise<void> {
   try {
     const response = await coming;
     if (response.delivery === undefined) sendResponse(response, outgoing);
-    else await deliverOverSocket(response, response.delivery, { outgoing, socket, signal: getSignal() });
+    else
+      await deliverOverSocket(response, response.delivery, {
+        outgoing,
+        socket,
+        signal: disconnectSignal(outgoing, closing),
+      });
   } catch {
     // The client has disconnected, or a handler of the test threw an error: the connection is closed.
     outgoing.destroy();
@@ -219,21 +221,16 @@ async function sendLater(
 }
 
 function sendResponse(response: MockResponse, outgoing: ServerResponse): void {
-  outgoing.sendDate = false;
   if (response.status === 413) outgoing.shouldKeepAlive = false;
-  const { status, body } = response;
+  const { status, headers, body } = response;
   // ASCII text has the same bytes in both encodings, and node:http is faster with Latin-1.
-  const isAscii = typeof body === 'string' && Number(response.headers['content-length']) === body.length;
-  outgoing.writeHead(status, headersWithCookies(response)).end(body, isAscii ? 'latin1' : 'utf8');
+  const isAscii = typeof body === 'string' && Number(headers['content-length']) === body.length;
+  outgoing.sendDate = false;
+  outgoing.writeHead(status, headers as OutgoingHttpHeaders).end(body, isAscii ? 'latin1' : 'utf8');
 }
 
 function hasBody(headers: IncomingMessage['headers']): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-/** RFC 9112 §3.2: HTTP/1.1 requires a Host header. */
-function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
-  return headers.host === undefined && httpVersion === '1.1';
 }
 
 interface BrokenRequest {
@@ -306,9 +303,10 @@ async function deliverOverSocket(
   { outgoing, socket, signal }: Outgoing,
 ): Promise<void> {
   const { sendsHead, ending } = delivery;
+  const { status, headers } = response;
   if (!sendsHead) return end(ending, socket);
   outgoing.sendDate = false;
-  outgoing.writeHead(response.status, headersWithCookies(response)).flushHeaders();
+  outgoing.writeHead(status, headers as OutgoingHttpHeaders).flushHeaders();
   for await (const piece of piecesOf(response, delivery, signal)) await written((done) => outgoing.write(piece, done));
   if (ending === 'whole') return void outgoing.end();
   // The data must be sent before the connection is closed.

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'msw';
-import { type MockRequest, type MockResponse, noResponse, splitHeaders } from '../http/mock-message.ts';
+import { type MockRequest, type MockResponse, noResponse, readHeaders } from '../http/mock-message.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import { toRequest } from './fetch.ts';
 import { isPassthrough, load } from './load-packages.ts';
@@ -45,10 +45,13 @@ const WHY = 'the response is that of a handler of mock.use()';
 
 async function fromResponse(response: Response): Promise<MockResponse> {
   const body = new Uint8Array(await response.arrayBuffer());
-  const { headers, cookies } = splitHeaders(response.headers);
-  // The length of the body as the handler returned it: the mock does not compress.
-  const all = { ...headers, 'content-length': String(body.byteLength) };
-  return { status: response.status, headers: all, cookies, body, code: undefined, why: WHY };
+  const headers = readHeaders({
+    ...Object.fromEntries(response.headers),
+    'set-cookie': response.headers.getSetCookie(),
+    // That of the body as the handler returned it: the mock does not compress.
+    'content-length': String(body.byteLength),
+  });
+  return { status: response.status, headers, body, code: undefined, why: WHY };
 }
 
 /**

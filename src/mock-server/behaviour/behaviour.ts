@@ -35,10 +35,11 @@ export interface Switches {
 /** The switches for one request, and those that its response depends on. */
 export class RequestSwitches implements Switches {
   readonly values: BehaviourValues;
-  readonly used: SwitchName[] = [];
+  readonly used: SwitchName[];
 
   constructor(values: BehaviourValues) {
     this.values = values;
+    this.used = [];
   }
 
   use<Name extends SwitchName>(name: Name): BehaviourValues[Name] {

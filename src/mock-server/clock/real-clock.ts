@@ -36,7 +36,7 @@ export class RealTimeClock implements DrivenClock {
     if (globalThis.setTimeout !== this.#setTimeout) this.#arm();
     if (globalThis.Date !== this.#date) this.#setBackMs = 0;
     this.#date = globalThis.Date;
-    const time = this.#source() + this.#aheadMs;
+    const time = (this.#frozenAt ?? systemNow()) + this.#aheadMs;
     this.#setBackMs = Math.max(this.#setBackMs, this.#latest - time);
     this.#latest = time + this.#setBackMs;
     return this.#latest;
@@ -84,7 +84,7 @@ export class RealTimeClock implements DrivenClock {
     this.#latest = at;
     this.#setBackMs = 0;
     this.#target = 0;
-    this.#aheadMs = at - this.#source();
+    this.#aheadMs = at - (this.#frozenAt ?? systemNow());
     this.#arm();
   }
 
@@ -95,10 +95,6 @@ export class RealTimeClock implements DrivenClock {
 
   hold(): () => void {
     return () => undefined;
-  }
-
-  #source(): number {
-    return this.#frozenAt ?? systemNow();
   }
 
   /** One timer for the earliest sleep; none without sleeps, so that the process can end, and none while frozen. */

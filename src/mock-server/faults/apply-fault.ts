@@ -120,10 +120,9 @@ function replaceResponse(
   const message = reasonPhrase(status) || 'Unknown';
   const envelope = errorResponse({ status, code: code ?? codeOfStatus(status), message });
   const type = body === undefined || isJson(body) ? {} : { 'content-type': DEFAULT_CONTENT_TYPE };
-  const given = readHeaders(headers);
   const hasEnvelope = body === undefined && !STATUSES_WITHOUT_BODY.has(status);
   const text = hasEnvelope ? envelope.body : (body ?? '');
-  const replaced = { ...envelope, ...given, headers: { ...type, ...given.headers }, body: text };
+  const replaced = { ...envelope, headers: { ...type, ...readHeaders(headers) }, body: text };
   const { facts, stub } = response;
   return { ...completed(replaced, method, now), code: hasEnvelope ? envelope.code : undefined, facts, stub };
 }

@@ -1,5 +1,6 @@
 import type { AdapterName } from '../adapters/active-adapters.ts';
-import type { JournalEntry } from '../journal/journal.ts';
+import { type JournalEntry, valuePairs } from '../journal/journal.ts';
+import type { RecordedValues } from '../redact-keys.ts';
 
 /** A request, independent of the adapter. */
 export interface MockRequest {
@@ -17,10 +18,8 @@ export interface MockRequest {
 export interface MockResponse {
   /** 0: the connection ends without a response. */
   readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Each value is a separate `set-cookie` header, because these cannot be joined. */
-  readonly cookies?: readonly string[] | undefined;
+  /** Names in lower case. `set-cookie` has an array: one header for each value, because these cannot be joined. */
+  readonly headers: RecordedValues;
   readonly body: string | Uint8Array;
   /** `error.code`; `undefined` for a success. */
   readonly code: string | undefined;
@@ -46,7 +45,7 @@ export type RequestFacts = Partial<
 
 /** The response with which the connection ends before anything is sent. */
 export function noResponse(why: string, response: Partial<MockResponse> = {}): MockResponse {
-  return { ...response, status: 0, headers: {}, cookies: undefined, body: '', code: undefined, why, delivery: UNSENT };
+  return { ...response, status: 0, headers: {}, body: '', code: undefined, why, delivery: UNSENT };
 }
 
 /** The adapter of a request, and whether the client still waits. */
@@ -59,28 +58,11 @@ export interface RequestSource {
 /** Handles a request, in the same way for every adapter. */
 export type HandleRequest = (request: MockRequest, source: RequestSource) => MockResponse | Promise<MockResponse>;
 
-/** The headers, with a separate header for each cookie. */
-export function headersWithCookies({
-  headers,
-  cookies = [],
-}: ResponseHeaders): Readonly<Record<string, string | string[]>> {
-  return cookies.length === 0 ? headers : { ...headers, 'set-cookie': [...cookies] };
-}
-
-type ResponseHeaders = Pick<MockResponse, 'headers' | 'cookies'>;
-
-/** The headers of a WHATWG Response. */
-export function splitHeaders(all: Headers): ResponseHeaders {
-  const { 'set-cookie': _, ...headers } = Object.fromEntries(all);
-  const cookies = all.getSetCookie();
-  return cookies.length === 0 ? { headers } : { headers, cookies };
-}
-
 /** Headers that a test defines. Several values of a header are joined, except cookies. */
-export function readHeaders(given: Readonly<Record<string, string | readonly string[]>>): ResponseHeaders {
-  const all = new Headers();
-  for (const [name, values] of Object.entries(given)) for (const value of [values].flat()) all.append(name, value);
-  return splitHeaders(all);
+export function readHeaders(given: RecordedValues): RecordedValues {
+  const all = new Headers(valuePairs(given));
+  const cookies = all.getSetCookie();
+  return { ...Object.fromEntries(all), ...(cookies.length === 0 ? {} : { 'set-cookie': cookies }) };
 }
 
 /** How faults change the transmission of a response. Without it, the complete response is sent at once. */

@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto';
+import { parse as parseQuery } from 'node:querystring';
 import { apiKeyPattern } from '../../generated/service.ts';
 import {
   type RecordedRequest,
   type RecordedValues,
   recordedHeaders,
   recordedParameter,
+  recordedValues,
   redactKeys,
 } from '../redact-keys.ts';
-import { headersWithCookies, type MockRequest, type MockResponse } from './mock-message.ts';
+import type { MockRequest, MockResponse } from './mock-message.ts';
 
 /** A request, parsed once: for the service, for patterns, and for the journal. */
 export interface ParsedRequest {
@@ -34,26 +36,27 @@ export interface SentCredential {
 export function parseRequest(message: MockRequest): ParsedRequest {
   const { method, target, headers, body } = message;
   const { path, query } = parseTarget(target);
-  const keysInUrl = keysInQuery(query);
-  // `%` can encode a part of a key.
-  const isMasked = target.includes('_live_') || (target.includes('%') && redactKeys(target) !== target);
+  const values = { ...parseQuery(query, '&', '=', { maxKeys: 0 }) } as RecordedValues; // none is undefined
+  const mayHaveKey = MAY_HAVE_KEY.test(target);
+  const [keyInUrl, ...otherKeys] = mayHaveKey ? new URLSearchParams(query).getAll('api_key') : [];
   return {
     message,
     path,
     query,
-    credentials: credentialsOf(headers['authorization'] ?? '', keysInUrl[0]),
+    credentials: credentialsOf(headers['authorization'] ?? '', keyInUrl),
     recorded: {
       method,
-      path: isMasked ? redactKeys(path) : path,
-      query: query === '' ? NO_VALUES : recordedQuery(query),
+      path: mayHaveKey ? redactKeys(path) : path,
+      query: mayHaveKey ? maskedQuery(values) : values,
       headers: recordedHeaders(headers),
-      body: body && textOf(body),
-      hasKeyInUrl: isMasked || keysInUrl.some((key) => key !== ''),
+      body: body && recordedBody(body),
+      hasKeyInUrl: mayHaveKey && (redactKeys(target) !== target || [keyInUrl, ...otherKeys].some(Boolean)),
     },
   };
 }
 
-const NO_VALUES: RecordedValues = Object.freeze({});
+/** A fast check: a key, or the name of a parameter that is masked. `%` can encode a part of either. */
+const MAY_HAVE_KEY = /_live_|%|key|token/i;
 
 /** A target cut into path and query. */
 export interface Target {
@@ -82,18 +85,14 @@ export function parametersOf({ query }: Target): URLSearchParams {
 
 /** Reads the three documented forms: `Bearer <key>`, the bare key, and `?api_key=<key>`. */
 function credentialsOf(authorization: string, inQuery = ''): readonly SentCredential[] {
-  const fromHeader = headerCredential(authorization);
-  if (inQuery === '') return fromHeader === undefined ? [] : [fromHeader];
-  const fromQuery = credential('query', inQuery);
-  return fromHeader === undefined ? [fromQuery] : [fromHeader, fromQuery];
-}
-
-function headerCredential(value: string): SentCredential | undefined {
-  const trimmed = value.trim();
-  if (trimmed === '') return undefined;
+  const inHeader = authorization.trim();
   // The names of schemes ignore case (RFC 9110 §11.1).
-  const scheme = /^bearer(?:[ \t]+|$)/i.exec(trimmed)?.[0];
-  return scheme === undefined ? credential('header', trimmed) : credential('bearer', trimmed.slice(scheme.length));
+  const scheme = /^bearer(?:[ \t]+|$)/i.exec(inHeader)?.[0];
+  const sent: SentCredential[] = [];
+  if (inHeader !== '')
+    sent.push(credential(scheme === undefined ? 'header' : 'bearer', inHeader.slice(scheme?.length)));
+  if (inQuery !== '') sent.push(credential('query', inQuery));
+  return sent;
 }
 
 function credential(transport: SentCredential['transport'], key: string): SentCredential {
@@ -107,52 +106,23 @@ export function hashOf(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** The values of the documented parameter. Its name can be percent-encoded, as in `api%5Fkey`. */
-function keysInQuery(query: string): readonly string[] {
-  return MAY_HAVE_PARAMETER.test(query) ? new URLSearchParams(query).getAll('api_key') : [];
-}
-
-/** A fast check: `api_key`, or one of its characters percent-encoded. */
-const MAY_HAVE_PARAMETER = /api_key|%(?:61|70|69|5f|6b|65|79)/i;
-
-function recordedQuery(query: string): RecordedValues {
-  const values = new Map<string, string | string[]>();
-  for (const [name, value] of new URLSearchParams(query)) {
-    const shown = recordedParameter(name, value);
-    const shownName = redactKeys(name);
-    const earlier = values.get(shownName);
-    if (earlier === undefined) values.set(shownName, shown);
-    else if (typeof earlier === 'string') values.set(shownName, [earlier, shown]);
-    else earlier.push(shown);
-  }
-  return Object.fromEntries(values);
-}
-
-function textOf(body: Uint8Array): string | undefined {
-  return body.byteLength === 0 ? undefined : redactKeys(Buffer.from(body).toString());
+function maskedQuery(values: RecordedValues): RecordedValues {
+  const masked = Object.entries(values).map(([name, value]) => [
+    redactKeys(name),
+    typeof value === 'string' ? recordedParameter(name, value) : value.map((one) => recordedParameter(name, one)),
+  ]);
+  return Object.fromEntries(masked);
 }
 
 /** The headers and the body of a response as the journal shows them: without the keys in them. */
-export function recordResponse(response: MockResponse) {
-  return { responseHeaders: maskedHeaders(headersWithCookies(response)), responseBody: recordedBody(response) };
+export function recordResponse({ headers, body, delivery }: MockResponse) {
+  const text = recordedBody(delivery === undefined ? body : Buffer.from(body).subarray(0, delivery.bodyBytes));
+  return { responseHeaders: recordedValues(headers), responseBody: text && shortened(text) };
 }
 
-/** Most headers contain no key, so the entry of the journal shares them with the response. */
-function maskedHeaders(headers: RecordedValues): RecordedValues {
-  const all = Object.values(headers).join('\n');
-  if (redactKeys(all) === all) return headers;
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, masked(value)]));
-}
-
-function masked(value: string | readonly string[]): string | readonly string[] {
-  return typeof value === 'string' ? redactKeys(value) : value.map(redactKeys);
-}
-
-/** The part of a response body that is sent. */
-function recordedBody({ body, delivery }: MockResponse): string | undefined {
-  if (typeof body === 'string' && delivery === undefined) return body === '' ? undefined : shortened(redactKeys(body));
-  const text = textOf(Buffer.from(body).subarray(0, delivery?.bodyBytes));
-  return text && shortened(text);
+function recordedBody(body: string | Uint8Array): string | undefined {
+  if (body.length === 0) return undefined;
+  return redactKeys(typeof body === 'string' ? body : Buffer.from(body).toString());
 }
 
 /** The part of a body that the journal keeps. Most bodies are not copied: entries share them with the response. */

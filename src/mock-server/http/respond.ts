@@ -8,16 +8,16 @@ import type { RecordedRequest } from '../redact-keys.ts';
 import { keysAboveCap } from '../service/accounts.ts';
 import { decide } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
-import type { KeyRecord, ServiceContext, ServiceState } from '../service/service-state.ts';
+import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import { findStub, nearStubs, stubResponse } from '../stubs/mock-stubs.ts';
 import type { StubRecord } from '../stubs/stub-schemas.ts';
 import type { MockResponse, RequestFacts } from './mock-message.ts';
 import type { ParsedRequest, SentCredential } from './parse-request.ts';
-import { exampleResponder, type Responder } from './responders.ts';
 import {
   type AuthenticationRefusal,
   authenticationRefusal,
   completed,
+  envelopeResponse,
   errorResponse,
   internalError,
   isPreflight,
@@ -33,7 +33,7 @@ import {
 /** The emulated service, without the faults and handlers of a test. */
 export interface EmulatedService extends ServiceContext {
   readonly findRoute: FindRoute;
-  /** By operation id; the other operations return their example. */
+  /** By operation id; the other operations return the example of openapi.yaml. */
   readonly responders: Readonly<Record<string, Responder>>;
   /** Apply to the requests for which the state has no stub: the options `latest` and `replay`. */
   readonly defaultStubs: readonly StubRecord[];
@@ -54,8 +54,7 @@ export function identified(
   { recorded, path, credentials }: ParsedRequest,
   { state, behaviour, now, findRoute }: EmulatedService,
 ): IdentifiedRequest {
-  const credential = chosenCredential(credentials, behaviour);
-  const chosen = credential === 'several' ? undefined : credential;
+  const chosen = chosenCredential(credentials, behaviour);
   return {
     ...recorded,
     at: now(),
@@ -75,7 +74,12 @@ export function respond(service: EmulatedService, request: ParsedRequest): MockR
   const stubs = defaultStubs.length === 0 ? state.stubs : [...defaultStubs, ...state.stubs];
   const identity = stubs.length === 0 ? undefined : identified(request, service);
   const stub = identity && findStub(stubs, identity);
-  const decided = respondSafely({ service, switches, request, route, at, identity, stub });
+  let decided: MockResponse;
+  try {
+    decided = respondByRoute({ service, switches, request, route, at, identity, stub });
+  } catch (error) {
+    decided = internalError(error);
+  }
   const { used } = switches;
   const response = checkAssumptions?.(decided, used) ?? decided;
   const isUnknownRoute = route.kind === 'unknown' && stub === undefined;
@@ -84,7 +88,7 @@ export function respond(service: EmulatedService, request: ParsedRequest): MockR
 }
 
 /** A request, its route, and what its response depends on. */
-export interface RoutedRequest {
+interface RoutedRequest {
   readonly service: EmulatedService;
   readonly switches: RequestSwitches;
   readonly request: ParsedRequest;
@@ -97,32 +101,51 @@ export interface RoutedRequest {
   readonly stub: StubRecord | undefined;
 }
 
-function respondSafely(routed: RoutedRequest): MockResponse {
-  try {
-    const { request, switches } = routed;
-    // Only browsers send an origin, so only their responses depend on CORS.
-    const isShared = request.message.headers['origin'] !== undefined && switches.use('cors') === 'any-origin';
-    if (isShared && isPreflight(request.message)) return preflightResponse(request.message);
-    return respondByRoute(routed);
-  } catch (error) {
-    return internalError(error);
-  }
+/** A request for an operation, within both limits. */
+export interface AdmittedRequest extends RoutedRequest {
+  readonly key: KeyRecord;
+  /** Usage before this request. */
+  readonly quota: QuotaUse;
 }
+
+/**
+ * Creates the response to a request within both limits. It is synchronous, because the limits are checked before and counted
+ * after it, in one step.
+ */
+export type Responder = (request: AdmittedRequest) => MockResponse;
+
+/** No operation accepts a body; handlers of `mock.use()` may read one. */
+export const MAX_REQUEST_BODY_BYTES = 1024 * 1024;
+
+export function isTooLarge({ message: { body } }: ParsedRequest): boolean {
+  return body !== undefined && body.byteLength > MAX_REQUEST_BODY_BYTES;
+}
+
+const TOO_LARGE = errorResponse({
+  status: 413,
+  code: 'content_too_large',
+  message: `The body is larger than ${MAX_REQUEST_BODY_BYTES} bytes.`,
+});
 
 /** First step: finds the route. It needs no key. */
 function respondByRoute(routed: RoutedRequest): MockResponse {
-  const { switches, route, request } = routed;
-  if (routed.stub !== undefined || route.kind === 'operation') return respondToCaller(routed);
-  if (route.kind === 'unknown') {
-    return switches.use('unknownRoute') === '404 before authentication'
-      ? unknownPath(routed, route.nearest)
-      : respondToCaller(routed);
-  }
+  const { switches, route, request, stub } = routed;
+  if (isTooLarge(request)) return TOO_LARGE;
+  // Only browsers send an origin, so only their responses depend on CORS.
+  const isShared = request.message.headers['origin'] !== undefined && switches.use('cors') === 'any-origin';
+  if (isShared && isPreflight(request.message)) return preflightResponse(request.message);
+  if (stub !== undefined || route.kind === 'operation') return respondToCaller(routed);
+  if (route.kind !== 'unknown') return respondToMethod(routed);
+  return switches.use('unknownRoute') === '404 before authentication'
+    ? unknownPath(routed, route.nearest)
+    : respondToCaller(routed);
+}
+
+function respondToMethod(routed: RoutedRequest): MockResponse {
+  const { switches, request } = routed;
   const { method } = request.recorded;
   if (method === 'HEAD' && switches.use('headRequests') === 'like-get') return respondToCaller(routed);
-  if (method === 'OPTIONS' && switches.use('optionsRequests') === 'allow-header') {
-    return optionsResponse(switches);
-  }
+  if (method === 'OPTIONS' && switches.use('optionsRequests') === 'allow-header') return optionsResponse(switches);
   return methodRefusal(switches);
 }
 
@@ -132,13 +155,12 @@ function unknownPath({ service, identity }: RoutedRequest, nearest: string | und
 
 /** Second step: authenticates the request. */
 function respondToCaller(routed: RoutedRequest): MockResponse {
-  const { service, switches, request, at } = routed;
+  const { switches, request } = routed;
   const credential = chosenCredential(request.credentials, switches);
-  const keyTransport = credential === 'several' ? undefined : credential?.transport;
-  const authentication = authenticateKey(service.state, credential, { behaviour: switches, at });
-  if (authentication.refusedBy === undefined) return respondToKey(routed, authentication.key, keyTransport);
-  const facts = { keyTransport, keyId: authentication.key?.id };
-  return { ...authenticationRefusal(authentication, switches), facts };
+  const keyTransport = credential?.transport;
+  const { key, refusal } = authenticate(routed, credential);
+  if (refusal === undefined) return respondToKey(routed, key, keyTransport);
+  return { ...authenticationRefusal(refusal, switches), facts: { keyTransport, keyId: key?.id } };
 }
 
 /** Third step: checks both limits. */
@@ -155,7 +177,9 @@ function respondToKey(routed: RoutedRequest, key: KeyRecord, keyTransport: Reque
       consumesQuota: operation?.consumesQuota ?? false,
       worksWhenQuotaExhausted: operation?.worksWhenQuotaExhausted ?? true,
       hasOwnWindow: operation?.id === 'quota',
-      respond: (quota) => withEtag(respondWithinLimits(routed, key, quota), request.message, switches),
+      respond(quota) {
+        return withEtag(respondWithinLimits(routed, key, quota), request.message, switches);
+      },
     },
     switches,
   );
@@ -167,16 +191,14 @@ function respondToKey(routed: RoutedRequest, key: KeyRecord, keyTransport: Reque
 }
 
 function respondWithinLimits(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): MockResponse {
-  const { service, switches, route, request, at, stub } = routed;
-  const { seed } = service.state;
+  const { service, route, request, stub } = routed;
   try {
-    if (stub !== undefined && stub.source.kind !== 'function')
-      return stubResponse(stub, stub.source, { request, seed });
+    if (stub !== undefined && stub.source.kind !== 'function') {
+      return stubResponse(stub, stub.source, { request, seed: service.state.seed });
+    }
     if (route.kind === 'unknown') return unknownPath(routed, route.nearest);
-    const { operation, parameters } = route;
-    const latest = stub?.source.kind === 'function' ? stub.source.latest : undefined;
-    const respondTo = service.responders[operation.id] ?? exampleResponder;
-    const response = respondTo({ request, operation, parameters, key, at, quota, switches, seed, latest });
+    const { id, example } = route.operation;
+    const response = service.responders[id]?.({ ...routed, key, quota }) ?? envelopeResponse(example);
     if (stub === undefined) return response;
     stub.served += 1;
     return { ...response, stub: stub.id };
@@ -186,50 +208,43 @@ function respondWithinLimits(routed: RoutedRequest, key: KeyRecord, quota: Quota
   }
 }
 
-/** A valid key, or a refusal with the key, if it is known. */
-type Authentication =
-  | { readonly key: KeyRecord; readonly refusedBy?: never }
-  | ({ readonly key?: KeyRecord | undefined } & AuthenticationRefusal);
-
-/** Chooses the credential of a request. `'several'`: the switch refuses a request with more than one. */
-function chosenCredential(
-  [first, second]: readonly SentCredential[],
-  behaviour: Switches,
-): SentCredential | 'several' | undefined {
-  if (first === undefined || second === undefined) return first;
-  return { header: first, query: second, refused: 'several' as const }[behaviour.use('severalCredentials')];
+/** Chooses the credential of a request; `undefined` if there is none, or if the switch refuses more than one. */
+function chosenCredential([first, second]: readonly SentCredential[], behaviour: Switches): SentCredential | undefined {
+  if (second === undefined) return first;
+  return { header: first, query: second, refused: undefined }[behaviour.use('severalCredentials')];
 }
 
+/** A valid key, or a refusal with the key, if it is known. */
+type Authentication =
+  | { readonly key: KeyRecord; readonly refusal?: never }
+  | { readonly key?: KeyRecord | undefined; readonly refusal: AuthenticationRefusal };
+
 /** Finds the key of a credential by its hash. */
-function authenticateKey(
-  state: ServiceState,
-  credential: SentCredential | 'several' | undefined,
-  { behaviour, at }: { readonly behaviour: Switches; readonly at: number },
+function authenticate(
+  { service, switches, request, at }: RoutedRequest,
+  credential: SentCredential | undefined,
 ): Authentication {
-  if (credential === undefined) return { refusedBy: 'missingKey', why: 'the request has no API key' };
-  if (credential === 'several') {
-    return { refusedBy: 'malformedKey', why: 'the request has more than one credential' };
-  }
-  const key = state.keysByHash.get(credential.hash);
-  if (key === undefined) return unknownKey(credential);
-  if (key.revokedAt !== undefined && at >= key.revokedAt + behaviour.use('revocationDelayMs')) {
-    return { key, refusedBy: 'revokedKey', why: `${key.id} is revoked` };
+  if (credential === undefined) return { refusal: request.credentials.length === 0 ? NO_KEY : SEVERAL };
+  const key = service.state.keysByHash.get(credential.hash);
+  if (key === undefined) return { refusal: credential.isWellFormed ? UNKNOWN : MALFORMED };
+  if (key.revokedAt !== undefined && at >= key.revokedAt + switches.use('revocationDelayMs')) {
+    return { key, refusal: { refusedBy: 'revokedKey', why: `${key.id} is revoked` } };
   }
   // Every plan allows one key, and most accounts have one.
-  if (key.account.activeKeys > 1 && isBlocked(key, behaviour)) {
-    return { key, refusedBy: 'revokedKey', why: `${key.id} is above the cap of the ${key.account.plan} plan` };
+  if (key.account.activeKeys > 1 && isBlocked(key, switches)) {
+    const why = `${key.id} is above the cap of the ${key.account.plan} plan`;
+    return { key, refusal: { refusedBy: 'revokedKey', why } };
   }
   return { key };
 }
 
+const NO_KEY = { refusedBy: 'missingKey', why: 'the request has no API key' } as const;
+const SEVERAL = { refusedBy: 'malformedKey', why: 'the request has more than one credential' } as const;
+const MALFORMED = { refusedBy: 'malformedKey', why: 'the credential does not look like an API key' } as const;
+const UNKNOWN = { refusedBy: 'unknownKey', why: 'this mock never created this key' } as const;
+
 function isBlocked(key: KeyRecord, behaviour: Switches): boolean {
   return keysAboveCap(key.account, behaviour).includes(key) && behaviour.use('overCapKeys') === 'block';
-}
-
-function unknownKey({ isWellFormed }: SentCredential): Authentication {
-  return isWellFormed
-    ? { refusedBy: 'unknownKey', why: 'this mock never created this key' }
-    : { refusedBy: 'malformedKey', why: 'the credential does not look like an API key' };
 }
 
 /** The route of a request. */

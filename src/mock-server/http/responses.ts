@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import { type PlanName, plans } from '../../generated/service.ts';
+import type { QuotaData } from '../../generated/types.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
 import { MockServerError, thrownText } from '../mock-server-error.ts';
 import { redactKeys } from '../redact-keys.ts';
 import type { Decision, RateUse } from '../service/decide.ts';
+import type { QuotaUse } from '../service/quota.ts';
 import { WINDOW_MS } from '../service/rate-windows.ts';
+import type { KeyRecord } from '../service/service-state.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
 
 /** The documented success envelope (docs/facts.md, Response envelope) with this payload. */
@@ -22,6 +26,32 @@ export function successResponseOfJson(data: string): MockResponse {
 export function successBody(data: string): string {
   return withoutTags(`{"success":true,"data":${data}}`);
 }
+
+interface QuotaRequest {
+  readonly key: KeyRecord;
+  readonly quota: QuotaUse;
+  readonly switches: Switches;
+}
+
+/** `GET /api/v1/quota`: the documented record (docs/facts.md) with the usage of the key. */
+export function quotaResponse({ key, quota, switches }: QuotaRequest): MockResponse {
+  const { plan } = key.account;
+  const { monthlyLimit, rateLimitPerMinute } = plans[plan];
+  const limit = monthlyLimit ?? switches.use('unlimitedAs');
+  const record: QuotaData = {
+    plan,
+    monthly_used: quota.used,
+    ...(limit === 'omitted' ? {} : { monthly_limit: limit }),
+    rate_limit_per_minute: rateLimitPerMinute,
+    snapshot_granularity: switches.use('snapshotGranularity'),
+    historical_days: INVENTED_HISTORICAL_DAYS[plan],
+    resets_at: new Date(quota.resetsAt).toISOString(),
+  };
+  return successResponse(record);
+}
+
+/** The service documents the field, not its values. */
+const INVENTED_HISTORICAL_DAYS: Readonly<Record<PlanName, number>> = { free: 90, developer: 365, unlimited: 3650 };
 
 /** A response with a complete success envelope, such as an example of openapi.yaml. */
 export function envelopeResponse(envelope: unknown): MockResponse {
@@ -250,7 +280,7 @@ export function withEtag(response: MockResponse, { headers }: MockRequest, switc
   if (response.status !== 200 || (known === undefined && switches.values.etag === 'absent')) return response;
   const form = switches.use('etag');
   if (form === 'absent') return response;
-  const etag = response.headers['etag'] ?? `${form === 'weak' ? 'W/' : ''}"${digestOf(response.body)}"`;
+  const etag = response.headers['etag']?.toString() ?? `${form === 'weak' ? 'W/' : ''}"${digestOf(response.body)}"`;
   if (known === undefined || !includesTag(known, etag)) return { ...response, headers: { ...response.headers, etag } };
   return { ...response, status: 304, headers: { ...response.headers, etag }, body: '', why: 'not modified' };
 }

@@ -69,8 +69,10 @@ export function statusText(status: number): string {
 }
 
 /** One pair for each value of a parameter or header. */
-export function valuePairs(recorded: RecordedValues): readonly (readonly [string, string])[] {
-  return Object.entries(recorded).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const));
+export function valuePairs(recorded: RecordedValues): [string, string][] {
+  return Object.entries(recorded).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
 }
 
 interface JournalOptions {

@@ -1,7 +1,7 @@
 import { nearestName } from '../../nearest-name.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { parametersOf } from '../http/parse-request.ts';
-import type { AdmittedRequest, Responder } from '../http/responders.ts';
+import type { AdmittedRequest, Responder } from '../http/respond.ts';
 import { badParameter, errorResponse, successResponse, successResponseOfJson } from '../http/responses.ts';
 import { show } from '../mock-server-error.ts';
 import { redactKeys } from '../redact-keys.ts';
@@ -14,31 +14,67 @@ import type { InventedData, LatestContext, LatestFunction } from '../stubs/stub-
  * returned by a function of the test. It keeps the snapshots of invented rates, so a mock and its spaces share it.
  */
 export function createLatestResponder(): Responder {
-  const snapshots = new InventedSnapshots();
+  const snapshots = new Map<string, InventedSnapshot>();
   return (admitted) => {
-    const { latest, request, switches, seed, at } = admitted;
+    const { service, request, switches, stub } = admitted;
+    const { seed } = service.state;
     const intervalMs = snapshotIntervalMs(switches.use('snapshotGranularity'));
-    const snapshot = snapshots.at(seed, Math.floor(at / intervalMs) * intervalMs);
-    if (latest === undefined) return inventedResponse(snapshot, admitted);
-    return responseOfFunction(latest, admitted, () => snapshot.data(readRequestedRates(parametersOf(request))));
+    const at = Math.floor(admitted.at / intervalMs) * intervalMs;
+    const name = `${seed} ${at}`;
+    let snapshot = snapshots.get(name);
+    if (snapshot === undefined) {
+      if (snapshots.size === MOST_SNAPSHOTS) snapshots.clear();
+      snapshot = { at, rate: inventRates(seed, at), responses: new Map() };
+      snapshots.set(name, snapshot);
+    }
+    if (stub?.source.kind !== 'function') return inventedResponse(snapshot, admitted);
+    const invented = () => inventedData(snapshot, readRequestedRates(parametersOf(request)));
+    return responseOfFunction(stub.source.latest, admitted, invented);
   };
 }
 
+/** The invented rates of one time, and their responses by query, because most requests repeat. */
+interface InventedSnapshot {
+  readonly at: number;
+  readonly rate: InventedRate;
+  readonly responses: Map<string, MockResponse>;
+}
+
+/** Nearly all requests use the last one; a few are kept for spaces with other clocks. */
+const MOST_SNAPSHOTS = 16;
+
+/** About 2.5 kB each. */
+const MOST_CACHED = 200;
+const LONGEST_CACHED = 500;
+
 function inventedResponse(snapshot: InventedSnapshot, { request, switches }: AdmittedRequest): MockResponse {
-  const queryText = request.recorded.hasKeyInUrl ? undefined : request.query;
-  const known = snapshot.cachedResponse(queryText);
+  const { responses } = snapshot;
+  const known = responses.get(request.query);
   if (known !== undefined) return known;
   const requested = readRequestedRates(parametersOf(request));
-  const unknown =
-    requested.unknownParameters.length > 0 ? unknownParametersText(requested.unknownParameters) : undefined;
-  if (!requested.hasUnknown && unknown === undefined) return snapshot.respond(requested, queryText);
-  // Not cached, because these responses depend on switches.
+  const { unknownParameters } = requested;
+  const unknown = unknownParameters.length > 0 ? unknownParametersText(unknownParameters) : undefined;
   if (unknown !== undefined && switches.use('unknownParameters') === '400') {
     return errorResponse({ status: 400, code: 'invalid_parameter', message: unknown });
   }
   const refusal = requested.hasUnknown ? badParameter(UNKNOWN_CURRENCY, switches) : undefined;
-  const response = refusal ?? snapshot.respond(requested, undefined);
-  return unknown === undefined ? response : { ...response, why: `${response.why}; ${unknown}` };
+  const response = refusal ?? successResponse(inventedData(snapshot, requested));
+  if (unknown !== undefined) return { ...response, why: `${response.why}; ${unknown}` };
+  // The other responses depend on switches, and a query can contain a key.
+  if (requested.hasUnknown || request.recorded.hasKeyInUrl || request.query.length > LONGEST_CACHED) return response;
+  if (responses.size === MOST_CACHED) responses.clear();
+  responses.set(request.query, response);
+  return response;
+}
+
+function inventedData({ at, rate }: InventedSnapshot, { base, symbols }: RequestedRates): InventedData {
+  const wanted = symbols.length > 0 ? symbols : CURRENCIES.filter((code) => code !== base);
+  return {
+    base,
+    timestamp: new Date(at).toISOString(),
+    source: 'invented by the fxrates mock server',
+    rates: Object.fromEntries(wanted.map((code) => [code, rate(base, code)])),
+  };
 }
 
 /** A misspelt parameter causes a plausible wrong rate, so the reason names it. */
@@ -132,71 +168,6 @@ function readRequestedRates(query: URLSearchParams): RequestedRates {
 function upperCase(code: string): string {
   return code.trim().toUpperCase();
 }
-
-/** The invented rates of one time, and their cached responses, because most requests repeat. */
-class InventedSnapshot {
-  readonly seed: number;
-  readonly at: number;
-  readonly #rate: InventedRate;
-  readonly #responses = new Map<string, MockResponse>();
-
-  constructor(seed: number, at: number) {
-    this.seed = seed;
-    this.at = at;
-    this.#rate = inventRates(seed, at);
-  }
-
-  /** The cached response to the query, if any. */
-  cachedResponse(queryText: string | undefined): MockResponse | undefined {
-    return queryText === undefined ? undefined : this.#responses.get(queryText);
-  }
-
-  /** The response to a valid query. It is cached for the next request with this `queryText`. */
-  respond(requested: RequestedRates, queryText: string | undefined): MockResponse {
-    const response = successResponse(this.data(requested));
-    if (queryText === undefined || queryText.length > LONGEST_CACHED) return response;
-    if (this.#responses.size === MOST_CACHED) this.#responses.clear();
-    this.#responses.set(queryText, response);
-    return response;
-  }
-
-  data({ base, symbols }: RequestedRates): InventedData {
-    const wanted = symbols.length > 0 ? symbols : CURRENCIES.filter((code) => code !== base);
-    return {
-      base,
-      timestamp: new Date(this.at).toISOString(),
-      source: 'invented by the fxrates mock server',
-      rates: Object.fromEntries(wanted.map((code) => [code, this.#rate(base, code)])),
-    };
-  }
-}
-
-/** About 2.5 kB each. */
-const MOST_CACHED = 200;
-const LONGEST_CACHED = 500;
-
-/** The snapshots of one mock. Nearly all requests use the last one; a few are kept for spaces with other clocks. */
-class InventedSnapshots {
-  readonly #snapshots = new Map<string, InventedSnapshot>();
-  #last: InventedSnapshot | undefined;
-
-  at(seed: number, at: number): InventedSnapshot {
-    if (this.#last?.at !== at || this.#last.seed !== seed) this.#last = this.#find(seed, at);
-    return this.#last;
-  }
-
-  #find(seed: number, at: number): InventedSnapshot {
-    const name = `${seed} ${at}`;
-    const known = this.#snapshots.get(name);
-    if (known !== undefined) return known;
-    if (this.#snapshots.size === MOST_SNAPSHOTS) this.#snapshots.clear();
-    const snapshot = new InventedSnapshot(seed, at);
-    this.#snapshots.set(name, snapshot);
-    return snapshot;
-  }
-}
-
-const MOST_SNAPSHOTS = 16;
 
 /** Units of `currency` for one unit of `base`, with six significant digits. */
 type InventedRate = (base: Currency, currency: Currency) => number;

@@ -113,7 +113,6 @@ class SlidingLog implements RateWindow {
 
   count(limit: number, now: number): void {
     // A list created with its first element takes a sixth of the memory of one that grows by `push`.
-    this.#forget(now);
     if (this.#times.length === this.#first) this.#times = [now];
     else this.#times.push(now);
     // Refused requests may count too. Those before the newest `limit` requests have no effect.

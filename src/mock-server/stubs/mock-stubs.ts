@@ -1,7 +1,7 @@
 import { definedOf, isJsonObject, parseJson } from '../../json.ts';
 import { isAdminPath } from '../admin/own-pages.ts';
 import { drawDelayMs } from '../delay.ts';
-import { headersWithCookies, type MockResponse, readHeaders } from '../http/mock-message.ts';
+import { type MockResponse, readHeaders } from '../http/mock-message.ts';
 import { type ParsedRequest, parametersOf } from '../http/parse-request.ts';
 import { codeOfStatus, errorBody, reasonPhrase, STATUSES_WITHOUT_BODY, successBody } from '../http/responses.ts';
 import { checkedInput } from '../matching/checked-input.ts';
@@ -109,9 +109,8 @@ function toStub({ id, match, times, priority, served, source }: StubRecord): Stu
   return structuredClone({ id, match, times: times ?? undefined, priority, served, kind: source.kind, responses });
 }
 
-function toSentResponse({ status, headers, cookies, body, delayMs }: StubbedResponse): SentResponse {
-  const delay = delayMs === undefined ? {} : { delayMs };
-  return { status, headers: headersWithCookies({ headers, cookies }), body, ...delay };
+function toSentResponse({ code: _, ...sent }: StubbedResponse): SentResponse {
+  return sent;
 }
 
 /** The stub that the options describe. Throws `MockServerError` with code `invalid_option`. */
@@ -139,9 +138,8 @@ function stubFrom(options: StubOptions, nextId: string): StubRecord {
 function stubbedResponse(given: StubResponse): StubbedResponse {
   const { status = given.error === undefined ? 200 : 400, headers = {}, delayMs } = given;
   const content = contentOf(given, status);
-  const own = readHeaders(headers);
   const delay = delayMs === undefined ? {} : { delayMs };
-  return { status, ...delay, ...content, ...own, headers: { ...content.headers, ...own.headers } };
+  return { status, ...delay, ...content, headers: { ...content.headers, ...readHeaders(headers) } };
 }
 
 function contentOf(given: StubResponse, status: number): Content & Partial<StubbedResponse> {

@@ -1,16 +1,7 @@
 import * as z from 'zod';
 import type { PlanName } from '../../generated/service.ts';
 import { type Delay, delaySchema } from '../delay.ts';
-import {
-  ADDED_FIELD,
-  AN_OBJECT,
-  expected,
-  headerRecord,
-  headerText,
-  type Immutable,
-  idSchema,
-  singleHeaders,
-} from '../matching/checked-input.ts';
+import { ADDED_FIELD, AN_OBJECT, expected, headerRecord, type Immutable, idSchema } from '../matching/checked-input.ts';
 import { type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 
 const TEXT = { error: 'text' };
@@ -99,8 +90,7 @@ export const stubInput = stubOptions
 
 const stubbedResponse = z.strictObject({
   status: response.shape.status.unwrap(),
-  headers: singleHeaders,
-  cookies: z.array(headerText).optional().describe('Value of each `set-cookie` header.'),
+  headers: headerRecord,
   body: z.string(),
   delayMs: delaySchema.optional(),
   code: z.string().nullable().describe('`error.code` of the response, for the journal.'),
