@@ -54,16 +54,14 @@ export type Schema = (
   | StringSchema
   | NumberSchema
   | ArraySchema
-  /** `rest` is absent if no further items are allowed. */
-  | { readonly kind: 'tuple'; readonly items: readonly Schema[]; readonly rest?: Schema }
   | ObjectSchema
   /** `any`: `anyOf`, or a list of types. `one`: `oneOf`. `all`: `allOf`. */
   | { readonly kind: 'any' | 'one' | 'all'; readonly members: readonly Schema[] }
 ) & {
   readonly description?: string;
   readonly isDeprecated?: boolean;
-  /** A scalar example of the value, at its place in the document. */
-  readonly example?: SpecNode;
+  /** A scalar example of the value. */
+  readonly example?: Scalar;
 };
 
 export type Scalar = string | number | boolean | null;

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Document, isCollection, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import { type Document, isCollection, isNode, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { makeFolder } from '../../src/replace-file.ts';
 import { generateFiles } from './generate-files.ts';
 import { type Refusal, refusalText, SpecError } from './spec-node.ts';
 
@@ -53,16 +54,18 @@ type Files = ReadonlyMap<string, string>;
 
 async function generate(spec: string): Promise<Files> {
   const lines = new LineCounter();
-  const document = parseDocument(await readSpec(spec), { lineCounter: lines, merge: true });
+  const document = parseDocument(await readSpec(spec), { lineCounter: lines });
   const [error] = document.errors;
   if (error?.code === 'MULTIPLE_DOCS')
     throw new InputError(`${nameOf(spec)} has several YAML documents; pass one OpenAPI document with --spec FILE`);
   if (error !== undefined)
     throw new InputError(`${nameOf(spec)}: ${error.message.split('\n', 1)[0]?.replace(/:$/, '')}`);
-  const aliases = aliasProblems(document);
+  const alias = firstAlias(document);
+  if (alias !== undefined) {
+    throw new InputError(`${nameOf(spec)}:${placeOf(alias, lines)} YAML aliases are not implemented; write a $ref`);
+  }
   try {
-    if (aliases.length > 0) throw new SpecError(aliases);
-    return format(generateFiles(plainValue(document)), ROOT);
+    return format(generateFiles(document.toJS()), ROOT);
   } catch (refused) {
     if (!(refused instanceof SpecError)) throw refused;
     const text = (refusal: Refusal) => `${nameOf(spec)}:${lineOf(refusal, document, lines)} ${refusalText(refusal)}`;
@@ -70,37 +73,16 @@ async function generate(spec: string): Promise<Files> {
   }
 }
 
-/** Aliases that cannot be followed, with the place of each. */
-function aliasProblems(document: Document): Refusal[] {
-  const problems: Refusal[] = [];
+/** Aliases can form a cycle, or make a billion values of a few. */
+function firstAlias(document: Document): Node | undefined {
+  let first: Node | undefined;
   visit(document, {
-    Alias(key, alias, parents) {
-      const path = pathOf(key, parents);
-      const target = alias.resolve(document);
-      if (target === undefined) problems.push({ path, problem: `no anchor &${alias.source} precedes this alias` });
-      else if (parents.includes(target)) problems.push({ path, problem: `*${alias.source} contains itself` });
+    Alias(_, alias) {
+      first = alias;
+      return visit.BREAK;
     },
   });
-  return problems;
-}
-
-/** The parser follows 100 aliases, and multiplies those that nest, so that a few cannot make a billion values. */
-function plainValue(document: Document): unknown {
-  try {
-    return document.toJS();
-  } catch (error) {
-    if (!(error instanceof ReferenceError)) throw error;
-    throw new SpecError([{ path: [], problem: 'more than 100 YAML aliases; write a $ref instead' }]);
-  }
-}
-
-/** The keys that lead to a node that the parser visits. */
-function pathOf(key: number | 'key' | 'value' | null, parents: readonly unknown[]): string[] {
-  return parents.flatMap((node, index) => {
-    if (isPair(node)) return [String(isScalar(node.key) ? node.key.value : node.key)];
-    const next = parents[index + 1];
-    return isSeq(node) ? [String(next === undefined ? key : node.items.indexOf(next))] : [];
-  });
+  return first;
 }
 
 /** Formats files like `npm run fix`, in one run of the formatter. */
@@ -121,10 +103,7 @@ const SEPARATOR = '\n// ---- the next generated file ----\n';
 
 async function write(files: Files, out: string): Promise<void> {
   try {
-    // Not `recursive`: below /proc it would never end.
-    await mkdir(out).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
+    await makeFolder(out);
     await Promise.all([...files].map(([name, text]) => writeFile(join(out, name), text)));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -158,7 +137,11 @@ function lineOf({ path }: Refusal, document: Document, lines: LineCounter): stri
     if (!isNode(inner)) break;
     place = inner;
   }
-  const { line, col } = lines.linePos((isNode(place) && place.range?.[0]) || 0);
+  return placeOf(isNode(place) ? place : undefined, lines);
+}
+
+function placeOf(node: Node | undefined, lines: LineCounter): string {
+  const { line, col } = lines.linePos(node?.range?.[0] ?? 0);
   return `${line}:${col}`;
 }
 

@@ -32,13 +32,6 @@ export function methodName(operationId: string): string | undefined {
   return /^[a-z][A-Za-z0-9]*$/.test(id) ? id : undefined;
 }
 
-/** Name of an operation without an id: `/v1/historical/{date}` becomes `historicalByDate`. */
-export function methodNameOfPath(path: string): string | undefined {
-  const fixed = path.replace(/^(\/api)?(\/v\d+)?(?=\/)/, '').replaceAll(/\{[^}]*\}/g, '-');
-  const parameters = Array.from(path.matchAll(/\{([^}]*)\}/g), ([, name = '']) => pascalCase(name));
-  return methodName(`${pascalCase(fixed)}${parameters.length > 0 ? 'By' : ''}${parameters.join('')}`);
-}
-
 /** Returns `name`, or the first of `name2`, `name3`, … that is free. */
 export function freeName(name: string, isTaken: (candidate: string) => boolean): string {
   let candidate = name;

@@ -1,5 +1,5 @@
 import type { Contract, Operation, Schema, Schemas } from './contract.ts';
-import { methodName, typeName } from './names.ts';
+import { typeName } from './names.ts';
 import { type Reading, readOperation } from './read-operation.ts';
 import { readSchema } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
@@ -21,7 +21,7 @@ export function readContract(spec: SpecNode): Contract {
     spec.with('components', {}).get('components'); // so that the other problems are reported, too
   const schemas = readSchemas(components);
   refuseCircles(schemas, components);
-  const reading = { schemas, examples: [], ids: new Set<string>(), givenIds: idsOf(spec) };
+  const reading = { schemas, examples: [], ids: new Set<string>() };
   const operations = readPaths(spec.get('paths'), reading);
   return {
     schemas,
@@ -38,10 +38,8 @@ function readKeyPattern(spec: SpecNode): string {
 }
 
 function readVersion(spec: SpecNode): void {
-  if (spec.has('swagger'))
-    spec.fail('Swagger 2.0 is not implemented; convert the document to OpenAPI 3.1 (npx swagger2openapi)');
   const version = spec.find('openapi') ?? spec.fail("this is not an OpenAPI document: 'openapi' is missing");
-  if (!/^3\.[01]\.\d+/.test(version.string())) version.fail(`OpenAPI 3.1 or 3.0 is expected, not '${version.value}'`);
+  if (!/^3\.1\.\d+/.test(version.string())) version.fail(`OpenAPI 3.1 is expected, not '${version.value}'`);
 }
 
 /** The client appends paths to the base URL of its user, so a path or a variable of a server would be lost. */
@@ -86,16 +84,6 @@ function readSchemas(components: SpecNode): Map<string, Schema> {
     else schemas.set(name, node.attempt(() => readSchema(node)) ?? { kind: 'unknown' });
   }
   return schemas;
-}
-
-/** The ids in the document; they have priority over ids that are made from paths. */
-function idsOf(spec: SpecNode): ReadonlySet<string> {
-  const given = spec
-    .entriesAt('paths')
-    .map(([, path]) => path.attempt(() => path.find('get')?.find('operationId')?.value));
-  return new Set(
-    given.map((id) => (typeof id === 'string' ? methodName(id) : undefined)).filter((id) => id !== undefined),
-  );
 }
 
 function readPaths(paths: SpecNode, reading: Reading): Operation[] {

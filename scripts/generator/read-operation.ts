@@ -1,6 +1,6 @@
 import type { ErrorResponseSpec } from '../../src/operation.ts';
 import type { Example, Operation, Property, Query, Schema, Schemas } from './contract.ts';
-import { freeName, isTakenOperationId, methodName, methodNameOfPath, pascalCase } from './names.ts';
+import { freeName, isTakenOperationId, methodName, pascalCase } from './names.ts';
 import { readParameters, resolve } from './read-parameter.ts';
 import { optional, readSchema } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
@@ -10,9 +10,8 @@ export interface Reading {
   /** Schemas inside operations are added to it. */
   readonly schemas: Map<string, Schema>;
   readonly examples: Example[];
-  /** Ids of the operations that were read, and all ids in the document. */
+  /** Ids of the operations that were read. */
   readonly ids: Set<string>;
-  readonly givenIds: ReadonlySet<string>;
 }
 
 const KEYS = [
@@ -23,7 +22,7 @@ const KEYS = [
 export function readOperation(pathNode: SpecNode, reading: Reading): Operation | undefined {
   const node = pathNode.get('get').only('key of an operation', ...KEYS);
   const path = pathNode.path.at(-1) ?? '';
-  const id = node.attempt(() => readId(path, node, reading));
+  const id = node.attempt(() => readId(node, reading.ids));
   const consumesQuota = node.attempt(() => node.find('x-consumes-quota')?.boolean()) ?? true;
   const worksWhenExhausted = node.attempt(() => node.find('x-works-when-quota-exhausted')?.boolean());
   const query = node.attempt(() => readQuery(id ?? 'operation', pathNode, node, reading));
@@ -51,21 +50,13 @@ export function readOperation(pathNode: SpecNode, reading: Reading): Operation |
   };
 }
 
-function readId(path: string, node: SpecNode, { ids, givenIds }: Reading): string {
-  const given = node.find('operationId');
-  const id = given === undefined ? methodNameOfPath(path) : methodName(given.string());
-  if (id === undefined) return (given ?? node).fail(`'${given?.value ?? path}' cannot be the name of a method`);
-  const unique = given === undefined ? freeName(id, (name) => isTaken(name) || givenIds.has(name)) : id;
-  if (isTakenOperationId(unique)) {
-    (given ?? node).fail(`'${unique}' is the name of a command or of a member of the client already`);
-  }
-  if (ids.has(unique)) (given ?? node).fail(`the operationId '${unique}' is taken`);
-  ids.add(unique);
-  return unique;
-
-  function isTaken(name: string): boolean {
-    return ids.has(name) || isTakenOperationId(name);
-  }
+function readId(node: SpecNode, ids: Set<string>): string {
+  const given = node.get('operationId');
+  const id = methodName(given.string()) ?? given.fail(`'${given.value}' cannot be the name of a method`);
+  if (isTakenOperationId(id)) given.fail(`'${id}' is the name of a command or of a member of the client already`);
+  if (ids.has(id)) given.fail(`the operationId '${id}' is taken`);
+  ids.add(id);
+  return id;
 }
 
 function readQuery(id: string, pathNode: SpecNode, node: SpecNode, { schemas }: Reading): Query {
@@ -176,15 +167,12 @@ function readError(status: string, response: SpecNode, { examples }: Reading): E
 function readMedia(response: SpecNode): SpecNode | undefined {
   const content = response.find('content');
   if (content === undefined || content.keys().length === 0) return undefined;
-  const type = JSON_TYPES.map((pattern) => content.keys().find((key) => pattern.test(key))).find(Boolean);
+  const type = content.keys().find((key) => /^application\/json\b/i.test(key));
   if (type === undefined) {
     return content.fail(`unknown media type '${content.keys().join("', '")}'; known: application/json`);
   }
   return content.get(type).only('key of a media type', 'schema', 'example', 'examples', 'encoding');
 }
-
-/** Returns the first media type. */
-const JSON_TYPES = [/^application\/json\b/i, /^[\w.-]+\/([\w.-]+\+)?json\b/i, /^(application|\*)\/\*$/];
 
 /** Returns the only example, or the first named one. */
 function readExample(media: SpecNode): SpecNode | undefined {

@@ -13,7 +13,7 @@ import type { SpecNode } from './spec-node.ts';
 /** Reads a JSON Schema (2020-12). Rejects every keyword or combination that the generator does not implement. */
 export function readSchema(node: SpecNode): Schema {
   if (node.value === true) return { kind: 'unknown' };
-  const read = readNullable(node);
+  const read = readKeywords(node);
   const description = (node.find('description') ?? node.find('title'))?.prose();
   return {
     ...read,
@@ -29,29 +29,12 @@ const ANNOTATIONS = [
   ...['$comment', 'xml', 'discriminator', 'contentMediaType', 'contentEncoding'],
 ];
 
-function readNullable(node: SpecNode): Schema {
-  const nullable = node.find('nullable');
-  if (nullable === undefined) return readKeywords(node);
-  if (!node.isOpenApi30) nullable.refuse("OpenAPI 3.1 has no 'nullable'; write type: [string, 'null']");
-  const plain = node.without('nullable');
-  return nullable.boolean() ? anyOf([...nonNullSchemas(plain), { kind: 'null' }]) : readKeywords(plain);
-}
-
-/** OpenAPI 3.0 lists null in the enum of a nullable value, although `type` does not name it. */
-function nonNullSchemas(node: SpecNode): Schema[] {
-  const values = node.find('enum')?.value;
-  if (!Array.isArray(values) || !values.includes(null)) return [readKeywords(node)];
-  const others = values.filter((value) => value !== null);
-  return others.length === 0 ? [] : [readKeywords(node.with('enum', others))];
-}
-
 function readKeywords(node: SpecNode): Schema {
   for (const [keyword, { read, besides }] of Object.entries(WHOLE_KEYWORDS)) {
     if (!node.has(keyword)) continue;
     const own = [keyword, ...besides, ...ANNOTATIONS];
     const others = node.keys().filter((key) => !own.includes(key) && !key.startsWith('x-'));
-    const isAlone = others.length === 0 || (keyword === '$ref' && node.isOpenApi30); // 3.0 ignores siblings of $ref
-    if (isAlone) return read(node);
+    if (others.length === 0) return read(node);
     const members = [node.without(...others), node.without(keyword, ...besides, ...ANNOTATIONS)];
     return { kind: 'all', members: readOpenMembers(members) };
   }
@@ -81,7 +64,7 @@ const TYPES = {
   number: numberType(false),
   boolean: { keywords: [], read: (): Schema => ({ kind: 'boolean' }) },
   null: { keywords: [], read: (): Schema => ({ kind: 'null' }) },
-  array: { keywords: ['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems'], read: readArray },
+  array: { keywords: ['items', 'minItems', 'maxItems', 'uniqueItems'], read: readArray },
   object: {
     keywords: [
       ...['properties', 'required', 'additionalProperties', 'propertyNames', 'minProperties', 'maxProperties'],
@@ -177,10 +160,10 @@ function isScalar(value: unknown): value is Scalar {
 }
 
 /** The first example of a scalar, for responses that are made from the schema. */
-function exampleOf(node: SpecNode): SpecNode | undefined {
+function exampleOf(node: SpecNode): Scalar | undefined {
   const examples = node.find('examples');
   const first = Array.isArray(examples?.value) ? examples.items()[0] : node.find('example');
-  return isScalar(first?.value) ? first : undefined;
+  return isScalar(first?.value) ? first.value : undefined;
 }
 
 function readString(node: SpecNode): Schema {
@@ -219,41 +202,20 @@ function numberType(isInteger: boolean) {
   const read = (node: SpecNode): Schema => {
     node.find('format')?.string();
     if ((node.find('multipleOf')?.number() ?? 1) <= 0) node.get('multipleOf').refuse('a number above 0 is expected');
-    return { kind: 'number', isInteger, ...numbers(withNumericLimits(node), ...limits) };
+    return { kind: 'number', isInteger, ...numbers(node, ...limits) };
   };
   return { keywords: [...limits, 'format'], read };
 }
 
-/** OpenAPI 3.0 writes `exclusiveMinimum: true` beside `minimum`. */
-function withNumericLimits(node: SpecNode): SpecNode {
-  if (!node.isOpenApi30) return node;
-  return [
-    ['exclusiveMinimum', 'minimum'],
-    ['exclusiveMaximum', 'maximum'],
-  ].reduce((current, [exclusive = '', inclusive = '']) => {
-    const isExclusive = current.find(exclusive)?.value;
-    if (typeof isExclusive !== 'boolean') return current;
-    const limit = isExclusive ? current.find(inclusive)?.number() : undefined;
-    return limit === undefined ? current.without(exclusive) : current.without(inclusive).with(exclusive, limit);
-  }, node);
-}
-
 function readArray(node: SpecNode): Schema {
   const items = node.find('items');
-  const prefix = node.find('prefixItems')?.items();
-  if (prefix === undefined) {
-    const each: Schema = items ? readSchema(items) : { kind: 'unknown' };
-    const isUnique = node.isTrue('uniqueItems');
-    if (isUnique && !SCALAR_KINDS.includes(each.kind)) {
-      node.get('uniqueItems').refuse('uniqueItems is implemented for texts, numbers, true and false');
-    }
-    const limits = numbers(node, 'minItems', 'maxItems');
-    return { kind: 'array', items: each, ...limits, ...optional('isUnique', isUnique || undefined) };
+  const each: Schema = items ? readSchema(items) : { kind: 'unknown' };
+  const isUnique = node.isTrue('uniqueItems');
+  if (isUnique && !SCALAR_KINDS.includes(each.kind)) {
+    node.get('uniqueItems').refuse('uniqueItems is implemented for texts, numbers, true and false');
   }
-  if (node.find('minItems')?.value !== prefix.length || node.has('maxItems') || node.has('uniqueItems')) {
-    node.fail(`prefixItems is implemented with minItems: ${prefix.length}, and items: false in place of maxItems`);
-  }
-  return { kind: 'tuple', items: prefix.map(readSchema), ...readRest(items) };
+  const limits = numbers(node, 'minItems', 'maxItems');
+  return { kind: 'array', items: each, ...limits, ...optional('isUnique', isUnique || undefined) };
 }
 
 const SCALAR_KINDS: readonly Schema['kind'][] = ['string', 'number', 'boolean', 'literals'];

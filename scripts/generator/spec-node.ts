@@ -72,12 +72,6 @@ export class SpecNode {
     return this.#document.refusals.length === 0;
   }
 
-  /** OpenAPI 3.0 writes `nullable: true` where 3.1 writes the type 'null'. */
-  get isOpenApi30(): boolean {
-    const { root } = this.#document;
-    return typeof root === 'object' && root !== null && 'openapi' in root && /^3\.0/.test(String(root.openapi));
-  }
-
   /** Records a problem; reading continues. */
   refuse(problem: string): void {
     this.#document.refusals.push({ path: this.path, problem });

@@ -74,8 +74,6 @@ class ZodWriter {
         return numberSchema(schema);
       case 'array':
         return withChecks(`z.array(${this.zod(schema.items)})`, arrayChecks(schema));
-      case 'tuple':
-        return `z.tuple([${this.#list(schema.items)}]${schema.rest ? `, ${this.zod(schema.rest)}` : ''})`;
       case 'object':
         return this.#object(schema);
       case 'any':

@@ -53,10 +53,6 @@ function type(schema: Schema): string {
       return [...(schema.knownValues ?? []).map(literal), schema.knownValues ? '(string & {})' : 'string'].join(' | ');
     case 'array':
       return `readonly ${grouped(schema.items)}[]`;
-    case 'tuple': {
-      const rest = schema.rest ? [`...${grouped(schema.rest)}[]`] : [];
-      return `readonly [${[...schema.items.map(type), ...rest].join(', ')}]`;
-    }
     case 'object':
       return objectType(schema);
     case 'any':

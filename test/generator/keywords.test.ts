@@ -41,21 +41,6 @@ test.each([
     'readonly ("a" | "b")[]',
     'z.array(z.literal(["a", "b"])).check(z.minLength(1), z.maxLength(2))',
   ],
-  [
-    '{ type: array, prefixItems: [{ type: string }, { type: number }], minItems: 2, items: false }',
-    'readonly [string, number]',
-    'z.tuple([z.string(), z.number()])',
-  ],
-  [
-    '{ type: array, prefixItems: [{ type: string }], minItems: 1, items: { type: number } }',
-    'readonly [string, ...number[]]',
-    'z.tuple([z.string()], z.number())',
-  ],
-  [
-    '{ type: array, prefixItems: [{ type: string }], minItems: 1 }',
-    'readonly [string, ...unknown[]]',
-    'z.tuple([z.string()], z.unknown())',
-  ],
   ['{ type: object }', '{ readonly [field: string]: unknown; }', 'z.looseObject({})'],
   ['{ type: object, additionalProperties: true }', '{ readonly [field: string]: unknown; }', 'z.looseObject({})'],
   ['{ type: object, additionalProperties: false }', '{ readonly [field: string]: never }', 'z.strictObject({})'],
@@ -153,22 +138,6 @@ test.each([
 });
 
 test.each([
-  ['{ type: string, nullable: true }', '{ anyOf: [{ type: string }, { type: "null" }] }'],
-  ['{ type: string, nullable: false }', '{ type: string }'],
-  ['{ type: string, nullable: true, enum: [a, null] }', '{ anyOf: [{ type: string, enum: [a] }, { type: "null" }] }'],
-  ['{ type: string, nullable: true, enum: [null] }', '{ type: "null" }'],
-  ['{ type: integer, minimum: 1, exclusiveMinimum: true }', '{ type: integer, exclusiveMinimum: 1 }'],
-  ['{ type: integer, maximum: 9, exclusiveMaximum: false }', '{ type: integer, maximum: 9 }'],
-  ["{ $ref: '#/components/schemas/Other', minLength: 1 }", "{ $ref: '#/components/schemas/Other' }"],
-  [
-    "{ $ref: '#/components/schemas/Other', nullable: true }",
-    "{ anyOf: [{ $ref: '#/components/schemas/Other' }, { type: 'null' }] }",
-  ],
-])('OpenAPI 3.0 writes %s for %s', (yaml30, yaml31) => {
-  expect(schemaOf(yaml30, '3.0.3')).toEqual(schemaOf(yaml31));
-});
-
-test.each([
   ['{ type: string, maxLenght: 3 }', "unknown keyword 'maxLenght'; did you mean 'maxLength'?"],
   [
     '{ type: string, x-extensible-enums: [a] }',
@@ -183,7 +152,7 @@ test.each([
   ['{ type: integer, multipleOf: 0 }', 'a number above 0 is expected', '/multipleOf'],
   ['{ type: strong }', 'unknown type "strong"; known: string, integer,', '/type'],
   ['{ type: [] }', 'at least one item is expected', '/type'],
-  ['{ type: string, nullable: true }', "OpenAPI 3.1 has no 'nullable'; write type: [string, 'null']", '/nullable'],
+  ['{ type: string, nullable: true }', "unknown keyword 'nullable'"],
   ['{ const: { a: 1 } }', 'only text, numbers, true, false and null are implemented here', '/const'],
   ['{ type: boolean, const: "true" }', '"true" is not of the type "boolean"', '/const'],
   ['{ type: [string, integer], enum: [a, 1.5] }', '1.5 is not of the type ["string","integer"]', '/enum/1'],
@@ -193,8 +162,6 @@ test.each([
     'uniqueItems is implemented for texts',
     '/uniqueItems',
   ],
-  ['{ type: array, prefixItems: [{}] }', 'prefixItems is implemented with minItems: 1, and items: false'],
-  ['{ type: array, prefixItems: [{}], minItems: 1, maxItems: 1 }', 'prefixItems is implemented with minItems: 1, and'],
   [
     '{ type: object, required: [a], additionalProperties: false }',
     "'a' is required but not among properties",
@@ -244,10 +211,10 @@ test('one run lists every rejected keyword with its place', () => {
 });
 
 /** The schema of a component among others that it can refer to. */
-function schemaOf(yaml: string, openapi = '3.1.0'): Schema {
+function schemaOf(yaml: string): Schema {
   const Closed = { type: 'object', additionalProperties: false };
   const schemas = { Other: { type: 'object' }, Closed, Text: { type: 'string' }, Field: parse(yaml) };
-  return readDocument({ openapi, components: { schemas } }, (spec) =>
+  return readDocument({ components: { schemas } }, (spec) =>
     readSchema(spec.get('components').get('schemas').get('Field')),
   );
 }

@@ -75,10 +75,7 @@ test.each([
   ['', /broken\.yaml:1:1 #: this is not an OpenAPI document: a map is expected\n$/],
   ['a: 1\na: 2\n', /broken\.yaml: Map keys must be unique at line 2, column 1\n$/],
   ['just text', /broken\.yaml:1:1 #: this is not an OpenAPI document: a map is expected\n$/],
-  ['swagger: "2.0"\n', /broken\.yaml:1:1 #: Swagger 2\.0 is not implemented; convert the document .*\n$/],
-  ['openapi: 3.1.0\ninfo: *x\n', /broken\.yaml:2:7 #\/info: no anchor &x precedes this alias\n$/],
-  ['openapi: 3.1.0\ninfo: &x\n  a: [1, *x]\n', /broken\.yaml:3:10 #\/info\/a\/1: \*x contains itself\n$/],
-  [`a: &x 1\nb: [${'*x, '.repeat(101)}]\n`, /broken\.yaml:1:1 #: more than 100 YAML aliases; write a \$ref instead\n$/],
+  ['openapi: 3.1.0\ninfo: &x\n  a: [1, *x]\n', /broken\.yaml:3:10 YAML aliases are not implemented; write a \$ref\n$/],
   ['{"asyncapi": "3.0.0"}', /broken\.yaml:1:1 #: this is not an OpenAPI document: 'openapi' is missing\n$/],
 ])('the document %j is refused in one line', async (text, message) => {
   const out = await emptyDirectory();

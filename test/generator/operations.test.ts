@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { parseDocument, type YAMLMap } from 'yaml';
 import type { Parameter, Query } from '../../scripts/generator/contract.ts';
 import { contractOf } from '../../scripts/generator/generate-files.ts';
-import { isTakenOperationId, methodNameOfPath } from '../../scripts/generator/names.ts';
+import { isTakenOperationId } from '../../scripts/generator/names.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { FxRates } from '../../src/client/index.ts';
 import { operations } from '../../src/generated/operations.ts';
@@ -117,19 +117,8 @@ test.each([
   ['closed-rates', 'closedRates'],
   ['GetClosed', 'getClosed'],
   ['get_closed', 'getClosed'],
-  [undefined, 'closed'],
 ])('the operationId %s is the method %s', (operationId, id) => {
   expect(contractOf(stressWith(`${GET} operationId`, operationId)).operations[0]?.id).toBe(id);
-});
-
-test.each([
-  ['/{date}', 'byDate'],
-  ['/v1/rates/{base_currency}', 'ratesByBaseCurrency'],
-  ['/api/v2/time-series', 'timeSeries'],
-  ['/{from}..{to}', 'byFromTo'],
-  ['/info.0.json', 'info0Json'],
-])('without an operationId, %s is the method %s', (path, id) => {
-  expect(methodNameOfPath(path)).toBe(id);
 });
 
 test('a schema inside an operation gets types of its own', () => {
@@ -151,12 +140,10 @@ test('an envelope can be composed with allOf', () => {
   expect(closed?.data).toBe('Closed');
 });
 
-test.each(['application/json; charset=utf-8', 'text/json', 'application/problem+json', '*/*'])('%s is JSON', (type) => {
-  const contract = contractOf(
-    stressWith(`${OK} content`, { 'text/plain': {}, [type]: { schema: { $ref: RESPONSE } } }),
-  );
+test('a media type may have parameters', () => {
+  const content = { 'text/plain': {}, 'application/json; charset=utf-8': { schema: { $ref: RESPONSE } } };
 
-  expect(contract.operations[0]?.response).toBe('ClosedResponse');
+  expect(contractOf(stressWith(`${OK} content`, content)).operations[0]?.response).toBe('ClosedResponse');
 });
 
 test('names of components become names of types', () => {
@@ -181,8 +168,7 @@ test('a free operation works when the quota is exhausted, unless the spec says o
 
 test.each([
   ['openapi', undefined, "#: this is not an OpenAPI document: 'openapi' is missing"],
-  ['openapi', '4.0.0', "#/openapi: OpenAPI 3.1 or 3.0 is expected, not '4.0.0'"],
-  ['swagger', '2.0', '#: Swagger 2.0 is not implemented'],
+  ['openapi', '3.0.3', "#/openapi: OpenAPI 3.1 is expected, not '3.0.3'"],
   ['servers', [{ url: 'https://x.test/v1' }], '#/servers/0/url: a URL without path and variables is expected'],
   ['servers', [{ url: '{base}' }], '#/servers/0/url: a URL without path and variables is expected'],
   ['security', [], '#/security: the client sends its key with every request'],
@@ -210,6 +196,7 @@ test.each([
   ['paths /{a}{b}', {}, "#/paths//{a}{b}: a path begins with '/'"],
   ['paths /{a}', { get: {} }, '#/paths//{a}: the path has {a}, but no parameter in: path has this name'],
   [`${PATH} post`, {}, "#/paths//api/v1/closed: unknown method or key of a path 'post'"],
+  [`${GET} operationId`, undefined, "/get: 'operationId' is missing"],
   [`${GET} operationId`, '€', "/get/operationId: '€' cannot be the name of a method"],
   [
     `${GET} operationId`,
@@ -267,7 +254,7 @@ test('a response without an example needs a schema from which one can be made', 
   const change = ['components schemas Loop', loop, data, { $ref: '#/components/schemas/Loop' }];
 
   expect(() => contractOf(stressWith(...change, `${JSON_OK} examples`, undefined))).toThrow(
-    'no response can be generated from the schema (no value of a usable size was found)',
+    'no response can be generated from the schema (a value would contain itself)',
   );
 });
 
@@ -279,32 +266,20 @@ function withoutExample(field: unknown): Record<string, unknown> {
 }
 
 test.each([
-  { type: 'string', pattern: '^(?=a)ab$' },
-  { type: 'string', pattern: '^(?!x)[a-c]+$' },
-  { type: 'string', pattern: '(?<=a)b' },
-  { type: 'string', pattern: '\\bword\\b' },
-  { type: 'string', pattern: '^(a)\\1$' },
+  { type: 'string', pattern: '^[A-Z]{3}$' },
   { type: 'string', minLength: 1e9 },
   { type: 'array', items: { type: 'string' }, minItems: 1e9 },
+  { type: 'string', example: 5 },
 ])('a response without an example for %j needs one', (field) => {
   expect(() => contractOf(withoutExample(field))).toThrow(
     /#\/paths.*\/responses\/200: no response can be generated from the schema \(.*\); give an example$/,
   );
 });
 
-test('a response without an example uses the example of a field whose pattern gives no text', () => {
-  const field = { type: 'string', pattern: '^(?=a)ab$', example: 'ab' };
+test('a response without an example uses the example of a field', () => {
+  const field = { type: 'string', pattern: '^[A-Z]{3}$', example: 'EUR' };
 
-  expect(contractOf(withoutExample(field)).operations[0]?.example).toMatchObject({ data: { field: 'ab' } });
-});
-
-test('an invalid example of a field is reported at its place, alone', () => {
-  const place = '#/components/schemas/ClosedResponse/properties/data/properties/field';
-
-  expect(() => contractOf(withoutExample({ type: 'string', example: 5 }))).toThrow(
-    new RegExp(`^${place}/example: the example does not match its schema: .*$`),
-  );
-  expect(() => contractOf(withoutExample({ type: 'integer', examples: ['x'] }))).toThrow(`${place}/examples/0: the`);
+  expect(contractOf(withoutExample(field)).operations[0]?.example).toMatchObject({ data: { field: 'EUR' } });
 });
 
 test('a response without an example has no more entries of a map than its schema allows', () => {
