@@ -81,3 +81,53 @@ function isExact(text: string, number: number): boolean {
     .replace(/^0+/, '');
   return Number.isFinite(number) && (digits.length <= 15 || String(number) === text);
 }
+
+/** A path and its operation. */
+export interface FoundOperation<Found> {
+  readonly operation: Found;
+  /** The path's parameters as texts, decoded; empty for a path without any. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Finds the operation of a path. Exact paths come first, then those with the most fixed characters. */
+export function createOperationFinder<Found extends Pick<Operation, 'path'>>(operations: readonly Found[]) {
+  const exact = new Map(operations.map((operation) => [operation.path, { operation, parameters: {} }]));
+  const templates = operations
+    .filter(({ path }) => path.includes('{'))
+    .map((operation) => ({ operation, ...patternOf(operation.path) }))
+    .sort((one, other) => other.fixedLength - one.fixedLength);
+  return (path: string): FoundOperation<Found> | undefined => {
+    const found = exact.get(path);
+    if (found !== undefined && !path.includes('{')) return found;
+    for (const { operation, pattern, names } of templates) {
+      const match = pattern.exec(path);
+      if (match === null) continue;
+      return {
+        operation,
+        parameters: Object.fromEntries(names.map((name, at) => [name, decodedComponent(match[at + 1] ?? '')])),
+      };
+    }
+    return undefined;
+  };
+}
+
+function patternOf(path: string) {
+  const fixed = path.split(/\{[^{}]+\}/);
+  const source = fixed.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('([^/]+?)');
+  const names = Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name = '']) => name);
+  return { pattern: new RegExp(`^${source}$`), names, fixedLength: fixed.join('').length };
+}
+
+/** Text with an invalid escape is returned unchanged. */
+export function decodedComponent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The end of a base URL's path that the client adds itself: `/api/v1`, or the path of an operation. */
+export function apiPathIn(pathname: string): string | undefined {
+  return /\/api\/v\d+(\/[^/]+)?$/.exec(pathname.replace(/\/+$/, ''))?.[0];
+}

@@ -46,18 +46,10 @@ export async function replaceFile(
       await file.close();
     }
     await rename(temporary, target);
-    if (!isDisposable) await syncFolder(dirname(target));
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
     throw error;
   }
-}
-
-/** Flushes the folder, so that the rename is durable. Windows neither supports nor needs it. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r').catch(() => undefined);
-  await folder?.sync().catch(() => undefined);
-  await folder?.close();
 }
 
 /** Checks, before anything is sent, that a file can be written at this path. @throws the error of the system */

@@ -1,8 +1,7 @@
 import { Argument, Option } from 'commander';
 import type { Operation, Parameter } from '../generated/operations.ts';
 import { apiKeyPattern } from '../generated/service.ts';
-import { parseParameterText, splitList } from '../operation.ts';
-import { decodedComponent } from '../operation-path.ts';
+import { decodedComponent, parseParameterText, splitList } from '../operation.ts';
 import type { Invocation } from './command.ts';
 import { usageError } from './errors/cli-error.ts';
 import { repeatableOption, sharedOptions } from './options.ts';

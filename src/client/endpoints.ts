@@ -2,10 +2,10 @@ import type { OperationTypes } from '../generated/operation-methods.ts';
 import { type Operation, type OperationId, operations, type Parameter } from '../generated/operations.ts';
 import { querySchemas, responseSchemas } from '../generated/schemas.ts';
 import { definedOf, isJsonObject } from '../json.ts';
-import { createOperationFinder, fillPath } from '../operation-path.ts';
+import { createOperationFinder } from '../operation.ts';
 import { parseSchema } from '../parse-schema.ts';
-import type { CallOptions } from './api-call.ts';
 import type { Endpoint, ParsedEnvelope } from './call.ts';
+import type { CallOptions } from './call-options.ts';
 import { refuse } from './config/checks.ts';
 import { ConfigError } from './errors/errors.ts';
 import { describeValue } from './errors/program-values.ts';
@@ -90,10 +90,9 @@ export function buildOperationTarget(operation: Operation, values: QueryParamete
       return value === undefined ? [] : [[parameter.name, parameterTexts(parameter, value)] as const];
     }),
   );
-  const filled = path
-    .split('/')
-    .map((segment) => fillPath(segment, (name) => encodePathText(name, texts.get(name)?.join('') ?? '')))
-    .join('/');
+  const filled = path.replaceAll(/\{([^{}]+)\}/g, (_, name: string) =>
+    encodePathText(name, texts.get(name)?.join('') ?? ''),
+  );
   if (hasDotSegment(filled))
     throw new ConfigError(`path: '.' and '..' are not valid values in ${path}, got '${filled}'`);
   const inQuery = parameters.filter((parameter) => parameter.in === 'query');

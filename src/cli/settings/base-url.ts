@@ -1,5 +1,5 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
-import { apiPathIn } from '../../operation-path.ts';
+import { apiPathIn } from '../../operation.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 

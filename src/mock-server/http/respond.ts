@@ -1,6 +1,6 @@
 import type { Operation } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
-import { createOperationFinder, type FoundOperation } from '../../operation-path.ts';
+import { createOperationFinder, type FoundOperation } from '../../operation.ts';
 import { type Behaviour, RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
 import { plainPath } from '../matching/request-pattern.ts';
