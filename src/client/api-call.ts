@@ -1,87 +1,6 @@
 import { tokens } from '../json.ts';
-import { type Attempt, type ErrorDetails, FxRatesError, ResponseError } from './errors/errors.ts';
-import type { SchemaIssue, StandardSchema } from './standard-schema.ts';
-
-/** Headers to send: names and values, or a `Headers` object. */
-export type HeadersOption = Headers | Readonly<Record<string, string | undefined>>;
-
-/** Options of one call. They override the client's options of the same name. */
-export interface CallOptions {
-  /**
-   * Signal that ends the call immediately with `AbortError`, in the queue, during a wait or while the response arrives.
-   *
-   * @default undefined
-   * @example AbortSignal.timeout(2_000)
-   */
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * Time limit for one attempt in milliseconds, including the response body. If omitted, the client's option applies.
-   *
-   * @default 10_000
-   */
-  readonly timeoutMs?: number | undefined;
-  /**
-   * Time limit for the whole call in milliseconds, including queue, attempts and waits; `false` for none. If omitted, the
-   * client's option applies.
-   *
-   * @default false
-   */
-  readonly deadlineMs?: number | false | undefined;
-  /**
-   * Maximum number of retries after a failed connection, a timed-out attempt, or the status 408, 500, 502, 503 or 504. If
-   * omitted, the client's option applies.
-   *
-   * @default 2
-   */
-  readonly maxRetries?: number | undefined;
-  /**
-   * Whether the call waits for the rate limit, or rejects with `RateLimitError`. If omitted, the client's option applies.
-   *
-   * @default 'wait'
-   */
-  readonly onLimit?: 'wait' | 'throw' | undefined;
-  /**
-   * `'high'` sends the call before waiting calls of a lower priority, `'low'` after those of a higher one. A call of high
-   * priority may use the requests that `quotaGuard` keeps in reserve.
-   *
-   * @default 'normal'
-   */
-  readonly priority?: 'high' | 'normal' | 'low' | undefined;
-  /**
-   * Whether the call shares the request of an identical call in flight: one with the same path, query, `headers`, `timeoutMs`,
-   * `deadlineMs`, `maxRetries`, `onLimit`, `priority` and `maxAgeMs`. `false` sends its own request.
-   *
-   * @default true
-   */
-  readonly coalesce?: boolean | undefined;
-  /**
-   * Maximum age of a cached response in milliseconds; 0 sends a request. Requires the client's option `cache`. If omitted,
-   * the age of that option applies.
-   *
-   * @default undefined
-   * @example 60_000
-   */
-  readonly maxAgeMs?: number | undefined;
-  /**
-   * Headers of this call. They are added to the client's; a header with the same name replaces the client's. Headers that
-   * the client or the transport sets, such as `authorization`, are a `ConfigError`.
-   *
-   * @default undefined
-   * @example { 'accept-language': 'de' }
-   */
-  readonly headers?: HeadersOption | undefined;
-}
-
-/** Call options with a schema for the data. */
-export interface SchemaCallOptions<Schema extends StandardSchema> extends CallOptions {
-  /**
-   * A Standard Schema (zod, valibot, arktype, …) that checks and types the data. If the data does not match, the call
-   * rejects with `ResponseError`.
-   *
-   * @example z.object({ rates: z.record(z.string(), z.number()) })
-   */
-  readonly schema: Schema;
-}
+import type { Numbers, StandardSchema } from './call-options.ts';
+import { type Attempt, type ErrorDetails, FxRatesError, ResponseError, type SchemaIssue } from './errors/errors.ts';
 
 /** A response without its data, from `withMeta()`. */
 export interface ResponseMeta {
@@ -153,9 +72,6 @@ function describe({ path = [], message }: SchemaIssue): string {
   const where = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
   return where === '' ? message : `${where}: ${message}`;
 }
-
-/** Type of the numbers in the data: `'number'`, with about 16 digits, or `'string'`, with all digits. */
-export type Numbers = 'number' | 'string';
 
 /** `Data` with its numbers as the client's option `numbers` says. */
 export type WithNumbers<Data, Chosen extends Numbers> = Chosen extends 'string' ? TextNumbers<Data> : Data;

@@ -1,5 +1,6 @@
 import type { OperationId, operations } from '../generated/operations.ts';
-import type { ApiCall, CallOptions, ResponseMeta } from './api-call.ts';
+import type { ApiCall, ResponseMeta } from './api-call.ts';
+import type { CallOptions } from './call-options.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
 import { callHook } from './errors/program-values.ts';
 import { abortErrorOf } from './lifetime.ts';
@@ -31,14 +32,7 @@ export interface BatchProgress {
 
 /** Options of a batch. Those of a call apply to each of its calls. */
 export interface BatchOptions<Id extends QueryOperation = QueryOperation>
-  extends Omit<CallOptions, 'signal' | 'deadlineMs' | 'onLimit' | 'priority'> {
-  /**
-   * Signal that ends the batch: calls in flight are aborted, and the loop throws `AbortError`.
-   *
-   * @default undefined
-   * @example AbortSignal.timeout(600_000)
-   */
-  readonly signal?: AbortSignal | undefined;
+  extends Omit<CallOptions, 'deadlineMs' | 'onLimit' | 'priority'> {
   /**
    * Time limit for each call in milliseconds, from its start and including the queue; `false` for none. The client's option
    * does not apply.

@@ -2,7 +2,7 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import type { QuotaData } from '../generated/types.ts';
 import { processState } from '../process-state.ts';
 import { maskKeysIn } from '../text.ts';
-import type { ResponseMeta } from './api-call.ts';
+import type { CallResult, ResponseMeta } from './api-call.ts';
 import type { AttemptOutcome, KeyedCall, QuotaReason } from './call.ts';
 import { type Attempt, FxRatesError, type FxRatesErrorKind, requestIdOf } from './errors/errors.ts';
 import { callHook } from './errors/program-values.ts';
@@ -345,34 +345,38 @@ const channel = tracingChannel<unknown, CallTrace>('fxrates:call');
 
 /** Whether the channel has a subscriber. Without one, no trace is created. */
 export function isTraced(): boolean {
-  const { start, end, asyncStart, asyncEnd, error } = channel;
-  const sync = start.hasSubscribers || end.hasSubscribers;
-  return sync || asyncStart.hasSubscribers || asyncEnd.hasSubscribers || error.hasSubscribers;
+  return channel.hasSubscribers;
 }
 
-interface TracedCall<Result> {
+interface TracedCall<Data> {
   readonly operation: string;
   readonly target: string;
-  readonly call: () => Promise<Result>;
-  /** The other fields when the call has ended; `undefined` after a failure. */
-  readonly describe: (result: Result | undefined) => Partial<CallTrace>;
+  readonly call: () => Promise<CallResult<Data>>;
+  /** The key and its limit when the call has ended. */
+  readonly keyInUse: () => Pick<CallTrace, 'key' | 'limits'>;
 }
 
 /** Runs `call` and publishes it on the channel, without its data, in which the service may repeat the key. */
-export async function traceCall<Result>(traced: TracedCall<Result>): Promise<Result> {
-  const { operation, target, call, describe } = traced;
+export async function traceCall<Data>({
+  operation,
+  target,
+  call,
+  keyInUse,
+}: TracedCall<Data>): Promise<CallResult<Data>> {
   const trace: CallTrace = { operation: maskKeysIn(operation), target: maskKeysIn(target) };
-  const results: Result[] = [];
+  const ended = (fields: Partial<CallTrace>) => Object.assign(trace, keyInUse(), fields);
+  const results: CallResult<Data>[] = [];
   await channel.tracePromise(async () => {
     try {
       const result = await call();
       results.push(result);
-      Object.assign(trace, describe(result));
+      const { status, source, attempts, callId } = result.meta();
+      ended({ status, source, attempts, callId });
     } catch (error) {
       const { attempts = [], status, callId } = FxRatesError.is(error) ? error : {};
-      Object.assign(trace, describe(undefined), { attempts, status, callId });
+      ended({ attempts, status, callId });
       throw error;
     }
   }, trace);
-  return results[0] as Result; // pushed above, unless the promise was rejected
+  return results[0] as CallResult<Data>; // pushed above, unless the promise was rejected
 }

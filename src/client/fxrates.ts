@@ -4,18 +4,16 @@ import { type OperationId, operations } from '../generated/operations.ts';
 import type { QuotaData } from '../generated/types.ts';
 import {
   type ApiCall,
-  type CallOptions,
   type CallResult,
   checkPayload,
   createApiCall,
   dataWithTextNumbers,
   errorOfCall,
-  type Numbers,
-  type SchemaCallOptions,
   type WithNumbers,
 } from './api-call.ts';
 import { Batch, type BatchOptions, type BatchQueries, type QueryOperation } from './batch.ts';
 import type { Endpoint } from './call.ts';
+import type { CallOptions, Numbers, SchemaCallOptions, SchemaOutput, StandardSchema } from './call-options.ts';
 import {
   type CallerSettings,
   inheritedOptions,
@@ -43,7 +41,6 @@ import type { FxRatesOptions } from './options.ts';
 import { payloadContext } from './parse-response.ts';
 import { type ClientConnection, type ClientParts, connect, requireConnection } from './pipeline.ts';
 import { createPoll, type Poll, type PollOptions, type PollQueries } from './poll.ts';
-import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
 import { type Caller, type CallResponse, metaOf, waitAsCaller } from './steps/share-request.ts';
 import { Timers } from './time/timers.ts';
 
@@ -246,12 +243,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
       operation: this.#redact(endpoint.name),
       target: this.#redact(endpoint.target),
       call: async () => this.#finish<Data>(await calls.send(caller), caller),
-      describe: (result) => {
-        const known = { key: this.#connection?.keys.known()?.masked, limits: this.limits() };
-        if (result === undefined) return known;
-        const { status, source, attempts, callId } = result.meta();
-        return { ...known, status, source, attempts, callId };
-      },
+      keyInUse: () => ({ key: this.#connection?.keys.known()?.masked, limits: this.limits() }),
     });
   }
 

@@ -1,7 +1,8 @@
 // Exports all types, so that those of a new operation are included.
 export type * from '../generated/types.ts';
-export type { ApiCall, CallOptions, ResponseMeta } from './api-call.ts';
+export type { ApiCall, ResponseMeta } from './api-call.ts';
 export type { Batch, BatchItem, BatchOptions, BatchProgress, RemainingQueries } from './batch.ts';
+export type { CallOptions, StandardSchema } from './call-options.ts';
 export type { Attempt } from './errors/errors.ts';
 export {
   AbortError,
@@ -24,9 +25,14 @@ export type { KeyLimits } from './key/key-limits.ts';
 export type { QuotaEstimate } from './key/key-quota.ts';
 export { forecastQuota, type QuotaForecast } from './key/quota-record.ts';
 export type { LimitStore } from './limits/shared/limit-store.ts';
-export type { CacheOptions, CacheStore, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from './options.ts';
+export type {
+  CacheOptions,
+  CacheStore,
+  FxRatesOptions,
+  QuotaGuardOptions,
+  RateLimitOptions,
+} from './options.ts';
 export type { Poll, PollItem, PollOptions, PollSchedule } from './poll.ts';
-export type { StandardSchema } from './standard-schema.ts';
 export type { Middleware } from './steps/intercept.ts';
 export type { Clock } from './time/clock.ts';
 export type { FetchLike } from './transport/transport.ts';

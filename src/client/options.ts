@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { HeadersOption, Numbers } from './api-call.ts';
+import type { Numbers, OverridableOptions } from './call-options.ts';
 import type { EventHooks } from './events.ts';
 import type { ApiKeyOption } from './key/api-key.ts';
 import type { QuotaEstimate } from './key/key-quota.ts';
@@ -91,7 +91,7 @@ export interface QuotaGuardOptions {
 }
 
 /** Options of a client. The constructor throws a `ConfigError` that names the first wrong one. */
-export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends EventHooks {
+export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends OverridableOptions, EventHooks {
   /**
    * URL of the service, without `/api/v1`. Plain http is allowed for loopback only. If omitted, the constructor reads
    * `FXRATES_BASE_URL`; if that is not set, the first call reads it again.
@@ -115,33 +115,6 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    * @default 'bearer'
    */
   readonly auth?: AuthForm | undefined;
-  /**
-   * Time limit for one attempt in milliseconds, including the response body.
-   *
-   * @default 10_000
-   */
-  readonly timeoutMs?: number | undefined;
-  /**
-   * Time limit for a whole call in milliseconds, including queue, attempts and waits. With `false`, a call waits for the
-   * rate limit as long as necessary; set a number in a request handler. It does not apply to the calls of `batch()`.
-   *
-   * @default false
-   * @example 5_000
-   */
-  readonly deadlineMs?: number | false | undefined;
-  /**
-   * Maximum number of retries after a failed connection, a timed-out attempt, or the status 408, 500, 502, 503 or 504. A
-   * certificate that Node.js rejects is not retried.
-   *
-   * @default 2
-   */
-  readonly maxRetries?: number | undefined;
-  /**
-   * Whether a call waits for the rate limit, or rejects with `RateLimitError`.
-   *
-   * @default 'wait'
-   */
-  readonly onLimit?: 'wait' | 'throw' | undefined;
   /**
    * Longest Retry-After to wait for, in milliseconds. A longer one of a 429 rejects immediately with `RateLimitError`,
    * and one of a 503 with `ServerError`. No request is sent until it has elapsed, for at most one day.
@@ -180,20 +153,6 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    * @example { reserve: 100 }
    */
   readonly quotaGuard?: QuotaGuardOptions | undefined;
-  /**
-   * Headers of every request; a call can add more. `user-agent` is appended to that of the client. Headers that the client or
-   * the transport sets, such as `authorization`, are a `ConfigError`.
-   *
-   * @default undefined
-   * @example { 'x-team': 'pricing' }
-   */
-  readonly headers?: HeadersOption | undefined;
-  /**
-   * Whether calls share the request of an identical call in flight. A call can set it, too.
-   *
-   * @default true
-   */
-  readonly coalesce?: boolean | undefined;
   /**
    * Functions that run around each attempt, for tracing, signing or logging. The first one is the outermost. The request
    * that they receive does not contain the key.

@@ -1,6 +1,6 @@
 import { environmentProxy } from '../environment-proxy.ts';
 import { VERSION } from '../version.ts';
-import { baseUrlOf, type ClientSettings, type OpenSettings, requireBaseUrl } from './config/settings.ts';
+import { baseUrlOf, type ClientSettings, type OpenSettings } from './config/settings.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { ClientEvents } from './events.ts';
 import { ApiKey, type ApiKeyOption, KeySource } from './key/api-key.ts';
@@ -59,9 +59,11 @@ export function connect({ options, settings: open, ...parts }: ClientParts): Cli
 export function requireConnection(parts: ClientParts): ClientConnection {
   const connection = connect(parts);
   if (connection !== undefined) return connection;
-  requireBaseUrl(parts.options);
-  throw missingKey(parts.options);
+  throw new ConfigError(baseUrlOf(parts.options) === undefined ? MISSING_BASE_URL : missingKey(parts.options));
 }
+
+const MISSING_BASE_URL =
+  'baseUrl: missing; pass baseUrl or set FXRATES_BASE_URL (the service does not publish its host)';
 
 interface PipelineParts extends Pick<ClientParts, 'events' | 'timers' | 'lifetime'> {
   readonly settings: ClientSettings;
@@ -97,12 +99,10 @@ function givenKey({ apiKey = process.env['FXRATES_API_KEY'] }: AnyOptions): ApiK
   return apiKey === '' ? undefined : apiKey;
 }
 
-function missingKey({ apiKey }: AnyOptions): ConfigError {
-  return new ConfigError(
-    apiKey === ''
-      ? 'apiKey: is empty; pass a key, or omit apiKey to use FXRATES_API_KEY'
-      : 'apiKey: missing; pass apiKey or set FXRATES_API_KEY',
-  );
+function missingKey({ apiKey }: AnyOptions): string {
+  return apiKey === ''
+    ? 'apiKey: is empty; pass a key, or omit apiKey to use FXRATES_API_KEY'
+    : 'apiKey: missing; pass apiKey or set FXRATES_API_KEY';
 }
 
 function unusualKey({ masked }: ApiKey): string {

@@ -1,5 +1,6 @@
 import type { OperationId } from '../generated/operations.ts';
-import type { CallOptions, ResponseMeta } from './api-call.ts';
+import type { ResponseMeta } from './api-call.ts';
+import type { CallOptions } from './call-options.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
 import { type KeyQuota, type RunningPoll, SHARED_KEY_MS } from './key/key-quota.ts';
 import { granularityMs } from './key/quota-record.ts';
@@ -21,7 +22,7 @@ export interface PollSchedule {
 }
 
 /** Options of a poll. Those of a call apply to each of its calls. */
-export interface PollOptions<Id extends OperationId = OperationId> extends Omit<CallOptions, 'signal'> {
+export interface PollOptions<Id extends OperationId = OperationId> extends CallOptions {
   /**
    * Interval from one call to the next in milliseconds. `'snapshot'` uses the snapshot interval of the plan. `'quota'` spreads
    * the requests left, without the reserve of `quotaGuard`, until the quota resets. All polls of a key in the process share
@@ -31,13 +32,6 @@ export interface PollOptions<Id extends OperationId = OperationId> extends Omit<
    * @example 300_000
    */
   readonly every?: 'quota' | 'snapshot' | number | undefined;
-  /**
-   * Signal that ends the poll: the loop throws `AbortError`.
-   *
-   * @default undefined
-   * @example AbortSignal.timeout(86_400_000)
-   */
-  readonly signal?: AbortSignal | undefined;
   /**
    * Name of the operation to call.
    *

@@ -1,7 +1,7 @@
 // Generated from openapi.yaml by npm run generate. Do not edit.
 
-import type { ApiCall, CallOptions, Numbers, SchemaCallOptions, WithNumbers } from '../client/api-call.ts';
-import type { SchemaOutput, StandardSchema } from '../client/standard-schema.ts';
+import type { ApiCall, WithNumbers } from '../client/api-call.ts';
+import type { CallOptions, Numbers, SchemaCallOptions, SchemaOutput, StandardSchema } from '../client/call-options.ts';
 import type { OperationId } from './operations.ts';
 import type * as types from './types.ts';
 

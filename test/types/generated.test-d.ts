@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { ApiCall, CallOptions, ResponseMeta } from '../../src/client/api-call.ts';
+import type { ApiCall, ResponseMeta } from '../../src/client/api-call.ts';
+import type { CallOptions } from '../../src/client/call-options.ts';
 import type { OperationMethods } from '../../src/generated/operation-methods.ts';
 import { type OperationId, operations } from '../../src/generated/operations.ts';
 import { querySchemas, responseSchemas } from '../../src/generated/schemas.ts';

@@ -10,6 +10,11 @@ export function valid<Value>(expected: string, accepts: (value: unknown) => bool
   return (option, value) => (accepts(value) ? (value as Value) : refuse(option, value, expected));
 }
 
+/** The check for an option that can be absent and has no default. */
+export function optional<Value>(check: OptionCheck<Value>): OptionCheck<Value | undefined> {
+  return (option, value) => (value === undefined ? undefined : check(option, value));
+}
+
 export function oneOf<const Values extends readonly (string | false)[]>(
   ...values: Values
 ): OptionCheck<Values[number]> {
@@ -36,36 +41,27 @@ export function countFrom(least: number): NumberKind {
 }
 
 /** A number of that kind, or one of the other values. */
-export function numberOf(kind: NumberKind): OptionCheck<number>;
-export function numberOf<const Other extends string | false>(
-  kind: NumberKind,
-  ...others: readonly [Other, ...Other[]]
-): OptionCheck<number | Other>;
-export function numberOf(
+export function numberOf<const Others extends readonly (string | false)[]>(
   { expected, accepts }: NumberKind,
-  ...others: readonly (string | false)[]
-): OptionCheck<unknown> {
+  ...others: Others
+): OptionCheck<number | Others[number]> {
   const isOther = (value: unknown) => others.some((one) => one === value);
   return valid([expected, ...others.map(literal)].join(', or '), (value) =>
     typeof value === 'number' ? accepts(value) : isOther(value),
   );
 }
 
-export function truth(): OptionCheck<boolean> {
-  return valid('true or false', (value) => typeof value === 'boolean');
-}
+export const truth: OptionCheck<boolean> = valid('true or false', (value) => typeof value === 'boolean');
 
-export function callable<Fn>(): OptionCheck<Fn> {
-  return valid('a function', (value) => typeof value === 'function');
+/** An optional function. */
+export function callable<Fn>(): OptionCheck<Fn | undefined> {
+  return optional(valid<Fn>('a function', (value) => typeof value === 'function'));
 }
 
 /** An object with these methods. */
 export function having<Value>(expected: string, ...methods: readonly (keyof Value & string)[]): OptionCheck<Value> {
-  return valid(expected, (value) => methods.every((name) => typeof memberOf(value, name) === 'function'));
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  const isMethod = (value: unknown, name: string) => typeof Reflect.get(Object(value), name) === 'function';
+  return valid(expected, (value) => typeof value === 'object' && methods.every((name) => isMethod(value, name)));
 }
 
 function literal(value: string | false): string {
@@ -77,17 +73,13 @@ export function refuse(option: string, value: unknown, expected: string): never 
 }
 
 /** Rejects misspelt options, which would otherwise have no effect. */
-export function requireKnownNames(options: unknown, known: readonly string[], where: string): void {
-  if (typeof options !== 'object' || options === null) refuse(where, options, 'an object of options');
+export function requireKnownNames(options: object, known: readonly string[], where: string): void {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const nearest = nearestName(unknown, known);
   const next = nearest === undefined ? `valid options: ${known.join(', ')}` : `did you mean '${nearest}'?`;
   throw new ConfigError(`${where}: unknown option ${describeValue(unknown)}; ${next}`);
 }
-
-/** Headers by their names in lower case. */
-export type RequestHeaders = Readonly<Record<string, string>>;
 
 /** Headers that the client or the transport sets. */
 const RESERVED = [
@@ -97,8 +89,8 @@ const RESERVED = [
 /** RFC 9110 §5.6.2. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** @throws ConfigError that names the option and the header; its value may be a secret and is not shown */
-export function resolveHeaders(option: string, headers: unknown): RequestHeaders {
+/** The headers by their names in lower case. @throws ConfigError that names the option and the header; its value may be a secret and is not shown */
+export function resolveHeaders(option: string, headers: unknown): Readonly<Record<string, string>> {
   const isRecord = Object.prototype.toString.call(headers) === '[object Object]';
   if (!isRecord && !(headers instanceof Headers)) refuse(option, headers, 'an object of names and values, or Headers');
   const entries: [string, unknown][] = headers instanceof Headers ? [...headers] : Object.entries(Object(headers));

@@ -1,11 +1,11 @@
-import { type OperationId, operations } from '../../generated/operations.ts';
-import type { CallOptions, SchemaCallOptions } from '../api-call.ts';
-import type { BatchOptions } from '../batch.ts';
+import { type Operation, type OperationId, operations } from '../../generated/operations.ts';
+import { definedOf } from '../../json.ts';
+import type { BatchOptions, QueryOperation } from '../batch.ts';
+import type { CallOptions, SchemaCallOptions, StandardSchema } from '../call-options.ts';
 import type { Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { AnyOptions, CacheOptions, CacheStore, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { PollOptions } from '../poll.ts';
-import type { StandardSchema } from '../standard-schema.ts';
 import type { Middleware } from '../steps/intercept.ts';
 import { type Clock, realClock } from '../time/clock.ts';
 import type { FetchLike } from '../transport/transport.ts';
@@ -17,6 +17,7 @@ import {
   numberOf,
   type OptionCheck,
   oneOf,
+  optional,
   POSITIVE_MS,
   refuse,
   requireKnownNames,
@@ -26,36 +27,37 @@ import {
 } from './checks.ts';
 
 interface Row<Value> {
+  /** Returns the setting. It rejects a missing value unless the option is optional. */
   readonly check: OptionCheck<unknown>;
   readonly default?: Exclude<Value, undefined>;
-  readonly isRequired?: true;
 }
 type Rows<Options> = { readonly [Name in keyof Options]-?: Row<Options[Name]> };
 type Table = Readonly<Record<string, Row<unknown>>>;
+type SettingsOf<T extends Table> = { readonly [Name in keyof T]: ReturnType<T[Name]['check']> };
 
 const RATE_LIMIT = {
   perMinute: { check: numberOf(countFrom(1), 'learn'), default: 'learn' },
   maxConcurrent: { check: numberOf(countFrom(1)), default: 16 },
   store: {
-    check: having<LimitStore>(
-      'fileStore() of fxrates/file-store, redisStore(client) of fxrates/redis, or an object with exchange()',
-      'exchange',
+    check: optional(
+      having<LimitStore>(
+        'fileStore() of fxrates/file-store, redisStore(client) of fxrates/redis, or an object with exchange()',
+        'exchange',
+      ),
     ),
   },
 } as const satisfies Rows<RateLimitOptions>;
 
 const CACHE = {
-  maxAgeMs: { check: numberOf(MS, 'snapshot'), isRequired: true },
-  store: { check: having<CacheStore>('a Keyv instance, or an object with get and set', 'get', 'set') },
+  maxAgeMs: { check: numberOf(MS, 'snapshot') },
+  store: { check: optional(having<CacheStore>('a Keyv instance, or an object with get and set', 'get', 'set')) },
   staleIfLimitedMs: { check: numberOf(MS), default: 0 },
 } as const satisfies Rows<CacheOptions>;
 
 const QUOTA_GUARD = {
-  reserve: { check: numberOf(countFrom(0)), isRequired: true },
-  onLow: { check: callable<QuotaGuardOptions['onLow']>() },
+  reserve: { check: numberOf(countFrom(0)) },
+  onLow: { check: callable<NonNullable<QuotaGuardOptions['onLow']>>() },
 } as const satisfies Rows<QuotaGuardOptions>;
-
-const KEPT: OptionCheck<unknown> = (_, value) => value;
 
 /** Options of a client that a call can override. */
 const EVERYWHERE = {
@@ -64,43 +66,45 @@ const EVERYWHERE = {
   maxRetries: { check: numberOf(countFrom(0)), default: 2 },
   onLimit: { check: oneOf('wait', 'throw'), default: 'wait' },
   headers: { check: resolveHeaders, default: {} },
-  coalesce: { check: truth(), default: true },
+  coalesce: { check: truth, default: true },
 } as const satisfies Rows<Pick<AnyOptions, keyof AnyOptions & keyof CallOptions>>;
 
 const CLIENT = {
   ...({
     /** Checked by `checkBaseUrl`, with `allowInsecureHttp`. */
-    baseUrl: { check: KEPT },
+    baseUrl: { check: (_, value) => value },
     /** Checked by `ApiKey`. */
-    apiKey: { check: KEPT },
+    apiKey: { check: (_, value) => value },
     auth: { check: oneOf('bearer', 'header', 'query'), default: 'bearer' },
     maxRetryAfterMs: { check: numberOf(countFrom(1)), default: 600_000 },
     retryAfterUnit: { check: oneOf('auto', 'seconds', 'milliseconds'), default: 'auto' },
     rateLimit: { check: rateLimit, default: {} },
-    cache: { check: cache },
-    quotaGuard: { check: quotaGuard },
+    cache: { check: optional(cache) },
+    quotaGuard: { check: optional((option, value) => settingsIn(QUOTA_GUARD, value, option)) },
     middleware: {
       check: valid<readonly Middleware[]>('a list of functions (request, next) => response', isMiddleware),
       default: [],
     },
     fetch: { check: callable<FetchLike>() },
     dispatcher: {
-      check: having<NonNullable<AnyOptions['dispatcher']>>(
-        'an undici dispatcher (an object with a dispatch method)',
-        'dispatch',
+      check: optional(
+        having<NonNullable<AnyOptions['dispatcher']>>(
+          'an undici dispatcher (an object with a dispatch method)',
+          'dispatch',
+        ),
       ),
     },
     proxy: { check: oneOf('env', false), default: false },
     numbers: { check: oneOf('number', 'string'), default: 'number' },
     maxResponseBytes: { check: numberOf(countFrom(1)), default: 10 * 2 ** 20 },
-    allowInsecureHttp: { check: truth(), default: false },
+    allowInsecureHttp: { check: truth, default: false },
     clock: { check: having<Clock>('an object with now() and sleep(ms, signal)', 'now', 'sleep'), default: realClock },
-    logger: { check: having<Logger>('an object with warn(message)', 'warn') },
-    logLevel: { check: oneOf('warn', 'info', 'debug') },
-    onRequest: { check: callable<AnyOptions['onRequest']>() },
-    onRetry: { check: callable<AnyOptions['onRetry']>() },
-    onWait: { check: callable<AnyOptions['onWait']>() },
-    onQuota: { check: callable<AnyOptions['onQuota']>() },
+    logger: { check: optional(having<Logger>('an object with warn(message)', 'warn')) },
+    logLevel: { check: optional(oneOf('warn', 'info', 'debug')) },
+    onRequest: { check: callable() },
+    onRetry: { check: callable() },
+    onWait: { check: callable() },
+    onQuota: { check: callable() },
   } as const satisfies Rows<Omit<AnyOptions, keyof CallOptions>>),
   ...EVERYWHERE,
 };
@@ -118,88 +122,68 @@ const CALL = {
 const BATCH = {
   ...CALL,
   ...({
-    operation: { check: oneOf(...operationIds()) },
+    operation: { check: oneOf(...queryOperations()) },
     concurrency: { check: numberOf(countFrom(1)) },
-    onProgress: { check: callable<BatchOptions['onProgress']>() },
+    onProgress: { check: callable<NonNullable<BatchOptions['onProgress']>>() },
   } as const satisfies Rows<Omit<BatchOptions, keyof CallOptions>>),
 };
 
 const POLL = {
   ...CALL,
   ...({
-    operation: { check: oneOf(...operationIds()) },
+    operation: { check: oneOf(...(Object.keys(operations) as OperationId[])) },
     every: { check: numberOf(POSITIVE_MS, 'quota', 'snapshot') },
-    onError: { check: callable<PollOptions['onError']>() },
+    onError: { check: callable<NonNullable<PollOptions['onError']>>() },
   } as const satisfies Rows<Omit<PollOptions, keyof CallOptions>>),
 };
 
 /** Every option: where it may be set, what it accepts, and its default. `options.ts` and its neighbours document them. */
-const PLACES = { client: CLIENT, call: CALL, batch: BATCH, poll: POLL } as const;
+const PLACES = { call: CALL, batch: BATCH, poll: POLL } as const;
 type Places = typeof PLACES;
 
-type GivenIn<T extends Table> = { readonly [Name in keyof T]?: ReturnType<T[Name]['check']> };
-type SettingOf<R extends Row<unknown>> =
-  | ReturnType<R['check']>
-  | (R extends { readonly default: unknown } | { readonly isRequired: true } ? never : undefined);
-type SettingsOf<T extends Table> = { readonly [Name in keyof T]: SettingOf<T[Name]> };
-
 /** The options of a client, checked and with their defaults. */
-export type CheckedClientOptions = SettingsOf<Places['client']>;
-export type RateLimitSettings = SettingsOf<typeof RATE_LIMIT>;
+export type CheckedClientOptions = SettingsOf<typeof CLIENT>;
 export type CacheSettings = SettingsOf<typeof CACHE> & { readonly store: CacheStore };
 
 /** The options of a client, checked and with their defaults. @throws ConfigError for an unknown or a wrong one */
 export function readClientOptions(options: object): CheckedClientOptions {
-  return complete(PLACES.client, options, { where: 'FxRates options' });
+  return settingsIn(CLIENT, options);
 }
 
 /** The options that are set, checked. @throws ConfigError for an unknown or a wrong one */
-export function readOptions<P extends Exclude<keyof Places, 'client'>>(place: P, options: object): GivenIn<Places[P]> {
-  return givenIn<Places[P]>(PLACES[place], options, { where: `${place} options` });
+export function readOptions<P extends keyof Places>(place: P, options: object): Partial<SettingsOf<Places[P]>> {
+  const table: Table = PLACES[place];
+  const given = givenIn(table, options, `${place} options`);
+  const settings = Object.entries(given).map(([name, value]) => [name, table[name]?.check(name, value)]);
+  return Object.fromEntries(settings) as Partial<SettingsOf<Places[P]>>; // each is the result of its check
 }
 
-interface Naming {
-  /** The object of options, for an error. */
-  readonly where: string;
-  /** Before the name of an option in an error. */
-  readonly prefix?: string;
+/** The options of the client, or those in its option `within`, with their defaults. */
+function settingsIn<T extends Table>(table: T, options: unknown, within?: string): SettingsOf<T> {
+  const given = givenIn(table, options, within ?? 'FxRates options');
+  const prefix = within === undefined ? '' : `${within}.`;
+  const settings = Object.entries<Row<unknown>>(table).map(([name, row]) => [
+    name,
+    row.check(`${prefix}${name}`, given[name] === undefined ? row.default : given[name]),
+  ]);
+  return Object.fromEntries(settings) as SettingsOf<T>; // each is the result of its check
 }
 
-function givenIn<T extends Table>(table: T, options: unknown, { where, prefix = '' }: Naming): GivenIn<T> {
+function givenIn(table: Table, options: unknown, where: string): Readonly<Record<string, unknown>> {
+  if (typeof options !== 'object' || options === null) return refuse(where, options, 'an object of options');
   requireKnownNames(options, Object.keys(table), where);
-  const given = Object.entries(options as object).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    given.map(([name, value]) => [name, table[name]?.check(`${prefix}${name}`, value)]),
-  ) as GivenIn<T>; // each is the result of its check
+  return definedOf({ ...options });
 }
 
-function complete<T extends Table>(table: T, options: unknown, naming: Naming): SettingsOf<T> {
-  const given = givenIn(table, options, naming);
-  const others = Object.entries(table).filter(([name]) => !Object.hasOwn(given, name));
-  const defaults = others.map(([name, { check, default: byDefault, isRequired }]) => {
-    const isAbsent = byDefault === undefined && !isRequired;
-    return [name, isAbsent ? undefined : check(`${naming.prefix ?? ''}${name}`, byDefault)];
-  });
-  return { ...Object.fromEntries(defaults), ...given } as SettingsOf<T>; // each is the result of its check
-}
-
-function rateLimit(option: string, value: unknown): RateLimitSettings | false {
-  return value === false ? false : complete(RATE_LIMIT, value, partsOf(option));
+function rateLimit(option: string, value: unknown): SettingsOf<typeof RATE_LIMIT> | false {
+  return value === false ? false : settingsIn(RATE_LIMIT, value, option);
 }
 
 function cache(option: string, value: unknown): CacheSettings {
   if (value === 'snapshot') return cache(option, { maxAgeMs: value });
-  if (typeof value !== 'object' || value === null) return refuse(option, value, "'snapshot' or an object of options");
-  const settings = complete(CACHE, value, partsOf(option));
+  if (typeof value !== 'object') return refuse(option, value, "'snapshot' or an object of options");
+  const settings = settingsIn(CACHE, value, option);
   return { ...settings, store: settings.store ?? new MemoryStore() };
-}
-
-function quotaGuard(option: string, value: unknown): SettingsOf<typeof QUOTA_GUARD> {
-  return complete(QUOTA_GUARD, value, partsOf(option));
-}
-
-function partsOf(option: string): Naming {
-  return { where: option, prefix: `${option}.` };
 }
 
 function isMiddleware(value: unknown): boolean {
@@ -211,8 +195,9 @@ function isSchema(value: unknown): boolean {
   return typeof standard?.validate === 'function';
 }
 
-function operationIds(): OperationId[] {
-  return Object.keys(operations) as OperationId[]; // the keys of the record
+function queryOperations(): QueryOperation[] {
+  const withQuery = Object.values<Operation>(operations).filter(({ query }) => query !== 'none');
+  return withQuery.map(({ id }) => id) as QueryOperation[]; // those that take a query
 }
 
 /** In characters: about a thousand responses of 170 rates, or one response of the maximum length. */

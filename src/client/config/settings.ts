@@ -1,24 +1,22 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
-import { type Operation, type OperationId, operations } from '../../generated/operations.ts';
+import type { OperationId } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
-import { apiPathIn } from '../../operation-path.ts';
-import type { CallOptions } from '../api-call.ts';
+import { apiPathIn } from '../../operation.ts';
 import type { BatchOptions, BatchParts, QueryOperation } from '../batch.ts';
 import type { CallSettings } from '../call.ts';
+import type { CallOptions } from '../call-options.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { AnyOptions } from '../options.ts';
 import type { PollOptions, PollParts } from '../poll.ts';
 import { type SteadyTime, steadyTime } from '../time/clock.ts';
 import { defaultTransport, undiciTransport } from '../transport/default-transport.ts';
 import { fetchTransport, type Transport } from '../transport/transport.ts';
-import { oneOf, refuse } from './checks.ts';
+import { refuse } from './checks.ts';
 import { type CacheSettings, type CheckedClientOptions, readClientOptions, readOptions } from './option-table.ts';
 
 /** The options of a client, checked and complete. */
-export interface ClientSettings extends Omit<CheckedClientOptions, 'baseUrl' | 'apiKey' | 'deadlineMs' | SentBy> {
+export interface ClientSettings extends Omit<CheckedClientOptions, 'baseUrl' | 'apiKey' | SentBy> {
   readonly baseUrl: string;
-  /** Infinity for none. */
-  readonly deadlineMs: number;
   readonly transport: Transport;
   /** Measures all durations, on `clock`. */
   readonly time: SteadyTime;
@@ -43,7 +41,6 @@ export function resolveOptions(options: AnyOptions): OpenSettings {
   return {
     ...given,
     baseUrl: baseUrlOf(options),
-    deadlineMs: deadlineOf(given.deadlineMs),
     transport: resolveTransport(given),
     time: steadyTime(clock),
     // biome-ignore lint/plugin: the chance of a clock that has none
@@ -51,21 +48,10 @@ export function resolveOptions(options: AnyOptions): OpenSettings {
   };
 }
 
-/** The deadline in milliseconds; Infinity for none. */
-function deadlineOf(option: number | false): number {
-  return option === false ? Number.POSITIVE_INFINITY : option;
-}
-
-/** The base URL of the options or of the environment. @throws ConfigError when there is none, or it is wrong. */
-export function requireBaseUrl(options: AnyOptions): string {
-  const { baseUrl = process.env['FXRATES_BASE_URL'], allowInsecureHttp = false } = options;
-  return checkBaseUrl(baseUrl, { allowInsecureHttp });
-}
-
-/** The same; `undefined` if it is missing. @throws ConfigError if it is wrong */
+/** The base URL of the options or of the environment; `undefined` if it is missing. @throws ConfigError if it is wrong */
 export function baseUrlOf(options: AnyOptions): string | undefined {
-  const { baseUrl = process.env['FXRATES_BASE_URL'] } = options;
-  return baseUrl === undefined || baseUrl === '' ? undefined : requireBaseUrl(options);
+  const { baseUrl = process.env['FXRATES_BASE_URL'], allowInsecureHttp = false } = options;
+  return baseUrl === undefined || baseUrl === '' ? undefined : checkBaseUrl(baseUrl, { allowInsecureHttp });
 }
 
 /** Other SDKs accept the key as the only argument; the error must not show it. */
@@ -74,16 +60,11 @@ function refuseBareKey(options: unknown): void {
   throw new ConfigError('FxRates options: expected an object of options, got a string; pass the key as { apiKey }');
 }
 
-function resolveTransport({ fetch, dispatcher, proxy }: Pick<Partial<CheckedClientOptions>, SentBy>): Transport {
-  if (proxy === 'env' && (fetch ?? dispatcher) !== undefined) {
-    throw new ConfigError(
-      'proxy: cannot be combined with fetch or dispatcher, which decide where a request is sent; pass one of them',
-    );
-  }
-  if (fetch !== undefined && dispatcher !== undefined) {
-    throw new ConfigError(
-      'fetch and dispatcher: pass either fetch or dispatcher, not both; only undici uses a dispatcher',
-    );
+function resolveTransport({ fetch, dispatcher, proxy }: Pick<CheckedClientOptions, SentBy>): Transport {
+  const given = Object.entries(definedOf({ fetch, dispatcher, proxy: proxy || undefined }));
+  if (given.length > 1) {
+    const names = given.map(([name]) => name).join(' and ');
+    throw new ConfigError(`${names}: cannot be combined, because each decides how a request is sent; pass one of them`);
   }
   if (fetch !== undefined) return fetchTransport(fetch);
   return dispatcher === undefined ? defaultTransport() : undiciTransport(() => dispatcher);
@@ -91,11 +72,6 @@ function resolveTransport({ fetch, dispatcher, proxy }: Pick<Partial<CheckedClie
 
 /** The base URL without a trailing slash. @throws ConfigError if the key must not be sent there, or cannot be. */
 export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly allowInsecureHttp: boolean }): string {
-  if (value === undefined || value === '') {
-    throw new ConfigError(
-      'baseUrl: missing; pass baseUrl or set FXRATES_BASE_URL (the service does not publish its host)',
-    );
-  }
   const url = parse(value);
   if (url.username !== '' || url.password !== '') {
     throw new ConfigError(
@@ -164,22 +140,16 @@ export interface CallerSettings {
 /** The settings of one call: its own options over the client's. @throws ConfigError */
 export function resolveCall(options: CallOptions, client: OpenSettings): CallerSettings {
   const given = readOptions('call', options);
-  const { signal, maxAgeMs, priority = 'normal', headers } = given;
+  const { timeoutMs, maxRetries, onLimit, deadlineMs: limitMs, coalesce } = { ...client, ...given };
+  const deadlineMs = limitMs === false ? Number.POSITIVE_INFINITY : limitMs;
+  const { signal, maxAgeMs, priority = 'normal' } = given;
   if (maxAgeMs !== undefined && client.cache === undefined) {
     throw new ConfigError('maxAgeMs: this client has no cache; create it with the option cache');
   }
-  const settings = {
-    timeoutMs: given.timeoutMs ?? client.timeoutMs,
-    maxRetries: given.maxRetries ?? client.maxRetries,
-    onLimit: given.onLimit ?? client.onLimit,
-    headers: headers === undefined ? client.headers : { ...client.headers, ...headers },
-    maxAgeMs,
-    priority,
-  };
-  const deadlineMs = given.deadlineMs === undefined ? client.deadlineMs : deadlineOf(given.deadlineMs);
-  const isShared = given.coalesce ?? client.coalesce;
-  const sent = { ...settings, headers: Object.entries(settings.headers).sort(), deadlineMs };
-  const sharedBy = isShared ? JSON.stringify(sent) : undefined;
+  const headers = { ...client.headers, ...given.headers };
+  const settings = { timeoutMs, maxRetries, onLimit, headers, maxAgeMs, priority };
+  const sent = { ...settings, headers: Object.entries(headers).sort(), deadlineMs };
+  const sharedBy = coalesce ? JSON.stringify(sent) : undefined;
   return { settings: { ...settings, sharedBy }, signal, deadlineMs };
 }
 
@@ -197,7 +167,7 @@ interface BatchSettings extends Pick<BatchParts<unknown>, 'concurrency' | 'onPro
 
 /** The options of a batch, checked and complete. @throws ConfigError, also if `queries` is not iterable */
 export function resolveBatch(queries: unknown, options: BatchOptions, client: OpenSettings): BatchSettings {
-  const { concurrency, operation, onProgress, signal, ...given } = readOptions('batch', options);
+  const { concurrency, operation = 'latest', onProgress, signal, ...given } = readOptions('batch', options);
   const isList = typeof queries === 'object' && queries !== null;
   if (!isList || !(Symbol.iterator in queries || Symbol.asyncIterator in queries)) {
     refuse('batch', queries, 'an iterable of queries, such as an array');
@@ -205,18 +175,7 @@ export function resolveBatch(queries: unknown, options: BatchOptions, client: Op
   const call: CallOptions = { deadlineMs: false, onLimit: 'wait', priority: 'low', ...given };
   resolveCall(call, client); // throws before the first call
   const most = client.rateLimit === false ? CONCURRENCY_WITHOUT_QUEUE : CONCURRENCY;
-  return {
-    signal,
-    operation: oneOf(...queryOperations())('operation', operation ?? 'latest'),
-    onProgress,
-    concurrency: concurrency ?? most,
-    options: call,
-  };
-}
-
-function queryOperations(): readonly QueryOperation[] {
-  const withQuery = Object.values<Operation>(operations).filter(({ query }) => query !== 'none');
-  return withQuery.map(({ id }) => id) as QueryOperation[]; // those that take a query
+  return { signal, operation, onProgress, concurrency: concurrency ?? most, options: call };
 }
 
 interface PollSettings extends Pick<PollParts, 'every' | 'onError' | 'reserve'> {

@@ -1,7 +1,6 @@
 import type { QuotaData } from '../../generated/types.ts';
 import { maskKeysIn, oneLine } from '../../text.ts';
 import type { RetryAfter, UnitEstimate } from '../limits/retry-after.ts';
-import type { SchemaIssue } from '../standard-schema.ts';
 
 /** Kind of an error, for `switch (error.kind)`. */
 export type FxRatesErrorKind =
@@ -39,33 +38,35 @@ export abstract class FxRatesError extends Error {
   /** Kind of the error, such as `'rate_limited'`. Kinds do not change between versions. */
   abstract readonly kind: FxRatesErrorKind;
   /** Error code of the service, or of the system (`ECONNRESET`) if no response arrived. */
-  readonly code: string | undefined;
+  declare readonly code: string | undefined;
   /** HTTP status, or that in the error envelope of a 2xx response; `undefined` if no response arrived. */
-  readonly status: number | undefined;
+  declare readonly status: number | undefined;
   /** Response headers; `undefined` if no response arrived. */
-  readonly headers: Headers | undefined;
+  declare readonly headers: Headers | undefined;
   /** ID of the response: `x-request-id` or a header like it; `undefined` if it has none. */
-  readonly requestId: string | undefined;
+  declare readonly requestId: string | undefined;
   /** ID of the call, also in its events; `undefined` if the call was not made, as with a wrong option. */
-  readonly callId: string | undefined;
+  declare readonly callId: string | undefined;
   /** The attempts of the call that ended, including the failed one. An attempt that was aborted is not among them. */
-  readonly attempts: readonly Attempt[];
+  declare readonly attempts: readonly Attempt[];
   /** @internal The Retry-After header, read when the response arrived. */
-  readonly retryAfter: RetryAfter | undefined;
-  readonly [BRAND] = true;
+  declare readonly retryAfter: RetryAfter | undefined;
 
-  constructor(message: string, { code, status, headers, attempts, retryAfter, cause }: ErrorDetails = {}) {
+  /** The details become fields. An absent one is hidden in `console.log(error)`. */
+  constructor(message: string, { cause, retryAfter, ...details }: ErrorDetails = {}) {
     // Both can contain text of the service, which must not control the terminal or forge a line of a log.
     super(oneLine(message), cause === undefined ? undefined : { cause });
-    this.code = code === undefined ? undefined : oneLine(code);
-    this.status = status;
-    this.headers = headers;
-    this.requestId = requestIdOf(headers);
-    this.callId = undefined;
-    this.attempts = attempts ?? [];
-    this.retryAfter = retryAfter;
-    for (const name of [BRAND, 'retryAfter']) Object.defineProperty(this, name, { enumerable: false });
-    hideAbsent(this, { code, status, headers, requestId: this.requestId, callId: undefined, attempts });
+    const code = details.code && oneLine(details.code);
+    const fields = { ...NO_DETAILS, ...details, code, requestId: requestIdOf(details.headers) };
+    for (const [name, value] of Object.entries(fields)) {
+      Object.defineProperty(this, name, { value, enumerable: value !== undefined, writable: true, configurable: true });
+    }
+    this.attempts ??= [];
+    Object.defineProperty(this, 'retryAfter', { value: retryAfter });
+  }
+
+  get [BRAND](): true {
+    return true;
   }
 
   /**
@@ -78,12 +79,15 @@ export abstract class FxRatesError extends Error {
     return typeof error === 'object' && error !== null && BRAND in error;
   }
 
-  /** Returns the fields for a log, without headers, cause and stack. */
+  /** Returns the fields for a log: without headers, body, quota record, cause and stack. */
   toJSON(): Record<string, unknown> {
-    const { name, kind, code, message, status, requestId, callId, attempts } = this;
-    return { name, kind, code, message, status, requestId, callId, attempts };
+    const fields = Object.entries(this).filter(([name]) => !NOT_LOGGED.includes(name));
+    return { message: this.message, ...Object.fromEntries(fields) };
   }
 }
+
+const NO_DETAILS = { code: undefined, status: undefined, headers: undefined, callId: undefined, attempts: undefined };
+const NOT_LOGGED: readonly string[] = ['headers', 'bodyExcerpt', 'issues', 'quota'];
 
 /** Union of the client's errors, which `switch (error.kind)` narrows. */
 export type AnyFxRatesError =
@@ -138,33 +142,19 @@ export class RateLimitError extends FxRatesError {
   override readonly name = 'RateLimitError';
   readonly kind = 'rate_limited';
   /** Why the call did not wait. */
-  readonly reason: RateLimitReason;
+  declare readonly reason: RateLimitReason;
   /** Milliseconds until the next slot; `undefined` if unknown. */
-  readonly retryAfterMs: number | undefined;
+  declare readonly retryAfterMs: number | undefined;
   /** Time of the next slot; `undefined` if unknown. */
-  readonly retryAt: Date | undefined;
+  declare readonly retryAt: Date | undefined;
   /** The `Retry-After` header as received; `undefined` if there was none. */
-  readonly retryAfterRaw: string | undefined;
+  declare readonly retryAfterRaw: string | undefined;
   /** How a whole number in the key's Retry-After is read; `undefined` before the first one. */
-  readonly retryAfterUnit: UnitEstimate | undefined;
+  declare readonly retryAfterUnit: UnitEstimate | undefined;
 
-  constructor(
-    message: string,
-    { reason, retryAfterMs, retryAt, retryAfterRaw, retryAfterUnit, ...details }: RateLimitDetails,
-  ) {
-    super(message, details);
-    this.reason = reason;
-    this.retryAfterMs = retryAfterMs;
-    this.retryAt = retryAt;
-    this.retryAfterRaw = retryAfterRaw;
-    this.retryAfterUnit = retryAfterUnit;
-    hideAbsent(this, { retryAfterMs, retryAt, retryAfterRaw, retryAfterUnit });
-  }
-
-  /** Returns the fields for a log, including `reason`, `retryAfterMs` and `retryAt`. */
-  override toJSON(): Record<string, unknown> {
-    const { reason, retryAfterMs, retryAt } = this;
-    return { ...super.toJSON(), reason, retryAfterMs, retryAt };
+  constructor(message: string, details: RateLimitDetails) {
+    const absent = { retryAfterMs: undefined, retryAt: undefined, retryAfterRaw: undefined, retryAfterUnit: undefined };
+    super(message, { ...absent, ...details });
   }
 }
 
@@ -173,27 +163,17 @@ export class QuotaExhaustedError extends FxRatesError {
   override readonly name = 'QuotaExhaustedError';
   readonly kind = 'quota_exhausted';
   /** The quota record on which the error is based; `undefined` if it is unknown. */
-  readonly quota: QuotaData | undefined;
+  declare readonly quota: QuotaData | undefined;
   /** Time at which the quota resets; `undefined` if it is unknown. */
-  readonly resetsAt: Date | undefined;
+  declare readonly resetsAt: Date | undefined;
   /** Whether the client rejected the call without sending a request. */
-  readonly local: boolean;
+  declare readonly local: boolean;
 
   constructor(
     message: string,
     { quota, local = false, ...details }: ErrorDetails & Partial<Pick<QuotaExhaustedError, 'quota' | 'local'>> = {},
   ) {
-    super(message, details);
-    this.quota = quota;
-    this.resetsAt = quota && new Date(quota.resets_at);
-    this.local = local;
-    hideAbsent(this, { quota, resetsAt: this.resetsAt });
-  }
-
-  /** Returns the fields for a log, including `resetsAt` and `local`. */
-  override toJSON(): Record<string, unknown> {
-    const { resetsAt, local } = this;
-    return { ...super.toJSON(), resetsAt, local };
+    super(message, { ...details, ...{ quota, local, resetsAt: quota && new Date(quota.resets_at) } });
   }
 }
 
@@ -219,14 +199,10 @@ export class NetworkError extends FxRatesError {
   /** Whether the proxy failed: it cannot be reached, or it did not connect to the service. */
   readonly isProxyFailure: boolean;
 
-  constructor(message: string, { isProxyFailure = false, ...details }: NetworkErrorDetails = {}) {
+  constructor(message: string, details: ErrorDetails & Partial<Pick<NetworkError, 'isProxyFailure'>> = {}) {
     super(message, details);
-    this.isProxyFailure = isProxyFailure;
+    this.isProxyFailure = details.isProxyFailure ?? false;
   }
-}
-
-interface NetworkErrorDetails extends ErrorDetails {
-  readonly isProxyFailure?: boolean;
 }
 
 /** One attempt or the whole call took too long. */
@@ -234,19 +210,18 @@ export class TimeoutError extends FxRatesError {
   override readonly name = 'TimeoutError';
   readonly kind = 'timeout';
   /** `'attempt'`: one attempt took longer than `timeoutMs`. `'deadline'`: the whole call took longer than `deadlineMs`. */
-  readonly scope: 'attempt' | 'deadline';
+  declare readonly scope: 'attempt' | 'deadline';
   /** The exceeded limit in milliseconds. */
-  readonly limitMs: number;
+  declare readonly limitMs: number;
 
-  constructor({ scope, limitMs, ...details }: ErrorDetails & Pick<TimeoutError, 'scope' | 'limitMs'>) {
+  constructor(details: ErrorDetails & Pick<TimeoutError, 'scope' | 'limitMs'>) {
+    const { scope, limitMs } = details;
     super(
       scope === 'attempt'
         ? `No complete response within ${limitMs} ms (timeoutMs)`
         : `The call did not end within ${limitMs} ms (deadlineMs)`,
       details,
     );
-    this.scope = scope;
-    this.limitMs = limitMs;
   }
 }
 
@@ -268,26 +243,22 @@ export class ResponseError extends FxRatesError {
   override readonly name = 'ResponseError';
   readonly kind = 'response';
   /** The issues that the schema of the contract or of the caller found; otherwise empty. */
-  readonly issues: readonly SchemaIssue[];
+  declare readonly issues: readonly SchemaIssue[];
   /** The first 200 characters of the body, without the key; `undefined` if the body was not read. */
-  readonly bodyExcerpt: string | undefined;
+  declare readonly bodyExcerpt: string | undefined;
 
-  constructor(
-    message: string,
-    { issues, bodyExcerpt, ...details }: ErrorDetails & Partial<Pick<ResponseError, 'issues' | 'bodyExcerpt'>> = {},
-  ) {
-    super(message, details);
-    this.issues = issues ?? [];
-    this.bodyExcerpt = bodyExcerpt;
-    hideAbsent(this, { issues, bodyExcerpt });
+  constructor(message: string, details: ErrorDetails & Partial<Pick<ResponseError, 'issues' | 'bodyExcerpt'>> = {}) {
+    super(message, { ...{ issues: undefined, bodyExcerpt: undefined }, ...details });
+    this.issues ??= [];
   }
 }
 
-/** Hides absent fields in `console.log(error)`; they can still be read. */
-function hideAbsent(error: Error, given: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) Object.defineProperty(error, name, { enumerable: false });
-  }
+/** One issue that a schema found. */
+export interface SchemaIssue {
+  /** Description of the issue. */
+  readonly message: string;
+  /** Path from the data to the value; empty or `undefined` for the data itself. */
+  readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
 }
 
 /** One attempt of a call, with the wait before it. */

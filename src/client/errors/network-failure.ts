@@ -45,7 +45,6 @@ function isSignal(error: unknown, key: SecretKey): boolean {
 
 /** Limits of the search for the key, so that it takes a few milliseconds. Errors of transports are far smaller. */
 const MOST_VALUES = 10_000;
-const MOST_PROPERTIES = 1000;
 const MOST_CHARACTERS = 100_000;
 /** Longer than any form of a key: the end of a shortened text may be part of one. */
 const LONGEST_KEY_FORM = 1000;
@@ -70,42 +69,29 @@ function shortInspect(value: unknown): string {
 }
 
 /**
- * Whether an error or a value in it contains the key. Also true for values that are too large to search, and for objects
- * with hidden state, such as a `Request`.
+ * Whether an error, a value in it, or the name of a property contains the key. Also true for values that are too large to
+ * search, and for objects with hidden state, such as a `Request`.
  */
 function mayShowKey(error: unknown, key: SecretKey): boolean {
+  const values = new Set<unknown>([error]);
   let characters = 0;
-  for (const text of textsIn(error)) {
-    characters += text?.length ?? MOST_CHARACTERS;
-    if (text === undefined || characters > MOST_CHARACTERS || key.redact(text) !== text) return true;
+  for (const value of values) {
+    const text = typeof value === 'string' ? value : '';
+    characters += text.length;
+    const content = contentOf(value);
+    if (content === undefined || values.size + content.length > MOST_VALUES || characters > MOST_CHARACTERS)
+      return true;
+    if (key.redact(text) !== text) return true;
+    for (const inner of content) values.add(inner); // the loop visits these as well
   }
   return false;
 }
 
-/** All texts in a value, with the names of properties; `undefined` for a value that cannot be searched. */
-function* textsIn(value: unknown): Generator<string | undefined> {
-  const values = new Set<unknown>([value]);
-  for (const next of values) {
-    if (typeof next === 'string') yield next;
-    const content = isObject(next) ? contentOf(next) : [];
-    if (content === undefined || values.size + content.length > MOST_VALUES) return yield undefined;
-    for (const inner of content) values.add(inner); // the loop visits these as well
-  }
-}
-
-function isObject(value: unknown): value is object {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function';
-}
-
-/** Names and values of all own properties, without calling getters; `undefined` if they are incomplete or too many. */
-function contentOf(value: object): unknown[] | undefined {
-  if (!isTransparent(value) || (Array.isArray(value) && value.length > MOST_PROPERTIES)) return undefined;
-  const names = Reflect.ownKeys(value);
-  if (names.length > MOST_PROPERTIES) return undefined;
-  return names.flatMap((name) => {
-    const shownName = typeof name === 'string' ? name : name.description;
-    return [shownName, Object.getOwnPropertyDescriptor(value, name)?.value];
-  });
+/** Names and values of all own properties, without calling getters; `undefined` if these are not the complete state. */
+function contentOf(value: unknown): unknown[] | undefined {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return [];
+  if (!isTransparent(value)) return undefined;
+  return Reflect.ownKeys(value).flatMap((name) => [String(name), Object.getOwnPropertyDescriptor(value, name)?.value]);
 }
 
 /** Whether the properties of the object are its complete state. */
