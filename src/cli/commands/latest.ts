@@ -3,30 +3,26 @@ import type { PollSchedule, QuotaForecast } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
 import { tokens } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
-import { checkWritable } from '../../replace-file.ts';
 import { visible } from '../../text.ts';
-import { fetchOrCache } from '../cache/fetch-or-cache.ts';
 import type { CliCommand, Invocation } from '../command.ts';
-import { CliError, cannotWrite, changedCommand, relatedCommand, usageError } from '../errors/cli-error.ts';
+import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { fileOption } from '../options.ts';
 import { dataOf, prettyText, printResponse } from '../output/print-json.ts';
 import { valuesTable } from '../output/values-table.ts';
 import { EXAMPLE_NAMES } from '../parameters.ts';
-import { type OperationRequest, type ServiceResponse, sendQuotaRequest } from '../request/send-request.ts';
-import { requireKey } from '../settings/api-key.ts';
-import { requireBaseUrl } from '../settings/base-url.ts';
+import { dryRun, type OperationRequest } from '../request/send-request.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';
 import { addToFixture, requireFixture } from '../storage/fixture-file.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { grouped } from '../terminal/text.ts';
-import { LiveView, type WatchOptions, type WatchRequest, watch, watchOptions, watchRequest } from '../watch/watch.ts';
+import { isWatch, type WatchOptions, watch, watchOptions } from '../watch/watch.ts';
 import {
   operationCommand,
   operationRequest,
   type ResponseOptions,
   responseOptions,
-  runOperation,
+  sendAndPrint,
 } from './operation.ts';
 
 const { latest } = operations;
@@ -38,7 +34,10 @@ interface LatestCommandOptions extends ResponseOptions, WatchOptions {
 export function latestCommand(): CliCommand {
   const command = operationCommand(latest, () => [
     ...responseOptions(latest),
-    ...watchOptions({ text: 'repeat; default: as often as the quota allows', shortestMs: 1000 }),
+    ...watchOptions('repeat; default: as often as the quota allows', {
+      shortestMs: 1000,
+      conflicts: ['cache', 'offline', 'shape', 'fixtureOut', 'envelope'],
+    }),
     new Option('--force', 'with --watch: continue even if that exhausts the quota'),
     fileOption('--fixture-out <file>', 'append the response to a file for mock --replay'),
   ]);
@@ -63,16 +62,16 @@ export function latestCommand(): CliCommand {
 
 async function runLatest(invocation: Invocation<LatestCommandOptions>): Promise<number> {
   const { options, settings } = invocation;
+  const { fixtureOut } = options;
   const request = operationRequest(latest, invocation);
-  const watching = watchRequest(invocation);
+  const isRepeated = isWatch(options);
   await remarkOnNames(request, invocation);
-  if (settings.printRequestAs !== undefined) return runOperation(latest, invocation);
-  if (watching !== undefined) {
-    refuseSingleResponseOptions(options);
-    return watchLatest(request, watching, invocation);
-  }
-  if (options.fixtureOut === undefined) return runOperation(latest, invocation);
-  return record(options.fixtureOut, request, invocation);
+  if (settings.printRequestAs !== undefined) return dryRun(request, invocation);
+  if (isRepeated) return watchLatest(request, invocation);
+  if (fixtureOut !== undefined) await requireFixture(fixtureOut); // before a request uses quota
+  const { rawBody } = await sendAndPrint(request, invocation);
+  if (fixtureOut !== undefined) await addToFixture(fixtureOut, { query: request.query, rawBody }, invocation);
+  return exitCodes.ok;
 }
 
 /** A misspelled parameter may be ignored by the service, and the response then has other rates. */
@@ -83,49 +82,24 @@ async function remarkOnNames({ query }: OperationRequest, { screen }: Invocation
   }
 }
 
-function refuseSingleResponseOptions({ cache, offline, shape, fixtureOut, envelope }: LatestCommandOptions): void {
-  const typed = { cache, offline, shape, 'fixture-out': fixtureOut, envelope };
-  const name = Object.entries(typed).find(([, value]) => value !== undefined)?.[0];
-  if (name !== undefined) throw usageError(`--watch and --${name} cannot be used together`);
-}
-
-async function record(
-  path: string,
-  request: OperationRequest,
-  invocation: Invocation<LatestCommandOptions>,
-): Promise<number> {
-  // Both before a request uses quota.
-  await requireFixture(path);
-  await checkWritable(path).catch(cannotWrite(path));
-  const response = await fetchOrCache(request, invocation);
-  await printResponse(response, invocation); // first, because it has used quota
-  await addToFixture(path, { query: request.query, rawBody: response.rawBody }, invocation);
-  return exitCodes.ok;
-}
-
 /** `latest --watch`: uses only so much of the month that enough is left until the reset. `quota` is free. */
-async function watchLatest(
-  request: OperationRequest,
-  watching: WatchRequest,
-  invocation: Invocation<LatestCommandOptions>,
-): Promise<number> {
-  const { settings, io, options } = invocation;
-  requireBaseUrl(settings);
-  const key = await requireKey(settings, io); // once: stdin cannot be read again
-  const { data, receivedAt } = await sendQuotaRequest(invocation, { key });
-  const { forecastQuota } = await import('../../client/index.ts'); // already loaded for the request
-  const forecast = forecastQuota(data, receivedAt);
-  const refused = options.force ? undefined : unsafeWatch(watching, forecast, invocation);
-  if (refused !== undefined) throw refused;
-  const view = new LiveView(invocation);
-  const changes = new Changes(invocation.screen.out);
-  const show = (response: ServiceResponse, { intervalMs, reason }: PollSchedule) => {
-    const json = dataOf(response.rawBody);
-    const interval = { intervalMs, reason: REASONS[reason] };
-    return view.show({ ...changes.mark(json), json, interval, print: () => printResponse(response, invocation) });
-  };
-  const { intervalMs: every = 'quota', count } = watching;
-  return watch(invocation, { request, key, count, every, show, onRemark: view.keep });
+function watchLatest(request: OperationRequest, invocation: Invocation<LatestCommandOptions>): Promise<number> {
+  const { options, screen } = invocation;
+  const changes = new Changes(screen.out);
+  return watch(invocation, {
+    request,
+    every: typeof options.watch === 'number' ? options.watch : 'quota',
+    begin: async ({ fx, reporter: { signal }, responseOf }) => {
+      const { data, meta } = await fx.quota({ signal }).withMeta();
+      const { forecastQuota } = await import('../../client/index.ts'); // already loaded for the request
+      if (!options.force) requireSafeWatch(forecastQuota(data, responseOf({ data, meta }).receivedAt), invocation);
+    },
+    show: (response, next, view) => {
+      const json = dataOf(response.rawBody);
+      const print = () => printResponse(response, invocation);
+      return view.show({ ...changes.mark(json), json, next, reason: REASONS[next.reason], print });
+    },
+  });
 }
 
 const REASONS: Readonly<Record<PollSchedule['reason'], string>> = {
@@ -164,19 +138,18 @@ class Changes {
   }
 }
 
-/** The error for a watch that would use up the month; `undefined` if it is safe or unknown. */
-function unsafeWatch(
-  { intervalMs, count }: WatchRequest,
+/** @throws CliError for a watch that would use up the month */
+function requireSafeWatch(
   forecast: QuotaForecast | undefined,
-  { argv }: Pick<Invocation, 'argv'>,
-): CliError | undefined {
+  { argv, options: { watch, count } }: Invocation<WatchOptions>,
+): void {
   const { remaining, resetsAt, safeIntervalMs } = forecast ?? {};
-  if (remaining === undefined || resetsAt === undefined) return undefined;
-  if (safeIntervalMs === undefined) return usedUp(resetsAt, argv);
-  const isSafe = Number.isFinite(count) ? count <= remaining : intervalMs === undefined || intervalMs >= safeIntervalMs;
-  if (isSafe) return undefined;
-  const asked = Number.isFinite(count) ? `${grouped(count)} responses` : `--watch ${durationOption(intervalMs ?? 0)}`;
-  return new CliError(`${asked} would use up the monthly quota`, {
+  if (remaining === undefined || resetsAt === undefined) return;
+  if (safeIntervalMs === undefined) throw usedUp(resetsAt, argv);
+  const isSafe = count === undefined ? typeof watch !== 'number' || watch >= safeIntervalMs : count <= remaining;
+  if (isSafe) return;
+  const asked = count === undefined ? `--watch ${durationOption(Number(watch))}` : `${grouped(count)} responses`;
+  throw new CliError(`${asked} would use up the monthly quota`, {
     code: 'watch_unsafe',
     exitCode: exitCodes.quota,
     why: `${grouped(remaining)} requests are left, enough for one every ${formatDuration(safeIntervalMs)}`,

@@ -45,14 +45,21 @@ export function operationCommand(operation: Operation, options = () => responseO
   return command;
 }
 
-/** Sends the request, and prints the response with a footer for people. */
-export async function runOperation(operation: Operation, invocation: Invocation<ResponseOptions>): Promise<number> {
+function runOperation(operation: Operation, invocation: Invocation<ResponseOptions>): Promise<number> {
   const request = operationRequest(operation, invocation);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
+  return sendAndPrint(request, invocation).then(() => exitCodes.ok);
+}
+
+/** Sends the request, and prints the response with a footer for people. */
+export async function sendAndPrint(
+  request: OperationRequest,
+  invocation: Invocation<ResponseOptions>,
+): Promise<ServiceResponse> {
   const response = await fetchOrCache(request, invocation);
   await printResponse(response, invocation);
-  await printFooter(operation, response, invocation);
-  return exitCodes.ok;
+  await printFooter(request.operation, response, invocation);
+  return response;
 }
 
 /** The typed parameters as a request for `operation`. */

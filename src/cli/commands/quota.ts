@@ -5,17 +5,15 @@ import { maskKey } from '../../text.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { leaves, memberNames, selectValue } from '../json/select-value.ts';
+import { leaves, memberNames } from '../json/select-value.ts';
 import { scalarText } from '../output/delimited-text.ts';
-import { printJson, printRaw } from '../output/print-json.ts';
+import { dataOf, printJson, printRaw } from '../output/print-json.ts';
 import { type ReportRow, reportText } from '../output/report.ts';
-import { dryRun, type OperationRequest, type ServiceResponse, sendRequest } from '../request/send-request.ts';
-import { type KeyInUse, requireKey } from '../settings/api-key.ts';
-import { requireBaseUrl } from '../settings/base-url.ts';
+import { dryRun, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { formatDuration } from '../settings/duration.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { grouped, localTime } from '../terminal/text.ts';
-import { LiveView, type WatchOptions, type WatchRequest, watch, watchOptions, watchRequest } from '../watch/watch.ts';
+import { isWatch, type WatchOptions, watch, watchOptions } from '../watch/watch.ts';
 import { operationCommand, operationRequest, type ResponseOptions } from './operation.ts';
 
 const { quota } = operations;
@@ -29,7 +27,7 @@ export function quotaCommand(): CliCommand {
   return operationCommand(quota, () => [
     new Option('--fail-at <share>', 'exit with 8 at this usage or more: 80% or 800').argParser(parseFailAt),
     new Option('--no-forecast', 'omit the forecast'),
-    ...watchOptions({ text: 'repeat, from 10s (default: 1m)', shortestMs: 10_000 }),
+    ...watchOptions('repeat, from 10s (default: 1m)', { shortestMs: 10_000 }),
   ])
     .about({
       summary: 'plan, usage, limits, reset time and forecast (free)',
@@ -51,110 +49,92 @@ export function quotaCommand(): CliCommand {
     .runs(runQuota);
 }
 
-async function runQuota(invocation: Invocation<QuotaOptions>): Promise<number> {
-  const request = operationRequest(quota, invocation);
-  const watching = watchRequest(invocation);
-  if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
-  if (watching !== undefined) return watchQuota(request, watching, invocation);
-  const response = await sendRequest(request, invocation);
-  await printQuota(response, invocation);
-  checkUse(response, invocation);
-  return exitCodes.ok;
-}
-
-async function watchQuota(
-  request: OperationRequest,
-  watching: WatchRequest,
-  invocation: Invocation<QuotaOptions>,
-): Promise<number> {
-  const { settings, io } = invocation;
-  requireBaseUrl(settings);
-  const key = await requireKey(settings, io); // once: stdin cannot be read again
-  const view = new LiveView(invocation);
-  const intervalMs = watching.intervalMs ?? DEFAULT_INTERVAL_MS;
-  const interval = { intervalMs, reason: 'free' };
-  const show = async (response: ServiceResponse) => {
-    const text = await tableText(response, invocation);
-    const json = await recordWithForecast(response, invocation);
-    await view.show({ text, json, interval, print: () => printQuota(response, invocation) });
-    checkUse(response, invocation);
-  };
-  return watch(invocation, { request, key, count: watching.count, every: intervalMs, show, onRemark: view.keep });
-}
-
 const DEFAULT_INTERVAL_MS = 60_000;
 
-/** @throws CliError when `--fail-at` is reached */
-function checkUse(response: ServiceResponse, { options: { failAt } }: Invocation<QuotaOptions>): void {
-  const failure = failAt && usedTooMuch(readFields(recordOf(response)), failAt);
-  if (failure !== undefined) throw failure;
+async function runQuota(invocation: Invocation<QuotaOptions>): Promise<number> {
+  const { options, settings } = invocation;
+  const request = operationRequest(quota, invocation);
+  const isRepeated = isWatch(options);
+  if (settings.printRequestAs !== undefined) return dryRun(request, invocation);
+  if (!isRepeated) {
+    const response = await sendRequest(request, invocation);
+    await printQuota(response, invocation);
+    checkUse(response, options);
+    return exitCodes.ok;
+  }
+  return watch(invocation, {
+    request,
+    every: typeof options.watch === 'number' ? options.watch : DEFAULT_INTERVAL_MS,
+    show: async (response, next, view) => {
+      const print = () => printQuota(response, invocation);
+      await view.show({ ...(await textsOf(response, invocation)), next, reason: 'free', print });
+      checkUse(response, options);
+    },
+  });
 }
 
 async function printQuota(response: ServiceResponse, invocation: Invocation<QuotaOptions>): Promise<void> {
   const { settings, screen } = invocation;
   if (settings.output === 'raw') return printRaw(response.rawBody, invocation);
-  if (screen.isForPeople && settings.get.length === 0) return screen.printText(await tableText(response, invocation));
-  return printJson(await recordWithForecast(response, invocation), invocation);
+  const { text, json } = await textsOf(response, invocation);
+  if (screen.isForPeople && settings.get.length === 0) return screen.printText(text);
+  return printJson(json, invocation);
 }
 
-async function tableText(
+/** The record as a table for people, and as the JSON of the service with added fields. */
+async function textsOf(
   response: ServiceResponse,
   { screen, io, options }: Invocation<QuotaOptions>,
-): Promise<string> {
-  const forecast = options.forecast ? await forecastOf(response) : undefined;
-  const context = { style: screen.out, now: response.receivedAt, key: response.key, timeZone: io.timeZone, forecast };
-  return quotaTable(recordOf(response), context);
+): Promise<{ readonly text: string; readonly json: string }> {
+  const { receivedAt: now, rawBody } = response;
+  const { forecastQuota } = await import('../../client/index.ts'); // already loaded: it sent the request
+  const data = dataIn(response);
+  const forecast = options.forecast ? forecastQuota(data, now) : undefined;
+  const record = dataOf(rawBody);
+  const added = options.forecast ? { forecast: forecastJson(forecast) } : {};
+  return {
+    text: quotaTable(response, { style: screen.out, timeZone: io.timeZone, forecast }),
+    json: withFields(record, { monthly_remaining: String(remainingOf(data) ?? null), ...added }),
+  };
 }
 
-async function recordWithForecast(response: ServiceResponse, { options }: Invocation<QuotaOptions>): Promise<string> {
-  const record = recordOf(response);
-  const remaining = { monthly_remaining: remainingOf(readFields(record)) ?? 'null' };
-  if (!options.forecast) return withFields(record, remaining);
-  return withFields(record, { ...remaining, forecast: forecastJson(await forecastOf(response)) });
-}
-
-/** The client is already loaded: it sent the request. */
-async function forecastOf({ data, receivedAt }: ServiceResponse): Promise<QuotaForecast | undefined> {
-  const { forecastQuota } = await import('../../client/index.ts');
-  return forecastQuota(data as QuotaData, receivedAt); // parsed with the schema by the client
-}
-
-function recordOf({ rawBody }: ServiceResponse): string {
-  return selectValue(rawBody, ['data']) ?? '{}';
+function dataIn({ data }: ServiceResponse): QuotaData {
+  return data as QuotaData; // parsed with the schema by the client
 }
 
 /** `--fail-at 80%` or `--fail-at 800`. */
 interface FailAt {
   readonly text: string;
-  /** Thousandths of a percent or of a request: whole numbers compare exactly. */
-  readonly thousandths: bigint;
+  readonly amount: number;
   readonly isPercent: boolean;
 }
 
 function parseFailAt(text: string): FailAt {
-  const [, whole, fraction = '', percent] = /^(\d{1,15})(?:\.(\d{1,3}))?(%)?$/.exec(text) ?? [];
-  if (whole === undefined || (fraction !== '' && percent === undefined)) {
+  const [, requests, percent] = /^(?:(\d{1,15})|(\d{1,15}(?:\.\d{1,3})?)%)$/.exec(text) ?? [];
+  if (requests === undefined && percent === undefined) {
     throw usageError(`--fail-at expects a share of the limit or a number of requests, got '${text}'`, 'e.g. 80%, 800');
   }
-  const thousandths = BigInt(whole + fraction.padEnd(3, '0'));
-  if (percent !== undefined && thousandths > 100_000n) {
+  if (Number(percent) > 100) {
     throw usageError(`--fail-at expects at most 100%, got '${text}'`, 'the usage never exceeds the limit');
   }
-  return { text, thousandths, isPercent: percent !== undefined };
+  return { text, amount: Number(requests ?? percent), isPercent: percent !== undefined };
 }
 
-/** The error for a quota whose usage has reached `--fail-at`. A share of an unlimited quota is never reached. */
-function usedTooMuch(fields: QuotaFields, { text, thousandths, isPercent }: FailAt): CliError | undefined {
-  const used = fields.get('monthly_used') ?? '';
-  const limit = limitOf(fields);
-  if (!/^\d+$/.test(used) || (isPercent && limit === undefined)) return undefined;
-  const isReached = BigInt(used) * (isPercent ? 100_000n : 1000n) >= thousandths * BigInt(isPercent ? (limit ?? 0) : 1);
-  if (!isReached) return undefined;
-  return new CliError(`the monthly quota has reached --fail-at ${text}`, {
+/** A share of an unlimited quota is never reached. @throws CliError when `--fail-at` is reached */
+function checkUse(response: ServiceResponse, { failAt }: QuotaOptions): void {
+  if (failAt === undefined) return;
+  const { text, amount, isPercent } = failAt;
+  const data = dataIn(response);
+  const used = data.monthly_used;
+  const limit = limitOf(data);
+  // Thousandths of a percent are whole numbers, which compare exactly.
+  const isShareReached = limit !== undefined && used * 100_000 >= Math.round(amount * 1000) * limit;
+  if (isPercent ? !isShareReached : used < amount) return;
+  throw new CliError(`the monthly quota has reached --fail-at ${text}`, {
     code: 'fail_at',
     exitCode: exitCodes.quota,
-    why: `${grouped(used)}${limit === undefined ? '' : ` of ${grouped(limit)}`} used`,
-    resetsAt: fields.get('resets_at'),
+    why: `${grouped(used)}${ofLimit(limit)} used`,
+    resetsAt: data.resets_at,
   });
 }
 
@@ -181,54 +161,56 @@ function tenths(value: number | undefined): number | null {
 
 interface TableContext {
   readonly style: StreamStyle;
-  /** Epoch milliseconds. */
-  readonly now: number;
-  readonly key: KeyInUse;
   readonly timeZone: string | undefined;
   readonly forecast: QuotaForecast | undefined;
 }
 
-/** Cells of the bar; fewer on a narrow screen. */
-const BAR = { wide: 20, narrow: 10, narrowBelow: 60 };
 /** Fields with their own label. Other fields have a row with their name. */
-const KNOWN: readonly string[] = [
+const KNOWN = [
   'plan',
   'monthly_used',
   'monthly_limit',
-  'monthly_remaining',
   'rate_limit_per_minute',
   'snapshot_granularity',
   'historical_days',
   'resets_at',
 ];
 
-/** The quota record for people. `json` is the record's own text, so the digits are the service's. */
-function quotaTable(json: string, context: TableContext): string {
-  const fields = readFields(json);
-  const others = [...fields].filter(([name]) => !KNOWN.includes(name));
+/** The quota record for people. */
+function quotaTable(response: ServiceResponse, { style, timeZone, forecast }: TableContext): string {
+  const { key, receivedAt, rawBody } = response;
+  const data = dataIn(response);
+  const remaining = remainingOf(data);
+  const others = [...leaves(dataOf(rawBody))].filter(({ path: [name = ''] }) => !KNOWN.includes(name));
   const rows: ReportRow[] = [
-    { label: 'Plan', value: fields.get('plan') ?? '?' },
-    { label: 'Key', value: maskKey(context.key.secret), remark: `(from ${context.key.source})` },
-    usedRow(fields, context),
-    remainingRow(fields),
-    resetRow(fields, context),
-    { label: 'Rate limit', value: `${grouped(fields.get('rate_limit_per_minute') ?? '?')} requests/min` },
-    { label: 'Snapshots', value: snapshotText(fields.get('snapshot_granularity') ?? '?') },
-    { label: 'History', value: `${grouped(fields.get('historical_days') ?? '?')} days` },
-    ...others.map(([label, value]) => ({ label, value })),
+    { label: 'Plan', value: data.plan },
+    { label: 'Key', value: maskKey(key.secret), remark: `(from ${key.source})` },
+    usedRow(data, style),
+    {
+      label: 'Remaining',
+      value: remaining === undefined ? 'no fixed limit' : grouped(remaining),
+      remark: remaining === 0 ? '(used up)' : undefined,
+    },
+    resetRow(data, receivedAt, timeZone),
+    { label: 'Rate limit', value: `${grouped(data.rate_limit_per_minute)} requests/min` },
+    { label: 'Snapshots', value: data.snapshot_granularity.replace(/^(\d+)min$/, 'every $1 min') },
+    { label: 'History', value: `${grouped(data.historical_days)} days` },
+    // The digits of a field that is not documented stay those of the service.
+    ...others.map(({ path, lexeme }) => ({ label: path.join('.'), value: scalarText(lexeme) })),
   ];
-  const forecast = context.forecast === undefined ? [] : forecastRows(context.forecast, fields, context);
-  const text = reportText(rows, context.style);
-  return forecast.length === 0 ? text : `${text}\n${reportText(forecast, context.style)}`;
+  const text = reportText(rows, style);
+  return forecast === undefined ? text : `${text}\n${reportText(forecastRows(forecast, data, timeZone), style)}`;
 }
 
-function usedRow(fields: QuotaFields, { style }: TableContext): ReportRow {
-  const used = fields.get('monthly_used') ?? '?';
-  const limit = limitOf(fields);
+function usedRow(data: QuotaData, style: StreamStyle): ReportRow {
+  const used = data.monthly_used;
+  const limit = limitOf(data);
   if (limit === undefined) return { label: 'Used', value: grouped(used), remark: '(no fixed limit)' };
-  const share = limit === '0' ? 1 : Number(used) / Number(limit);
-  return { label: 'Used', value: `${grouped(used)} of ${grouped(limit)}`, remark: bar(share, style) };
+  return { label: 'Used', value: grouped(used) + ofLimit(limit), remark: bar(limit === 0 ? 1 : used / limit, style) };
 }
+
+/** Cells of the bar; fewer on a narrow screen. */
+const BAR = { wide: 20, narrow: 10, narrowBelow: 60 };
 
 /** `[███████████████░░░░░] 74.2 %`; the number carries the meaning, colour only repeats it. */
 function bar(share: number, { palette, columns }: StreamStyle): string {
@@ -238,58 +220,34 @@ function bar(share: number, { palette, columns }: StreamStyle): string {
   return `[${paint('█'.repeat(cells))}${'░'.repeat(size - cells)}] ${(share * 100).toFixed(1)} %`;
 }
 
-function remainingRow(fields: QuotaFields): ReportRow {
-  const remaining = remainingOf(fields);
-  if (remaining === undefined) return { label: 'Remaining', value: 'no fixed limit' };
-  return { label: 'Remaining', value: grouped(remaining), remark: remaining === '0' ? '(used up)' : undefined };
-}
-
-function resetRow(fields: QuotaFields, { now, timeZone }: TableContext): ReportRow {
-  const text = fields.get('resets_at') ?? '?';
+function resetRow({ resets_at: text }: QuotaData, now: number, timeZone: string | undefined): ReportRow {
   const at = Date.parse(text);
-  if (Number.isNaN(at)) return { label: 'Resets', value: text };
   const remark = at > now ? `(in ${formatDuration(at - now)})` : '(in the past; is a clock wrong?)';
   return { label: 'Resets', value: localTime(at, timeZone), remark };
 }
 
-/** `every 5 min` for the documented form; other forms are not shown, so they stay as they are. */
-function snapshotText(granularity: string): string {
-  const minutes = /^(\d+)min$/.exec(granularity)?.[1];
-  return minutes === undefined ? granularity : `every ${minutes} min`;
-}
-
 /** The forecast for people. If it is too early for a forecast, or the quota is used up, the text says that. */
-function forecastRows(
-  forecast: QuotaForecast,
-  fields: QuotaFields,
-  { timeZone }: { readonly timeZone: string | undefined },
-): readonly ReportRow[] {
-  if (remainingOf(fields) === '0')
+function forecastRows(forecast: QuotaForecast, data: QuotaData, timeZone: string | undefined): ReportRow[] {
+  const { confidence, perDay = 0, usedAtReset, exhaustsAt, resetsAt, safePerDay, safeIntervalMs } = forecast;
+  if (remainingOf(data) === 0) {
     return [{ label: 'Forecast', value: 'used up; requests are served after the reset' }];
-  return [basisRow(forecast), ...projection(forecast, fields, timeZone), ...toLastRow(forecast)];
-}
-
-function basisRow({ confidence, perDay }: QuotaForecast): ReportRow {
-  const basis = `this month's average of ${perDayText(perDay ?? 0)} requests/day`;
-  return { label: 'Forecast', value: confidence === 'low' ? 'too early to tell' : `estimate, from ${basis}` };
-}
-
-function projection(forecast: QuotaForecast, fields: QuotaFields, timeZone: string | undefined): ReportRow[] {
-  const { confidence, usedAtReset, exhaustsAt, resetsAt } = forecast;
-  if (confidence === 'low' || usedAtReset === undefined) return [];
-  const limit = limitOf(fields);
-  const ofLimit = limit === undefined ? '' : ` of ${grouped(limit)}`;
-  const atReset: ReportRow = { label: 'At reset', value: `about ${grouped(usedAtReset)}${ofLimit}` };
-  if (exhaustsAt === undefined) return [atReset];
-  const remark = `(${formatDuration(resetsAt.getTime() - exhaustsAt.getTime())} before reset)`;
-  const value = `about ${localTime(exhaustsAt.getTime(), timeZone)}`;
-  return [atReset, { label: 'Runs out', value, remark, isWarning: true }];
-}
-
-function toLastRow({ safePerDay, safeIntervalMs }: QuotaForecast): ReportRow[] {
-  if (safePerDay === undefined || safeIntervalMs === undefined) return [];
-  const remark = `(one every ${formatDuration(safeIntervalMs)})`;
-  return [{ label: 'To last', value: `${perDayText(safePerDay)} requests/day`, remark }];
+  }
+  const isEarly = confidence === 'low';
+  const basis = `estimate, from this month's average of ${perDayText(perDay)} requests/day`;
+  const rows: ReportRow[] = [{ label: 'Forecast', value: isEarly ? 'too early to tell' : basis }];
+  if (!isEarly && usedAtReset !== undefined) {
+    rows.push({ label: 'At reset', value: `about ${grouped(usedAtReset)}${ofLimit(limitOf(data))}` });
+  }
+  if (!isEarly && exhaustsAt !== undefined) {
+    const value = `about ${localTime(exhaustsAt.getTime(), timeZone)}`;
+    const remark = `(${formatDuration(resetsAt.getTime() - exhaustsAt.getTime())} before reset)`;
+    rows.push({ label: 'Runs out', value, remark, isWarning: true });
+  }
+  if (safePerDay !== undefined && safeIntervalMs !== undefined) {
+    const remark = `(one every ${formatDuration(safeIntervalMs)})`;
+    rows.push({ label: 'To last', value: `${perDayText(safePerDay)} requests/day`, remark });
+  }
+  return rows;
 }
 
 /** One decimal where it matters. */
@@ -297,27 +255,22 @@ function perDayText(perDay: number): string {
   return perDay < 100 ? perDay.toFixed(1) : grouped(Math.floor(perDay));
 }
 
-/** The fields of a quota record, as text with the service's own digits; a nested field under its dotted path. */
-type QuotaFields = ReadonlyMap<string, string>;
-
-function readFields(json: string): QuotaFields {
-  return new Map([...leaves(json)].map(({ path, lexeme }) => [path.join('.'), scalarText(lexeme)]));
+/** The monthly limit; `undefined` if the plan has none. The service does not document how the Unlimited plan says so. */
+function limitOf({ plan, monthly_limit: limit }: QuotaData): number | undefined {
+  const count = typeof limit === 'string' && /^\d+$/.test(limit) ? Number(limit) : limit;
+  const isNone = typeof count !== 'number' || count < 0 || (count === 0 && plan === 'unlimited');
+  return isNone ? undefined : count;
 }
 
-/** The monthly limit; `undefined` if the plan has none. The service does not document how the Unlimited plan says so. */
-function limitOf(fields: QuotaFields): string | undefined {
-  const limit = fields.get('monthly_limit') ?? '';
-  const isNone = !/^\d+$/.test(limit) || (limit === '0' && fields.get('plan') === 'unlimited');
-  return isNone ? undefined : limit;
+/** ` of 1,000`. */
+function ofLimit(limit: number | undefined): string {
+  return limit === undefined ? '' : ` of ${grouped(limit)}`;
 }
 
 /** Requests left of the month, at least 0; `undefined` if the plan has no numeric limit. */
-function remainingOf(fields: QuotaFields): string | undefined {
-  const used = fields.get('monthly_used') ?? '';
-  const limit = limitOf(fields);
-  if (!/^\d+$/.test(used) || limit === undefined) return undefined;
-  const remaining = BigInt(limit) - BigInt(used);
-  return String(remaining > 0n ? remaining : 0n);
+function remainingOf(data: QuotaData): number | undefined {
+  const limit = limitOf(data);
+  return limit === undefined ? undefined : Math.max(0, limit - data.monthly_used);
 }
 
 /** Appends the `own` fields, as JSON texts, to the record. The fields of the service are unchanged. */

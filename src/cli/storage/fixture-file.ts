@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { isJsonObject, jsonDocuments, parseJson } from '../../json.ts';
+import { checkWritable } from '../../replace-file.ts';
 import type { Invocation } from '../command.ts';
 import { cannotWrite, fileError, usageError } from '../errors/cli-error.ts';
 import { readLimited } from '../io.ts';
@@ -13,7 +14,7 @@ export const MOST_FIXTURE_BYTES = 256_000_000;
  * A file of recorded responses that a mock server can send: `{"base=EUR":<envelope>}` on each line, of which the last one
  * of a query counts. An earlier version wrote one object, `{ "base=EUR": <envelope>, … }`, over several lines.
  *
- * @throws CliError for a file with other content, to which no response is added
+ * @throws CliError for a file with other content, to which no response is added, and for one that cannot be written
  */
 export async function requireFixture(path: string): Promise<void> {
   const bytes = await readLimited(path, MOST_FIXTURE_BYTES).catch((cause) => {
@@ -22,7 +23,7 @@ export async function requireFixture(path: string): Promise<void> {
   });
   const text = bytes.toString();
   const recorded = jsonDocuments(text).map((json) => parseJson(json));
-  if (text.trim() === '' || recorded.some(isRecorded)) return;
+  if (text.trim() === '' || recorded.some(isRecorded)) return checkWritable(path).catch(cannotWrite(path));
   throw usageError(
     `--fixture-out ${path} is not a file of recorded responses`,
     'pass a new path, or a file that --fixture-out has written',

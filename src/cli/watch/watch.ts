@@ -9,55 +9,91 @@ import { compactJson } from '../json/pretty-json.ts';
 import { type OutputFormat, parsedOption, wholeNumber } from '../options.ts';
 import { csvLine } from '../output/delimited-text.ts';
 import { selectedCsv } from '../output/print-json.ts';
-import { type OperationRequest, openClient, type ServiceResponse } from '../request/send-request.ts';
+import { type OpenClient, type OperationRequest, openClient, type ServiceResponse } from '../request/send-request.ts';
 import { WaitReporter } from '../request/wait-reporter.ts';
-import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { jsonLine, wrap } from '../terminal/text.ts';
 
+export interface WatchOptions {
+  /** Milliseconds; `true` when no interval was typed. */
+  readonly watch?: number | true;
+  readonly count?: number;
+  readonly force?: boolean;
+}
+
+/** `conflicts`: the options of the command for a single response. */
+export function watchOptions(
+  text: string,
+  { shortestMs, conflicts = [] }: { readonly shortestMs: number; readonly conflicts?: string[] },
+): readonly Option[] {
+  return [
+    new Option('--watch [interval]', text).conflicts(conflicts).argParser((typed) => parseInterval(typed, shortestMs)),
+    parsedOption('--count <n>', 'with --watch: stop after this many responses', wholeNumber(1, 999_999_999)),
+  ];
+}
+
+function parseInterval(text: string, shortestMs: number): number {
+  if (text.includes('=')) {
+    throw usageError(`--watch expects an interval, got '${text}'`, undefined, [
+      'Write parameters before it:  fxrates latest base=USD --watch',
+    ]);
+  }
+  const intervalMs = parseDuration(text, '--watch');
+  if (intervalMs >= shortestMs && Number.isFinite(intervalMs)) return intervalMs;
+  throw usageError(`--watch expects an interval from ${shortestMs / 1000}s, got '${text}'`);
+}
+
+/** @throws CliError for another option of a watch without `--watch` */
+export function isWatch({ watch, count, force }: WatchOptions): boolean {
+  if (watch !== undefined) return true;
+  const lonely = Object.entries({ count, force }).find(([, value]) => value !== undefined)?.[0];
+  if (lonely !== undefined) throw usageError(`--${lonely} requires --watch`);
+  return false;
+}
+
 interface Watch {
   readonly request: OperationRequest;
-  readonly key: KeyInUse;
-  readonly count: number;
   /** Milliseconds, or the interval of the quota or of the snapshots. */
   readonly every: number | 'quota';
-  readonly show: (response: ServiceResponse, next: PollSchedule) => Promise<void>;
-  /** Called before a remark is written to stderr, which the next frame must not erase. */
-  readonly onRemark: () => void;
+  /** Called before the first request. */
+  readonly begin?: (client: OpenClient) => Promise<void>;
+  readonly show: (response: ServiceResponse, next: PollSchedule, view: LiveView) => Promise<void>;
 }
 
 /** Failures that may be over at the next call. */
 const TEMPORARY: readonly ExitCode[] = [exitCodes.server, exitCodes.network, exitCodes.rateLimited];
 
 /**
- * Calls an operation repeatedly until `count` responses have arrived or Ctrl-C. A failure before the first response ends the
- * watch; a later one that may be temporary is reported, and the next call follows.
+ * Calls an operation repeatedly until `--count` responses have arrived or Ctrl-C. A failure before the first response ends
+ * the watch; a later one that may be temporary is reported, and the next call follows.
  */
 export async function watch(
-  invocation: Invocation,
-  { request: { operation, query }, key, count, every, show, onRemark }: Watch,
+  invocation: Invocation<WatchOptions>,
+  { request: { operation, query }, every, begin, show }: Watch,
 ): Promise<number> {
-  const { io, screen } = invocation;
+  const { io, screen, options } = invocation;
   const reporter = new WaitReporter(invocation, { endsLongWaits: false });
-  const client = await openClient(invocation, { key, reporter });
+  const client = await openClient(invocation, { reporter });
+  const view = new LiveView(invocation);
   let responses = 0;
   const onError = (failure: AnyFxRatesError, next: PollSchedule) => {
     const error = client.explained(failure);
     if (responses === 0 || !isTemporary(error)) throw error;
     reporter.restart();
-    onRemark();
+    view.keep();
     const { message } = error;
     const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
     const text = `fxrates: ${at} ${visible(message)}; next request in ${formatDuration(next.intervalMs)}\n`;
     void screen.info(screen.isJson ? jsonLine({ event: 'missed', code: error.details.code, message }) : text);
   };
-  const options = { every, onError, signal: reporter.signal, operation: operation.id as 'latest' }; // or another one
+  const polled = { every, onError, signal: reporter.signal, operation: operation.id as 'latest' }; // or another one
   try {
-    for await (const { data, meta, next } of client.fx.poll(query, options).withMeta()) {
+    await begin?.(client);
+    for await (const { data, meta, next } of client.fx.poll(query, polled).withMeta()) {
       reporter.restart();
-      await show(client.responseOf({ data, meta }), next);
+      await show(client.responseOf({ data, meta }), next, view);
       responses += 1;
-      if (responses === count) break;
+      if (responses === options.count) break;
     }
     return exitCodes.ok;
   } catch (error) {
@@ -70,56 +106,6 @@ export async function watch(
 
 function isTemporary(error: unknown): error is CliError {
   return error instanceof CliError && TEMPORARY.includes(error.details.exitCode);
-}
-
-export interface WatchOptions {
-  /** `true` when no interval was typed. */
-  readonly watch?: number | true;
-  readonly count?: number;
-  readonly force?: boolean;
-}
-
-/** The values of `--watch` and `--count`. */
-export interface WatchRequest {
-  /** `undefined`: the default interval of the command. */
-  readonly intervalMs: number | undefined;
-  /** Infinity: until Ctrl-C. */
-  readonly count: number;
-}
-
-export function watchOptions({
-  text,
-  shortestMs,
-}: {
-  readonly text: string;
-  readonly shortestMs: number;
-}): readonly Option[] {
-  return [
-    new Option('--watch [interval]', text).argParser((typed) => parseInterval(typed, shortestMs)),
-    parsedOption('--count <n>', 'with --watch: stop after this many responses', wholeNumber(1, 999_999_999)),
-  ];
-}
-
-/** `undefined` without `--watch`; then the other options of a watch are refused. */
-export function watchRequest({ options }: Invocation<WatchOptions>): WatchRequest | undefined {
-  const { watch, count = Number.POSITIVE_INFINITY, force } = options;
-  if (watch === undefined) {
-    const lonely = Object.entries({ count: options.count, force }).find(([, value]) => value !== undefined)?.[0];
-    if (lonely !== undefined) throw usageError(`--${lonely} requires --watch`);
-    return undefined;
-  }
-  return { intervalMs: watch === true ? undefined : watch, count };
-}
-
-function parseInterval(text: string, shortestMs: number): number {
-  if (text.includes('=')) {
-    throw usageError(`--watch expects an interval, got '${text}'`, undefined, [
-      'Write parameters before it:  fxrates latest base=USD --watch',
-    ]);
-  }
-  const intervalMs = parseDuration(text, '--watch');
-  if (intervalMs >= shortestMs && Number.isFinite(intervalMs)) return intervalMs;
-  throw usageError(`--watch expects an interval from ${shortestMs / 1000}s, got '${text}'`);
 }
 
 /** `14:20:05`. */
@@ -136,8 +122,9 @@ interface Shown {
   readonly json: string;
   /** As the command prints it without `--watch`; with `--get`, `-o tsv` and `-o raw`. */
   readonly print: () => Promise<void>;
-  /** Milliseconds until the next response, and the reason for the interval. */
-  readonly interval: { readonly intervalMs: number; readonly reason: string };
+  readonly next: PollSchedule;
+  /** Why the next one comes then. */
+  readonly reason: string;
   /** For people, beside the time. */
   readonly remark?: string | undefined;
 }
@@ -146,7 +133,7 @@ interface Shown {
 const AS_JSON_LINE: readonly OutputFormat[] = ['auto', 'json', 'compact'];
 
 /** Prints the responses of a watch: a terminal shows the last one in place, a pipe receives one JSON line for each. */
-export class LiveView {
+class LiveView {
   readonly #invocation: Invocation;
   /** Rows of the last frame, which the next one overwrites. */
   #rows = 0;
@@ -157,9 +144,9 @@ export class LiveView {
   }
 
   /** The next frame is printed below what is on the screen. */
-  readonly keep = (): void => {
+  keep(): void {
     this.#rows = 0;
-  };
+  }
 
   async show(shown: Shown): Promise<void> {
     const { settings, screen, io } = this.#invocation;
@@ -183,12 +170,12 @@ export class LiveView {
     return `${screen.out.isTTY ? visible(text) : text}\n`;
   }
 
-  #showToPeople({ text, interval, remark }: Shown): Promise<void> {
+  #showToPeople({ text, next: { intervalMs }, reason, remark }: Shown): Promise<void> {
     const { screen, io } = this.#invocation;
     if (!screen.out.canRedraw) return screen.printText(`${text.trimEnd()}\n\n`);
     const now = io.clock.now();
-    const next = localClock(now + interval.intervalMs, io.timeZone);
-    const every = `every ${formatDuration(interval.intervalMs)}, ${interval.reason}`;
+    const next = localClock(now + intervalMs, io.timeZone);
+    const every = `every ${formatDuration(intervalMs)}, ${reason}`;
     const status = `${localClock(now, io.timeZone)}${remark === undefined ? '' : ` · ${remark}`} · next ${next} (${every}) · Ctrl-C to stop`;
     const footer = wrap(status, screen.out.columns).map((line) => screen.out.palette.faint(line));
     return this.#draw(text.trimEnd().split('\n'), ['', ...footer]);

@@ -92,36 +92,28 @@ test('an exhausted quota is rejected immediately, with the time of the reset', a
   expect(JSON.parse(stderr).error).toMatchObject({ code: 'quota_exhausted', resets_at: '2026-02-01T00:00:00.000Z' });
 });
 
-test('a failure after the first response is reported, and the next call follows', async () => {
-  const replies = [success(), refused, success()];
-
-  const { code, stdout, stderr } = await watch('--watch 5m --count 2 --retries 0', { replies });
-
-  expect(code).toBe(0);
-  expect(stdout.trim().split('\n')).toHaveLength(2);
-  expect(stderr).toBe(
-    'fxrates: 15:25:00 cannot reach api.example.test — connection refused (ECONNREFUSED); next request in 5 min\n',
-  );
-});
-
-test('a wait longer than --max-wait is reported, and the next call follows', async () => {
-  const replies = [success(), rateLimited('30'), success()];
-
-  const { code, stdout, stderr } = await watch('--watch 5m --count 2 --max-wait 5s', { replies });
+test.each([
+  ['a failure', refused, '--retries 0', 'cannot reach api.example.test — connection refused (ECONNREFUSED)'],
+  ['a wait longer than --max-wait', rateLimited('30'), '--max-wait 5s', 'rate limited — retry in 30 s'],
+] as const)('%s after the first response is reported, and the next call follows', async (_, reply, option, says) => {
+  const { code, stdout, stderr } = await watch(`--watch 5m --count 2 ${option}`, {
+    replies: [success(), reply, success()],
+  });
 
   expect(code).toBe(0);
   expect(stdout.trim().split('\n')).toHaveLength(2);
-  expect(stderr).toContain('next request in 5 min');
+  expect(stderr).toContain(`fxrates: 15:25:00 ${says}`);
+  expect(stderr).toMatch(/; next request in 5 min\n$/);
 });
 
-test('each wait of a watch for the limit may be as long as --max-wait', async () => {
+test('each wait of a watch for the limit may be as long as --max-wait, and its attempts count from 1', async () => {
   const replies = [success(), ...[1, 2, 3].flatMap(() => [rateLimited('4'), success()])];
 
   const { code, stdout, stderr } = await watch('--watch 5m --count 4 --max-wait 5s', { replies });
 
   expect(code).toBe(0);
   expect(stdout.trim().split('\n')).toHaveLength(4);
-  expect(stderr.match(/waiting 4 s/g)).toHaveLength(3);
+  expect(stderr.match(/waiting 4 s, then attempt 2/g)).toHaveLength(3);
 });
 
 test.each([
@@ -189,15 +181,6 @@ test('with TERM=dumb, --watch prints one table below the other and a wait is one
   expect(stdout + stderr).not.toContain('\u001b');
 });
 
-test('counts the attempts of each response from 1', async () => {
-  const replies = [rateLimited('2'), success(), rateLimited('2'), success()];
-
-  const { code, stderr } = await watch('--watch 5m --count 2', { replies });
-
-  expect(code).toBe(0);
-  expect(stderr.match(/then attempt \d+/g)).toEqual(['then attempt 2', 'then attempt 2']);
-});
-
 test('Ctrl-C during the pause exits with 130 and leaves no timer', async () => {
   const clock = new FakeClock();
   const io = new FakeIo({ clock, quota: rich, replies: success(), tty: ['stdout', 'stderr'] });
@@ -232,11 +215,10 @@ test.each([
   ['--watch --count 0', '--count expects a whole number from 1'],
   ['--count 3', '--count requires --watch'],
   ['--force', '--force requires --watch'],
-  ['--watch --cache 10m', '--watch and --cache cannot be used together'],
-  ['--watch --offline', '--watch and --offline cannot be used together'],
-  ['--watch --shape', '--watch and --shape cannot be used together'],
-  ['--watch --fixture-out f', '--watch and --fixture-out cannot be used together'],
-  ['--watch --envelope', '--watch and --envelope cannot be used together'],
+  ...['--cache 10m', '--offline', '--shape', '--fixture-out f', '--envelope'].map((option) => [
+    `--watch ${option}`,
+    `option '--watch [interval]' cannot be used with option '${option.split(' ')[0]}`,
+  ]),
 ])('%s is a usage error, and nothing is sent', async (line, says) => {
   const { code, stderr, requests } = await watch(line);
 

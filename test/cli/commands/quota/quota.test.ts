@@ -62,12 +62,6 @@ test.each([
   expect(stdout).toContain(`[${start}`);
 });
 
-test('without a UTF-8 locale, prints only ASCII', async () => {
-  const { stdout } = await runCli('quota --no-color', { replies, tty, env: { LANG: 'C' } });
-
-  expect(stdout).toMatch(/^[\x20-\x7e\n]+$/);
-});
-
 test.each(['quota', 'quota --json'])(
   '%s in a pipe is the record as received, with the added fields at its end',
   async (line) => {
@@ -77,7 +71,7 @@ test.each(['quota', 'quota --json'])(
     const { stdout } = await runCli(line, { replies: { body } });
 
     expect(stdout).toBe(
-      '{"plan":"free", "monthly_used":742,"monthly_limit":1000.0,"rate_limit_per_minute":30,"snapshot_granularity":"5min","historical_days":90,"resets_at":"2026-02-01T00:00:00.000Z","new":1.10,"monthly_remaining":null,"forecast":{"basis":"period_average","period_start":"2026-01-01T00:00:00.000Z","elapsed_percent":66.4,"per_day":36,"used_at_reset":1117,"exhausts_at":"2026-01-28T18:13:02Z","safe_per_day":24.8,"min_interval_seconds":3484,"confidence":"ok"}}\n',
+      '{"plan":"free", "monthly_used":742,"monthly_limit":1000.0,"rate_limit_per_minute":30,"snapshot_granularity":"5min","historical_days":90,"resets_at":"2026-02-01T00:00:00.000Z","new":1.10,"monthly_remaining":258,"forecast":{"basis":"period_average","period_start":"2026-01-01T00:00:00.000Z","elapsed_percent":66.4,"per_day":36,"used_at_reset":1117,"exhausts_at":"2026-01-28T18:13:02Z","safe_per_day":24.8,"min_interval_seconds":3484,"confidence":"ok"}}\n',
     );
   },
 );
@@ -113,19 +107,19 @@ test.each([
 });
 
 test.each([
-  ['no documented form', { snapshot_granularity: '15 minutes' }, 'Snapshots   15 minutes\n'],
-  ['a reset in the past', { resets_at: '2026-01-01T00:00:00.000Z' }, '(in the past; is a clock wrong?)'],
-  ['a field that is new', { fair_use: { threshold: 5 } }, 'fair_use.threshold5\n'],
-])('shows %s', async (_, changes, expected) => {
-  const { stdout } = await runCli('quota --no-color', { replies: success(quotaRecord(changes)), tty });
+  ['no documented form', quotaRecord({ snapshot_granularity: '15 minutes' }), {}, 'Snapshots   15 minutes\n'],
+  [
+    'a reset in the past',
+    quotaRecord({ resets_at: '2026-01-01T00:00:00.000Z' }),
+    {},
+    '(in the past; is a clock wrong?)',
+  ],
+  ['a new field', quotaRecord({ fair_use: { threshold: 5 } }), {}, 'fair_use.threshold5\n'],
+  ['the time left by the clock of the service', quotaRecord(), { date: 'Sat, 31 Jan 2026 23:00:00 GMT' }, '(in 1 h)'],
+])('shows %s', async (_, record, headers, expected) => {
+  const { stdout } = await runCli('quota --no-color', { replies: { ...success(record), headers }, tty });
 
   expect(stdout).toContain(expected);
-});
-
-test('the time to the reset uses the clock of the service', async () => {
-  const reply = { ...replies, headers: { date: 'Sat, 31 Jan 2026 23:00:00 GMT' } };
-
-  expect((await runCli('quota --no-color', { replies: reply, tty })).stdout).toContain('(in 1 h)');
 });
 
 test.each([
@@ -178,24 +172,15 @@ test.each([
   else expect(JSON.parse(stderr).error).toMatchObject({ code: 'fail_at', exit_code: 8 });
 });
 
-test('--fail-at above 100% is refused, because it is never reached', async () => {
-  expect(await runCli('quota --fail-at 100.1%')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("--fail-at expects at most 100%, got '100.1%'"),
-    requests: [],
-  });
+test.each([
+  ['100.1%', "--fail-at expects at most 100%, got '100.1%'"],
+  ...['', 'eighty', '80 %', '-1', '1.5', '%'].map((text) => [text, 'e.g. 80%, 800']),
+])("--fail-at '%s' is refused before anything is sent", async (text, says) => {
+  const { code, stderr, requests } = await runCli(['quota', `--fail-at=${text}`]);
+
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toContain(says);
 });
-
-test.each(['', 'eighty', '80 %', '-1', '1.5', '%'])(
-  "--fail-at '%s' is refused before anything is sent",
-  async (text) => {
-    const { code, stderr, requests } = await runCli(['quota', `--fail-at=${text}`]);
-
-    expect(code).toBe(2);
-    expect(stderr).toContain('e.g. 80%, 800');
-    expect(requests).toEqual([]);
-  },
-);
 
 test('rejects parameters', async () => {
   const { code, stderr } = await runCli('quota base=USD');
