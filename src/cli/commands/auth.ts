@@ -1,5 +1,4 @@
 import { Option } from 'commander';
-import type { QuotaData } from '../../client/index.ts';
 import { maskKey } from '../../text.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
@@ -8,11 +7,11 @@ import { exitCodes } from '../exit-codes.ts';
 import { connectionOptions, dataOptions, keyOptions, profileOption } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { sendQuotaRequest } from '../request/send-request.ts';
-import { checkKey, type KeyInUse, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
+import { checkKey, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
 import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { changeConfig, readCredential, removeCredential, storeCredential } from '../storage/stored-files.ts';
-import { grouped } from '../terminal/text.ts';
+import { attempt, usageText } from './doctor.ts';
 
 interface VerifyOptions {
   readonly verify: boolean;
@@ -87,22 +86,6 @@ function commandsOfKey(): readonly CliCommand[] {
   ];
 }
 
-/** The response of the service to a key: its quota, or a failure. */
-interface KeyCheck {
-  readonly quota?: QuotaData;
-  readonly failure?: CliError;
-}
-
-/** Checks the key with one quota call, which is free. */
-async function verifyKey(key: KeyInUse, invocation: Invocation): Promise<KeyCheck> {
-  try {
-    return { quota: (await sendQuotaRequest(invocation, { key })).data };
-  } catch (error) {
-    if (error instanceof CliError) return { failure: error };
-    throw error;
-  }
-}
-
 /** Stores a key and the base URL that it belongs to under the profile. */
 async function login(given: Invocation<VerifyOptions>): Promise<number> {
   const settings = await withBaseUrl(given);
@@ -112,7 +95,10 @@ async function login(given: Invocation<VerifyOptions>): Promise<number> {
   const baseUrl = requireBaseUrl(settings, { storeIt });
   const secret = await readKey(invocation);
   screen.secrets.protect(secret);
-  if (options.verify) await requireValidKey(secret, invocation);
+  if (options.verify) {
+    const key = { secret, source: 'this login', shadowed: [] };
+    await sendQuotaRequest(invocation, { key }).catch(notStored(invocation));
+  }
   const { profile } = settings;
   const path = await storeCredential(io, profile, { origin: new URL(baseUrl).origin, secret });
   const configPath = await changeConfig(io, 'base_url', { value: baseUrl, profile });
@@ -167,58 +153,51 @@ async function readKey({ settings, screen, io }: Invocation): Promise<string> {
   return secret;
 }
 
-/** @throws CliError if the service rejects the key, or its response does not show whether the key is valid */
-async function requireValidKey(secret: string, invocation: Invocation): Promise<void> {
-  const { failure } = await verifyKey({ secret, source: 'this login', shadowed: [] }, invocation);
-  if (failure === undefined) return;
-  const { details, message } = failure;
-  const isRefused = details.exitCode === exitCodes.authentication;
-  const [what, why] = isRefused ? ['the service refuses this key'] : ['the key could not be checked', message];
-  const withoutCheck = changedCommand(invocation.argv, { add: ['--no-verify'] });
-  const hints = [...(isRefused ? [] : (details.hints ?? [])), `To store it without a check:  ${withoutCheck}`];
-  throw new CliError(`${what}; nothing is stored`, { ...details, why, hints, cause: failure });
+/** For a key that the service refuses, or whose check does not show whether it is valid. */
+function notStored({ argv }: Invocation): (failure: unknown) => never {
+  return (failure) => {
+    if (!(failure instanceof CliError)) throw failure;
+    const { details, message } = failure;
+    const isRefused = details.exitCode === exitCodes.authentication;
+    const [what, why] = isRefused ? ['the service refuses this key'] : ['the key could not be checked', message];
+    const withoutCheck = changedCommand(argv, { add: ['--no-verify'] });
+    const hints = [...(isRefused ? [] : (details.hints ?? [])), `To store it without a check:  ${withoutCheck}`];
+    throw new CliError(`${what}; nothing is stored`, { ...details, why, hints, cause: failure });
+  };
 }
 
 /** Prints the key in use, its source and the response of the service; fails as a call with this key would. */
 async function status(invocation: Invocation<VerifyOptions>): Promise<number> {
   const { settings, io, screen, options } = invocation;
+  const { profile, baseUrl } = settings;
   requireBaseUrl(settings);
   const key = await requireKey(settings, io);
-  screen.secrets.protect(key.secret);
-  const check = options.verify ? await verifyKey(key, invocation) : undefined;
-  const rows = statusRows(key, check, invocation);
-  const text = reportText(rows, screen.help);
-  await printReport({ text, facts: statusFacts(key, check, invocation), isForLogs: true }, invocation);
-  if (check?.failure !== undefined) throw check.failure;
-  return exitCodes.ok;
-}
-
-function statusRows(key: KeyInUse, check: KeyCheck | undefined, { settings }: Invocation): ReportRow[] {
-  return [
-    { label: 'Profile', value: settings.profile },
-    { label: 'Base URL', value: settings.baseUrl?.text ?? '', remark: `(from ${settings.baseUrl?.source})` },
-    { label: 'Key', value: maskKey(key.secret), remark: `(from ${key.source})` },
-    ...key.shadowed.map((source) => ({ label: '', value: `overrides ${source}` })),
-    { label: 'Check', value: checkText(check), isWarning: check?.failure !== undefined },
+  const { secret, source, shadowed } = key;
+  screen.secrets.protect(secret);
+  const check = options.verify ? await attempt(() => sendQuotaRequest(invocation, { key })) : undefined;
+  const quota = check === undefined || check instanceof CliError ? undefined : check.data;
+  const failure = check instanceof CliError ? check : undefined;
+  const unchecked = failure === undefined ? 'not checked (--no-verify)' : 'failed';
+  const rows: ReportRow[] = [
+    { label: 'Profile', value: profile },
+    { label: 'Base URL', value: baseUrl?.text ?? '', remark: `(from ${baseUrl?.source})` },
+    { label: 'Key', value: maskKey(secret), remark: `(from ${source})` },
+    ...shadowed.map((other) => ({ label: '', value: `overrides ${other}` })),
+    {
+      label: 'Check',
+      value: quota === undefined ? unchecked : `ok, ${usageText(quota)}`,
+      isWarning: failure !== undefined,
+    },
   ];
-}
-
-function checkText(check: KeyCheck | undefined): string {
-  if (check === undefined) return 'not checked (--no-verify)';
-  if (check.quota === undefined) return 'failed';
-  const { plan, monthly_used: used, monthly_limit: limit } = check.quota;
-  const ofLimit = typeof limit === 'number' ? ` of ${grouped(limit)}` : '';
-  return `ok, plan ${plan}, ${grouped(used)}${ofLimit} used`;
-}
-
-function statusFacts(key: KeyInUse, check: KeyCheck | undefined, { settings }: Invocation): object {
-  const quota: Partial<QuotaData> = check?.quota ?? {};
-  return {
-    profile: settings.profile,
-    base_url: { value: settings.baseUrl?.text, source: settings.baseUrl?.source },
-    key: { masked: maskKey(key.secret), source: key.source, shadowed: key.shadowed },
-    check: check === undefined ? null : { ok: check.failure === undefined, plan: quota.plan ?? null },
+  const facts = {
+    profile,
+    base_url: { value: baseUrl?.text, source: baseUrl?.source },
+    key: { masked: maskKey(secret), source, shadowed },
+    check: check === undefined ? null : { ok: failure === undefined, plan: quota?.plan ?? null },
   };
+  await printReport({ text: reportText(rows, screen.help), facts, isForLogs: true }, invocation);
+  if (failure !== undefined) throw failure;
+  return exitCodes.ok;
 }
 
 /** Removes the stored key of the profile; does nothing if the profile has no key. */

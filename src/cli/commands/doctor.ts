@@ -9,10 +9,9 @@ import { maskKey } from '../../text.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, relatedCommand } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Env } from '../io.ts';
 import { connectionOptions, dataOptions } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
-import { HttpTrace } from '../request/http-trace.ts';
+import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { sendQuotaRequest } from '../request/send-request.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
@@ -65,35 +64,42 @@ async function examine(invocation: Invocation<DoctorOptions>): Promise<number> {
 
 async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readonly Finding[]> {
   const { io, settings, options } = invocation;
-  const stored = await checkStorage(io.env); // first: reading the key corrects the mode of its file
-  const baseUrl = await checkBaseUrlSetting(invocation);
-  const { keyFinding, key } = await checkKeySetting(invocation);
-  const url = baseUrl.status === 'ok' ? settings.baseUrl?.text : undefined;
-  const local: readonly Finding[] = [
-    { name: 'version', status: 'ok', text: versionText() },
-    ...stored,
-    ...(await checkProfile(invocation)),
-    baseUrl,
-    keyFinding,
-    checkProxy(url, invocation),
+  // First the files: reading the key corrects the mode of its file.
+  const files = [
+    await finding('config file', () => fileResult(configPath(io.env), () => checkValues(readConfig(io.env)))),
+    await finding('credentials', () => fileResult(credentialsPath(io.env), (path) => void readJsonFile(path))),
+  ];
+  const url = await attempt(() => requireBaseUrl(settings));
+  const key = await attempt(() => requireKey(settings, io));
+  const profile = () => {
+    requireProfile(settings, { ...invocation, env: io.env });
+    return ok(settings.profile);
+  };
+  const local = [
+    { name: 'version', ...ok(versionText()) },
+    ...files,
+    ...(settings.profile === 'default' ? [] : [await finding('profile', profile)]),
+    { name: 'base URL', ...(url instanceof CliError ? failed(url) : ok(`${url} (from ${settings.baseUrl?.source})`)) },
+    { name: 'key', ...(key instanceof CliError ? failed(key) : keyResult(key, invocation)) },
+    { name: 'proxy', ...proxyResult(url, invocation) },
   ];
   if (options.offline) return local;
-  if (url === undefined || key === undefined)
-    return [...local, { name: 'service', status: 'skip', text: 'not checked: this needs a base URL and a key' }];
+  if (url instanceof CliError || key instanceof CliError)
+    return [...local, { name: 'service', ...skipped('not checked: this needs a base URL and a key') }];
   return [...local, ...(await checkService(invocation, { baseUrl: url, key }))];
 }
 
 /** The result of one check. */
-interface Finding extends CheckResult {
-  readonly name: string;
-}
-
 interface CheckResult {
   /** `skip`: the check does not apply, or a check that it needs has failed. */
   readonly status: NonNullable<ReportRow['status']>;
   readonly text: string;
   /** The next step. */
   readonly next?: readonly string[];
+}
+
+interface Finding extends CheckResult {
+  readonly name: string;
 }
 
 const ok = (text: string): CheckResult => ({ status: 'ok', text });
@@ -104,14 +110,19 @@ function failed({ message, details: { hints = [] } }: CliError): CheckResult {
   return { status: 'fail', text: message, next: hints };
 }
 
-/** The finding of `check`. A `CliError` becomes a finding. */
-async function finding(name: string, check: () => CheckResult | Promise<CheckResult>): Promise<Finding> {
+/** The result of `check`, or the `CliError` that it throws. */
+export async function attempt<Result>(check: () => Result | Promise<Result>): Promise<Result | CliError> {
   try {
-    return { name, ...(await check()) };
+    return await check();
   } catch (error) {
-    if (error instanceof CliError) return { name, ...failed(error) };
+    if (error instanceof CliError) return error;
     throw error;
   }
+}
+
+async function finding(name: string, check: () => CheckResult | Promise<CheckResult>): Promise<Finding> {
+  const result = await attempt(check);
+  return { name, ...(result instanceof CliError ? failed(result) : result) };
 }
 
 /** The steps to a response, in their order. */
@@ -123,22 +134,18 @@ async function checkService(
   invocation: Invocation,
   { baseUrl, key }: { readonly baseUrl: string; readonly key: KeyInUse },
 ): Promise<readonly Finding[]> {
-  const { path } = operations.quota;
-  const { io } = invocation;
+  const { io, argv } = invocation;
   const settings = { ...invocation.settings, retries: 0, maxWaitMs: 0, verbose: 0 };
   const trace = new HttpTrace({ ...invocation, settings }, { keepsBodies: true });
-  const outcomes = successes(new URL(baseUrl), environmentProxy(io.env, baseUrl)?.variable);
-  const findings = () => STEPS.map((name) => ({ name, ...outcomes[name] }));
-  const clock = () => ({ name: 'clock', ...clockOutcome(trace, io.clock.now()) });
-  try {
-    const { data } = await sendQuotaRequest({ ...invocation, settings }, { trace, key });
-    return [...findings(), clock(), { name: 'quota', ...quotaOutcome(data, invocation) }];
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    const hasResponse = trace.lastResponse(path) !== undefined;
-    Object.assign(outcomes, failureOutcomes(error, hasResponse, invocation));
-    return hasResponse ? [...findings(), clock()] : findings();
-  }
+  const outcome = await attempt(() => sendQuotaRequest({ ...invocation, settings }, { trace, key }));
+  const received = trace.lastResponse(operations.quota.path);
+  const results = successes(new URL(baseUrl), environmentProxy(io.env, baseUrl)?.variable);
+  if (outcome instanceof CliError) Object.assign(results, failures(outcome, received !== undefined, argv));
+  return [
+    ...STEPS.map((name) => ({ name, ...results[name] })),
+    ...(received === undefined ? [] : [{ name: 'clock', ...clockResult(received, io.clock.now()) }]),
+    ...(outcome instanceof CliError ? [] : [{ name: 'quota', ...quotaResult(outcome.data, argv) }]),
+  ];
 }
 
 function successes({ host, hostname, protocol }: URL, proxy: string | undefined): Record<Step, CheckResult> {
@@ -150,38 +157,33 @@ function successes({ host, hostname, protocol }: URL, proxy: string | undefined)
   };
 }
 
-/** By the system's code; an error without a known code is one of the connection. */
-function failedStep({ details: { causeCode = '' } }: CliError): Step {
-  if (/^(ENOTFOUND|EAI_)/.test(causeCode)) return 'name';
-  return /CERT|SIGNATURE|SSL|TLS|EPROTO/.test(causeCode) ? 'TLS' : 'connection';
+/** The results of the step that failed and of those that it leaves out. */
+function failures(error: CliError, hasResponse: boolean, argv: readonly string[]): Partial<Record<Step, CheckResult>> {
+  const { exitCode, causeCode = '' } = error.details;
+  // A used-up limit does not mean that the key is wrong.
+  if (exitCode === exitCodes.rateLimited) {
+    if (hasResponse) return { response: warning(error.message, `Try again later:  ${commandLine(argv)}`) };
+    const unsent = skipped('nothing was sent');
+    const next = `To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`;
+    return { name: unsent, connection: unsent, TLS: unsent, response: warning(error.message, next) };
+  }
+  const step = hasResponse ? 'response' : stepOf(causeCode);
+  const later = STEPS.slice(STEPS.indexOf(step) + 1).map((name) => [name, skipped('not reached')]);
+  return { ...Object.fromEntries(later), [step]: failed(error) };
 }
 
-/** The outcomes of the step that failed and of those that it leaves out. */
-function failureOutcomes(
-  error: CliError,
-  hasResponse: boolean,
-  { argv }: Pick<Invocation, 'argv'>,
-): Partial<Record<Step, CheckResult>> {
-  const { message, details } = error;
-  if (details.exitCode !== exitCodes.rateLimited) {
-    const step = hasResponse ? 'response' : failedStep(error);
-    const later = STEPS.slice(STEPS.indexOf(step) + 1).map((name) => [name, skipped('not reached')]);
-    return { ...Object.fromEntries(later), [step]: failed(error) };
-  }
-  // A used-up limit does not mean that the key is wrong.
-  if (hasResponse) return { response: warning(message, `Try again later:  ${commandLine(argv)}`) };
-  const unsent = skipped('nothing was sent');
-  const response = warning(message, `To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`);
-  return { name: unsent, connection: unsent, TLS: unsent, response };
+/** The step that fails with this code of the system; an unknown code is one of the connection. */
+function stepOf(code: string): Step {
+  if (/^(ENOTFOUND|EAI_)/.test(code)) return 'name';
+  return /CERT|SIGNATURE|SSL|TLS|EPROTO/.test(code) ? 'TLS' : 'connection';
 }
 
 /** A clock that is off by more makes Retry-After dates and the forecast wrong. */
 const TOLERATED_SKEW_MS = 30_000;
 
-function clockOutcome(trace: HttpTrace, now: number): CheckResult {
-  const date = Date.parse(trace.lastResponse(operations.quota.path)?.headers.get('date') ?? '');
-  if (Number.isNaN(date)) return skipped('the service sends no Date header');
-  const skewMs = now - date;
+function clockResult({ headers }: TracedResponse, now: number): CheckResult {
+  const skewMs = now - Date.parse(headers.get('date') ?? '');
+  if (Number.isNaN(skewMs)) return skipped('the service sends no Date header');
   if (Math.abs(skewMs) <= TOLERATED_SKEW_MS) return ok('differs by less than 30 s from that of the service');
   const text = `${formatDuration(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} that of the service`;
   return warning(text, 'Set the clock of this machine: times of resets and waits depend on it.');
@@ -189,78 +191,42 @@ function clockOutcome(trace: HttpTrace, now: number): CheckResult {
 
 const ALMOST_USED_UP = 0.8;
 
-function quotaOutcome(
-  { plan, monthly_used: used, monthly_limit: limit }: QuotaData,
-  { argv }: Pick<Invocation, 'argv'>,
-): CheckResult {
-  if (typeof limit !== 'number') return ok(`plan ${plan}, ${grouped(used)} used`);
-  const text = `plan ${plan}, ${grouped(used)} of ${grouped(limit)} used`;
-  return used >= limit * ALMOST_USED_UP ? warning(text, relatedCommand(['quota'], argv)) : ok(text);
+function quotaResult(quota: QuotaData, argv: readonly string[]): CheckResult {
+  const { monthly_used: used, monthly_limit: limit } = quota;
+  const isAlmostUsedUp = typeof limit === 'number' && used >= limit * ALMOST_USED_UP;
+  return isAlmostUsedUp ? warning(usageText(quota), relatedCommand(['quota'], argv)) : ok(usageText(quota));
 }
 
-function checkBaseUrlSetting({ settings }: Invocation): Promise<Finding> {
-  return finding('base URL', () => ok(`${requireBaseUrl(settings)} (from ${settings.baseUrl?.source})`));
+/** `plan free, 742 of 1,000 used`. */
+export function usageText({ plan, monthly_used: used, monthly_limit: limit }: QuotaData): string {
+  return `plan ${plan}, ${grouped(used)}${typeof limit === 'number' ? ` of ${grouped(limit)}` : ''} used`;
 }
 
 const KEY_FORM =
   'The documented form is a prefix that ends with _live_, then 48 hexadecimal digits. Check that the whole key was copied.';
 
 /** The source of the key and whether it has the documented form; never the key itself. */
-async function checkKeySetting({
-  settings,
-  io,
-  screen,
-}: Invocation): Promise<{ readonly keyFinding: Finding; readonly key: KeyInUse | undefined }> {
-  let key: KeyInUse | undefined;
-  const keyFinding = await finding('key', async () => {
-    key = await requireKey(settings, io);
-    screen.secrets.protect(key.secret);
-    const shadows = key.shadowed.length === 0 ? '' : `; overrides ${key.shadowed.join(' and ')}`;
-    const text = `${maskKey(key.secret)} (from ${key.source}${shadows})`;
-    if (new RegExp(apiKeyPattern).test(key.secret)) return ok(text);
-    return warning(`${text} does not have the documented form`, KEY_FORM);
-  });
-  return { keyFinding, key };
+function keyResult({ secret, source, shadowed }: KeyInUse, { screen }: Invocation): CheckResult {
+  screen.secrets.protect(secret);
+  const shadows = shadowed.length === 0 ? '' : `; overrides ${shadowed.join(' and ')}`;
+  const text = `${maskKey(secret)} (from ${source}${shadows})`;
+  if (new RegExp(apiKeyPattern).test(secret)) return ok(text);
+  return warning(`${text} does not have the documented form`, KEY_FORM);
 }
 
-function checkProxy(baseUrl: string | undefined, { io }: Invocation): Finding {
-  const name = 'proxy';
-  const isUrl = baseUrl !== undefined && URL.canParse(baseUrl);
-  const proxy = isUrl ? environmentProxy(io.env, baseUrl) : undefined;
-  if (proxy === undefined) {
-    const isListed = isUrl && isExempt(io.env, baseUrl);
-    return { name, ...ok(isListed ? `none: NO_PROXY lists ${new URL(baseUrl).hostname}` : 'none for this base URL') };
+function proxyResult(baseUrl: string | CliError, { io }: Invocation): CheckResult {
+  const proxy = baseUrl instanceof CliError ? undefined : environmentProxy(io.env, baseUrl);
+  if (proxy !== undefined) {
+    const { variable, host, problem } = proxy;
+    if (problem === undefined) return ok(`${variable}: ${host}`);
+    return { status: 'fail', text: `${variable} ${problem}`, next: ['e.g. http://proxy.example:3128'] };
   }
-  const { variable, host, problem } = proxy;
-  if (problem === undefined) return { name, ...ok(`${variable}: ${host}`) };
-  return { name, status: 'fail', text: `${variable} ${problem}`, next: ['e.g. http://proxy.example:3128'] };
+  const isListed = !(baseUrl instanceof CliError) && isExempt(io.env, baseUrl);
+  return ok(isListed ? `none: NO_PROXY lists ${new URL(baseUrl).hostname}` : 'none for this base URL');
 }
 
-/** The two files of the configuration: whether they can be read, make sense, and are for their owner only. */
-async function checkStorage(env: Env): Promise<readonly Finding[]> {
-  const [config, credentials] = [configPath(env), credentialsPath(env)];
-  return [
-    await finding('config file', () => fileOutcome(config, () => checkValues(readConfig(env)))),
-    await finding('credentials', () =>
-      fileOutcome(credentials, (path) => {
-        readJsonFile(path);
-        return undefined;
-      }),
-    ),
-  ];
-}
-
-/** Only for a profile other than the default. */
-async function checkProfile({ settings, config, io }: Invocation): Promise<readonly Finding[]> {
-  if (settings.profile === 'default') return [];
-  const check = () => {
-    requireProfile(settings, { config, env: io.env });
-    return ok(settings.profile);
-  };
-  return [await finding('profile', check)];
-}
-
-async function fileOutcome(
+/** Whether a file of the configuration can be read, makes sense, and is for its owner only. */
+async function fileResult(
   path: string | undefined,
   check: (path: string) => CheckResult | undefined,
 ): Promise<CheckResult> {

@@ -84,27 +84,20 @@ test('login does not write through a symbolic link', async () => {
   expect(await readFile(target, 'utf8')).toBe('{}');
 });
 
-test('a refused key is not stored', async () => {
-  const { code, stderr } = await login({ replies: failure(401, { code: 'unauthorized' }) });
-
-  expect(code).toBe(4);
-  expect(stderr).toContain('nothing is stored');
-  expect(await readdir(folder)).toEqual([]);
-});
-
 const refusedConnection = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
 test.each([
-  ['connection refused', 6, refusedConnection, 'cannot reach api.example.test — connection refused'],
-  ['404', 9, failure(404), 'Some text.'],
-  ['503', 5, failure(503), 'the service failed'],
-  ['429', 7, rateLimited('30'), 'retry in 30 s'],
-  ['HTML', 10, { body: '<html>' }, 'the body starts with: <html>'],
-] as const)('a key that cannot be checked (%s) is not stored', async (_, exitCode, replies, why) => {
+  ['the key could not be checked', 6, refusedConnection, 'cannot reach api.example.test — connection refused'],
+  ['the key could not be checked', 9, failure(404), 'Some text.'],
+  ['the key could not be checked', 5, failure(503), 'the service failed'],
+  ['the key could not be checked', 7, rateLimited('30'), 'retry in 30 s'],
+  ['the key could not be checked', 10, { body: '<html>' }, 'the body starts with: <html>'],
+  ['the service refuses this key', 4, failure(401, { code: 'unauthorized' }), ''],
+] as const)('%s (exit code %d): it is not stored', async (what, exitCode, replies, why) => {
   const { code, stderr } = await login({ replies, quota: replies }, '--retries 0 --no-wait');
 
   expect(code).toBe(exitCode);
-  expect(stderr).toContain('fxrates: the key could not be checked; nothing is stored — ');
+  expect(stderr).toContain(`fxrates: ${what}; nothing is stored`);
   expect(stderr).toContain(why);
   expect(stderr).toContain(
     `  To store it without a check:  fxrates auth login --key-stdin --base-url ${ORIGIN} --retries 0 --no-wait --no-verify\n`,
@@ -116,29 +109,32 @@ test('--no-verify sends nothing', async () => {
   expect((await login({}, '--no-verify')).requests).toEqual([]);
 });
 
-test('on a terminal, login prompts for the key', async () => {
-  const { code, stderr } = await run(`auth login --base-url ${ORIGIN}`, { stdin: STORED, tty: ['stdin', 'stderr'] });
+const LONG = 'https://a-long-name.example.test';
+
+test.each([
+  ['for the key', `--base-url ${ORIGIN}`, STORED, ORIGIN, [`API key for ${ORIGIN} (input is hidden): `]],
+  ['between words', `--base-url ${LONG}`, STORED, LONG, [`API key for\n${LONG} (input\nis hidden): `], 40],
+  [
+    'for the base URL if none is set',
+    '',
+    ` ${ORIGIN} \n${STORED}`,
+    ORIGIN,
+    ['Base URL of the service, e.g. https://api.example.test: \nAPI key for https'],
+  ],
+  [
+    'again after an invalid base URL',
+    '',
+    `ftp://x\nlocalhost:1\n${ORIGIN}\n${STORED}`,
+    ORIGIN,
+    ["the prompt expects an http or https URL, got 'ftp://x'", 'e.g. http://localhost:1\n'],
+  ],
+] as const)('on a terminal, login prompts %s', async (_, option, stdin, origin, prompts, columns = 80) => {
+  const { code, stderr } = await run(`auth login ${option}`, { stdin, tty: ['stdin', 'stderr'], columns });
 
   expect(code).toBe(0);
-  expect(stderr).toContain(`API key for ${ORIGIN} (input is hidden): `);
-  expect((await read('credentials.json')).keys.default.api_key).toBe(STORED);
-});
-
-test('on a narrow terminal, the prompt wraps between words', async () => {
-  const options = { stdin: STORED, tty: ['stdin' as const, 'stderr' as const], columns: 40 };
-  const { stderr } = await run('auth login --base-url https://a-long-name.example.test', options);
-
-  expect(stderr).toContain('API key for\nhttps://a-long-name.example.test (input\nis hidden): ');
-});
-
-test('on a terminal, login prompts for the base URL if none is set', async () => {
-  const env = { FXRATES_BASE_URL: '' };
-  const { code, stderr } = await run('auth login', { stdin: ` ${ORIGIN} \n${STORED}`, tty: ['stdin', 'stderr'], env });
-
-  expect(code).toBe(0);
-  expect(stderr).toMatch(/^Base URL of the service, e\.g\. https:\/\/api\.example\.test: \nAPI key for https/);
-  expect((await read('credentials.json')).keys.default.origin).toBe(new URL(ORIGIN).origin);
-  expect((await read('config.json')).profiles.default.base_url).toBe(ORIGIN);
+  for (const prompt of prompts) expect(stderr).toContain(prompt);
+  expect((await read('credentials.json')).keys.default).toMatchObject({ origin, api_key: STORED });
+  expect((await read('config.json')).profiles.default.base_url).toBe(origin);
 });
 
 test('the end of the input instead of a base URL ends the login, with another way', async () => {
@@ -149,16 +145,6 @@ test('the end of the input instead of a base URL ends the login, with another wa
   expect(stderr).toContain('no base URL');
   expect(stderr).toContain('Store it:    fxrates auth login --base-url https://api.example.test');
   expect(stderr).not.toContain('API key for');
-});
-
-test('an invalid base URL is asked for again', async () => {
-  const options = { tty: ['stdin', 'stderr'] as const, env: { FXRATES_BASE_URL: '' } };
-  const { code, stderr } = await run('auth login', { ...options, stdin: `ftp://x\nlocalhost:1\n${ORIGIN}\n${STORED}` });
-
-  expect(code).toBe(0);
-  expect(stderr).toContain("the prompt expects an http or https URL, got 'ftp://x'");
-  expect(stderr).toContain('e.g. http://localhost:1\n');
-  expect((await read('config.json')).profiles.default.base_url).toBe(ORIGIN);
 });
 
 test.each([
@@ -257,30 +243,22 @@ test('status as JSON, with a key that the service refuses', async () => {
   expect(JSON.parse(stderr).error.exit_code).toBe(4);
 });
 
-test('logout does not mention a base URL that is not stored', async () => {
-  await login();
-  await run('config unset base_url');
-
-  const { code, stderr } = await run('auth logout');
-
-  expect(code).toBe(0);
-  expect(stderr).toContain('key of profile default removed');
-  expect(stderr).not.toContain('base URL');
-});
-
 test('logout removes the key of its profile, twice without failing', async () => {
   await login();
   await login({}, '--profile other');
 
-  const { code, stderr } = await run('auth logout');
-  expect(code).toBe(0);
-  expect(stderr).toContain(`base URL is still stored in ${join(folder, 'config.json')}\n`);
+  const first = await run('auth logout');
+  const second = await run('auth logout');
+  await run('config unset base_url --profile other');
+  const other = await run('auth logout --profile other');
+
+  expect([first.code, second.code, other.code]).toEqual([0, 0, 0]);
+  expect(first.stderr).toContain('key of profile default removed');
+  expect(first.stderr).toContain(`base URL is still stored in ${join(folder, 'config.json')}\n`);
+  expect(second.stderr).toBe('fxrates: no key is stored for profile default\n');
+  expect(other.stderr).not.toContain('base URL');
   expect((await read('config.json')).profiles.default.base_url).toBe(ORIGIN);
-  expect(Object.keys((await read('credentials.json')).keys)).toEqual(['other']);
-  expect(await run('auth logout')).toMatchObject({
-    code: 0,
-    stderr: 'fxrates: no key is stored for profile default\n',
-  });
+  expect((await read('credentials.json')).keys).toEqual({});
   expect((await run('quota')).code).toBe(4);
 });
 
@@ -325,15 +303,6 @@ test('without a home folder, login stores nothing and reports an error', async (
 
   expect(code).toBe(3);
   expect(stderr).toContain('HOME is not set');
-});
-
-test('the folder is that of FXRATES_CONFIG_DIR, XDG_CONFIG_HOME, then HOME', async () => {
-  const path = async (env: FakeIoOptions['env']) =>
-    (await run('config path', { env: { FXRATES_CONFIG_DIR: undefined, ...env } })).stdout;
-
-  expect(await path({ FXRATES_CONFIG_DIR: '/a', XDG_CONFIG_HOME: '/b', HOME: '/c' })).toBe('/a/config.json\n');
-  expect(await path({ XDG_CONFIG_HOME: '/b', HOME: '/c' })).toBe('/b/fxrates/config.json\n');
-  expect(await path({ XDG_CONFIG_HOME: 'relative', HOME: '/c' })).toBe('/c/.config/fxrates/config.json\n');
 });
 
 test('the next login succeeds in spite of the files of a killed login', async () => {
