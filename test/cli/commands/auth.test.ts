@@ -128,8 +128,12 @@ test.each([
     ORIGIN,
     ["the prompt expects an http or https URL, got 'ftp://x'", 'e.g. http://localhost:1\n'],
   ],
-] as const)('on a terminal, login prompts %s', async (_, option, stdin, origin, prompts, columns = 80) => {
-  const { code, stderr } = await run(`auth login ${option}`, { stdin, tty: ['stdin', 'stderr'], columns });
+] as const)('on a terminal, login prompts %s', async (_, option, stdin, origin, prompts, narrow?) => {
+  const { code, stderr } = await run(`auth login ${option}`, {
+    stdin,
+    tty: ['stdin', 'stderr'],
+    columns: narrow ?? 80,
+  });
 
   expect(code).toBe(0);
   for (const prompt of prompts) expect(stderr).toContain(prompt);
