@@ -28,7 +28,7 @@ export async function run(
   const now = () => scaledNow(scale);
   await using warmUp = await startLimitedServer(now);
   await using server = await startLimitedServer(now);
-  warmUp.open({ window: 'sliding', limit: Number.POSITIVE_INFINITY, hint: 'seconds' });
+  warmUp.open({ window: 'sliding-log', limit: Number.POSITIVE_INFINITY, hint: 'seconds' });
   await group.prepare(preparations(contender, situation, { origin: server.origin, warmUpOrigin: warmUp.origin }));
 
   const startedAt = now();

@@ -1,4 +1,4 @@
-import type { WindowKind } from '../../test/helpers/limits-server.ts';
+import type { WindowKind } from './wild/windows.ts';
 
 export interface Situation {
   readonly window: WindowKind;
@@ -15,10 +15,10 @@ export const START_IN_MINUTE_MS = 20_000;
 /** A run that takes longer is stopped; calls that have not ended count as failed. */
 export const GIVE_UP_MS = 30 * 60_000;
 
-const WINDOWS: readonly WindowKind[] = ['fixed-minute', 'sliding', 'bucket'];
+const WINDOWS: readonly WindowKind[] = ['fixed-minute', 'sliding-log', 'bucket'];
 
 export const SITUATIONS: readonly Situation[] = [1, 4].flatMap((processes) =>
   WINDOWS.map((window) => ({ window, processes })),
 );
 
-export const QUICK_SITUATIONS: readonly Situation[] = [{ window: 'sliding', processes: 1 }];
+export const QUICK_SITUATIONS: readonly Situation[] = [{ window: 'sliding-log', processes: 1 }];

@@ -1,13 +1,14 @@
-import type { WindowKind } from '../../test/helpers/limits-server.ts';
 import { table } from '../table.ts';
 import { CONTENDERS, versionOf } from './contenders.ts';
 import { type Figures, groupBy, type Row } from './figures.ts';
 import type { Situation } from './situations.ts';
+import type { WindowKind } from './wild/windows.ts';
 
 const WINDOW_NAMES: Readonly<Record<WindowKind, string>> = {
   'fixed-minute': 'fixed window',
   'fixed-first-hit': 'window from the first request',
-  sliding: 'sliding window',
+  'sliding-log': 'sliding window',
+  'sliding-counter': 'sliding counter',
   bucket: 'token bucket',
 };
 

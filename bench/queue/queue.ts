@@ -93,7 +93,7 @@ export class Queue {
 
 /** A service with a sliding window, in virtual time. */
 function limitedFetch(clock: Clock, isOpen: Promise<void>): FetchLike {
-  const server = new LimitedServer({ window: 'sliding', limit: PER_MINUTE, hint: 'seconds' });
+  const server = new LimitedServer({ window: 'sliding-log', limit: PER_MINUTE, hint: 'seconds' });
   return async () => {
     await isOpen;
     const { status, retryAfter } = server.receive(clock.now());

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,6 @@ import { createMockServer, type RunningServer } from '../../src/mock-server/inde
 import { BUNDLE, hasBundle, Running } from '../helpers/cli-bundle.ts';
 import { readDocument } from '../helpers/document.ts';
 import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
-import { isInstalled, testRunnerOf } from '../helpers/test-runners.ts';
 import { TSC_7 } from '../helpers/typescript.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -18,6 +18,34 @@ const readme = documents[0]!;
 const withExamples = documents.filter(
   ({ snippets, commands, files }) => [...snippets, ...commands, ...files].length > 0,
 );
+
+/** A runner for the tests that a page shows. */
+interface TestRunner {
+  readonly name: string;
+  readonly files: RegExp;
+  /** The command line, without the file. */
+  readonly line: string;
+  /** A command that succeeds if the runner is installed. Default: it is a dependency of this project. */
+  readonly probe?: string;
+}
+
+/** The first one whose pattern matches the file name is used. */
+const RUNNERS: readonly TestRunner[] = [
+  {
+    name: 'vitest',
+    files: /\.test\.ts$/,
+    line: `node ${join(root, 'node_modules/vitest/vitest.mjs')} run --root .`,
+  },
+  { name: 'jest', files: /-jest\.test\.cjs$/, line: `node ${join(root, 'node_modules/jest/bin/jest.js')} --rootDir .` },
+  { name: 'node:test', files: /\.test\.mjs$/, line: 'node --test' },
+  {
+    name: 'pytest',
+    files: /^test_\w+\.py$/,
+    line: 'fxrates mock -- python3 -m pytest -q -p no:cacheprovider',
+    probe: 'python3 -m pytest --version',
+  },
+  { name: 'go', files: /_test\.go$/, line: 'fxrates mock -- go test', probe: 'go version' },
+];
 
 const needsBuild = describe.skipIf(!hasBundle); // npm run build; `npm test` does it first
 const mock = createMockServer({ seed: 7 });
@@ -123,3 +151,11 @@ test('the README has a program, commands and a test for its three users', () => 
   ]);
   expect(readme.commands.length).toBeGreaterThanOrEqual(5);
 });
+
+function testRunnerOf(file: string): TestRunner | undefined {
+  return RUNNERS.find(({ files }) => files.test(file));
+}
+
+function isInstalled({ probe }: TestRunner): boolean {
+  return probe === undefined || spawnSync('sh', ['-c', probe]).status === 0;
+}

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { notShown } from '../../src/generated/service.ts';
-import { testTitles } from '../helpers/test-titles.ts';
 
 const page = fileURLToPath(new URL('../../docs/facts.md', import.meta.url));
 
@@ -78,3 +78,29 @@ test('every test that the page names exists with its exact title', () => {
 
   expect(proofs.filter(({ title, path }) => !titles.get(path)?.includes(title))).toEqual([]);
 });
+
+/** The titles of all tests in a file that run: those of `test('…')` and `test.each(…)('…')`, without skipped tests. */
+function testTitles(path: string): readonly string[] {
+  const titles: string[] = [];
+  const visit = (node: ts.Node) => {
+    if (ts.isCallExpression(node) && isTest(node.expression)) titles.push(...texts(node.arguments[0]));
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true));
+  return titles;
+}
+
+/** Whether it is `test`, or the result of `test.each(…)`. */
+function isTest(callee: ts.Expression): boolean {
+  if (ts.isIdentifier(callee)) return callee.text === 'test';
+  return (
+    ts.isCallExpression(callee) &&
+    ts.isPropertyAccessExpression(callee.expression) &&
+    callee.expression.name.text === 'each' &&
+    isTest(callee.expression.expression)
+  );
+}
+
+function texts(title: ts.Expression | undefined): string[] {
+  return title !== undefined && ts.isStringLiteralLike(title) ? [title.text] : [];
+}

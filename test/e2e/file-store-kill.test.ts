@@ -5,13 +5,13 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { StateFolder } from '../../src/client/file-store/state-folder.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
+import { bundledProgram } from '../helpers/child-program.ts';
 import type { CallsEnded, CallsOrder, SharingOptions } from '../helpers/sharing-process.ts';
 
-const PROCESS = fileURLToPath(new URL('../helpers/sharing-process.ts', import.meta.url));
+const PROCESS = await bundledProgram(new URL('../helpers/sharing-process.ts', import.meta.url));
 const ORDER: CallsOrder = { calls: 40, deadlineMs: 100_000 };
 
 async function makeCalls(child: ChildProcess): Promise<CallsEnded> {
@@ -34,7 +34,7 @@ test('one of four processes is killed at any moment, three times: the others ser
   const { url } = await mock.serve();
   const { key } = mock.createKey({ plan: 'unlimited' });
   const options: SharingOptions = { baseUrl: url, apiKey: key, perMinute: 1_000, place: root, library: 'files' };
-  const start = () => fork(PROCESS, [JSON.stringify(options)], { execArgv: ['--import', 'tsx'], stdio: 'inherit' });
+  const start = () => fork(PROCESS, [JSON.stringify(options)], { stdio: 'inherit' });
   const processes = Array.from({ length: 6 }, start);
   await Promise.all(processes.map((child) => once(child, 'message')));
   const survivors = processes.slice(3);

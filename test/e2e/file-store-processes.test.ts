@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { fileStore } from '../../src/client/file-store/index.ts';
+import { bundledProgram } from '../helpers/child-program.ts';
 import type { AcceptedWrite, WritingOptions } from '../helpers/file-store-process.ts';
 
-const PROCESS = fileURLToPath(new URL('../helpers/file-store-process.ts', import.meta.url));
+const PROCESS = await bundledProgram(new URL('../helpers/file-store-process.ts', import.meta.url));
 
 let base: string;
 let root: string;
@@ -19,7 +19,7 @@ beforeEach(() => {
   root = join(base, 'limits');
   processes = [1, 2, 3, 4, 5].map((place) => {
     const options: WritingOptions = { root, log: join(base, `${place}.log`) };
-    return fork(PROCESS, [JSON.stringify(options)], { execArgv: ['--import', 'tsx'] });
+    return fork(PROCESS, [JSON.stringify(options)]);
   });
 });
 afterEach(() => {

@@ -7,8 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { FxRates } from '../../src/client/index.ts';
 import type { LimitStore } from '../../src/client/limits/shared/limit-store.ts';
 import { redisStore } from '../../src/client/redis/index.ts';
-import { startRedisCluster } from '../helpers/redis-cluster.ts';
-import { hasRedis, startRedis } from '../helpers/redis-server.ts';
+import { hasRedis, startRedis, startRedisCluster } from '../helpers/redis-server.ts';
 import { API_KEY, success } from '../helpers/service-replies.ts';
 import { until } from '../helpers/until.ts';
 

@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+import { bundledProgram } from '../helpers/child-program.ts';
 import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
 import type { CallsEnded, CallsOrder, SharingOptions } from '../helpers/sharing-process.ts';
 
-const PROCESS = fileURLToPath(new URL('../helpers/sharing-process.ts', import.meta.url));
+const PROCESS = await bundledProgram(new URL('../helpers/sharing-process.ts', import.meta.url));
 /** In real time: more than a busy machine needs for 30 calls, less than the minute until the next slot. */
 const DEADLINE_MS = 25_000;
 /** A store has a second to respond. A process that waits this long for a processor can find it too slow. */
@@ -25,9 +25,7 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
     const server = await mock.serve({ port: 0 });
     const { key: apiKey } = mock.createKey({ plan: 'free' });
     const options: SharingOptions = { baseUrl: server.url, apiKey, perMinute: 30, place: redis.url, library };
-    processes = [1, 2, 3, 4].map(() =>
-      fork(PROCESS, [JSON.stringify(options)], { execArgv: ['--import', 'tsx'], stdio: 'inherit' }),
-    );
+    processes = [1, 2, 3, 4].map(() => fork(PROCESS, [JSON.stringify(options)], { stdio: 'inherit' }));
     await Promise.all(processes.map((child) => once(child, 'message')));
   });
   afterEach(async () => {

@@ -5,8 +5,8 @@ import type * as z from 'zod/mini';
 import type * as ClientModule from '../../src/client/index.ts';
 import type { FxRates, Logger } from '../../src/client/index.ts';
 import type * as MockServerModule from '../../src/mock-server/index.ts';
-import { generatedProject } from '../helpers/generated-project.ts';
-import { specWith } from '../helpers/spec-with.ts';
+import { generatedProject } from './generated-project.ts';
+import { specWith } from './spec-with.ts';
 
 const GENERATED = join(import.meta.dirname, '../../src/generated');
 const project = await generatedProject(await specWith('past-rates.yaml'));

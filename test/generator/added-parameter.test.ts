@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { generatedProject, typeErrors } from '../helpers/generated-project.ts';
-import { specWith } from '../helpers/spec-with.ts';
+import { generatedProject, typeErrors } from './generated-project.ts';
+import { specWith } from './spec-with.ts';
 
 const project = await generatedProject(await specWith('quota-detail.yaml'));
 

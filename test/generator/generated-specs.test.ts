@@ -9,9 +9,9 @@ import { contractOf, generateFiles } from '../../scripts/generator/generate-file
 import { SpecError } from '../../scripts/generator/spec-node.ts';
 import { FakeIo } from '../helpers/cli-io.ts';
 import type { FakeClock } from '../helpers/fake-clock.ts';
-import { GeneratedVariants, type Variant } from '../helpers/generated-variants.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
-import { type Addition, addition } from '../helpers/specs-random.ts';
+import { GeneratedVariants, type Variant } from './generated-variants.ts';
+import { type Addition, addition } from './specs-random.ts';
 
 const OPENAPI = parse(await readFile(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'));
 const ADDED = new Set(Object.keys(OPENAPI.paths));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { main } from '../../scripts/generator/main.ts';
-import { generatedProject } from '../helpers/generated-project.ts';
+import { generatedProject } from './generated-project.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const GENERATED = 'src/generated';

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, type FetchLike, FxRates, type FxRatesOptions } from '../../src/client/index.ts';
 import { type LimitedService, startNginx, startVirtualTime } from './real-limiters.mjs';
+import { API_KEY } from './service-replies.ts';
 
 export interface RealRun {
   readonly failed: number;
@@ -10,7 +11,6 @@ export interface RealRun {
   readonly seconds: number;
 }
 
-const API_KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
 const LATENCY_MS = 20;
 /** Turns of the event loop after which the work that a timer started has ended, except that of sockets. */
 const QUIET_TURNS = 4;

@@ -12,23 +12,13 @@ import { rateLimit } from 'express-rate-limit';
 import fastify from 'fastify';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import sinon from 'sinon';
-import { freePort } from './redis-server.ts';
+import { freePort } from '../../bench/free-port.ts';
+import { quotaRecord, rateLimited, success } from './service-replies.ts';
 
 const PER_MINUTE = 30;
-const LATEST = { success: true, data: { base: 'EUR', rates: { USD: 1.1 } } };
-const QUOTA = {
-  success: true,
-  data: {
-    plan: 'free',
-    monthly_used: 0,
-    monthly_limit: 1000,
-    rate_limit_per_minute: PER_MINUTE,
-    snapshot_granularity: '5min',
-    historical_days: 7,
-    resets_at: '2030-01-01T00:00:00.000Z',
-  },
-};
-const REFUSAL = { success: false, error: { code: 'rate_limited', message: 'Too many requests.', status: 429 } };
+const LATEST = success().body;
+const QUOTA = success(quotaRecord()).body;
+const REFUSAL = rateLimited().body;
 
 /** Without nginx, tests and rows that need it are skipped. */
 export const hasNginx = spawnSync('nginx', ['-v']).status === 0;

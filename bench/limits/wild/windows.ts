@@ -152,7 +152,7 @@ class TokenBucket implements Window {
   readonly #burst: number | undefined;
   #limit: number;
   #tokens: number;
-  #at = 0;
+  #at: number | undefined;
 
   constructor(limit: number, windowMs: number, burst: number | undefined) {
     this.#limit = limit;
@@ -182,11 +182,11 @@ class TokenBucket implements Window {
   }
 
   #refill(now: number): void {
-    if (this.#at !== 0 && now > this.#at) {
+    if (this.#at !== undefined && now > this.#at) {
       const tokens = this.#tokens + ((now - this.#at) * this.#limit) / this.#windowMs;
       // A remainder below one token that is only a rounding error counts as a whole token.
       this.#tokens = Math.min(this.#size(), Math.abs(tokens - Math.round(tokens)) < 1e-6 ? Math.round(tokens) : tokens);
     }
-    this.#at = Math.max(this.#at, now);
+    this.#at = Math.max(this.#at ?? now, now);
   }
 }

@@ -1,4 +1,4 @@
-import * as fs from 'node:fs';
+import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -6,7 +6,6 @@ import { afterAll, expect, test } from 'vitest';
 import { fileExchange } from '../../../src/client/file-store/file-store.ts';
 import type { Files } from '../../../src/client/file-store/state-folder.ts';
 import type { LimitExchange } from '../../../src/client/limits/shared/limit-store.ts';
-import { killedAt, steppingFiles } from '../../helpers/stepping-files.ts';
 
 const NOW = Date.UTC(2026, 0, 21);
 const STEPS_AT_MOST = 60;
@@ -164,3 +163,42 @@ test('no update is lost in any order of the steps of several processes, some of 
     { numRuns: 300, seed: 11 },
   );
 });
+
+/** Called before each call of `node:fs`, with its index from 0. If it throws, the call throws the same error. */
+type OnStep = (step: number, name: keyof Files) => void;
+
+/** The real files, with a hook before each step. */
+function steppingFiles(onStep: OnStep): Files {
+  let steps = 0;
+  const stepping = (name: keyof Files) => {
+    const real = fs[name] as (...args: unknown[]) => unknown;
+    return (...args: unknown[]) => {
+      const step = steps;
+      steps += 1;
+      onStep(step, name);
+      return real(...args);
+    };
+  };
+  const names = [
+    'lstatSync',
+    'mkdirSync',
+    'readdirSync',
+    'readFileSync',
+    'renameSync',
+    'rmSync',
+    'unlinkSync',
+    'writeFileSync',
+  ] as const satisfies readonly (keyof Files)[];
+  return Object.fromEntries(names.map((name) => [name, stepping(name)])) as unknown as Files;
+}
+
+/** A process that is killed before step `at`: no later step is executed. */
+function killedAt(at: number): { readonly files: Files; readonly wasKilled: () => boolean } {
+  let wasKilled = false;
+  const files = steppingFiles((step) => {
+    if (step < at) return;
+    wasKilled = true;
+    throw Object.assign(new Error('killed'), { code: 'KILLED' });
+  });
+  return { files, wasKilled: () => wasKilled };
+}

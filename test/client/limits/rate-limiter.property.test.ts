@@ -75,7 +75,7 @@ test('with a cap, a lone client is never refused by a sliding window', async () 
       fc.array(fc.integer({ min: 0, max: 90_000 }), { maxLength: 20 }),
       async ({ limit, seed, loses }, leavings) => {
         const clock = new FakeClock();
-        const server = new LimitedServer({ window: 'sliding', hint: 'seconds', limit });
+        const server = new LimitedServer({ window: 'sliding-log', hint: 'seconds', limit });
         const limiter = new StrictLimiter({ clock, perMinute: limit });
 
         const network = { clock, server, random: seededRandom(seed), loses };

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bundledProgram } from '../../helpers/child-program.ts';
 import { type Ending, play, type Scene } from '../../helpers/dispatcher-scenes.ts';
 import { type RawServer, respond, startRawServer } from '../../helpers/raw-server.ts';
 import { success } from '../../helpers/service-replies.ts';
 
 const run = promisify(execFile);
-const child = new URL('./mixed-undici.child.ts', import.meta.url).pathname;
+const child = await bundledProgram(new URL('./mixed-undici.child.ts', import.meta.url));
 
 let server: RawServer;
 
@@ -24,7 +25,7 @@ afterAll(() => server.close());
 
 /** Runs the scenes in order in a new process, which must print nothing else. */
 async function playApart(scenes: readonly Scene[]): Promise<Record<string, Record<string, Ending>>> {
-  const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', child, server.url, ...scenes]);
+  const { stdout, stderr } = await run(process.execPath, [child, server.url, ...scenes]);
   expect(stderr).toBe('');
   return JSON.parse(stdout);
 }

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
+import { HttpResponse, http } from 'msw';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
-import { hangingHandler } from '../../helpers/hanging-handler.ts';
 
 const newMock = () => createMockServer({ clock: 'virtual' });
 
@@ -121,3 +121,15 @@ test('returns a redirect as it is, and rejects it if redirects are errors', asyn
   await expect(mock.fetch(`${mock.baseUrl}/old`, init)).rejects.toThrow(refused);
   await expect(mock.fetch(new Request(`${mock.baseUrl}/old`, init))).rejects.toThrow(refused);
 });
+
+/** A handler for `/hang` that responds when it is released. */
+function hangingHandler() {
+  let release = () => {};
+  const handler = http.get('/hang', async () => {
+    await new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    return HttpResponse.json({});
+  });
+  return { handler, release: () => release() };
+}

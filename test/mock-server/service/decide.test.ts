@@ -4,7 +4,7 @@ import { operations } from '../../../src/generated/operations.ts';
 import { errorResponse } from '../../../src/mock-server/http/responses.ts';
 import { rateWindows } from '../../../src/mock-server/service/rate-windows.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
-import { rateModels } from '../../helpers/mock-rate-models.ts';
+import { rateModels } from './rate-models.ts';
 
 const windows = Object.keys(rateWindows) as (keyof typeof rateWindows)[];
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { rateWindows } from '../../../src/mock-server/service/rate-windows.ts';
-import { rateModels } from '../../helpers/mock-rate-models.ts';
+import { rateModels } from './rate-models.ts';
 
 const kinds = Object.keys(rateWindows) as (keyof typeof rateWindows)[];
 const START = Date.UTC(2026, 0, 31, 23, 59, 30, 500);

@@ -16,12 +16,15 @@ import { basename, dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
 import { readStateFile } from '../../../src/mock-server/state/state-file.ts';
+import { bundledProgram } from '../../helpers/child-program.ts';
 import { until } from '../../helpers/until.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'fxrates-state-'));
 
-function start(program: string, args: readonly string[]) {
-  return fork(join(import.meta.dirname, '../../helpers', program), args, { execArgv: ['--import', 'tsx'] });
+const CHILD = await bundledProgram(new URL('./state-file.child.ts', import.meta.url));
+
+function start(...args: readonly string[]) {
+  return fork(CHILD, args);
 }
 
 async function kill(child: ReturnType<typeof start>): Promise<void> {
@@ -55,7 +58,7 @@ test('a mock restores keys, usage, windows, clock, switches, faults and outbox f
 
 test('a killed server loses no request to which it had just responded', async () => {
   const state = join(newFolder(), 'state.json');
-  const child = start('state-serving-process.ts', [state]);
+  const child = start('serve', state);
   const [{ key, url, adminUrl }] = await once(child, 'message');
   const used = async () => (await readStateFile(state))?.snapshot.keys[0]?.used;
 
@@ -86,7 +89,7 @@ test('kill -9 during a write leaves the complete old or new file', async () => {
   const interrupted: boolean[] = [];
   for (let round = 0; round < 3; round += 1) {
     const path = join(folder, `state-${round}.json`);
-    const child = start('state-writing-process.ts', [path, '5000']);
+    const child = start('write', path, '5000');
     await once(child, 'message');
     // At a different step of the write each time.
     await until(() => temporaryOf(path).some((file) => sizeOf(file) >= round * 400_000));

@@ -1,4 +1,4 @@
-import type { BehaviourValues } from '../../src/mock-server/index.ts';
+import type { BehaviourValues } from '../../../src/mock-server/index.ts';
 
 /**
  * Whether one more request fits at `now`, given the times of the counted ones. A slow, simple model to compare with.
