@@ -65,6 +65,21 @@ export class CliCommand extends Command {
     });
   }
 
+  /** The error of a wrong value is its value, because a later `--json` decides how it is reported. */
+  override addOption(option: Option): this {
+    const { parseArg: parse } = option;
+    if (parse !== undefined) {
+      option.argParser((text: string, earlier: unknown) => {
+        try {
+          return parse(text, earlier);
+        } catch (error) {
+          return error;
+        }
+      });
+    }
+    return super.addOption(option);
+  }
+
   whenUsed(step: () => void): this {
     this.#steps.push(step);
     return this;
@@ -87,6 +102,18 @@ export class CliCommand extends Command {
     this.traits = traits;
     this.run = (invocation) => run({ ...invocation, options: invocation.options as Options });
     return this;
+  }
+
+  /** The options that were typed, before the command or behind it. */
+  get typedOptions(): readonly Option[] {
+    const own = this.options.filter((option) => this.getOptionValueSource(option.attributeName()) === 'cli');
+    return [...(this.parent?.typedOptions ?? []), ...own];
+  }
+
+  /** Their values. */
+  get typed(): Readonly<Record<string, unknown>> {
+    const own = Object.entries(this.opts()).filter(([name]) => this.getOptionValueSource(name) === 'cli');
+    return { ...this.parent?.typed, ...Object.fromEntries(own) };
   }
 
   /** `['auth', 'login']`; empty for fxrates itself. */

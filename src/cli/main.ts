@@ -1,11 +1,11 @@
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import type { CliCommand, Invocation } from './command.ts';
-import { explainParserError, refuseTypedKey } from './errors/parser-error.ts';
+import { explainParserError, refuseTypedKey, requireOptions } from './errors/parser-error.ts';
 import { printError } from './errors/print-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Env, Io } from './io.ts';
-import { dataOptions, formatOptions, generalOptions, profileOption, type SharedOptions } from './options.ts';
-import { commandFirst, createProgram } from './program.ts';
+import type { SharedOptions } from './options.ts';
+import { createProgram } from './program.ts';
 import {
   messageSettings,
   requireProfile,
@@ -24,58 +24,52 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   secrets.protect(env['FXRATES_API_KEY'] ?? '');
   const stored = storedConfig(env);
   // For help, and for an error before the settings of the command are known.
-  let shown = messageSettings({ options: messageOptions(argv), env, config: stored.config, strict: [] });
-  let screen = new Screen(io, shown, secrets);
+  const screenOf = ({ typed }: CliCommand) =>
+    new Screen(io, messageSettings({ options: withoutErrors(typed), env, config: stored.config, strict: [] }), secrets);
   const pages: string[] = [];
   let exitCode: number = exitCodes.ok;
+  const program = createProgram({
+    write: (text) => pages.push(text),
+    styleOf: (command) => screenOf(command).help,
+    onError: (error, command) => {
+      screen = screenOf(command);
+      refuseTypedKey(argv);
+      throw explainParserError(error, command, argv);
+    },
+    execute: async (command, run) => {
+      screen = screenOf(command);
+      refuseTypedKey(argv);
+      requireOptions(command);
+      const options: SharedOptions = { ...command.opts(), ...command.typed };
+      const config = configFor(command, stored);
+      const settings = resolveSettings({ options, env, config, strict: strictSources(command) });
+      screen = new Screen(io, settings, secrets);
+      if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
+      const typed = { command: command.path.join(' '), argv, args: command.args, options };
+      exitCode = await run({ io, settings, config, screen, ...typed });
+    },
+  });
+  let screen = screenOf(program);
   try {
-    refuseTypedKey(argv);
-    const program = createProgram({
-      write: (text) => pages.push(text),
-      style: screen.help,
-      onError: (error, command) => {
-        const isHelp = error.code === 'commander.help' || error.exitCode === 0;
-        throw isHelp ? error : explainParserError(error, command, argv);
-      },
-      execute: async (command, run) => {
-        const options = command.opts<SharedOptions>();
-        const config = configFor(command, stored);
-        const settings = resolveSettings({ options, env, config, strict: strictSources(command) });
-        shown = settings;
-        screen = new Screen(io, settings, secrets);
-        if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
-        const typed = { command: command.path.join(' '), argv, args: command.args, options };
-        exitCode = await run({ io, settings, config, screen, ...typed });
-      },
-    });
     await parse(argv, program);
     if (pages.length > 0) await screen.printText(pages.join(''));
     return exitCode;
   } catch (error) {
-    return await printError(error, screen, shown.verbose);
+    return await printError(error, screen);
   }
 }
 
 async function parse(argv: readonly string[], program: CliCommand): Promise<void> {
   try {
-    await program.parseAsync(commandFirst(argv, program), { from: 'user' });
+    await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error; // one of these ends help and version
   }
 }
 
-/** The options that shape messages, wherever they are typed: an error can be before them. */
-function messageOptions(argv: readonly string[]): SharedOptions {
-  const parser = new Command().allowUnknownOption().allowExcessArguments().helpOption(false).exitOverride();
-  parser.configureOutput({ outputError: () => undefined });
-  for (const option of [...dataOptions('fxrates'), ...formatOptions(), ...generalOptions(), profileOption()])
-    parser.addOption(option);
-  try {
-    parser.parse(argv, { from: 'user' });
-  } catch {
-    // One of them is the error; those before it count.
-  }
-  return parser.opts<SharedOptions>();
+/** The options that can be used: the error of another one is thrown later. */
+function withoutErrors(options: object): SharedOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => !(value instanceof Error)));
 }
 
 /** config.json, or why it cannot be used. */

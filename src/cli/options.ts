@@ -54,31 +54,23 @@ export const OPTION_GROUPS = ['Output', 'Connection', 'Waiting', 'General'] as c
 /** Every shared option, in the order of `fxrates help options`. */
 export function sharedOptions(): readonly Option[] {
   const service = [...keyOptions(), ...attemptOptions(), ...requestOptions(), ...waitingOptions()];
-  return [...dataOptions('fxrates'), ...formatOptions(), ...service, ...generalOptions()];
+  return [...dataOptions(), ...formatOptions(), ...service, ...generalOptions()];
 }
 
 /** For commands that print data. `formats`: those that the command has; the others are refused. */
-export function dataOptions(command: string, formats: readonly OutputFormat[] = OUTPUT_FORMATS): readonly Option[] {
-  const parse = (text: string, label: string): OutputFormat => {
-    const format = parseOutputFormat(text, label);
-    if (formats.includes(format)) return format;
-    throw usageError(`'${command}' has no --output ${text}`, `valid formats: ${formats.join(', ')}`);
-  };
-  const output = parsedOption('-o, --output <format>', `${formats.join(', ')} (env: FXRATES_OUTPUT)`, parse);
-  output.argChoices = [...formats];
+export function dataOptions(formats: readonly OutputFormat[] = OUTPUT_FORMATS): readonly Option[] {
   return inGroup('Output', [
-    output,
+    outputOption(formats),
     repeatableOption('--get <path>', 'one value: rates.EUR or /rates/EUR (repeatable)'),
   ]);
 }
 
-/** `-o json` of a command that prints no data, for its errors. */
-export function errorFormatOption(command: string): Option {
-  const option = parsedOption('-o, --output <format>', 'json: errors as JSON', (text) => {
-    if (text === 'json') return text;
-    throw usageError(`'${command}' has no --output`, 'it prints no data', [`See: ${command} --help`]);
-  });
-  return option.hideHelp();
+/** A command that prints no data has only `-o json`, for its errors. */
+export function outputOption(formats: readonly OutputFormat[]): Option {
+  const text = `${formats.join(', ')} (env: FXRATES_OUTPUT)`;
+  const output = parsedOption('-o, --output <format>', text, parseOutputFormat);
+  output.argChoices = [...formats];
+  return output;
 }
 
 /** For every command, as are the general options. */
@@ -172,14 +164,6 @@ export function fileOption(flags: string, description: string): Option {
 /** An option that may be typed several times: its value is the list of all texts. */
 export function repeatableOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text: string, texts: readonly string[] = []) => [...texts, text]);
-}
-
-/** A shared option that the command refuses, with the reason and the command to use instead. */
-export function refusedOption(flags: string, what: string, why: string, instead: readonly string[]): Option {
-  const option = new Option(flags).hideHelp();
-  return option.argParser(() => {
-    throw usageError(`${what} has no ${option.long}`, why, instead);
-  });
 }
 
 function oneOf<const Choice extends string>(choices: readonly Choice[]): Parse<Choice> {

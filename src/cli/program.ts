@@ -17,14 +17,14 @@ import { probeCommand } from './commands/probe.ts';
 import { quotaCommand } from './commands/quota.ts';
 import { versionCommand } from './commands/version.ts';
 import { helpText } from './help.ts';
-import { errorFormatOption, formatOptions, generalOptions, helpOption, sharedOptions } from './options.ts';
+import { formatOptions, generalOptions, helpOption, outputOption, sharedOptions } from './options.ts';
 import type { StreamStyle } from './terminal/screen.ts';
 
 interface ProgramHooks {
   /** Receives help and version. */
   readonly write: (text: string) => void;
-  /** The style of help. */
-  readonly style: StreamStyle;
+  /** The style of the help of a command. */
+  readonly styleOf: (command: CliCommand) => StreamStyle;
   readonly onError: (error: CommanderError, command: CliCommand) => never;
   readonly execute: (command: CliCommand, run: NonNullable<CliCommand['run']>) => Promise<void>;
 }
@@ -53,7 +53,7 @@ function register(command: CliCommand, hooks: ProgramHooks | undefined): CliComm
 /** The options that all commands have. Without an action, a command has the options for its subcommands. */
 function optionsOfAll(command: CliCommand): readonly Option[] {
   if (command.run === undefined) return sharedOptions().map((option) => option.hideHelp(isOfSome(option, command)));
-  const ofErrors = command.has('--output') ? [] : [errorFormatOption(command.fullName)];
+  const ofErrors = command.has('--output') ? [] : [outputOption(['json']).hideHelp()];
   return [...ofErrors, ...formatOptions(), ...generalOptions()];
 }
 
@@ -72,27 +72,17 @@ function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
   const { run } = command;
   for (const option of optionsOfAll(command)) command.addOption(option);
   if (hooks === undefined) return;
-  const { write, style, onError, execute } = hooks;
+  const { write, styleOf, onError, execute } = hooks;
   command
-    .exitOverride((error) => onError(error, command))
+    .exitOverride((error) => {
+      throw isAnswer(error, command) ? error : onError(error, command);
+    })
     .configureOutput({ ...output, writeOut: write, writeErr: write })
-    .configureHelp({ formatHelp: () => helpText(command, style) });
+    .configureHelp({ formatHelp: () => helpText(command, styleOf(command)) });
   if (run !== undefined) command.action(() => execute(command, run));
 }
 
-/**
- * The typed words with the shared options before a command behind it, where it has its own: `--json auth status` is
- * `auth status --json`. Words that are no command keep their place, without a request for help, so that they are reported.
- */
-export function commandFirst(argv: readonly string[], command: CliCommand): readonly string[] {
-  if (command.commands.length === 0) return argv;
-  const { operands, unknown } = command.parseOptions([...argv]);
-  const [name] = operands;
-  if (name === undefined) return argv;
-  const child = command.find([name]);
-  if (child === undefined) return argv.filter((word) => word !== '--help' && word !== '-h');
-  const end = unknown.indexOf('--');
-  const leading = argv.slice(0, argv.length - unknown.length - 1);
-  const rest = unknown.toSpliced(end === -1 ? unknown.length : end, 0, ...leading);
-  return [name, ...commandFirst(rest, child)];
+/** Whether commander ends with the help or the version, and not with help in place of a command that does not exist. */
+function isAnswer({ code, exitCode }: CommanderError, { commands, args: [word = '-'] }: CliCommand): boolean {
+  return code === 'commander.help' || (exitCode === 0 && (commands.length === 0 || word.startsWith('-')));
 }

@@ -41,7 +41,7 @@ export function apiCommand(): CliCommand {
     .with(() => [
       parameterOption(),
       new Option('-i, --include', 'print the status line and the headers first'),
-      ...dataOptions('fxrates api'),
+      ...dataOptions(),
       ...connectionOptions(),
       ...requestOptions(),
     ])

@@ -60,11 +60,7 @@ function commandsOfKey(): readonly CliCommand[] {
           'Shows the base URL and the key in use with their sources, and the sources that the key overrides. Checks the key with one free quota call.',
         examples: [{ command: 'fxrates auth status', comment: '' }],
       })
-      .with(() => [
-        new Option('--no-verify', 'do not check the key'),
-        ...dataOptions('fxrates auth status'),
-        ...connectionOptions(),
-      ])
+      .with(() => [new Option('--no-verify', 'do not check the key'), ...dataOptions(), ...connectionOptions()])
       .runs(status),
     new CliCommand('logout')
       .about({
@@ -130,7 +126,7 @@ async function promptForBaseUrl(terminal: Pick<Invocation, 'screen' | 'io'>): Pr
     return baseUrl;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    await printError(error, screen, 0);
+    await printError(error, screen);
     return promptForBaseUrl(terminal);
   }
 }

@@ -16,7 +16,7 @@ export function cacheCommand(): CliCommand {
       description: 'Prints the folder, number, size and age of cached responses.',
       examples: [{ command: 'fxrates cache info', comment: '' }],
     })
-    .with(() => dataOptions('fxrates cache info'))
+    .with(() => dataOptions())
     .runs(info);
   const clearCommand = new CliCommand('clear')
     .about({

@@ -2,7 +2,7 @@ import { Argument } from 'commander';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { dataOptions, profileOption, refusedOption } from '../options.ts';
+import { dataOptions, profileOption } from '../options.ts';
 import { printJson } from '../output/print-json.ts';
 import {
   CONFIG_SETTINGS,
@@ -36,17 +36,13 @@ export function configCommand(): CliCommand {
 }
 
 function listCommand(): CliCommand {
-  const seeHelp = ['See: fxrates config list --help'];
   return new CliCommand('list')
     .about({
       summary: 'all stored settings',
       description: 'Prints every stored setting.',
       examples: [{ command: 'fxrates config list', comment: '' }],
     })
-    .with(() => [
-      ...dataOptions('fxrates config list'),
-      refusedOption('--profile <name>', "'fxrates config list'", 'it prints the settings of all profiles', seeHelp),
-    ])
+    .with(() => [...dataOptions()])
     .runs(list);
 }
 

@@ -45,7 +45,7 @@ export function doctorCommand(): CliCommand {
     .with(() => [
       new Option('--offline', 'check only this machine; send nothing'),
       new Option('--strict', 'exit with 1 if a check failed'),
-      ...dataOptions('fxrates doctor'),
+      ...dataOptions(),
       ...connectionOptions(),
     ])
     .runs(examine, { survivesBrokenConfig: true });

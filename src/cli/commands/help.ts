@@ -5,7 +5,7 @@ import { CliCommand } from '../command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { exitCodeMeanings, exitCodes } from '../exit-codes.ts';
 import { type HelpEntry, helpText, optionGroups, paragraphs, twoColumns } from '../help.ts';
-import { helpOption, sharedOptions } from '../options.ts';
+import { helpOption, type SharedOptions, sharedOptions } from '../options.ts';
 import { CONFIG_SETTINGS } from '../settings/settings.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { commandLine, wrap } from '../terminal/text.ts';
@@ -78,10 +78,9 @@ export function helpCommand(commandNames: readonly string[]): CliCommand {
       ],
     })
     .takes(new Argument('[topic...]', 'a command or a topic'), [...commandNames, ...Object.keys(topics)])
-    .runs(async ({ args, screen }) => {
+    .runs<Pick<SharedOptions, 'json' | 'output'>>(async ({ args, screen, options: { json, output } }) => {
       const program = command.parent ?? command;
       // Only the typed option counts: FXRATES_OUTPUT=json is for responses, not for help.
-      const { json, output } = command.opts();
       const isJson = json === true || output === 'json';
       const text = isJson ? jsonOf(program, args) : pageOf(program, args, screen.help);
       if (text === undefined) throw unknownTopic(args, program);

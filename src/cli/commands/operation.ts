@@ -39,7 +39,7 @@ export function operationCommand(operation: Operation, options = () => responseO
       const own = [...(operation.query === 'none' ? [] : [parameterOption()]), ...options()];
       return [...parameterOptions(operation, own), ...own];
     })
-    .with(() => [...dataOptions(`fxrates ${id}`), ...connectionOptions(), ...requestOptions()])
+    .with(() => [...dataOptions(), ...connectionOptions(), ...requestOptions()])
     .runs<ResponseOptions>((invocation) => runOperation(operation, invocation));
   if (operation.query !== 'none') command.takes(parametersArgument('parameters, sent unchanged'));
   return command;

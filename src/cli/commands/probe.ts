@@ -7,7 +7,7 @@ import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, cannotWrite } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { twoColumns } from '../help.ts';
-import { connectionOptions, dataOptions, fileOption, parsedOption, refusedOption, wholeNumber } from '../options.ts';
+import { connectionOptions, dataOptions, fileOption, parsedOption, wholeNumber } from '../options.ts';
 import { printReport } from '../output/report.ts';
 import { openConnection } from '../request/connection.ts';
 import {
@@ -45,8 +45,7 @@ export function probeCommand(): CliCommand {
     .with(() => [
       parsedOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
       fileOption('--out <file>', 'write the JSON to this file'),
-      refusedOption('--base-url <url>', "'fxrates probe'", 'the service is its argument', ['fxrates probe https://…']),
-      ...dataOptions('fxrates probe'),
+      ...dataOptions(),
       ...connectionOptions().filter(({ long }) => long !== '--base-url'),
     ])
     .runs(probe);

@@ -10,7 +10,7 @@ export function versionCommand(): CliCommand {
       description: 'Prints the versions of fxrates and Node.js, and the platform. Nothing is sent.',
       examples: [{ command: 'fxrates version --json', comment: 'for a bug report' }],
     })
-    .with(() => dataOptions('fxrates version'))
+    .with(() => dataOptions())
     .runs((invocation) => printReport({ text: `${versionText()}\n`, facts: versionFacts() }, invocation));
 }
 

@@ -42,7 +42,7 @@ const COMMAND_HINTS = new Map([
 /** What commander found wrong on the command line `argv`, in our words and with the command to run next. */
 export function explainParserError({ code, message }: CommanderError, command: CliCommand, argv: readonly string[]) {
   if (code === 'commander.unknownOption') return unknownOption(command, argv);
-  if (code === 'commander.unknownCommand') return unknownCommand(command);
+  if (code === 'commander.unknownCommand' || code === 'commander.helpDisplayed') return unknownCommand(command);
   const { registeredArguments, path } = command;
   if (code === 'commander.excessArguments' && registeredArguments.length === 0) {
     const isParameter = argv.some((arg) => /^[^-=][^=]*=/.test(arg));
@@ -86,19 +86,40 @@ function unknownOption(command: CliCommand, argv: readonly string[]): CliError {
   return usageError(what, 'parameters are written name=value', [commandLine(withParameters(argv, flags))]);
 }
 
+/** @throws CliError for a wrong value, and for an option or format that the command does not have */
+export function requireOptions(command: CliCommand): void {
+  const { typed, typedOptions, options } = command;
+  const wrong = Object.values(typed).find((value) => value instanceof Error);
+  if (wrong !== undefined) throw wrong;
+  const other = typedOptions.find((option) => !options.some(({ long }) => long === option.long));
+  if (other !== undefined) throw inapplicable(other.long ?? '', command);
+  requireFormat(command);
+}
+
+function requireFormat(command: CliCommand): void {
+  const { argChoices: formats = [], hidden } = command.options.find(({ long }) => long === '--output') ?? {};
+  const { output = formats[0] } = command.typed;
+  if (formats.some((format) => format === output)) return;
+  const name = `'${command.fullName}'`;
+  if (hidden) throw usageError(`${name} has no --output`, 'it prints no data', [helpHint(command)]);
+  throw usageError(`${name} has no --output ${output}`, `valid formats: ${formats.join(', ')}`);
+}
+
 const ONE_REQUEST = 'only commands that just send a request can print it instead';
 const REASONS = new Map([
   ['--dry-run', ONE_REQUEST],
   ['--curl', ONE_REQUEST],
   ['--get', 'it prints no data to select from'],
   ['--profile', 'it does not use profiles'],
+  ['fxrates config list --profile', 'it prints the settings of all profiles'],
+  ['fxrates probe --base-url', 'the service is its argument: fxrates probe https://…'],
 ]);
 
 /** An option that only other commands have. */
 function inapplicable(flag: string, command: CliCommand): CliError {
-  return usageError(`'${command.fullName}' has no ${flag}`, REASONS.get(flag) ?? 'it sends nothing', [
-    helpHint(command),
-  ]);
+  const { fullName } = command;
+  const why = REASONS.get(`${fullName} ${flag}`) ?? REASONS.get(flag) ?? 'it sends nothing';
+  return usageError(`'${fullName}' has no ${flag}`, why, [helpHint(command)]);
 }
 
 /** `latest base=USD date=1` for `latest --base USD --date=1`. */

@@ -6,12 +6,12 @@ import { jsonLine, wrap } from '../terminal/text.ts';
 import { CliError } from './cli-error.ts';
 
 /** Prints `error` and returns the exit code. The stack is printed only with `-vv`. */
-export async function printError(error: unknown, screen: Screen, verbose: number): Promise<number> {
+export async function printError(error: unknown, screen: Screen): Promise<number> {
   if (error instanceof Interrupted) return signalExitCodes[error.signalName];
   if (isClosedPipe(error)) return exitCodes.ok;
   const failure = toCliError(error);
   await screen.error(screen.isJson ? asJson(failure) : paragraph(failure, screen));
-  if (verbose > 1) await screen.error(stackOf(error));
+  if (screen.showsStacks) await screen.error(stackOf(error));
   return failure.details.exitCode;
 }
 

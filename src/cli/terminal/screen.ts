@@ -10,6 +10,7 @@ interface ScreenSettings {
   readonly color: ColorWhen;
   readonly quiet: number;
   readonly output: OutputFormat;
+  readonly verbose: number;
 }
 
 /** The styles of the two output streams, and the only way to write to them: each text is redacted first. */
@@ -21,6 +22,8 @@ export class Screen {
   /** Colours of stderr. */
   readonly err: StreamStyle;
   readonly secrets: Redactor;
+  /** Whether an error is printed with its stack. */
+  readonly showsStacks: boolean;
   /** Whether the output format is JSON, for stderr too. */
   readonly isJson: boolean;
   /** Whether stdout gets text for people: on a terminal, and with `-o table`. A pipe gets JSON. */
@@ -32,13 +35,14 @@ export class Screen {
 
   constructor(
     io: Pick<Io, 'stdout' | 'stderr' | 'env'>,
-    { color: when, quiet, output }: ScreenSettings,
+    { color: when, quiet, output, verbose }: ScreenSettings,
     secrets = new Redactor(),
   ) {
     this.#io = io;
     this.secrets = secrets;
     this.#quiet = quiet;
     this.isJson = output === 'json';
+    this.showsStacks = verbose > 1;
     this.isForPeople = output === 'table' || (output === 'auto' && io.stdout.isTTY);
     this.#isUnicode = hasUnicode(io.env);
     const styleOf = (stream: Output, isForMachines: boolean): StreamStyle => {

@@ -43,8 +43,8 @@ type Printed = FakeIoOptions & { readonly output?: 'auto' | 'json'; readonly ver
 /** What is written to stderr for an error, and the exit code. */
 async function printed(error: unknown, { output = 'auto', verbose = 0, ...options }: Printed = {}) {
   const io = new FakeIo(options);
-  const screen = new Screen(io, { color: 'never', quiet: 0, output });
-  const code = await printError(error, screen, verbose);
+  const screen = new Screen(io, { color: 'never', quiet: 0, output, verbose });
+  const code = await printError(error, screen);
   return { code, stderr: io.written.stderr };
 }
 

@@ -58,7 +58,7 @@ export function batchCommand(): CliCommand {
       cacheOption('use cached responses up to this age: 10m, snapshot'),
       new Option('--ordered', 'print the responses in the order of the queries'),
       fileOption('--failed-out <file>', 'write failed and unsent queries to a file'),
-      ...dataOptions('fxrates batch', BATCH_FORMATS),
+      ...dataOptions(BATCH_FORMATS),
       ...connectionOptions(),
     ])
     .runs(runBatch);

@@ -225,7 +225,7 @@ async function runBesideMock(
     return await reportSpawnFailure(error, command, invocation);
   } finally {
     // A state that cannot be written is reported. The exit code stays that of the command.
-    await mock.close().catch((error) => printError(error, screen, invocation.settings.verbose));
+    await mock.close().catch((error) => printError(error, screen));
   }
 }
 
