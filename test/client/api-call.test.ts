@@ -63,20 +63,6 @@ test('an unhandled failure is reported once, also with withMeta()', async () => 
   expect(unhandled).toEqual([new Error('ignored')]);
 });
 
-test.each([
-  ['an error', new RangeError('no network')],
-  ['a text', 'no network'],
-])('%s that a middleware throws is passed on unchanged to all callers of a shared request', async (_, reason) => {
-  const middleware = () => Promise.reject(reason);
-  const { fx } = testClient(success(), { middleware: [middleware] });
-
-  const errors = await Promise.all([errorOf(fx.latest()), errorOf(fx.latest())]);
-  await quiet();
-
-  for (const error of errors) expect(error).toBe(reason);
-  expect(unhandled).toEqual([]);
-});
-
 const context = { endpoint: 'latest', details: () => ({ status: 200 }) };
 
 /** A schema of no library. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type FxRatesError, RateLimitError, RequestError } from '../../src/client/index.ts';
+import { type FxRatesOptions, RateLimitError, RequestError } from '../../src/client/index.ts';
 import { failure, rateLimited } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
 
@@ -73,27 +73,13 @@ test('each caller of a shared request receives its own error, and the later ones
   expect(Object.prototype.toString.call(second)).toBe('[object Error]');
 });
 
-test('calls that fail for one reason, such as a wrong key, receive separate errors', async () => {
-  let give: (key: string) => void = () => undefined;
-  const apiKey = () => new Promise<string>((resolve) => (give = resolve));
-  const { fx } = testClient(refused, { apiKey });
-
-  const failures = Promise.all([errorOf(fx.latest({ n: 1 })), errorOf(fx.latest({ n: 2 }))]);
-  await Promise.resolve();
-  await new Promise((resolve) => setImmediate(resolve));
-  give('');
-  const [first, second] = (await failures) as FxRatesError[];
-
-  expect(first!.kind).toBe('config');
-  expect(first).not.toBe(second);
-  expect(second!.cause).toBe(first);
-});
-
-test.each([
-  ['an error', new RangeError('no vault')],
-  ['a text', 'no vault'],
-])("%s that a user's function throws is passed on unchanged to each caller", async (_, reason) => {
-  const { fx } = testClient(refused, { apiKey: () => Promise.reject(reason) });
+test.each<[string, unknown, (reason: unknown) => FxRatesOptions]>([
+  ['an error of a key provider', new RangeError('no vault'), (reason) => ({ apiKey: () => Promise.reject(reason) })],
+  ['a text of a key provider', 'no vault', (reason) => ({ apiKey: () => Promise.reject(reason) })],
+  ['an error of a middleware', new RangeError('a bug'), (reason) => ({ middleware: [() => Promise.reject(reason)] })],
+  ['a text of a middleware', 'a bug', (reason) => ({ middleware: [() => Promise.reject(reason)] })],
+])('%s is passed on unchanged to each caller', async (_, reason, throwing) => {
+  const { fx } = testClient(refused, throwing(reason));
   const { stack } = reason as { readonly stack?: string };
 
   const errors = await Promise.all([errorOf(callerOf(() => fx.latest())), errorOf(callerOf(() => fx.latest()))]);

@@ -13,7 +13,6 @@ import {
   stateName,
   UNQUEUED_RETRIES,
 } from '../../../src/client/key/key-state.ts';
-import { Permit } from '../../../src/client/limits/in-flight.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
@@ -67,38 +66,12 @@ test('without a queue there is no limit, also after a quota record', () => {
   expect(state.quota.estimate()?.quota.rate_limit_per_minute).toBe(30);
 });
 
-test('a key without a queue is always idle, and with one until its requests have ended', async () => {
-  const state = stateWith();
-  expect([stateWith({ rateLimit: false }).limiter.isIdle, state.limiter.isIdle]).toEqual([true, true]);
-
-  const permit = await state.limiter.acquire();
-  expect(state.limiter.isIdle).toBe(false);
-  if (permit instanceof Permit) permit.ok();
-
-  expect(state.limiter.isIdle).toBe(true);
-});
-
 test('the name of a state has the origin and the hash, but neither path nor key', () => {
   const settings = resolveOptions({ rateLimit: false });
   const named = (baseUrl: string) => stateName('abc', { ...settings, baseUrl });
 
   expect(named('https://fx.test:8443/v2/x')).toBe('https://fx.test:8443#abc#unqueued');
   expect(stateName('abc', { ...resolveOptions({}), baseUrl: 'https://fx.test' })).toBe('https://fx.test#abc');
-});
-
-test('each client with a waiting call receives one event per wait, in the words of its program', () => {
-  const clock = new FakeClock(0);
-  const state = stateWith();
-  const subscribers = new Subscribers(state, clock);
-  const [one, other, idle] = [client(), client(), client()];
-  for (const { events } of [one, one, other, idle]) subscribers.join(events);
-  subscribers.leave(idle.events);
-
-  subscribers.notify({ until: 1000.5, waiting: 3, reason: 'refused' });
-
-  const event = { key: state.key, reason: 'retry_after', waitMs: 1001, until: new Date(1000), waiting: 3 };
-  expect([one.waits, other.waits]).toEqual([[expect.objectContaining(event)], [expect.objectContaining(event)]]);
-  expect(idle.waits).toEqual([]);
 });
 
 test.each(['window', 'service'] as const)('a wait that is already over is one of 0 ms: %s', (reason) => {
@@ -110,22 +83,6 @@ test.each(['window', 'service'] as const)('a wait that is already over is one of
   subscribers.notify({ until: 4000, waiting: 1, reason });
 
   expect(waits).toMatchObject([{ reason, waitMs: 0 }]);
-});
-
-test('a client receives waits until all its waiting calls have left', () => {
-  fc.assert(
-    fc.property(fc.nat(4), fc.nat(6), (joins, leaves) => {
-      const subscribers = new Subscribers(stateWith(), new FakeClock(0));
-      const { events, waits } = client();
-      for (let call = 0; call < joins; call += 1) subscribers.join(events);
-      for (let call = 0; call < leaves; call += 1) subscribers.leave(events);
-
-      subscribers.notify({ until: 1, waiting: 1, reason: 'window' });
-
-      expect(waits).toHaveLength(joins > leaves ? 1 : 0);
-    }),
-    { numRuns: 50 },
-  );
 });
 
 test('the clients with waiting calls receive a warning, and later ones do not', () => {
@@ -149,18 +106,6 @@ test('a warning without a waiting call is for the next client only', () => {
   subscribers.warnPending(other.events);
 
   expect([one.warnings, other.warnings]).toEqual([['the store failed'], []]);
-});
-
-test.each<[FxRatesOptions, number]>([
-  [{ rateLimit: false }, 20],
-  [{}, 100],
-])('with %j, a key allows at most %i retries in a row, also after successes', (options, most) => {
-  const { retryBudget } = stateWith(options);
-
-  for (let success = 0; success < 500; success += 1) retryBudget.succeeded();
-  const retries = Array.from({ length: 150 }, () => retryBudget.take()).filter(Boolean);
-
-  expect(retries).toHaveLength(most);
 });
 
 test('a client warns once of a store that fails, with the reason and the effect', async () => {
@@ -198,25 +143,22 @@ test('a store that fails when no call waits is reported with the next call, even
   expect(warnings).toHaveLength(1);
 });
 
-test.each([
-  { size: UNQUEUED_RETRIES, successes: 5 },
-  { size: QUEUED_RETRIES, successes: 2 },
-])('$successes successes add one retry', ({ size, successes }) => {
-  const budget = new RetryBudget(size);
-  while (budget.take());
+test.each<[FxRatesOptions, number]>([
+  [{ rateLimit: false }, 20],
+  [{}, 100],
+])('with %j, a key allows at most %i retries in a row, also after successes', (options, most) => {
+  const { retryBudget } = stateWith(options);
 
-  for (let success = 0; success < successes - 1; success += 1) budget.succeeded();
-  expect(budget.take()).toBe(false);
-  budget.succeeded();
+  for (let success = 0; success < 500; success += 1) retryBudget.succeeded();
+  const retries = Array.from({ length: 150 }, () => retryBudget.take()).filter(Boolean);
 
-  expect(budget.take()).toBe(true);
-  expect(budget.take()).toBe(false);
+  expect(retries).toHaveLength(most);
 });
 
-test('retries are at most twenty plus a fifth of the successes, in any order', () => {
+test.each([UNQUEUED_RETRIES, QUEUED_RETRIES])('retries are at most those of the budget %j, in any order', (size) => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 400 }), (outcomes) => {
-      const budget = new RetryBudget(UNQUEUED_RETRIES);
+      const budget = new RetryBudget(size);
       let retries = 0;
       let successes = 0;
 
@@ -226,7 +168,7 @@ test('retries are at most twenty plus a fifth of the successes, in any order', (
           successes += 1;
         } else if (budget.take()) retries += 1;
 
-        expect(retries).toBeLessThanOrEqual(20 + successes / 5);
+        expect(retries).toBeLessThanOrEqual(size.inARow + successes / size.successesPerRetry);
       }
     }),
   );

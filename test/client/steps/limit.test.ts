@@ -221,19 +221,6 @@ test('reports a wait only to clients with waiting calls', async () => {
   expect(events).toHaveLength(heard);
 });
 
-test('limits() shows the gate and the number of waiting calls', async () => {
-  const clock = new FakeClock();
-  const fx = world(closedAtFirst(clock, 20_000).reply, clock).create();
-  const calls = Promise.all(differentCalls(fx, 5));
-  await clock.advance(5000);
-
-  // The five calls, and the client's own question for the limit per minute.
-  expect(fx.limits()).toMatchObject({ gate: { until: new Date(clock.now() + 15_000) }, waiting: 6, inFlight: 0 });
-
-  await clock.run(calls);
-  expect(fx.limits()).toMatchObject({ gate: 'open', waiting: 0, inFlight: 0 });
-});
-
 test('without a queue, each call waits separately and uses the retry budget', async () => {
   const { fx, fetch, clock } = testClient(rateLimited('1'), { rateLimit: false, deadlineMs: false });
 

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ConfigError, RequestError } from '../../../src/client/index.ts';
+import { deferred } from '../../helpers/deferred.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
@@ -104,9 +106,10 @@ test.each<[string, Reply]>([
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('a hundred calls refused together call the provider once', async () => {
+test('a hundred calls call the provider once, and once more if they are refused together', async () => {
   const { apiKey, asked } = provider(OLD, NEW);
   const { fx, clock } = testClient(accepts(NEW), { apiKey, rateLimit: { perMinute: 1000, maxConcurrent: 200 } });
+  expect(asked).toEqual([]);
 
   await clock.run(Promise.all(differentCalls(fx, 100)));
 
@@ -166,28 +169,55 @@ test('the limit of the old key does not delay calls with the new key', async () 
   expect(clock.now() - startedAt).toBe(60_000);
 });
 
-test('a provider that hangs once does not block later calls', async () => {
-  let asked = 0;
+test('a provider that hangs once does not block later calls, and its late key does not replace a newer one', async () => {
+  const late = deferred<string>();
+  const asked: string[] = [];
   const apiKey = () => {
-    asked += 1;
-    return asked === 1 ? new Promise<string>(() => undefined) : NEW;
+    asked.push('asked');
+    return asked.length === 1 ? late.promise : NEW;
   };
   const { fx, clock } = testClient(accepts(NEW), { apiKey });
 
   expect(await clock.run(errorOf(fx.latest({}, { deadlineMs: 1000 })))).toMatchObject({ kind: 'timeout' });
-
   await expect(clock.run(fx.latest({}, { deadlineMs: 1000 }))).resolves.toEqual({ EUR: 1 });
+  late.resolve(OLD);
+  await quiet();
+
+  await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
+  expect(asked).toHaveLength(2);
 });
 
-test('an error of the provider rejects the call unchanged', async () => {
+test('a call refused after a rotation is sent with the new key, without another call of the provider', async () => {
+  const { apiKey, asked } = provider(OLD, NEW, OLD);
+  const refusal = deferred<Reply>();
+  const reply: Reply = ({ headers, url }) => {
+    if (headers['authorization'] === `Bearer ${NEW}`) return success({ EUR: 1 });
+    return url.endsWith('late') ? (refusal.promise as never) : failure(401);
+  };
+  const { fx } = testClient(reply, { apiKey });
+  const late = fx.latest({ call: 'late' });
+  await fx.latest({ call: 'first' });
+
+  refusal.resolve(failure(401));
+
+  await expect(late).resolves.toEqual({ EUR: 1 });
+  expect(asked).toEqual([OLD, NEW]);
+});
+
+test('an error of the provider rejects the call unchanged, and the next call calls the provider again', async () => {
   const sealed = new Error('vault is sealed');
-  const { fx } = testClient(success(), {
+  let isSealed = true;
+  const { fx } = testClient(accepts(NEW), {
     apiKey: () => {
-      throw sealed;
+      if (isSealed) throw sealed;
+      return NEW;
     },
   });
 
   await expect(fx.latest()).rejects.toBe(sealed);
+  isSealed = false;
+
+  await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
 });
 
 test('an unusable key of the provider rejects with ConfigError, without a request', async () => {
@@ -206,6 +236,7 @@ test('calls that wait for the same unusable key receive errors with separate cal
   expect(new Set(ids).size).toBe(3);
   expect(ids).not.toContain(undefined);
   expect(errors).toMatchObject(Array(3).fill({ name: 'ConfigError', message: errors[0]?.message }));
+  expect(errors[1]?.cause).toBe(errors[0]);
 });
 
 test('an FxRatesError of the provider keeps the call ID of its own call', async () => {

@@ -4,24 +4,6 @@ import { abortable, Cancellation, type CancelSignal, onAbort, SharedWork } from 
 import { deferred } from '../../helpers/deferred.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 
-test('returns the result of the work and leaves no listener', async () => {
-  const { signal } = new AbortController();
-
-  await expect(abortable(Promise.resolve(1), signal)).resolves.toBe(1);
-  await expect(abortable(Promise.reject(new Error('no')), signal)).rejects.toThrow('no');
-  expect(getEventListeners(signal, 'abort')).toEqual([]);
-});
-
-test('an abort rejects immediately with its reason, although the work continues', async () => {
-  const controller = new AbortController();
-  const reason = new Error('enough');
-
-  const work = abortable(new Promise(() => undefined), controller.signal);
-  controller.abort(reason);
-
-  await expect(work).rejects.toBe(reason);
-});
-
 test('work that fails after the abort causes no unhandled rejection', async () => {
   const controller = new AbortController();
   const { promise, reject } = deferred<never>();
@@ -33,10 +15,6 @@ test('work that fails after the abort causes no unhandled rejection', async () =
 
   // vitest fails the run for an unhandled rejection
   await new Promise((resolve) => setImmediate(resolve));
-});
-
-test('a signal aborted before rejects with its reason', async () => {
-  await expect(abortable(Promise.resolve(1), AbortSignal.abort(new Error('before')))).rejects.toThrow('before');
 });
 
 test('an aborted signal has no listener, although the work continues', async () => {
@@ -96,31 +74,6 @@ function sharedWork() {
   return { join, started };
 }
 
-test('simultaneous callers share one work, and the next caller starts another', async () => {
-  const { join, started } = sharedWork();
-
-  const both = Promise.all([join(), join()]);
-  started[0]?.end(1);
-  expect(await both).toEqual([1, 1]);
-  const next = join();
-  started[1]?.end(2);
-
-  expect(await next).toBe(2);
-  expect(started).toHaveLength(2);
-});
-
-test('all callers receive the error of the shared work, and the next caller starts another', async () => {
-  const { join, started } = sharedWork();
-
-  const both = Promise.allSettled([join(), join()]);
-  started[0]?.end(new Error('no'));
-  expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  const next = join();
-  started[1]?.end(2);
-
-  expect(await next).toBe(2);
-});
-
 test('shared work is cancelled with its last caller, not with the first', async () => {
   const { join, started } = sharedWork();
   const [first, second] = [new Cancellation(), new Cancellation()];
@@ -177,39 +130,4 @@ test('an abort calls each callback once, except cancelled ones', () => {
 
   expect(called).toEqual(['a', 'c']);
   expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
-});
-
-test('a callback can cancel a later one', () => {
-  const controller = new AbortController();
-  const called: string[] = [];
-  onAbort(controller.signal, () => undoSecond());
-  const undoSecond = onAbort(controller.signal, () => called.push('second'));
-
-  controller.abort();
-
-  expect(called).toEqual([]);
-});
-
-test('cancelling a callback twice does not remove a later callback of the signal', () => {
-  const controller = new AbortController();
-  const called: string[] = [];
-  const undo = onAbort(controller.signal, () => called.push('first'));
-  undo();
-  onAbort(controller.signal, () => called.push('second'));
-
-  undo();
-  controller.abort();
-
-  expect(called).toEqual(['second']);
-});
-
-test('cancelling one of two callbacks leaves the other', () => {
-  const controller = new AbortController();
-  const called: string[] = [];
-  onAbort(controller.signal, () => called.push('first'));
-  onAbort(controller.signal, () => called.push('second'))();
-
-  controller.abort();
-
-  expect(called).toEqual(['first']);
 });

@@ -1,23 +1,8 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { abortable, Cancellation } from '../../../src/client/time/abort.ts';
+import { Cancellation } from '../../../src/client/time/abort.ts';
 import { Timers } from '../../../src/client/time/timers.ts';
-import { deferred } from '../../helpers/deferred.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
-import { errorOf } from '../../helpers/test-client.ts';
-
-test('a thousand timers share one sleep', async () => {
-  const clock = new FakeClock();
-  const timers = new Timers(clock);
-
-  const cancels = Array.from({ length: 1000 }, () => timers.after(10_000, () => undefined));
-  await quiet();
-
-  expect(clock.sleeps).toEqual([10_000]);
-  for (const cancel of cancels) cancel();
-  await quiet();
-  expect(await clock.left()).toBe(0);
-});
 
 test('consecutive calls share one sleep', async () => {
   const clock = new FakeClock();
@@ -76,23 +61,6 @@ test('a clock set back an hour delays a timer by less than its own time', async 
 
   expect(hasFired).toBe(true);
   expect(await clock.left()).toBe(0);
-});
-
-test('a clock set back between two timers does not delay the later one', async () => {
-  const clock = new FakeClock();
-  const timers = new Timers(clock);
-  timers.after(1_000, () => undefined);
-  let hasFired = false;
-  timers.after(90_000, () => {
-    hasFired = true;
-  });
-  await clock.advance(1_000);
-
-  clock.set(-60_000);
-  timers.after(1_000, () => undefined);
-  await clock.advance(89_000);
-
-  expect(hasFired).toBe(true);
 });
 
 test('after a jump forward, such as the sleep of a laptop, overdue timers fire together', async () => {
@@ -204,17 +172,6 @@ test.each([
   expect(clock.sleeps).toEqual(sleeps);
 });
 
-test('a timer that is already due fires in a sleep of 0 ms', async () => {
-  const clock = new FakeClock(0);
-  const fired: number[] = [];
-
-  new Timers(clock).after(-5, () => fired.push(clock.now()));
-  await clock.advance(1);
-
-  expect(clock.sleeps).toEqual([0]);
-  expect(fired).toEqual([0]);
-});
-
 test('a clock that ends a sleep although it was stopped starts no second sleep', async () => {
   const sleeps: { readonly ms: number; readonly end: () => void }[] = [];
   let now = 0;
@@ -233,56 +190,6 @@ test('a clock that ends a sleep although it was stopped starts no second sleep',
   await quiet();
 
   expect(sleeps.map(({ ms }) => ms)).toEqual([1_000, 500]);
-});
-
-/** Work with a timeout of a second, which the test ends. */
-function timed() {
-  const clock = new FakeClock(0);
-  const signal = new AbortController();
-  const work = deferred<string>();
-  let cancellation = new Cancellation();
-  const result = new Timers(clock).withTimeout(
-    (given) => {
-      cancellation = given;
-      return abortable(work.promise, given);
-    },
-    { at: clock.now() + 1_000, signal: signal.signal, errorOf: () => new Error('late') },
-  );
-  return { clock, signal, work, cancellation, result };
-}
-
-test.each(['resolves', 'rejects'])('work that %s in time is not cancelled, and leaves no timer', async (ending) => {
-  const { clock, signal, work, cancellation, result } = timed();
-  await clock.advance(999);
-
-  if (ending === 'resolves') work.resolve('rates');
-  else work.reject(new Error('no'));
-
-  expect(await result.catch((error: Error) => error.message)).toBe(ending === 'resolves' ? 'rates' : 'no');
-  expect(await clock.left()).toBe(0);
-  signal.abort();
-  expect(cancellation.aborted).toBe(false);
-});
-
-test('work that takes too long rejects with the error of its timeout, which cancels it', async () => {
-  const { clock, cancellation, result } = timed();
-
-  const ending = errorOf(result);
-  await clock.advance(1_000);
-
-  expect(await ending).toEqual(new Error('late'));
-  expect(cancellation.reason).toBe(await ending);
-});
-
-test('an abort of the caller cancels the work with its reason, and leaves no timer', async () => {
-  const { clock, signal, cancellation, result } = timed();
-  const reason = new Error('enough');
-
-  signal.abort(reason);
-
-  await expect(result).rejects.toBe(reason);
-  expect(cancellation.reason).toBe(reason);
-  expect(await clock.left()).toBe(0);
 });
 
 test('work that throws before it returns a promise rejects, and leaves no timer', async () => {

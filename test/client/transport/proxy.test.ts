@@ -265,12 +265,6 @@ function transportOn(changes: Partial<Runtime>) {
   return proxyTransport(named, { ...node, ...changes });
 }
 
-test('Bun and Deno send with their own fetch, which uses the proxy by itself', async () => {
-  const response = await transportOn({ hasNodeSockets: false, hasProxyFetch: true })(request);
-
-  expect(response.text).toBe('by fetch');
-});
-
 test.each([
   ['without sockets', { hasNodeSockets: false }, 'not on this runtime'],
   ['in a bundle that breaks undici', { loadUndici: () => Promise.reject(new Error('no require')) }, 'no require'],

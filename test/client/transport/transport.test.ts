@@ -188,23 +188,6 @@ test('a body of exactly the maximum length is read, and of one byte more is reje
   expect(long.end()).toEqual({ text: '', problem: 'The body is longer than 6 bytes (maxResponseBytes)' });
 });
 
-test.each<[string, number[][], string]>([
-  ['nothing', [], ''],
-  ['empty chunks', [[], []], ''],
-  ['an empty chunk before the first bytes', [[], [0x61], [0x62]], 'ab'],
-  ['only a byte order mark', [[0xef, 0xbb, 0xbf]], ''],
-  ['a byte order mark in three chunks', [[0xef], [0xbb], [0xbf, 0x61]], 'a'],
-  ['a second byte order mark', [[0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf]], '\ufeff'],
-  ['U+FECF, which begins with the byte of a mark', [[0xef, 0xbb, 0x8f]], '\ufecf'],
-  ['U+F03F, which begins and ends like a mark', [[0xef, 0x80, 0xbf]], '\uf03f'],
-  ['U+CEFF, whose last two bytes are those of a mark', [[0xec, 0xbb, 0xbf]], '\uceff'],
-])('decodes %s', (_, chunks, expected) => {
-  const body = new BodyReader(100);
-  for (const chunk of chunks) body.add(Uint8Array.from(chunk));
-
-  expect(body.end()).toEqual({ text: expected, problem: undefined });
-});
-
 /** The bytes in chunks that end at `cuts`, each a part of one buffer, as a socket delivers them. */
 function chunksOf(whole: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   const buffer = Uint8Array.from([0xff, ...whole, 0xff]);
