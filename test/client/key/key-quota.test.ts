@@ -56,31 +56,6 @@ test('has no estimate before the first record', () => {
   expect(quota.isUpToDate(Number.POSITIVE_INFINITY)).toBe(false);
 });
 
-test('counts the requests since the record', () => {
-  const { clock, quota } = setUp();
-
-  spend(quota);
-  spend(quota);
-
-  expect(quota.estimate()).toEqual({
-    quota: quotaRecord(),
-    asOf: new Date(clock.now()),
-    usedSince: 2,
-    remaining: 256,
-  });
-});
-
-test('counts the requests sent while the record was requested', () => {
-  const { quota } = setUp();
-  spend(quota);
-  const spentBefore = quota.spent;
-
-  spend(quota);
-  quota.sawRecord(quotaRecord({ monthly_used: 743 }), spentBefore);
-
-  expect(quota.estimate()).toMatchObject({ usedSince: 1, remaining: 256 });
-});
-
 test('reserved requests are neither available nor used', () => {
   const { quota } = setUp();
   const [first, second] = [aCall(), aCall()];
@@ -93,23 +68,6 @@ test('reserved requests are neither available nor used', () => {
   quota.release(first);
 
   expect(quota.available()).toBe(257);
-});
-
-test('the remaining requests are never negative', () => {
-  const { quota } = setUp({ monthly_used: 999 });
-  spend(quota);
-  spend(quota);
-  quota.reserve(aCall());
-
-  expect(quota.estimate()?.remaining).toBe(0);
-  expect(quota.available()).toBe(0);
-});
-
-test('without a numeric limit, the remaining requests are undefined', () => {
-  const { quota } = setUp({ monthly_limit: null });
-
-  expect(quota.estimate()).toMatchObject({ remaining: undefined, usedSince: 0 });
-  expect(quota.available()).toBeUndefined();
 });
 
 test('a record ends with its period', async () => {
@@ -219,12 +177,6 @@ function asking(...records: (QuotaData | Error)[]) {
   return { clock, quota, asked, send, refuse };
 }
 
-test('an exhausted record alone stops no call', () => {
-  const { quota } = setUp({ monthly_used: 1000 });
-
-  expect(() => quota.requireLeft(aCall())).not.toThrow();
-});
-
 test('stops no calls any more when the clock is set back by an hour', async () => {
   const { clock, quota, refuse } = asking(exhaustedQuota());
   await refuse();
@@ -281,40 +233,21 @@ test('the abort of the last refused call cancels quota(), and the next refusal c
   expect(asked).toHaveLength(1);
 });
 
-test('many calls that need a record call quota() once, at high priority and without a retry', async () => {
-  const { quota, asked, send } = asking(quotaRecord());
-
-  await Promise.all(Array.from({ length: 20 }, () => quota.refresh(aCall(), 60_000, send)));
-
-  expect(asked.map(({ endpoint }) => endpoint.name)).toEqual(['quota']);
-  expect(asked[0]).toMatchObject({ quotaReason: 'refresh', settings: { priority: 'high', maxRetries: 0 } });
-});
-
-test('calls quota() for the limit once a minute', async () => {
-  const { clock, quota, asked, send } = asking(quotaRecord(), quotaRecord());
+test.each<[string, QuotaData | Error, readonly number[]]>([
+  ['once a minute', quotaRecord(), [0, 0, 59_999, 1]],
+  ['half as often each time that the rate limit refuses it', refusal(), [0, 0, 119_999, 1, 239_999, 1]],
+])('calls quota() for the limit %s', async (_, record, passing) => {
+  const { clock, quota, asked, send } = asking(record, record, record);
   const counts: number[] = [];
 
-  for (const ms of [0, 0, 59_999, 1]) {
-    await clock.advance(ms);
-    quota.learnLimit(aCall(), send);
-    counts.push(asked.length);
-  }
-
-  expect(counts).toEqual([1, 1, 1, 2]);
-});
-
-test('calls quota() for the limit half as often each time that the rate limit refuses it', async () => {
-  const { clock, quota, asked, send } = asking(refusal(), refusal(), refusal());
-  const counts: number[] = [];
-
-  for (const ms of [0, 119_999, 1, 239_999, 1]) {
+  for (const ms of passing) {
     await clock.advance(ms);
     quota.learnLimit(aCall(), send);
     await quiet();
     counts.push(asked.length);
   }
 
-  expect(counts).toEqual([1, 1, 2, 2, 3]);
+  expect(counts).toEqual([1, 1, 1, 2, 2, 3].slice(0, passing.length));
 });
 
 const withStatus = (status: number) => new RequestError('no', { status });
