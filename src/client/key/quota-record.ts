@@ -15,17 +15,11 @@ export function isExhausted(quota: QuotaData): boolean {
   return remainingOf(quota) === 0;
 }
 
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 86_400_000;
 
-const UNIT_MS = new Map([
-  ...['s', 'sec', 'secs', 'second', 'seconds'].map((unit) => [unit, SECOND_MS] as const),
-  ...['m', 'min', 'mins', 'minute', 'minutes'].map((unit) => [unit, MINUTE_MS] as const),
-  ...['h', 'hr', 'hrs', 'hour', 'hours'].map((unit) => [unit, HOUR_MS] as const),
-  ...['d', 'day', 'days'].map((unit) => [unit, DAY_MS] as const),
-]);
+/** By the first letter of its name. */
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS };
+const GRANULARITY = /^(\d+)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)$/;
 
 /**
  * Returns the milliseconds of a `snapshot_granularity`; `undefined` if it cannot be parsed. The service documents `5min`
@@ -34,8 +28,8 @@ const UNIT_MS = new Map([
  * @example granularityMs('5min') // 300_000
  */
 export function granularityMs(text: string): number | undefined {
-  const [, count, unit = ''] = /^(\d+)\s*([a-z]+)$/.exec(text.trim().toLowerCase()) ?? [];
-  const ms = Number(count) * (UNIT_MS.get(unit) ?? Number.NaN);
+  const [, count, unit = ''] = GRANULARITY.exec(text.trim().toLowerCase()) ?? [];
+  const ms = Number(count) * (UNIT_MS[unit.charAt(0)] ?? Number.NaN);
   return ms > 0 && Number.isSafeInteger(ms) ? ms : undefined;
 }
 

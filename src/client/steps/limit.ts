@@ -42,9 +42,9 @@ export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options
     learnLimit(call, state, ask);
     // Not instanceof: another copy of the package may have created the limiter.
     if (!('reason' in sent)) return sent;
-    const nowMs = time.toEpoch(time.now());
-    if ('failure' in sent) throw unavailableError(call, { ...sent, waitMs: sent.retryAt - nowMs });
-    throw limitedError(call, { state, reason: sent.reason, retryAtMs: sent.retryAt, nowMs, refused });
+    const waitMs = sent.retryAt - time.toEpoch(time.now());
+    if ('failure' in sent) throw unavailableError(call, { ...sent, waitMs });
+    throw limitedError(call, { state, time, reason: sent.reason, waitMs, refused });
   } finally {
     subscribers.leave(events);
     call.next = { ...call.next, waitedMs: call.next.waitedMs + time.now() - askedAt };
@@ -93,10 +93,10 @@ function isOutage(error: FxRatesError): boolean {
 
 interface LimitedCall {
   readonly state: KeyState;
+  readonly time: SteadyTime;
   readonly reason: RateLimitReason;
-  readonly nowMs: number;
-  /** Epoch milliseconds of the next slot; `undefined` if unknown. */
-  readonly retryAtMs: number | undefined;
+  /** Milliseconds until the next slot; `undefined` if unknown. */
+  readonly waitMs: number | undefined;
   /** The previous 429 of the call; `undefined` if there was none. */
   readonly refused: RateLimitError | undefined;
 }
@@ -110,19 +110,16 @@ const WHY: Record<RateLimitReason | ServiceDown['reason'], string> = {
 };
 
 /** The error of a call that may not wait for the rate limit: the time of the next slot, and the reason. */
-export function limitedError(
-  call: KeyedCall,
-  { state, reason, nowMs, retryAtMs, refused }: LimitedCall,
-): RateLimitError {
+export function limitedError(call: KeyedCall, { state, time, reason, waitMs, refused }: LimitedCall): RateLimitError {
   const unit = state.unitTracker.estimate;
-  const waitMs = retryAtMs === undefined ? undefined : Math.ceil(Math.max(0, retryAtMs - nowMs));
-  const wait = waitMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(waitMs)} s`;
+  const leftMs = waitMs === undefined ? undefined : Math.ceil(Math.max(0, waitMs));
+  const wait = leftMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(leftMs)} s`;
   const words = unit && unitInWords(unit);
   const message = `The per-minute limit of key ${call.key.masked} is reached; ${wait}, ${WHY[reason]}`;
   return new RateLimitError(words === undefined ? message : `${message}. ${words}`, {
     reason,
-    retryAfterMs: waitMs,
-    retryAt: retryAtMs === undefined ? undefined : new Date(retryAtMs),
+    retryAfterMs: leftMs,
+    retryAt: waitMs === undefined ? undefined : new Date(time.toEpoch(time.now() + waitMs)),
     retryAfterRaw: refused?.retryAfterRaw,
     retryAfterUnit: unit,
     code: refused?.code,

@@ -6,7 +6,6 @@ import {
   NetworkError,
   QuotaExhaustedError,
   RateLimitError,
-  type RateLimitReason,
   RequestError,
   ServerError,
   TimeoutError,
@@ -192,8 +191,9 @@ class Attempts {
     const { quotaReason, attempts, settings } = this.#call;
     const isOwn = quotaReason !== 'call' && attempts.length >= MOST_OWN_ATTEMPTS;
     if (settings.onLimit === 'throw' || isOwn) {
+      const { time } = this.#parts.settings;
       const waitMs = this.#refusal?.reading?.waitMs;
-      throw this.#limitedError('policy', state, { waitMs, refused: error });
+      throw limitedError(this.#call, { state, time, reason: 'policy', waitMs, refused: error });
     }
   }
 
@@ -209,18 +209,7 @@ class Attempts {
     const isTooLate = hintMs + SPREAD.mostMs > this.#call.deadlineAt - time.now();
     const reason = hintMs > maxRetryAfterMs ? 'max_retry_after' : isTooLate ? 'deadline' : 'budget';
     if (reason === 'budget' && state.retryBudget.take()) return waitMs;
-    throw this.#limitedError(reason, state, { waitMs: hintMs, refused });
-  }
-
-  #limitedError(
-    reason: RateLimitReason,
-    state: KeyState,
-    { waitMs, refused }: { readonly waitMs: number | undefined; readonly refused: RateLimitError },
-  ): RateLimitError {
-    const { time } = this.#parts.settings;
-    const nowMs = time.toEpoch(time.now());
-    const retryAtMs = waitMs === undefined ? undefined : nowMs + waitMs;
-    return limitedError(this.#call, { state, reason, nowMs, retryAtMs, refused });
+    throw limitedError(this.#call, { state, time, reason, waitMs: hintMs, refused });
   }
 
   /** Milliseconds to wait before the retry. @throws the error itself if it is not retried */
