@@ -50,13 +50,14 @@ export type { Space, SpaceOptions } from './spaces.ts';
 export type { RunningServer, ServeOptions } from './start-server.ts';
 export type { Snapshot } from './state/snapshot.ts';
 export type { LatestData, LatestOptions, MockLatest } from './stubs/mock-latest.ts';
-export type { MockStubs, Stub } from './stubs/mock-stubs.ts';
+export type { MockStubs } from './stubs/mock-stubs.ts';
 export type { Replay } from './stubs/replay.ts';
 export type {
   InventedData,
   LatestContext,
   LatestFunction,
   SentResponse,
+  Stub,
   StubOptions,
   StubResponse,
 } from './stubs/stub-schemas.ts';

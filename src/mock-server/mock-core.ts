@@ -9,7 +9,7 @@ import { ResponseDelays } from './delay.ts';
 import type { ParsedRequest } from './http/parse-request.ts';
 import { createAssumptionCheck, createRouter, type EmulatedService } from './http/respond.ts';
 import { quotaResponse } from './http/responses.ts';
-import { Journal, type PatternOf } from './journal/journal.ts';
+import { Journal } from './journal/journal.ts';
 import type { CheckedMockOptions } from './mock-options.ts';
 import { within } from './mock-server-error.ts';
 import { createLatestResponder } from './rates/latest.ts';
@@ -75,10 +75,6 @@ function assembleCore(given: Given): MockCore {
   const { options, name, parent, behaviour, clock } = given;
   const { baseUrl, defaultStubs, journalSize, onAssumption } = options;
   const state = given.emptyState();
-  const patternOf: PatternOf = (kind, id) =>
-    kind === 'stub'
-      ? state.stubs.find((stub) => stub.id === id)?.match
-      : state.faults.find(({ settings }) => settings.id === id)?.settings.match;
   return {
     ...given,
     state,
@@ -87,12 +83,7 @@ function assembleCore(given: Given): MockCore {
     defaultStubs,
     checkAssumptions: createAssumptionCheck(onAssumption, behaviour, warn),
     spaces: new Map(),
-    journal: new Journal(journalSize, {
-      name,
-      parent: parent?.journal,
-      knowsKey: (id) => state.keys.has(id),
-      patternOf,
-    }),
+    journal: new Journal(journalSize, { name, parent: parent?.journal, state }),
     overrides: new Overrides(baseUrl),
     delays: new ResponseDelays(clock),
   };

@@ -79,7 +79,7 @@ export function within<Result>(entry: string, act: () => Result): Result {
 
 /** The error for an unknown id. It names the known ones, so that users of HTTP and of JavaScript need no other call. */
 export function unknownId(
-  kind: 'account' | 'fault' | 'key' | 'snapshot' | 'space' | 'stub',
+  kind: 'account' | 'fault' | 'key' | 'space' | 'stub',
   id: unknown,
   { known, otherwise }: { readonly known: Iterable<string>; readonly otherwise?: 'has expired' | 'is closed' },
 ): MockServerError {
@@ -125,9 +125,10 @@ function asJson(value: unknown): string {
   }
 }
 
-/** JSON.stringify writes NaN and Infinity as null. */
+/** JSON.stringify writes NaN and Infinity as null, and a regular expression as `{}`. */
 function withNaN(_name: string, value: unknown): unknown {
-  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+  const isLost = value instanceof RegExp || (typeof value === 'number' && !Number.isFinite(value));
+  return isLost ? String(value) : value;
 }
 
 /** A thrown value as text. */

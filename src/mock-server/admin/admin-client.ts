@@ -1,5 +1,5 @@
 import { parseJson } from '../../json.ts';
-import { plainPattern } from '../matching/request-pattern.ts';
+import { regExpText } from '../matching/request-pattern.ts';
 import { invalidOption, MockServerError, notFound } from '../mock-server-error.ts';
 import type { AdminRoute } from './route.ts';
 
@@ -58,7 +58,7 @@ function pathSegment(id: string): string {
 
 /** JSON has no regular expressions. Refuses values that JSON would lose. */
 function sendable(name: string, value: unknown): unknown {
-  if (value instanceof RegExp) return plainPattern(value);
+  if (value instanceof RegExp) return regExpText(value);
   const isLost =
     ['function', 'bigint'].includes(typeof value) ||
     ArrayBuffer.isView(value) ||

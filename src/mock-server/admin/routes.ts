@@ -119,13 +119,13 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output') {
     io,
     target: 'draft-2020-12',
     unrepresentable: 'any', // a part that the mock checks itself
-    override: restoreExamples,
+    override: restoreMeaning,
   });
   return rest;
 }
 
-/** zod omits the examples of an input that it checks before it parses it. */
-function restoreExamples({
+/** zod omits the examples of an input that it checks before it parses it, and has no schema for a date. */
+function restoreMeaning({
   zodSchema,
   jsonSchema,
 }: {
@@ -134,4 +134,5 @@ function restoreExamples({
 }) {
   const { examples } = z.globalRegistry.get(zodSchema) ?? {};
   if (examples !== undefined) Object.assign(jsonSchema, { examples });
+  if (zodSchema instanceof z.ZodDate) Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
 }

@@ -3,14 +3,13 @@ import { ADAPTER_NAMES, type AdapterName } from '../adapters/active-adapters.ts'
 import { delaySchema } from '../delay.ts';
 import {
   ADDED_FIELD,
-  AN_OBJECT,
   expected,
   headerRecord,
   headerValue,
   type Immutable,
   idSchema,
 } from '../matching/checked-input.ts';
-import { type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
+import { requestPattern } from '../matching/request-pattern.ts';
 
 const whole = (least: number, what: string) =>
   expected(`a whole number of ${what} from ${least}`, (error) => z.int(error).min(least, error));
@@ -18,33 +17,20 @@ const milliseconds = expected('milliseconds from 0', (error) => z.number(error).
 const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
   expected(words, (error) => z.union([one, z.array(one).min(1, error)], error));
 
-/** Pattern of the requests that a fault strikes. */
-export interface FaultMatch extends RequestPattern {
-  /** Status of the service's response. Only with `strikes: 'after'`. */
-  readonly status?: number | undefined;
-  /** Adapter through which the request arrived, or several adapters. */
-  readonly via?: AdapterName | readonly AdapterName[] | undefined;
-}
-
 const adapterNames = `some of ${ADAPTER_NAMES.join(', ')}`;
 
-const faultMatch = z.strictObject(
-  {
-    ...requestPatternShape,
-    status: expected('an HTTP status', (error) => z.int(error)).optional(),
-    via: several(adapterNames, z.enum(ADAPTER_NAMES, { error: adapterNames })).optional(),
-  },
-  AN_OBJECT,
-);
+const faultMatch = requestPattern.extend({
+  /** Status of the service's response. Only with `strikes: 'after'`. */
+  status: expected('an HTTP status', (error) => z.int(error)).optional(),
+  /** Adapter through which the request arrived, or several adapters. */
+  via: several(adapterNames, z.enum(ADAPTER_NAMES, { error: adapterNames })).optional(),
+});
+
+/** Pattern of the requests that a fault strikes. */
+export type FaultMatch = Immutable<z.input<typeof faultMatch>>;
 
 /** Which requests a fault strikes, and when. All conditions that are set must hold; by default every request is struck. */
-export interface FaultConditions extends Immutable<Omit<z.input<typeof conditions>, 'match'>> {
-  /**
-   * Pattern of the requests to strike.
-   * @default all requests of the emulated API
-   */
-  readonly match?: FaultMatch | undefined;
-}
+export type FaultConditions = Immutable<z.input<typeof conditions>>;
 
 const conditions = z.strictObject({
   /**
@@ -53,6 +39,10 @@ const conditions = z.strictObject({
    * @default 'fault_1', 'fault_2', …
    */
   id: idSchema.optional(),
+  /**
+   * Pattern of the requests to strike.
+   * @default all requests of the emulated API
+   */
   match: faultMatch.describe('Requests to strike; by default all requests of the emulated API.').optional(),
   /**
    * Position of the request to strike among the matching ones, from 1, or several positions.

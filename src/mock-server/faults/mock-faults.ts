@@ -5,7 +5,7 @@ import type { MockResponse } from '../http/mock-message.ts';
 import type { IdentifiedRequest } from '../http/respond.ts';
 import { STATUSES_WITHOUT_BODY } from '../http/responses.ts';
 import { checkedInput } from '../matching/checked-input.ts';
-import { checkKeyId, matchesPattern, plainPattern } from '../matching/request-pattern.ts';
+import { checkKeyId, matchesPattern } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
 import { chance } from '../service/random.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
@@ -90,7 +90,7 @@ function checkedFault(given: FaultOptions, state: ServiceState): FaultRecord['se
   const { kind, match, strikes = 'after' } = options;
   if (!FAULT_KINDS.includes(kind)) throw invalidOption('kind', kind, `one of ${FAULT_KINDS.join(', ')}`);
   const what = `a setting of a ${kind} fault`;
-  const data = checkedInput(faultKinds[kind].options, plainPattern(options), { place: '', what });
+  const data = checkedInput(faultKinds[kind].options, options, { place: '', what });
   checkBody(options);
   checkStrikes(options);
   checkKeyId(match ?? {}, { place: 'match.', knowsKey: (id) => state.keys.has(id) });

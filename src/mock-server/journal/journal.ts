@@ -1,92 +1,88 @@
-import type { SwitchName } from '../behaviour/switches.ts';
+import * as z from 'zod';
+import { SWITCH_NAMES } from '../behaviour/switches.ts';
+import type { Immutable } from '../matching/checked-input.ts';
 import type { RequestPattern } from '../matching/request-pattern.ts';
-import { type RecordedRequest, type RecordedValues, redactKeys } from '../redact-keys.ts';
-import type { RateUse } from '../service/decide.ts';
-import type { QuotaUse } from '../service/quota.ts';
+import { redactKeys } from '../redact-keys.ts';
+import { minuteUsage } from '../service/decide.ts';
+import { monthUsage } from '../service/quota.ts';
+import type { ServiceState } from '../service/service-state.ts';
 
-/** A request, its response and the reason for it. Never contains an API key. */
-export interface JournalEntry extends RecordedRequest {
+/** Parameters, or headers of a response. */
+const valuesByName = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
+
+export const journalEntry = z.object({
   /** Number of the request, counted from 1. */
-  readonly number: number;
+  number: z.int(),
   /** Name of the space; `undefined` for the mock itself. Each space numbers its requests separately. */
-  readonly space: string | undefined;
+  space: z.string().optional().describe('Name of the space.'),
   /** Time of arrival in milliseconds since the Unix epoch, by the mock's clock. */
-  readonly at: number;
+  at: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
+  /** HTTP method, in capitals. */
+  method: z.string(),
+  /** Path without the query. */
+  path: z.string(),
+  /** Parameters by name; a repeated parameter has an array of values. API keys are masked. */
+  query: valuesByName.describe('Parameters by name, an array for a repeated one. Keys are masked.'),
+  /** Headers by name in lower case. API keys are masked. */
+  headers: z.record(z.string(), z.string()).describe('Names in lower case. Keys are masked.'),
+  /** The first 16,384 characters of the body; `undefined` without a body. */
+  body: z.string().optional().describe('The first 16,384 characters.'),
+  /** Whether the URL contains an API key, where logs would show it. */
+  hasKeyInUrl: z.boolean().describe('Whether the URL contains an API key.'),
   /** Id of the operation at the path; `undefined` if the path has none. */
-  readonly operation: string | undefined;
+  operation: z.string().optional().describe('Id of the operation at the path.'),
   /**
    * Whether the path is unknown, also to handlers of `mock.use()`. `why` then names the nearest known path, and stubs that
    * nearly match.
    */
-  readonly isUnknownRoute: boolean;
+  isUnknownRoute: z.boolean().describe('Whether the path is unknown.'),
   /** Id of the API key; `undefined` without a known key. */
-  readonly keyId: string | undefined;
+  keyId: z.string().optional(),
   /** How the key was sent: with the scheme word, as the bare header, or in the query. */
-  readonly keyTransport: 'bearer' | 'header' | 'query' | undefined;
+  keyTransport: z.enum(['bearer', 'header', 'query']).optional(),
   /**
    * HTTP status that the client received; 0 if the connection ended without a response. A delayed response has its status from
    * the arrival of the request on; if the client disconnects before it, the status becomes 0.
    */
-  readonly status: number;
+  status: z.int().describe('0 if the connection ended without a response.'),
   /** `error.code` of the response; `undefined` for a success. */
-  readonly code: string | undefined;
+  code: z.string().optional(),
   /** Reason for the response, in words. */
-  readonly why: string;
+  why: z.string().describe('Reason for the response, in words.'),
   /** Usage of the per-minute limit; `undefined` if the request was refused before the limits were checked. */
-  readonly rate: RateUse | undefined;
+  rate: minuteUsage.optional(),
   /** Usage of the monthly quota; `undefined` as for `rate`. */
-  readonly quota: QuotaUse | undefined;
+  quota: monthUsage.optional(),
   /**
    * Milliseconds that were left of the last Retry-After when the request arrived; `undefined` if it had passed. In process,
    * also `undefined` for requests that were sent before the client had received that Retry-After.
    */
-  readonly earlyByMs: number | undefined;
+  earlyByMs: z.number().optional().describe('Milliseconds that were left of the last Retry-After.'),
   /** Switches that the response depends on. */
-  readonly switches: readonly SwitchName[];
+  switches: z.array(z.enum(SWITCH_NAMES)).describe('Switches that the response depends on.'),
   /** Ids of the faults that struck the request, in order. */
-  readonly faults: readonly string[];
+  faults: z.array(z.string()).describe('Ids of the faults that struck the request.'),
   /** Id of the stub that the request received; `undefined` for none. */
-  readonly stub: string | undefined;
+  stub: z.string().optional().describe('Id of the stub that the request received.'),
   /**
    * Headers of the response by name in lower case; `set-cookie` has an array of values. API keys are masked. `undefined` if
    * the client received no response.
    */
-  readonly responseHeaders: RecordedValues | undefined;
+  responseHeaders: valuesByName.optional().describe('Names in lower case, an array for `set-cookie`. Keys are masked.'),
   /** The first 16,384 characters of the response body, as sent; `undefined` without a body. Binary data is read as UTF-8. */
-  readonly responseBody: string | undefined;
-}
+  responseBody: z.string().optional().describe('The first 16,384 characters of the response body, as sent.'),
+});
 
-/** The key of a request, in words. */
-export function keyText({ keyId, keyTransport, headers, hasKeyInUrl }: JournalEntry): string {
-  if (keyId !== undefined) return keyId;
-  if (keyTransport !== undefined) return 'unknown key';
-  // Such as an unknown path, which is refused first.
-  return headers['authorization'] !== undefined || hasKeyInUrl ? 'key not read' : 'no key';
-}
-
-export function statusText(status: number): string {
-  return status === 0 ? 'no response' : String(status);
-}
-
-/** One pair for each value of a parameter or header. */
-export function valuePairs(recorded: RecordedValues): [string, string][] {
-  return Object.entries(recorded).flatMap(([name, values]) =>
-    [values].flat().map((value): [string, string] => [name, value]),
-  );
-}
+/** A request, its response and the reason for it. Never contains an API key. */
+export type JournalEntry = Immutable<z.output<typeof journalEntry>>;
 
 interface JournalOptions {
   /** Of a space: its name, and the journal of its mock. */
   readonly name?: string | undefined;
   readonly parent?: Journal | undefined;
-  /** Whether the mock has a key with this id. Default: any id is known. */
-  readonly knowsKey?: ((keyId: string) => boolean) | undefined;
-  /** Returns the pattern of a stub or a fault; `undefined` if it does not exist any more. */
-  readonly patternOf?: PatternOf | undefined;
+  /** The state of the mock or the space. */
+  readonly state?: Pick<ServiceState, 'keys' | 'stubs' | 'faults'> | undefined;
 }
-
-/** Returns the requests that a stub or a fault is for. */
-export type PatternOf = (kind: 'stub' | 'fault', id: string) => RequestPattern | undefined;
 
 /** The newest requests. Older ones are dropped, so that memory use is bounded. */
 export class Journal {
@@ -94,8 +90,7 @@ export class Journal {
   readonly #parent: Journal | undefined;
   /** Name of the space; `undefined` for the mock itself. */
   readonly space: string | undefined;
-  readonly knowsKey: JournalOptions['knowsKey'];
-  readonly patternOf: PatternOf;
+  readonly #state: JournalOptions['state'];
   /** A ring: entry number n is at (n - 1) % size. */
   #ring: JournalEntry[] = [];
   #last = 0;
@@ -103,12 +98,26 @@ export class Journal {
   readonly #spaceListeners = new Set<(entry: JournalEntry) => void>();
   readonly #closeListeners = new Set<() => void>();
 
-  constructor(size: number, { name, parent, knowsKey, patternOf = () => undefined }: JournalOptions = {}) {
+  constructor(size: number, { name, parent, state }: JournalOptions = {}) {
     this.#size = size;
     this.#parent = parent;
     this.space = name;
-    this.knowsKey = knowsKey;
-    this.patternOf = patternOf;
+    this.#state = state;
+  }
+
+  /** Whether the mock has, or had, a key with this id. */
+  knowsKey(keyId: string): boolean {
+    return this.#state?.keys.has(keyId) ?? true;
+  }
+
+  /** The requests that a stub is for; `undefined` if it does not exist any more. */
+  patternOfStub(id: string): RequestPattern | undefined {
+    return this.#state?.stubs.find((stub) => stub.id === id)?.match;
+  }
+
+  /** As `patternOfStub`, for a fault. */
+  patternOfFault(id: string): RequestPattern | undefined {
+    return this.#state?.faults.find(({ settings }) => settings.id === id)?.settings.match;
   }
 
   /** Oldest first. */

@@ -1,15 +1,16 @@
 import * as z from 'zod';
 import { pause } from '../clock/event-loop.ts';
-import { checkedInput, expected, wholeFrom } from '../matching/checked-input.ts';
+import { checkedInput, expected, type Immutable, wholeFrom } from '../matching/checked-input.ts';
 import { nearMisses } from '../matching/request-pattern.ts';
-import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
-import { type Journal, type JournalEntry, keyText, type PatternOf, statusText, valuePairs } from './journal.ts';
+import { MockServerError, show } from '../mock-server-error.ts';
+import { keyText, statusText, valuePairs } from './entry-text.ts';
+import { type Journal, type JournalEntry, journalEntry } from './journal.ts';
 import {
   checkedFilter,
   createMatcher,
-  type FilterPlace,
   filterDifferences,
   type RequestFilter,
+  requestFilter,
 } from './request-filter.ts';
 
 /** The requests that the mock received, each with the reason for its response. */
@@ -106,31 +107,32 @@ export async function waitForRequests(
   if (found.length >= count) return found;
   const isClosed = end.signal.reason === CLOSED;
   const problem = isClosed ? 'before the mock or the space was closed' : `within ${timeoutMs} ms`;
-  const journalEntries = { all: journal.entries, patternOf: journal.patternOf };
   throw new MockServerError(
-    `${found.length} of ${count} requests arrived ${problem}. ${closestLines(journalEntries, filter)}${receivedText(journalEntries)}`,
+    `${found.length} of ${count} requests arrived ${problem}. ${closestLines(journal, filter)}${receivedText(journal)}`,
     isClosed ? { code: 'mock_closed', status: 410 } : { code: 'wait_timeout', status: 408 },
   );
 }
 
 const CLOSED = Symbol('the mock or the space was closed');
 
-/** Requests in the journal that a well-behaved client does not send. */
-export interface Audit {
+export const audit = z.object({
   /** Number of requests in the journal. */
-  readonly requests: number;
+  requests: z.int(),
   /** Number of older requests that the journal has dropped. The audit does not cover them. */
-  readonly dropped: number;
+  dropped: z.int().describe('Older requests that were dropped; the audit does not cover them.'),
   /**
    * Requests that arrived before the last Retry-After had passed; `earlyByMs` is by how much. Over sockets, the mock does
    * not know when a request was sent: requests of a burst, sent before the refusal arrived, are included.
    */
-  readonly earlyRetries: readonly JournalEntry[];
+  earlyRetries: z.array(journalEntry).describe('Sent before the last Retry-After had elapsed.'),
   /** Requests with an API key in the URL, where logs show it. */
-  readonly keysInUrls: readonly JournalEntry[];
+  keysInUrls: z.array(journalEntry).describe('Sent with an API key in the URL.'),
   /** Requests for unknown paths; `why` names the nearest path that exists. */
-  readonly unknownRoutes: readonly JournalEntry[];
-}
+  unknownRoutes: z.array(journalEntry).describe('`why` names the nearest path that exists.'),
+});
+
+/** Requests in the journal that a well-behaved client does not send. */
+export type Audit = Immutable<z.output<typeof audit>>;
 
 export function auditOf({ entries, dropped }: Pick<Journal, 'entries' | 'dropped'>): Audit {
   return {
@@ -166,14 +168,20 @@ export interface RequestExpectation {
   inOrder(...patterns: RequestFilter[]): void;
 }
 
+const countOfRequests = wholeFrom(0, 'of requests').exactOptional();
+
+export const claim = z.strictObject({
+  count: countOfRequests.describe('Exact number of requests.'),
+  atLeast: countOfRequests.describe('Minimum number of requests.'),
+  atMost: countOfRequests.describe('Maximum number of requests.'),
+  sentWith: requestFilter.exactOptional().describe('At least one of the requests also matches this pattern.'),
+  inOrder: expected('at least one pattern', (error) => z.array(requestFilter).min(1, error))
+    .exactOptional()
+    .describe('The patterns match requests in this order.'),
+});
+
 /** An expectation as JSON. All fields that are set must hold. */
-export interface Claim {
-  readonly count?: number | undefined;
-  readonly atLeast?: number | undefined;
-  readonly atMost?: number | undefined;
-  readonly sentWith?: RequestFilter | undefined;
-  readonly inOrder?: readonly RequestFilter[] | undefined;
-}
+export type Claim = Immutable<z.input<typeof claim>>;
 
 /** Creates the methods of an expectation. `check` checks a claim, in this process or in another. */
 export function createExpectation<Result>(check: (claim: Claim) => Result) {
@@ -186,35 +194,18 @@ export function createExpectation<Result>(check: (claim: Claim) => Result) {
   };
 }
 
-/**
- * The claim with its patterns as JSON has them. Throws for an argument that is missing or invalid: an expectation
- * without it would always hold.
- */
-export function checkedClaim(claim: Claim, keys: Omit<FilterPlace, 'place'> = {}): Claim {
-  for (const name of ['count', 'atLeast', 'atMost'] as const) {
-    const count = claim[name];
-    if (name in claim && !(Number.isSafeInteger(count) && Number(count) >= 0)) {
-      throw invalidOption(name, count, 'a whole number of requests from 0');
-    }
-  }
-  const { sentWith, inOrder } = claim;
-  if (inOrder?.length === 0) throw invalidOption('inOrder', inOrder, 'at least one pattern');
-  return {
-    ...claim,
-    ...('sentWith' in claim && { sentWith: checkedFilter(sentWith, { ...keys, place: 'sentWith.' }) }),
-    ...(inOrder && {
-      inOrder: inOrder.map((pattern, index) => checkedFilter(pattern, { ...keys, place: `inOrder[${index}].` })),
-    }),
-  };
+/** Throws for an argument that is missing or invalid: an expectation without it would always hold. */
+export function checkedClaim(given: Claim): z.output<typeof claim> {
+  return checkedInput(claim, given, { place: '', what: 'a field of an expectation' });
 }
 
 /** Throws if the requests that `filter` selects contradict the claim. Returns their number. */
 export function verifyRequests(journal: Journal, filter: RequestFilter, claim: Claim): number {
-  const { knowsKey, last } = journal;
-  const keys = { knowsKey, last };
-  const selection = select(journal, checkedFilter(filter, keys));
+  const selection = select(journal, checkedFilter(filter, journal));
   const { matching } = selection;
-  const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = checkedClaim(claim, keys);
+  const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = checkedClaim(claim);
+  if (sentWith !== undefined) checkedFilter(sentWith, journal, 'sentWith.');
+  for (const [index, pattern] of inOrder.entries()) checkedFilter(pattern, journal, `inOrder[${index}].`);
   if (atLeast !== undefined && matching.length < atLeast) throw wrongCount(selection, claim);
   if (atMost !== undefined) refuseForgotten(selection);
   if (atMost !== undefined && matching.length > atMost) throw wrongCount(selection, claim);
@@ -227,19 +218,15 @@ export function verifyRequests(journal: Journal, filter: RequestFilter, claim: C
 interface Selection {
   readonly filter: RequestFilter;
   readonly matching: readonly JournalEntry[];
-  /** All entries, also those outside the filter, oldest first. */
-  readonly all: readonly JournalEntry[];
-  /** How many the journal has forgotten. */
-  readonly dropped: number;
-  readonly patternOf: PatternOf;
+  readonly journal: Journal;
 }
 
-function select({ entries, dropped, patternOf }: Journal, filter: RequestFilter): Selection {
-  return { filter, matching: entries.filter(createMatcher(filter)), all: entries, dropped, patternOf };
+function select(journal: Journal, filter: RequestFilter): Selection {
+  return { filter, matching: journal.entries.filter(createMatcher(filter)), journal };
 }
 
 /** A journal that has dropped requests cannot prove a maximum. */
-function refuseForgotten({ dropped, filter }: Selection): void {
+function refuseForgotten({ journal: { dropped }, filter }: Selection): void {
   if (dropped <= (filter.after ?? 0)) return;
   throw unexpected(
     `The journal has dropped the first ${dropped} requests, so the number is unknown; set a larger journalSize (fxrates mock: --journal-size).`,
@@ -247,11 +234,11 @@ function refuseForgotten({ dropped, filter }: Selection): void {
 }
 
 function wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): MockServerError {
-  const { filter, matching } = selection;
+  const { filter, matching, journal } = selection;
   const isShort = matching.length < (count ?? atLeast ?? 0);
   if (isShort) refuseForgotten(selection);
   const wanted = count ?? [...bound('at least', atLeast), ...bound('at most', atMost)].join(' and ');
-  const requests = isShort ? closestLines(selection, filter) + receivedText(selection) : surplusText(selection);
+  const requests = isShort ? closestLines(journal, filter) + receivedText(journal) : surplusText(selection);
   return unexpected(
     `Expected ${wanted} ${selectionText(filter, atMost ?? atLeast ?? count)}, got ${matching.length}. ${requests}`,
   );
@@ -262,13 +249,12 @@ function bound(words: string, count: number | undefined): readonly string[] {
 }
 
 function checkSentWith(selection: Selection, pattern: RequestFilter): void {
-  const { matching, filter } = selection;
+  const { matching, filter, journal } = selection;
   if (matching.some(createMatcher(pattern))) return;
   refuseForgotten(selection);
-  const closest =
-    matching.length === 0 ? closestLines(selection, filter) : closestLines({ ...selection, all: matching }, pattern);
+  const closest = matching.length === 0 ? closestLines(journal, filter) : closestLines(journal, pattern, matching);
   throw unexpected(
-    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter, matching.length)}. ${closest}${receivedText(selection)}`,
+    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter, matching.length)}. ${closest}${receivedText(journal)}`,
   );
 }
 
@@ -284,9 +270,9 @@ function checkOrder(selection: Selection, patterns: readonly RequestFilter[]): v
       const unused = selection.matching.slice(0, from).filter((entry) => !used.has(entry));
       const early = unused.findLast(createMatcher(pattern));
       const place = early === undefined ? '' : `#${early.number} matches, but came before. `;
-      const closest = closestLines({ ...selection, all: rest }, pattern);
+      const closest = closestLines(selection.journal, pattern, rest);
       throw unexpected(
-        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${closest}${receivedText(selection)}`,
+        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${closest}${receivedText(selection.journal)}`,
       );
     }
     from += rest.indexOf(next) + 1;
@@ -300,14 +286,15 @@ function selectionText(filter: RequestFilter, number?: number): string {
 }
 
 /** Lists the requests of which there are too many: the others are no help. */
-function surplusText(selection: Selection): string {
-  const { matching, all } = selection;
-  return matching.length === all.length ? receivedText(selection) : `Matching requests:\n${formatRequests(matching)}`;
+function surplusText({ matching, journal }: Selection): string {
+  return matching.length === journal.entries.length
+    ? receivedText(journal)
+    : `Matching requests:\n${formatRequests(matching)}`;
 }
 
 /** Lists the requests in the journal, after the expectation. */
-function receivedText({ all }: Pick<Selection, 'all'>): string {
-  return `Received requests:\n${formatRequests(all)}`;
+function receivedText({ entries }: Journal): string {
+  return `Received requests:\n${formatRequests(entries)}`;
 }
 
 function unexpected(message: string): MockServerError {
@@ -315,9 +302,9 @@ function unexpected(message: string): MockServerError {
 }
 
 /** The requests that nearly match, and the fields that differ; empty if none is close. */
-function closestLines({ all, patternOf }: Pick<Selection, 'all' | 'patternOf'>, filter: RequestFilter): string {
-  const pattern = withPatterns(filter, patternOf);
-  const close = nearMisses(all, (entry) => {
+function closestLines(journal: Journal, filter: RequestFilter, among = journal.entries): string {
+  const pattern = withPatterns(filter, journal);
+  const close = nearMisses(among, (entry) => {
     const differences = [...filterDifferences(pattern, entry)];
     // A request that the stub or the fault is for, but that did not receive it, such as a 429.
     return { pattern, differences: differences.length === 0 ? filterDifferences(filter, entry) : differences };
@@ -329,10 +316,10 @@ function closestLines({ all, patternOf }: Pick<Selection, 'all' | 'patternOf'>, 
 }
 
 /** The filter with the patterns of its stub and its fault, so that messages name the field that differs. */
-function withPatterns({ after: _, ...filter }: RequestFilter, patternOf: PatternOf): RequestFilter {
+function withPatterns({ after: _, ...filter }: RequestFilter, journal: Journal): RequestFilter {
   const { stub, fault, ...others } = filter;
-  const ofStub = stub === undefined ? undefined : patternOf('stub', stub);
-  const ofFault = fault === undefined ? undefined : patternOf('fault', fault);
+  const ofStub = stub === undefined ? undefined : journal.patternOfStub(stub);
+  const ofFault = fault === undefined ? undefined : journal.patternOfFault(fault);
   if (ofStub === undefined && ofFault === undefined) return filter;
   const query = { ...ofStub?.query, ...ofFault?.query, ...others.query };
   const headers = { ...ofStub?.headers, ...ofFault?.headers, ...others.headers };

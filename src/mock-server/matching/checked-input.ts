@@ -59,9 +59,11 @@ export const headerRecord = recordOf(
 );
 
 /** Makes all nested fields of a value read-only. */
-export type Immutable<Value> = Value extends object
-  ? { readonly [Name in keyof Value]: Immutable<Value[Name]> }
-  : Value;
+export type Immutable<Value> = Value extends RegExp
+  ? Value
+  : Value extends object
+    ? { readonly [Name in keyof Value]: Immutable<Value[Name]> }
+    : Value;
 
 /** For a nested object: another value is refused with these words, an unknown field by its name. */
 export const AN_OBJECT = {
@@ -153,7 +155,8 @@ function schemaOf(schema: z.ZodType, name: PropertyKey): z.ZodType | undefined {
 }
 
 function unwrapped(schema: z.ZodType): z.ZodType {
-  return schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType) : schema;
+  const isOptional = schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional;
+  return isOptional ? (schema.unwrap() as z.ZodType) : schema;
 }
 
 function fieldIn(outer: string, name: PropertyKey): string {

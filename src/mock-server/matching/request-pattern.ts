@@ -3,52 +3,29 @@ import { operations } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import { type RecordedRequest, recordedHeader, recordedParameter, redactKeys } from '../redact-keys.ts';
-import { expected, recordOf } from './checked-input.ts';
-
-/** Selects requests; by default all. All fields that are set must match. */
-export interface RequestPattern {
-  /** Id of the operation, for example `'latest'`. */
-  readonly operation?: string | undefined;
-  /** Id of the API key, for example `'key_1'`. */
-  readonly keyId?: string | undefined;
-  /**
-   * The complete path without the query. `*` matches any characters. Spaces and characters such as `é` are encoded as in a
-   * URL.
-   * @example '/api/v1/*'
-   */
-  readonly path?: string | undefined;
-  /** The HTTP method, in capitals. */
-  readonly method?: string | undefined;
-  /**
-   * Parameters by name. Other parameters are allowed. A repeated parameter matches if one of its values matches; an array
-   * is compared with all values. A number is compared as JavaScript writes it: 1.10 matches `1.1`.
-   * @example { base: 'EUR', symbols: /USD/, date: { absent: true } }
-   */
-  readonly query?: Readonly<Record<string, ValuePattern | readonly Plain[]>> | undefined;
-  /** Headers by case-insensitive name. Other headers are allowed. API keys are masked, as in the journal. */
-  readonly headers?: Readonly<Record<string, ValuePattern>> | undefined;
-  /** The complete body as text; in filters and expectations its first 16,384 characters, which the journal keeps. */
-  readonly body?: ValuePattern | undefined;
-}
-
-type Plain = string | number | boolean;
-
-/** The expected text, a regular expression, or `{ absent: true }` (`{ absent: false }`: any value that is present). */
-export type ValuePattern =
-  | Plain
-  | RegExp
-  | { readonly matches: string; readonly flags?: string | undefined }
-  | { readonly absent: boolean };
+import { AN_OBJECT, expected, type Immutable, recordOf } from './checked-input.ts';
 
 const plain = z.union([z.string(), z.number(), z.boolean()]);
 
-function compiles({ matches, flags }: { readonly matches: string; readonly flags?: string | undefined }): boolean {
+function compiles({ matches, flags }: RegExpText): boolean {
   try {
     new RegExp(matches, flags);
     return true;
   } catch {
     return false;
   }
+}
+
+/** A regular expression in JSON. */
+export interface RegExpText {
+  readonly matches: string;
+  readonly flags?: string | undefined;
+}
+
+/** A regular expression as JSON has it. Another value is returned unchanged. */
+export function regExpText<Value>(value: Value | RegExp): Value | RegExpText {
+  if (!(value instanceof RegExp)) return value;
+  return { matches: value.source, ...(value.flags === '' ? {} : { flags: value.flags }) };
 }
 
 /** A full key would never match, because keys are masked in recorded requests. */
@@ -73,9 +50,12 @@ function canBeRecorded(values: Readonly<Record<string, unknown>>, recorded: Reco
   );
 }
 
-const regularExpression = z
-  .strictObject({ matches: z.string(), flags: z.string().optional() })
-  .refine(compiles, { error: 'a regular expression that compiles' });
+const regularExpression = z.preprocess(
+  (value: RegExp | RegExpText) => regExpText(value),
+  z
+    .strictObject({ matches: z.string(), flags: z.string().optional() })
+    .refine(compiles, { error: 'a regular expression that compiles' }),
+);
 const absence = z.strictObject({ absent: z.boolean() });
 
 const valuePattern = expected('text, { "matches": a regular expression } or { "absent": true }', (error) =>
@@ -94,35 +74,59 @@ const headerName = z.string().regex(/^[!#$%&'*+.^`|~\w-]+$/);
  */
 const ENCODED_IN_PATHS = /[^\x21-\x7e]+|["<>`{}]/g;
 
-/** The fields of a pattern as JSON has them: see `plainPattern`. Faults, stubs, filters and expectations share them. */
-export const requestPatternShape = {
-  operation: expected(`one of ${Object.keys(operations).join(', ')}`, (error) =>
-    z.string(error).refine((id) => Object.hasOwn(operations, id), error),
-  ).optional(),
-  keyId: expected('the id of a key of this mock, such as key_1', (error) => z.string(error)).optional(),
-  path: expected("a path such as /api/v1/latest or /api/*; a query is matched with query: { base: 'EUR' }", (error) =>
-    z
-      .string(error)
-      .regex(/^[/*][^?#]*$/, error)
-      .overwrite((path) =>
-        plainPath(path.replace(ENCODED_IN_PATHS, (text) => encodeURIComponent(Buffer.from(text).toString()))),
-      ),
-  ).optional(),
-  // ANY is not a method, so it would never match.
-  method: expected('a method in capitals, such as GET', (error) =>
-    z
-      .string(error)
-      .regex(/^[A-Z]+$/, error)
-      .refine((method) => method !== 'ANY', error),
-  ).optional(),
-  query: recordOf('an object of parameters', listPattern)
-    .refine((values) => canBeRecorded(values, recordedParameter), CREDENTIAL)
-    .optional(),
-  headers: recordOf('an object of headers with valid names', valuePattern, headerName)
-    .refine((values) => canBeRecorded(values, (name, value) => recordedHeader(name.toLowerCase(), value)), CREDENTIAL)
-    .optional(),
-  body: valuePattern.optional(),
-};
+/** Faults, stubs, filters and expectations have these fields. */
+export const requestPattern = z.strictObject(
+  {
+    /** Id of the operation, for example `'latest'`. */
+    operation: expected(`one of ${Object.keys(operations).join(', ')}`, (error) =>
+      z.string(error).refine((id) => Object.hasOwn(operations, id), error),
+    ).optional(),
+    /** Id of the API key, for example `'key_1'`. */
+    keyId: expected('the id of a key of this mock, such as key_1', (error) => z.string(error)).optional(),
+    /**
+     * The complete path without the query. `*` matches any characters. Spaces and characters such as `é` are encoded as in a
+     * URL.
+     * @example '/api/v1/*'
+     */
+    path: expected("a path such as /api/v1/latest or /api/*; a query is matched with query: { base: 'EUR' }", (error) =>
+      z
+        .string(error)
+        .regex(/^[/*][^?#]*$/, error)
+        .overwrite((path) =>
+          plainPath(path.replace(ENCODED_IN_PATHS, (text) => encodeURIComponent(Buffer.from(text).toString()))),
+        ),
+    ).optional(),
+    /** The HTTP method, in capitals. */
+    // ANY is not a method, so it would never match.
+    method: expected('a method in capitals, such as GET', (error) =>
+      z
+        .string(error)
+        .regex(/^[A-Z]+$/, error)
+        .refine((method) => method !== 'ANY', error),
+    ).optional(),
+    /**
+     * Parameters by name. Other parameters are allowed. A repeated parameter matches if one of its values matches; an array
+     * is compared with all values. A number is compared as JavaScript writes it: 1.10 matches `1.1`.
+     * @example { base: 'EUR', symbols: /USD/, date: { absent: true } }
+     */
+    query: recordOf('an object of parameters', listPattern)
+      .refine((values) => canBeRecorded(values, recordedParameter), CREDENTIAL)
+      .optional(),
+    /** Headers by case-insensitive name. Other headers are allowed. API keys are masked, as in the journal. */
+    headers: recordOf('an object of headers with valid names', valuePattern, headerName)
+      .refine((values) => canBeRecorded(values, (name, value) => recordedHeader(name.toLowerCase(), value)), CREDENTIAL)
+      .optional(),
+    /** The complete body as text; in filters and expectations its first 16,384 characters, which the journal keeps. */
+    body: valuePattern.optional(),
+  },
+  AN_OBJECT,
+);
+
+/** Selects requests; by default all. All fields that are set must match. */
+export type RequestPattern = Immutable<z.input<typeof requestPattern>>;
+
+/** The expected text, a regular expression, or `{ absent: true }` (`{ absent: false }`: any value that is present). */
+export type ValuePattern = Immutable<z.input<typeof valuePattern>>;
 
 /** Throws `MockServerError` with code `invalid_option` for the id of an unknown key. `place` begins the name of the field. */
 export function checkKeyId(
@@ -131,19 +135,6 @@ export function checkKeyId(
 ): void {
   if (keyId === undefined || knowsKey(keyId)) return;
   throw invalidOption(`${place}keyId`, keyId, 'the id of a key of this mock, such as key_1');
-}
-
-/** The pattern with each RegExp written as JSON has it, `{ matches, flags }`; a copy. */
-export function plainPattern<Value>(value: Value): Value {
-  return plainValue(value) as Value;
-}
-
-function plainValue(value: unknown): unknown {
-  if (value instanceof RegExp) return { matches: value.source, ...(value.flags === '' ? {} : { flags: value.flags }) };
-  if (Array.isArray(value)) return value.map(plainValue);
-  if (typeof value !== 'object' || value === null) return value;
-  const given = Object.entries(value).filter(([, inner]) => inner !== undefined);
-  return Object.fromEntries(given.map(([name, inner]) => [name, plainValue(inner)]));
 }
 
 /** One field in which a request differs from a pattern. */
@@ -156,9 +147,10 @@ export interface Difference {
 }
 
 /** A request as patterns see it. */
-export interface MatchedRequest extends Omit<RecordedRequest, 'hasKeyInUrl'> {
-  readonly operation: string | undefined;
-  readonly keyId: string | undefined;
+export interface MatchedRequest extends Pick<RecordedRequest, 'method' | 'path' | 'query' | 'headers'> {
+  readonly body?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly keyId?: string | undefined;
 }
 
 export function matchesPattern(pattern: RequestPattern, request: MatchedRequest): boolean {
@@ -195,7 +187,7 @@ function ownValue<Value>(values: Readonly<Record<string, Value>>, name: string):
 
 const SAME = ['operation', 'keyId', 'method'] as const;
 
-type AnyPattern = ValuePattern | readonly Plain[];
+type AnyPattern = Immutable<z.input<typeof listPattern>>;
 type Actual = string | readonly string[] | undefined;
 
 function matchesValue(wanted: AnyPattern, actual: Actual): boolean {

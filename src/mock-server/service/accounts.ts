@@ -12,19 +12,21 @@ import {
   type ServiceState,
 } from './service-state.ts';
 
-/** An account of the emulated service. */
-export interface Account {
+export const account = z.object({
   /** Id of the account, for example `account_1`. */
-  readonly id: string;
+  id: z.string(),
   /** E-mail address. */
-  readonly email: string;
+  email: z.string(),
   /** Plan, which determines the limits of all keys of the account. */
-  readonly plan: PlanName;
+  plan: planName,
   /** Whether the e-mail address is confirmed. Only then can keys be created. */
-  readonly confirmed: boolean;
+  confirmed: z.boolean(),
   /** Time of creation, by the mock's clock. */
-  readonly createdAt: Date;
-}
+  createdAt: z.date(),
+});
+
+/** An account of the emulated service. */
+export type Account = Readonly<z.output<typeof account>>;
 
 export const accountOptions = z.strictObject({
   /**
@@ -162,19 +164,21 @@ export function keysAboveCap(account: AccountRecord, behaviour: Switches): reado
   return account.keys.filter((key) => key.revokedAt === undefined).slice(cap);
 }
 
-/** A confirmation e-mail. The mock sends no real e-mail. */
-export interface Mail {
+export const mail = z.object({
   /** Id of the e-mail, for example `mail_1`. */
-  readonly id: string;
+  id: z.string(),
   /** Id of the account whose address `mock.accounts.confirm()` confirms. */
-  readonly accountId: string;
+  accountId: z.string(),
   /** Address of the recipient. */
-  readonly to: string;
+  to: z.string(),
   /** Subject line. */
-  readonly subject: string;
+  subject: z.string(),
   /** Time of sending, by the mock's clock. */
-  readonly sentAt: Date;
-}
+  sentAt: z.date(),
+});
+
+/** A confirmation e-mail. The mock sends no real e-mail. */
+export type Mail = Readonly<z.output<typeof mail>>;
 
 /** The confirmation e-mails of new accounts. */
 export interface Outbox {

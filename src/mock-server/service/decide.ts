@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { chargeQuota, type QuotaUse, quotaUse } from './quota.ts';
 import { limitPerMinute, type RateWindow, rateWindows } from './rate-windows.ts';
@@ -24,15 +25,17 @@ export type Decision<Result> = { readonly rate: RateUse; readonly quota: QuotaUs
   | { readonly kind: 'quota-exhausted' }
 );
 
-/** Usage of a key's per-minute limit at one moment. */
-export interface RateUse {
+export const minuteUsage = z.object({
   /** Requests per minute. */
-  readonly limit: number;
+  limit: z.int(),
   /** Requests counted in the window. */
-  readonly used: number;
+  used: z.int(),
   /** Time at which the full limit is available again, in milliseconds since the Unix epoch. */
-  readonly fullAt: number;
-}
+  fullAt: z.number().describe('Time at which the full limit is available again.'),
+});
+
+/** Usage of a key's per-minute limit at one moment. */
+export type RateUse = Readonly<z.output<typeof minuteUsage>>;
 
 /**
  * Checks both limits and counts the request in one synchronous step. No other request can run in between, so exactly

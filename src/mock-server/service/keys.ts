@@ -1,14 +1,13 @@
 import * as z from 'zod';
 import type { PlanName } from '../../generated/service.ts';
-import type { Switches } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
-import type { BehaviourValues } from '../behaviour/switches.ts';
 import { hashOf } from '../http/parse-request.ts';
 import { checkedInput, wholeFrom } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
 import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
-import { type QuotaUse, quotaUse } from './quota.ts';
-import { limitPerMinute, type RateWindow, rateWindows, WINDOW_MS } from './rate-windows.ts';
+import { minuteUsage } from './decide.ts';
+import { monthUsage, quotaUse } from './quota.ts';
+import { limitPerMinute, type RateWindow, rateWindows } from './rate-windows.ts';
 import {
   type AccountRecord,
   type KeyRecord,
@@ -17,35 +16,47 @@ import {
   type ServiceState,
 } from './service-state.ts';
 
-/** A key that was just created. */
-export interface CreatedKey {
+export const createdKey = z.object({
   /** Id of the key, for example `key_1`. */
-  readonly id: string;
+  id: z.string(),
   /** The full API key. Only this result contains it: the mock stores a SHA-256. */
-  readonly key: string;
+  key: z.string().describe('The full API key. It is returned only here.'),
   /** Id of the account. */
-  readonly accountId: string;
-}
+  accountId: z.string(),
+});
+
+/** A key that was just created. */
+export type CreatedKey = Readonly<z.output<typeof createdKey>>;
+
+const minuteUse = minuteUsage.extend({
+  /** Milliseconds until a request is accepted; 0 if one is accepted now. */
+  waitMs: z.number().describe('Milliseconds until a request is accepted; 0 if one is accepted now.'),
+});
+
+/** The use of the per-minute limit. */
+export type MinuteUse = Readonly<z.output<typeof minuteUse>>;
+
+export const keySummary = z.object({
+  /** Id of the key, for example `key_1`. */
+  id: z.string(),
+  /** Id of the account. */
+  accountId: z.string(),
+  /** Prefix and last four digits of the key: `fx_live_…9c2d`. */
+  masked: z.string().describe('Prefix and last four digits of the key.'),
+  /** Whether the key can be used. A revoked key stays revoked. */
+  state: z.enum(['active', 'revoked']),
+  /** Time of creation, by the mock's clock. */
+  createdAt: z.date(),
+  /** Time of revocation; `undefined` for an active key. */
+  revokedAt: z.date().optional(),
+  /** Usage of the per-minute limit, and the wait until the next request is accepted. */
+  minute: minuteUse.readonly(),
+  /** Usage of the monthly quota. */
+  month: monthUsage.readonly(),
+});
 
 /** A key without its secret, with its current usage. */
-export interface KeySummary {
-  /** Id of the key, for example `key_1`. */
-  readonly id: string;
-  /** Id of the account. */
-  readonly accountId: string;
-  /** Prefix and last four digits of the key: `fx_live_…9c2d`. */
-  readonly masked: string;
-  /** Whether the key can be used. A revoked key stays revoked. */
-  readonly state: 'active' | 'revoked';
-  /** Time of creation, by the mock's clock. */
-  readonly createdAt: Date;
-  /** Time of revocation; `undefined` for an active key. */
-  readonly revokedAt: Date | undefined;
-  /** Usage of the per-minute limit, and the wait until the next request is accepted. */
-  readonly minute: MinuteUse;
-  /** Usage of the monthly quota. */
-  readonly month: QuotaUse;
-}
+export type KeySummary = Readonly<z.output<typeof keySummary>>;
 
 /** Creates, revokes and inspects API keys. */
 export interface Keys {
@@ -224,68 +235,16 @@ function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {
     state: revokedAt === undefined ? 'active' : 'revoked',
     createdAt: new Date(createdAt),
     revokedAt: revokedAt === undefined ? undefined : new Date(revokedAt),
-    minute: minuteUse(key, now(), behaviour),
+    minute: useOfMinute(key, now()),
     month: quotaUse(key, now(), behaviour),
   };
 }
 
-/** The per-minute window of a key, of the kind that the switch `rateWindow` names. Times are milliseconds since the Unix epoch. */
-export interface MinuteUse {
-  /** Kind of the window. */
-  readonly kind: BehaviourValues['rateWindow'];
-  /** Requests per minute. */
-  readonly limit: number;
-  /** Requests counted in the window. */
-  readonly used: number;
-  /** Milliseconds until a request is accepted; 0 if one is accepted now. */
-  readonly waitMs: number;
-  /** Time at which the full limit is available again, if no more requests are sent. */
-  readonly fullAt: number;
-  /** Start of the current window, or of the current minute of `sliding-counter`; `undefined` for other kinds. */
-  readonly startedAt: number | undefined;
-  /** For `sliding-counter`: requests of the previous minute, which count in part. */
-  readonly previous: number | undefined;
-  /** For `sliding-log`: requests in each of the last 60 seconds, oldest first. */
-  readonly perSecond: readonly number[] | undefined;
-}
-
 /** Reads the usage without a request: nothing is charged, and no switch is recorded as used by the current request. */
-function minuteUse({ window, account }: KeyRecord, now: number, behaviour: Switches): MinuteUse {
-  const kind = behaviour.values.rateWindow;
+function useOfMinute({ window, account }: KeyRecord, now: number): MinuteUse {
   const limit = limitPerMinute(account);
-  // Called first, because it removes requests outside the window, which `save()` would include.
   const used = window?.used(limit, now) ?? 0;
   const waitMs = window?.waitMs(limit, now) ?? 0;
   const fullAt = used === 0 ? now : (window?.fullAt(limit, now) ?? now);
-  const saved = window?.save() ?? [];
-  return { kind, limit, used, waitMs, fullAt, ...SHAPES[kind](saved, now) };
-}
-
-type Shape = Pick<MinuteUse, 'startedAt' | 'previous' | 'perSecond'>;
-
-const NO_SHAPE: Shape = { startedAt: undefined, previous: undefined, perSecond: undefined };
-
-/** The fields of each kind of window, from its saved numbers. */
-const SHAPES: Readonly<Record<BehaviourValues['rateWindow'], (saved: readonly number[], now: number) => Shape>> = {
-  'fixed-epoch': (_, now) => ({ ...NO_SHAPE, startedAt: startOfMinute(now) }),
-  'fixed-first-request': ([openedAt = 0], now) => ({
-    ...NO_SHAPE,
-    startedAt: openedAt + WINDOW_MS > now ? openedAt : undefined,
-  }),
-  'sliding-counter': ([, previous = 0], now) => ({ ...NO_SHAPE, startedAt: startOfMinute(now), previous }),
-  'sliding-log': (times, now) => ({ ...NO_SHAPE, perSecond: countPerSecond(times, now) }),
-  'token-bucket': () => NO_SHAPE,
-};
-
-function startOfMinute(now: number): number {
-  return Math.floor(now / WINDOW_MS) * WINDOW_MS;
-}
-
-function countPerSecond(times: readonly number[], now: number): readonly number[] {
-  const counts = Array.from({ length: 60 }, () => 0);
-  for (const at of times) {
-    const second = 59 - Math.floor((now - at) / 1000);
-    counts[second] = (counts[second] ?? 0) + 1;
-  }
-  return counts;
+  return { limit, used, waitMs, fullAt };
 }

@@ -1,19 +1,22 @@
+import * as z from 'zod';
 import { plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { KeyRecord } from './service-state.ts';
 
-/** Usage of a key's monthly quota at one moment. */
-export interface QuotaUse {
+export const monthUsage = z.object({
   /** Requests per quota period; `null` for no limit. */
-  readonly limit: number | null;
+  limit: z.int().nullable(),
   /** Requests counted in the current period. */
-  readonly used: number;
+  used: z.int(),
   /** Start of the current period, in milliseconds since the Unix epoch. */
-  readonly startedAt: number;
+  startedAt: z.number(),
   /** End of the current period, in milliseconds since the Unix epoch. */
-  readonly resetsAt: number;
-}
+  resetsAt: z.number(),
+});
+
+/** Usage of a key's monthly quota at one moment. */
+export type QuotaUse = Readonly<z.output<typeof monthUsage>>;
 
 export function quotaUse(key: KeyRecord, at: number, behaviour: Switches): QuotaUse {
   const { account, usedFrom } = key;

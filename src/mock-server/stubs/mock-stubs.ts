@@ -11,8 +11,6 @@ import {
   type MatchedRequest,
   matchesPattern,
   nearMisses,
-  plainPattern,
-  type RequestPattern,
 } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, unknownId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
@@ -20,6 +18,7 @@ import { JsonText, jsonOf } from './json-parts.ts';
 import { recordedResponseTo } from './replay.ts';
 import {
   type SentResponse,
+  type Stub,
   type StubbedResponse,
   type StubOptions,
   type StubRecord,
@@ -51,24 +50,6 @@ export interface MockStubs {
   remove(id: string): void;
   /** Removes all stubs, including the responses of `mock.latest`. */
   clear(): void;
-}
-
-/** A stub that was added. `add()` accepts it again if it is of kind `responses`. */
-export interface Stub {
-  /** Id of the stub, for example `stub_1`. */
-  readonly id: string;
-  /** Pattern of the requests that receive it. */
-  readonly match: RequestPattern;
-  /** Number of requests that received it so far. */
-  readonly served: number;
-  /** Maximum number of requests that receive it; `undefined` for no maximum. */
-  readonly times: number | undefined;
-  /** Of several stubs that match, the one with the highest number applies. */
-  readonly priority: number;
-  /** Source of the responses: the field `responses`, a recording (`'replay'`), or a function of the test. */
-  readonly kind: 'responses' | 'replay' | 'function';
-  /** The responses of a stub of kind `responses`; empty otherwise. */
-  readonly responses: readonly SentResponse[];
 }
 
 export function createMockStubs(context: ServiceContext): MockStubs {
@@ -116,12 +97,11 @@ function toSentResponse({ code: _, ...sent }: StubbedResponse): SentResponse {
 /** The stub that the options describe. Throws `MockServerError` with code `invalid_option`. */
 function stubFrom(options: StubOptions, nextId: string): StubRecord {
   if (!isJsonObject(options)) throw invalidOption('stub', options, 'an object');
-  const { match, kind, served: _, ...rest } = options as StubOptions & Partial<Stub>; // may be one that was read
+  const { kind, served: _, ...rest } = options as StubOptions & Partial<Stub>; // may be one that was read
   if (kind !== undefined && kind !== 'responses') {
     throw invalidOption('kind', kind, "'responses', because the others are added with mock.latest");
   }
-  const given = definedOf({ ...rest, match: plainPattern(match) });
-  const checked = checkedInput(stubOptions, given, { place: '', what: 'a field of a stub' });
+  const checked = checkedInput(stubOptions, definedOf(rest), { place: '', what: 'a field of a stub' });
   const { id = nextId, responses, times = null, priority = 0, match: pattern = {}, ...single } = checked;
   if (responses !== undefined && Object.keys(single).length > 0) {
     throw invalidOption('responses', responses, `either responses or ${Object.keys(single).join(', ')}, not both`);

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { PlanName } from '../../generated/service.ts';
-import { type Delay, delaySchema } from '../delay.ts';
+import { delaySchema } from '../delay.ts';
 import { ADDED_FIELD, AN_OBJECT, expected, headerRecord, type Immutable, idSchema } from '../matching/checked-input.ts';
-import { type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
+import { requestPattern } from '../matching/request-pattern.ts';
 
 const TEXT = { error: 'text' };
 
@@ -51,7 +51,11 @@ export const stubOptions = z.strictObject({
    * @default 'stub_1', 'stub_2', …
    */
   id: idSchema.optional(),
-  match: z.strictObject(requestPatternShape, AN_OBJECT).optional(),
+  /**
+   * Pattern of the requests that receive it.
+   * @default every GET of the emulated API
+   */
+  match: requestPattern.optional(),
   ...response.shape,
   /**
    * Several responses, one per request; the last one repeats. Cannot be combined with the fields of a single response.
@@ -75,13 +79,7 @@ export const stubOptions = z.strictObject({
 });
 
 /** A stub: a pattern of requests, and the response to them. The requests are still authenticated, limited and counted. */
-export interface StubOptions extends Immutable<Omit<z.input<typeof stubOptions>, 'match'>> {
-  /**
-   * Pattern of the requests that receive it.
-   * @default every GET of the emulated API
-   */
-  readonly match?: RequestPattern | undefined;
-}
+export type StubOptions = Immutable<z.input<typeof stubOptions>>;
 
 /** A stub as JSON has it, new or read. */
 export const stubInput = stubOptions
@@ -102,7 +100,7 @@ export type StubbedResponse = Immutable<z.output<typeof stubbedResponse>>;
 /** A stub of a snapshot, which has no function. */
 export const savedStub = z.strictObject({
   id: z.string(),
-  match: z.strictObject(requestPatternShape),
+  match: requestPattern,
   /** Maximum number of requests; `null` for no maximum. */
   times: z.int().nullable(),
   /** Of several stubs for a request, the one with the highest number applies. */
@@ -153,14 +151,38 @@ export interface InventedData {
   readonly rates: Readonly<Record<string, number>>;
 }
 
-/** A response of a stub, as it is sent. */
-export interface SentResponse {
+const sentResponse = z.object({
   /** HTTP status. */
-  readonly status: number;
+  status: z.int(),
   /** Headers by name in lower case; an array for `set-cookie`. */
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  headers: z
+    .record(z.string(), z.union([z.string(), z.array(z.string())]))
+    .describe('Names in lower case, an array for `set-cookie`.'),
   /** The complete body. */
-  readonly body: string;
+  body: z.string(),
   /** Delay of the response by the mock's clock; `undefined` for none. */
-  readonly delayMs?: Delay | undefined;
-}
+  delayMs: delaySchema.optional(),
+});
+
+/** A response of a stub, as it is sent. */
+export type SentResponse = Immutable<z.output<typeof sentResponse>>;
+
+export const addedStub = z.object({
+  /** Id of the stub, for example `stub_1`. */
+  id: z.string(),
+  /** Pattern of the requests that receive it. */
+  match: requestPattern,
+  /** Number of requests that received it so far. */
+  served: z.int().describe('Number of requests that received it.'),
+  /** Maximum number of requests that receive it; `undefined` for no maximum. */
+  times: z.int().optional().describe('Maximum number of requests that receive it.'),
+  /** Of several stubs that match, the one with the highest number applies. */
+  priority: z.int(),
+  /** Source of the responses: the field `responses`, a recording (`'replay'`), or a function of the test. */
+  kind: z.enum(['responses', 'replay', 'function']),
+  /** The responses of a stub of kind `responses`; empty otherwise. */
+  responses: z.array(sentResponse),
+});
+
+/** A stub that was added. `add()` accepts it again if it is of kind `responses`. */
+export type Stub = Immutable<z.output<typeof addedStub>>;

@@ -252,7 +252,7 @@ test.each([
   expect({ ...mock.snapshot(), now: 0 }).toEqual({ ...before, now: 0 });
 });
 
-const CLAIM = 'filter, count, atLeast, atMost, sentWith, inOrder';
+const CLAIM = 'count, atLeast, atMost, sentWith, inOrder, filter';
 const PATTERN = 'operation, keyId, path, method, query, headers, body';
 test.each([
   ['/keys', { plam: 'free' }, 'plam is not a field of the body; did you mean plan? Valid names: plan.'],

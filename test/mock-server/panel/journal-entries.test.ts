@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
-import { keyText } from '../../../src/mock-server/journal/journal.ts';
+import { keyText } from '../../../src/mock-server/journal/entry-text.ts';
 import { curlCommand, matchingEntries, targetOf } from '../../../src/mock-server/panel/browser/journal-entries.ts';
 import { readQuery, writeQuery } from '../../../src/mock-server/panel/browser/mock-view.ts';
 

@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { accountOptions, newPlan } from '../../service/accounts.ts';
-import { keyFilter, keyUsage, newKey } from '../../service/keys.ts';
+import { account, accountOptions, mail, newPlan } from '../../service/accounts.ts';
+import { createdKey, keyFilter, keySummary, keyUsage, newKey } from '../../service/keys.ts';
 import { method } from '../route.ts';
-import { account, createdKey, keySummary, mail } from '../shapes.ts';
 
 export const accountRoutes = [
   method('GET /accounts', 'accounts.list', {

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { repeat } from '../../clock/event-loop.ts';
-import type { Journal, JournalEntry } from '../../journal/journal.ts';
-import { verifyRequests, waitForRequests, waitOptions } from '../../journal/mock-journal.ts';
+import { type Journal, type JournalEntry, journalEntry } from '../../journal/journal.ts';
+import { audit, claim, verifyRequests, waitForRequests, waitOptions } from '../../journal/mock-journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
 import type { MockCore } from '../../mock-core.ts';
 import { PAGE_HEADERS } from '../own-pages.ts';
 import { Problem } from '../problem.ts';
 import { type AdminCall, method, route } from '../route.ts';
-import { audit, journalEntry, journalFilter } from '../shapes.ts';
+import { journalFilter } from '../shapes.ts';
 
 const tag = 'requests';
 
@@ -34,18 +34,10 @@ const wait = requestFilter.extend({
     .describe('Milliseconds, in real time. HTTP clients give up after some minutes: `fetch` of Node.js after 300,000.'),
 });
 
-const count = z.number().int().min(0).optional();
-const claim = z
-  .strictObject({
-    filter: requestFilter.optional().describe('Requests to check; by default all.'),
-    count: count.describe('Exact number of requests.'),
-    atLeast: count.describe('Minimum number of requests.'),
-    atMost: count.describe('Maximum number of requests.'),
-    sentWith: requestFilter.optional().describe('At least one of the requests also matches this pattern.'),
-    inOrder: z.array(requestFilter).min(1).optional().describe('The patterns match requests in this order.'),
-  })
+const verification = claim
+  .extend({ filter: requestFilter.optional().describe('Requests to check; by default all.') })
   // Without a condition, the verification would always succeed.
-  .refine(({ filter: _, ...conditions }) => Object.values(conditions).some((condition) => condition !== undefined), {
+  .refine(({ filter: _, ...conditions }) => Object.keys(conditions).length > 0, {
     error: 'nothing to verify; set count, atLeast, atMost, sentWith or inOrder',
   });
 
@@ -72,7 +64,7 @@ export const journalRoutes = [
     id: 'verifyRequests',
     tag,
     summary: 'Verify number, content and order of requests; 422 with the closest requests on failure',
-    body: claim,
+    body: verification,
     response: z.object({ count: z.number().int().describe('Number of requests that the filter selects.') }),
     run: ({ core, body: { filter = {}, ...given } }) => ({ count: verifyRequests(core.journal, filter, given) }),
   }),
@@ -131,7 +123,7 @@ function journalsOf({ journal, spaces }: MockCore, includesSpaces: boolean): rea
 }
 
 function matcherFor(journals: readonly Journal[], filter: RequestFilter): (entry: JournalEntry) => boolean {
-  const knowsKey = (id: string) => journals.some((journal) => journal.knowsKey?.(id));
+  const knowsKey = (id: string) => journals.some((journal) => journal.knowsKey(id));
   // Each journal has its own numbers.
   const last = Math.max(...journals.map((journal) => journal.last));
   return createMatcher(checkedFilter(filter, { knowsKey, last }));

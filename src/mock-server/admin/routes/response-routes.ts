@@ -1,34 +1,16 @@
 import * as z from 'zod';
-import { delaySchema } from '../../delay.ts';
 import { faultInput, faultUnion } from '../../faults/fault-kinds.ts';
 import { withDigits } from '../../stubs/json-parts.ts';
 import { latestOptions } from '../../stubs/mock-latest.ts';
-import { type StubOptions, stubInput } from '../../stubs/stub-schemas.ts';
+import { addedStub, type StubOptions, stubInput } from '../../stubs/stub-schemas.ts';
 import { MAX_BODY_BYTES, method } from '../route.ts';
-import { behaviourChanges, latestData, recording, switchDescription, valuesByName } from '../shapes.ts';
+import { behaviourChanges, latestData, recording, switchDescription } from '../shapes.ts';
 
 const fault = faultUnion({
   id: z.string(),
   addedAt: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
   matched: z.number().int().describe('Number of requests that it matched.'),
   struck: z.number().int().describe('Number of requests that it struck.'),
-});
-
-const stub = z.object({
-  id: z.string(),
-  match: z.looseObject({}),
-  served: z.number().int().describe('Number of requests that received it.'),
-  times: z.number().int().optional().describe('Maximum number of requests that receive it.'),
-  priority: z.number().int(),
-  kind: z.enum(['responses', 'replay', 'function']),
-  responses: z.array(
-    z.object({
-      status: z.number().int(),
-      headers: valuesByName.describe('Names in lower case, an array for `set-cookie`.'),
-      body: z.string(),
-      delayMs: delaySchema.optional(),
-    }),
-  ),
 });
 
 /** The mock's own error messages are more precise than those of the schema. */
@@ -42,7 +24,7 @@ const addStub = method('POST /stubs', 'stubs.add', {
   body: stubInput,
   checksBody,
   maxBodyBytes,
-  response: stub,
+  response: addedStub,
 });
 
 /** What the mock responds: switches, faults and stubs. */
@@ -82,7 +64,7 @@ export const responseRoutes = [
   method('GET /stubs', 'stubs.list', {
     tag: 'stubs',
     summary: 'List the active stubs by priority; of those that match a request, the last one applies',
-    response: z.array(stub),
+    response: z.array(addedStub),
   }),
   {
     ...addStub,
@@ -93,7 +75,7 @@ export const responseRoutes = [
     tag: 'stubs',
     summary: 'Read an active stub',
     takes: ['stubId'],
-    response: stub,
+    response: addedStub,
   }),
   method('DELETE /stubs/{stubId}', 'stubs.remove', { tag: 'stubs', summary: 'Remove a stub', takes: ['stubId'] }),
   method('DELETE /stubs', 'stubs.clear', {

@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import { faultInput } from '../../faults/fault-kinds.ts';
 import { resetOptions } from '../../initial-state.ts';
+import { createdKey } from '../../service/keys.ts';
 import { setupKey, setupParts } from '../../setup.ts';
 import { snapshotSchema } from '../../state/snapshot.ts';
 import { stubInput } from '../../stubs/stub-schemas.ts';
 import { type AdminCall, MAX_BODY_BYTES, method, route } from '../route.ts';
-import { clockState, createdKey, latestData, presetOrChanges, recording } from '../shapes.ts';
+import { clockState, latestData, presetOrChanges, recording } from '../shapes.ts';
 
 const tag = 'state';
 /** Each part as the route of its own has it. */

@@ -1,7 +1,5 @@
 import { useState } from 'preact/hooks';
 import { plans } from '../../../generated/service.ts';
-import type { MinuteUse } from '../../service/keys.ts';
-import { WINDOW_MS } from '../../service/rate-windows.ts';
 import { html, Problem, Rows, Section, Select } from './html.ts';
 import { durationText, type MockView, type SectionProps, timeText } from './mock-view.ts';
 import { type BodySchema, SchemaForm } from './schema-form.ts';
@@ -125,17 +123,21 @@ interface GaugesProps extends Pick<SectionProps, 'act'> {
   readonly now: number;
 }
 
-/** Both limits of a key as they are now: the minute drawn as the kind of window it is, and the month. */
+/** Both limits of a key as they are now. */
 function Gauges({ summary: { id, minute, month }, now, act }: GaugesProps) {
   const isFull = minute.waitMs > 0;
   const isUsedUp = month.limit !== null && month.used >= month.limit;
   const set = (usage: object) => act('PUT', `/keys/${id}/usage`, usage);
   return html`<div class="gauges">
-    <${Gauge} name="minute" id=${id} use=${minute} isFull=${isFull} set=${set} drawing=${DRAWINGS[minute.kind](minute, now)}
-      caption=${isFull ? html`<span class="is-bad">429 now; next request accepted in ${durationText(minute.waitMs)}</span>` : captionOf(minute, now)} />
+    <${Gauge} name="minute" id=${id} use=${minute} isFull=${isFull} set=${set}
+      caption=${isFull ? html`<span class="is-bad">429 now; next request accepted in ${durationText(minute.waitMs)}</span>` : minuteCaption(minute, now)} />
     <${Gauge} name="month" id=${id} use=${month} isFull=${isUsedUp} set=${set}
       caption=${html`${isUsedUp && html`<span class="is-bad">used up; </span>`}resets in ${durationText(month.resetsAt - now)}`} />
   </div>`;
+}
+
+function minuteCaption({ used, fullAt }: ShownKey['minute'], now: number): string {
+  return used === 0 ? 'nothing used' : `the full limit is available in ${durationText(fullAt - now)}`;
 }
 
 interface GaugeProps {
@@ -144,12 +146,11 @@ interface GaugeProps {
   readonly use: { readonly used: number; readonly limit: number | null };
   readonly isFull: boolean;
   readonly set: (usage: object) => void;
-  readonly drawing?: unknown;
   readonly caption: unknown;
 }
 
 /** The usage of one limit, and a form to set it. */
-function Gauge({ name, id, use, isFull, set, drawing, caption }: GaugeProps) {
+function Gauge({ name, id, use, isFull, set, caption }: GaugeProps) {
   const { used, limit } = use;
   const [typed, setTyped] = useState<string>();
   const title = `This ${name}`;
@@ -164,7 +165,6 @@ function Gauge({ name, id, use, isFull, set, drawing, caption }: GaugeProps) {
     <div class="meter ${isFull ? 'full' : ''}" role="meter" aria-label="${title} of ${id}" aria-valuemin="0"
       aria-valuemax=${limit ?? Math.max(used, 1)} aria-valuenow=${Math.min(used, limit ?? used)} aria-valuetext=${usedText(use)}>
       <span style=${{ width: `${share * 100}%` }}></span></div>
-    ${drawing}
     <p class="hint">${caption}</p>
     <form class="row usage" onSubmit=${submit}>
       <button type="button" disabled=${limit === null} onClick=${() => set({ [name]: limit })}>Use up the ${name}<span class="hidden"> of ${id}</span></button>
@@ -177,63 +177,4 @@ function Gauge({ name, id, use, isFull, set, drawing, caption }: GaugeProps) {
 
 function usedText({ used, limit }: GaugeProps['use']): string {
   return limit === null ? `${used}, no limit` : `${used} of ${limit}`;
-}
-
-type Drawing = (minute: MinuteUse, now: number) => unknown;
-
-const DRAWINGS: Readonly<Record<MinuteUse['kind'], Drawing>> = {
-  'sliding-log': drawLog,
-  'fixed-epoch': drawFixed,
-  'fixed-first-request': drawFixed,
-  'sliding-counter': drawCounter,
-  'token-bucket': drawBucket,
-};
-
-/** The last 60 seconds, one column for each. Requests that leave on the left no longer count. */
-function drawLog({ perSecond = [] }: MinuteUse) {
-  const most = Math.max(1, ...perSecond);
-  return html`<svg class="window" viewBox="0 0 60 16" preserveAspectRatio="none" aria-hidden="true">
-    ${perSecond.map((count, second) => {
-      const height = count === 0 ? 0 : Math.max(2, (count / most) * 16);
-      return height > 0 && html`<rect x=${second + 0.1} y=${16 - height} width="0.8" height=${height} />`;
-    })}</svg>`;
-}
-
-/** From start to end of the window; the mark is now. */
-function drawFixed({ startedAt }: MinuteUse, now: number) {
-  const passed = startedAt === undefined ? 0 : Math.min(1, (now - startedAt) / WINDOW_MS);
-  return html`<svg class="window" viewBox="0 0 60 16" preserveAspectRatio="none" aria-hidden="true">
-    <rect class="soft-fill" x="0" y="6" width=${passed * 60} height="4" />
-    <rect x=${Math.min(59.4, passed * 60)} y="0" width="0.6" height="16" /></svg>`;
-}
-
-/** The minute before, of which the part right of now still counts, and this one. */
-function drawCounter({ startedAt = 0, previous = 0, used, limit }: MinuteUse, now: number) {
-  const left = 1 - Math.min(1, (now - startedAt) / WINDOW_MS);
-  const counted = Math.min(used, Math.ceil(previous * left));
-  const width = (count: number) => (Math.min(count, limit) / limit) * 60;
-  return html`<svg class="window" viewBox="0 0 60 16" preserveAspectRatio="none" aria-hidden="true">
-    <rect class="soft-fill" x="0" y="2" width=${width(counted)} height="12" />
-    <rect x=${width(counted)} y="2" width=${width(used - counted)} height="12" /></svg>`;
-}
-
-/** A bucket, narrower at its foot, filled with the tokens that are left. */
-function drawBucket({ used, limit }: MinuteUse) {
-  const top = 28 - 26 * (1 - used / limit);
-  const inset = 3 + ((top - 2) * 5) / 26;
-  return html`<svg class="bucket" viewBox="0 0 40 30" aria-hidden="true">
-    <path d="M${inset} ${top} H${40 - inset} L32 28 H8 Z" />
-    <path class="rim" d="M3 2 L8 28 H32 L37 2" /></svg>`;
-}
-
-function captionOf({ kind, startedAt, limit, previous = 0 }: MinuteUse, now: number): string {
-  const end = durationText((startedAt ?? now) + WINDOW_MS - now);
-  return {
-    'sliding-log': 'the last 60 seconds, per second',
-    'fixed-epoch': `fixed window: the next one begins in ${end}`,
-    'fixed-first-request':
-      startedAt === undefined ? 'fixed window: begins with the next request' : `fixed window: ends in ${end}`,
-    'sliding-counter': `${previous} requests of the previous minute count in part, for ${end}`,
-    'token-bucket': `bucket of ${limit} requests; one is added every ${durationText(WINDOW_MS / limit)}`,
-  }[kind];
 }

@@ -1,5 +1,5 @@
-import { isJson, parseJson } from '../../../json.ts';
-import type { Stub } from '../../stubs/mock-stubs.ts';
+import { isJson } from '../../../json.ts';
+import type { Stub } from '../../stubs/stub-schemas.ts';
 
 /** The JSON schema of a field, as far as forms read it. */
 export interface FieldSchema {
@@ -112,21 +112,8 @@ export function stubInput({ id, match, times, priority, responses }: Stub, field
   return data === undefined ? input : { ...input, body: '', data };
 }
 
-function responseSettings(response: ShownResponse): object {
-  const { status, headers, body, delayMs } = response;
-  const error = errorIn(response);
-  const content = error === undefined ? { body } : { error };
-  return { status, headers: Object.keys(headers).length === 0 ? undefined : headers, delayMs, ...content };
-}
-
-type Envelope = { readonly error?: { readonly code?: unknown; readonly message?: unknown } } | null | undefined;
-
-/** The error of an envelope as the mock writes it; `undefined` for any other body. */
-function errorIn({ status, body }: ShownResponse): object | undefined {
-  const parsed = parseJson(body) as Envelope;
-  const { code, message } = parsed?.error ?? {};
-  const isEnvelope = JSON.stringify(parsed) === JSON.stringify({ success: false, error: { code, message, status } });
-  return isEnvelope ? { code, message } : undefined;
+function responseSettings({ headers, ...response }: ShownResponse): object {
+  return { ...response, headers: Object.keys(headers).length === 0 ? undefined : headers };
 }
 
 /** The JSON text in a success envelope as the mock writes it: parsed numbers would lose digits. */

@@ -1,4 +1,5 @@
-import { type JournalEntry, keyText, statusText, valuePairs } from '../../journal/journal.ts';
+import { keyText, statusText, valuePairs } from '../../journal/entry-text.ts';
+import type { JournalEntry } from '../../journal/journal.ts';
 import type { PanelQuery } from './mock-view.ts';
 
 /** Whether the client got a response that is no refusal. A connection that broke off brought none. */

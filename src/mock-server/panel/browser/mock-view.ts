@@ -5,7 +5,7 @@ import type { Fault } from '../../faults/fault-kinds.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import type { Account } from '../../service/accounts.ts';
 import type { KeySummary } from '../../service/keys.ts';
-import type { Stub } from '../../stubs/mock-stubs.ts';
+import type { Stub } from '../../stubs/stub-schemas.ts';
 
 /** Dates as JSON has them. */
 type Json<Value> = {
