@@ -121,7 +121,7 @@ function waitingOptions(): readonly Option[] {
   return inGroup('Waiting', [
     parsedOption(
       '--max-wait <duration>',
-      'longest total wait for limits (default: 60s, env: FXRATES_MAX_WAIT)',
+      'longest total wait for limits (default: 10m, env: FXRATES_MAX_WAIT)',
       parseDuration,
     ),
     new Option('--no-wait', 'fail immediately when rate limited (exit 7)'),

@@ -1,4 +1,4 @@
-import { type FetchLike, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
+import { type Clock, type FetchLike, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { seededRandom } from '../../../test/helpers/limits-random.ts';
 import { type Bound, clairvoyant } from './clairvoyant.ts';
 import { API_KEY, BASE_URL, JobRun, type MakeCall, type Process } from './job-run.ts';
@@ -76,13 +76,17 @@ interface ProcessOptions {
 }
 
 function startProcess(scenario: Scenario, world: World, { store, seed, name, createCall }: ProcessOptions): Process {
-  const clock = Object.assign(new ProcessClock(world.time), { random: seededRandom(seed) });
+  const createClock = () => Object.assign(new ProcessClock(world.time), { random: seededRandom(seed) });
+  const clock = createClock();
   const traffic = new Traffic(name);
   const fetch = createFetch(world, traffic);
   if (createCall !== undefined) return { clock, traffic, call: createCall(fetch, world) };
   const target = { baseUrl: BASE_URL, apiKey: API_KEY, fetch, logger: SILENT };
-  const fx = new FxRates({ ...target, clock, ...clientOptions(scenario, store) });
-  const call: MakeCall = (n, signal) => fx.latest({ n }, signal === undefined ? {} : { signal });
+  const createClient = (own: Clock) => new FxRates({ ...target, clock: own, ...clientOptions(scenario, store) });
+  const fx = createClient(clock);
+  // The state of a key belongs to a clock, so a client with another one is like another process.
+  const clientOfCall = scenario.isShell ? () => createClient(createClock()) : () => fx;
+  const call: MakeCall = (n, signal) => clientOfCall().latest({ n }, signal === undefined ? {} : { signal });
   return { clock, traffic, call };
 }
 

@@ -13,6 +13,8 @@ export interface Scenario {
   readonly job: Job;
   /** Default: 1. */
   readonly processes?: number;
+  /** Whether each call is a command of a shell: a process of its own, which ends with the call. */
+  readonly isShell?: boolean;
   /** The store that the processes share. Default: none. */
   readonly store?: StoreSpec;
   /** Options of each process's client. Default: its defaults. */

@@ -252,6 +252,15 @@ const fleets: readonly Scenario[] = [
     store: near,
     goals: { refusedPer100: 5 },
   },
+  ...[fixed(30), log(30)].map((server) => ({
+    name: `100 commands, 20 at once, file store, ${server.kind}`,
+    server,
+    job: { calls: 100, callers: 20 },
+    isShell: true,
+    store: near,
+    // The first window ends 2 s after it is full, which a token bucket would also ask for.
+    goals: { refusedPer100: 5, ratio: 1.35 },
+  })),
   {
     name: '20 commands in 20 s, no store',
     server: log(60),

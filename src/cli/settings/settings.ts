@@ -67,7 +67,7 @@ export function resolveSettings(sources: Sources) {
     timeoutMs: options.timeout ?? stored('timeout', sources) ?? 30_000,
     retries: options.retries ?? stored('retries', sources) ?? 2,
     /** 0: never wait; Infinity: as long as it takes. */
-    maxWaitMs: options.wait === false ? 0 : (options.maxWait ?? stored('max_wait', sources) ?? 60_000),
+    maxWaitMs: options.wait === false ? 0 : (options.maxWait ?? stored('max_wait', sources) ?? 600_000),
     /** Whether commands that run at the same time share the limit of a key. */
     shareLimit: stored('share_limit', sources) !== 'off',
     /** Whether the command may ask questions on the terminal. */

@@ -6,6 +6,7 @@ import type { Report } from './limit-rules.ts';
 import {
   closedUntil,
   DEFAULT_LIMITER_SETTINGS,
+  isUnknown,
   type LimiterSettings,
   type LimiterState,
   LONG_AGO,
@@ -29,7 +30,7 @@ export interface RateLimiterOptions extends Partial<LimiterSettings> {
   readonly holdsBack?: boolean | undefined;
   /** Called once per wait of the limiter, however many calls wait. */
   readonly onWait?: ((wait: LimiterWait) => void) | undefined;
-  /** Called once, when the last waiting call will be sent in more than a minute. Calls of low priority do not count. */
+  /** Called once, when the last of several waiting calls, except those of low priority, will be sent in more than a minute. */
   readonly onLongWait?: ((wait: LongWait) => void) | undefined;
   /** The store through which processes share the limit, and its name there. Default: this process does not share it. */
   readonly shared?: Sharing | undefined;
@@ -347,7 +348,7 @@ export class RateLimiter {
 
   #reportLongWait(now: number): void {
     const waiting = this.#queue.countAhead('normal');
-    if (this.#hasReportedLongWait || waiting === 0) return;
+    if (this.#hasReportedLongWait || waiting < 2 || isUnknown(this.#limit.state)) return;
     const lastMs = this.#slotAt(now, waiting - 1, expectedSlotAt) - now;
     if (lastMs <= LONG_WAIT_MS) return;
     this.#hasReportedLongWait = true;

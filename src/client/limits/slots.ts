@@ -20,6 +20,8 @@ export interface Grant {
 /** Before the first refusal: so many requests in flight, and one more per eight accepted, because all may be refused. */
 const FIRST_CALLS = 4;
 const FIRST_CALLS_OF_KNOWN = 6;
+/** Of an unknown limit, beyond the number that every plan allows. */
+const FIRST_CALLS_BEYOND = 2;
 const ACCEPTED_PER_CALL = 8;
 /** Every plan allows so many requests per minute. */
 const SMALLEST_LIMIT = 30;
@@ -81,9 +83,11 @@ function rampRoom(state: LimiterState): number {
   // One request shows whether Retry-After is in milliseconds.
   if (unit.evidence === 'on-trial') return 1 - inFlight;
   if (gate.room !== UNBOUNDED || gate.staleBefore !== LONG_AGO) return gate.room - inFlight;
-  const isLimitUnknown = isUnknown(state);
-  const first = (isLimitUnknown ? FIRST_CALLS : FIRST_CALLS_OF_KNOWN) + Math.floor(log.size / ACCEPTED_PER_CALL);
-  return (isLimitUnknown ? Math.min(MANY_CALLS, first) : first) - inFlight;
+  const perAccepted = (requests: number) => Math.floor(Math.max(0, requests) / ACCEPTED_PER_CALL);
+  if (!isUnknown(state)) return FIRST_CALLS_OF_KNOWN + perAccepted(log.size) - inFlight;
+  const beyond = FIRST_CALLS_BEYOND + perAccepted(log.size - SMALLEST_LIMIT);
+  const first = FIRST_CALLS + perAccepted(log.size);
+  return Math.min(MANY_CALLS, first, Math.max(SMALLEST_LIMIT - log.size, beyond)) - inFlight;
 }
 
 /** Whether to send one request although the log is full: never beyond a cap, and only if nothing is in flight. */
@@ -149,5 +153,5 @@ export function isLimitWanted(
   const calls = waiting + state.inFlight;
   const isRefused = state.gate.staleBefore !== LONG_AGO;
   const mayExceed = isRefused || calls + state.log.size > SMALLEST_LIMIT;
-  return waiting > 0 && calls > 1 && mayExceed && !state.isCap && now - state.configuredAt >= LIMIT_IS_OLD_MS;
+  return calls > 1 && mayExceed && !state.isCap && now - state.configuredAt >= LIMIT_IS_OLD_MS;
 }

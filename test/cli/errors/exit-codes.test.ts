@@ -102,10 +102,10 @@ const ROWS: readonly Row[] = [
   },
   {
     name: 'a long Retry-After',
-    options: { replies: rateLimited('95') },
+    options: { replies: rateLimited('905') },
     exitCode: 7,
     code: 'rate_limited',
-    says: 'retry in 1 min 35 s, longer than --max-wait 60s',
+    says: 'retry in 15 min 5 s, longer than --max-wait 10m',
   },
   {
     name: 'an exhausted quota',

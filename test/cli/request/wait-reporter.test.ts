@@ -75,8 +75,8 @@ test.each([
   ['0', 0],
   ['1.5', 0],
   ['59', 0],
-  ['60', 0],
-  ['61', 7],
+  ['600', 0],
+  ['601', 7],
   ['86400', 7],
   ['1e12', 0], // not a number of the documented form, so it counts as absent
   ['-5', 0],

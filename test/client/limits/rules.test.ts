@@ -124,6 +124,15 @@ test('4 ramp: behind a gate one request is sent, then one more per accepted requ
   expect(limit.send(61_020)).toBe(4);
 });
 
+test('4 ramp: before any refusal of an unknown limit, few requests are beyond the smallest plan', () => {
+  const limit = new Probed();
+  limit.use(0, 28);
+
+  expect(limit.send(0)).toBe(2);
+  limit.accept(10, 2);
+  expect(limit.send(10)).toBe(2);
+});
+
 describe('5 window test', () => {
   test('once the log is full, one request tests whether the window of the service has ended', () => {
     const limit = told(3);

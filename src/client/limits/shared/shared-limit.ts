@@ -2,24 +2,20 @@ import { type SteadyTime, steadyTime } from '../../time/clock.ts';
 import { WINDOW_MS } from '../accepted-log.ts';
 import { Limit, startingState } from '../limit.ts';
 import { applyReport, type Report, type RetryAfterReading, stayClosedUntil } from '../limit-rules.ts';
-import { addInFlight, type LimiterSettings, type LimiterState } from '../limit-state.ts';
+import { addInFlight, type LimiterSettings, type LimiterState, UNBOUNDED } from '../limit-state.ts';
 import { advance, freeSlots, type Grant, grant, isLimitWanted } from '../slots.ts';
 import type { LimitStore } from './limit-store.ts';
 import { type Lease, type SharedState, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
 /** Between attempts to reach a store that failed. */
 const TRY_AGAIN_MS = 1_000;
-/**
- * Shortest and longest time between two checks whether other processes have released slots; it grows by a factor while
- * no process writes.
- */
-const LOOK_AGAIN_MS = 30;
-const LOOK_AGAIN_FACTOR = 1.5;
+/** Between two checks whether other processes have released slots: while they have requests in flight, and at most. */
+const LOOK_AGAIN_MS = 50;
 const LOOK_AGAIN_AT_LEAST_MS = 1_000;
 /** A process that has not written for this long is dead; attempts take less time. */
 const LEASE_MS = 30_000;
-/** A process that waited this recently still waits. */
-const WAITS_MS = 2_000;
+/** A process that waits writes this often, and has ended if it has missed two writes. */
+const WAITING_MS = 5_000;
 /** Longest duration of a `quota()` call for the limit, which may have to wait for the next window. */
 const QUOTA_CALL_MS = WINDOW_MS;
 
@@ -56,9 +52,6 @@ export class SharedLimit extends Limit {
   #queued = 0;
   #asksForLimit = false;
   #askAt = Number.NEGATIVE_INFINITY;
-  #lookAgainMs = LOOK_AGAIN_MS;
-  /** The version of the state at the last check. */
-  #seenVersion = '';
   #isExchanging = false;
   #exchanged: Promise<void> = Promise.resolve();
   #hasMore = false;
@@ -101,7 +94,7 @@ export class SharedLimit extends Limit {
     this.#queued = queued;
     const granted = this.#handOut(wanted);
     if (granted) return granted;
-    if (wanted === 0) return NO_GRANT;
+    if (wanted === 0) return this.#endWait();
     if (this.#aloneUntil !== undefined) return this.#grantAlone(now, wanted, this.#aloneUntil);
     if (now >= this.#askAt) this.#exchangeSoon();
     return { count: 0, askAgainAt: this.#hasMore ? undefined : this.#askAt };
@@ -124,6 +117,18 @@ export class SharedLimit extends Limit {
   /** Only the process that the state names calls `quota()`. */
   override isWanted(now: number, waiting: number): boolean {
     return this.#aloneUntil === undefined ? this.#asksForLimit : super.isWanted(now + this.aheadMs, waiting);
+  }
+
+  /** The others need not leave a slot for this process any longer. */
+  #endWait(): Grant {
+    if (this.#isWaiting && this.#aloneUntil === undefined) this.#exchangeSoon();
+    return NO_GRANT;
+  }
+
+  /** Whether this process waits, as far as the store knows. */
+  get #isWaiting(): boolean {
+    const { id, state } = this.#exchange;
+    return (state?.leases[id]?.waiting ?? 0) > 0;
   }
 
   /** Passes the granted slots to the waiting calls, whose number may have decreased. */
@@ -214,12 +219,8 @@ export class SharedLimit extends Limit {
     this.#granted = grant;
     if (isRefused) this.#handOut(0);
     const now = this.#time.now();
-    const { version } = this.#exchange;
-    this.#lookAgainMs = version === this.#seenVersion ? LOOK_AGAIN_FACTOR * this.#lookAgainMs : LOOK_AGAIN_MS;
-    this.#seenVersion = version;
-    const at = grant.askAgainAt === undefined ? now + this.#lookAgainMs : grant.askAgainAt - this.aheadMs;
-    const isWaiting = (state.leases[this.#exchange.id]?.waiting ?? 0) > 0;
-    this.#askAt = isWaiting ? Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS) : now;
+    const at = grant.askAgainAt === undefined ? now + LOOK_AGAIN_MS : grant.askAgainAt - this.aheadMs;
+    this.#askAt = this.#isWaiting ? Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS) : now;
   }
 
   #continueAlone(error: unknown): void {
@@ -266,37 +267,49 @@ interface Proposal {
 
 /** Applies the reports of this process to the shared state, and requests a grant for its calls. */
 function propose(parts: ProposalParts): Proposal {
-  const { settings, id, known, inFlight, reports, wanted } = parts;
-  const { at: since, leases: before } = known ?? { at: Number.NEGATIVE_INFINITY, leases: {} };
-  const now = Math.max(parts.now, since);
-  const leases = new Map(Object.entries(before));
+  const { id, known, inFlight, reports, wanted } = parts;
+  const now = Math.max(parts.now, known?.at ?? 0);
+  const leases = new Map(Object.entries(known?.leases ?? {}));
   const own = leases.get(id) ?? NO_LEASE;
+  leases.set(id, own);
   const dead = reclaimDead(leases, { id, now });
-  // The logs are changed in place, and the known state is needed again if another process writes first.
-  let limit = startingState(settings, known && copyOf(known.limit));
-  // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
-  limit = addInFlight(limit, inFlight + reports.filter(({ kind }) => kind !== 'configured').length - own.inFlight);
-  for (const report of [...reports, ...dead])
-    limit = applyReport(limit, respondedBetween(report, since, now), settings);
-  limit = { ...limit, gate: stayClosedUntil(limit.gate, parts.refusedUntil) };
-  const contenders = contendersOf(leases, id, now);
-  const free = contenders.length === 0 ? wanted : Math.ceil(freeSlots(advance(limit, now)) / (contenders.length + 1));
-  const granted = grant(limit, { now, wanted: Math.min(wanted, Math.max(1, free)) });
+  const limit = withReports(parts, { own, dead, now });
+  const { others, share } = shareFor(id, { leases, now, slots: freeSlots(advance(limit, now)) });
+  const granted = grant(limit, { now, wanted: Math.min(wanted, share) });
   const { count } = granted.grant;
   const waiting = wanted - count;
-  const queued = contenders.reduce((sum, lease) => sum + lease.waiting, parts.queued - count);
+  const queued = others.reduce((sum, lease) => sum + lease.waiting, parts.queued - count);
   // The call that is sent now calls `quota()`: a process without a grant would do so only after its first one.
   const asks = count > 0 && isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, id, now);
+  const isChanged = count > 0 || waiting > 0 !== own.waiting > 0;
+  if (isChanged) leases.delete(id); // it begins to wait, at the end of the order
   leases.set(id, { inFlight: inFlight + count, waiting, seenAt: now, askedAt: asks ? now : own.askedAt });
-  const beginsToWait = waiting > 0 && own.waiting === 0;
+  const isDue = waiting > 0 && now - own.seenAt >= WAITING_MS;
   return {
     state: { at: now, limit: granted.state, leases: Object.fromEntries(leases) },
     // If its share is used, the grant has no time to ask again: the process checks soon whether others used the rest.
     grant: granted.grant,
     reported: reports.length,
     asks,
-    isNews: asks || beginsToWait || reports.length + count + dead.length > 0,
+    isNews: isChanged || isDue || reports.length + dead.length > 0,
   };
+}
+
+/** The shared state after the reports of this process, and of those that died. */
+function withReports(
+  { settings, known, inFlight, reports, refusedUntil }: ProposalParts,
+  { own, dead, now }: { readonly own: Lease; readonly dead: readonly Report[]; readonly now: number },
+): LimiterState {
+  // The logs are changed in place, and the known state is needed again if another process writes first.
+  const before = startingState(settings, known && copyOf(known.limit));
+  // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
+  const missing = inFlight + reports.filter(({ kind }) => kind !== 'configured').length - own.inFlight;
+  const since = known?.at ?? 0;
+  const limit = [...reports, ...dead].reduce(
+    (state, report) => applyReport(state, respondedBetween(report, since, now), settings),
+    addInFlight(before, missing),
+  );
+  return { ...limit, gate: stayClosedUntil(limit.gate, refusedUntil) };
 }
 
 /** The state with which one of several processes continues when the store fails: an equal part of everything. */
@@ -342,10 +355,20 @@ function isAsked(leases: ReadonlyMap<string, Lease>, id: string, now: number): b
   });
 }
 
-/** The other processes that wait. */
-function contendersOf(leases: ReadonlyMap<string, Lease>, id: string, now: number): Lease[] {
-  const others = [...leases].filter(([name]) => name !== id).map(([, lease]) => lease);
-  return others.filter(({ waiting, seenAt }) => waiting > 0 && now - seenAt < WAITS_MS);
+/**
+ * The other processes that wait, and how many of the free slots this process may use: an equal share, but none if
+ * processes that have waited for longer need all of them. `leases` are in the order in which they began to wait.
+ */
+function shareFor(
+  id: string,
+  { leases, now, slots }: { readonly leases: ReadonlyMap<string, Lease>; readonly now: number; readonly slots: number },
+): { readonly others: readonly Lease[]; readonly share: number } {
+  const isWaiting = ({ waiting, seenAt }: Lease) => waiting > 0 && now - seenAt < 3 * WAITING_MS;
+  const waiting = [...leases].filter(([name, lease]) => name === id || isWaiting(lease));
+  const ahead = waiting.findIndex(([name]) => name === id);
+  const others = waiting.filter(([name]) => name !== id).map(([, lease]) => lease);
+  if (others.length === 0) return { others, share: UNBOUNDED };
+  return { others, share: slots > 0 && ahead >= slots ? 0 : Math.max(1, Math.ceil(slots / waiting.length)) };
 }
 
 /** Removes dead processes. The service may have counted their requests in flight. */
