@@ -10,7 +10,6 @@ import { formatDuration } from '../../settings/duration.ts';
 import { grouped, jsonLine } from '../../terminal/text.ts';
 
 const FRAME_MS = 500;
-const SHORTEST_FRAME_MS = 100;
 const LOG_LINE_MS = 10_000;
 const MINUTE_MS = 60_000;
 /** A batch without any response for longer ends, unless --max-wait says otherwise. */
@@ -34,19 +33,18 @@ export class ProgressView {
   readonly #hasBar: boolean;
   readonly #stop = new AbortController();
   readonly #startedAt: number;
-  /** Calls that ended, by second. */
-  readonly #endedBySecond = new Map<number, number>();
   #progress: BatchProgress;
   #etaAt: number | undefined;
   /** End of the last wait that the client has reported. */
   #waitsUntil = 0;
   #refused = 0;
-  #drawnAt = Number.NEGATIVE_INFINITY;
   #isDrawn = false;
 
   /** When a call ended, or its response was printed, for the last time. */
   #movedAt: number;
   #isPrinting = false;
+  /** Failures that were printed to stderr as well as in a line of data. */
+  #named = 0;
   readonly #stall = new AbortController();
 
   constructor(invocation: Invocation, total: number) {
@@ -78,34 +76,31 @@ export class ProgressView {
 
   readonly update = (progress: BatchProgress): void => {
     const now = this.#invocation.io.clock.now();
-    const second = Math.floor(now / 1000);
-    this.#endedBySecond.set(second, (this.#endedBySecond.get(second) ?? 0) + 1);
     this.#progress = progress;
     this.#movedAt = now;
     this.#etaAt = progress.etaMs === undefined ? undefined : now + progress.etaMs;
-    if (this.#hasBar && now - this.#drawnAt >= SHORTEST_FRAME_MS) void this.#draw();
   };
 
-  /** Prints a line of data; on a terminal the bar is erased first. */
-  async print(line: string): Promise<void> {
-    const { screen } = this.#invocation;
+  /** Prints lines of data; on a terminal the bar is erased first. */
+  async print(lines: string): Promise<void> {
+    const { screen, io } = this.#invocation;
     if (screen.out.isTTY) await this.#erase();
     this.#isPrinting = true;
-    await screen.print(screen.out.isTTY ? visible(line) : line);
+    await screen.print(screen.out.isTTY ? visible(lines) : lines);
     this.#isPrinting = false;
-    this.#movedAt = this.#invocation.io.clock.now();
+    this.#movedAt = io.clock.now();
   }
 
   /**
    * Prints the failure of a query to stderr. If it also has a line of data, only the first failures are printed, and only
    * if that line is not on the terminal.
    */
-  async printFailure(text: string, { isPrinted, count }: { isPrinted: boolean; count: number }): Promise<void> {
-    const { screen, io } = this.#invocation;
-    if (isPrinted && (screen.out.isTTY || screen.isJson || count > MOST_NAMED)) return;
+  async printFailure(text: string, { isPrinted }: { readonly isPrinted: boolean }): Promise<void> {
+    const { screen } = this.#invocation;
+    if (isPrinted && (screen.out.isTTY || screen.isJson || this.#named === MOST_NAMED)) return;
+    this.#named += 1;
     await this.#erase();
     await (isPrinted ? screen.info(text) : screen.error(text));
-    this.#movedAt = io.clock.now();
   }
 
   /** Ends the view with a summary. */
@@ -118,13 +113,15 @@ export class ProgressView {
     this.#etaAt = undefined;
     const left = total - done;
     if (screen.isJson) return screen.info(this.#event(left > 0 ? 'stopped' : 'done'));
-    const seconds = Math.round((io.clock.now() - this.#startedAt) / 1000);
-    const after = formatDuration(1000 * seconds);
-    const ofCached = cached > 0 ? [`${grouped(cached)} of them cached`] : [];
-    const outcome = [`${grouped(done - failed)} succeeded`, ...ofCached, `${grouped(failed)} failed`];
-    const end = left > 0 ? 'stopped' : 'done';
-    const counts = [...outcome, ...(left > 0 ? [`${grouped(left)} left`] : []), `${grouped(this.#refused)} refused`];
-    await screen.info(`fxrates: batch ${end} after ${after}: ${counts.join(', ')}\n`);
+    const after = formatDuration(1000 * Math.round((io.clock.now() - this.#startedAt) / 1000));
+    const counts = [
+      `${grouped(done - failed)} succeeded`,
+      ...(cached > 0 ? [`${grouped(cached)} of them cached`] : []),
+      `${grouped(failed)} failed`,
+      ...(left > 0 ? [`${grouped(left)} left`] : []),
+      `${grouped(this.#refused)} refused`,
+    ];
+    await screen.info(`fxrates: batch ${left > 0 ? 'stopped' : 'done'} after ${after}: ${counts.join(', ')}\n`);
   }
 
   /** Redraws the bar, or logs a line, until the end. */
@@ -134,26 +131,25 @@ export class ProgressView {
     for (;;) {
       await io.clock.sleep(this.#hasBar ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
-      const stalledMs = this.#stalledMs();
-      if (stalledMs > this.#longestStallMs())
-        return this.#stall.abort(stalled(stalledMs, this.#refused, this.#invocation));
+      if (this.#isStalled()) return;
       if (this.#hasBar) await this.#draw();
       else await screen.info(this.#logLine());
     }
   }
 
-  /** The time of a slow reader of stdout does not count. */
-  #stalledMs(): number {
-    return this.#isPrinting ? 0 : this.#invocation.io.clock.now() - this.#movedAt;
-  }
-
-  #longestStallMs(): number {
-    const { maxWaitMs } = this.#invocation.settings;
-    return maxWaitMs > LONGEST_RETRY_AFTER_MS ? 2 * maxWaitMs : LONGEST_STALL_MS;
-  }
-
   #logLine(): string {
     return this.#invocation.screen.isJson ? this.#event('progress') : `fxrates: ${this.#parts().join(', ')}\n`;
+  }
+
+  /** Ends the batch if so. The time of a slow reader of stdout does not count. */
+  #isStalled(): boolean {
+    const { io, settings } = this.#invocation;
+    const { maxWaitMs } = settings;
+    const longestMs = maxWaitMs > LONGEST_RETRY_AFTER_MS ? 2 * maxWaitMs : LONGEST_STALL_MS;
+    const stalledMs = this.#isPrinting ? 0 : io.clock.now() - this.#movedAt;
+    if (stalledMs <= longestMs) return false;
+    this.#stall.abort(stalled(stalledMs, this.#refused, this.#invocation));
+    return true;
   }
 
   async #erase(): Promise<void> {
@@ -163,8 +159,7 @@ export class ProgressView {
   }
 
   #draw(): Promise<void> {
-    const { screen, io } = this.#invocation;
-    this.#drawnAt = io.clock.now();
+    const { screen } = this.#invocation;
     this.#isDrawn = true;
     const { done, total = 1 } = this.#progress;
     const { columns, palette } = screen.err;
@@ -196,11 +191,10 @@ export class ProgressView {
     return this.#etaAt === undefined ? undefined : Math.max(0, this.#etaAt - io.clock.now());
   }
 
-  /** Calls that ended in the last minute. */
+  /** Calls that ended, on average. In the first minute, all of them. */
   #perMinute(): number {
-    const since = Math.floor((this.#invocation.io.clock.now() - MINUTE_MS) / 1000);
-    for (const second of this.#endedBySecond.keys()) if (second <= since) this.#endedBySecond.delete(second);
-    return [...this.#endedBySecond.values()].reduce((sum, count) => sum + count, 0);
+    const minutes = (this.#invocation.io.clock.now() - this.#startedAt) / MINUTE_MS;
+    return Math.round(this.#progress.done / Math.max(1, minutes));
   }
 
   #event(event: 'progress' | 'done' | 'stopped'): string {

@@ -14,7 +14,7 @@ import { csvLine } from '../../output/delimited-text.ts';
 import { dataOf, selectedCsv } from '../../output/print-json.ts';
 import { namedQuery, type ParamOptions, parameterOption, parseParameters } from '../../parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
-import { callClient, type OpenClient, openClient, type Query } from '../../request/send-request.ts';
+import { type OpenClient, openClient, type Query } from '../../request/send-request.ts';
 import type { GetPath } from '../../settings/settings.ts';
 import { grouped } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
@@ -145,16 +145,15 @@ class BatchRun {
   readonly #invocation: Invocation<BatchCommandOptions>;
   readonly #operation: Operation;
   readonly #queries: readonly Query[];
-  readonly #format: ResultFormat;
-  readonly #failed = new Set<Query>();
-  /** Queries whose line was written: only these are done. */
-  readonly #printed = new Set<Query>();
-  /** Lines that wait for those of earlier queries, with `--ordered`. */
-  readonly #buffered = new Map<Query, string>();
+  readonly #format: Format;
+  /** Whether each query whose result was printed has succeeded. */
+  readonly #hasSucceeded = new Map<Query, boolean>();
+  /** Results that wait for those of earlier queries, with `--ordered`. */
+  readonly #waiting = new Map<Query, Item>();
+  /** Whether the header was printed, before the first response that has all that is printed of it. */
+  #hasHeader = false;
   /** Cached responses, from --cache. */
   #cached = 0;
-  /** Whether a response had all that is printed of it. */
-  #hasSuccess = false;
   /** Whether `quota()` was called after a 403. */
   #hasCheckedKey = false;
   /** The exit code if a query failed. */
@@ -167,7 +166,7 @@ class BatchRun {
     this.#invocation = invocation;
     this.#operation = operation;
     this.#queries = queries;
-    this.#format = resultFormat(queries, invocation);
+    this.#format = formatOf(queries, invocation);
     this.progress = new ProgressView(invocation, queries.length);
   }
 
@@ -183,39 +182,32 @@ class BatchRun {
     try {
       for await (const item of batch) {
         left.delete(item.query);
-        await this.#add(item.query, await this.#textOf(item, client));
-        this.#cached += Number(item.meta?.source === 'cache');
-        if (!(await this.#failsAll(item, client))) continue;
-        for (const query of left) await this.#add(query, await this.#textOf({ ...item, query }, client));
+        await this.#add(item, client);
+        if (!(await this.#isKeyRefused(item, client))) continue;
+        this.#failureCode = exitCodes.authentication;
+        for (const query of left) await this.#add({ ...item, query }, client);
         break;
       }
     } catch (error) {
       throw client.explained(error);
     } finally {
-      await this.#flush();
+      await this.#flush(client);
     }
   }
 
-  async end(): Promise<void> {
-    const failed = [...this.#failed].filter((query) => this.#printed.has(query)).length;
-    await this.progress.end({ done: this.#printed.size, failed, cached: this.#cached });
+  end(): Promise<void> {
+    const done = [...this.#hasSucceeded.values()];
+    const failed = done.filter((hasSucceeded) => !hasSucceeded).length;
+    return this.progress.end({ done: done.length, failed, cached: this.#cached });
   }
 
   exitCode(): ExitCode {
-    return this.#failed.size === 0 ? exitCodes.ok : this.#failureCode;
+    return this.queriesToSendAgain().length === 0 ? exitCodes.ok : this.#failureCode;
   }
 
   /** The failed queries and, after an early end, those whose result was not printed. */
   queriesToSendAgain(): readonly Query[] {
-    return this.#queries.filter((query) => this.#failed.has(query) || !this.#printed.has(query));
-  }
-
-  /** Sets the exit code. Returns whether the key is refused, so that no later query can succeed. */
-  async #failsAll(item: Item, client: OpenClient): Promise<boolean> {
-    if (item.error?.kind === 'quota_exhausted') this.#failureCode = exitCodes.quota;
-    if (!(await this.#isKeyRefused(item, client))) return false;
-    this.#failureCode = exitCodes.authentication;
-    return true;
+    return this.#queries.filter((query) => !this.#hasSucceeded.get(query));
   }
 
   /**
@@ -228,57 +220,59 @@ class BatchRun {
     if (this.#hasCheckedKey) return false;
     this.#hasCheckedKey = true;
     const { signal } = this.progress.reporter;
-    const failure = await callClient(fx, { operation: operations.quota, query: {} }, { signal, priority: 'high' }).then(
-      () => undefined,
-      (cause: AnyFxRatesError) => cause,
+    return fx.quota({ signal, priority: 'high' }).then(
+      () => false,
+      ({ kind }: AnyFxRatesError) => kind === 'authentication',
     );
-    return failure?.kind === 'authentication';
   }
 
-  /** What is printed for a query. Prints its failure to stderr, too. */
-  async #textOf(item: Item, client: OpenClient): Promise<string> {
-    const { query } = item;
-    try {
-      if (item.error !== undefined) throw client.explained(item.error);
-      const lines = this.#format.success(query, dataOf(item.meta.rawBody));
-      this.#hasSuccess = true;
-      return lines;
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      // A wrong path of --get: further requests would use quota for nothing.
-      if (item.error === undefined && !this.#hasSuccess) throw error;
-      this.#failed.add(query);
-      const line = this.#format.failure(query, error) ?? '';
-      const text = `fxrates: ${queryText(query)}: ${visible(error.message)}\n`;
-      await this.progress.printFailure(text, { isPrinted: line !== '', count: this.#failed.size });
-      return line;
-    }
+  /** Reports a result as it arrives or, with `--ordered`, after those of earlier queries. */
+  async #add(item: Item, client: OpenClient): Promise<void> {
+    if (!this.#invocation.options.ordered) return this.#report(item, client);
+    this.#waiting.set(item.query, item);
+    for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#report(next, client);
   }
 
-  /** Prints a line as it arrives or, with `--ordered`, after those of earlier queries. */
-  async #add(query: Query, line: string): Promise<void> {
-    if (!this.#invocation.options.ordered) return this.#print(query, line);
-    this.#buffered.set(query, line);
-    for (let next = this.#queries[this.#printed.size]; next !== undefined; next = this.#queries[this.#printed.size]) {
-      const ready = this.#buffered.get(next);
-      if (ready === undefined) return;
-      this.#buffered.delete(next);
-      await this.#print(next, ready);
-    }
-  }
-
-  /** After an early end: prints the responses that still wait for their turn, because they have used quota. */
-  async #flush(): Promise<void> {
+  /** After an early end: reports the results that still wait for their turn, because they have used quota. */
+  async #flush(client: OpenClient): Promise<void> {
     for (const query of this.#queries) {
-      const line = this.#buffered.get(query);
-      this.#buffered.delete(query);
-      if (line !== undefined) await this.#print(query, line);
+      const item = this.#waiting.get(query);
+      if (item !== undefined) await this.#report(item, client);
     }
   }
 
-  async #print(query: Query, line: string): Promise<void> {
-    if (line !== '') await this.progress.print(this.#format.takeHeader() + line);
-    this.#printed.add(query);
+  #next(): Item | undefined {
+    const query = this.#queries[this.#hasSucceeded.size];
+    return query && this.#waiting.get(query);
+  }
+
+  /** Prints what a query has returned, or its failure. */
+  async #report(item: Item, client: OpenClient): Promise<void> {
+    const { query } = item;
+    this.#waiting.delete(query);
+    const { lines, failure } = this.#resultOf(item, client);
+    if (failure !== undefined) {
+      const text = `fxrates: ${queryText(query)}: ${visible(failure.message)}\n`;
+      await this.progress.printFailure(text, { isPrinted: lines !== '' });
+    }
+    if (lines !== '') await this.progress.print(lines);
+    if (item.meta?.source === 'cache') this.#cached += 1;
+    this.#hasSucceeded.set(query, failure === undefined);
+  }
+
+  #resultOf({ query, meta, error }: Item, client: OpenClient): { readonly lines: string; readonly failure?: CliError } {
+    try {
+      if (error !== undefined) throw client.explained(error);
+      const { header, lines } = this.#format.success(query, dataOf(meta.rawBody));
+      const isFirst = !this.#hasHeader;
+      this.#hasHeader = true;
+      return { lines: isFirst ? header + lines : lines };
+    } catch (failure) {
+      // A wrong path of --get: further requests would use quota for nothing.
+      if (!(failure instanceof CliError) || (error === undefined && !this.#hasHeader)) throw failure;
+      if (error?.kind === 'quota_exhausted') this.#failureCode = exitCodes.quota;
+      return { lines: this.#format.failure(query, failure), failure };
+    }
   }
 }
 
@@ -309,55 +303,43 @@ function againWith(path: string, { argv, args }: Invocation): string {
 const BATCH_FORMATS: readonly OutputFormat[] = ['auto', 'json', 'compact', 'csv'];
 
 /** How the results of a batch are printed. */
-interface ResultFormat {
+interface Format {
   /** The lines of a success. Its numbers are exactly as received. @throws CliError if a value of `--get` is missing */
-  success(query: Query, json: string): string;
-  /** The line of a failure; `undefined` if the format has none. */
-  failure(query: Query, error: CliError): string | undefined;
-  /** The line above the first success; empty from the second call on. */
-  takeHeader(): string;
+  readonly success: (query: Query, json: string) => { readonly header: string; readonly lines: string };
+  /** The line of a failure; empty if the format has none. */
+  readonly failure: (query: Query, error: CliError) => string;
 }
 
 /** @throws CliError for `--get` without CSV */
-function resultFormat(queries: readonly Query[], { settings }: Invocation): ResultFormat {
-  if (settings.output === 'csv') return new Csv(queries, settings.get);
-  if (settings.get.length === 0) return JSON_LINES;
+function formatOf(queries: readonly Query[], { settings: { output, get } }: Invocation): Format {
+  if (output === 'csv') return csv(queries, get);
+  if (get.length === 0) return JSON_LINES;
   throw usageError('--get selects values of a batch only with -o csv', 'otherwise, each line is a whole response', [
     "One value of each as JSON:  fxrates batch … | jq '.data.rates.EUR'",
   ]);
 }
 
-const JSON_LINES: ResultFormat = {
-  success: (query, json) => `{"query":${JSON.stringify(query)},"data":${compactJson(json)}}\n`,
+const JSON_LINES: Format = {
+  success: (query, json) => ({
+    header: '',
+    lines: `{"query":${JSON.stringify(query)},"data":${compactJson(json)}}\n`,
+  }),
   failure: (query, error) => `{"query":${JSON.stringify(query)},"error":${JSON.stringify(errorFacts(error))}}\n`,
-  takeHeader: () => '',
 };
 
 /** One document for all queries: a column for each of their parameters, then the columns of `fxrates latest -o csv`. */
-class Csv implements ResultFormat {
-  readonly #names: readonly string[];
-  readonly #get: readonly GetPath[];
-  /** `undefined` before the first success; empty after it was taken. */
-  #header: string | undefined;
-
-  constructor(queries: readonly Query[], get: readonly GetPath[]) {
-    this.#names = [...new Set(queries.flatMap((query) => Object.keys(query)))];
-    this.#get = get;
-  }
-
-  success(query: Query, json: string): string {
-    const { header, rows } = selectedCsv(json, this.#get);
-    this.#header ??= `${csvLine([...this.#names, ...header])}\n`;
-    const values = new Map(Object.entries(query)); // a name such as constructor is in every object
-    const asked = this.#names.map((name) => [values.get(name) ?? ''].flat().join(' '));
-    return Array.from(rows, (row) => `${csvLine([...asked, ...row])}\n`).join('');
-  }
-
-  failure(): undefined {}
-
-  takeHeader(): string {
-    const header = this.#header ?? '';
-    this.#header = '';
-    return header;
-  }
+function csv(queries: readonly Query[], get: readonly GetPath[]): Format {
+  const names = [...new Set(queries.flatMap((query) => Object.keys(query)))];
+  return {
+    success: (query, json) => {
+      const { header, rows } = selectedCsv(json, get);
+      const values = new Map(Object.entries(query)); // a name such as constructor is in every object
+      const asked = names.map((name) => [values.get(name) ?? ''].flat().join(' '));
+      return {
+        header: `${csvLine([...names, ...header])}\n`,
+        lines: Array.from(rows, (row) => `${csvLine([...asked, ...row])}\n`).join(''),
+      };
+    },
+    failure: () => '',
+  };
 }
