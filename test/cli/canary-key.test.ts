@@ -63,7 +63,6 @@ const LINES = [
   'cache info',
   'cache clear',
   'completion bash',
-  'help --json',
 ];
 
 function repliesWith(key: string): Reply[] {

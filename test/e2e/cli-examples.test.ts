@@ -2,19 +2,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createProgram } from '../../src/cli/program.ts';
 import { createMockServer, type RunningServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, Running } from '../helpers/cli-bundle.ts';
-import { runCli } from '../helpers/cli-io.ts';
 
-interface HelpNode {
-  readonly command: string;
-  readonly examples: readonly { readonly command: string }[];
-  readonly commands: readonly HelpNode[];
-}
-
-const every = (node: HelpNode): HelpNode[] => [node, ...node.commands.flatMap(every)];
-const program: HelpNode = JSON.parse((await runCli('help --json')).stdout);
-const examples = every(program).flatMap((node) => node.examples.map(({ command }) => command));
+const examples = createProgram()
+  .all()
+  .flatMap((command) => command.examples.map((example) => example.command));
 
 /** Examples with a prompt: run on a terminal, with the text that a user would type. */
 const TYPED: Readonly<Record<string, string>> = {

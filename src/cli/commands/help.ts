@@ -1,11 +1,10 @@
-import { Argument, type Option } from 'commander';
+import { Argument } from 'commander';
 import { nearestName } from '../../nearest-name.ts';
-import { VERSION } from '../../version.ts';
 import { CliCommand } from '../command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { exitCodeMeanings, exitCodes } from '../exit-codes.ts';
 import { type HelpEntry, helpText, optionGroups, paragraphs, twoColumns } from '../help.ts';
-import { helpOption, type SharedOptions, sharedOptions } from '../options.ts';
+import { helpOption, sharedOptions } from '../options.ts';
 import { CONFIG_SETTINGS } from '../settings/settings.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { commandLine, wrap } from '../terminal/text.ts';
@@ -74,28 +73,22 @@ export function helpCommand(commandNames: readonly string[]): CliCommand {
       examples: [
         { command: 'fxrates help latest', comment: '' },
         { command: 'fxrates help exit-codes', comment: '' },
-        { command: 'fxrates help --json', comment: 'every command, option, topic and exit code, for programs' },
       ],
     })
     .takes(new Argument('[topic...]', 'a command or a topic'), [...commandNames, ...Object.keys(topics)])
-    .runs<Pick<SharedOptions, 'json' | 'output'>>(async ({ args, screen, options: { json, output } }) => {
+    .runs(async ({ args, screen }) => {
       const program = command.parent ?? command;
-      // Only the typed option counts: FXRATES_OUTPUT=json is for responses, not for help.
-      const isJson = json === true || output === 'json';
-      const text = isJson ? jsonOf(program, args) : pageOf(program, args, screen.help);
+      const text = pageOf(program, args, screen.help);
       if (text === undefined) throw unknownTopic(args, program);
-      await (isJson ? screen.print(`${text}\n`) : screen.printText(text));
+      await screen.printText(text);
       return exitCodes.ok;
     });
   return command;
 }
 
-function topicOf([name = '', ...rest]: readonly string[]): Topic | undefined {
-  return rest.length === 0 && Object.hasOwn(topics, name) ? topics[name] : undefined;
-}
-
 function pageOf(program: CliCommand, path: readonly string[], style: StreamStyle): string | undefined {
-  const topic = topicOf(path);
+  const [name = '', ...rest] = path;
+  const topic = Object.hasOwn(topics, name) && rest.length === 0 ? topics[name] : undefined;
   if (topic !== undefined) return topicText(topic, style);
   const command = program.find(path);
   return command && helpText(command, style);
@@ -119,41 +112,4 @@ function unknownTopic(path: readonly string[], program: CliCommand): Error {
       ? [`Topics: ${Object.keys(topics).join(', ')}`, 'Commands: fxrates --help']
       : [`Did you mean ${commandLine(['help', ...path.slice(0, -1), nearest])}?`];
   return usageError(`no help about '${path.join(' ')}'`, undefined, hints);
-}
-
-/** Help for programs: all of it, or that of one command or topic; `undefined` if it does not exist. */
-function jsonOf(program: CliCommand, path: readonly string[]): string | undefined {
-  const topic = topicOf(path);
-  if (topic !== undefined) return JSON.stringify({ topic: path[0], ...topic });
-  const command = program.find(path);
-  if (path.length > 0) return command && JSON.stringify(commandJson(command));
-  const ofTopics = Object.entries(topics).map(([name, page]) => ({ topic: name, ...page }));
-  const codes = exitCodeMeanings.map(([code, name, meaning]) => ({ code, name, meaning }));
-  const options = [...program.sharedOptions, ...program.ownOptions].map(optionJson);
-  const whole = { ...commandJson(program), options, global_options: [] };
-  return JSON.stringify({ version: VERSION, ...whole, topics: ofTopics, exit_codes: codes });
-}
-
-/** Shared options are described once, for the program; a command lists the names of those that it has. */
-function commandJson(command: CliCommand): object {
-  const { fullName, syntax, registeredArguments, ownOptions, sharedOptions: shared, examples, notes } = command;
-  const [argument] = registeredArguments;
-  return {
-    command: fullName,
-    summary: command.summary(),
-    description: command.description(),
-    argument: argument && { syntax, description: argument.description, choices: argument.argChoices ?? [] },
-    options: ownOptions.map(optionJson),
-    global_options: shared.map(({ long }) => long),
-    examples,
-    notes,
-    commands: command.commands.map((child) => commandJson(child.ready())),
-  };
-}
-
-function optionJson({ short, long, flags, optional, argChoices = [], description, helpGroupHeading }: Option): object {
-  const names = [short, long].filter((name) => name !== undefined);
-  const value = /[<[](.+)[>\]]/.exec(flags)?.[1] ?? null;
-  const group = helpGroupHeading ?? 'Options';
-  return { names, value, value_optional: optional, choices: argChoices, description, group };
 }

@@ -144,3 +144,27 @@ test.each([
     await expect(stdout).toMatchFileSnapshot(`${name}-${columns}.golden.txt`);
   }
 });
+
+test('FXRATES_OUTPUT=json does not affect help', async () => {
+  expect((await runCli('help', { env: { FXRATES_OUTPUT: 'json' } })).stdout).toContain('Usage:');
+});
+
+test.each([
+  ['help mcok', 'Did you mean fxrates help mock?'],
+  ['help exit-code', 'Did you mean fxrates help exit-codes?'],
+  ['help auth lgoin', 'Did you mean fxrates help auth login?'],
+  ['help nonsense', 'Commands: fxrates --help'],
+  ['help constructor', 'Commands: fxrates --help'],
+  ['help auth nonsense', 'Commands: fxrates --help'],
+])('%s names the next step', async (line, hint) => {
+  const { code, stdout, stderr } = await runCli(line);
+
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(hint);
+});
+
+test('help of mock has every form of --behaviour', async () => {
+  expect((await runCli('mock --help', { columns: 200 })).stdout).toMatch(
+    /--behaviour <\S+> +documented, lenient, hostile, switch=value, or a file/,
+  );
+});

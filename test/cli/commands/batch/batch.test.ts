@@ -75,20 +75,10 @@ test('--cache serves a second batch without requests, and reports that', async (
 });
 
 test.each([
-  ['-o table', "'fxrates batch' has no --output table — valid formats: auto, json, compact, csv"],
-  ['--get rates.EUR', "One value of each as JSON:  fxrates batch … | jq '.data.rates.EUR'"],
-])('rejects %s and names the alternative', async (option, instead) => {
-  const { code, stderr, requests } = await batch(`latest ${option} --each base=USD`);
-
-  expect({ code, requests }).toEqual({ code: 2, requests: [] });
-  expect(stderr).toContain(instead);
-});
-
-test.each([
-  ['FXRATES_OUTPUT', 'table', '{"query":'],
-  ['FXRATES_OUTPUT', 'csv', 'n,name,value\n1,n,1\n'],
-])('with %s=%s prints what a batch can', async (name, value, start) => {
-  const { code, stdout } = await batch('latest --each n=1', { env: { [name]: value } });
+  ['table', '{"query":'],
+  ['csv', 'n,name,value\n1,n,1\n'],
+])('with FXRATES_OUTPUT=%s prints what a batch can', async (value, start) => {
+  const { code, stdout } = await batch('latest --each n=1', { env: { FXRATES_OUTPUT: value } });
 
   expect([code, stdout.slice(0, start.length)]).toEqual([0, start]);
 });
@@ -118,28 +108,29 @@ test.each<readonly [options: string, rows: string]>([
   expect(stderr).toMatch(/2 succeeded, 1 failed, 0 refused\n$/);
 });
 
-test('-o csv has the parameters of -p after those of the query, whose values take precedence', async () => {
-  const line = 'latest -o csv --get rates.EUR -p symbols=EUR,GBP -p base=CHF --each base=USD,EUR --ordered';
+test.each([
+  [
+    'the parameters of -p after those of the query, which take precedence',
+    '--get rates.EUR -p symbols=EUR,GBP -p base=CHF',
+    'base=USD\nbase=EUR\n',
+    'base,symbols,rates.EUR\nUSD,"EUR,GBP",1.10\nEUR,"EUR,GBP",1.10\n',
+  ],
+  [
+    'an empty cell for a parameter that the query does not have, such as constructor',
+    '--get rates.GBP',
+    'constructor=1\nn=2\n',
+    'constructor,n,rates.GBP\n1,,2\n,2,2\n',
+  ],
+  [
+    'a column for each parameter of any query',
+    '--get rates.EUR',
+    'base=USD\n{"symbols":["EUR","GBP"],"note":"a,b"}\n',
+    'base,symbols,note,rates.EUR\nUSD,,,1.10\n,EUR GBP,"a,b",1.10\n',
+  ],
+])('-o csv has %s', async (_, options, stdin, expected) => {
+  const { stdout } = await batch(`latest - -o csv --ordered ${options}`, { stdin, replies: RATES });
 
-  const { stdout } = await batch(line, { replies: RATES });
-
-  expect(stdout).toBe('base,symbols,rates.EUR\nUSD,"EUR,GBP",1.10\nEUR,"EUR,GBP",1.10\n');
-});
-
-test('-o csv has an empty cell for a parameter that the query does not have, such as constructor', async () => {
-  const stdin = 'constructor=1\nn=2\n';
-
-  const { stdout } = await batch('latest - -o csv --get n --ordered', { stdin, replies: success({ n: 3 }) });
-
-  expect(stdout).toBe('constructor,n,n\n1,,3\n,2,3\n');
-});
-
-test('-o csv has a column for each parameter of any query', async () => {
-  const stdin = 'base=USD\n{"symbols":["EUR","GBP"],"note":"a,b"}\n';
-
-  const { stdout } = await batch('latest - -o csv --get rates.EUR', { stdin, replies: RATES });
-
-  expect(stdout).toBe('base,symbols,note,rates.EUR\nUSD,,,1.10\n,EUR GBP,"a,b",1.10\n');
+  expect(stdout).toBe(expected);
 });
 
 test('a path of --get that the first response lacks stops the batch, before it uses more quota', async () => {
@@ -165,21 +156,25 @@ test('a later response without the value of --get is a failure of its query', as
   expect(stderr).toContain("fxrates: n=2: the response has no 'EUR'\n");
 });
 
-test('makes a query for each value of --each, with the parameters of -p', async () => {
-  const { stdout } = await batch('latest --each base=USD,EUR --each n=1,2 -p symbols=GBP');
-
-  expect(parsed(stdout).map(({ query }) => query)).toEqual(
+test.each([
+  [
+    '--each base=USD,EUR --each n=1,2 -p symbols=GBP',
+    '',
     ['USD', 'EUR'].flatMap((base) => ['1', '2'].map((n) => ({ base, n, symbols: 'GBP' }))),
-  );
-});
+  ],
+  [
+    '- -p base=GBP -p symbols=EUR',
+    'base=USD\n{}\n',
+    [
+      { base: 'USD', symbols: 'EUR' },
+      { base: 'GBP', symbols: 'EUR' },
+    ],
+  ],
+  ['-', '{"query":{"base":"USD"},"error":{"code":"server"}}\n', [{ base: 'USD' }]],
+])('the queries of %s and the lines %j', async (line, stdin, queries) => {
+  const { stdout } = await batch(`latest ${line} --ordered`, { stdin });
 
-test('a parameter of a query takes precedence over -p', async () => {
-  const { stdout } = await batch('latest - -p base=GBP -p symbols=EUR', { stdin: 'base=USD\n{}\n' });
-
-  expect(parsed(stdout).map(({ query }) => query)).toEqual([
-    { base: 'USD', symbols: 'EUR' },
-    { base: 'GBP', symbols: 'EUR' },
-  ]);
+  expect(parsed(stdout).map(({ query }) => query)).toEqual(queries);
 });
 
 test('a failed query has an output line, and the exit code is 1', async () => {
@@ -239,12 +234,6 @@ test.each([
   expect(stderr).toContain(`; again:  fxrates batch ${typed(expected)}\n`);
 });
 
-test('accepts lines that a batch printed', async () => {
-  const { stdout } = await batch('latest -', { stdin: '{"query":{"base":"USD"},"error":{"code":"server"}}\n' });
-
-  expect(parsed(stdout)).toEqual([{ query: { base: 'USD' }, data: { base: 'USD' } }]);
-});
-
 test('names every invalid line before the first request, without keys', async () => {
   const stdin = `base=USD\nfoo\n{"a":{}}\n[1]\n{"a":\napi_key=1\nb=${API_KEY}\n{"b":"${API_KEY}"}\n{"a":[null]}`;
 
@@ -269,18 +258,14 @@ test.each([
   expect(stderr).toMatch(new RegExp(`line ${line}: the parameter .* is not valid UTF-8`));
 });
 
-test('lists at most ten invalid lines', async () => {
-  const { stderr } = await batch('latest -', { stdin: 'wrong\n'.repeat(12) });
+test.each([
+  [10, /line 10: [^\n]*\n$/],
+  [12, /line 10: [^\n]*\n {2}and 2 more\n$/],
+])('of %d invalid lines, lists at most ten', async (count, end) => {
+  const { stderr } = await batch('latest -', { stdin: 'wrong\n'.repeat(count) });
 
   expect(stderr.match(/line \d+:/g)).toHaveLength(10);
-  expect(stderr).toContain('\n  and 2 more\n');
-});
-
-test('lists ten invalid lines completely', async () => {
-  const { stderr } = await batch('latest -', { stdin: 'wrong\n'.repeat(10) });
-
-  expect(stderr.match(/line \d+:/g)).toHaveLength(10);
-  expect(stderr).not.toContain('more');
+  expect(stderr).toMatch(end);
 });
 
 test.each([
@@ -292,7 +277,10 @@ test.each([
   ['latest - --key-stdin', /--key-stdin and - cannot be used together/],
   [`latest ${join(folder, 'none.txt')}`, /cannot read the queries in .*none\.txt — the file does not exist/],
   [`latest - --failed-out ${join(folder, 'none', 'x')}`, /cannot write .*none\/x — its folder does not exist/],
-  ['latest - --get rates', /--get selects values of a batch only with -o csv/],
+  ['latest - --get rates.EUR', /only with -o csv.*fxrates batch … \| jq '\.data\.rates\.EUR'/s],
+  ['latest - -o table', /'fxrates batch' has no --output table — valid formats: auto, json, compact, csv/],
+  ['latest --each base=USD,EUR --each base=GBP', /--each sets 'base' twice/],
+  ['latest base=USD,EUR', / {2}Queries without a file: {2}--each base=USD,EUR\n/],
 ])('refuses %s', async (line, message) => {
   const { code, stderr, requests } = await batch(line, { stdin: 'n=1' });
 
@@ -323,13 +311,27 @@ test('a batch without queries succeeds', async () => {
   });
 });
 
-test('with a rejected key, every query fails, without a request for each', async () => {
-  const { code, stdout, requests } = await batch('latest -', { stdin: lines(1000), replies: failure(401) });
+test.each([
+  ['a key that is rejected with 401', failure(401), undefined, 4, 'authentication'],
+  ['a key that is rejected with 403', failure(403), failure(403), 4, 'authentication'],
+  [
+    'a used-up monthly quota',
+    failure(429, { code: 'quota_exceeded' }),
+    success(exhaustedQuota()),
+    8,
+    'quota_exhausted',
+  ],
+] as const)('with %s, every query fails, without a request for each', async (_, replies, quota, expected, kind) => {
+  const { code, stdout, requests } = await batch('latest -', {
+    stdin: lines(1000),
+    replies,
+    ...(quota && { quota }),
+  });
 
-  expect(code).toBe(4);
+  expect(code).toBe(expected);
   const results = parsed(stdout);
   expect(new Set(results.map(({ query }) => query.n)).size).toBe(1000);
-  expect(results.every(({ error }) => error.code === 'authentication')).toBe(true);
+  expect(results.every(({ error }) => error.code === kind)).toBe(true);
   expect(requests.length).toBeLessThan(300);
 });
 
@@ -341,20 +343,6 @@ test('a query that is answered with 403 fails alone', async () => {
   expect(parsed(stdout)).toHaveLength(100);
 });
 
-test('with a key that is rejected with 403, every query fails, without a request for each', async () => {
-  const { code, stdout, requests } = await batch('latest -', {
-    stdin: lines(1000),
-    replies: failure(403),
-    quota: failure(403),
-  });
-
-  expect(code).toBe(4);
-  const results = parsed(stdout);
-  expect(new Set(results.map(({ query }) => query.n)).size).toBe(1000);
-  expect(results.every(({ error }) => error.code === 'authentication')).toBe(true);
-  expect(requests.length).toBeLessThan(300);
-});
-
 test('several queries that are answered with 403 fail alone, and quota is called once for them', async () => {
   const stdin = lines(20).replaceAll(/n=(\d*[05])$/gm, 'fail=403 n=$1');
 
@@ -362,16 +350,6 @@ test('several queries that are answered with 403 fail alone, and quota is called
 
   expect(parsed(stdout).filter(({ error }) => error !== undefined)).toHaveLength(4);
   expect(requests.filter(({ url }) => url.endsWith('/quota')).length).toBeLessThanOrEqual(2); // the client's look-up, and this
-});
-
-test('with a used-up monthly quota, every query fails, without a request for each', async () => {
-  const options = { replies: failure(429, { code: 'quota_exceeded' }), quota: success(exhaustedQuota()) };
-
-  const { code, stdout, requests } = await batch('latest -', { stdin: lines(1000), ...options });
-
-  expect(code).toBe(8);
-  expect(parsed(stdout).map(({ error }) => error.code)).toEqual(Array(1000).fill('quota_exhausted'));
-  expect(requests.length).toBeLessThan(300);
 });
 
 test('waits for the limit longer than the default of --max-wait', async () => {
@@ -409,17 +387,12 @@ test('ends if the service refuses the rest after a response for a quarter of an 
   expect(parsed(stdout).map(({ query }) => query)).toEqual([{ n: '1' }]);
 });
 
-test('with --no-wait, the advice is a batch that waits', async () => {
-  const { stdout } = await batch('latest --each n=1 --no-wait', { replies: rateLimited('20') });
-
-  expect(parsed(stdout)[0].error.hint).toBe('To wait:  fxrates batch latest --each n=1');
-});
-
-test('with --no-wait a query that would have to wait fails', async () => {
+test('with --no-wait a query that would have to wait fails, and the advice is a batch that waits', async () => {
   const { code, stdout } = await batch('latest --each n=1,2 --no-wait', { replies: [rateLimited('20'), echo] });
 
   expect(code).toBe(1);
-  expect(parsed(stdout).map(({ error }) => error?.code)).toContain('rate_limited');
+  const failed = parsed(stdout).find(({ error }) => error?.code === 'rate_limited');
+  expect(failed.error.hint).toBe('To wait:  fxrates batch latest --each n=1,2');
 });
 
 test('if the reader closes the pipe, the batch ends silently and --failed-out has the rest', async () => {
@@ -505,15 +478,9 @@ test('5,000 queries at 300 per minute take 16.7 minutes, plus at most a second p
   expect(parsed(stdout)).toHaveLength(5000);
   expect(minutes).toBeLessThanOrEqual((5000 / 300) * (61 / 60));
   const log = stderr.split('\n').filter((line) => line.endsWith(' waiting'));
-  expect(log.length).toBeGreaterThan(minutes * 5);
-});
-
-test('logs its progress every ten seconds', async () => {
-  const { stderr } = await onMock(700);
-
-  const [first = ''] = stderr.split('\n');
-  expect(first).toMatch(/^fxrates: \d+ of 700, (\d+ min )?\d+ s left, 0 failed, \d+\/min, \d+ refused, \d+ waiting$/);
-  expect(stderr).toMatch(/\nfxrates: batch done after 2 min[^:]*: 700 succeeded, 0 failed, \d+ refused\n$/);
+  expect(log.length).toBeGreaterThan(minutes * 5); // a line every ten seconds
+  expect(log[0]).toMatch(/^fxrates: \d+ of 5,000, (\d+ min )?(\d+ s )?left, 0 failed, \d+\/min, \d+ refused, /);
+  expect(stderr).toMatch(/\nfxrates: batch done after 1\d min[^:]*: 5,000 succeeded, 0 failed, \d+ refused\n$/);
 });
 
 test('eta_seconds is within 15 s of the real time left', async () => {
@@ -532,13 +499,6 @@ test('logs how long the first request waits, before there is an estimate for the
   const { stderr } = await batch('latest -', { stdin: 'n=1\n', replies: [rateLimited('40'), success()] });
 
   expect(stderr).toMatch(/^fxrates: 0 of 1, next request in (29|3\d) s, 0 failed, 0\/min, 1 refused, 1 waiting\n/);
-});
-
-test('for a query in place of the file, the error names --each', async () => {
-  const { code, stderr } = await batch('latest base=USD,EUR');
-
-  expect(code).toBe(2);
-  expect(stderr).toContain('  Queries without a file:  --each base=USD,EUR\n');
 });
 
 test.skipIf(process.platform === 'win32')('Ctrl-C ends the wait for a pipe without a writer', async () => {
@@ -610,13 +570,6 @@ test('-o csv escapes control characters on a terminal', async () => {
   const replies = { body: '{"success":true,"data":{"base":"\\u001b]0;x\\u0007"}}' };
 
   expect((await batch('latest -o csv --each n=1', { replies, tty: ['stdout'] })).stdout).not.toContain('\u001b');
-});
-
-test('--each with the same name twice is refused', async () => {
-  const { code, stderr, requests } = await batch('latest --each base=USD,EUR --each base=GBP');
-
-  expect([code, requests]).toEqual([2, []]);
-  expect(stderr).toContain("--each sets 'base' twice");
 });
 
 test.each(['', 'latest', '-', 'latest -'])('batch %s reads a pipe', async (line) => {
