@@ -67,7 +67,22 @@ function behaviourOption(): Option {
 const PLAN_NAMES = Object.keys(plans);
 
 function runMock(invocation: Invocation<ParsedOptions>): Promise<number> {
-  const { argv, args, options } = invocation;
+  const { argv, io } = invocation;
+  const command = commandOf(invocation);
+  const isAlone = command.length === 0;
+  const { allowRemote = false, port = isAlone ? DEFAULT_PORT : 0, host, ...given } = invocation.options;
+  const mock: MockOptions = {
+    ...given,
+    port,
+    host: allowRemote ? (host ?? '0.0.0.0') : loopbackHost(host ?? '127.0.0.1', argv),
+    allowRemote,
+    adminToken: checkedToken(io.env['FXRATES_MOCK_ADMIN_TOKEN']),
+  };
+  return isAlone ? serveMock(mock, invocation) : runBesideMock(command, mock, invocation);
+}
+
+/** The words after `--`. @throws CliError for words before it */
+function commandOf({ argv, args }: Invocation): readonly string[] {
   const separatorAt = argv.indexOf('--');
   const command = separatorAt === -1 ? [] : argv.slice(separatorAt + 1);
   const [word] = args.slice(0, args.length - command.length);
@@ -84,16 +99,10 @@ function runMock(invocation: Invocation<ParsedOptions>): Promise<number> {
       'fxrates mock -- npm test',
     ]);
   }
-  const { host, allowRemote = false, ...given } = options;
-  const adminToken = invocation.io.env['FXRATES_MOCK_ADMIN_TOKEN'];
-  const mock: MockOptions = {
-    ...given,
-    host: allowRemote ? (host ?? '0.0.0.0') : loopbackHost(host ?? '127.0.0.1', argv),
-    allowRemote,
-    adminToken: checkedToken(adminToken),
-  };
-  return command.length > 0 ? runBesideMock(command, mock, invocation) : serveMock(mock, invocation);
+  return command;
 }
+
+const DEFAULT_PORT = 4010;
 
 function parsePort(text: string): number {
   const port = Number(text);
@@ -101,7 +110,8 @@ function parsePort(text: string): number {
   throw usageError(`--port expects a number from 0 to 65535, got '${text}'`);
 }
 
-type ParsedOptions = Omit<MockOptions, 'host' | 'allowRemote'> & Partial<Pick<MockOptions, 'host' | 'allowRemote'>>;
+type ParsedOptions = Omit<MockOptions, 'port' | 'host' | 'allowRemote'> &
+  Partial<Pick<MockOptions, 'port' | 'host' | 'allowRemote'>>;
 
 function loopbackHost(host: string, argv: readonly string[]): string {
   if (LOOPBACK_ADDRESS.test(host)) return host;
@@ -121,12 +131,10 @@ function parseTime(text: string): string {
   throw usageError(`--now expects a time with its zone, got '${text}'`, 'e.g. 2026-01-31T23:59:00Z');
 }
 
-const DEFAULT_PORT = 4010;
-
 /** Serves until Ctrl-C or SIGTERM. When ready, it prints one line to stdout, for a program; the rest is on stderr. */
 async function serveMock(options: MockOptions, invocation: Invocation): Promise<number> {
   const { io, screen, settings } = invocation;
-  const mock = await startMock(options, { port: options.port ?? DEFAULT_PORT, screen, argv: invocation.argv });
+  const mock = await startMock(options, invocation);
   try {
     await printUsage(mock, invocation);
     const { url, key, plan, adminUrl, keys } = mock;
@@ -205,7 +213,7 @@ async function runBesideMock(
   invocation: Invocation,
 ): Promise<number> {
   const { io, screen } = invocation;
-  const mock = await startMock(options, { port: options.port ?? 0, screen, argv: invocation.argv });
+  const mock = await startMock(options, invocation);
   try {
     const { url, plan, adminUrl } = mock;
     // The token in the address is that of the control panel; the child has it, too.

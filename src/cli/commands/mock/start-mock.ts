@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import type { PlanName } from '../../../generated/service.ts';
 import { isJsonObject, jsonDocuments } from '../../../json.ts';
@@ -12,17 +13,17 @@ import type {
   Snapshot,
   TlsOptions,
 } from '../../../mock-server/index.ts';
+import { maskKey } from '../../../text.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { readLimited } from '../../io.ts';
 import { MOST_FIXTURE_BYTES } from '../../storage/fixture-file.ts';
 import { parseJsonFile } from '../../storage/json-file.ts';
-import type { Screen } from '../../terminal/screen.ts';
 
 /** Options of `fxrates mock`, as parsed. */
 export interface MockOptions {
-  readonly port?: number;
+  readonly port: number;
   readonly host: string;
   readonly allowRemote: boolean;
   /** Token of the admin API. Default: a random one. */
@@ -63,49 +64,48 @@ interface PrintedKey {
   readonly state: 'active' | 'revoked';
 }
 
-interface StartOptions extends Pick<Invocation, 'argv'> {
-  readonly port: number;
-  readonly screen: Pick<Screen, 'warn'>;
-}
-
 /** Starts a mock server, which no other command loads. Warns of options that the state file overrides. */
-export async function startMock(
-  { host, allowRemote, adminToken, plan, seed, now, frozen, journalSize, state, setup, ...paths }: MockOptions,
-  { port, screen, argv }: StartOptions,
-): Promise<RunningMock> {
+export async function startMock(options: MockOptions, { argv, screen }: Invocation): Promise<RunningMock> {
+  const { port, host, allowRemote, adminToken, plan, seed, now, frozen, journalSize, state, setup } = options;
   const [tls, behaviour, replay, setupText] = await Promise.all([
-    readTls(paths),
-    readBehaviour(paths.behaviour),
-    paths.replay && readRecorded(paths.replay),
+    readTls(options),
+    readBehaviour(options.behaviour),
+    options.replay && readRecorded(options.replay),
     setup && readJson(setup, 'a file with keys, behaviour, latest, replay, stubs or faults'),
   ]);
   const clock = { mode: 'real', now, frozen } as const;
   const mock = await createMock({ seed, clock, behaviour, replay, journalSize, setup: setupText }, setup);
-  if (setup !== undefined) refuseIgnored(mock, setup, { plan, replay: paths.replay });
-  const created = mock.setupKeys.map((key) => printedKey(key, mock));
-  if (created.length === 0) created.push(printedKey(mock.createKey({ plan }), mock));
+  if (setup !== undefined) refuseIgnored(mock, setup, options);
+  const [first = mock.createKey({ plan }), ...rest] = mock.setupKeys;
+  const wanted = printedKey(first, mock);
   const isResumed = state !== undefined && existsSync(state);
   const listening = await mock.serve({ port, host, allowRemote, tls, adminToken, state }).catch((cause: unknown) => {
-    throw (
-      cannotUse(cause, state, exitCodes.usage) ??
-      cannotUseTls(cause, paths) ??
-      cannotListen(cause, { host, port, argv })
-    );
+    throw serveError(cause, options, argv);
   });
   // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
-  const snapshot = mock.snapshot();
-  const [main, ...others] = await keysInUse(created, mock, snapshot);
-  const warnings = isResumed
-    ? overriddenByStateFile(state, snapshot, { now, frozen, seed, setup, replay: paths.replay })
-    : [];
+  // The state of another seed or setup has other keys.
+  const isUsable = hasKey(first, mock) && isDeepStrictEqual(printedKey(first, mock), wanted);
+  const main = isUsable ? wanted : printedKey(mock.createKey({ plan: wanted.plan }), mock);
+  const others = rest.filter((key) => hasKey(key, mock)).map((key) => printedKey(key, mock));
+  const warnings = isResumed ? overriddenByStateFile(state, mock.snapshot(), options) : [];
   for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) await screen.warn(warning);
-  const certificate = paths.tlsCert && resolve(paths.tlsCert);
+  const certificate = options.tlsCert && resolve(options.tlsCert);
   const close = () =>
     listening.close().catch((cause: unknown) => {
-      throw cannotUse(cause, state, exitCodes.failure) ?? cause;
+      throw stateError(cause, exitCodes.failure) ?? cause;
     });
   return { ...listening, close, server: mock, key: main.key, plan: main.plan, keys: [main, ...others], certificate };
+}
+
+function printedKey({ id, key }: CreatedKey, { accounts, keys }: MockServer): PrintedKey {
+  const { accountId, state } = keys.get(id);
+  return { id, key, plan: accounts.get(accountId).plan, state };
+}
+
+/** By its id and its last digits: the mock does not store the key itself. */
+function hasKey({ id, key }: CreatedKey, { keys }: MockServer): boolean {
+  return keys.list().some((known) => known.id === id && known.masked === maskKey(key));
 }
 
 /** The printed URL has a loopback address, also if other machines can connect. */
@@ -116,28 +116,19 @@ function remoteWarning(host: string, port: number): readonly string[] {
 }
 
 /** Throws for options that the setup file at `path` makes useless. */
-function refuseIgnored(
-  { setupKeys, stubs }: MockServer,
-  path: string,
-  { plan, replay }: { readonly [Name in 'plan' | 'replay']: MockOptions[Name] | undefined },
-): void {
+function refuseIgnored({ setupKeys, stubs }: MockServer, path: string, { plan, replay }: MockOptions): void {
   if (setupKeys.length > 0 && plan !== undefined)
     throw usageError('--plan has no effect', `${path} has keys with plans`);
   const hasLatest = stubs.list().some(({ id }) => id === 'latest');
   if (hasLatest && replay !== undefined) throw usageError('--replay has no effect', `${path} sets latest`);
 }
 
-function printedKey({ id, key, accountId }: CreatedKey, { accounts, keys }: MockServer): PrintedKey {
-  return { id, key, plan: accounts.get(accountId).plan, state: keys.get(id).state };
-}
-
 /** The options that the state file overrides: a resumed mock continues with its own time and seed. */
 function overriddenByStateFile(
   path: string,
   snapshot: Snapshot,
-  given: { readonly [Name in 'now' | 'frozen' | 'seed' | 'setup' | 'replay']: MockOptions[Name] | undefined },
+  { now, frozen = false, seed, setup, replay }: MockOptions,
 ): readonly string[] {
-  const { now, frozen = false, seed, setup, replay } = given;
   const hasLatest = snapshot.stubs?.some(({ id }) => id === 'latest') ?? false;
   const ignored = [
     ...(now === undefined ? [] : [`--now ${now} (it continues at ${new Date(snapshot.now).toISOString()})`]),
@@ -162,55 +153,24 @@ async function createMock(options: MockServerOptions, path = ''): Promise<MockSe
   }
 }
 
-/** The created keys that the state has. The first one is replaced by a new key of its plan if the state does not have it. */
-async function keysInUse(
-  [first, ...others]: readonly PrintedKey[],
-  mock: MockServer,
-  snapshot: Snapshot,
-): Promise<readonly [PrintedKey, ...PrintedKey[]]> {
-  const isFirstKnown = first !== undefined && (await isKnown(first, snapshot));
-  const main = isFirstKnown ? first : printedKey(mock.createKey({ plan: first?.plan }), mock);
-  const known = await Promise.all(others.map((other) => isKnown(other, snapshot)));
-  return [main, ...others.filter((_, index) => known[index])];
-}
-
-/** Whether the state has this key: a state file of an earlier run with the same seed and setup does. */
-async function isKnown({ id, key, plan, state }: PrintedKey, { accounts, keys }: Snapshot): Promise<boolean> {
-  const { createHash } = await import('node:crypto'); // only here, because it takes a tenth of the time of `--help`
-  const hash = createHash('sha256').update(key).digest('hex');
-  const known = keys.find((record) => record.id === id && record.hash === hash);
-  if (known === undefined || (known.revokedAt === null) !== (state === 'active')) return false;
-  return accounts.some((account) => account.id === known.accountId && account.plan === plan);
-}
-
-function cannotUse(error: unknown, state: string | undefined, exitCode: ExitCode): CliError | undefined {
-  const isOfState = error instanceof Error && 'code' in error && /^state_(?:unusable|in_use)$/.test(String(error.code));
-  if (state === undefined || !isOfState) return undefined;
-  return new CliError(error.message.replace(/\.$/, ''), { code: 'file', exitCode, cause: error });
-}
-
-/** The error for the certificate or key file that the mock has rejected; `undefined` for another error. */
-function cannotUseTls(error: unknown, { tlsCert = '', tlsKey = '' }: TlsPaths): CliError | undefined {
-  const [, field, what = ''] = /^tls\.(cert|key) .*?; (.*)\.$/.exec(error instanceof Error ? error.message : '') ?? [];
-  return field === undefined ? undefined : unusable(field === 'cert' ? tlsCert : tlsKey, what, error);
-}
-
-interface ListenAttempt extends Pick<StartOptions, 'port' | 'argv'> {
-  readonly host: string;
-}
-
-function cannotListen(cause: unknown, { host, port, argv }: ListenAttempt): unknown {
+/** The error of `serve()` in the words of the command line. */
+function serveError(cause: unknown, options: MockOptions, argv: readonly string[]): unknown {
+  const { host, port, tlsCert = '', tlsKey = '' } = options;
+  const message = cause instanceof Error ? cause.message : '';
+  const [, field, what = ''] = /^tls\.(cert|key) .*?; (.*)\.$/.exec(message) ?? [];
+  if (field !== undefined) return unusable(field === 'cert' ? tlsCert : tlsKey, what, cause);
   const freePort = `Use a free port:  ${changedCommand(argv, { without: ['--port='], add: ['--port', '0'] })}`;
-  const reasons: Readonly<Record<string, readonly [string, string]>> = {
+  const notHere = [`${host} is not an address of this machine`, 'The default is --host 127.0.0.1'] as const;
+  const reasons: Readonly<Record<string, readonly [what: string, hint: string]>> = {
     EADDRINUSE: [`port ${port} is in use`, freePort],
     EACCES: [`port ${port} is not allowed`, freePort],
-    EADDRNOTAVAIL: [`${host} is not an address of this machine`, 'The default is --host 127.0.0.1'],
-    ENOTFOUND: [`${host} is not an address of this machine`, 'The default is --host 127.0.0.1'],
+    EADDRNOTAVAIL: notHere,
+    ENOTFOUND: notHere,
   };
   const reason = reasons[systemCode(cause) ?? ''];
-  if (reason === undefined) return cause;
-  const [what, hint] = reason;
-  return new CliError(what, { code: 'cannot_listen', exitCode: exitCodes.failure, hints: [hint], cause });
+  if (reason === undefined) return stateError(cause, exitCodes.usage) ?? cause;
+  const [reported, hint] = reason;
+  return new CliError(reported, { code: 'cannot_listen', exitCode: exitCodes.failure, hints: [hint], cause });
 }
 
 function systemCode(error: unknown): string | undefined {
@@ -218,6 +178,13 @@ function systemCode(error: unknown): string | undefined {
     if ('syscall' in current && 'code' in current) return String(current.code);
   }
   return undefined;
+}
+
+function stateError(error: unknown, exitCode: ExitCode): CliError | undefined {
+  const isOfState = error instanceof Error && 'code' in error && /^state_(?:unusable|in_use)$/.test(String(error.code));
+  return isOfState
+    ? new CliError(error.message.replace(/\.$/, ''), { code: 'file', exitCode, cause: error })
+    : undefined;
 }
 
 /** The presets of switches. */
@@ -249,9 +216,7 @@ function switchValue(text: string): unknown {
   return /^(-?\d+|true|false|null)$/.test(text) ? JSON.parse(text) : text;
 }
 
-type TlsPaths = Pick<MockOptions, 'tlsCert' | 'tlsKey'>;
-
-async function readTls({ tlsCert, tlsKey }: TlsPaths): Promise<TlsOptions | undefined> {
+async function readTls({ tlsCert, tlsKey }: MockOptions): Promise<TlsOptions | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined) throw usageError('--tls-key needs --tls-cert', 'the certificate of the key');
   if (tlsKey === undefined) throw usageError('--tls-cert needs --tls-key', 'the private key of the certificate');
