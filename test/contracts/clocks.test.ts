@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { type Clock, realClock } from '../../src/client/time/clock.ts';
+import { createMockServer } from '../../src/mock-server/index.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 
 /** Creates a clock, and a function that waits for a short time on it. */
@@ -10,6 +11,14 @@ const clocks: [string, () => { readonly clock: Clock; readonly pass: () => Promi
     'the fake clock',
     () => {
       const clock = new FakeClock();
+      return { clock, pass: () => clock.advance(1) };
+    },
+  ],
+  ['the real clock of a mock', () => ({ clock: createMockServer().clock, pass: quiet })],
+  [
+    'the virtual clock of a mock',
+    () => {
+      const { clock } = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
       return { clock, pass: () => clock.advance(1) };
     },
   ],

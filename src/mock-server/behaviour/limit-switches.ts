@@ -1,4 +1,4 @@
-import { enumSwitch, NOT_REACHED, numberSwitch, textSwitch } from './switch.ts';
+import { enumSwitch, numberSwitch, textSwitch } from './switch.ts';
 
 const NEEDS_LIMIT = 'no request exceeded the per-minute limit';
 
@@ -34,7 +34,6 @@ export const rateSwitches = {
     lenient: 'x-ratelimit',
     hostile: 'none',
     notShown: 'rate-headers',
-    notObserved: NOT_REACHED,
     why: 'Retry-After is the only documented header about limits.',
   }),
   /** Unit of Retry-After. Default: 'seconds'. */
@@ -94,7 +93,6 @@ export const quotaSwitches = {
     lenient: 'success',
     hostile: 'accepted',
     notShown: 'quota-charge',
-    notObserved: NOT_REACHED,
     why: '429 rate_limited is the only response documented as free.',
   }),
   /** When the monthly quota resets. Default: 'calendar-month-utc'. */
@@ -102,7 +100,6 @@ export const quotaSwitches = {
     lenient: 'calendar-month-utc',
     hostile: 'rolling-30d',
     notShown: 'quota-period',
-    notObserved: NOT_REACHED,
     why: 'resets_at is in UTC, and most monthly quotas follow the calendar month.',
   }),
   /** Status and error code if the monthly quota is used up. Default: '429 quota_exceeded'. */
@@ -136,7 +133,6 @@ export const quotaSwitches = {
     lenient: 'unlimited',
     hostile: 'omitted',
     notShown: 'unlimited-monthly-limit',
-    notObserved: NOT_REACHED,
     why: 'null is the usual JSON value for "no limit".',
   }),
   /** Value of `snapshot_granularity`, and the interval at which invented rates change. Default: '5min'. */
@@ -145,7 +141,6 @@ export const quotaSwitches = {
     lenient: '1min',
     hostile: '60min',
     notShown: 'snapshot-granularity-values',
-    notObserved: NOT_REACHED,
     why: '5min is the only documented value.',
   }),
 } as const;

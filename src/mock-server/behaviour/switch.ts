@@ -39,10 +39,10 @@ export type SwitchDomain =
   | { readonly kind: 'number'; readonly min: number; readonly isNullable: boolean }
   | { readonly kind: 'text'; readonly pattern: RegExp };
 
-export const NOT_REACHED = 'the budget was used up before this step';
-
-type SwitchTexts<Value> = Pick<Switch<Value>, 'why' | 'lenient' | 'hostile' | 'notObserved'> & {
+type SwitchTexts<Value> = Pick<Switch<Value>, 'why' | 'lenient' | 'hostile'> & {
   readonly notShown: NotShown;
+  /** Default: the budget of the probe was used up. */
+  readonly notObserved?: string;
 };
 
 /** A switch with a fixed list of values; the first is the default. */
@@ -71,11 +71,20 @@ export function textSwitch(
 
 function assumed<Value>(
   [first, ...alternatives]: readonly [Value, ...Value[]],
-  about: SwitchTexts<Value>,
+  { notObserved = 'the budget was used up before this step', ...about }: SwitchTexts<Value>,
   domain: SwitchDomain,
 ): Switch<Value> {
   const accepts = (value: unknown): value is Value => isIn(domain, value);
-  return { ...about, default: first, alternatives, provenance: 'assumed', expected: inWords(domain), accepts, domain };
+  return {
+    ...about,
+    notObserved,
+    default: first,
+    alternatives,
+    provenance: 'assumed',
+    expected: inWords(domain),
+    accepts,
+    domain,
+  };
 }
 
 function isIn(domain: SwitchDomain, value: unknown): boolean {

@@ -1,5 +1,5 @@
 import { quotaSwitches, rateSwitches } from './limit-switches.ts';
-import { documented, enumSwitch, NOT_REACHED, numberSwitch, textSwitch } from './switch.ts';
+import { documented, enumSwitch, numberSwitch, textSwitch } from './switch.ts';
 
 const OF_DASHBOARD = 'it is visible only in the dashboard';
 
@@ -12,7 +12,6 @@ const authenticationSwitches = {
     lenient: '401 missing_api_key',
     hostile: '403 forbidden',
     notShown: 'authentication-failure',
-    notObserved: NOT_REACHED,
     why: 'RFC 9110 §15.5.2 defines 401 for missing credentials.',
   }),
   /** Status and error code for a credential that does not look like an API key. Default: '401 unauthorized'. */
@@ -20,7 +19,6 @@ const authenticationSwitches = {
     lenient: '401 invalid_api_key',
     hostile: '403 forbidden',
     notShown: 'authentication-failure',
-    notObserved: NOT_REACHED,
     why: 'RFC 9110 §15.5.2 defines 401 for invalid credentials.',
   }),
   /** Status and error code for a key that was never created. Default: '401 unauthorized'. */
@@ -28,7 +26,6 @@ const authenticationSwitches = {
     lenient: '401 invalid_api_key',
     hostile: '403 forbidden',
     notShown: 'authentication-failure',
-    notObserved: NOT_REACHED,
     why: 'RFC 9110 §15.5.2 defines 401 for invalid credentials; the response does not reveal which keys exist.',
   }),
   /** Status and error code for a revoked key. Default: '401 unauthorized'. */
@@ -44,7 +41,6 @@ const authenticationSwitches = {
     lenient: 'header',
     hostile: 'refused',
     notShown: 'several-credentials',
-    notObserved: NOT_REACHED,
     why: 'The Authorization header is the documented preferred form.',
   }),
   /** Whether a 401 has the header WWW-Authenticate. Default: 'bearer'. */
@@ -135,7 +131,6 @@ const httpSwitches = {
     lenient: '404 before authentication',
     hostile: '404 after authentication',
     notShown: 'other-endpoints',
-    notObserved: NOT_REACHED,
     why: 'The response is then the same with and without a key. An unknown path never uses quota.',
   }),
   /** Status and error code for methods other than GET. Default: '405 method_not_allowed'. */
@@ -143,7 +138,6 @@ const httpSwitches = {
     lenient: '405 method_not_allowed',
     hostile: '404 not_found',
     notShown: 'error-codes',
-    notObserved: NOT_REACHED,
     why: 'Only GET is documented; RFC 9110 §15.5.6 defines 405 for other methods.',
   }),
   /** Response to HEAD requests. Default: 'like-get'. */
@@ -151,7 +145,6 @@ const httpSwitches = {
     lenient: 'like-get',
     hostile: 'refused',
     notShown: 'other-endpoints',
-    notObserved: NOT_REACHED,
     why: 'RFC 9110 §9.1 requires HEAD wherever GET is supported.',
   }),
   /** Response to OPTIONS requests. Default: 'refused'. */
@@ -159,7 +152,6 @@ const httpSwitches = {
     lenient: 'allow-header',
     hostile: 'refused',
     notShown: 'other-endpoints',
-    notObserved: NOT_REACHED,
     why: 'OPTIONS is not documented, and the service is not meant for browsers.',
   }),
   /** Status and error code for an invalid parameter; `'ignored'` ignores it. Default: '400 invalid_parameter'. */
@@ -167,7 +159,6 @@ const httpSwitches = {
     lenient: 'ignored',
     hostile: '422 invalid_parameter',
     notShown: 'latest-parameters',
-    notObserved: NOT_REACHED,
     why: '400 is the usual status for an invalid parameter.',
   }),
   /** Response to `latest` with a parameter that the invented rates do not know. Default: 'served'. */
@@ -183,7 +174,6 @@ const httpSwitches = {
     lenient: 'any-origin',
     hostile: 'absent',
     notShown: 'cross-origin',
-    notObserved: NOT_REACHED,
     why: 'The API key must stay on a server, so the service needs no CORS headers. Swagger UI needs them.',
   }),
   /** Whether successful responses have an ETag, and of which kind. Default: 'absent'. */
@@ -191,7 +181,6 @@ const httpSwitches = {
     lenient: 'strong',
     hostile: 'absent',
     notShown: 'entity-tags',
-    notObserved: NOT_REACHED,
     why: 'No ETag is documented. A 304 counts toward the month as quotaChargesOn defines.',
   }),
 } as const;

@@ -6,7 +6,7 @@ import type { SwitchName } from '../behaviour/switches.ts';
 import { plainPath } from '../matching/request-pattern.ts';
 import type { RecordedRequest } from '../redact-keys.ts';
 import { keysAboveCap } from '../service/accounts.ts';
-import { decide } from '../service/decide.ts';
+import { type Decision, decide } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import { findStub, nearStubs, stubResponse } from '../stubs/mock-stubs.ts';
@@ -21,11 +21,12 @@ import {
   errorResponse,
   internalError,
   isPreflight,
-  limitRefusal,
   methodRefusal,
   optionsResponse,
   preflightResponse,
+  quotaRefusal,
   rateHeaders,
+  rateRefusal,
   unknownRoute,
   withEtag,
 } from './responses.ts';
@@ -184,10 +185,17 @@ function respondToKey(routed: RoutedRequest, key: KeyRecord, keyTransport: Reque
     switches,
   );
   const { rate, quota } = decision;
-  const response = decision.kind === 'served' ? decision.response : limitRefusal(decision, switches, at);
+  const response = responseTo(decision, switches, at);
   const headers = { ...response.headers, ...rateHeaders(rate, at, switches) };
   const earlyByMs = leftMs > 0 ? leftMs : undefined;
   return { ...response, headers, facts: { keyId: key.id, keyTransport, rate, quota, earlyByMs } };
+}
+
+function responseTo(decision: Decision<MockResponse>, switches: Switches, at: number): MockResponse {
+  if (decision.kind === 'served') return decision.response;
+  return decision.kind === 'rate-limited'
+    ? rateRefusal(decision.rate, decision.waitMs, switches)
+    : quotaRefusal(decision.quota, at, switches);
 }
 
 function respondWithinLimits(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): MockResponse {

@@ -7,7 +7,7 @@ import { statusAndCode } from '../behaviour/switch.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
 import { MockServerError, thrownText } from '../mock-server-error.ts';
 import { redactKeys } from '../redact-keys.ts';
-import type { Decision, RateUse } from '../service/decide.ts';
+import type { RateUse } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 import { WINDOW_MS } from '../service/rate-windows.ts';
 import type { KeyRecord } from '../service/service-state.ts';
@@ -128,17 +128,6 @@ export function completed(response: MockResponse, method: string, now: number): 
   return { ...response, headers: all, body: method === 'HEAD' ? '' : body };
 }
 
-type Refused<Kind extends Decision<unknown>['kind']> = Extract<Decision<unknown>, { readonly kind: Kind }>;
-
-/** The refusal of a request that exceeds one of the limits. */
-export function limitRefusal(
-  decision: Refused<'rate-limited' | 'quota-exhausted'>,
-  switches: Switches,
-  now: number,
-): MockResponse {
-  return decision.kind === 'rate-limited' ? rateRefusal(decision, switches) : quotaRefusal(decision, switches, now);
-}
-
 /** The switch that defines how a request is refused, and the reason in words. */
 export interface AuthenticationRefusal {
   readonly refusedBy: Extract<SwitchName, 'missingKey' | 'malformedKey' | 'unknownKey' | 'revokedKey'>;
@@ -159,18 +148,19 @@ export function authenticationRefusal({ refusedBy, why }: AuthenticationRefusal,
 }
 
 /** 429 `rate_limited` with Retry-After, as documented. */
-function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, switches: Switches): MockResponse {
+export function rateRefusal(rate: RateUse, waitMs: number, switches: Switches): MockResponse {
   return errorResponse({
     status: 429,
     code: 'rate_limited',
     message: `Too many requests: the plan allows ${rate.limit} per minute.`,
     headers: { 'retry-after': retryAfter(waitMs, switches) },
-    why: `${shownUse(rate)} of ${rate.limit} requests used this minute; next accepted in ${waitMs} ms`,
+    // The window can contain more requests than the limit, because refused ones may count.
+    why: `${Math.min(rate.used, rate.limit)} of ${rate.limit} requests used this minute; next accepted in ${waitMs} ms`,
   });
 }
 
 /** The monthly quota is used up. */
-function quotaRefusal({ quota }: Refused<'quota-exhausted'>, switches: Switches, now: number): MockResponse {
+export function quotaRefusal(quota: QuotaUse, now: number, switches: Switches): MockResponse {
   const isTimed = switches.use('quotaRetryAfter') === 'until-reset';
   const resetsAt = new Date(quota.resetsAt).toISOString();
   return errorResponse({
@@ -215,11 +205,6 @@ function allowed(switches: Switches): Readonly<Record<string, string>> {
   if (switches.use('headRequests') === 'like-get') methods.push('HEAD');
   if (switches.use('optionsRequests') === 'allow-header') methods.push('OPTIONS');
   return { allow: methods.join(', ') };
-}
-
-/** At most the limit. The window can contain more requests, because refused ones may count. */
-function shownUse({ used, limit }: RateUse): number {
-  return Math.min(used, limit);
 }
 
 /** The response to an invalid parameter; `undefined` if the switch ignores it. */

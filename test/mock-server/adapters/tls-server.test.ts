@@ -105,12 +105,6 @@ test('http on the port of an https server gets no response', async () => {
   await expect(request(mock.server.url.replace('https', 'http'))).rejects.toThrow();
 });
 
-test('an address keeps its form in the URL', async () => {
-  await using mock = createMockServer();
-
-  expect((await mock.serve({ tls })).url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
-});
-
 test('the certificate and the key may be bytes', async () => {
   await using mock = createMockServer();
 

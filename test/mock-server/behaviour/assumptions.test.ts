@@ -34,15 +34,6 @@ test('a response that depends on assumptions becomes a 501 that contains the opt
   ]);
 });
 
-test('over HTTP the response is the same', async () => {
-  const { mock } = mockWith({});
-  await using server = await mock.serve();
-
-  const response = await fetch(`${server.url}/api/v1/quota`);
-
-  expect([response.status, await response.json()]).toMatchObject([501, { error: { code: 'assumption' } }]);
-});
-
 test('a value set by the option behaviour is accepted, also the default', async () => {
   expect(await mockWith({ behaviour: OF_QUOTA }).quota()).toMatchObject({ status: 200 });
 

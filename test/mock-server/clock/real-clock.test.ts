@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 
@@ -49,36 +48,6 @@ test('advanceTo and reset work on a real clock as well', async () => {
   mock.reset();
 
   expect(new Date(mock.clock.now()).toISOString()).toMatch(/^2026-01-15T00:00:0/);
-});
-
-test('an abort ends a real sleep immediately and leaves no timer', async () => {
-  const { clock } = createMockServer();
-  const controller = new AbortController();
-  const sleeping = clock.sleep(3_600_000, controller.signal);
-
-  controller.abort(new Error('enough'));
-
-  await expect(sleeping).rejects.toThrow('enough');
-  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
-  await expect(clock.sleep(1, controller.signal)).rejects.toThrow('enough');
-});
-
-test('a sleep longer than the longest timer of Node lasts to its end', async () => {
-  const { clock } = createMockServer();
-  let isAwake = false;
-  const controller = new AbortController();
-  const sleeping = clock.sleep(2 ** 31 + 1000, controller.signal).then(
-    () => {
-      isAwake = true;
-    },
-    () => undefined,
-  );
-
-  await clock.sleep(5);
-
-  expect(isAwake).toBe(false);
-  controller.abort();
-  await sleeping;
 });
 
 test('simultaneous calls of advance() move the clock by their sum', async () => {

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
-import { getEventListeners } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -107,20 +106,6 @@ test('advanceTo rejects a time in the past and an invalid time', async () => {
   );
   await expect(clock.advanceTo('2026-02-01T00:00:00')).rejects.toThrow('time with a zone');
   expect(await clock.advanceTo('2026-02-01T00:00:00Z')).toBe(Date.UTC(2026, 1));
-});
-
-test('an abort ends a sleep immediately with its reason', async () => {
-  const clock = still();
-  const controller = new AbortController();
-  const sleeps = [clock.sleep(1000, controller.signal), clock.sleep(2000)];
-
-  controller.abort(new Error('enough'));
-
-  await expect(sleeps[0]).rejects.toThrow('enough');
-  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
-  await expect(clock.sleep(1, controller.signal)).rejects.toThrow('enough');
-  await clock.advance(2000);
-  await sleeps[1];
 });
 
 test('any mix of sleeps and aborts wakes exactly those that are due, in order', async () => {

@@ -69,41 +69,6 @@ test.each(['free', 'developer', 'unlimited'] as const)('the responses of the %s 
   expect(quota.data.resets_at).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
 });
 
-test('latest accepts base and symbols in any case, once or several times', () => {
-  const core = new MockCore();
-  const { key } = core.createKey();
-
-  const responses = ['base=eur&symbols=usd,%20jpy', 'base=EUR&symbols=USD&symbols=JPY,'].map(
-    (query) => core.send(`/api/v1/latest?${query}`, { key }).data,
-  );
-
-  expect(responses[0]).toEqual({
-    base: 'EUR',
-    timestamp: '2026-01-15T00:00:00.000Z',
-    source: 'invented by the fxrates mock server',
-    rates: { USD: expect.any(Number), JPY: expect.any(Number) },
-  });
-  expect(responses[1]).toEqual(responses[0]);
-});
-
-test('invented rates change with the snapshot of five minutes and agree with each other', () => {
-  const core = new MockCore();
-  const { key } = core.createKey();
-  const rates = (query: string) => core.send(`/api/v1/latest?${query}`, { key }).data.rates;
-
-  const [usd, eur] = [rates('base=USD'), rates('base=EUR')];
-  core.now += 5 * 60_000 - 1;
-  const same = rates('base=USD');
-  core.now += 1;
-  const next = rates('base=USD');
-
-  expect(same).toEqual(usd);
-  expect(next).not.toEqual(usd);
-  expect(usd.EUR * eur.USD).toBeCloseTo(1, 3);
-  expect(Object.keys(usd)).not.toContain('USD');
-  expect(Object.values<number>(usd).every((rate) => rate > 0)).toBe(true);
-});
-
 test('a response escapes the parts of a request that it repeats for HTML', () => {
   const core = new MockCore({ behaviour: { unknownParameters: '400' } });
 

@@ -15,11 +15,14 @@ test('without parameters, returns all currencies except the base, labelled as in
   expect(Object.keys(data.rates)).toEqual(CURRENCIES.filter((code) => code !== 'USD'));
 });
 
-test('returns symbols in the order of the request', () => {
+test('returns symbols in the order of the request, in any case, in one list or in several parameters', () => {
   const { data } = latest('?base=EUR&symbols=JPY,CHF');
 
   expect(Object.keys(data.rates)).toEqual(['JPY', 'CHF']);
   expect(latest('?base=EUR').data.rates).toMatchObject(data.rates);
+  for (const query of ['?base=eur&symbols=jpy,%20chf', '?base=EUR&symbols=JPY&symbols=CHF,']) {
+    expect(latest(query).data).toEqual(data);
+  }
 });
 
 test.each([

@@ -165,17 +165,6 @@ test.each(kinds)('%s applies a larger limit immediately', (kind) => {
   expect(send(window, 300, START, 400)).toBe(270);
 });
 
-test.each(kinds)('%s never waits longer than its window after the limit becomes smaller', (kind) => {
-  const window = new rateWindows[kind]();
-  send(window, 300, START, 300);
-
-  const waitMs = window.waitMs(30, START);
-
-  expect(waitMs).toBeGreaterThan(0);
-  expect(waitMs).toBeLessThanOrEqual(longestWaitMs(kind));
-  expect(send(window, 30, START + waitMs, 1)).toBe(1);
-});
-
 test.each(kinds)('%s predicts the next slot to the millisecond after the limit becomes smaller', (kind) => {
   const window = new rateWindows[kind]();
   for (let request = 0; request < 100; request += 1) send(window, 300, START + 100 * request, 1);
@@ -183,29 +172,11 @@ test.each(kinds)('%s predicts the next slot to the millisecond after the limit b
 
   const waitMs = window.waitMs(30, now);
 
+  expect(waitMs).toBeGreaterThan(0);
+  expect(waitMs).toBeLessThanOrEqual(longestWaitMs(kind));
   const early = new rateWindows[kind](window.save());
   expect(send(early, 30, now + waitMs - 1, 1)).toBe(0);
   expect(send(window, 30, now + waitMs, 1)).toBe(1);
-});
-
-test('fixed-epoch accepts twice the limit around a full minute', () => {
-  const window = new rateWindows['fixed-epoch']();
-  const boundary = Math.ceil(START / MINUTE_MS) * MINUTE_MS;
-
-  const served = send(window, 30, boundary - 1, 60) + send(window, 30, boundary, 60);
-
-  expect(served).toBe(60);
-});
-
-test('token-bucket does not drift over a million ticks', () => {
-  const window = new rateWindows['token-bucket']();
-  send(window, 30, START, 30);
-  let served = 0;
-
-  for (let tick = 1; tick <= 1_000_000; tick += 1) served += send(window, 30, START + tick, 1);
-
-  // One token every 2,000 ms.
-  expect(served).toBe(500);
 });
 
 test('a sliding log needs no more memory after a million requests than after a thousand', () => {
