@@ -55,8 +55,8 @@ export type Schema = (
   | NumberSchema
   | ArraySchema
   | ObjectSchema
-  /** `any`: `anyOf`, or a list of types. `one`: `oneOf`. `all`: `allOf`. */
-  | { readonly kind: 'any' | 'one' | 'all'; readonly members: readonly Schema[] }
+  /** `any`: `anyOf`, or a list of types. `one`: `oneOf`. */
+  | { readonly kind: 'any' | 'one'; readonly members: readonly Schema[] }
 ) & {
   readonly description?: string;
   readonly isDeprecated?: boolean;
@@ -95,7 +95,6 @@ export interface ArraySchema {
   readonly items: Schema;
   readonly minItems?: number;
   readonly maxItems?: number;
-  readonly isUnique?: boolean;
 }
 
 export interface ObjectSchema {
@@ -105,8 +104,6 @@ export interface ObjectSchema {
   readonly rest?: Schema;
   /** Schema that the names of all fields must match. */
   readonly names?: Schema;
-  readonly minProperties?: number;
-  readonly maxProperties?: number;
 }
 
 export interface Property {

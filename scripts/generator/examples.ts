@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import { compileFunction } from 'node:vm';
 import { transformSync } from 'esbuild';
 import type * as z from 'zod/mini';
-import { isJsonObject } from '../../src/json.ts';
 import type {
   ArraySchema,
   Contract,
@@ -102,8 +101,6 @@ export function exampleOf(schema: Schema, schemas: Schemas, within: readonly str
     case 'any':
     case 'one':
       return schema.members.map(inner).find((value) => value !== undefined);
-    case 'all':
-      return complete(schema.members.map(inner))?.reduce(merged);
     case 'reference': {
       const target = within.includes(schema.name) ? undefined : schemas.get(schema.name);
       return target && exampleOf(target, schemas, [...within, schema.name]);
@@ -112,10 +109,6 @@ export function exampleOf(schema: Schema, schemas: Schemas, within: readonly str
 }
 
 type Example = (schema: Schema) => unknown;
-
-function complete(values: readonly unknown[]): readonly unknown[] | undefined {
-  return values.includes(undefined) ? undefined : values;
-}
 
 function exampleText({ format, knownValues, minLength = 0, maxLength }: StringSchema): string | undefined {
   if (format !== undefined) return format === 'date' ? '2026-01-21' : '2026-01-21T14:20:00.000Z';
@@ -138,31 +131,12 @@ function exampleList({ minItems = 0, maxItems = 1 }: ArraySchema, item: unknown)
   return Array.from({ length: Math.min(LONGEST_EXAMPLE, Math.max(minItems, Math.min(1, maxItems))) }, () => item);
 }
 
-function exampleObject({ properties, rest, names, ...counts }: ObjectSchema, inner: Example): unknown {
+function exampleObject({ properties, rest, names }: ObjectSchema, inner: Example): unknown {
   const named = properties.map((property) => [property.name, inner(property.schema)] as const);
   if (named.some(([, value], index) => value === undefined && properties[index]?.isRequired)) return undefined;
   const fields = Object.fromEntries(named.filter(([, value]) => value !== undefined));
+  const other = rest && rest.kind !== 'unknown' ? inner(rest) : undefined;
+  if (properties.length > 0 || other === undefined) return fields;
   // A map such as rates by currency gets entries, because an empty map would be a poor example.
-  const isMap = properties.length === 0 && rest !== undefined && rest.kind !== 'unknown';
-  const wanted = Math.min(
-    Math.max(counts.minProperties ?? 0, isMap ? 3 : 0),
-    counts.maxProperties ?? CURRENCIES.length,
-  );
-  const other = rest && inner(rest);
-  const free = (names ? [String(inner(names))] : CURRENCIES).filter((name) => !(name in fields));
-  const added = other === undefined ? [] : free.slice(0, Math.max(0, wanted - Object.keys(fields).length));
-  return { ...fields, ...Object.fromEntries(added.map((name) => [name, other])) };
-}
-
-const CURRENCIES = ['EUR', 'GBP', 'USD', 'JPY', 'CHF'];
-
-/** Of two values that an `allOf` requires, the fields of both, or the one that says more. */
-function merged(earlier: unknown, later: unknown): unknown {
-  if (!isJsonObject(later)) return later;
-  if (!isJsonObject(earlier)) return earlier;
-  const fields = Object.entries(later).map(([name, value]) => [
-    name,
-    name in earlier ? merged(earlier[name], value) : value,
-  ]);
-  return { ...earlier, ...Object.fromEntries(fields) };
+  return Object.fromEntries((names ? [String(inner(names))] : ['EUR', 'GBP', 'USD']).map((name) => [name, other]));
 }

@@ -132,16 +132,9 @@ function named(schema: Schema, name: string, { schemas }: Reading): string {
   return name;
 }
 
-/** A field of an object. One member of an `allOf` may declare its schema and another one may require it. */
 function propertyOf(schema: Schema, name: string, schemas: Schemas): Property | undefined {
   const target = resolve(schema, schemas);
-  if (target.kind === 'object') return target.properties.find((property) => property.name === name);
-  if (target.kind !== 'all') return undefined;
-  const found = target.members
-    .map((member) => propertyOf(member, name, schemas))
-    .filter((property) => property !== undefined);
-  const described = found.findLast((property) => property.schema.kind !== 'unknown') ?? found[0];
-  return described && { ...described, isRequired: found.some(({ isRequired }) => isRequired) };
+  return target.kind === 'object' ? target.properties.find((property) => property.name === name) : undefined;
 }
 
 function readError(status: string, response: SpecNode, { examples }: Reading): ErrorResponseSpec {

@@ -116,8 +116,6 @@ function scalarValues(schema: Schema, schemas: Schemas): ScalarValues | undefine
     case 'any':
     case 'one':
       return union(target.members.map((member) => scalarValues(member, schemas)));
-    case 'all':
-      return target.members.map((member) => scalarValues(member, schemas)).find((values) => values !== undefined);
     default:
       return undefined;
   }

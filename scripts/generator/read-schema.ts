@@ -34,9 +34,8 @@ function readKeywords(node: SpecNode): Schema {
     if (!node.has(keyword)) continue;
     const own = [keyword, ...besides, ...ANNOTATIONS];
     const others = node.keys().filter((key) => !own.includes(key) && !key.startsWith('x-'));
-    if (others.length === 0) return read(node);
-    const members = [node.without(...others), node.without(keyword, ...besides, ...ANNOTATIONS)];
-    return { kind: 'all', members: readOpenMembers(members) };
+    for (const other of others) node.refuse(`'${other}' beside '${keyword}' is not implemented`);
+    return read(node);
   }
   return readTypes(node);
 }
@@ -47,14 +46,13 @@ interface WholeKeyword {
   readonly besides: readonly string[];
 }
 
-/** Keywords that define a value completely; it must also match the keywords beside them. */
+/** Keywords that define a value completely. */
 const WHOLE_KEYWORDS: Readonly<Record<string, WholeKeyword>> = {
   $ref: { read: readReference, besides: [] },
   const: { read: (node) => readLiterals(node, [node.get('const')]), besides: ['type', 'format'] },
   enum: { read: (node) => readLiterals(node, node.get('enum').someItems()), besides: ['type', 'format'] },
   anyOf: { read: (node) => anyOf(node.get('anyOf').someItems().map(readSchema)), besides: [] },
   oneOf: { read: (node) => ({ kind: 'one', members: node.get('oneOf').someItems().map(readSchema) }), besides: [] },
-  allOf: { read: (node) => allOf(node.get('allOf').someItems()), besides: [] },
 };
 
 /** Reader and keywords of each type. A keyword that no declared type has is rejected as unknown. */
@@ -64,11 +62,9 @@ const TYPES = {
   number: numberType(false),
   boolean: { keywords: [], read: (): Schema => ({ kind: 'boolean' }) },
   null: { keywords: [], read: (): Schema => ({ kind: 'null' }) },
-  array: { keywords: ['items', 'minItems', 'maxItems', 'uniqueItems'], read: readArray },
+  array: { keywords: ['items', 'minItems', 'maxItems'], read: readArray },
   object: {
-    keywords: [
-      ...['properties', 'required', 'additionalProperties', 'propertyNames', 'minProperties', 'maxProperties'],
-    ],
+    keywords: ['properties', 'required', 'additionalProperties', 'propertyNames'],
     read: readObject,
   },
 };
@@ -101,29 +97,6 @@ function anyOf(members: readonly Schema[]): Schema {
   const flat = members.flatMap((member) => (member.kind === 'any' ? member.members : [member]));
   const [first, ...others] = flat;
   return first !== undefined && others.length === 0 ? first : { kind: 'any', members: flat };
-}
-
-function allOf(members: readonly SpecNode[]): Schema {
-  const [first, ...others] = members;
-  if (first !== undefined && others.length === 0) return readSchema(first);
-  return { kind: 'all', members: readOpenMembers(members) };
-}
-
-/** zod's intersection accepts fields of the other members in a closed object; JSON Schema does not. */
-function readOpenMembers(members: readonly SpecNode[]): Schema[] {
-  return members.map((member) => {
-    if (isClosed(member)) member.refuse('allOf is implemented for objects that allow additional properties');
-    return readSchema(member);
-  });
-}
-
-function isClosed(node: SpecNode, seen: readonly string[] = []): boolean {
-  const target = node.resolved();
-  const place = target.path.join('/');
-  if (seen.includes(place)) return false; // a schema that refers to itself is rejected elsewhere
-  const members = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => target.itemsAt(keyword));
-  const inner = members.some((member) => isClosed(member, [...seen, place]));
-  return inner || target.find('additionalProperties')?.value === false;
 }
 
 function readReference(node: SpecNode): Schema {
@@ -210,15 +183,8 @@ function numberType(isInteger: boolean) {
 function readArray(node: SpecNode): Schema {
   const items = node.find('items');
   const each: Schema = items ? readSchema(items) : { kind: 'unknown' };
-  const isUnique = node.isTrue('uniqueItems');
-  if (isUnique && !SCALAR_KINDS.includes(each.kind)) {
-    node.get('uniqueItems').refuse('uniqueItems is implemented for texts, numbers, true and false');
-  }
-  const limits = numbers(node, 'minItems', 'maxItems');
-  return { kind: 'array', items: each, ...limits, ...optional('isUnique', isUnique || undefined) };
+  return { kind: 'array', items: each, ...numbers(node, 'minItems', 'maxItems') };
 }
-
-const SCALAR_KINDS: readonly Schema['kind'][] = ['string', 'number', 'boolean', 'literals'];
 
 function readObject(node: SpecNode): ObjectSchema {
   const required = node.itemsAt('required').map((item) => item.string());
@@ -241,7 +207,6 @@ function readObject(node: SpecNode): ObjectSchema {
     properties,
     ...rest,
     ...optional('names', names && readSchema(names)),
-    ...numbers(node, 'minProperties', 'maxProperties'),
   };
 }
 

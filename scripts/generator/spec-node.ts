@@ -122,12 +122,6 @@ export class SpecNode {
     return this.has(key) ? this.get(key) : undefined;
   }
 
-  /** The same map at the same place, without some keys. */
-  without(...keys: readonly string[]): SpecNode {
-    const entries = Object.entries(this.#map()).filter(([key]) => !keys.includes(key));
-    return new SpecNode(Object.fromEntries(entries), this.path, this.#document);
-  }
-
   /** The same map at the same place, with an additional key. */
   with(key: string, value: unknown): SpecNode {
     return new SpecNode({ ...this.#map(), [key]: value }, this.path, this.#document);

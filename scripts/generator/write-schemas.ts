@@ -80,10 +80,6 @@ class ZodWriter {
         return `z.union([${this.#list(schema.members)}])`;
       case 'one':
         return `z.xor([${this.#list(schema.members)}])`;
-      case 'all':
-        return schema.members
-          .map((member) => this.zod(member))
-          .reduce((left, right) => `z.intersection(${left}, ${right})`);
       default:
         return `z.${schema.kind}()`;
     }
@@ -94,11 +90,7 @@ class ZodWriter {
   }
 
   #object(schema: ObjectSchema): string {
-    return withChecks(this.#fields(schema), [
-      propertyCount('>=', schema.minProperties),
-      propertyCount('<=', schema.maxProperties),
-      this.#names(schema),
-    ]);
+    return withChecks(this.#fields(schema), [this.#names(schema)]);
   }
 
   #names({ names }: ObjectSchema): Check {
@@ -141,14 +133,8 @@ function codePoints(comparison: '>=' | '<=', length: number | undefined): Check 
   return `z.refine((text) => [...text].length ${comparison} ${length}, 'Expected length ${comparison} ${length}')`;
 }
 
-function propertyCount(comparison: '>=' | '<=', count: number | undefined): Check {
-  if (count === undefined) return undefined;
-  return `z.refine((value) => Object.keys(value).length ${comparison} ${count}, 'Expected ${comparison} ${count} fields')`;
-}
-
-function arrayChecks({ minItems, maxItems, isUnique }: ArraySchema): readonly Check[] {
-  const unique = "z.refine((items) => new Set(items).size === items.length, 'Expected different items')";
-  return [check('minLength', minItems), check('maxLength', maxItems), isUnique ? unique : undefined];
+function arrayChecks({ minItems, maxItems }: ArraySchema): readonly Check[] {
+  return [check('minLength', minItems), check('maxLength', maxItems)];
 }
 
 function numberSchema(schema: NumberSchema): string {

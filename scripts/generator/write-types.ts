@@ -58,8 +58,6 @@ function type(schema: Schema): string {
     case 'any':
     case 'one':
       return unique(schema.members.map(type)).join(' | ');
-    case 'all':
-      return schema.members.map(grouped).join(' & ');
     default:
       return schema.kind;
   }
@@ -84,7 +82,7 @@ function indexSignature(properties: ObjectSchema['properties'], rest: Schema | u
   return [`readonly [field: string]: ${value};`];
 }
 
-/** A type that can be followed by `[]` or joined by `&`. */
+/** A type that can be followed by `[]`. */
 function grouped(schema: Schema): string {
   const text = type(schema);
   return /^[\w]+$/.test(text) ? text : `(${text})`;

@@ -55,8 +55,6 @@ const STRESS = {
   Table: [{ base: 'EUR', scale: 4, USD: 1.1 }],
   List: [['a', [true, false], 'b']],
   Base: [{ id: 'a', tags: ['b'] }],
-  Derived: [{ id: 'a', size: 1, tags: ['b'], inner: { kind: 'closed', count: 1 }, more: [{}] }],
-  Third: [{ id: 'ab', size: 1, tags: ['b'], inner: { kind: 'closed', count: 1 }, more: -0 }],
   Either: [{ a: 1 }, { b: 2, c: 'c' }, { a: 'no', b: 2 }, 1.5],
   Shape: [{ kind: 'closed', count: 1 }, 'EUR', { later: true }],
   Tree: [{ value: 1, children: [{ value: 2, children: [{ value: 3 }] }], more: {} }],

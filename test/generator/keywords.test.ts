@@ -56,27 +56,11 @@ test.each([
     'z.looseObject({ a: z.unknown(), })',
   ],
   [
-    '{ type: object, minProperties: 1, maxProperties: 2 }',
-    '{ readonly [field: string]: unknown; }',
-    "z.looseObject({}).check(z.refine((value) => Object.keys(value).length >= 1, 'Expected >= 1 fields'), z.refine((value) => Object.keys(value).length <= 2, 'Expected <= 2 fields'))",
-  ],
-  [
     "{ type: object, propertyNames: { pattern: '^[A-Z]+$', type: string } }",
     '{ readonly [field: string]: unknown; }',
     "z.looseObject({}).check(z.refine((value) => Object.keys(value).every((name) => z.string().check(z.regex(/^[A-Z]+$/u)).safeParse(name).success), 'Unexpected name of a field'))",
   ],
   ['{ type: number, multipleOf: 0.01 }', 'number', 'z.number().check(z.multipleOf(0.01))'],
-  [
-    '{ type: array, items: { type: string }, uniqueItems: true }',
-    'readonly string[]',
-    "z.array(z.string()).check(z.refine((items) => new Set(items).size === items.length, 'Expected different items'))",
-  ],
-  ['{ allOf: [{ type: string }] }', 'string', 'z.string()'],
-  [
-    "{ type: object, description: Both., anyOf: [{ $ref: '#/components/schemas/Other' }, { type: object }] }",
-    '(Other | { readonly [field: string]: unknown; }) & ({ readonly [field: string]: unknown; })',
-    'z.intersection(z.union([z.lazy(() => Other), z.looseObject({})]), z.looseObject({}))',
-  ],
   [
     '{ type: object, additionalProperties: { type: number } }',
     '{ readonly [field: string]: number; }',
@@ -98,11 +82,6 @@ test.each([
     'z.union([z.string(), z.number(), z.boolean()])',
   ],
   ['{ oneOf: [{ type: string }, { type: number }] }', 'string | number', 'z.xor([z.string(), z.number()])'],
-  [
-    "{ allOf: [{ $ref: '#/components/schemas/Other' }, { type: object }] }",
-    'Other & ({ readonly [field: string]: unknown; })',
-    'z.intersection(z.lazy(() => Other), z.looseObject({}))',
-  ],
   ["{ $ref: '#/components/schemas/Other', description: The other. }", 'Other', 'z.lazy(() => Other)'],
 ])('%s is %s', (yaml, type, zod) => {
   const schema = schemaOf(yaml);
@@ -111,7 +90,7 @@ test.each([
   const types = oneLine(writeTypes(contract));
   const schemas = oneLine(writeSchemas(contract));
 
-  expect(types).toMatch(/^(\/\*\* (The other|Both)\. \*\/ )?export /);
+  expect(types).toMatch(/^(\/\*\* The other\. \*\/ )?export /);
   expect(types.replace(/^.*?export (type Field = |interface Field )/, '').replace(/;$/, '')).toBe(type);
   expect(schemas).toContain(`export const Field: z.ZodMiniType<types.Field> = ${zod};`);
 });
@@ -158,11 +137,6 @@ test.each([
   ['{ type: [string, integer], enum: [a, 1.5] }', '1.5 is not of the type ["string","integer"]', '/enum/1'],
   ['{ enum: [] }', 'at least one item is expected', '/enum'],
   [
-    '{ type: array, items: { type: object }, uniqueItems: true }',
-    'uniqueItems is implemented for texts',
-    '/uniqueItems',
-  ],
-  [
     '{ type: object, required: [a], additionalProperties: false }',
     "'a' is required but not among properties",
     '/required/0',
@@ -180,11 +154,8 @@ test.each([
   ['{ anyOf: [] }', 'at least one item is expected', '/anyOf'],
   ['{ not: {} }', "unknown keyword 'not'"],
   ['{ if: {}, then: {} }', "unknown keyword 'if'"],
-  [
-    "{ allOf: [{ $ref: '#/components/schemas/Closed' }, {}] }",
-    'allOf is implemented for objects that allow',
-    '/allOf/0',
-  ],
+  ['{ allOf: [{}] }', "unknown keyword 'allOf'"],
+  ['{ type: object, anyOf: [{}] }', "'type' beside 'anyOf' is not implemented"],
   ["{ $ref: '#/components/schemas/Nobody' }", "'#/components/schemas/Nobody' does not exist", '/$ref'],
   [
     "{ $ref: 'other.yaml#/Other' }",
@@ -212,8 +183,7 @@ test('one run lists every rejected keyword with its place', () => {
 
 /** The schema of a component among others that it can refer to. */
 function schemaOf(yaml: string): Schema {
-  const Closed = { type: 'object', additionalProperties: false };
-  const schemas = { Other: { type: 'object' }, Closed, Text: { type: 'string' }, Field: parse(yaml) };
+  const schemas = { Other: { type: 'object' }, Text: { type: 'string' }, Field: parse(yaml) };
   return readDocument({ components: { schemas } }, (spec) =>
     readSchema(spec.get('components').get('schemas').get('Field')),
   );

@@ -91,7 +91,6 @@ test.each<[object, Partial<Parameter>]>([
   [{ schema: { type: ['string', 'null'] } }, { types: ['string'], schema: { kind: 'string' } }],
   [{ schema: { anyOf: [{ type: 'integer' }, { type: 'null' }] } }, { types: ['integer'] }],
   [{ schema: { type: ['string', 'number'] } }, { types: ['string', 'number'], type: 'string|number' }],
-  [{ schema: { allOf: [{ $ref: '#/components/schemas/Code' }] }, example: 'EUR' }, { types: ['string'] }],
   [{ schema: { type: 'string', default: 'EUR' } }, { default: 'EUR' }],
   [{ schema: { type: 'string' }, deprecated: true }, { deprecated: true }],
   [{ schema: { type: 'string' }, example: 7 }, { examples: ['text'] }],
@@ -132,14 +131,6 @@ test('a schema inside an operation gets types of its own', () => {
   expect(closed).toMatchObject({ response: 'ClosedResponse2', data: 'ClosedData', example: { data: [{}] } });
 });
 
-test('an envelope can be composed with allOf', () => {
-  const payload = { type: 'object', properties: { data: CLOSED } };
-  const schema = { allOf: [{ type: 'object', required: ['data'], properties: { data: {} } }, payload] };
-  const [closed] = contractOf(stressWith(`${JSON_OK} schema`, schema)).operations;
-
-  expect(closed?.data).toBe('Closed');
-});
-
 test('a media type may have parameters', () => {
   const content = { 'text/plain': {}, 'application/json; charset=utf-8': { schema: { $ref: RESPONSE } } };
 
@@ -169,13 +160,6 @@ test('a free operation works when the quota is exhausted, unless the spec says o
 test.each([
   ['openapi', undefined, "#: this is not an OpenAPI document: 'openapi' is missing"],
   ['openapi', '3.0.3', "#/openapi: OpenAPI 3.1 is expected, not '3.0.3'"],
-  ['servers', [{ url: 'https://x.test/v1' }], '#/servers/0/url: a URL without path and variables is expected'],
-  ['servers', [{ url: '{base}' }], '#/servers/0/url: a URL without path and variables is expected'],
-  ['security', [], '#/security: the client sends its key with every request'],
-  ['security', undefined, '#: the client sends its key with every request'],
-  ['security', [{ cookieKey: [] }], "#/security/0: the client does not send its key as 'apiKey cookie key'"],
-  ['security', [{ bearerKey: [], cookieKey: [] }], '#/security/0: exactly one scheme is expected'],
-  [`${GET} security`, [], '/get/security: the client sends its key with every request'],
   ['x-plan', {}, "#: unknown key 'x-plan'; did you mean 'x-plans'?"],
   ['components schema', {}, "#/components: unknown kind of component 'schema'; did you mean 'schemas'?"],
   ['components schemas 1st', {}, "#/components/schemas/1st: '1st' cannot be the name of a type"],
@@ -282,13 +266,13 @@ test('a response without an example uses the example of a field', () => {
   expect(contractOf(withoutExample(field)).operations[0]?.example).toMatchObject({ data: { field: 'EUR' } });
 });
 
-test('a response without an example has no more entries of a map than its schema allows', () => {
-  const rates = { type: 'object', additionalProperties: { type: 'number' }, maxProperties: 1 };
+test('a response without an example has three entries of a map', () => {
+  const rates = { type: 'object', additionalProperties: { type: 'number' } };
   const change = ['components schemas ClosedResponse properties data', rates, `${JSON_OK} examples`, undefined];
 
   const [closed] = contractOf(stressWith(...change)).operations;
 
-  expect(closed?.example).toEqual({ success: true, data: { EUR: expect.any(Number) } });
+  expect(Object.keys(Object(closed?.example).data)).toEqual(['EUR', 'GBP', 'USD']);
 });
 
 test('an empty list is no example of a parameter, because a URL cannot contain it', () => {

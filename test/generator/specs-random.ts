@@ -81,7 +81,6 @@ const scalar: fc.Arbitrary<Json> = fc.oneof(
     { type: ['string', 'null'] },
     { type: ['integer', 'string'] },
     { anyOf: [{ type: 'integer' }, { type: 'null' }] },
-    { allOf: [{ type: 'string', format: 'date' }], description: 'A day.' },
   ),
 );
 
@@ -107,16 +106,14 @@ const { schema } = fc.letrec<{ schema: Json; object: Json }>((tie) => ({
         fc.constantFrom(...COMPONENTS).map((name) => ({ $ref: `#/components/schemas/${name}` })),
         tie('object'),
         tie('schema').map((items) => ({ type: 'array', items })),
-        tie('schema').map((rates) => ({ type: 'object', additionalProperties: rates, minProperties: 1 })),
+        tie('schema').map((rates) => ({ type: 'object', additionalProperties: rates })),
         fc.constant({
           type: 'object',
           propertyNames: { enum: ['EUR', 'USD'] },
           additionalProperties: { type: 'number' },
         }),
-        fc.constant({ type: 'array', items: { type: 'string' }, uniqueItems: true }),
         fc.tuple(tie('schema'), tie('schema')).map((anyOf) => ({ anyOf })),
         tie('schema').map((member) => ({ oneOf: [member, { type: 'null' }] })),
-        fc.tuple(tie('object'), tie('object')).map((allOf) => ({ allOf })),
         fc.oneof(
           common<Json>({}, { type: 'object', additionalProperties: false }, { properties: {} }),
           wrong<Json>({ nullable: true }, { not: {} }, { type: 'object', required: ['constructor'] }),
