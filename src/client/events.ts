@@ -179,21 +179,27 @@ interface EndedAttempt {
   readonly outcome: AttemptOutcome;
 }
 
+const LEVELS = ['warn', 'info', 'debug'] as const;
+type Log = (message: string) => unknown;
+
 /** Calls the hooks and the logger. No event contains the full key. */
 export class ClientEvents {
   readonly #hooks: EventHooks;
   readonly #warned: Set<string>;
+  /** The methods of the logger up to its level. */
+  readonly #log: { readonly [Level in (typeof LEVELS)[number]]?: Log };
 
   constructor(hooks: EventHooks, warned = new Set<string>()) {
-    this.#hooks = withLogger(hooks);
+    const { logLevel, logger = logLevel && consoleLogger() } = hooks;
+    const levels = LEVELS.slice(0, 1 + LEVELS.indexOf(logLevel ?? 'warn'));
+    this.#hooks = hooks;
     this.#warned = warned;
+    this.#log = Object.fromEntries(levels.map((level) => [level, logger?.[level]?.bind(logger)]));
   }
-
-  readonly #warn = (message: string) => this.#hooks.logger?.warn(message);
 
   /** Reports the last attempt of the call, which has ended. */
   request(subject: EventSubject, call: KeyedCall, { durationMs, outcome }: EndedAttempt): void {
-    this.#emit(this.#hooks.onRequest, () => {
+    const describe = (): RequestEvent => {
       const { attempts } = call;
       const requestId = requestIdIn(outcome);
       const ended = attempts[attempts.length - 1] as Attempt; // it was added already
@@ -205,25 +211,24 @@ export class ClientEvents {
         requestId: requestId && call.key.redact(requestId),
         durationMs,
       };
-    });
+    };
+    emit(describe, this.#hooks.onRequest, { log: this.#log.debug, lineOf: requestLine });
   }
 
   retry(subject: EventSubject, { call, error: { kind, status, code }, ...plan }: PlannedRetry): void {
-    const { estimate } = subject.unitTracker;
-    this.#emit(this.#hooks.onRetry, () => ({
-      ...about(subject),
-      ...callOf(call),
-      ...{ kind, status, code, ...plan, retryAfterUnit: estimate },
-    }));
+    const retryAfterUnit = subject.unitTracker.estimate;
+    const describe = () => ({ ...about(subject), ...callOf(call), kind, status, code, ...plan, retryAfterUnit });
+    emit(describe, this.#hooks.onRetry, { log: this.#log.info, lineOf: retryLine });
   }
 
   wait(subject: EventSubject, wait: Omit<WaitEvent, keyof KeyEvent | 'retryAfterUnit'>): void {
-    const { estimate } = subject.unitTracker;
-    this.#emit(this.#hooks.onWait, () => ({ ...about(subject), ...wait, retryAfterUnit: estimate }));
+    const retryAfterUnit = subject.unitTracker.estimate;
+    const describe = () => ({ ...about(subject), ...wait, retryAfterUnit });
+    emit(describe, this.#hooks.onWait, { log: this.#log.info, lineOf: waitLine });
   }
 
   quota(subject: EventSubject, { reason, quota }: Pick<QuotaEvent, 'reason' | 'quota'>): void {
-    this.#emit(this.#hooks.onQuota, () => ({ ...about(subject), reason, quota }));
+    emit(() => ({ ...about(subject), reason, quota }), this.#hooks.onQuota);
   }
 
   /** Sends each warning once per client; with a `code`, once per code, and without a logger once per process. */
@@ -231,15 +236,27 @@ export class ClientEvents {
     const name = code ?? message;
     if (this.#warned.has(name)) return;
     this.#warned.add(name);
-    if (this.#hooks.logger !== undefined) callHook(this.#warn, message);
+    if (this.#log.warn !== undefined) callHook(this.#log.warn, message);
     else if (code === undefined) process.emitWarning(message, { type: 'FxRatesWarning' });
     else warnProcessOnce(message, code);
   }
+}
 
-  /** Without a hook, `describe` is not called. */
-  #emit<Event>(hook: ((event: Event) => void) | undefined, describe: () => Event): void {
-    if (hook !== undefined) callHook(hook, describe());
-  }
+interface Logging<Event> {
+  readonly log: Log | undefined;
+  readonly lineOf: (event: Event) => string;
+}
+
+/** Without a hook and a log, `describe` is not called. */
+function emit<Event>(
+  describe: () => Event,
+  hook: ((event: Event) => void) | undefined,
+  { log, lineOf }: Partial<Logging<Event>> = {},
+): void {
+  if (hook === undefined && log === undefined) return;
+  const event = describe();
+  callHook(hook, event);
+  if (lineOf !== undefined) callHook(log, lineOf(event));
 }
 
 function warnProcessOnce(message: string, code: string): void {
@@ -266,32 +283,6 @@ function callOf({ endpoint, key, id }: KeyedCall) {
 function consoleLogger({ console } = globalThis): Logger {
   const write = (level: keyof Logger) => (message: string) => console[level](`fxrates: ${message}`);
   return { warn: write('warn'), info: write('info'), debug: write('debug') };
-}
-
-/** The hooks, which also write the messages of the level to the logger. */
-function withLogger(hooks: EventHooks): EventHooks {
-  const { logLevel, onRequest, onRetry, onWait } = hooks;
-  const logger = hooks.logger ?? (logLevel === undefined ? undefined : consoleLogger());
-  const info = logLevel === 'info' || logLevel === 'debug' ? logger?.info?.bind(logger) : undefined;
-  const debug = logLevel === 'debug' ? logger?.debug?.bind(logger) : undefined;
-  return {
-    ...hooks,
-    logger,
-    onRequest: debug ? both(onRequest, (event) => debug(requestLine(event))) : onRequest,
-    onRetry: info ? both(onRetry, (event) => info(retryLine(event))) : onRetry,
-    onWait: info ? both(onWait, (event) => info(waitLine(event))) : onWait,
-  };
-}
-
-/** Both are called, even if the first throws. */
-function both<Event>(
-  hook: ((event: Event) => void) | undefined,
-  log: (event: Event) => unknown,
-): (event: Event) => unknown {
-  return (event) => {
-    callHook(hook, event);
-    return log(event);
-  };
 }
 
 function requestLine({ target, key, attempt, reason, waitedMs, status, code, durationMs }: RequestEvent): string {

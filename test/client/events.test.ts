@@ -126,10 +126,9 @@ test.each([
 
   const details = warnings.map((warning) => (warning as { detail?: string }).detail?.split('\n')[0]);
   expect(details.toSorted()).toEqual(
-    [
-      ...['debug', 'info', 'info', 'logger', 'onLow', 'onProgress'],
-      ...['onQuota', 'onRequest', 'onRetry', 'onWait'],
-    ].map((name) => `Error: ${name}`),
+    [...['debug', 'info', 'logger', 'onLow', 'onProgress'], ...['onQuota', 'onRequest', 'onRetry', 'onWait']].map(
+      (name) => `Error: ${name}`,
+    ),
   );
   expect(new Set(warnings.map(({ name }) => name))).toEqual(new Set(['FxRatesWarning']));
 });

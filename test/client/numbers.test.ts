@@ -114,18 +114,3 @@ test('quota() gives the program text, and the poll numbers', async () => {
 
   expect(second.value).toMatchObject({ data: EXACT, next: { reason: 'quota' } });
 });
-
-test.each([null, 'bigint', 5, String])('numbers cannot be %o', async (numbers) => {
-  const error = await errorOf(() => testClient(reply, { numbers: numbers as never }));
-
-  expect(error).toMatchObject({
-    kind: 'config',
-    message: expect.stringMatching(/^numbers: expected 'number' or 'string', got /),
-  });
-});
-
-test('numbers is no option of a call', async () => {
-  const error = await errorOf(testClient(reply).fx.latest({}, { numbers: 'string' } as object));
-
-  expect(error).toMatchObject({ kind: 'config', message: expect.stringContaining("unknown option 'numbers'") });
-});

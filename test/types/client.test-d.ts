@@ -179,57 +179,32 @@ expectTypeOf(fx.poll({}, { schema: rates })).toEqualTypeOf<Poll<Rates, LatestQue
 fx.poll({ base: 'EUR' }, { operation: 'quota' });
 // @ts-expect-error: not an interval
 fx.poll({}, { every: '5m' });
-// @ts-expect-error: the option is gone
-new FxRates({ pace: true });
 
-// Errors: `kind` tells the class, and the switch is complete.
+// Errors: `kind` tells the class.
+interface ErrorsByKind {
+  config: ConfigError;
+  authentication: AuthenticationError;
+  rate_limited: RateLimitError;
+  quota_exhausted: QuotaExhaustedError;
+  request: RequestError;
+  server: ServerError;
+  network: NetworkError;
+  timeout: TimeoutError;
+  aborted: AbortError;
+  response: ResponseError;
+}
+expectTypeOf<{ [Kind in FxRatesErrorKind]: Extract<AnyFxRatesError, { kind: Kind }> }>().toEqualTypeOf<ErrorsByKind>();
 declare const error: unknown;
 if (FxRatesError.is(error)) {
   expectTypeOf(error).toEqualTypeOf<AnyFxRatesError>();
-  expectTypeOf(error.attempts).toEqualTypeOf<readonly Attempt[]>();
-  switch (error.kind) {
-    case 'config':
-      expectTypeOf(error).toEqualTypeOf<ConfigError>();
-      break;
-    case 'authentication':
-      expectTypeOf(error).toEqualTypeOf<AuthenticationError>();
-      break;
-    case 'rate_limited':
-      expectTypeOf(error).toEqualTypeOf<RateLimitError>();
-      expectTypeOf(error.retryAt).toEqualTypeOf<Date | undefined>();
-      expectTypeOf(error.reason).toEqualTypeOf<'deadline' | 'max_retry_after' | 'policy' | 'budget'>();
-      expectTypeOf(error.retryAfterUnit?.unit).toEqualTypeOf<'seconds' | 'milliseconds' | undefined>();
-      break;
-    case 'quota_exhausted':
-      expectTypeOf(error).toEqualTypeOf<QuotaExhaustedError>();
-      expectTypeOf(error.resetsAt).toEqualTypeOf<Date | undefined>();
-      break;
-    case 'request':
-      expectTypeOf(error).toEqualTypeOf<RequestError>();
-      break;
-    case 'server':
-      expectTypeOf(error).toEqualTypeOf<ServerError>();
-      break;
-    case 'network':
-      expectTypeOf(error).toEqualTypeOf<NetworkError>();
-      break;
-    case 'timeout':
-      expectTypeOf(error).toEqualTypeOf<TimeoutError>();
-      expectTypeOf(error.scope).toEqualTypeOf<'attempt' | 'deadline'>();
-      break;
-    case 'aborted':
-      expectTypeOf(error).toEqualTypeOf<AbortError>();
-      break;
-    case 'response':
-      expectTypeOf(error).toEqualTypeOf<ResponseError>();
-      break;
-    default:
-      expectTypeOf(error).toBeNever();
+  if (error.kind === 'rate_limited') {
+    expectTypeOf(error.reason).toEqualTypeOf<'deadline' | 'max_retry_after' | 'policy' | 'budget'>();
+    expectTypeOf(error.retryAfterUnit?.unit).toEqualTypeOf<'seconds' | 'milliseconds' | undefined>();
   }
+  if (error.kind === 'timeout') expectTypeOf(error.scope).toEqualTypeOf<'attempt' | 'deadline'>();
   // @ts-expect-error: not every error knows when to come back
   error.retryAt;
 }
-expectTypeOf<AnyFxRatesError['kind']>().toEqualTypeOf<FxRatesErrorKind>();
 
 // What is read is not written.
 declare const meta: ResponseMeta;
