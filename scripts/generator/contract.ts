@@ -87,7 +87,6 @@ export interface NumberSchema {
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
-  readonly multipleOf?: number;
 }
 
 export interface ArraySchema {

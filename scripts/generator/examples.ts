@@ -118,8 +118,8 @@ function exampleText({ format, knownValues, minLength = 0, maxLength }: StringSc
 /** A longer text or list would make a response that no test can use. */
 const LONGEST_EXAMPLE = 1_000;
 
-function exampleNumber({ isInteger, multipleOf, ...limits }: NumberSchema): number {
-  const step = multipleOf ?? (isInteger ? 1 : 0.0001);
+function exampleNumber({ isInteger, ...limits }: NumberSchema): number {
+  const step = isInteger ? 1 : 0.0001;
   const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = limits;
   if (minimum !== undefined) return minimum;
   if (exclusiveMinimum !== undefined) return exclusiveMinimum + step;

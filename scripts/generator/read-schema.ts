@@ -171,10 +171,9 @@ function readPattern(node: SpecNode | undefined): string | undefined {
 }
 
 function numberType(isInteger: boolean) {
-  const limits = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+  const limits = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
   const read = (node: SpecNode): Schema => {
     node.find('format')?.string();
-    if ((node.find('multipleOf')?.number() ?? 1) <= 0) node.get('multipleOf').refuse('a number above 0 is expected');
     return { kind: 'number', isInteger, ...numbers(node, ...limits) };
   };
   return { keywords: [...limits, 'format'], read };

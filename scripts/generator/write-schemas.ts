@@ -143,7 +143,6 @@ function numberSchema(schema: NumberSchema): string {
     check('lte', schema.maximum),
     check('gt', schema.exclusiveMinimum),
     check('lt', schema.exclusiveMaximum),
-    check('multipleOf', schema.multipleOf),
   ]);
 }
 

@@ -160,20 +160,16 @@ test.each([
   expect(await errorOf(clock.run(first(poll, 1)))).toMatchObject({ kind });
 });
 
-test('an async onError that rejects ends the poll', async () => {
+test.each([
+  [
+    'throws',
+    () => {
+      throw new RangeError('enough');
+    },
+  ],
+  ['rejects', () => Promise.reject(new RangeError('enough'))],
+])('an onError that %s ends the poll', async (_, onError) => {
   const { fx, clock } = testClient(failure(503), { maxRetries: 0 });
-  const onError = async () => {
-    throw new RangeError('enough');
-  };
-
-  expect(await errorOf(clock.run(first(fx.poll({}, { every: 60_000, onError }), 1)))).toBeInstanceOf(RangeError);
-});
-
-test('an error that onError throws ends the poll', async () => {
-  const { fx, clock } = testClient(failure(503), { maxRetries: 0 });
-  const onError = () => {
-    throw new RangeError('enough');
-  };
 
   expect(await errorOf(clock.run(first(fx.poll({}, { every: 60_000, onError }), 1)))).toBeInstanceOf(RangeError);
 });

@@ -52,6 +52,7 @@ const STRESS = {
   Mixed: [null, 'text', 5, true, [1, 2.5]],
   Closed: [{ kind: 'closed', count: 0, note: null, 'odd name': true, nested: { deep: 1 } }],
   Empty: [{}],
+  Named: [{ EUR: 1.5, USD: 2 }, {}],
   Table: [{ base: 'EUR', scale: 4, USD: 1.1 }],
   List: [['a', [true, false], 'b']],
   Base: [{ id: 'a', tags: ['b'] }],

@@ -81,8 +81,9 @@ export abstract class FxRatesError extends Error {
 
   /** Returns the fields for a log: without headers, body, quota record, cause and stack. */
   toJSON(): Record<string, unknown> {
-    const fields = Object.entries(this).filter(([name]) => !NOT_LOGGED.includes(name));
-    return { message: this.message, ...Object.fromEntries(fields) };
+    const { name, kind, message } = this;
+    const fields = Object.entries(this).filter(([field]) => !NOT_LOGGED.includes(field));
+    return { name, kind, message, ...Object.fromEntries(fields) };
   }
 }
 

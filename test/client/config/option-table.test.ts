@@ -2,38 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../../src/client/config/option-table.ts';
 
-test('returns the last value of a key', () => {
-  const store = new MemoryStore();
-  expect(store.get('a')).toBeUndefined();
-
-  store.set('a', 'one');
-  store.set('a', 'two');
-
-  expect(store.get('a')).toBe('two');
-});
-
-test('evicts the least recently used entry', () => {
-  const store = new MemoryStore(8);
-  store.set('a', '111');
-  store.set('b', '222');
-
-  store.get('a');
-  store.set('c', '333');
-
-  expect([store.get('a'), store.get('b'), store.get('c')]).toEqual(['111', undefined, '333']);
-});
-
-test('does not store an entry larger than its capacity', () => {
-  const store = new MemoryStore(8);
-  store.set('a', '1');
-
-  store.set('b', '123456789');
-
-  expect([store.get('a'), store.get('b')]).toEqual([undefined, undefined]);
-  store.set('c', '1');
-  expect(store.get('c')).toBe('1');
-});
-
 /** The same, as slow and as simple as can be: a list by last use. */
 class SimpleStore {
   #entries: [string, string][] = [];
