@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CacheOptions, CallOptions, FxRatesOptions } from '../../../src/client/index.ts';
-import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
+import { deferred } from '../../helpers/deferred.ts';
+import { type FakeClock, quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { FakeStore, type Misbehaviour } from '../../helpers/fake-store.ts';
 import { API_KEY, exhaustedQuota, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
@@ -244,13 +245,19 @@ test.each(limits)('returns a stale response, marked as such, instead of the erro
   expect(await limited()).toMatchObject({ source: 'stale', ageMs: 30_000, data: { n: 1 } });
 });
 
-test('with maxAgeMs: 0, a call and a poll reject instead of returning a stale response', async () => {
-  const { fx, clock } = cached([success(), rateLimited('30')], {
-    onLimit: 'throw',
-    keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
+/** A client with a response of 30 seconds ago, which is stale. The next reply is `reply`. */
+async function stale(reply: Reply = rateLimited('30'), { keep, ...options }: Options = { onLimit: 'throw' }) {
+  const client = cached([success(), reply], {
+    keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000, ...keep },
+    ...options,
   });
-  await fx.latest();
-  await clock.advance(30_000);
+  await client.fx.latest();
+  await client.clock.advance(30_000);
+  return client;
+}
+
+test('with maxAgeMs: 0, a call and a poll reject instead of returning a stale response', async () => {
+  const { fx } = await stale();
 
   expect(await errorOf(fx.latest({}, { maxAgeMs: 0 }))).toMatchObject({ kind: 'rate_limited' });
   const poll = fx.poll({}, { every: 1_000, onLimit: 'throw' })[Symbol.asyncIterator]();
@@ -258,30 +265,15 @@ test('with maxAgeMs: 0, a call and a poll reject instead of returning a stale re
   await fx.close();
 });
 
-test('a stale response has the attempts that were made for a fresh one', async () => {
-  const { fx, clock, metaOf } = cached([success(), rateLimited('30')], {
-    onLimit: 'throw',
-    keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
-  });
-  await fx.latest();
-  await clock.advance(30_000);
-
-  const { meta } = await metaOf();
-
-  expect(meta.attempts).toMatchObject([{ status: 429, code: 'rate_limited' }]);
-});
-
-test('all callers of a shared request receive the stale response with its mark', async () => {
-  const { fx, clock, metaOf } = cached([success(), rateLimited('30')], {
-    onLimit: 'throw',
-    keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
-  });
-  await fx.latest();
-  await clock.advance(30_000);
+test('all callers of a shared request receive the stale response, with the attempts that were made for a fresh one', async () => {
+  const { metaOf } = await stale();
 
   const responses = await Promise.all([metaOf(), metaOf()]);
 
-  expect(responses).toMatchObject([{ source: 'stale' }, { source: 'stale' }]);
+  for (const { source, meta } of responses) {
+    expect(source).toBe('stale');
+    expect(meta.attempts).toMatchObject([{ status: 429, code: 'rate_limited' }]);
+  }
 });
 
 test.each<[string, Reply, object]>([
@@ -291,23 +283,16 @@ test.each<[string, Reply, object]>([
   ['a network that is down', new Error('down'), { maxRetries: 0 }],
   ['a broken response', { body: 'no json' }, {}],
 ])('does not return a stale response for %s', async (_, reply, options) => {
-  const { fx, clock } = cached([success(), reply], { keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 }, ...options });
-  await fx.latest();
-  await clock.advance(30_000);
+  const { fx } = await stale(reply, options);
 
   await expect(fx.latest()).rejects.toThrow();
 });
 
 test.each([
-  ['without staleIfLimitedMs', {}],
-  ['older than that', { staleIfLimitedMs: 30_000 }],
-])('does not return a stale response %s', async (_, keep) => {
-  const { fx, clock } = cached([success(), rateLimited('30')], {
-    onLimit: 'throw',
-    keep: { maxAgeMs: 1000, ...keep },
-  });
-  await fx.latest();
-  await clock.advance(30_000);
+  ['without staleIfLimitedMs', 0],
+  ['older than that', 30_000],
+])('does not return a stale response %s', async (_, staleIfLimitedMs) => {
+  const { fx } = await stale(rateLimited('30'), { onLimit: 'throw', keep: { staleIfLimitedMs } });
 
   expect(await errorOf(fx.latest())).toMatchObject({ kind: 'rate_limited' });
 });
@@ -356,12 +341,9 @@ test("'snapshot' applies the interval of a new plan", async () => {
 });
 
 /** Clients of different processes that share a store: each begins without a quota record. */
-function processes(
-  quota: Reply = success(quotaRecord({ snapshot_granularity: '5min' })),
-  maxAgeMs: 'snapshot' | number = 'snapshot',
-) {
+function processes(quota: Reply, maxAgeMs: 'snapshot' | number) {
   const { fx: first, store, clock } = cached(counting(), { quota, keep: { maxAgeMs } });
-  const start = async (replies: Reply = counting(), ofStart = quota) => {
+  const start = async (replies: Reply, ofStart: Reply) => {
     const { fetch, fx } = cached(replies, { clock, quota: ofStart, cache: { maxAgeMs: 'snapshot', store } });
     return {
       paths: () => fetch.requests.map(({ url }) => new URL(url).pathname.split('/').at(-1)),
@@ -379,52 +361,33 @@ function processes(
   return { begin, start, clock };
 }
 
-test("'snapshot' in the next process uses a stored response without calling quota()", async () => {
-  const { begin, start, clock } = processes();
+const everyFiveMinutes = success(quotaRecord({ snapshot_granularity: '5min' }));
+const everyDay = success(quotaRecord({ snapshot_granularity: '24h' }));
+const everyMinute = success(quotaRecord({ snapshot_granularity: '1min' }));
+
+test.each<[string, Reply, 'snapshot' | number, number, Reply, string, readonly string[]]>([
+  ['uses a stored response without quota()', everyFiveMinutes, 'snapshot', 299_999, everyFiveMinutes, 'cache', []],
+  ['sends after the interval', everyFiveMinutes, 'snapshot', 300_000, everyFiveMinutes, 'network', ['quota', 'latest']],
+  [
+    'applies another plan after an hour',
+    everyDay,
+    'snapshot',
+    3_600_000,
+    everyFiveMinutes,
+    'network',
+    ['quota', 'latest'],
+  ],
+  ['uses the stored interval if quota() fails', everyDay, 'snapshot', 3_600_000, failure(500), 'cache', ['quota']],
+  ['ignores another maximum age', everyMinute, 3_600_000, 60_000, everyMinute, 'network', ['quota', 'latest']],
+])("'snapshot' in the next process %s", async (...[, quota, maxAgeMs, laterMs, quotaThen, source, paths]) => {
+  const { begin, start, clock } = processes(quota, maxAgeMs);
   await begin();
-  await clock.advance(299_999);
-  const second = await start();
+  await clock.advance(laterMs);
 
-  expect(await second.sourceOf()).toBe('cache');
-  expect(second.paths()).toEqual([]);
+  const next = await start(counting(), quotaThen);
 
-  await clock.advance(1);
-  const third = await start();
-  expect(await third.sourceOf()).toBe('network');
-  expect(third.paths()).toEqual(['quota', 'latest']);
-});
-
-test("'snapshot' in the next process calls quota() after an hour, because the plan may be another", async () => {
-  const { begin, start, clock } = processes(success(quotaRecord({ snapshot_granularity: '24h' })));
-  await begin();
-  await clock.advance(3_600_000);
-
-  const second = await start(counting(), success(quotaRecord({ snapshot_granularity: '5min' })));
-
-  expect(await second.sourceOf()).toBe('network');
-  expect(second.paths()).toEqual(['quota', 'latest']);
-});
-
-test("'snapshot' in the next process uses the stored interval if quota() fails", async () => {
-  const { begin, start, clock } = processes(success(quotaRecord({ snapshot_granularity: '24h' })));
-  await begin();
-  await clock.advance(3_600_000);
-
-  const second = await start(counting(), failure(500));
-
-  expect(await second.sourceOf()).toBe('cache');
-  expect(second.paths()).toEqual(['quota']);
-});
-
-test("'snapshot' in the next process does not take another maximum age for the interval", async () => {
-  const { begin, start, clock } = processes(success(quotaRecord({ snapshot_granularity: '1min' })), 3_600_000);
-  await begin();
-  await clock.advance(60_000);
-
-  const second = await start();
-
-  expect(await second.sourceOf()).toBe('network');
-  expect(second.paths()).toEqual(['quota', 'latest']);
+  expect(await next.sourceOf()).toBe(source);
+  expect(next.paths()).toEqual(paths);
 });
 
 test('an interval that cannot be parsed caches nothing and warns once', async () => {
@@ -454,14 +417,11 @@ test('a failed quota() caches nothing and is called again after a minute', async
 });
 
 test("'snapshot' gets its interval from a quota() that takes longer than the deadline of its call", async () => {
-  let respond: (reply: Reply) => void = () => undefined;
-  const quota = new Promise<Reply>((resolve) => {
-    respond = resolve;
-  });
-  const { metaOf, fx, fetch, clock } = cached(counting(), { cache: 'snapshot', quota: () => quota });
+  const quota = deferred<Reply>();
+  const { metaOf, fx, fetch, clock } = cached(counting(), { cache: 'snapshot', quota: () => quota.promise });
 
   expect(await clock.run(errorOf(fx.latest({}, { deadlineMs: 700 })))).toMatchObject({ scope: 'deadline' });
-  respond(success(quotaRecord()));
+  quota.resolve(success(quotaRecord()));
   await quiet();
 
   expect(await metaOf()).toMatchObject({ source: 'network' });
@@ -534,25 +494,16 @@ test('a store that hangs delays one call by 500 ms and the next calls not at all
   expect(await clock.left()).toBe(0);
 });
 
-test('a store that hung is used again after ten seconds', async () => {
+test.each<[string, (clock: FakeClock) => unknown]>([
+  ['after ten seconds', (clock) => clock.advance(10_000)],
+  ['if the clock is set back', (clock) => clock.set(-3_600_000)],
+])('a store that hung is used again %s', async (_, pass) => {
   const { metaOf, store, clock } = cached();
   store.onGet = 'never';
   await clock.run(metaOf());
 
   store.onGet = undefined;
-  await clock.advance(10_000);
-  await metaOf();
-
-  expect(await metaOf()).toMatchObject({ source: 'cache' });
-});
-
-test('a store that hung is used again if the clock is set back', async () => {
-  const { metaOf, store, clock } = cached();
-  store.onGet = 'never';
-  await clock.run(metaOf());
-
-  store.onGet = undefined;
-  clock.set(-3_600_000);
+  await pass(clock);
   await metaOf();
 
   expect(await metaOf()).toMatchObject({ source: 'cache' });
@@ -568,65 +519,29 @@ test('a store that hangs when it is written delays no call and leaves no timer',
   expect(await clock.left()).toBe(0);
 });
 
-test('an abort while the store is read ends the call within a tick and leaves no timer', async () => {
-  const { fx, store, clock, fetch, warnings } = cached();
-  store.onGet = 'never';
-  const controller = new AbortController();
-  const call = errorOf(fx.latest({}, { signal: controller.signal }));
-  await quiet();
-
-  controller.abort(new Error('enough'));
-
-  expect(await ticksUntilSettled(call)).toBeLessThanOrEqual(A_TICK);
-  expect(await call).toMatchObject({ kind: 'aborted', cause: new Error('enough') });
-  await quiet();
-  expect(await clock.left()).toBe(0);
-  expect(fetch.requests).toEqual([]);
-  expect(warnings).toEqual([]); // the store has not failed
-});
-
-test('a deadline shorter than the timeout of the store ends the call', async () => {
-  const { fx, store, clock, fetch } = cached();
-  store.onGet = 'never';
-  const startedAt = clock.now();
-
-  const error = await clock.run(errorOf(fx.latest({}, { deadlineMs: 200 })));
-
-  expect(error).toMatchObject({ kind: 'timeout', scope: 'deadline', limitMs: 200 });
-  expect(clock.now() - startedAt).toBe(200);
-  await quiet();
-  expect(await clock.left()).toBe(0);
-  expect(fetch.requests).toEqual([]);
-});
-
-test('the time of the store counts toward the deadline', async () => {
-  const { fx, store, clock } = cached('never', { timeoutMs: 60_000 });
-  store.onGet = 'never';
-  const startedAt = clock.now();
-
-  await clock.run(errorOf(fx.latest({}, { deadlineMs: 2000 })));
-
-  expect(clock.now() - startedAt).toBe(2000);
-});
-
 test.each<[string, FxRatesOptions & { quota?: Reply }]>([
+  ['the store', {}],
   ['a key provider', { apiKey: () => new Promise<string>(() => undefined) }],
   ["the quota of 'snapshot'", { cache: 'snapshot', quota: 'never', timeoutMs: 60_000 }],
-])('a deadline and an abort end a call while %s hangs', async (_, options) => {
-  const { fx, clock } = cached(counting(), options);
+])('a deadline and an abort end a call while %s hangs, and no request is sent', async (_, options) => {
+  const { fx, store, clock, fetch, warnings } = cached(counting(), options);
+  store.onGet = 'never';
   const controller = new AbortController();
   const startedAt = clock.now();
   const aborted = errorOf(fx.latest({ a: 1 }, { signal: controller.signal }));
   const late = errorOf(fx.latest({ b: 1 }, { deadlineMs: 300 }));
   await quiet();
 
-  controller.abort();
+  controller.abort(new Error('enough'));
   expect(await ticksUntilSettled(aborted)).toBeLessThanOrEqual(A_TICK);
-  expect(await clock.run(late)).toMatchObject({ kind: 'timeout', scope: 'deadline' });
+  expect(await aborted).toMatchObject({ kind: 'aborted', cause: new Error('enough') });
+  expect(await clock.run(late)).toMatchObject({ kind: 'timeout', scope: 'deadline', limitMs: 300 });
 
   expect(clock.now() - startedAt).toBe(300);
   await clock.advance(60_000); // quota() continues for the next call
   expect(await clock.left()).toBe(0);
+  expect(fetch.requests.filter(({ url }) => url.includes('latest'))).toEqual([]);
+  expect(warnings.filter((text) => text.startsWith('cache'))).toEqual([]); // the store has not failed
 });
 
 test.each<[string, Parameters<FakeStore['overwrite']>[0]]>([

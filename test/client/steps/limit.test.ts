@@ -347,21 +347,26 @@ test('while the service is down, a call with a short deadline rejects with the l
   expect(fetch.requests).toHaveLength(1);
 });
 
-test.each([
+const TOO_LATE = 'which is too late for the deadline of the call (deadlineMs)';
+
+test.each<[FxRatesOptions, string, string]>([
   [{ onLimit: 'throw' }, '30', "in 30 s, and onLimit is 'throw'"],
+  [{ deadlineMs: 10_000 }, '30', `in 30 s, ${TOO_LATE}`],
+  [{ deadlineMs: 29_999 }, '30', `in 30 s, ${TOO_LATE}`],
   [{ deadlineMs: false, maxRetryAfterMs: 5_000 }, '6', 'in 6 s, which is longer than maxRetryAfterMs'],
-] as const)(
-  'while the service is down, the error of a call with %j says why it does not wait',
-  async (options, retryAfter, why) => {
-    const down = failure(503, { headers: { 'retry-after': retryAfter } });
-    const { fx } = testClient(down, { maxRetries: 0, ...options });
-    await errorOf(fx.latest({ call: 1 }));
+])('while the service is down, a call with %j rejects at once, without retries', async (options, retryAfter, why) => {
+  const retries: unknown[] = [];
+  const down = failure(503, { headers: { 'retry-after': retryAfter } });
+  const { fx, clock } = testClient(down, { ...options, onRetry: (event) => retries.push(event) });
+  await errorOf(fx.latest({ call: 1 }, { maxRetries: 0 }));
+  const before = clock.now();
 
-    const error = await errorOf(fx.latest({ call: 2 }));
+  const error = await errorOf(fx.latest({ call: 2 }));
 
-    expect((error as Error).message).toBe(`The service is down (503); the next attempt is ${why}`);
-  },
-);
+  const message = `The service is down (503); the next attempt is ${why}`;
+  expect(error).toMatchObject({ kind: 'server', status: 503, attempts: [], message });
+  expect([retries.length, clock.now() - before]).toEqual([0, 0]);
+});
 
 test('a waiting call whose response would be after its deadline names the deadline, not maxRetryAfterMs', async () => {
   const slowly = (reply: Reply) => async (): Promise<Reply> => {
@@ -375,9 +380,7 @@ test('a waiting call whose response would be after its deadline names the deadli
   const calls = differentCalls(fx, 2, { deadlineMs: 1_000 }).map((call) => errorOf(call));
   const error = (await clock.run(Promise.race(calls))) as Error;
 
-  expect(error.message).toBe(
-    'The service is down (500); the next attempt is in 0.4 s, which is too late for the deadline of the call (deadlineMs)',
-  );
+  expect(error.message).toBe(`The service is down (500); the next attempt is in 0.4 s, ${TOO_LATE}`);
 });
 
 test.each([
@@ -398,32 +401,6 @@ test.each([
   );
   expect(fetch.requests).toHaveLength(3);
   expect(await clock.left()).toBe(0);
-});
-
-test.each([
-  ["onLimit: 'throw'", { onLimit: 'throw' }],
-  ['a deadline before the next attempt', { deadlineMs: 10_000 }],
-] as const)('while the service is down, a call with %s rejects at once, without retries', async (_, options) => {
-  const retries: unknown[] = [];
-  const down = failure(503, { headers: { 'retry-after': '30' } });
-  const { fx, clock } = testClient(down, { onRetry: (event) => retries.push(event) });
-  await errorOf(fx.latest({ call: 1 }, { maxRetries: 0 }));
-  const before = clock.now();
-
-  const error = await errorOf(fx.latest({ call: 2 }, options));
-
-  expect(error).toMatchObject({ kind: 'server', status: 503, attempts: [] });
-  expect([retries.length, clock.now() - before]).toEqual([0, 0]);
-});
-
-test('the error of a call that would be late by its round trip names the deadline', async () => {
-  const down = failure(503, { headers: { 'retry-after': '30' } });
-  const { fx } = testClient(down, { maxRetries: 0 });
-  await errorOf(fx.latest({ call: 1 }));
-
-  const error = await errorOf(fx.latest({ call: 2 }, { deadlineMs: 29_999 }));
-
-  expect((error as Error).message).toContain('which is too late for the deadline of the call');
 });
 
 test('a quota() that the rate limit always refuses blocks no other call', async () => {

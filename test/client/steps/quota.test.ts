@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FxRatesOptions, QuotaData } from '../../../src/client/index.ts';
+import { deferred } from '../../helpers/deferred.ts';
 import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
 import type { Reply, SentRequest } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
@@ -163,11 +164,8 @@ test('an abort during quota() ends the call and quota() within a tick', async ()
 });
 
 test('the abort of one caller does not end a quota() that other calls wait for', async () => {
-  let respond: (reply: Reply) => void = () => undefined;
-  const quota = new Promise<Reply>((resolve) => {
-    respond = resolve;
-  });
-  const client = guarded(success(), { quota: () => quota });
+  const quota = deferred<Reply>();
+  const client = guarded(success(), { quota: () => quota.promise });
   const controller = new AbortController();
   const gone = errorOf(client.fx.latest({ call: 1 }, { signal: controller.signal }));
   const other = client.fx.latest({ call: 2 });
@@ -175,18 +173,15 @@ test('the abort of one caller does not end a quota() that other calls wait for',
 
   controller.abort();
   await gone;
-  respond(success(roomyQuota()));
+  quota.resolve(success(roomyQuota()));
 
   await expect(other).resolves.toBeDefined();
   expect(quotaRequests(client)).toBe(1);
 });
 
 test('a quota() that takes longer than the deadline of its call continues for the next call', async () => {
-  let respond: (reply: Reply) => void = () => undefined;
-  const quota = new Promise<Reply>((resolve) => {
-    respond = resolve;
-  });
-  const client = guarded(success(), { quota: () => quota });
+  const quota = deferred<Reply>();
+  const client = guarded(success(), { quota: () => quota.promise });
   const { fx, clock } = client;
   const startedAt = clock.now();
 
@@ -195,7 +190,7 @@ test('a quota() that takes longer than the deadline of its call continues for th
   expect(clock.now() - startedAt).toBe(700);
   const next = errorOf(fx.latest({}, { deadlineMs: 700 }));
   await quiet();
-  respond(success(roomyQuota({ monthly_used: 990 })));
+  quota.resolve(success(roomyQuota({ monthly_used: 990 })));
 
   expect(await next).toMatchObject({ kind: 'quota_exhausted', local: true });
   expect(quotaRequests(client)).toBe(1);
@@ -332,15 +327,12 @@ test('a call keeps its reservation while it waits for its retry', async () => {
 
 test('the last request is free for a call that starts at any moment after the response to another', async () => {
   for (let ticks = 0; ticks < 40; ticks += 1) {
-    let respond: (reply: Reply) => void = () => undefined;
-    const held = new Promise<Reply>((resolve) => {
-      respond = resolve;
-    });
-    const { fx } = guarded([() => held, success()], { left: 12 });
+    const held = deferred<Reply>();
+    const { fx } = guarded([() => held.promise, success()], { left: 12 });
     await fx.quota();
     const first = fx.latest({ call: 1 });
     await quiet();
-    respond(success());
+    held.resolve(success());
     for (let tick = 0; tick < ticks; tick += 1) await undefined;
     if (fx.quotaEstimate()?.usedSince === 0) continue; // not yet received
 

@@ -3,19 +3,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { AbortError, type FxRates, type RateLimitError } from '../../../src/client/index.ts';
+import { deferred } from '../../helpers/deferred.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
-
-/** A reply that the test releases. */
-function later(reply: Reply): { readonly reply: Reply; readonly come: () => void } {
-  let come: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => {
-    come = resolve;
-  });
-  return { reply: () => gate.then(() => reply as never), come: () => come() };
-}
 
 test('identical calls in flight share one request', async () => {
   const { fx, fetch } = testClient(success());
@@ -127,8 +119,8 @@ test('all callers receive the failure, and the next call sends a request', async
 });
 
 test('an abort ends the call of one caller only', async () => {
-  const { reply, come } = later(success({ EUR: 1 }));
-  const { fx, fetch } = testClient(reply);
+  const held = deferred<Reply>();
+  const { fx, fetch } = testClient(() => held.promise);
   const controller = new AbortController();
   const aborted = fx.latest({}, { signal: controller.signal });
   const other = fx.latest();
@@ -136,7 +128,7 @@ test('an abort ends the call of one caller only', async () => {
 
   controller.abort(new Error('enough'));
   await expect(aborted).rejects.toMatchObject({ kind: 'aborted', cause: new Error('enough') });
-  come();
+  held.resolve(success({ EUR: 1 }));
 
   await expect(other).resolves.toEqual({ EUR: 1 });
   expect(fetch.requests).toHaveLength(1);
@@ -174,8 +166,8 @@ test('the abort of the last caller aborts the request', async () => {
 });
 
 test('a call right after the abort of the last caller sends a new request', async () => {
-  const { reply, come } = later(success({ EUR: 1 }));
-  const { fx, fetch } = testClient(['never', reply]);
+  const held = deferred<Reply>();
+  const { fx, fetch } = testClient(['never', () => held.promise]);
   const controller = new AbortController();
   const left = errorOf(fx.latest({}, { signal: controller.signal }));
   await quiet();
@@ -185,7 +177,7 @@ test('a call right after the abort of the last caller sends a new request', asyn
   expect(await left).toBeInstanceOf(AbortError);
   await quiet();
   const joined = fx.latest(); // joins the new request, although the first one ended after that began
-  come();
+  held.resolve(success({ EUR: 1 }));
 
   await expect(Promise.all([next, joined])).resolves.toEqual([{ EUR: 1 }, { EUR: 1 }]);
   expect(fetch.requests).toHaveLength(2);
@@ -225,15 +217,15 @@ test('a signal of many calls has no listeners afterwards', async () => {
 });
 
 test('each caller keeps its own deadline', async () => {
-  const { reply, come } = later(success({ EUR: 1 }));
-  const { fx, clock } = testClient(reply, { timeoutMs: 60_000 });
+  const held = deferred<Reply>();
+  const { fx, clock } = testClient(() => held.promise, { timeoutMs: 60_000 });
   const hasty = errorOf(fx.latest({}, { deadlineMs: 1000 }));
   const patient = fx.latest({}, { deadlineMs: 5000 });
 
   await clock.advance(1000);
   expect(await hasty).toMatchObject({ kind: 'timeout', scope: 'deadline', limitMs: 1000 });
   await clock.advance(3999);
-  come();
+  held.resolve(success({ EUR: 1 }));
 
   await expect(patient).resolves.toEqual({ EUR: 1 });
 });
