@@ -60,28 +60,6 @@ test('a 429 with another code and requests left waits for the limit', async () =
   expect(client.clock.now() - startedAt).toBe(5000);
 });
 
-test('a 429 without a code waits for Retry-After; only the second one calls quota()', async () => {
-  const page: Reply = { status: 429, body: '<html>slow down</html>', headers: { 'retry-after': '5' } };
-  const client = testClient([page, page, success({ EUR: 1 })], { quota: success(quotaRecord()) });
-
-  await expect(client.clock.run(client.fx.latest())).resolves.toEqual({ EUR: 1 });
-
-  expect(client.fetch.requests.map(({ url }) => url.split('/').at(-1))).toEqual([
-    'latest',
-    'latest',
-    'quota',
-    'latest',
-  ]);
-});
-
-test('a 429 without a code and with a Retry-After of an hour calls quota() immediately', async () => {
-  const page: Reply = { status: 429, body: '<html>slow down</html>', headers: { 'retry-after': '3600' } };
-  const client = testClient(page, { quota: success(exhaustedQuota()) });
-
-  expect(await errorOf(client.fx.latest())).toBeInstanceOf(QuotaExhaustedError);
-  expect(client.fetch.requests).toHaveLength(2);
-});
-
 /** A 429 of a proxy, which has no code. */
 const nameless = (retryAfter: string, headers = {}): Reply => ({
   status: 429,
@@ -89,11 +67,28 @@ const nameless = (retryAfter: string, headers = {}): Reply => ({
   headers: { 'retry-after': retryAfter, ...headers },
 });
 
-test('a 429 without a code calls quota() immediately if the call does not wait', async () => {
-  const client = testClient(nameless('5'), { quota: success(exhaustedQuota()), onLimit: 'throw' });
+test('a 429 without a code waits for Retry-After; only the second one calls quota()', async () => {
+  const replies = [nameless('5'), nameless('5'), success({ EUR: 1 })];
+  const client = testClient(replies, { quota: success(quotaRecord()) });
 
-  expect(await errorOf(client.fx.latest())).toBeInstanceOf(QuotaExhaustedError);
+  await expect(client.clock.run(client.fx.latest())).resolves.toEqual({ EUR: 1 });
+
+  const sent = client.fetch.requests.map(({ url }) => url.split('/').at(-1));
+  expect(sent).toEqual(['latest', 'latest', 'quota', 'latest']);
 });
+
+test.each([
+  ['5', { onLimit: 'throw' }],
+  ['3600', {}],
+] as const)(
+  'a 429 without a code, with Retry-After %s and %j, calls quota() immediately',
+  async (retryAfter, options) => {
+    const client = testClient(nameless(retryAfter), { quota: success(exhaustedQuota()), ...options });
+
+    expect(await errorOf(client.fx.latest())).toBeInstanceOf(QuotaExhaustedError);
+    expect(client.fetch.requests).toHaveLength(2);
+  },
+);
 
 test('a 429 without a code after a 503 is the first one, and waits', async () => {
   const client = testClient([failure(503), nameless('5'), success({ EUR: 1 })], { quota: success(exhaustedQuota()) });

@@ -138,19 +138,13 @@ test.each<[string, FxRatesOptions, string | undefined, object | undefined]>([
   expect(warnings).toEqual([]);
 });
 
-test.each(ways)('%s, the unit that the program sets is also that of a 503', async (_, options) => {
+test.each<[string, FxRatesOptions, readonly Reply[]]>([
+  ['the unit that the program sets', { retryAfterUnit: 'milliseconds' }, [success()]],
+  ['that unit, without a queue,', { retryAfterUnit: 'milliseconds', rateLimit: false }, [success()]],
+  ['a confirmed unit', {}, [rateLimited('30000'), success()]],
+])('%s is also that of a 503', async (_, options, first) => {
   const unavailable = failure(503, { headers: { 'retry-after': '5000' } });
-  const { fx, clock } = listen([unavailable, success()], { retryAfterUnit: 'milliseconds', ...options });
-  const startedAt = clock.now();
-
-  await clock.run(fx.latest());
-
-  expect(clock.now() - startedAt).toBe(5000);
-});
-
-test('a confirmed unit is also that of a 503', async () => {
-  const unavailable = failure(503, { headers: { 'retry-after': '5000' } });
-  const { fx, clock } = listen([rateLimited('30000'), success(), unavailable, success()]);
+  const { fx, clock } = listen([...first, unavailable, success()], options);
   await clock.run(fx.latest({ call: 1 }));
   const startedAt = clock.now();
 
@@ -168,18 +162,6 @@ test.each(ways)('%s, a unit on trial is not that of a 503', async (_, options) =
   await clock.run(fx.latest({ call: 2 }));
 
   expect(clock.now() - startedAt).toBeGreaterThanOrEqual(60_000);
-});
-
-test.each(ways)('%s, the date in the Retry-After of a 503 is compared with its Date header', async (_, options) => {
-  const inSeconds = (seconds: number) => new Date(clock.now() + 1_000 * seconds).toUTCString();
-  const clock = new FakeClock();
-  const unavailable = failure(503, { headers: { 'retry-after': inSeconds(3_605), date: inSeconds(3_600) } });
-  const { fx } = listen([unavailable, success()], { clock, ...options });
-  const startedAt = clock.now();
-
-  await clock.run(fx.latest());
-
-  expect(clock.now() - startedAt).toBe(5_000);
 });
 
 test('a small number during the trial does not change the unit on trial', async () => {
