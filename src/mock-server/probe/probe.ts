@@ -10,18 +10,16 @@ import {
   observeRetryAfter,
   PROBE_STEPS,
   probeLimit,
-  responseTo,
   usedOf,
 } from './probe-steps.ts';
 import {
-  BudgetExhausted,
   Findings,
   type ObservedBehaviour,
+  ProbeEnded,
   type ProbeFetch,
   type ProbeResponse,
   Prober,
   type Probing,
-  RateLimited,
   statusAndCodeText,
 } from './prober.ts';
 
@@ -125,7 +123,7 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
 }
 
 async function firstQuota(prober: Prober, key: string): Promise<ProbeResponse> {
-  const quota = await responseTo(prober, 'quota', { authorization: `Bearer ${key}` });
+  const quota = await prober.send('quota', { authorization: `Bearer ${key}` });
   if (quota.status === 200 && usedOf(quota) !== undefined) return quota;
   const advice = quota.status === 401 || quota.status === 403 ? '; pass a valid API key' : '';
   const text = `The response to quota was ${statusAndCodeText(quota)}, expected 200 with a quota record${advice}.`;
@@ -136,10 +134,9 @@ async function untilRefused(findings: Findings, run: () => Promise<void>): Promi
   try {
     await run();
   } catch (error) {
-    if (error instanceof BudgetExhausted) return;
-    if (!(error instanceof RateLimited)) throw error;
+    if (!(error instanceof ProbeEnded)) throw error;
     // Another program uses the key, or its minute was used before. The observations so far are reported.
-    observeRetryAfter(findings, [error.response]);
+    if (error.response !== undefined) observeRetryAfter(findings, [error.response]);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { BehaviourOptions } from '../behaviour/behaviour.ts';
-import { type BehaviourValues, type SwitchName, switches } from '../behaviour/switches.ts';
+import { type SwitchName, switches } from '../behaviour/switches.ts';
 import type { Clock } from '../clock/clock.ts';
 
 /** The part of a response that a probe uses. */
@@ -9,6 +9,8 @@ export interface ProbeResponse {
   /** `error.code` of the envelope. */
   readonly code: string | undefined;
   readonly data: Readonly<Record<string, unknown>>;
+  /** Whether the per-minute limit refused the request. */
+  readonly isRateLimited: boolean;
   /** By the clock of the probe, in milliseconds. */
   readonly sentAt: number;
   readonly receivedAt: number;
@@ -35,18 +37,13 @@ export type ProbeFetch = (
   },
 ) => Promise<Response>;
 
-/** Ends a probe early: the budget is spent. */
-export class BudgetExhausted extends Error {
-  override readonly name = 'BudgetExhausted';
-}
+/** Ends a probe early: the budget is spent, or the service refuses because of its per-minute limit, with `response`. */
+export class ProbeEnded extends Error {
+  override readonly name = 'ProbeEnded';
+  readonly response: ProbeResponse | undefined;
 
-/** Ends a probe early: the service refuses because of its per-minute limit. */
-export class RateLimited extends Error {
-  override readonly name = 'RateLimited';
-  readonly response: ProbeResponse;
-
-  constructor(response: ProbeResponse) {
-    super('the per-minute limit was reached');
+  constructor(response?: ProbeResponse) {
+    super(response === undefined ? 'the budget is spent' : 'the per-minute limit was reached');
     this.response = response;
   }
 }
@@ -74,10 +71,17 @@ export class Prober {
     return this.#options.maxRequests - this.requests;
   }
 
-  /** @throws BudgetExhausted instead of sending too much, and RateLimited for 429 `rate_limited` */
-  async send(path: string, { method = 'GET', query = {}, ...headers }: ProbeRequest = {}): Promise<ProbeResponse> {
+  /** As `send`, but a refusal of the per-minute limit throws ProbeEnded. */
+  async ask(path: string, request: ProbeRequest): Promise<ProbeResponse> {
+    const response = await this.send(path, request);
+    if (response.isRateLimited) throw new ProbeEnded(response);
+    return response;
+  }
+
+  /** @throws ProbeEnded instead of sending too much */
+  async send(path: string, { method = 'GET', query = {}, ...headers }: ProbeRequest): Promise<ProbeResponse> {
     const { baseUrl, signal, clock } = this.#options;
-    if (this.left <= 0) throw new BudgetExhausted();
+    if (this.left <= 0) throw new ProbeEnded();
     const parameters = new URLSearchParams(query).toString();
     const url = `${baseUrl}/api/v1/${path}${parameters === '' ? '' : `?${parameters}`}`;
     // A request that may count toward the month is sent once, so that the announced cost is the maximum.
@@ -88,7 +92,7 @@ export class Prober {
         return await this.#send(url, method, headers);
       } catch (error) {
         failures += 1;
-        if (error instanceof RateLimited || signal.aborted || failures > retries || this.left <= 0) throw error;
+        if (signal.aborted || failures > retries || this.left <= 0) throw error;
         await clock.sleep(RETRY_DELAY_MS, signal);
       }
     }
@@ -104,10 +108,10 @@ export class Prober {
     try {
       const either = AbortSignal.any([signal, timeout.signal]);
       const response = await fetch(url, { method, headers, redirect: 'manual', signal: either });
+      const { status, headers: received } = response;
       const body = envelopeOf(await response.text());
-      const seen = { status: response.status, headers: response.headers, ...body, sentAt, receivedAt: clock.now() };
-      if (seen.status === 429 && seen.code === 'rate_limited') throw new RateLimited(seen);
-      return seen;
+      const isRateLimited = status === 429 && body.code === 'rate_limited';
+      return { status, headers: received, ...body, isRateLimited, sentAt, receivedAt: clock.now() };
     } catch (error) {
       throw timeout.signal.aborted && !signal.aborted ? timeout.signal.reason : error;
     } finally {
@@ -159,26 +163,21 @@ export interface ProbeSummary {
   readonly notObserved: Readonly<Partial<Record<SwitchName, string>>>;
 }
 
+/** A switch, the value that a response shows, and the reason if that is none of its values, or could be several. */
+export type Observation = readonly [name: SwitchName, value: unknown, otherwise: string];
+
 /** The results so far. Each step adds its observations. */
 export class Findings {
   readonly observed = new Map<SwitchName, unknown>();
   readonly reasons = new Map<SwitchName, string>();
   readonly contradictions: string[] = [];
 
-  /** The value of a switch was observed. */
-  observe<Name extends SwitchName>(name: Name, value: BehaviourValues[Name]): void {
-    this.observed.set(name, value);
-  }
-
-  /** A response showed `value`: the value of a switch, or none of its values, with the reason for the report. */
-  observeIfKnown(name: SwitchName, value: unknown, reason: string): void {
-    if (switches[name].accepts(value)) this.observed.set(name, value);
-    else this.markNotObserved(name, reason);
-  }
-
-  /** The observation matches none of the switch's values, or several. */
-  markNotObserved(name: SwitchName, reason: string): void {
-    this.reasons.set(name, reason);
+  /** Records the value of each switch, or the reason why the response shows none of its values. */
+  note(observations: readonly Observation[]): void {
+    for (const [name, value, otherwise] of observations) {
+      if (switches[name].accepts(value)) this.observed.set(name, value);
+      else this.reasons.set(name, otherwise);
+    }
   }
 
   contradict(text: string): void {
@@ -194,12 +193,4 @@ export interface Probing {
   readonly key: string;
   /** The first response of `quota`. */
   readonly quota: ProbeResponse;
-}
-
-/** Observes one behaviour. */
-export interface ProbeStep {
-  readonly requests: number;
-  /** Number of them that may count toward the month. */
-  readonly charged: number;
-  readonly run: (probing: Probing) => Promise<void>;
 }
