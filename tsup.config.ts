@@ -70,7 +70,7 @@ rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(`${FOLDER}/man`, { recursive: true });
 writeFileSync(`${FOLDER}/man/fxrates.1`, manPage(createProgram()));
 const license = (name: string) => `${name}\n\n${readFileSync(`node_modules/${name}/LICENSE`, 'utf8')}`;
-writeFileSync(`${FOLDER}/licenses.txt`, ['htm', 'preact', 'uplot'].map(license).join('\n\n'));
+writeFileSync(`${FOLDER}/licenses.txt`, ['htm', 'preact'].map(license).join('\n\n'));
 
 /** `tsup --no-dts` leaves out the types. */
 export default defineConfig(({ dts }) => [

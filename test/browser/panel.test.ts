@@ -405,15 +405,3 @@ browserTest('axe finds what is wrong with a page, so that its silence means some
   const findings = (await axeFindings(browser.page)).join('\n');
   for (const rule of ['label', 'image-alt', 'color-contrast', 'html-has-lang']) expect(findings).toContain(`${rule}: `);
 });
-
-browserTest('works in a browser whose language is no valid language tag', async () => {
-  const { adminUrl, close } = await serving();
-  await using browser = await openBrowser();
-  const { page } = browser;
-  await page.addInitScript("Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })");
-
-  expect(await openPanel(page, adminUrl)).toEqual([]);
-
-  await page.getByRole('heading', { name: 'Use of the minute' }).waitFor();
-  await close();
-});

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -30,7 +29,6 @@ export async function bundlePanel(): Promise<PanelFiles> {
     legalComments: 'inline',
     ignoreAnnotations: true, // package.json says that no file has side effects, but html.ts corrects the language
   });
-  const chart = await readFile(createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css'), 'utf8');
-  const own = await readFile(new URL('panel.css', browser), 'utf8');
-  return { script: outputFiles[0]?.text ?? '', style: `${chart}\n${own}` };
+  const style = await readFile(new URL('panel.css', browser), 'utf8');
+  return { script: outputFiles[0]?.text ?? '', style };
 }

@@ -79,11 +79,3 @@ export function Problem({ refusal, path, below = false }: ProblemProps) {
   const isShown = refusal?.path === path || (below && refusal?.path.startsWith(`${path}/`));
   return isShown && html`<p class="note bad break" role="alert">${refusal?.message}</p>`;
 }
-
-/** Chromium without a locale has the language `en-US@posix`, with which the library of the chart throws when it loads. The
- * account section loads this file before the chart. */
-try {
-  Intl.getCanonicalLocales(navigator.language);
-} catch {
-  Object.defineProperty(navigator, 'language', { value: 'en' });
-}

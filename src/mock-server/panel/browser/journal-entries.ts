@@ -92,8 +92,8 @@ const MASKED = {
 
 /** The use of one key's minute during the last two minutes, second by second. */
 export interface MinuteChart {
-  /** Seconds since the Unix epoch; used and not served requests; used requests; the limit per minute. */
-  readonly columns: [number[], number[], number[], (number | null)[]];
+  /** Oldest first. `at` is in seconds since the Unix epoch; `all` are the used requests and those that were not served. */
+  readonly seconds: readonly { readonly at: number; readonly used: number; readonly all: number }[];
   /** The key of the chart; `undefined` before its first request. */
   readonly keyId: string | undefined;
   readonly limit: number | undefined;
@@ -109,24 +109,24 @@ const SECONDS = 120;
  * refused request is above the limit.
  */
 export function minuteChart(entries: readonly JournalEntry[], now: number, chosen: string): MinuteChart {
-  const last = Math.floor(now / 1000);
-  const times = Array.from({ length: SECONDS }, (_, index) => last - SECONDS + 1 + index);
+  const start = Math.floor(now / 1000) - SECONDS + 1;
   const newest = entries.find(({ rate, keyId }) => rate !== undefined && (chosen === '' || keyId === chosen));
   const { keyId, rate: { limit } = {} } = newest ?? {};
-  const secondOf = ({ at }: JournalEntry) => Math.floor(at / 1000) - last + SECONDS - 1;
-  const shown =
-    newest === undefined ? [] : entries.filter((entry) => entry.keyId === keyId && secondOf(entry) in times);
-  const used = times.map(() => 0);
-  const all = times.map(() => 0);
-  for (const entry of shown) used[secondOf(entry)] = Math.max(used[secondOf(entry)] ?? 0, usedAt(entry));
-  const notServed = shown.filter((entry) => !isServed(entry)).map(secondOf);
-  for (const [second, count] of used.entries()) all[second] = count + notServed.filter((one) => one === second).length;
+  const secondOf = ({ at }: JournalEntry) => Math.floor(at / 1000) - start;
+  const ofKey = newest === undefined ? [] : entries.filter((entry) => entry.keyId === keyId);
+  const shown = ofKey.filter((entry) => secondOf(entry) >= 0 && secondOf(entry) < SECONDS);
+  const notServed = shown.filter((entry) => !isServed(entry));
+  const seconds = Array.from({ length: SECONDS }, (_, second) => {
+    const used = Math.max(0, ...shown.filter((entry) => secondOf(entry) === second).map(usedAt));
+    const all = used + notServed.filter((entry) => secondOf(entry) === second).length;
+    return { at: start + second, used, all };
+  });
   const counts = `${shown.length - notServed.length} requests of ${keyId} were served and ${notServed.length} not`;
   const summary =
     keyId === undefined
       ? 'No request with a key yet.'
       : `In the last two minutes, ${counts}; the limit is ${limit} per minute.`;
-  return { columns: [times, all, used, times.map(() => limit ?? null)], keyId, limit, summary };
+  return { seconds, keyId, limit, summary };
 }
 
 /** With a switch, refused requests count too, and the sum can exceed the limit. */

@@ -12,9 +12,7 @@ export function JournalSection({ view, entries, query, setQuery, act }: SectionP
   const isFiltered = FILTERS.some((name) => query[name] !== '');
   const toggle = (number: number) =>
     setOpen(new Set(open.has(number) ? [...open].filter((one) => one !== number) : [...open, number]));
-  const row = (
-    entry: JournalEntry,
-  ) => html`<${EntryRow} key=${entry.number} entry=${entry} entries=${entries} view=${view}
+  const row = (entry: JournalEntry) => html`<${EntryRow} key=${entry.number} entry=${entry} view=${view}
     isOpen=${open.has(entry.number)} toggle=${toggle} />`;
   const actions = html`<p class="hint" role="status">${countText(matching.length, entries.length, isFiltered)}</p>
     ${isFiltered && html`<button type="button" onClick=${() => setQuery(NO_FILTERS)}>Clear filters</button>`}
@@ -73,13 +71,13 @@ function distinct(values: readonly string[]): string[] {
   return Array.from(new Set(values));
 }
 
-interface RequestRowProps extends Pick<SectionProps, 'entries' | 'view'> {
+interface RequestRowProps extends Pick<SectionProps, 'view'> {
   readonly entry: JournalEntry;
   readonly isOpen: boolean;
   readonly toggle: (number: number) => void;
 }
 
-function EntryRow({ entry, entries, view, isOpen, toggle }: RequestRowProps) {
+function EntryRow({ entry, view, isOpen, toggle }: RequestRowProps) {
   const { number, at, method, status, why, earlyByMs, switches } = entry;
   const id = `request-${number}`;
   return html`<li class=${isOpen ? 'entry open' : 'entry'}>
@@ -91,13 +89,8 @@ function EntryRow({ entry, entries, view, isOpen, toggle }: RequestRowProps) {
       ${switches.includes('unknownParameters') && html`<span class="badge bad">unknown parameter</span>`}
       <span class="why soft">${why}${earlyByMs !== undefined && html`<strong>; ${earlyByMs} ms before Retry-After had passed</strong>`}</span>
     </button>
-    ${isOpen && html`<div id=${id}><${EntryDetails} entry=${entry} before=${entryBefore(entry, entries)} switches=${view.switches} /></div>`}
+    ${isOpen && html`<div id=${id}><${EntryDetails} entry=${entry} switches=${view.switches} /></div>`}
   </li>`;
-}
-
-/** The request of the same key before this one; `entries` are newest first. */
-function entryBefore(entry: JournalEntry, entries: readonly JournalEntry[]): JournalEntry | undefined {
-  return entries.slice(entries.indexOf(entry) + 1).find(({ keyId }) => keyId === entry.keyId);
 }
 
 /** Arrows go from row to row, Home and End to the first and last. */
@@ -123,17 +116,14 @@ function focusOnSlash(search: { readonly current: HTMLInputElement | null }): ()
 
 interface EntryDetailsProps {
   readonly entry: JournalEntry;
-  /** The request of the same key before it. */
-  readonly before: JournalEntry | undefined;
   readonly switches: MockView['switches'];
 }
 
 /** The request, the response and the reason for it. */
-function EntryDetails({ entry, before, switches }: EntryDetailsProps) {
+function EntryDetails({ entry, switches }: EntryDetailsProps) {
   const { query, headers, body, responseHeaders = {}, responseBody } = entry;
   return html`<div class="details">
     <${Pairs} title="Decision" pairs=${decision(entry)} />
-    <${Pairs} title="Timing" pairs=${timing(entry, before)} />
     <${Pairs} title="Query" pairs=${valuePairs(query)} none="No parameters." isMono />
     <${Pairs} title="Request headers" pairs=${Object.entries(headers)} none="No headers." isMono />
     <${Pairs} title="Response headers" pairs=${valuePairs(responseHeaders)} none="No headers." isMono />
@@ -171,12 +161,14 @@ function Pairs({ title, pairs, none, isMono = false }: PairsProps) {
 }
 
 function decision(entry: JournalEntry): readonly Pair[] {
-  const { why, code, rate, quota, keyTransport, faults, stub } = entry;
+  const { at, why, code, rate, quota, earlyByMs, keyTransport, faults, stub } = entry;
   const carried =
     keyTransport === undefined
       ? ''
       : `, ${{ bearer: 'as Bearer', header: 'bare', query: 'in the query' }[keyTransport]}`;
   const rows: readonly (Pair | undefined)[] = [
+    ['Received', new Date(at).toISOString().replace('T', ' ')],
+    earlyByMs === undefined ? undefined : ['Too early', `${durationText(earlyByMs)} before Retry-After had passed`],
     ['Why', why],
     code === undefined ? undefined : ['Code', code],
     ['Key', keyText(entry) + carried],
@@ -187,17 +179,6 @@ function decision(entry: JournalEntry): readonly Pair[] {
     ],
     faults.length === 0 ? undefined : ['Faults', faults.join(', ')],
     stub === undefined ? undefined : ['Stub', stub],
-  ];
-  return rows.filter((row) => row !== undefined);
-}
-
-function timing({ number, at, rate, earlyByMs }: JournalEntry, before: JournalEntry | undefined): readonly Pair[] {
-  const rows: readonly (Pair | undefined)[] = [
-    ['Request', `number ${number}`],
-    ['Received', new Date(at).toISOString().replace('T', ' ')],
-    before && ['Since previous', `${durationText(at - before.at)} after request ${before.number} of the key`],
-    earlyByMs === undefined ? undefined : ['Too early', `${durationText(earlyByMs)} before Retry-After had passed`],
-    rate && ['Full limit', `available ${durationText(Math.max(0, rate.fullAt - at))} later`],
   ];
   return rows.filter((row) => row !== undefined);
 }
