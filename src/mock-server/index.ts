@@ -7,7 +7,6 @@ export type { TlsOptions } from './adapters/tls-server.ts';
 export {
   connectMockServer,
   type Remote,
-  type RemoteBehaviour,
   type RemoteJournal,
   type RemoteLatest,
   type RemoteMockServer,

@@ -4,7 +4,7 @@ import { parseTarget } from '../http/parse-request.ts';
 import { inputError } from '../matching/checked-input.ts';
 import type { MockCore } from '../mock-core.ts';
 import { MockScope } from '../mock-scope.ts';
-import { MockServerError, show, thrownText } from '../mock-server-error.ts';
+import { MockServerError, thrownText } from '../mock-server-error.ts';
 import { redirectToPanel, servePanel } from '../panel/serve-panel.ts';
 import { findSpace } from '../spaces.ts';
 import { requireToken } from './gate.ts';
@@ -45,30 +45,20 @@ async function handleApi({ mock, token }: AdminServerOptions, exchange: AdminExc
   const isOpen = found.route?.isOpen === true && space === undefined;
   const refusal = isOpen ? undefined : requireToken(incoming.headers, token);
   if (refusal !== undefined) throw refusal;
-  if (found.route === undefined) throw noRoute(found.allowed, method, rest ?? exchange.path);
+  if (found.route === undefined) throw noRoute(found.allowed);
   const core = space === undefined ? mock : findSpace(mock, space);
   await runRoute(found.route, { core, mock: new MockScope(core), path: found.path }, exchange);
 }
 
-function noRoute(allowed: readonly string[], method: string, path: string): Problem {
+function noRoute(allowed: readonly string[]): Problem {
   const methods = allowed.join(', ');
   if (methods !== '') {
     const headers = { allow: methods };
     return new Problem(`This route accepts only ${methods}.`, { status: 405, code: 'method_not_allowed', headers });
   }
   const text = 'This route does not exist; GET /__fxrates/openapi.json lists all routes.';
-  return invalidId(method, path) ?? new Problem(text, { status: 404, code: 'not_found' });
+  return new Problem(text, { status: 404, code: 'not_found' });
 }
-
-/** The error for a path that would be a route with another id, such as `/stubs/a%20b`; `undefined` for another path. */
-function invalidId(method: string, path: string): Problem | undefined {
-  const invalid = path.split('/').find((part) => part !== '' && !ID.test(part));
-  if (invalid === undefined || findRoute(method, path.replace(invalid, 'id')).route === undefined) return undefined;
-  const text = `The id ${show(invalid)} in the path is invalid; expected letters, digits, _ . and -.`;
-  return new Problem(text, { status: 400, code: 'invalid_id' });
-}
-
-const ID = /^[\w.-]+$/;
 
 /** The admin API is for the owner of the mock. Unlike the emulated service, it shows the reason. */
 function internalProblem(error: unknown): Problem {
@@ -103,14 +93,11 @@ function matchPath(template: string, path: string): Readonly<Record<string, stri
   for (const [index, segment] of expected.entries()) {
     const part = given[index] ?? '';
     const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-    if (name === undefined ? part !== segment : !IDENTIFIER.test(part)) return undefined;
+    if (name === undefined ? part !== segment : part === '') return undefined;
     if (name !== undefined) parts[name] = part;
   }
   return parts;
 }
-
-/** Without encoded characters. `.` and `..` are segments of a path. */
-const IDENTIFIER = /^(?!\.\.?$)[\w.-]+$/;
 
 /** A request of the admin API, and its response object. */
 interface AdminExchange {

@@ -1,25 +1,17 @@
-import type { BehaviourOptions, SwitchDescription } from '../behaviour/behaviour.ts';
-import type { PresetName } from '../behaviour/switch.ts';
+import type { MockBehaviour } from '../behaviour/behaviour.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
 import type { MockFaults } from '../faults/mock-faults.ts';
 import type { JournalEntry } from '../journal/journal.ts';
-import {
-  checkedClaim,
-  createExpectation,
-  type MockJournal,
-  type RequestExpectation,
-  type WaitOptions,
-} from '../journal/mock-journal.ts';
+import { checkedClaim, createExpectation, type MockJournal, type RequestExpectation } from '../journal/mock-journal.ts';
 import type { RequestFilter } from '../journal/request-filter.ts';
 import type { MockScope } from '../mock-scope.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import type { Accounts, Outbox } from '../service/accounts.ts';
 import type { Keys } from '../service/keys.ts';
 import type { Space, SpaceOptions } from '../spaces.ts';
-import type { LatestData, LatestOptions } from '../stubs/mock-latest.ts';
+import type { LatestData, LatestOptions, MockLatest } from '../stubs/mock-latest.ts';
 import type { MockStubs } from '../stubs/mock-stubs.ts';
-import type { Replay } from '../stubs/replay.ts';
 import type { LatestFunction } from '../stubs/stub-schemas.ts';
 import { callMethod, createSendAdmin, type SendAdmin } from './admin-client.ts';
 import { ADMIN_ROOT } from './own-pages.ts';
@@ -74,11 +66,11 @@ function tokenIn(url: string): string | undefined {
   return /#token=([\w-]+)$/.exec(url)?.[1];
 }
 
-/** The methods of `Local`; they return promises. */
+/** The methods of `Local`, and its properties as methods; they return promises. */
 export type Remote<Local> = {
   readonly [Name in keyof Local]: Local[Name] extends (...parameters: infer Parameters) => infer Result
     ? (...parameters: Parameters) => Promise<Awaited<Result>>
-    : never;
+    : () => Promise<Local[Name]>;
 };
 
 /** The methods of a mock or a space in another process. */
@@ -101,7 +93,7 @@ export interface RemoteScope
   /** The clock of the mock. Rate windows, quota periods and faults use it. */
   readonly clock: Remote<Pick<MockClock, 'now' | 'advance' | 'advanceTo' | 'freeze' | 'resume'>>;
   /** Switches for undocumented behaviour. */
-  readonly behaviour: RemoteBehaviour;
+  readonly behaviour: Remote<MockBehaviour>;
   /** The requests that the mock received, each with the reason for its response. */
   readonly journal: RemoteJournal;
   /** Returns assertions, as `mock.expectRequests()` does. They return promises. */
@@ -109,39 +101,21 @@ export interface RemoteScope
 }
 
 /** Sets the response of `latest` in another process. */
-export interface RemoteLatest {
+export interface RemoteLatest extends Remote<Pick<MockLatest, 'replay' | 'reset'>> {
   /** Sets the `data` of `latest`, as `mock.latest.set()` does. Does not accept functions. */
   set<Data extends LatestData>(
     data: Data extends LatestFunction ? never : Data,
     options?: LatestOptions,
   ): Promise<void>;
-  /** Responds from a recording, as `mock.latest.replay()` does. */
-  replay(recording: Replay): Promise<void>;
-  /** Removes the responses of `set` and `replay`, all of them or those for one base. */
-  reset(options?: LatestOptions): Promise<void>;
 }
 
-/** The switches of a mock in another process. */
-export interface RemoteBehaviour {
-  /** Returns the current value of each switch. */
-  values(): Promise<BehaviourValues>;
-  /** Returns each switch with its value, default, alternatives and provenance. */
-  describe(): Promise<readonly SwitchDescription[]>;
-  /** Changes switches, as `mock.behaviour.set()` does. */
-  set(options: PresetName | BehaviourOptions): Promise<void>;
-}
-
-/** The journal of a mock in another process. */
-export interface RemoteJournal extends Remote<Pick<MockJournal, 'clear'>> {
-  /** Waits for requests, as `mock.journal.waitFor()` does. `timeoutMs` is at most 240,000. */
-  waitFor(filter?: RequestFilter, options?: WaitOptions): Promise<readonly JournalEntry[]>;
+/** The journal of a mock in another process. `timeoutMs` of `waitFor()` is at most 240,000. */
+export interface RemoteJournal extends Remote<Pick<MockJournal, 'clear' | 'dropped' | 'waitFor'>> {
   /**
    * Returns the newest `limit` requests, oldest first; with `after`, the oldest ones after that number. The default and the
    * maximum of `limit` are 1000.
    */
   list(filter?: RequestFilter & { readonly limit?: number | undefined }): Promise<readonly JournalEntry[]>;
-  /** Returns the number of older requests that were dropped. */
-  dropped(): Promise<number>;
 }
 
 function createRemoteScope(send: SendAdmin, baseUrl: string): RemoteScope {

@@ -84,6 +84,14 @@ interface JournalOptions {
   readonly state?: Pick<ServiceState, 'keys' | 'stubs' | 'faults'> | undefined;
 }
 
+interface Subscription {
+  readonly listener: (entry: JournalEntry) => void;
+  /** Whether it also receives the entries of spaces. */
+  readonly spaces?: boolean | undefined;
+  /** Called when the mock or the space is closed. */
+  readonly onClose?: (() => void) | undefined;
+}
+
 /** The newest requests. Older ones are dropped, so that memory use is bounded. */
 export class Journal {
   readonly #size: number;
@@ -94,9 +102,7 @@ export class Journal {
   /** A ring: entry number n is at (n - 1) % size. */
   #ring: JournalEntry[] = [];
   #last = 0;
-  readonly #listeners = new Set<(entry: JournalEntry) => void>();
-  readonly #spaceListeners = new Set<(entry: JournalEntry) => void>();
-  readonly #closeListeners = new Set<() => void>();
+  readonly #subscriptions = new Set<Subscription>();
 
   constructor(size: number, { name, parent, state }: JournalOptions = {}) {
     this.#size = size;
@@ -141,7 +147,7 @@ export class Journal {
   add(entry: JournalEntry): void {
     if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
     this.#last += 1;
-    for (const listener of this.#listeners) notify(listener, entry);
+    for (const { listener } of this.#subscriptions) notify(listener, entry);
     this.#parent?.notifyOfSpace(entry);
   }
 
@@ -154,35 +160,19 @@ export class Journal {
 
   /** Calls the listeners that also receive the entries of spaces. */
   notifyOfSpace(entry: JournalEntry): void {
-    for (const listener of this.#spaceListeners) notify(listener, entry);
+    for (const { listener, spaces } of this.#subscriptions) if (spaces) notify(listener, entry);
   }
 
-  /** Number of open event streams. */
-  get streams(): number {
-    return this.#closeListeners.size;
-  }
-
-  /**
-   * Calls `listener` for each new entry; with `spaces`, also for those of spaces. Calls `onClose` when the mock or the space
-   * is closed. Returns a function that cancels it.
-   */
-  subscribe(
-    listener: (entry: JournalEntry) => void,
-    { spaces = false, onClose }: { readonly spaces?: boolean; readonly onClose?: () => void } = {},
-  ): () => void {
-    this.#listeners.add(listener);
-    if (spaces) this.#spaceListeners.add(listener);
-    if (onClose !== undefined) this.#closeListeners.add(onClose);
-    return () => {
-      this.#listeners.delete(listener);
-      this.#spaceListeners.delete(listener);
-      if (onClose !== undefined) this.#closeListeners.delete(onClose);
-    };
+  /** Calls `listener` for each new entry. Returns a function that cancels it. */
+  subscribe(listener: Subscription['listener'], options: Omit<Subscription, 'listener'> = {}): () => void {
+    const subscription = { ...options, listener };
+    this.#subscriptions.add(subscription);
+    return () => void this.#subscriptions.delete(subscription);
   }
 
   /** Ends waits and event streams. The entries stay, because a closed mock can still be called in process. */
   close(): void {
-    for (const end of this.#closeListeners) end();
+    for (const { onClose } of this.#subscriptions) onClose?.();
   }
 
   clear(): void {

@@ -50,7 +50,7 @@ export function createMockJournal(journal: Journal): MockJournal {
       const wait = checkedInput(waitOptions, options, { place: '', what: 'an option of waitFor()' });
       return await waitForRequests(journal, { filter, ...wait });
     },
-    subscribe: (listener, options = {}) => journal.subscribe(listener, { spaces: options.spaces ?? false }),
+    subscribe: (listener, options = {}) => journal.subscribe(listener, { spaces: options.spaces }),
     clear: () => journal.clear(),
   };
 }

@@ -135,10 +135,6 @@ export function streamEvents({ core, query, signal, outgoing }: EventsCall, ever
   const { spaces, after, ...filter } = query;
   checkedFilter({ after }, journal);
   const matches = matcherFor(journalsOf(core, spaces === 'true'), filter);
-  if (journal.streams >= MOST_STREAMS) {
-    const message = `${MOST_STREAMS} event streams are open; close one, or read /__fxrates/requests.`;
-    throw new Problem(message, { status: 503, code: 'too_many_streams' });
-  }
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
   outgoing.flushHeaders();
   if (outgoing.req.method === 'HEAD') return void outgoing.end();
@@ -175,6 +171,4 @@ function lastEventId(header: string | readonly string[] | undefined): number | u
   return typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
 }
 
-/** Each can keep that many unread bytes. */
-const MOST_STREAMS = 100;
 const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
