@@ -213,23 +213,6 @@ test('another process applies a setup', async () => {
   });
 });
 
-test.each([
-  ['setup', '[]', 'setup is []; expected an object.'],
-  ['stubs', '[]', 'stub is []; expected an object.'],
-  ['stubs', '"x"', 'stub is "x"; expected an object.'],
-])('POST /%s with %s responds: %s', async (path, body, message) => {
-  await using mock = createMockServer({ clock: 'virtual' });
-  const { url, adminToken } = await mock.serve();
-
-  const response = await fetch(`${url}/__fxrates/${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-    body,
-  });
-
-  expect([response.status, await response.json()]).toMatchObject([400, { error: { code: 'invalid_option', message } }]);
-});
-
 test('a setup replaces a stub of an earlier setup with the same id', () => {
   const mock = createMockServer();
 

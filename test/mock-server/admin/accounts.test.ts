@@ -1,26 +1,15 @@
 import { expect, test } from 'vitest';
-import { createMockServer, type MockServerOptions } from '../../../src/mock-server/index.ts';
+import type { MockServer } from '../../../src/mock-server/index.ts';
+import { servedMock } from '../../helpers/served-mock.ts';
 
-/** What a user of the service does in its dashboard, by the admin API. */
-async function serving(options: MockServerOptions = {}) {
-  const mock = createMockServer({ clock: 'virtual', ...options });
-  const { url, adminToken } = await mock.serve();
-  const admin = async (method: string, path: string, body?: unknown) => {
-    const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const response = await fetch(`${url}/__fxrates${path}`, { method, headers, ...sent });
-    const text = await response.text();
-    return { status: response.status, text, body: JSON.parse(text) };
-  };
-  const statusOf = async (authorization: string) =>
-    (await fetch(`${url}/api/v1/quota`, { headers: { authorization } })).status;
-  return { mock, admin, statusOf, [Symbol.asyncDispose]: () => mock.close() };
-}
+/** The status of a request with this key. */
+const statusOf = async ({ call }: Awaited<ReturnType<typeof servedMock>>, key: string) =>
+  (await call(key, '/api/v1/quota')).status;
 
 const KEY = /fx_live_[0-9a-f]{48}/;
 
 test('signs up, confirms by e-mail, and creates a key that is shown once', async () => {
-  await using it = await serving();
+  await using it = await servedMock();
 
   const account = await it.admin('POST', '/accounts', { email: 'ada@example.test', plan: 'developer' });
   expect(account.body).toMatchObject({ id: 'account_1', confirmed: false });
@@ -31,7 +20,7 @@ test('signs up, confirms by e-mail, and creates a key that is shown once', async
   const created = await it.admin('POST', '/accounts/account_1/keys');
   const { key, id } = created.body;
   expect(key).toMatch(KEY);
-  expect(await it.statusOf(key)).toBe(200);
+  expect(await statusOf(it, key)).toBe(200);
   for (const path of ['/keys', `/keys/${id}`, '/state']) {
     const { text } = await it.admin('GET', path);
     expect(text).toContain(key.slice(-4));
@@ -40,7 +29,7 @@ test('signs up, confirms by e-mail, and creates a key that is shown once', async
 });
 
 test('a revoked key fails and makes room for another', async () => {
-  await using it = await serving();
+  await using it = await servedMock();
   const { id, key, accountId } = it.mock.createKey();
   const full = await it.admin('POST', `/accounts/${accountId}/keys`);
   expect([full.status, full.body.error.message]).toEqual([
@@ -50,28 +39,22 @@ test('a revoked key fails and makes room for another', async () => {
 
   await it.admin('DELETE', `/keys/${id}`);
 
-  expect(await it.statusOf(key)).toBe(401);
+  expect(await statusOf(it, key)).toBe(401);
   expect((await it.admin('POST', `/accounts/${accountId}/keys`)).body.key).toMatch(KEY);
 });
 
-test.each(['403', '409', '422'])(
-  'refuses a key before the confirmation with the status of the switch, %s',
-  async (status) => {
-    await using it = await serving({ behaviour: { unconfirmedEmail: `${status} email_not_confirmed` as never } });
-    await it.admin('POST', '/accounts');
+test.each(
+  ['403', '409', '422'].flatMap((status): [string, string, (mock: MockServer) => unknown][] => [
+    ['unconfirmedEmail', `${status} email_not_confirmed`, ({ accounts }) => accounts.create()],
+    ['keyLimitReached', `${status} key_limit_reached`, (mock) => mock.createKey()],
+  ]),
+)('refuses a key with the status of the switch %s: %s', async (name, value, prepare) => {
+  await using it = await servedMock({ behaviour: { [name]: value } });
+  prepare(it.mock);
+  const before = it.mock.keys.list();
 
-    const refused = await it.admin('POST', '/accounts/account_1/keys');
+  const refused = await it.admin('POST', '/accounts/account_1/keys');
 
-    expect([refused.status, refused.body.error.code]).toEqual([Number(status), 'email_not_confirmed']);
-    expect(it.mock.keys.list()).toEqual([]);
-  },
-);
-
-test.each(['409', '403', '422'])('refuses a key above the cap with the status of the switch, %s', async (status) => {
-  await using it = await serving({ behaviour: { keyLimitReached: `${status} key_limit_reached` as never } });
-  const { accountId } = it.mock.createKey();
-
-  const refused = await it.admin('POST', `/accounts/${accountId}/keys`);
-
-  expect([refused.status, refused.body.error.code]).toEqual([Number(status), 'key_limit_reached']);
+  expect(`${refused.status} ${refused.body.error.code}`).toBe(value);
+  expect(it.mock.keys.list()).toEqual(before);
 });

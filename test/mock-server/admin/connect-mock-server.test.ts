@@ -7,22 +7,12 @@ import {
   connectMockServer,
   createMockServer,
   type MockServer,
-  type MockServerOptions,
   type RemoteMockServer,
 } from '../../../src/mock-server/index.ts';
-
-/** A mock, and a connection to it as from another process. */
-async function connected(options: MockServerOptions = {}) {
-  const mock = createMockServer({ clock: 'virtual', ...options });
-  const server = await mock.serve();
-  const remote = connectMockServer(server.adminUrl);
-  const call = (key: string, path = '/api/v1/latest') =>
-    fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } });
-  return { mock, server, remote, call, [Symbol.asyncDispose]: () => mock.close() };
-}
+import { servedMock } from '../../helpers/served-mock.ts';
 
 test('reads accounts and keys of the mock, including dates', async () => {
-  await using it = await connected();
+  await using it = await servedMock();
   const { mock, remote } = it;
 
   const account = await remote.accounts.create({ email: 'ada@example.test', plan: 'developer' });
@@ -38,6 +28,7 @@ test('reads accounts and keys of the mock, including dates', async () => {
   expect(await remote.accounts.list()).toEqual(mock.accounts.list());
   expect(await remote.accounts.get(account.id)).toEqual(mock.accounts.get(account.id));
   expect(await remote.keys.list({ accountId: account.id })).toEqual(mock.keys.list());
+  expect(await remote.keys.list({ limit: 1 })).toEqual(mock.keys.list().slice(-1));
   expect((await remote.keys.get(id)).month.used).toBe(99);
   await remote.keys.setUsage(id, { minute: 300 });
   expect((await remote.keys.get(id)).minute).toMatchObject({ used: 300, waitMs: 60_000 });
@@ -46,7 +37,7 @@ test('reads accounts and keys of the mock, including dates', async () => {
 });
 
 test('moves the clock', async () => {
-  await using it = await connected();
+  await using it = await servedMock();
   const { mock, remote } = it;
   const start = mock.clock.now();
 
@@ -59,7 +50,7 @@ test('moves the clock', async () => {
 });
 
 test('freezes and resumes the clock', async () => {
-  await using it = await connected({ clock: 'real' });
+  await using it = await servedMock({ clock: 'real' });
   const { mock, remote } = it;
 
   await remote.clock.freeze();
@@ -71,7 +62,7 @@ test('freezes and resumes the clock', async () => {
 });
 
 test('changes and describes switches', async () => {
-  await using it = await connected();
+  await using it = await servedMock();
   const { mock, remote } = it;
 
   await remote.behaviour.set({ rateWindow: 'token-bucket' });
@@ -85,8 +76,8 @@ test('changes and describes switches', async () => {
 });
 
 test('reads and filters the journal, and waits for later requests', async () => {
-  await using it = await connected();
-  const { remote, call } = it;
+  await using it = await servedMock();
+  const { mock, remote, call } = it;
   const { key, id } = await remote.createKey({ plan: 'free' });
   const waiting = remote.journal.waitFor({ keyId: id, path: '/api/v1/latest' }, { count: 2, timeoutMs: 20_000 });
 
@@ -101,12 +92,13 @@ test('reads and filters the journal, and waits for later requests', async () => 
   expect((await remote.journal.list({ after: 2, limit: 1 })).map(({ number }) => number)).toEqual([3]);
   expect((await remote.journal.list({ limit: 1 })).map(({ number }) => number)).toEqual([4]);
   await expect(remote.journal.waitFor({}, { count: 9, timeoutMs: 0 })).rejects.toMatchObject({ code: 'wait_timeout' });
+  expect(await remote.audit()).toEqual(JSON.parse(JSON.stringify(mock.audit())));
   await remote.journal.clear();
   expect(await remote.journal.list()).toEqual([]);
 });
 
 test('lists up to 1,000 requests of the journal', async () => {
-  await using it = await connected();
+  await using it = await servedMock();
   const { mock, remote } = it;
   for (let request = 0; request < 1001; request += 1) await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
 
@@ -116,8 +108,8 @@ test('lists up to 1,000 requests of the journal', async () => {
 });
 
 test('takes snapshots, restores them in this and another process, and resets', async () => {
-  await using it = await connected();
-  await using other = await connected();
+  await using it = await servedMock();
+  await using other = await servedMock();
   const { key } = await it.remote.createKey();
   await it.call(key);
   const saved = await it.remote.snapshot();
@@ -136,7 +128,7 @@ test('takes snapshots, restores them in this and another process, and resets', a
 });
 
 test('each route of a method calls a method of the mock, and the remote mock has the same one', async () => {
-  await using it = await connected();
+  await using it = await servedMock();
   const methods = adminRoutes.flatMap(({ id, takes }) => (takes === undefined ? [] : id));
   const typeOf = (mock: object, path: string) => {
     const [part = '', own = ''] = path.split('.');
@@ -152,7 +144,7 @@ test('each route of a method calls a method of the mock, and the remote mock has
 });
 
 test('lists the confirmation e-mails of accounts', async () => {
-  await using it = await connected();
+  await using it = await servedMock();
   const { id } = await it.remote.accounts.create({ email: 'ada@example.test' });
   await it.remote.accounts.sendConfirmation(id);
 
@@ -166,7 +158,7 @@ test('lists the confirmation e-mails of accounts', async () => {
 });
 
 test('rejects an invalid URL and a missing token', async () => {
-  await using it = await connected();
+  await using it = await servedMock();
   expect(() => connectMockServer('nowhere')).toThrow(/token is missing|url is/);
   expect(() => connectMockServer(it.server.url)).toThrow(/token is missing; pass the adminUrl/);
   await expect(connectMockServer(it.server.url, 'wrong').clock.now()).rejects.toMatchObject({
@@ -187,7 +179,7 @@ test.each<readonly [string, (scope: MockServer | RemoteMockServer) => unknown]>(
   ['a base', ({ latest }) => latest.set({}, { bse: 'EUR' } as never)],
   ['a filter', ({ journal }) => journal.list({ zz: 1 } as never)],
 ])('%s that is wrong has the same code in this and in another process', async (_, use) => {
-  await using it = await connected();
+  await using it = await servedMock();
   it.mock.createKey();
 
   for (const scope of [it.mock, it.remote]) {
@@ -201,7 +193,7 @@ test.each<readonly [string, (remote: RemoteMockServer) => unknown]>([
   ['a bigint', ({ stubs }) => stubs.add({ data: { a: 1n } })],
   ['a function', (remote) => remote.setUp({ latest: (() => ({})) as never })],
 ])('%s, which JSON would lose, is refused before it is sent', async (_, use) => {
-  await using it = await connected();
+  await using it = await servedMock();
 
   await expect((async () => use(it.remote))()).rejects.toMatchObject({
     code: 'invalid_option',
@@ -211,7 +203,7 @@ test.each<readonly [string, (remote: RemoteMockServer) => unknown]>([
 });
 
 test('an id that a URL cannot have is not found', async () => {
-  await using it = await connected();
+  await using it = await servedMock();
 
   await expect(it.remote.keys.get('..')).rejects.toMatchObject({ code: 'not_found' });
   await expect(it.remote.stubs.add({ id: '..', data: 1 })).rejects.toMatchObject({

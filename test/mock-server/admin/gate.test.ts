@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { refuseForeignHost } from '../../../src/mock-server/admin/gate.ts';
 import { adminRoutes, openApi } from '../../../src/mock-server/admin/routes.ts';
 import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
+import { servedMock } from '../../helpers/served-mock.ts';
 
 interface Sent {
   readonly status: number;
@@ -134,17 +135,6 @@ test('refuses a body that is too large, is not JSON, or has another content type
   expect(await post('[]')).toMatchObject({ status: 400, code: 'invalid_option' });
 });
 
-test('lists the newest keys with their usage', async () => {
-  await using mock = createMockServer();
-  const server = await mock.serve();
-  const ids = Array.from({ length: 4 }, () => mock.createKey().id);
-
-  const { text } = await send(server.url, '/__fxrates/keys?limit=2', { headers: bearer(server) });
-
-  const usage = { minute: { used: 0, limit: 30 }, month: { used: 0, limit: 1000 } };
-  expect(JSON.parse(text)).toMatchObject(ids.slice(2).map((id) => ({ id, ...usage })));
-});
-
 test('a client that reads only after it has sent a body that is too large gets the 413', async () => {
   await using mock = createMockServer();
   const { url, adminToken } = await mock.serve();
@@ -254,8 +244,11 @@ test.each([
 
 const CLAIM = 'count, atLeast, atMost, sentWith, inOrder, filter';
 const PATTERN = 'operation, keyId, path, method, query, headers, body';
-test.each([
+test.each<[string, unknown, string]>([
   ['/keys', { plam: 'free' }, 'plam is not a field of the body; did you mean plan? Valid names: plan.'],
+  ['/faults', [], 'fault is []; expected an object with a kind.'],
+  ['/stubs', [], 'stub is []; expected an object.'],
+  ['/stubs', 'x', 'stub is "x"; expected an object.'],
   ['/requests/verify', { operation: 'latest' }, `operation is not a field of the body; valid names: ${CLAIM}.`],
   ['/requests/find', { filter: {} }, `filter is not a field of the body; valid names: ${PATTERN}, status, `],
   [
@@ -263,40 +256,36 @@ test.each([
     { filter: { stattus: 1 } },
     'filter.stattus is not a field of filter; did you mean status? Valid names: operation, keyId, ',
   ],
-])('POST %s with the unknown field in %j lists the fields that exist', async (path, body, message) => {
-  await using mock = createMockServer();
-  const server = await mock.serve();
+  [
+    '/spaces',
+    { behaviour: { rateWindw: 'x' } },
+    'behaviour.rateWindw is not a switch; did you mean rateWindow? The nearest of ',
+  ],
+  [
+    '/spaces',
+    { behaviour: 'lenent' },
+    'behaviour is "lenent"; expected a preset (documented, lenient, hostile) or an object of ',
+  ],
+  [
+    '/spaces',
+    { clock: { freeze: true } },
+    'clock.freeze is not a field of clock; valid names: mode, now, autoAdvance, frozen.',
+  ],
+  ['/spaces', { clock: { frozen: true } }, "clock.mode is undefined; expected 'real', 'virtual' or { mode, now, "],
+  [
+    '/spaces',
+    { nam: 'x' },
+    'nam is not an option of space(); did you mean name? Valid names: name, plan, clock, behaviour.',
+  ],
+  ['/spaces', { plan: 'gold' }, 'plan is "gold"; expected one of free, '],
+  ['/spaces', [], 'options is []; expected an object.'],
+])('POST %s with %j names the field and the alternatives', async (path, body, message) => {
+  await using it = await servedMock();
 
-  const sent = await send(server.url, `/__fxrates${path}`, {
-    method: 'POST',
-    headers: bearer(server),
-    body: JSON.stringify(body),
-  });
+  const sent = await it.admin('POST', path, body);
 
-  expect([sent.status, sent.code]).toEqual([400, 'invalid_option']);
-  expect(JSON.parse(sent.text).error.message.slice(0, message.length)).toBe(message);
-});
-
-test.each([
-  [{ behaviour: { rateWindw: 'x' } }, 'behaviour.rateWindw is not a switch; did you mean rateWindow? The nearest of '],
-  [{ behaviour: 'lenent' }, 'behaviour is "lenent"; expected a preset (documented, lenient, hostile) or an object of '],
-  [{ clock: { freeze: true } }, 'clock.freeze is not a field of clock; valid names: mode, now, autoAdvance, frozen.'],
-  [{ clock: { frozen: true } }, "clock.mode is undefined; expected 'real', 'virtual' or { mode, now, "],
-  [{ nam: 'x' }, 'nam is not an option of space(); did you mean name? Valid names: name, plan, clock, behaviour.'],
-  [{ plan: 'gold' }, 'plan is "gold"; expected one of free, '],
-  [[], 'options is []; expected an object.'],
-])('POST /spaces with %j names the field and the alternatives', async (body, message) => {
-  await using mock = createMockServer();
-  const server = await mock.serve();
-
-  const sent = await send(server.url, '/__fxrates/spaces', {
-    method: 'POST',
-    headers: bearer(server),
-    body: JSON.stringify(body),
-  });
-
-  expect([sent.status, sent.code]).toEqual([400, 'invalid_option']);
-  expect(JSON.parse(sent.text).error.message.slice(0, message.length)).toBe(message);
+  expect(sent).toMatchObject({ status: 400, body: { error: { code: 'invalid_option' } } });
+  expect(sent.body.error.message).toContain(message);
 });
 
 test.each([

@@ -208,11 +208,13 @@ test('if the journal has dropped requests, it can prove that a request arrived, 
   expect(() => mock.expectRequests().inOrder({ operation: 'quota' })).toThrow(forgotten);
 });
 
-test('distinguishes an unknown key from a missing key', async () => {
-  const mock = createMockServer({ clock: 'virtual' });
+test('distinguishes a missing key from an unknown one, and from one that was not read', async () => {
+  const { mock, send } = prepared();
+  await send('/api/v1/lates'); // refused before its key is read
+  await mock.fetch(`${mock.baseUrl}/api/v1/lates`);
   await mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=fx_live_${'0'.repeat(48)}`);
 
-  expect(() => mock.expectRequests().toHaveCount(2)).toThrow(/ 401, unknown key: /);
+  expect(() => mock.expectRequests().toHaveCount(0)).toThrow(/404, key not read: .*404, no key: .*401, unknown key: /s);
 });
 
 test('rejects an expectation with an unknown field', async () => {

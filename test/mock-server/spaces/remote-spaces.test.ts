@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { connectMockServer, createMockServer, type MockServerOptions } from '../../../src/mock-server/index.ts';
+import type { JournalEntry } from '../../../src/mock-server/index.ts';
+import { servedMock } from '../../helpers/served-mock.ts';
 
-async function connected(options: MockServerOptions = {}) {
-  const mock = createMockServer({ clock: 'virtual', ...options });
-  const server = await mock.serve();
-  const call = async (key: string, path = '/api/v1/latest') =>
-    (await fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } })).status;
-  return { mock, server, remote: connectMockServer(server.adminUrl), call, [Symbol.asyncDispose]: () => mock.close() };
+async function connected(...options: Parameters<typeof servedMock>) {
+  const served = await servedMock(...options);
+  const call = async (key: string, path?: string) => (await served.call(key, path)).status;
+  return { ...served, call };
 }
 
 test('another process can open a space with its own key, clock, switches, faults, journal and state', async () => {
@@ -48,20 +47,6 @@ test('rejects a reset while spaces are open; closeSpaces() closes those of a kil
   await expect(space.clock.now()).rejects.toMatchObject({ code: 'not_found', status: 404 });
 });
 
-test('DELETE /spaces closes all spaces and lists them', async () => {
-  await using it = await connected();
-  const { server, mock, call } = it;
-  const { key } = mock.space({ name: 'left-1' });
-  mock.space({ name: 'left-2' });
-  const headers = { authorization: `Bearer ${server.adminToken}` };
-
-  const response = await fetch(`${server.url}/__fxrates/spaces`, { method: 'DELETE', headers });
-
-  expect([response.status, await response.json()]).toEqual([200, [{ name: 'left-1' }, { name: 'left-2' }]]);
-  expect(await call(key)).toBe(401);
-  expect(mock.space({ name: 'left-1' }).key).toBe(key);
-});
-
 test('a space can have another kind of clock and start time', async () => {
   await using it = await connected({ clock: 'real' });
   const { remote } = it;
@@ -85,42 +70,23 @@ test.each([
   ['GET', '/spaces/one/health', undefined, 200],
 ] as const)('%s %s %j returns %i', async (method, path, body, status) => {
   await using it = await connected();
-  const { server, mock } = it;
-  mock.space({ name: 'one' });
-  const headers = { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' };
+  it.mock.space({ name: 'one' });
 
-  const response = await fetch(`${server.url}/__fxrates${path}`, {
-    method,
-    headers,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  const response = await it.admin(method, path, body);
 
   expect(response.status).toBe(status);
 });
 
-test('the routes of a space require the admin token', async () => {
-  await using it = await connected();
-  it.mock.space({ name: 'one' });
-
-  const response = await fetch(`${it.server.url}/__fxrates/spaces/one/clock`);
-
-  expect(response.status).toBe(401);
-});
-
 test('one list has the requests of the mock and of all its spaces, in the order of their times', async () => {
-  await using mock = createMockServer({ clock: 'virtual' });
-  const server = await mock.serve();
+  await using it = await connected();
+  const { mock } = it;
   const [own, one, two] = [mock.createKey(), mock.space({ name: 'one' }), mock.space({ name: 'two' })];
   for (const { key } of [two, own, one, two]) {
-    await fetch(`${server.url}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
+    await it.call(key);
     for (const { clock } of [mock, one, two]) await clock.advance(1000);
   }
-  const list = async (query: string) => {
-    const headers = { authorization: `Bearer ${server.adminToken}` };
-    const response = await fetch(`${server.url}/__fxrates/requests?${query}`, { headers });
-    return (await response.json()) as { readonly entries: readonly { readonly space?: string }[] };
-  };
-  const spacesOf = ({ entries }: Awaited<ReturnType<typeof list>>) => entries.map(({ space }) => space);
+  const list = async (query: string) => (await it.admin('GET', `/requests?${query}`)).body;
+  const spacesOf = ({ entries }: { entries: readonly JournalEntry[] }) => entries.map(({ space }) => space);
 
   expect(spacesOf(await list('spaces=true'))).toEqual(['two', undefined, 'one', 'two']);
   expect(await list('spaces=true&limit=1&operation=latest')).toMatchObject({ entries: [{ space: 'two' }], total: 4 });

@@ -206,36 +206,23 @@ test('a symbolic link to the file is kept', async () => {
   expect(JSON.parse(readFileSync(target, 'utf8')).savedAt).toBeGreaterThan(0);
 });
 
-test('warns about a disk error while serving, and throws it on close', async () => {
+test('warns about a disk error while serving, writes again after it, and throws it on close', async () => {
   const folder = newFolder();
   const state = join(folder, 'state.json');
-  const mock = createMockServer();
-  const server = await mock.serve({ state });
-  writeFileSync(join(folder, 'file'), '');
-  const warned = once(process, 'warning');
-  const { rmSync } = await import('node:fs');
-  rmSync(folder, { recursive: true });
-
-  await fetch(`${server.url}/api/v1/latest`);
-
-  expect((await warned)[0]).toMatchObject({ name: 'FxratesMockWarning', message: expect.stringContaining(state) });
-  await expect(server.close()).rejects.toMatchObject({ code: 'state_unusable' });
-});
-
-test('writes the state again after a disk error', async () => {
-  const folder = newFolder();
-  const state = join(folder, 'state.json');
-  const mock = createMockServer();
-  await using server = await mock.serve({ state });
+  const server = await createMockServer().serve({ state });
   const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
   rmSync(folder, { recursive: true });
+
   await fetch(`${server.url}/api/v1/latest`);
   await vi.waitFor(() => expect(warnings).toHaveBeenCalled(), 10_000);
+  expect(warnings.mock.calls[0]).toEqual([expect.stringContaining(state), 'FxratesMockWarning']);
   mkdirSync(folder);
-
   await fetch(`${server.url}/api/v1/latest`);
-
   await vi.waitFor(() => expect(existsSync(state)).toBe(true), 10_000);
+
+  rmSync(folder, { recursive: true });
+  await expect(server.close()).rejects.toMatchObject({ code: 'state_unusable' });
+  warnings.mockRestore();
 });
 
 test.each([[''], [7 as unknown as string]])('%j is not a valid path of a state file', async (state) => {
