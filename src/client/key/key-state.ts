@@ -248,12 +248,11 @@ export class KeyStates {
   }
 
   #find(key: ApiKey): KeyState {
-    const { clock, rateLimit } = this.#settings;
+    const { clock } = this.#settings;
     // The state of a closed client must not affect other clients.
     const registry = this.#lifetime.isClosed ? new StateRegistry() : registryUnder(clock);
     const create = (onForgotten: () => void) => new KeyState(key, this.#settings, onForgotten);
     const state = registry.find(stateName(key.hash, this.#settings), clock.now(), create);
-    if (rateLimit !== false && rateLimit.store) state.limiter.shared?.offerStore(rateLimit.store);
     this.#lifetime.retain(state);
     this.#latest = { key, state };
     return state;

@@ -5,7 +5,7 @@ export const WINDOW_MS = 60_000;
  * Requests of the last minute, by the times of their responses. The service counts a request before it responds, so one
  * minute after the response its slot is certainly free.
  *
- * Only the logs of the limiter's state are changed in place: a copy per response would cost more than the call.
+ * Only the log of the limiter's state is changed in place: a copy per response would cost more than the call.
  */
 export class AcceptedLog {
   #times: number[] = [];

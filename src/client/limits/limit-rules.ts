@@ -74,8 +74,11 @@ export function applyReport(state: LimiterState, report: Report, settings: Retry
   switch (report.kind) {
     case 'accepted':
       return accepted(state, report);
-    case 'refused':
-      return refused(state, report, settings);
+    case 'refused': {
+      const closed = refused(state, report, settings);
+      if (state.isCap) state.log.add(report.now); // every request of a minute counts
+      return closed;
+    }
     case 'lost':
       state.log.add(report.now);
       return addInFlight(state, -1);
@@ -117,11 +120,11 @@ function acceptBehindGate(
 }
 
 function refused(before: LimiterState, result: RequestResult, settings: RetryAfterSettings): LimiterState {
-  const { now, sentAt } = result;
-  const { waitMs } = readRetryAfter(before.unit, result, settings);
+  const { now, sentAt, retryAfter } = result;
+  const { retryAfterUnit } = settings;
+  const unit = retryAfterUnit === 'auto' ? weighRefusal(before.unit, retryAfter, { sentAt, now }) : before.unit;
+  const { waitMs } = readRetryAfter(unit, retryAfter, retryAfterUnit);
   before.log.expire(now);
-  if (before.isCap) before.refusedLog.add(now);
-  const unit = unitAfterRefusal(before.unit, result, settings);
   const state = { ...addInFlight(before, -1), unit };
   if (waitMs !== undefined && waitMs > settings.maxRetryAfterMs) {
     // It is about a longer quota than the limit per minute.
@@ -238,23 +241,12 @@ export function configured(state: LimiterState, perMinute: number, now: number):
   return { ...known, pace: pace && { ...pace, perMs: Math.min(perMinute / WINDOW_MS, pace.perMs) } };
 }
 
-/** The Retry-After of a refusal, in the unit that applies to it. */
+/** The Retry-After of a refusal, in the unit that applies to it. `state`: after the refusal. */
 export function readRetryAfter(
-  before: UnitState,
-  result: RequestResult,
-  settings: Pick<LimiterSettings, 'retryAfterUnit'>,
+  state: UnitState,
+  retryAfter: RetryAfter | undefined,
+  option: LimiterSettings['retryAfterUnit'],
 ): RetryAfterReading {
-  const { retryAfterUnit } = settings;
-  const learned = unitAfterRefusal(before, result, settings);
-  const unit = unitOf(learned, retryAfterUnit, result.retryAfter);
-  const evidence = retryAfterUnit === 'auto' ? learned.evidence : 'set';
-  return { waitMs: retryAfterMs(result.retryAfter, unit), unit, evidence };
-}
-
-function unitAfterRefusal(
-  unit: UnitState,
-  { retryAfter, sentAt, now }: RequestResult,
-  { retryAfterUnit }: Pick<LimiterSettings, 'retryAfterUnit'>,
-): UnitState {
-  return retryAfterUnit === 'auto' ? weighRefusal(unit, retryAfter, { sentAt, now }) : unit;
+  const unit = unitOf(state, option, retryAfter);
+  return { waitMs: retryAfterMs(retryAfter, unit), unit, evidence: option === 'auto' ? state.evidence : 'set' };
 }

@@ -2,7 +2,7 @@ import { AcceptedLog } from './accepted-log.ts';
 import type { RetryAfterUnit, UnitState } from './retry-after.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 8;
+export const LIMITER_STATE_VERSION = 9;
 
 /** A time before all others. */
 export const LONG_AGO = Number.NEGATIVE_INFINITY;
@@ -45,7 +45,7 @@ export interface Pace {
 
 /**
  * All that the limiter knows about one key, in one record that processes can share. The functions of limit-rules.ts,
- * pace.ts and slots.ts return the next record; they change nothing but the two logs. Times are milliseconds of the
+ * pace.ts and slots.ts return the next record; they change nothing but the log. Times are milliseconds of the
  * limiter's clock.
  */
 export interface LimiterState {
@@ -68,10 +68,8 @@ export interface LimiterState {
   readonly unit: UnitState;
   /** The service asked for a wait longer than `maxRetryAfterMs`: nothing is sent before this time. */
   readonly blockedUntil: number;
-  /** Requests that the service accepted, or may have accepted. */
+  /** Requests that the service accepted, or may have accepted. With a cap, also those that it refused. */
   readonly log: AcceptedLog;
-  /** With a cap, the requests that the service did not accept: they count as well. */
-  readonly refusedLog: AcceptedLog;
 }
 
 export interface LimiterSettings {
@@ -116,7 +114,6 @@ export function initialState(perMinute: number, isCap = false): LimiterState {
     unit: { evidence: 'assumed', endsAt: 0 },
     blockedUntil: LONG_AGO,
     log: new AcceptedLog(),
-    refusedLog: new AcceptedLog(),
   };
 }
 

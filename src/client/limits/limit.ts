@@ -31,10 +31,9 @@ export class Limit {
 
   /** Returns the meaning of the Retry-After of a refusal. */
   report(report: Report): RetryAfterReading | undefined {
-    const { state, settings } = this;
-    const reading = report.kind === 'refused' ? readRetryAfter(state.unit, report, settings) : undefined;
-    this.state = applyReport(state, report, settings);
-    return reading;
+    this.state = applyReport(this.state, report, this.settings);
+    if (report.kind !== 'refused') return undefined;
+    return readRetryAfter(this.state.unit, report.retryAfter, this.settings.retryAfterUnit);
   }
 
   /** Whether this process must call `quota()` for the limit. `waiting`: the number of its waiting calls. */

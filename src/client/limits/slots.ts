@@ -30,9 +30,8 @@ const LIMIT_IS_OLD_MS = 120_000;
 
 /** Advances the state to `now`: requests expire, tokens are added, the rate grows. */
 export function advance(state: LimiterState, now: number): LimiterState {
-  const { log, refusedLog, pace, gate } = state;
+  const { log, pace, gate } = state;
   log.expire(now);
-  refusedLog.expire(now);
   // A minute without any request ends a busy period: the service's next window starts at any time.
   const isIdle = state.test === 'done' && log.size === 0 && now >= gate.opensAt + WINDOW_MS;
   const next = pace && advancePace(pace, state.configured, now);
@@ -65,16 +64,11 @@ export function freeSlots(state: LimiterState): number {
 
 function knownSlots(state: LimiterState): number {
   const { limit, log, inFlight, gate, pace, isCap } = state;
-  const inLog = isCap ? capSlots(state) : UNBOUNDED;
+  const inLog = isCap ? state.configured - log.size - inFlight : UNBOUNDED;
   if (pace !== null) return Math.min(inLog, Math.floor(pace.tokens));
   if (gate.test === 'limit') return UNBOUNDED;
   const used = gate.test === 'window' ? gate.accepted : log.size;
   return Math.min(inLog, limit - used - inFlight);
-}
-
-/** With a cap, every request of the last minute counts, even if the service refused it. */
-function capSlots({ configured, log, refusedLog, inFlight }: LimiterState): number {
-  return configured - log.size - refusedLog.size - inFlight;
 }
 
 /** Number of further requests that the ramp allows: behind a gate, and before the first refusal. */
@@ -105,10 +99,10 @@ function startTest(state: LimiterState): LimiterState {
 }
 
 function nextAskAt(state: LimiterState, now: number): number | undefined {
-  const { pace, log, refusedLog, limit, configured, testAt, isCap, inFlight } = state;
+  const { pace, log, limit, configured, testAt, isCap, inFlight } = state;
   const expiryAt = (place: number) => log.expiresAt(Math.max(0, place)) ?? UNBOUNDED;
   const paceAt = pace === null ? 0 : pace.at + Math.max(0, 1 - pace.tokens) / pace.perMs;
-  const capAt = isCap && capSlots(state) <= 0 ? Math.min(expiryAt(0), refusedLog.expiresAt(0) ?? UNBOUNDED) : 0;
+  const capAt = isCap && log.size + inFlight >= configured ? expiryAt(0) : 0;
   const logAt = pace === null ? expiryAt(log.size + inFlight - limit) : 0;
   const limitAt = pace === null && limit < configured && inFlight === 0 && !isCap ? testAt : UNBOUNDED;
   const at = Math.max(paceAt, capAt, Math.min(logAt, limitAt));

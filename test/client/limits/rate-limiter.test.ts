@@ -581,13 +581,3 @@ test('a wait for the responses of other calls is not reported', async () => {
 
   expect(waits).toEqual([]);
 });
-
-test('a limiter without a store ignores the store of another client', async () => {
-  const { clock, limiter } = setUp();
-  const store = new MemoryLimitStore(clock);
-
-  limiter.shared?.offerStore(store);
-  await limiter.acquire();
-
-  expect(store.exchanges).toBe(0);
-});

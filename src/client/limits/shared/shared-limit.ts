@@ -4,7 +4,6 @@ import { Limit, startingState } from '../limit.ts';
 import { applyReport, type Report, type RetryAfterReading, stayClosedUntil } from '../limit-rules.ts';
 import { addInFlight, type LimiterSettings, type LimiterState, UNBOUNDED } from '../limit-state.ts';
 import { advance, freeSlots, type Grant, grant, isLimitWanted } from '../slots.ts';
-import type { LimitStore } from './limit-store.ts';
 import { type Lease, type SharedState, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
 /** Between attempts to reach a store that failed. */
@@ -41,7 +40,7 @@ export interface SharedLimitOptions extends StoreExchangeOptions {
 export class SharedLimit extends Limit {
   readonly #options: SharedLimitOptions;
   readonly #time: SteadyTime;
-  #exchange: StoreExchange;
+  readonly #exchange: StoreExchange;
   /** Reports that are not in the store yet, in the time of this process. */
   #reports: Report[] = [];
   /** Number of requests that were granted and not reported yet. */
@@ -75,13 +74,6 @@ export class SharedLimit extends Limit {
 
   override get reserved(): number {
     return this.#granted.count;
-  }
-
-  /** Another client of the key has another store: it replaces the store in use if that has failed. */
-  offerStore(store: LimitStore): void {
-    if (this.#aloneUntil === undefined || store === this.#options.store) return;
-    this.#exchange = new StoreExchange({ ...this.#options, store });
-    this.#aloneUntil = this.#time.now();
   }
 
   /** Resolves when the store has all reports, or has failed. */
@@ -151,18 +143,10 @@ export class SharedLimit extends Limit {
     return { count, askAgainAt: this.#isExchanging ? slotAt : Math.min(aloneUntil, slotAt ?? aloneUntil) };
   }
 
-  /**
-   * In an outage of the store, drops reports that have no effect: of requests that expired, refusals whose wait ended,
-   * and unused slots.
-   */
+  /** In an outage of the store, drops reports of requests that expired: `#refusedUntil` has the end of a longer wait. */
   #forgetOldReports(): void {
-    if (this.#aloneUntil === undefined) return;
-    const now = this.#time.now();
-    const isClosed = this.state.gate.opensAt - this.aheadMs > now;
-    this.#reports = this.#reports.filter((report) => {
-      if (report.kind === 'configured' || (report.kind === 'refused' && isClosed)) return true;
-      return report.kind !== 'unused' && report.now > now - WINDOW_MS;
-    });
+    const expired = this.#time.now() - WINDOW_MS;
+    this.#reports = this.#reports.filter(({ kind, now }) => kind === 'configured' || now > expired);
   }
 
   /** In a microtask, so that simultaneous reports are written together; one exchange at a time. */
@@ -174,17 +158,16 @@ export class SharedLimit extends Limit {
   }
 
   async #exchangeAll(): Promise<void> {
-    const exchange = this.#exchange;
     try {
       while (this.#hasMore) {
         this.#hasMore = false;
-        this.#apply(await exchange.commit(() => this.#propose()));
+        this.#apply(await this.#exchange.commit(() => this.#propose()));
         this.#options.onChange();
       }
       this.#isExchanging = false;
     } catch (error) {
       this.#isExchanging = false;
-      if (exchange === this.#exchange) this.#continueAlone(error);
+      this.#continueAlone(error);
       this.#options.onChange();
     }
   }
@@ -280,7 +263,7 @@ function propose(parts: ProposalParts): Proposal {
   const waiting = wanted - count;
   const queued = others.reduce((sum, lease) => sum + lease.waiting, parts.queued - count);
   // The call that is sent now calls `quota()`: a process without a grant would do so only after its first one.
-  const asks = count > 0 && isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, id, now);
+  const asks = count > 0 && isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, now);
   const isChanged = count > 0 || waiting > 0 !== own.waiting > 0;
   if (isChanged) leases.delete(id); // it begins to wait, at the end of the order
   leases.set(id, { inFlight: inFlight + count, waiting, seenAt: now, askedAt: asks ? now : own.askedAt });
@@ -300,7 +283,7 @@ function withReports(
   { settings, known, inFlight, reports, refusedUntil }: ProposalParts,
   { own, dead, now }: { readonly own: Lease; readonly dead: readonly Report[]; readonly now: number },
 ): LimiterState {
-  // The logs are changed in place, and the known state is needed again if another process writes first.
+  // The log is changed in place, and the known state is needed again if another process writes first.
   const before = startingState(settings, known && copyOf(known.limit));
   // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
   const missing = inFlight + reports.filter(({ kind }) => kind !== 'configured').length - own.inFlight;
@@ -314,14 +297,13 @@ function withReports(
 
 /** The state with which one of several processes continues when the store fails: an equal part of everything. */
 function shareOf(state: LimiterState, processes: number, inFlight: number): LimiterState {
-  const { configured, limit, log, refusedLog, pace } = state;
+  const { configured, limit, log, pace } = state;
   return {
     ...state,
     inFlight,
     configured: partOf(configured, processes),
     limit: partOf(limit, processes),
     log: log.copy(processes),
-    refusedLog: refusedLog.copy(processes),
     pace: pace && { ...pace, perMs: pace.perMs / processes, capacity: Math.max(1, pace.capacity / processes) },
   };
 }
@@ -332,7 +314,7 @@ function partOf(perMinute: number, processes: number): number {
 }
 
 function copyOf(state: LimiterState): LimiterState {
-  return { ...state, log: state.log.copy(), refusedLog: state.refusedLog.copy() };
+  return { ...state, log: state.log.copy() };
 }
 
 /** The report with its times in a clock that is `byMs` ahead. */
@@ -348,11 +330,9 @@ function respondedBetween(report: Report, earliest: number, latest: number): Rep
   return { ...report, now: Math.min(latest, from) };
 }
 
-/** Whether a process that has not ended called `quota()` for the limit, and its response can still arrive. */
-function isAsked(leases: ReadonlyMap<string, Lease>, id: string, now: number): boolean {
-  return [...leases].some(([name, { askedAt, inFlight, waiting }]) => {
-    return now - askedAt < QUOTA_CALL_MS && (name === id || inFlight > 0 || waiting > 0);
-  });
+/** Whether a process called `quota()` for the limit, and its response can still arrive. */
+function isAsked(leases: ReadonlyMap<string, Lease>, now: number): boolean {
+  return [...leases.values()].some(({ askedAt }) => now - askedAt < QUOTA_CALL_MS);
 }
 
 /**
