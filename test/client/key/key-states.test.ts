@@ -40,27 +40,6 @@ test.each<[string, FxRatesOptions, ApiKey?]>([
   expect(statesOf({ clock, ...options }).of(key)).not.toBe(statesOf({ clock }).of(ApiKey.from(API_KEY)));
 });
 
-test('the store of a later client replaces a store that failed', async () => {
-  const clock = new FakeClock();
-  const asked: string[] = [];
-  const failing = (name: string) => ({
-    exchange: () => {
-      asked.push(name);
-      return Promise.reject(new Error('down'));
-    },
-  });
-  const state = statesOf({ clock, rateLimit: { store: failing('first') } }).of(keyNumber(0));
-  for (const name of ['second', 'third']) {
-    void state.limiter.acquire();
-    await clock.advance(10);
-    statesOf({ clock, rateLimit: { store: failing(name) } }).of(keyNumber(0));
-  }
-  void state.limiter.acquire();
-  await clock.advance(10);
-
-  expect([...new Set(asked)]).toEqual(['first', 'second', 'third']);
-});
-
 test('two copies of the package in one process share the state of a key', async () => {
   const state = statesOf({}).of(keyNumber(0));
   vi.resetModules();
