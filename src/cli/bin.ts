@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { writeSync } from 'node:fs';
 import { VERSION } from '../version.ts';
 import { crashReport } from './errors/crash-report.ts';
 import { useCompileCache } from './storage/compile-cache.ts';
+import { writeWhole } from './write-whole.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const argv = process.argv.slice(2);
@@ -29,16 +29,15 @@ async function start(): Promise<void> {
   process.exitCode = await runOnNode(argv, env);
 }
 
-/** False if not all of it could be written. */
+/** False if it could not be written. */
 function writeToStdout(text: string): boolean {
-  let rest = Buffer.from(text);
   try {
-    while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return false; // of node:fs
-    process.stdout.write(rest); // the pipe is full: the stream waits
+    const rest = writeWhole(1, text);
+    if (rest.length > 0) process.stdout.write(rest);
+    return true;
+  } catch {
+    return false;
   }
-  return true;
 }
 
 /** Runs at each press of the TAB key, so it loads as little as it can. */

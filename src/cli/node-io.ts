@@ -1,8 +1,7 @@
 import type { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isatty } from 'node:tty';
 import type crossSpawn from 'cross-spawn';
 import type { Clock } from '../client/index.ts';
 import { signalExitCodes } from './exit-codes.ts';
@@ -19,6 +18,7 @@ import {
 } from './io.ts';
 import { main } from './main.ts';
 import { httpFetch } from './request/connection.ts';
+import { writeWhole } from './write-whole.ts';
 
 export { completionText } from './commands/completion/complete.ts';
 
@@ -62,7 +62,7 @@ function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrupts } {
   };
 }
 
-/** Node.js creates a stream at its first use, which takes milliseconds; most commands do not write to stderr. */
+/** Node.js creates a stream at its first use, which takes milliseconds. Only a terminal and a full pipe need one. */
 function createOutput(fileDescriptor: number, streamOf: () => NodeJS.WriteStream): Output {
   let opened: NodeJS.WriteStream | undefined;
   const stream = () => {
@@ -70,8 +70,7 @@ function createOutput(fileDescriptor: number, streamOf: () => NodeJS.WriteStream
     opened ??= streamOf().on('error', () => undefined);
     return opened;
   };
-  const isTTY = isatty(fileDescriptor);
-  const isFile = isRegularFile(fileDescriptor);
+  const isTTY = isTerminal(fileDescriptor);
   return {
     isTTY,
     get columns() {
@@ -82,37 +81,24 @@ function createOutput(fileDescriptor: number, streamOf: () => NodeJS.WriteStream
     },
     write: (chunk) =>
       new Promise<void>((resolve, reject) => {
-        if (!isFile) return stream().write(chunk, (error) => (error ? reject(error) : resolve()));
-        writeWhole(fileDescriptor, chunk);
-        resolve();
+        const rest = isTTY || opened !== undefined ? chunk : writeWhole(fileDescriptor, chunk);
+        if (rest.length === 0) resolve();
+        else stream().write(rest, (error) => (error ? reject(error) : resolve()));
       }).catch((error) => {
         throw new WriteFailure(error);
       }),
   };
 }
 
-/** Whether a file descriptor is a file on a disk, and not a terminal, a pipe or a device. */
-export function isRegularFile(fileDescriptor: number): boolean {
+/** `node:tty` loads the network of Node.js, so it is asked about devices only. */
+function isTerminal(fileDescriptor: number): boolean {
   try {
-    return fstatSync(fileDescriptor).isFile();
+    if (!fstatSync(fileDescriptor).isCharacterDevice()) return false;
   } catch {
-    return false; // a closed descriptor, or a handle of Windows without a status
+    // A closed descriptor, or a handle of Windows without a status.
   }
+  return process.getBuiltinModule('node:tty').isatty(fileDescriptor);
 }
-
-/**
- * Writes all of `chunk` to a file. A disk that fills up stores a part of a chunk and fails at the next write. The streams
- * of Node.js for files write once and ignore how much was stored.
- *
- * @throws the error of the system
- */
-export function writeWhole(fileDescriptor: number, chunk: string | Uint8Array, write: WriteSome = writeSync): void {
-  let rest: Uint8Array = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-  while (rest.length > 0) rest = rest.subarray(write(fileDescriptor, rest));
-}
-
-/** Returns the number of bytes written. */
-type WriteSome = (fileDescriptor: number, bytes: Uint8Array) => number;
 
 function createInput({ signal, receive }: NodeInterrupts): Input {
   // The terminal sends no signal for a Ctrl-C at a prompt.
@@ -121,7 +107,7 @@ function createInput({ signal, receive }: NodeInterrupts): Input {
     throw error;
   };
   return {
-    isTTY: isatty(0),
+    isTTY: isTerminal(0),
     hiddenLine: (maxLength, prompt) => readTypedLine(process.stdin, { maxLength, prompt }).catch(received),
     visibleLine: (maxLength, prompt) =>
       readTypedLine(process.stdin, { maxLength, prompt, echo: writeToStderr }).catch(received),

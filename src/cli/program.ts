@@ -62,8 +62,15 @@ function isOfSome({ helpGroupHeading }: Option, { parent }: CliCommand): boolean
   return parent !== null && (helpGroupHeading === 'Connection' || helpGroupHeading === 'Waiting');
 }
 
-/** The help has colours only where its style does, so commander removes none. Errors are printed in our words. */
-const output = { outputError: () => undefined, getOutHasColors: () => true, getErrHasColors: () => true };
+/**
+ * The help has the colours and the width of its style, so commander removes none and does not ask the streams. Errors are
+ * printed in our words.
+ */
+const output = {
+  outputError: () => undefined,
+  ...{ getOutHasColors: () => true, getErrHasColors: () => true },
+  ...{ getOutHelpWidth: () => 80, getErrHelpWidth: () => 80 },
+};
 
 function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
   command.enablePositionalOptions().addHelpOption(helpOption()).helpCommand(false);

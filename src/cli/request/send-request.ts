@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type {
   ApiCall,
   CacheOptions,
@@ -18,7 +17,7 @@ import type { Io } from '../io.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
-import { stateFolder } from '../storage/folders.ts';
+import { pathIn, stateFolder } from '../storage/folders.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 import { openConnection, type ServiceConnection } from './connection.ts';
 import { explainClientError, withoutAdvice } from './explain-error.ts';
@@ -160,11 +159,12 @@ async function sharingOf(
   { hooks }: CallReporter,
   offline: ServiceConnection | undefined,
 ): Promise<FxRatesOptions> {
-  const shared = offline ? undefined : await openStore(io, settings); // without a request no slot is needed
+  const isShared = settings.shareLimit && offline === undefined; // without a request no slot is needed
+  const store = isShared ? await openStore(io) : undefined;
   const warn = (message: string) => {
-    if (settings.verbose > 0 || !shared?.isAbout(message)) hooks.logger?.warn(withoutAdvice(message));
+    if (settings.verbose > 0 || !message.includes('rateLimit.store: ')) hooks.logger?.warn(withoutAdvice(message));
   };
-  return { rateLimit: shared && { store: shared.store }, logger: { warn } };
+  return { rateLimit: store && { store }, logger: { warn } };
 }
 
 /** Masks the key in all output from here on. */
@@ -242,34 +242,13 @@ function curlCommand({ url, headers }: SentRequest): string {
   return [...parts, `'${url.replaceAll("'", '%27')}'`].join(' ');
 }
 
-/** The store in which the commands of a user share the limit of a key. */
-interface CommandsStore {
-  readonly store: LimitStore;
-  /** Whether a warning of the client is about this store. */
-  isAbout(warning: string): boolean;
-}
-
 /**
- * With it, `xargs -P 20 fxrates latest` sends no more requests than one process. `undefined` without a home folder, and
- * with FXRATES_SHARE_LIMIT=off.
+ * The store in which the commands of a user share the limit of a key: `xargs -P 20 fxrates latest` sends no more requests
+ * than one process. `undefined` without a home folder, and with FXRATES_SHARE_LIMIT=off.
  */
-async function openStore(
-  { env, clock }: Pick<Io, 'env' | 'clock'>,
-  { shareLimit }: Pick<CliSettings, 'shareLimit'>,
-): Promise<CommandsStore | undefined> {
-  const folder = shareLimit ? stateFolder(env) : undefined;
+async function openStore({ env, clock }: Pick<Io, 'env' | 'clock'>): Promise<LimitStore | undefined> {
+  const folder = pathIn(stateFolder(env), 'limits');
   if (folder === undefined) return undefined;
   const { fileStore } = await import('../../client/file-store/index.ts');
-  const store = fileStore(join(folder, 'limits'), { clock });
-  let failure: string | undefined;
-  return {
-    store: {
-      exchange: (name, known, offer) =>
-        store.exchange(name, known, offer).catch((error: Error) => {
-          failure = error.message;
-          throw error;
-        }),
-    },
-    isAbout: (warning) => failure !== undefined && warning.includes(failure),
-  };
+  return fileStore(folder, { clock });
 }
