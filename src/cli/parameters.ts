@@ -1,10 +1,10 @@
-import { Argument, Option } from 'commander';
+import { Argument, type Option } from 'commander';
 import type { Operation, Parameter } from '../generated/operations.ts';
 import { apiKeyPattern } from '../generated/service.ts';
 import { decodedComponent, parseParameterText, splitList } from '../operation.ts';
 import type { Invocation } from './command.ts';
 import { usageError } from './errors/cli-error.ts';
-import { repeatableOption, sharedOptions } from './options.ts';
+import { repeatableOption } from './options.ts';
 import type { Query, QueryText } from './request/send-request.ts';
 
 /** Only at the start of a word: a search from each of its characters would take minutes in a long one. */
@@ -116,70 +116,22 @@ function plainName(name: string): string {
     .replace(/[-_\s]/g, '');
 }
 
-/** The value of an option for a parameter of the contract. */
-class ParameterValue {
-  constructor(
-    readonly name: string,
-    readonly texts: readonly string[],
-  ) {}
-}
-
-/**
- * `--date <date>` for each parameter of the contract; `--date-parameter` if another option has the name. A parameter whose
- * name is taken twice is set as `name=value` alone.
- */
-export function parameterOptions({ parameters }: Operation, own: readonly Option[]): readonly Option[] {
-  if (parameters.length === 0) return [];
-  const taken = new Set([...sharedOptions(), ...own].map((option) => option.attributeName()));
-  return parameters.flatMap((parameter) => {
-    const options = [optionOf(parameter), optionOf(parameter, '-parameter')];
-    const option = options.find((one) => one !== undefined && !taken.has(one.attributeName()));
-    if (option === undefined) return [];
-    taken.add(option.attributeName());
-    return [option];
-  });
-}
-
-/** The typed parameters: options take precedence over name=value. The names are checked against the contract. */
-export function namedQuery(operation: Operation, typed: Query, options: object): Query {
+/** The query of an operation whose parameters the contract names. @throws CliError for an unknown or a missing one */
+export function namedQuery(operation: Operation, typed: Query): Query {
   const query = new Map(Object.entries(typed));
-  for (const value of Object.values(options)) {
-    if (!(value instanceof ParameterValue)) continue;
-    const { name, texts } = value;
-    for (const text of texts) checkParameter(name, text);
-    query.set(name, texts);
-  }
   checkNames(operation, query);
   return Object.fromEntries(operation.parameters.flatMap((parameter) => entryOf(parameter, query.get(parameter.name))));
 }
 
-/** `undefined` for a name without letters and digits, and for one that commander would read as a negation. */
-function optionOf(parameter: Parameter, suffix = ''): Option | undefined {
-  const { name, type, list, choices = [] } = parameter;
-  const plain = name
-    .replace(/[^A-Za-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .toLowerCase();
-  const long = plain + suffix;
-  if (/^(|-parameter|help|version|no-.*)$/.test(long)) return undefined;
-  const value = type === 'string' ? plain : type;
-  const flags = `--${long} <${value}${list === undefined ? '' : ',…'}>`;
-  const option = new Option(flags, optionText(long, parameter)).argParser(
-    (text, earlier?: ParameterValue) => new ParameterValue(name, [...(earlier?.texts ?? []), text]),
-  );
-  option.argChoices = choices.map(String); // for completion; the client says what is wrong with another value
-  return option;
-}
-
-/** Adds the name of the parameter, if it differs from the option. */
-function optionText(long: string, { name, description, required, deprecated, ...parameter }: Parameter): string {
+/** For help: `date=<date>  The day (required)`. */
+export function parameterText({ name, type, list, description, required, deprecated, ...rest }: Parameter): string {
   const notes = [
-    ...(name.replaceAll('_', '-').toLowerCase() === long ? [] : [`sent as ${name}`]),
     ...(required ? ['required'] : []),
     ...(deprecated ? ['deprecated'] : []),
-    ...(parameter.default === undefined ? [] : [`default: ${String(parameter.default)}`]),
+    ...(rest.default === undefined ? [] : [`default: ${String(rest.default)}`]),
   ];
-  return `${description.replace(/\.$/, '')}${notes.map((note) => ` (${note})`).join('')}`.trim();
+  const text = `${description.replace(/\.$/, '')}${notes.map((note) => ` (${note})`).join('')}`.trim();
+  return `${name}=<${type}${list === undefined ? '' : ',…'}>  ${text}`;
 }
 
 function checkNames({ id, parameters }: Operation, query: ReadonlyMap<string, unknown>): void {

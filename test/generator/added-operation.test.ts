@@ -113,13 +113,13 @@ test('the command line has it, with help and checks', async () => {
   const [list, help, rates, wrong] = await Promise.all([
     fxrates('--help'),
     fxrates('pastRates', '--help'),
-    fxrates('pastRates', '--date', '2026-01-02', '--json'),
-    fxrates('pastRates', '--date', '2026-02-30'),
+    fxrates('pastRates', 'date=2026-01-02', '--json'),
+    fxrates('pastRates', 'date=2026-02-30'),
   ]);
 
   expect(list.stdout).toMatch(/^ +pastRates +exchange rates of a day \(uses quota\)$/m);
-  expect(help.stdout).toMatch(/^ +--date <date> +The day, such as 2026-01-02 \(required\)$/m);
-  expect(help.stdout).toMatch(/^ +--round <boolean> +Whether rates are rounded \(deprecated\) \(default:\s+false\)$/m);
+  expect(help.stdout).toMatch(/^date=<date> {2}The day, such as 2026-01-02 \(required\)$/m);
+  expect(help.stdout).toMatch(/^round=<boolean> {2}Whether rates are rounded \(deprecated\) \(default:\s+false\)$/m);
   expect(JSON.parse(rates.stdout)).toMatchObject({ date: '2026-01-02', rates: { EUR: 0.92 } });
   expect(wrong).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('date') });
 });

@@ -8,7 +8,7 @@ const quota = (...args: string[]) =>
   project.run('src/cli/bin.ts', ['quota', ...args, '--dry-run'], { FXRATES_BASE_URL: 'http://127.0.0.1:1' });
 
 test.each([
-  [['--detail', 'full', '--watch-parameter', 'true'], '/api/v1/quota?detail=full&watch=true'],
+  [['watch=true', 'detail=full'], '/api/v1/quota?detail=full&watch=true'],
   [['detail=short'], '/api/v1/quota?detail=short'],
   [['-p', 'watch=false'], '/api/v1/quota?watch=false'],
   [[], '/api/v1/quota'],

@@ -10,8 +10,8 @@ import {
   namedQuery,
   type ParamOptions,
   parameterOption,
-  parameterOptions,
   parametersArgument,
+  parameterText,
   typedParameters,
 } from '../parameters.ts';
 import { dryRun, type OperationRequest, type ServiceResponse } from '../request/send-request.ts';
@@ -25,20 +25,17 @@ export interface ResponseOptions extends ParamOptions, CachingOptions, PrintOpti
  * are not in the contract.
  */
 export function operationCommand(operation: Operation, options = () => responseOptions(operation)): CliCommand {
-  const { id, description, consumesQuota, deprecated } = operation;
+  const { id, description, parameters, consumesQuota, deprecated } = operation;
   const summary = operation.summary.replace(/\.$/, '');
   const note = `${deprecated ? 'deprecated, ' : ''}${consumesQuota ? 'uses quota' : 'free'}`;
   const command = new CliCommand(id)
     .about({
       summary: `${lowerFirst(summary)} (${note})`,
       description: `${summary}. ${deprecated ? 'Deprecated. ' : ''}${consumesQuota ? 'Uses one request of your monthly quota.' : 'Free: never uses your monthly quota.'}`,
-      notes: description === '' ? [] : [description],
+      notes: [...(description === '' ? [] : [description]), ...parameters.map(parameterText)],
       examples: [exampleOf(operation)],
     })
-    .with(() => {
-      const own = [...(operation.query === 'none' ? [] : [parameterOption()]), ...options()];
-      return [...parameterOptions(operation, own), ...own];
-    })
+    .with(() => [...(operation.query === 'none' ? [] : [parameterOption()]), ...options()])
     .with(() => [...dataOptions(), ...connectionOptions(), ...requestOptions()])
     .runs<ResponseOptions>((invocation) => runOperation(operation, invocation));
   if (operation.query !== 'none') command.takes(parametersArgument('parameters, sent unchanged'));
@@ -69,7 +66,7 @@ export function operationRequest(operation: Operation, invocation: Invocation<Re
   if (options.shape && settings.get.length > 0) {
     throw usageError('--shape and --get cannot be used together', '--shape prints no values');
   }
-  return { operation, query: operation.query === 'named' ? namedQuery(operation, typed, options) : typed };
+  return { operation, query: operation.query === 'named' ? namedQuery(operation, typed) : typed };
 }
 
 /** For people only: the duration, and the use of the quota. */

@@ -134,7 +134,7 @@ async function queriesOf(
   const shared = parseParameters(options.param ?? []);
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io);
   const whole = queries.map((query) => ({ ...query, ...shared, ...query })); // its own parameters are the first columns
-  return operation.query === 'named' ? whole.map((query) => namedQuery(operation, query, {})) : whole;
+  return operation.query === 'named' ? whole.map((query) => namedQuery(operation, query)) : whole;
 }
 
 type Item = BatchItem<Query, unknown>;
