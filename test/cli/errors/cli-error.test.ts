@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CliError, fileError, storageError, systemReason } from '../../../src/cli/errors/cli-error.ts';
+import { systemReason } from '../../../src/cli/errors/cli-error.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 
 test.each([
@@ -10,38 +10,9 @@ test.each([
   ['EISDIR', 'it is a folder'],
   ['ENOTDIR', 'a part of the path is not a folder'],
   ['ENOSPC', 'no space left on the device'],
+  ['EIO', 'words of the system'],
 ])('%s means that %s', (code, reason) => {
-  expect(systemReason({ code, message: 'other words' })).toBe(reason);
-});
-
-test('a system error without a known code has the message of the system', () => {
-  expect(systemReason({ code: 'EIO', message: 'i/o error' })).toBe('i/o error');
-  expect(systemReason({ message: 'broken' })).toBe('broken');
-  expect(systemReason({})).toBe('unknown reason');
-});
-
-test('an error has its reason in the message, and its cause only if there is one', () => {
-  const cause = new Error('below');
-  const options = { code: 'any', exitCode: 1 } as const;
-
-  expect(new CliError('what', options)).toMatchObject({ name: 'CliError', message: 'what', details: options });
-  expect(Object.hasOwn(new CliError('what', options), 'cause')).toBe(false);
-  expect(new CliError('what', { ...options, why: 'why', cause })).toMatchObject({ message: 'what — why', cause });
-});
-
-test('an error of a file names the reason; one of a file of fxrates also another folder', () => {
-  const cause = Object.assign(new Error('ENOENT: open'), { code: 'ENOENT' });
-
-  expect(fileError("cannot read 'a'", cause)).toMatchObject({
-    details: { code: 'file', exitCode: 1 },
-    message: "cannot read 'a' — the file does not exist",
-    cause,
-  });
-  expect(storageError('cannot read config.json', 'why', { cause })).toMatchObject({
-    details: { code: 'storage', hints: [expect.stringContaining('export FXRATES_CONFIG_DIR=')] },
-    message: 'cannot read config.json — why',
-    cause,
-  });
+  expect(systemReason({ code, message: 'words of the system' })).toBe(reason);
 });
 
 test('a long value is shortened in a usage error', async () => {

@@ -1,221 +1,88 @@
 import { expect, test } from 'vitest';
 import { exitCodeMeanings, exitCodes } from '../../../src/cli/exit-codes.ts';
 import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, exhaustedQuota, failure, rateLimited, success } from '../../helpers/service-replies.ts';
-
-interface Row {
-  readonly name: string;
-  readonly line?: string;
-  readonly options: FakeIoOptions;
-  readonly exitCode: number;
-  /** Of the JSON line. */
-  readonly code: string;
-  readonly says: string;
-}
 
 const refused = Object.assign(new TypeError('fetch failed'), {
   cause: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
 });
 
+type Row = readonly [name: string, line: string, options: FakeIoOptions, exitCode: number, code: string, says: string];
+
+const reply = (replies: NonNullable<FakeIoOptions['replies']>, quota?: Reply): FakeIoOptions =>
+  quota === undefined ? { replies } : { replies, quota };
+const usedUp = success(exhaustedQuota());
+const found = { status: 302, headers: { location: 'https://evil.example/' }, body: '' };
+
 const ROWS: readonly Row[] = [
-  {
-    name: 'a usage error',
-    line: 'latest USD',
-    options: {},
-    exitCode: 2,
-    code: 'usage',
-    says: "'USD' is not a parameter",
-  },
-  {
-    name: 'no base URL',
-    options: { env: { FXRATES_BASE_URL: '' } },
-    exitCode: 3,
-    code: 'no_base_url',
-    says: 'no base URL',
-  },
-  {
-    name: 'an unreadable key file',
-    line: 'latest --key-file /nowhere',
-    options: {},
-    exitCode: 3,
-    code: 'unusable_key',
-    says: 'cannot read the key file',
-  },
-  { name: 'no key', options: { env: { FXRATES_API_KEY: '' } }, exitCode: 4, code: 'no_key', says: 'no API key' },
-  {
-    name: '401',
-    options: { replies: failure(401) },
-    exitCode: 4,
-    code: 'authentication',
-    says: 'refused the key fx_live_…cdef',
-  },
-  {
-    name: '403',
-    options: { replies: failure(403), quota: success() },
-    exitCode: 4,
-    code: 'authentication',
-    says: '(HTTP 403',
-  },
-  {
-    name: '500 after the retries',
-    options: { replies: failure(500) },
-    exitCode: 5,
-    code: 'server',
-    says: 'after 3 attempts',
-  },
-  { name: '501', options: { replies: failure(501) }, exitCode: 5, code: 'server', says: '(HTTP 501' },
-  {
-    name: 'an HTML 502',
-    options: { replies: { status: 502, body: '<h1>Bad gateway</h1>' } },
-    exitCode: 5,
-    code: 'server',
-    says: '(HTTP 502)',
-  },
-  {
-    name: 'a refused connection',
-    options: { replies: refused },
-    exitCode: 6,
-    code: 'network',
-    says: 'cannot reach api.example.test — connection refused (ECONNREFUSED)',
-  },
-  {
-    name: 'no response',
-    options: { replies: 'never' },
-    exitCode: 6,
-    code: 'timeout',
-    says: 'no complete response from api.example.test within 30s',
-  },
-  {
-    name: 'a body that stalls',
-    options: { replies: 'stalled body' },
-    exitCode: 6,
-    code: 'timeout',
-    says: 'no complete response',
-  },
-  {
-    name: 'a rate limit and --no-wait',
-    line: 'latest --no-wait',
-    options: { replies: rateLimited('12') },
-    exitCode: 7,
-    code: 'rate_limited',
-    says: 'retry in 12 s',
-  },
-  {
-    name: 'a long Retry-After',
-    options: { replies: rateLimited('905') },
-    exitCode: 7,
-    code: 'rate_limited',
-    says: 'retry in 15 min 5 s, longer than --max-wait 10m',
-  },
-  {
-    name: 'an exhausted quota',
-    options: { replies: failure(429, { code: 'quota_exceeded' }), quota: success(exhaustedQuota()) },
-    exitCode: 8,
-    code: 'quota_exhausted',
-    says: 'quota',
-  },
-  {
-    name: 'an exhausted quota as 403',
-    options: { replies: failure(403), quota: success(exhaustedQuota()) },
-    exitCode: 8,
-    code: 'quota_exhausted',
-    says: 'quota',
-  },
-  {
-    name: '404',
-    options: { replies: failure(404, { code: 'not_found' }) },
-    exitCode: 9,
-    code: 'request',
-    says: '(HTTP 404, not_found)',
-  },
-  {
-    name: '422',
-    options: { replies: failure(422, { message: 'Unknown base XYZ.' }) },
-    exitCode: 9,
-    code: 'request',
-    says: 'Unknown base XYZ.',
-  },
-  {
-    name: 'HTML with 200',
-    options: { replies: { body: '<html>hello</html>' } },
-    exitCode: 10,
-    code: 'response',
-    says: 'the body starts with: <html>hello</html>',
-  },
-  {
-    name: 'truncated JSON',
-    options: { replies: { body: '{"success":true,"data":{"a":' } },
-    exitCode: 10,
-    code: 'response',
-    says: 'the body starts with: {"success":true',
-  },
-  {
-    name: 'JSON that is not the envelope',
-    options: { replies: { body: '[1]' } },
-    exitCode: 10,
-    code: 'response',
-    says: 'the body starts with: [1]',
-  },
-  { name: 'an empty body', options: { replies: { body: '' } }, exitCode: 10, code: 'response', says: 'not JSON' },
-  {
-    name: 'a redirect',
-    options: { replies: { status: 302, headers: { location: 'https://evil.example/' }, body: '' } },
-    exitCode: 10,
-    code: 'response',
-    says: 'not followed',
-  },
-  {
-    name: 'invalid UTF-8',
-    options: { replies: () => new Response(new Uint8Array([0x7b, 0xff, 0x7d])) },
-    exitCode: 10,
-    code: 'response',
-    says: 'UTF-8',
-  },
-  {
-    name: 'a missing --get path',
-    line: 'latest --get nope',
-    options: {},
-    exitCode: 10,
-    code: 'missing_value',
-    says: "the response has no 'nope'",
-  },
+  ['a usage error', 'latest USD', {}, 2, 'usage', "'USD' is not a parameter"],
+  ['no base URL', 'latest', { env: { FXRATES_BASE_URL: '' } }, 3, 'no_base_url', 'no base URL'],
+  ['an unreadable key file', 'latest --key-file /nowhere', {}, 3, 'unusable_key', 'cannot read the key file'],
+  ['no key', 'latest', { env: { FXRATES_API_KEY: '' } }, 4, 'no_key', 'no API key'],
+  ['401', 'latest', reply(failure(401)), 4, 'authentication', 'refused the key fx_live_…cdef'],
+  ['403', 'latest', reply(failure(403), success()), 4, 'authentication', '(HTTP 403'],
+  ['500 after the retries', 'latest', reply(failure(500)), 5, 'server', 'after 3 attempts'],
+  ['501', 'latest', reply(failure(501)), 5, 'server', '(HTTP 501'],
+  ['an HTML 502', 'latest', reply({ status: 502, body: '<h1>Bad gateway</h1>' }), 5, 'server', '(HTTP 502)'],
+  ['a refused connection', 'latest', reply(refused), 6, 'network', 'test — connection refused (ECONNREFUSED)'],
+  ['no response', 'latest', reply('never'), 6, 'timeout', 'no complete response from api.example.test within 30s'],
+  ['a body that stalls', 'latest', reply('stalled body'), 6, 'timeout', 'no complete response'],
+  ['a rate limit', 'latest --no-wait', reply(rateLimited('12')), 7, 'rate_limited', 'retry in 12 s'],
+  [
+    'a long Retry-After',
+    'latest',
+    reply(rateLimited('95')),
+    7,
+    'rate_limited',
+    '1 min 35 s, longer than --max-wait 60s',
+  ],
+  ['a used-up quota', 'latest', reply(failure(429, { code: 'quota_exceeded' }), usedUp), 8, 'quota_exhausted', 'quota'],
+  ['a used-up quota as 403', 'latest', reply(failure(403), usedUp), 8, 'quota_exhausted', 'quota'],
+  ['404', 'latest', reply(failure(404, { code: 'not_found' })), 9, 'request', '(HTTP 404, not_found)'],
+  ['422', 'latest', reply(failure(422, { message: 'Unknown base XYZ.' })), 9, 'request', 'Unknown base XYZ.'],
+  [
+    'HTML with 200',
+    'latest',
+    reply({ body: '<html>hi</html>' }),
+    10,
+    'response',
+    'the body starts with: <html>hi</html>',
+  ],
+  [
+    'truncated JSON',
+    'latest',
+    reply({ body: '{"success":true,"data":' }),
+    10,
+    'response',
+    'starts with: {"success":true',
+  ],
+  ['no envelope', 'latest', reply({ body: '[1]' }), 10, 'response', 'the body starts with: [1]'],
+  ['an empty body', 'latest', reply({ body: '' }), 10, 'response', 'not JSON'],
+  ['a redirect', 'latest', reply(found), 10, 'response', 'not followed'],
+  ['invalid UTF-8', 'latest', reply(() => new Response(new Uint8Array([0x7b, 0xff]))), 10, 'response', 'UTF-8'],
+  ['a missing --get path', 'latest --get nope', {}, 10, 'missing_value', "the response has no 'nope'"],
 ];
 
-test.each(ROWS)(
-  '$name exits $exitCode, with an empty stdout and no stack',
-  async ({ line = 'latest', options, exitCode, says }) => {
-    const { code, stdout, stderr } = await runCli(line, options);
+test.each(ROWS)('%s: %s exits with its code, in each format', async (_, line, options, exitCode, word, says) => {
+  const [text, json, silent] = [
+    await runCli(line, options),
+    await runCli(`${line} --json`, options),
+    await runCli(`${line} -qq`, options),
+  ];
 
-    expect(code).toBe(exitCode);
-    expect(stdout).toBe('');
-    expect(stderr).toContain(says);
-    expect(stderr).toMatch(/^fxrates: /m);
-    expect(stderr).not.toMatch(/\n\s+at /);
-    expect(stderr).not.toContain(API_KEY);
-  },
-);
-
-test.each(ROWS)(
-  '$name is one JSON line on stderr with --json',
-  async ({ line = 'latest', options, exitCode, code: word }) => {
-    const { code, stdout, stderr } = await runCli(`${line} --json`, options);
-
-    const lines = stderr
-      .trimEnd()
-      .split('\n')
-      .map((text) => JSON.parse(text));
-    const { error } = lines.at(-1);
-    expect(code).toBe(exitCode);
-    expect(stdout).toBe('');
-    expect(error).toMatchObject({ code: word, exit_code: exitCode, message: expect.any(String) });
-    expect(lines.slice(0, -1).every(({ event }) => event === 'retry' || event === 'warning')).toBe(true);
-  },
-);
-
-test.each(ROWS)('-qq leaves only the exit code of $name', async ({ line = 'latest', options, exitCode }) => {
-  const { code, stdout, stderr } = await runCli(`${line} -qq`, options);
-
-  expect({ code, stdout, stderr }).toEqual({ code: exitCode, stdout: '', stderr: '' });
+  expect([text, json, silent].map(({ code, stdout }) => [code, stdout])).toEqual(Array(3).fill([exitCode, '']));
+  expect(text.stderr).toContain(says);
+  expect(text.stderr).toMatch(/^fxrates: /m);
+  expect(text.stderr).not.toMatch(/\n\s+at /);
+  expect(text.stderr).not.toContain(API_KEY);
+  expect(silent.stderr).toBe('');
+  const lines = json.stderr
+    .trimEnd()
+    .split('\n')
+    .map((event) => JSON.parse(event));
+  expect(lines.pop().error).toMatchObject({ code: word, exit_code: exitCode, message: expect.any(String) });
+  expect(lines.every(({ event }) => event === 'retry' || event === 'warning')).toBe(true);
 });
 
 test('the JSON of a rate limit has the status and the seconds', async () => {
@@ -260,26 +127,12 @@ test('-vv adds the stack, without the key', async () => {
 });
 
 test('an internal error is reported as a bug and exits with 1', async () => {
-  const env = new Proxy(
-    {},
-    {
-      get: () => 'x',
-      ownKeys: () => {
-        throw new Error('boom');
-      },
-    },
-  );
+  const now = () => {
+    throw new Error('boom');
+  };
 
-  const { code, stderr } = await runCli('latest', {
-    clock: {
-      now: () => {
-        throw new Error('boom');
-      },
-      sleep: async () => undefined,
-    },
-  });
+  const { code, stderr } = await runCli('latest', { clock: { now, sleep: async () => undefined } });
 
-  expect(env).toBeDefined();
   expect(code).toBe(1);
   expect(stderr).toContain('fxrates: unexpected failure — boom');
   expect(stderr).toContain('This is a bug of fxrates.');
