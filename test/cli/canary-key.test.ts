@@ -186,13 +186,14 @@ test('auth token is the one command that prints the key, and credentials.json th
 });
 
 test('an uncaught error is reported without keys', () => {
-  const error = new Error(`Bearer ${ODD_KEY} and ${LIVE_KEY}`);
+  const error = new Error(`Bearer ${ODD_KEY}, ${LIVE_KEY} and Bearer a-third-one`);
 
   for (const argv of [[], ['-vv'], ['--json']]) {
     const report = crashReport(error, argv, { FXRATES_API_KEY: ODD_KEY });
 
     expect(report).toContain('unexpected failure');
-    for (const form of [...formsOf(ODD_KEY), LIVE_KEY]) expect(report).not.toContain(form);
+    for (const form of [...formsOf(ODD_KEY), LIVE_KEY, 'a-third-one']) expect(report).not.toContain(form);
+    if (argv.includes('--json')) expect(JSON.parse(report)).toHaveProperty('error.exit_code', 1);
   }
 });
 

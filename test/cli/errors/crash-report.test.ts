@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { crashReport } from '../../../src/cli/errors/crash-report.ts';
-import { API_KEY } from '../../helpers/service-replies.ts';
 
 const REPORT_IT = 'This is a bug of fxrates. Please report it with the output of the same command with -vv.';
 const withCode = (code: string) => Object.assign(new Error('boom'), { code });
@@ -40,17 +39,4 @@ test.each([
 
   expect(report.includes('    at ')).toBe(hasStack);
   expect(crashReport('a text', argv, env)).not.toContain('undefined');
-});
-
-test('no report shows a key', () => {
-  const key = 'of-no-known/form+0123456789';
-  const error = new Error(`sent ${API_KEY}, ${key} and Bearer a-third-one`);
-
-  for (const argv of [[], ['--json'], ['-vv']]) {
-    const report = crashReport(error, argv, { FXRATES_API_KEY: key });
-
-    expect(report).toMatch(/fx_live_…cdef, …6789 and Bearer …["\n]/);
-    expect(report).not.toMatch(/0123456789|a-third-one/);
-    if (argv.includes('--json')) expect(JSON.parse(report)).toHaveProperty('error.exit_code', 1);
-  }
 });

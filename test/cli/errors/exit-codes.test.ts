@@ -32,10 +32,10 @@ const ROWS: readonly Row[] = [
   [
     'a long Retry-After',
     'latest',
-    reply(rateLimited('95')),
+    reply(rateLimited('905')),
     7,
     'rate_limited',
-    '1 min 35 s, longer than --max-wait 60s',
+    '15 min 5 s, longer than --max-wait 10m',
   ],
   ['a used-up quota', 'latest', reply(failure(429, { code: 'quota_exceeded' }), usedUp), 8, 'quota_exhausted', 'quota'],
   ['a used-up quota as 403', 'latest', reply(failure(403), usedUp), 8, 'quota_exhausted', 'quota'],

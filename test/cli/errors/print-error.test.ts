@@ -106,13 +106,6 @@ test('only -vv shows the stack, with those of the causes', async () => {
   expect((await printed('a text', { verbose: 2 })).stderr).not.toContain('Caused by');
 });
 
-test('without a hint the message is the only line', async () => {
-  expect(await printed(new CliError('what', { code: 'any', exitCode: 3 }))).toEqual({
-    code: 3,
-    stderr: 'fxrates: what\n',
-  });
-});
-
 test.each([
   [42, '  Run it:  fxrates latest base=USD EUR,GBP'],
   [41, '  Run it:\n    fxrates latest base=USD EUR,GBP'],

@@ -5,38 +5,15 @@ import { sharedOptions } from '../../../src/cli/options.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 
-const COMMANDS = [
-  'latest',
-  'quota',
-  'batch',
-  'api',
-  'mock',
-  'probe',
-  'auth',
-  'config',
-  'cache',
-  'doctor',
-  'completion',
-  'version',
-  'help',
-];
+const COMMANDS = 'latest quota batch api mock probe auth config cache doctor completion version help'.split(' ');
 const SUBCOMMANDS = [
-  ...['login', 'status', 'logout', 'token'].map((name) => ['auth', name]),
-  ...['list', 'get', 'set', 'unset', 'path'].map((name) => ['config', name]),
-  ...['info', 'clear'].map((name) => ['cache', name]),
-  ...['bash', 'zsh', 'fish', 'powershell'].map((name) => ['completion', name]),
-];
+  ...['auth login', 'auth status', 'auth logout', 'auth token', 'cache info', 'cache clear'],
+  ...['config list', 'config get', 'config set', 'config unset', 'config path'],
+  ...['completion bash', 'completion zsh', 'completion fish', 'completion powershell'],
+].map((line) => line.split(' '));
 const PAGES = [
-  [],
-  ['--help'],
-  ['help'],
-  ...COMMANDS.map((name) => [name, '--help']),
-  ...COMMANDS.map((name) => ['help', name]),
-  ['auth'],
-  ['config'],
-  ['completion'],
-  ['cache'],
-  ...SUBCOMMANDS.flatMap((path) => [
+  ...[[], ['--help'], ['help'], ['auth'], ['config'], ['completion'], ['cache']],
+  ...[...COMMANDS.map((name) => [name]), ...SUBCOMMANDS].flatMap((path) => [
     ['help', ...path],
     [...path, '--help'],
   ]),
@@ -136,9 +113,9 @@ test('each page of help fits a screen of 80 columns and 36 lines', async () => {
 test.each([
   ...['latest --help', 'quota --help', 'help options', 'auth login --help'],
   ...(hasOnlyOwnCommands ? ['--help'] : []),
-])('%s has the expected layout at 60, 80 and 120 columns', async (line) => {
+])('%s has the expected layout at 60 and 80 columns', async (line) => {
   const name = line === '--help' ? 'program' : line.replace('--help', '').replace('help ', '').trim().replace(' ', '-');
-  for (const columns of [60, 80, 120]) {
+  for (const columns of [60, 80]) {
     const { stdout } = await runCli(line, { columns });
 
     await expect(stdout).toMatchFileSnapshot(`${name}-${columns}.golden.txt`);
