@@ -27,10 +27,16 @@ export interface Input {
   firstLine(maxLength: number): Promise<string>;
   /** All of it, up to the end. */
   text(): Promise<string>;
-  /** A line typed on the terminal after `prompt`, without echo. Rejects with an `Interrupted` on Ctrl-C. */
-  hiddenLine(maxLength: number, prompt: () => Promise<void>): Promise<string>;
-  /** The same, and it shows. */
-  visibleLine(maxLength: number, prompt: () => Promise<void>): Promise<string>;
+  /** A line typed on the terminal. Rejects with an `Interrupted` on Ctrl-C. */
+  typedLine(prompt: Prompt): Promise<string>;
+}
+
+export interface Prompt {
+  readonly maxLength: number;
+  /** Prints the question. */
+  readonly ask: () => Promise<void>;
+  /** Whether the typed characters are not shown. */
+  readonly isHidden?: boolean;
 }
 
 export interface Output {

@@ -6,13 +6,7 @@ import { exitCodes } from './exit-codes.ts';
 import type { Env, Io } from './io.ts';
 import type { SharedOptions } from './options.ts';
 import { createProgram } from './program.ts';
-import {
-  messageSettings,
-  requireProfile,
-  resolveSettings,
-  type SettingSource,
-  unknownSettings,
-} from './settings/settings.ts';
+import { messageSettings, requireProfile, resolveSettings, unknownSettings } from './settings/settings.ts';
 import { type ConfigFile, NO_CONFIG, readConfig } from './storage/stored-files.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
@@ -42,7 +36,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       requireOptions(command);
       const options: SharedOptions = { ...command.opts(), ...command.typed };
       const config = configFor(command, stored);
-      const settings = resolveSettings({ options, env, config, strict: strictSources(command) });
+      // A command that only changes stored settings must also work if one of them is invalid.
+      const strict = isStrict(command) ? (['variable', 'config.json'] as const) : (['variable'] as const);
+      const settings = resolveSettings({ options, env, config, strict });
       screen = new Screen(io, settings, secrets);
       if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
       const typed = { command: command.path.join(' '), argv, args: command.args, options };
@@ -95,11 +91,6 @@ function configFor(command: CliCommand, { config, problem }: StoredConfig): Conf
 /** Whether the command calls the service, so that a wrong setting could cost quota. Not the command that reports them. */
 function isStrict(command: CliCommand): boolean {
   return command.has('--key-file') && !command.traits.survivesBrokenConfig;
-}
-
-/** A command that only changes stored settings must also work if one of them is invalid. */
-function strictSources(command: CliCommand): readonly SettingSource[] {
-  return isStrict(command) ? ['variable', 'config.json'] : ['variable'];
 }
 
 /** Warns of names in config.json that have no effect. @throws CliError if the profile does not exist */

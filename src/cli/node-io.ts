@@ -13,6 +13,7 @@ import {
   type Interrupts,
   type Io,
   type Output,
+  type Prompt,
   type SignalName,
   WriteFailure,
 } from './io.ts';
@@ -108,9 +109,7 @@ function createInput({ signal, receive }: NodeInterrupts): Input {
   };
   return {
     isTTY: isTerminal(0),
-    hiddenLine: (maxLength, prompt) => readTypedLine(process.stdin, { maxLength, prompt }).catch(received),
-    visibleLine: (maxLength, prompt) =>
-      readTypedLine(process.stdin, { maxLength, prompt, echo: writeToStderr }).catch(received),
+    typedLine: (prompt) => readTypedLine(process.stdin, prompt).catch(received),
     async firstLine(maxLength) {
       const isEnough = (text: string) => text.includes('\n') || text.length > maxLength;
       const text = await readStdin(signal, isEnough);
@@ -215,29 +214,24 @@ const CONTROL = { interrupt: '\u0003', end: '\u0004', backspace: '\u0008', delet
 /** Ctrl-D ends a line as well. */
 const LINE_ENDS: readonly string[] = ['\r', '\n', CONTROL.end];
 
-interface TypedLine {
-  readonly maxLength: number;
-  readonly prompt: () => Promise<void>;
-  /** Echoes the input. Default: no echo. */
-  readonly echo?: (text: string) => Promise<void>;
-}
-
 /**
  * Reads a line in raw mode, where Ctrl-C is a character like any other. The prompt follows after the echo of the
  * terminal is off, so that a pasted key never shows. Characters after the line are left for the next one.
  */
 export async function readTypedLine(
   stdin: NodeJS.ReadStream,
-  { maxLength, prompt, echo = async () => undefined }: TypedLine,
+  { maxLength, ask, isHidden = false }: Prompt,
+  echo: (text: string) => Promise<void> = writeToStderr,
 ): Promise<string> {
+  const show = isHidden ? async () => undefined : echo;
   stdin.setRawMode(true);
   try {
-    await prompt();
+    await ask();
     let line = '';
     for await (const character of characters(stdin)) {
       if (LINE_ENDS.includes(character)) break;
       const next = edited(line, character);
-      await echo(next.length > line.length ? character : '\b \b'.repeat(line.length - next.length));
+      await show(next.length > line.length ? character : '\b \b'.repeat(line.length - next.length));
       line = next;
       if (line.length > maxLength) break;
     }

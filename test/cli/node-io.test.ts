@@ -9,12 +9,12 @@ import { writeWhole } from '../../src/cli/write-whole.ts';
 function terminal(typed: string) {
   const modes: boolean[] = [];
   const stdin = Object.assign(new PassThrough(), { setRawMode: (isRaw: boolean) => void modes.push(isRaw) });
-  const prompt = async () => void stdin.write(typed);
   const shown: string[] = [];
-  const echo = async (text: string) => void shown.push(text);
-  const read = (maxLength = 100) => readTypedLine(stdin as never, { maxLength, prompt });
-  const readVisibly = () => readTypedLine(stdin as never, { maxLength: 100, prompt: async () => undefined, echo });
-  return { read, readVisibly, modes, shown, stdin };
+  const read = ({ isHidden = true, maxLength = 100 } = {}) => {
+    const ask = async () => void stdin.write(typed);
+    return readTypedLine(stdin as never, { maxLength, ask, isHidden }, async (text) => void shown.push(text));
+  };
+  return { read, modes, shown };
 }
 
 test.each([
@@ -35,10 +35,9 @@ test.each([
 });
 
 test('a visible line is echoed and can be edited; later input is kept for the next line', async () => {
-  const { read, readVisibly, shown, stdin } = terminal('');
-  stdin.write('urx\u007fl\rthe key\r');
+  const { read, shown } = terminal('urx\u007fl\rthe key\r');
 
-  expect(await readVisibly()).toBe('url');
+  expect(await read({ isHidden: false })).toBe('url');
   expect(shown.join('')).toBe('urx\b \bl');
   expect(await read()).toBe('the key');
   expect(shown.join('')).toBe('urx\b \bl');
@@ -54,7 +53,7 @@ test('Ctrl-C interrupts, and turns the echo of the terminal on again', async () 
 test('a line that is too long to be a key is cut', async () => {
   const { read } = terminal('x'.repeat(5000));
 
-  expect(await read(10)).toHaveLength(11);
+  expect(await read({ maxLength: 10 })).toHaveLength(11);
 });
 
 test('a sleep of 0 ms ends immediately', async () => {

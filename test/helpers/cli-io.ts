@@ -57,16 +57,14 @@ export class FakeIo implements Io {
       },
     });
     const typed = stdin.split('\n');
-    const nextLine: Io['stdin']['hiddenLine'] = async (_, prompt) => {
-      await prompt();
-      return typed.shift() ?? '';
-    };
     this.stdin = {
       isTTY: tty.includes('stdin'),
       firstLine: async () => stdin.split('\n', 1)[0] ?? '',
       text: async () => stdin,
-      hiddenLine: nextLine,
-      visibleLine: nextLine,
+      typedLine: async ({ ask }) => {
+        await ask();
+        return typed.shift() ?? '';
+      },
     };
     this.stdout = stream('stdout');
     this.stderr = stream('stderr');

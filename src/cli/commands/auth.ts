@@ -117,8 +117,8 @@ async function withBaseUrl({ settings, screen, io }: Invocation): Promise<CliSet
 /** Asks again after an invalid URL; `undefined` after an empty line or the end of the input. */
 async function promptForBaseUrl(terminal: Pick<Invocation, 'screen' | 'io'>): Promise<CliSettings['baseUrl']> {
   const { screen, io } = terminal;
-  const prompt = () => screen.ask('Base URL of the service, e.g. https://api.example.test: ');
-  const line = await io.stdin.visibleLine(LONGEST_URL, prompt).finally(() => screen.error('\n'));
+  const ask = () => screen.ask('Base URL of the service, e.g. https://api.example.test: ');
+  const line = await io.stdin.typedLine({ maxLength: LONGEST_URL, ask }).finally(() => screen.error('\n'));
   const baseUrl = { text: line.trim(), source: 'the prompt' };
   if (baseUrl.text === '') return undefined;
   try {
@@ -143,8 +143,10 @@ async function readKey({ settings, screen, io }: Invocation): Promise<string> {
       ['fxrates auth login --key-stdin < key.txt'],
     );
   }
-  const prompt = () => screen.ask(`API key for ${settings.baseUrl?.text} (input is hidden): `);
-  const secret = await io.stdin.hiddenLine(LONGEST_KEY, prompt).finally(() => screen.error('\n'));
+  const ask = () => screen.ask(`API key for ${settings.baseUrl?.text} (input is hidden): `);
+  const secret = await io.stdin
+    .typedLine({ maxLength: LONGEST_KEY, ask, isHidden: true })
+    .finally(() => screen.error('\n'));
   checkKey(secret, 'the prompt');
   return secret;
 }

@@ -27,7 +27,7 @@ export interface GetPath {
   readonly path: JsonPath;
 }
 
-export type SettingSource = 'variable' | 'config.json';
+type SettingSource = 'variable' | 'config.json';
 
 /** An option precedes its variable, that precedes the profile in config.json, and that the rest of config.json. */
 interface Sources {

@@ -16,6 +16,7 @@ test.each([
     "unknown option '--base'",
     'fxrates latest base=USD -q symbols=EUR --timeout 5s x=…',
   ],
+  ['latest symbols=EUR --base --quiet', "unknown option '--base'", '  fxrates latest symbols=EUR base=… --quiet\n'],
   ['api /x --base USD', "unknown option '--base' — parameters are written name=value", 'fxrates api /x base=USD'],
   ['quota --base USD', "unknown option '--base'", 'See: fxrates quota --help'],
   ['latest --output', "option '-o, --output <format>' argument missing", 'See: fxrates latest --help'],
@@ -48,18 +49,6 @@ test.each([
   expect(stdout).toBe('');
   expect(stderr).toContain(`fxrates: ${what}`);
   expect(stderr).toContain(hint);
-});
-
-test.each([
-  ['latest --base USD', 'latest base=USD'],
-  ['latest --base=USD', 'latest base=USD'],
-  ['latest --base USD --quiet', 'latest base=USD --quiet'],
-  ['latest --base --quiet', 'latest base=… --quiet'],
-  ['latest symbols=EUR --base', 'latest symbols=EUR base=…'],
-])('the correction of %j is the command: %s', async (line, corrected) => {
-  const { stderr } = await runCli(line);
-
-  expect(stderr.split('\n').at(-2)).toBe(`  fxrates ${corrected}`);
 });
 
 test.each(['auth login', '', 'quota', 'latest'])(
