@@ -76,35 +76,17 @@ interface ReceivedMessage {
   readonly body: Readable;
 }
 
-/** It has the fields of a `Response` that the callers read. */
-function asResponse(message: ReceivedMessage): Response {
-  return new HttpResponse(message) as unknown as Response;
-}
-
-class HttpResponse implements Pick<Response, 'status' | 'statusText' | 'text'> {
-  readonly status: number;
-  readonly statusText: string;
-  readonly headers: HttpHeaders;
-  /** Decompressed. */
-  readonly body: AsyncIterable<Uint8Array>;
-
-  constructor({ status, statusText, headers, body }: ReceivedMessage) {
-    this.status = status;
-    this.statusText = statusText;
-    this.headers = new HttpHeaders(headers);
-    const encoding = this.headers.get('content-encoding');
-    this.body = encoding === null ? body : decodedBody(body, encoding);
-  }
-
-  async text(): Promise<string> {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of this.body) chunks.push(chunk);
-    return Buffer.concat(chunks).toString();
-  }
+/** It has the fields of a `Response` that the callers read. Its body is decompressed. */
+function asResponse({ status, statusText, headers: received, body: sent }: ReceivedMessage): Response {
+  const headers = new HttpHeaders(received);
+  const encoding = headers.get('content-encoding');
+  const body = encoding === null ? sent : decodedBody(sent, encoding);
+  const text = async () => (await import('node:stream/consumers')).text(body);
+  return { status, statusText, headers, body, text } as unknown as Response;
 }
 
 /** A reader that has enough closes the connection, as without an encoding. */
-async function* decodedBody(body: Readable, encoding: string): AsyncIterable<Uint8Array> {
+async function* decodedBody(body: Readable, encoding: string): AsyncGenerator<Uint8Array> {
   try {
     yield* decoded(body, encoding);
   } finally {
