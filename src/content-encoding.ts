@@ -47,24 +47,16 @@ async function decoderOf(coding: string, [firstByte = 0]: Uint8Array): Promise<T
     case 'br':
       return zlib.createBrotliDecompress();
     default:
-      throw new UnknownCoding(coding);
+      throw Object.assign(new Error(`unknown content encoding '${coding}'`), { code: 'ERR_UNKNOWN_CODING' });
   }
 }
 
-class UnknownCoding extends Error {
-  override readonly name = 'UnknownCoding';
-
-  constructor(coding: string) {
-    super(`unknown content encoding '${coding}'`);
-  }
-}
-
-/** Codes of zlib and of its brotli decoder. */
-const DECODER_CODES = /^(Z_|ERR__|ERR_BROTLI)/;
+/** Codes of zlib, of its brotli decoder and of this file. */
+const DECODER_CODES = /^(Z_|ERR__|ERR_BROTLI|ERR_UNKNOWN_CODING)/;
 
 /** Whether reading a body failed because of its bytes, and not because of the connection. `fetch` has that error as the cause. */
 export function isDecodingError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? String(error.code) : '';
-  return error instanceof UnknownCoding || DECODER_CODES.test(code) || isDecodingError(error.cause);
+  return DECODER_CODES.test(code) || isDecodingError(error.cause);
 }

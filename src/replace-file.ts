@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { access, appendFile, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { processState } from './process-state.ts';
 
 interface ReplaceOptions {
   /** Only the owner can read the file. Default: an existing file keeps its mode, a new one has that of the umask. */
@@ -10,12 +10,6 @@ interface ReplaceOptions {
   readonly isDisposable?: boolean;
   /** End of the name of the unfinished file. Default: one for each write. */
   readonly suffix?: string;
-}
-
-function uniqueSuffix(): string {
-  const writes = processState('file-writes.1', () => ({ count: 0 }));
-  writes.count += 1;
-  return `${process.pid}.${writes.count}.tmp`;
 }
 
 /** Names of files that the process has open: with `> file`, `/dev/stdout` is that file, and its text must stay. */
@@ -28,7 +22,7 @@ const OPEN_FILE = /^\/dev\/(fd\/\d+|stdout|stderr)$/;
 export async function replaceFile(
   path: string,
   text: string,
-  { isPrivate = false, isDisposable = false, suffix = uniqueSuffix() }: ReplaceOptions = {},
+  { isPrivate = false, isDisposable = false, suffix = `${randomUUID()}.tmp` }: ReplaceOptions = {},
 ): Promise<void> {
   const stats = await statIfThere(path);
   if (stats !== undefined && (!stats.isFile() || OPEN_FILE.test(path))) return await appendFile(path, text);

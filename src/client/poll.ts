@@ -151,38 +151,35 @@ class Rounds<Data> implements RunningPoll {
   readonly changed = (): void => this.#alarm.abort();
 
   iterate<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {
-    return onReturn(this.#run(itemOf), () => {
-      this.#stop.abort();
-      this.#quota?.endPoll(this);
-    });
+    return onReturn(this.#run(itemOf), () => this.#end());
+  }
+
+  #end(): void {
+    this.#stop.abort();
+    this.#quota?.endPoll(this);
   }
 
   async *#run<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {
     try {
-      for await (const item of this.#items()) yield itemOf(item);
+      for (;;) {
+        for (const outcome of await this.#startRound()) {
+          const item = await this.#itemOf(await outcome);
+          if (item !== undefined) yield itemOf(item);
+        }
+        await this.#wait();
+      }
     } catch (error) {
       if (!this.#stop.signal.aborted) throw error;
     } finally {
-      this.#stop.abort();
-      this.#quota?.endPoll(this);
-    }
-  }
-
-  async *#items(): AsyncGenerator<PollItem<Data>, void, undefined> {
-    for (;;) {
-      if (this.#signal.aborted) throw abortErrorOf(this.#signal);
-      this.#startedAt = this.#parts.time.now();
-      for (const outcome of await this.#startRound()) {
-        const item = await this.#itemOf(await outcome);
-        if (item !== undefined) yield item;
-      }
-      await this.#wait();
+      this.#end();
     }
   }
 
   /** The outcomes of a round, in the order of the queries; the only one is the error of `quota()`, if it failed. */
   async #startRound(): Promise<readonly (CallOutcome<Data> | Promise<CallOutcome<Data>>)[]> {
-    const { queries, call } = this.#parts;
+    const { queries, call, time } = this.#parts;
+    if (this.#signal.aborted) throw abortErrorOf(this.#signal);
+    this.#startedAt = time.now();
     try {
       await this.#updateQuota();
     } catch (error) {

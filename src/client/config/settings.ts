@@ -101,16 +101,12 @@ function parse(value: unknown): URL {
 
 /** The key is only for server-side code (docs/facts.md, Authentication). @throws ConfigError in a browser. */
 function refuseBrowser(): void {
-  if (!isBrowser()) return;
+  // A test environment such as jsdom also has a document, but runs in Node.
+  const hasPage = 'document' in globalThis || 'importScripts' in globalThis;
+  if (!hasPage || globalThis.process?.versions?.node !== undefined) return;
   throw new ConfigError(
     'FxRates: this runtime looks like a browser, whose users could read the API key; call the service from your server',
   );
-}
-
-/** A test environment such as jsdom also has a document, but runs in Node. */
-function isBrowser(): boolean {
-  const hasPage = 'document' in globalThis || 'importScripts' in globalThis;
-  return hasPage && globalThis.process?.versions?.node === undefined;
 }
 
 /** The options of the parent, overridden by `options`. All clients share one cache, also with different ages. */

@@ -65,6 +65,7 @@ export abstract class FxRatesError extends Error {
     Object.defineProperty(this, 'retryAfter', { value: retryAfter });
   }
 
+  /** @internal */
   get [BRAND](): true {
     return true;
   }

@@ -1,7 +1,7 @@
-import { inspect, types } from 'node:util';
+import { types } from 'node:util';
 import type { ProxyFailure } from '../../environment-proxy.ts';
 import { type Attempt, FxRatesError, NetworkError } from './errors.ts';
-import { thrownText } from './program-values.ts';
+import { thrownMessage, thrownText } from './program-values.ts';
 
 /** An API key, as far as errors use it. */
 interface SecretKey {
@@ -42,30 +42,16 @@ function isSignal(error: unknown, key: SecretKey): boolean {
   return typeof digest === 'string' && !mayShowKey(error, key);
 }
 
-/** Limits of the search for the key, so that it takes a few milliseconds. Errors of transports are far smaller. */
-const MOST_VALUES = 10_000;
-const MOST_CHARACTERS = 100_000;
-/** Longer than any form of a key: the end of a shortened text may be part of one. */
-const LONGEST_KEY_FORM = 1000;
-
 /** The error itself if it does not contain the key; otherwise a copy of its text without the key. A `fetch` may add the URL. */
 function withoutKey(error: unknown, key: SecretKey): unknown {
   if (!mayShowKey(error, key)) return error;
-  const { message, stack } = error instanceof Error ? error : { message: shortInspect(error), stack: undefined };
-  const copy = new Error(redactedStart(message, key));
-  copy.stack = redactedStart(stack ?? message, key);
+  const copy = new Error(key.redact(thrownMessage(error)));
+  copy.stack = key.redact(thrownText(error));
   return copy;
 }
 
-function redactedStart(text: unknown, key: SecretKey): string {
-  const all = String(text);
-  if (all.length <= MOST_CHARACTERS) return key.redact(all);
-  return key.redact(all.slice(0, MOST_CHARACTERS)).slice(0, -LONGEST_KEY_FORM);
-}
-
-function shortInspect(value: unknown): string {
-  return inspect(value, { depth: 2, maxArrayLength: 20, maxStringLength: 1000, breakLength: Number.POSITIVE_INFINITY });
-}
+/** Limit of the search for the key. Errors of transports are far smaller. */
+const MOST_VALUES = 10_000;
 
 /**
  * Whether an error, a value in it, or the name of a property contains the key. Also true for values that are too large to
@@ -73,14 +59,10 @@ function shortInspect(value: unknown): string {
  */
 function mayShowKey(error: unknown, key: SecretKey): boolean {
   const values = new Set<unknown>([error]);
-  let characters = 0;
   for (const value of values) {
-    const text = typeof value === 'string' ? value : '';
-    characters += text.length;
+    if (typeof value === 'string' && key.redact(value) !== value) return true;
     const content = contentOf(value);
-    if (content === undefined || values.size + content.length > MOST_VALUES || characters > MOST_CHARACTERS)
-      return true;
-    if (key.redact(text) !== text) return true;
+    if (content === undefined || values.size + content.length > MOST_VALUES) return true;
     for (const inner of content) values.add(inner); // the loop visits these as well
   }
   return false;
