@@ -1,13 +1,16 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Tests that use what `npm run build` made, other programs and browsers. */
-const OF_THE_PACKAGE = 'test/{browser,docs,e2e,packaging}/**/*.test.ts';
-/** Runs the recipe for OpenTelemetry, which listens to all calls of its process from then on. */
-const TRACES_ITS_PROCESS = 'test/client/call-trace.test.ts';
+/** Tests that change their process for good: they load nock and fake timers, or listen to all calls (OpenTelemetry). */
+const ISOLATED = [
+  'test/browser/**/*.test.ts',
+  'test/client/call-trace.test.ts',
+  'test/e2e/{real-limiters,replaced-fetch}.test.ts',
+];
 
 /** Each takes as long as a hundred other files. */
-const LONG = /\/(?:wild|growing-contract|generated-specs|hostile-service)\.test\.ts$/;
+const LONG =
+  /\/(?:package|documents|redis-shared-limit|cli-examples|wild|growing-contract|generated-specs|hostile-service)\.test\.ts$/;
 
 /** Starts the long files first: at the end, one worker would run one of them while the others have nothing to do. */
 class LongFilesFirst extends BaseSequencer {
@@ -40,7 +43,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [OF_THE_PACKAGE, TRACES_ITS_PROCESS],
+          exclude: ISOLATED,
           // A process for each file would load the sources again, which takes as long as the tests.
           isolate: false,
           restoreMocks: true,
@@ -48,7 +51,7 @@ export default defineConfig({
           unstubGlobals: true,
         },
       },
-      { extends: true, test: { name: 'isolated', include: [OF_THE_PACKAGE, TRACES_ITS_PROCESS] } },
+      { extends: true, test: { name: 'isolated', include: ISOLATED } },
     ],
   },
 });

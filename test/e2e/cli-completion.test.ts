@@ -43,21 +43,23 @@ const INTERACTIVE: Readonly<Record<'bash' | 'zsh', readonly [command: string, se
   zsh: ['zsh -f -i', 'PS1=; unsetopt beep; bindkey -e; autoload -U compinit; compinit -u -D; . ./script.zsh'],
 };
 
-/** The line that a terminal shows after `typed` and a tab. The shell prints the line instead of running it. */
-function afterTab(shell: 'bash' | 'zsh', typed: string): string {
+/** The lines that a terminal shows after each text and a tab. The shell prints a line instead of running it. */
+function afterTab(shell: 'bash' | 'zsh', texts: readonly string[]): readonly string[] {
   const [command, setUp] = INTERACTIVE[shell];
+  const printLine = "print_line() { printf 'LINE<'; printf '%s|' \"$@\"; printf '>\\n'; }";
   // Ctrl-A and Ctrl-E move to the start and the end of the line; a quoted text is printed unchanged.
-  const input = `${setUp}\n${typed}\t\u0001print_line \u0005\nexit\n`;
-  const printLine = "print_line() { printf 'LINE<'; printf '%s|' \"$@\"; printf '>\\n'; }\n";
-  const { stdout } = run('script', ['-qec', command, '/dev/null'], printLine + input);
-  return /LINE<(fxrates\|.*)>/.exec(stdout)?.[1] ?? stdout;
+  const typed = texts.map((text) => `${text}\t\u0001print_line \u0005`);
+  const { stdout } = run('script', ['-qec', command, '/dev/null'], [printLine, setUp, ...typed, 'exit\n'].join('\n'));
+  return Array.from(stdout.matchAll(/LINE<(fxrates\|.*)>/g), ([, line = '']) => line);
 }
 
-/** The candidates of fish, without descriptions. */
-function fishOffers(typed: string): readonly string[] {
-  const { stdout, stderr } = run('fish', ['-c', '. ./script.fish; complete -C $argv[1]', '--', typed]);
+/** The candidates of fish for each text, sorted, without descriptions. */
+function fishOffers(texts: readonly string[]): readonly (readonly string[])[] {
+  const script = '. ./script.fish; for text in $argv; complete -C $text; echo; end';
+  const { stdout, stderr } = run('fish', ['-c', script, '--', ...texts]);
   expect(stderr).toBe('');
-  return stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')[0] ?? '']));
+  const offers = stdout.split(/^\n/m).slice(0, texts.length);
+  return offers.map((lines) => Array.from(lines.matchAll(/^[^\t\n]+/gm), ([candidate]) => candidate).sort());
 }
 
 test.each(SHELLS)('%s accepts its script', (shell) => {
@@ -93,37 +95,44 @@ const LINES: readonly (readonly [typed: string, words: string])[] = [
   ["fxrates mock --behaviour 'quotaExhausted=402 q", 'fxrates|mock|--behaviour|quotaExhausted=402 quota_exceeded|'],
   ['fxrates mock -- fxr', 'fxrates|mock|--|fxrates|'],
   ['fxrates latest --timeout some', 'fxrates|latest|--timeout|some|'],
+  // Without a space after a name that continues with `=`.
+  ['fxrates mock --behaviour retryAfterU', 'fxrates|mock|--behaviour|retryAfterUnit=|'],
 ];
 
-for (const shell of SHELLS.filter((name) => name !== 'fish')) {
-  test.runIf(hasTerminal).each(LINES)(`${shell} completes %j in a terminal`, (typed, words) => {
-    expect(afterTab(shell, typed)).toBe(words);
-  });
+const IN_TERMINAL = SHELLS.filter((shell) => shell !== 'fish');
 
-  test.runIf(hasTerminal)(`${shell} adds no space after a name that continues with =`, () => {
-    expect(afterTab(shell, 'fxrates mock --behaviour retryAfterU')).toBe('fxrates|mock|--behaviour|retryAfterUnit=|');
-  });
-}
+test.runIf(hasTerminal).each(IN_TERMINAL)('%s completes lines in a terminal', (shell) => {
+  const shown = afterTab(
+    shell,
+    LINES.map(([typed]) => typed),
+  );
 
-test.runIf(hasTerminal && SHELLS.includes('zsh'))('zsh completes the command line after -- as its own', () => {
-  expect(afterTab('zsh', 'fxrates mock -- fxrates ver')).toBe('fxrates|mock|--|fxrates|version|');
+  expect(shown).toEqual(LINES.map(([, words]) => words));
 });
 
-test.runIf(SHELLS.includes('fish')).each<[typed: string, offers: readonly string[]]>([
-  ['fxrates quo', ['quota']],
-  ['fxrates -q auth stat', ['status']],
-  ['fxrates auth ', ['login', 'logout', 'status', 'token']],
-  ['fxrates latest --env', ['--envelope']],
-  ['fxrates quota --color=ne', ['--color=never']],
-  ['fxrates latest --profile w', ['work']],
-  ['fxrates quota --key-file some', ['some-key.txt']],
-  ['fxrates quota --key-file=some', ['--key-file=some-key.txt']],
-  ['fxrates latest base=EUR s', ['symbols=']],
-  ['fxrates mock --behaviour quotaExhausted=403', ['quotaExhausted=403 quota_exceeded']],
-  ['fxrates mock -- fxrates vers', ['version']],
-  ['fxrates latest --timeout some', []],
-])('fish completes %j', (typed, offers) => {
-  expect(fishOffers(typed).toSorted()).toEqual(offers);
+test.runIf(hasTerminal && SHELLS.includes('zsh'))('zsh completes the command line after -- as its own', () => {
+  expect(afterTab('zsh', ['fxrates mock -- fxrates ver'])).toEqual(['fxrates|mock|--|fxrates|version|']);
+});
+
+test.runIf(SHELLS.includes('fish'))('fish offers candidates', () => {
+  const expected: Readonly<Record<string, readonly string[]>> = {
+    'fxrates quo': ['quota'],
+    'fxrates -q auth stat': ['status'],
+    'fxrates auth ': ['login', 'logout', 'status', 'token'],
+    'fxrates latest --env': ['--envelope'],
+    'fxrates quota --color=ne': ['--color=never'],
+    'fxrates latest --profile w': ['work'],
+    'fxrates quota --key-file some': ['some-key.txt'],
+    'fxrates quota --key-file=some': ['--key-file=some-key.txt'],
+    'fxrates latest base=EUR s': ['symbols='],
+    'fxrates mock --behaviour quotaExhausted=403': ['quotaExhausted=403 quota_exceeded'],
+    'fxrates mock -- fxrates vers': ['version'],
+    'fxrates latest --timeout some': [],
+  };
+
+  const offers = fishOffers(Object.keys(expected));
+
+  expect(Object.fromEntries(Object.keys(expected).map((typed, place) => [typed, offers[place]]))).toEqual(expected);
 });
 
 test.each(SHELLS)('%s offers and prints nothing if fxrates is missing', (shell) => {

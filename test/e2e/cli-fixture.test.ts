@@ -21,11 +21,9 @@ afterAll(async () => {
 });
 
 describe.skipIf(!hasBundle)('the built command', () => {
-  test('adds the responses of twenty commands at the same time, and a mock replays them', async () => {
+  test('adds the responses of eight commands at the same time, and a mock replays them', async () => {
     const file = join(folder, 'responses.ndjson');
-    const currencies = ['EUR', 'GBP', 'CHF', 'JPY', 'USD'].flatMap((base) =>
-      ['1', '2', '3', '4'].map((n) => [base, n]),
-    );
+    const currencies = ['EUR', 'GBP', 'CHF', 'USD'].flatMap((base) => ['1', '2'].map((n) => [base, n]));
     const env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
 
     const results = await Promise.all(

@@ -90,6 +90,10 @@ describe.skipIf(!hasBundle)('the package', () => {
     expect(messages).toEqual([]);
   });
 
+  test('has types that every moduleResolution finds, according to attw', async () => {
+    expect(failureOf(await runLine(`attw '${tarball.path}' --no-emoji`, folder))).toBe('');
+  });
+
   test('has CommonJS that every loader reads: without import() and import.meta', () => {
     const files = tarball.files.map(({ path }) => path).filter((path) => path.endsWith('.cjs'));
     const texts = files.map((path) => readFileSync(join(plain, 'node_modules/fxrates', path), 'utf8'));
