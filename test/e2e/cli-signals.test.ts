@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
-import { BUNDLE, hasBundle, Running, runBundle, startBundle } from '../helpers/cli-bundle.ts';
+import { BUNDLE, hasBundle, Running, startBundle } from '../helpers/cli-bundle.ts';
 
 const mock = createMockServer();
 const { key } = mock.createKey();
@@ -117,14 +117,6 @@ describe.skipIf(!hasBundle || process.platform !== 'linux')('the built command',
     running.kill('SIGINT');
 
     expect(await running.ended).toMatchObject({ code: null, signal: 'SIGINT', stdout: '', stderr: '' });
-  });
-
-  test('runs with a home folder in which nothing can be created', async () => {
-    const { code, stdout } = await runBundle(['latest', '--cache', '5m'], {
-      env: { ...env, FXRATES_API_KEY: mock.createKey().key, HOME: '/proc' },
-    });
-
-    expect({ code, hasData: stdout.startsWith('{') }).toEqual({ code: 0, hasData: true });
   });
 
   test('a second signal ends it while it waits for a key from a pipe', async () => {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasBundle, runBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { BUNDLE, hasBundle, Running, runBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
 import { type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { API_KEY } from '../helpers/service-replies.ts';
 import { canMountDisk, onDisk } from '../helpers/small-disk.ts';
@@ -153,6 +153,25 @@ describe.skipIf(!hasBundle)('what nothing catches', () => {
     expect(stderr).toContain('fxrates: unexpected failure — boom fx_live_…cdef');
     expect(stderr).toContain('This is a bug of fxrates.');
     expect(stderr).not.toContain(API_KEY);
+  });
+
+  // As after an upgrade under a running command, whose next import finds nothing.
+  test('exits with a report if its own files are missing', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'fxrates-crash-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await cp(dirname(BUNDLE), folder, { recursive: true });
+    const missing = (await readdir(folder)).filter((name) => name.startsWith('main.'));
+    for (const name of missing) await rm(join(folder, name));
+    await cp(join(dirname(BUNDLE), '..', '..', 'package.json'), join(folder, 'package.json'));
+
+    const { code, stdout, stderr } = await new Running(process.execPath, [join(folder, 'fxrates.cjs'), 'quota'], {})
+      .ended;
+
+    expect(missing).toHaveLength(1);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('fxrates: unexpected failure — ');
+    expect(stderr).toContain('If it was upgraded just now, run the command again.');
+    expect(stderr.split('\n').length).toBeLessThan(6);
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FxRates, FxRatesError, type FxRatesOptions, QuotaExhaustedError } from '../../src/client/index.ts';
-import { createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
+import { createMockServer, type MockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
 
 function setUp(options: MockServerOptions = {}, clientOptions: FxRatesOptions = {}) {
   const mock = createMockServer({ seed: 7, clock: 'virtual', ...options });
@@ -24,13 +24,20 @@ const refusals = (mock: ReturnType<typeof createMockServer>) =>
 
 test('a whole month of the Free plan passes under virtual time, and the next month works again', async () => {
   const { mock, fx, keyId } = setUp();
+  const startedAt = mock.clock.now();
   await fx.quota();
 
   const results = await calls(fx, 1000);
 
   expect(new Set(results.map(kindOf))).toEqual(new Set(['ok']));
   expect(mock.keys.get(keyId).month.used).toBe(1000);
-  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: false });
+  // A thousand calls at thirty per minute: the last ones are sent in the 34th minute.
+  expect(mock.clock.now() - startedAt).toBeGreaterThanOrEqual(33 * 60_000);
+  await expect(fx.latest()).rejects.toMatchObject({
+    kind: 'quota_exhausted',
+    local: false,
+    resetsAt: new Date('2026-02-01T00:00:00.000Z'),
+  });
   await mock.clock.advanceTo('quota-reset');
   await expect(fx.latest()).resolves.toMatchObject({ base: expect.any(String) });
   expect(mock.keys.get(keyId).month.used).toBe(1);
@@ -165,4 +172,28 @@ test('calls with a timeout below the usual round trip do not slow the others', a
 
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
   expect(mock.clock.now() - startedAt).toBeLessThan(10_000);
+});
+
+/** Adapters other than `mock.fetch`; the client still waits with the mock's clock. */
+const ways: [string, (mock: MockServer) => Promise<string>][] = [
+  ['a real socket', async (mock) => (await mock.serve()).url],
+  [
+    'interception',
+    async (mock) => {
+      mock.listen();
+      return mock.baseUrl;
+    },
+  ],
+];
+
+test.each(ways)('waits of minutes take no real time over %s, and no timeout fires early', async (_, open) => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const { key } = mock.createKey({ plan: 'free' });
+  const fx = new FxRates({ apiKey: key, baseUrl: await open(mock), clock: mock.clock, timeoutMs: 1000, maxRetries: 0 });
+  const start = mock.clock.now();
+
+  for (let call = 0; call < 95; call += 1) await fx.latest();
+
+  expect(mock.clock.now() - start).toBeGreaterThanOrEqual(3 * 60_000);
+  expect(mock.clock.now() - start).toBeLessThan(4 * 60_000);
 });

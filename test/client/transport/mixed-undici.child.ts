@@ -1,11 +1,104 @@
-/**
- * Plays scenes in a process of its own, because the first to use undici decides who owns the global dispatcher.
- * Arguments: the URL of the server, and the scenes. Prints their endings as one line of JSON.
- */
-import { play, type Scene } from '../../helpers/dispatcher-scenes.ts';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { Agent, interceptors, MockAgent, ProxyAgent, setGlobalDispatcher } from 'undici';
+import { FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
 
-const [url = '', ...scenes] = process.argv.slice(2);
-const endings: Record<string, unknown> = {};
-for (const scene of scenes) endings[scene] = await play(scene as Scene, url);
-process.stdout.write(`${JSON.stringify(endings)}\n`);
-process.exit(0);
+/** The dispatcher of Node's own undici, in any version: the built-in fetch makes it the global one. */
+async function builtInDispatcher(url: string): Promise<Agent> {
+  await (await fetch(url)).text();
+  return (globalThis as unknown as Record<symbol, Agent>)[Symbol.for('undici.globalDispatcher.1')]!;
+}
+
+/** Rejects handlers of the older form, like undici 8. */
+function ofUndici8(): Agent {
+  return {
+    dispatch: (_: unknown, handler: object) => {
+      if ('onRequestStart' in handler) return true;
+      throw Object.assign(new Error('invalid onRequestStart method'), { code: 'UND_ERR_INVALID_ARG' });
+    },
+  } as unknown as Agent;
+}
+
+function mockAgent(url: string): MockAgent {
+  const agent = new MockAgent();
+  agent.disableNetConnect();
+  const pool = agent.get(url);
+  const headers = { 'content-type': 'application/json', 'x-twice': ['a', 'b'] };
+  pool.intercept({ path: '/api/v1/latest?ok=1' }).reply(200, { success: true, data: { mocked: true } }, { headers });
+  pool.intercept({ path: '/api/v1/latest?reset=1' }).replyWithError(new Error('mocked failure')).times(3);
+  pool.intercept({ path: '/api/v1/latest?long=1' }).reply(200, 'x'.repeat(20_000));
+  pool.intercept({ path: '/api/v1/latest?stall=1' }).reply(200, '{}').delay(100_000);
+  return agent;
+}
+
+/** A forward proxy on its own port. */
+async function proxyAgent(): Promise<ProxyAgent> {
+  const proxy = createServer().on('connect', (request, socket, head) => {
+    const { hostname, port } = new URL(`http://${request.url}`);
+    const upstream = connect(Number(port), hostname, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      upstream.write(head);
+      upstream.pipe(socket).pipe(upstream);
+    });
+    upstream.on('error', () => socket.destroy());
+    socket.on('error', () => upstream.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  proxy.unref();
+  return new ProxyAgent({ uri: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, proxyTunnel: true });
+}
+
+const scenes = {
+  'nothing before': async () => ({}),
+  'the built-in fetch before': async (url) => {
+    await builtInDispatcher(url);
+    return {};
+  },
+  "Node's own dispatcher": async (url) => ({ dispatcher: await builtInDispatcher(url) }),
+  'an Agent': async () => ({ dispatcher: new Agent({ connections: 1 }) }),
+  'an Agent with interceptors': async () => ({
+    dispatcher: new Agent().compose(interceptors.dns(), interceptors.retry({ maxRetries: 0 })),
+  }),
+  'a MockAgent': async (url) => ({ dispatcher: mockAgent(url) }),
+  'a global MockAgent': async (url) => {
+    setGlobalDispatcher(mockAgent(url));
+    return {};
+  },
+  'a proxy': async () => ({ dispatcher: await proxyAgent() }),
+  'a dispatcher of undici 8': async () => ({ dispatcher: ofUndici8() }),
+} satisfies Record<string, (url: string) => Promise<FxRatesOptions>>;
+
+export type Scene = keyof typeof scenes;
+
+export interface Ending {
+  readonly data?: unknown;
+  readonly kind?: string;
+  readonly message?: string;
+}
+
+/** Results of four calls: a served one, a reset one, one with a long body, and one that stalls. */
+export async function play(scene: Scene, url: string): Promise<Record<string, Ending>> {
+  const options = await scenes[scene](url);
+  const fx = new FxRates({ baseUrl: url, apiKey: API_KEY, maxRetries: 0, maxResponseBytes: 10_000, ...options });
+  const endings: Record<string, Ending> = {};
+  for (const name of ['ok', 'reset', 'long', 'stall']) {
+    endings[name] = await fx.latest({ [name]: 1 }, { timeoutMs: name === 'stall' ? 50 : 5000 }).then(
+      (data) => ({ data }),
+      ({ kind, message }) => ({ kind, message }),
+    );
+  }
+  return endings;
+}
+
+/**
+ * Run as a program, plays scenes in a process of its own, because the first to use undici decides who owns the global
+ * dispatcher. Arguments: the URL of the server, and the scenes. Prints their endings as one line of JSON.
+ */
+if (process.argv[1] === import.meta.filename) {
+  const [url = '', ...names] = process.argv.slice(2);
+  const endings: Record<string, unknown> = {};
+  for (const scene of names) endings[scene] = await play(scene as Scene, url);
+  process.stdout.write(`${JSON.stringify(endings)}\n`);
+  process.exit(0);
+}

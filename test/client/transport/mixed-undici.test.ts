@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundledProgram } from '../../helpers/child-program.ts';
-import { type Ending, play, type Scene } from '../../helpers/dispatcher-scenes.ts';
 import { type RawServer, respond, startRawServer } from '../../helpers/raw-server.ts';
 import { success } from '../../helpers/service-replies.ts';
+import { type Ending, play, type Scene } from './mixed-undici.child.ts';
 
 const run = promisify(execFile);
 const child = await bundledProgram(new URL('./mixed-undici.child.ts', import.meta.url));

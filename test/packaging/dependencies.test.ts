@@ -6,15 +6,36 @@ import { hasBundle } from '../helpers/cli-bundle.ts';
 interface LockedPackage {
   readonly license?: string;
   readonly dev?: boolean;
+  readonly peer?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly integrity?: string;
+  readonly link?: boolean;
 }
 
 const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8'));
 const packages = Object.entries<LockedPackage>(lock.packages).filter(([path]) => path !== '');
 const licensesOf = (some: typeof packages) => [...new Set(some.map(([, { license }]) => license))].sort();
 
-test('packages that users install are under the licences MIT and ISC', () => {
-  const installed = packages.filter(([, { dev = false }]) => !dev);
+/** The packages that `npm install fxrates` installs. */
+const installed = packages.filter(([, { dev, peer }]) => dev !== true && peer !== true);
 
+test('no package that users install runs an install script', () => {
+  expect(installed.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]);
+});
+
+test('users install few packages, each with its hash', () => {
+  expect(installed.map(([path]) => path).sort()).toEqual(
+    [
+      ...['chalk', 'commander', 'undici', 'zod'],
+      ...['cross-spawn', 'isexe', 'path-key', 'shebang-command', 'shebang-regex', 'which'],
+    ]
+      .map((name) => `node_modules/${name}`)
+      .sort(),
+  );
+  expect(packages.filter(([, { integrity, link }]) => integrity === undefined && link !== true)).toEqual([]);
+});
+
+test('packages that users install are under the licences MIT and ISC', () => {
   expect(licensesOf(installed)).toEqual(['ISC', 'MIT']);
 });
 
