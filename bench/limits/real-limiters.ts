@@ -1,5 +1,10 @@
-import { type RealRun, runInVirtualTime, runOnNginx } from '../../test/helpers/real-limiter-run.ts';
-import { hasNginx, REAL_LIMITERS } from '../../test/helpers/real-limiters.mjs';
+import {
+  hasNginx,
+  REAL_LIMITERS,
+  type RealRun,
+  runInVirtualTime,
+  runOnNginx,
+} from '../../test/helpers/real-limiters.ts';
 import { reportChanges } from '../recorded.ts';
 import { table } from '../table.ts';
 

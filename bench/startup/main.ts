@@ -1,13 +1,11 @@
 /**
- * Measures the duration and the CPU time of commands: `npm run bench:startup`; `--json`, `--record`, `--rounds 30`,
- * `--node 24` for another Node.js from npm. The commands run in turn, so that other load on the machine affects all of
- * them alike. Ratios compare medians.
+ * Measures the duration and the CPU time of commands: `npm run bench:startup`; `--json`, `--record`, `--rounds 30`. The
+ * commands run in turn, so that other load on the machine affects all of them alike. Ratios compare medians.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text as readText } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { installNode } from '../../scripts/install-package.ts';
 import { builtMock, CLI } from '../built.ts';
 import { median } from '../median.ts';
 import { reportChanges } from '../recorded.ts';
@@ -31,7 +29,6 @@ const { values } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '30' },
-    node: { type: 'string' },
     record: { type: 'boolean', default: false },
   },
 });
@@ -40,8 +37,7 @@ const { createMockServer } = await builtMock();
 const mock = createMockServer();
 const { key } = mock.createKey({ plan: 'unlimited' });
 const { url } = await mock.serve();
-const node = values.node === undefined ? process.execPath : installNode(values.node);
-const nodeVersion = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
+const { execPath: node, version } = process;
 const bareFetch = `fetch('${url}/api/v1/quota',{headers:{authorization:'Bearer ${key}'}}).then((r)=>r.text()).then((t)=>process.stdout.write(t))`;
 const ROWS: readonly Row[] = [
   { name: 'node -e 0', command: [node, '-e', '0'] },
@@ -63,9 +59,9 @@ for (let round = 0; round <= rounds; round += 1) {
 }
 await mock.close();
 const rows = ROWS.map((row) => ({ ...row, wall: figure(row, 'wallMs'), cpu: figure(row, 'cpuMs') }));
-const facts = { node: nodeVersion, rounds };
+const facts = { node: version, rounds };
 process.stdout.write(values.json ? `${JSON.stringify({ ...facts, rows }, undefined, 2)}\n` : asText());
-reportChanges({ bench: 'startup', node: nodeVersion, figures: ratios(), isRecorded: values.record });
+reportChanges({ bench: 'startup', node: version, figures: ratios(), isRecorded: values.record });
 
 /** bash measures the CPU time, because Node.js cannot for a single child process. */
 async function timesOf(command: readonly string[]): Promise<Times> {
@@ -108,5 +104,5 @@ function asText(): string {
     String(bar ?? ''),
   ]);
   const heads = ['', 'ms', 'ratio', 'ms of the processor', 'ratio', 'against', 'bar'];
-  return `${table(heads, cells)}\n\nNode ${nodeVersion}, medians (and quartiles) of ${rounds} alternating runs\n`;
+  return `${table(heads, cells)}\n\nNode ${version}, medians (and quartiles) of ${rounds} alternating runs\n`;
 }

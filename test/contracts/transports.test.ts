@@ -335,8 +335,8 @@ describe.each(transports)('%s', (_, transport) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  /** Virtual milliseconds between the refusal and the next request. */
-  async function waitAfter(headers: Record<string, string>, options: FxRatesOptions) {
+  test('a Retry-After that is a date counts from the Date of the response', async () => {
+    const headers = { 'retry-after': 'Thu, 01 Jan 2015 00:00:30 GMT', date: 'Thu, 01 Jan 2015 00:00:00 GMT' };
     const arrivals: number[] = [];
     const server = await serve({
       onRequest: ({ socket, index }) => {
@@ -344,99 +344,12 @@ describe.each(transports)('%s', (_, transport) => {
         respond(socket, index === 0 ? json(rateLimited(undefined, headers)) : ok);
       },
     });
-    const { fx, clock } = client(server, options);
-    const outcome = await clock.run(
-      fx.latest().then(
-        () => undefined,
-        (error: unknown) => error,
-      ),
-      HORIZON,
-    );
-    return { waitMs: (arrivals[1] ?? Number.NaN) - arrivals[0]!, error: outcome };
-  }
+    const { fx, clock } = client(server);
 
-  const skewed = { date: 'Thu, 01 Jan 2015 00:00:00 GMT' };
-  const seconds: [Record<string, string>, number, number][] = [
-    [{}, 1000, 2000],
-    // A wait of 0 is not usable: the server has just refused a request.
-    [{ 'retry-after': '0' }, 1000, 2000],
-    [{ 'retry-after': '2' }, 2000, 2250],
-    [{ 'retry-after': '2.6' }, 2600, 2860],
-    [{ 'retry-after': '30' }, 30_000, 31_000],
-    [{ 'retry-after': '-5' }, 1000, 2000],
-    [{ 'retry-after': 'soon' }, 1000, 2000],
-    [{ 'retry-after': '1e1' }, 1000, 2000],
-    [{ 'retry-after': '0x10' }, 1000, 2000],
-    [{ 'retry-after': '30, 60' }, 60_000, 61_000],
-    [{ 'retry-after': 'Thu, 01 Jan 2015 00:00:30 GMT', ...skewed }, 30_000, 31_000],
-    [{ 'retry-after': 'Wed, 31 Dec 2014 23:59:30 GMT', ...skewed }, 1000, 2000],
-    [{ 'retry-after': '2015-01-01T00:00:30Z', ...skewed }, 1000, 2000],
-  ];
+    await clock.run(fx.latest(), HORIZON);
 
-  test.each(seconds)('without a queue, after %j a call waits from %i to %i ms', async (headers, least, most) => {
-    const { waitMs } = await waitAfter(headers, { rateLimit: false });
-
-    expect(waitMs).toBeGreaterThanOrEqual(least);
-    expect(waitMs).toBeLessThanOrEqual(most);
-  });
-
-  test.each(seconds.filter(([, least]) => least >= 2000 && least !== 2500))(
-    'in the queue, after %j a call waits from %i to %i ms',
-    async (headers, least, most) => {
-      const { waitMs } = await waitAfter(headers, {});
-
-      expect(waitMs).toBeGreaterThanOrEqual(least);
-      expect(waitMs).toBeLessThanOrEqual(most);
-    },
-  );
-
-  test.each([{}, { 'retry-after': '0' }, { 'retry-after': '-5' }, { 'retry-after': 'soon' }])(
-    'in the queue, after %j a call is sent again within a window, but not immediately',
-    async (headers) => {
-      const { waitMs } = await waitAfter(headers as Record<string, string>, {});
-
-      expect(waitMs).toBeGreaterThanOrEqual(250);
-      expect(waitMs).toBeLessThanOrEqual(61_000);
-    },
-  );
-
-  test.each([
-    ['601', 601_000, 'seconds'],
-    ['86400', 86_400_000, 'seconds'],
-    ['86400', 86_400_000, 'auto'],
-  ] as const)('a Retry-After of %s rejects immediately, with %i ms (%s)', async (retryAfter, retryAfterMs, unit) => {
-    for (const rateLimit of [{}, false] as const) {
-      const { waitMs, error } = await waitAfter({ 'retry-after': retryAfter }, { retryAfterUnit: unit, rateLimit });
-
-      expect(waitMs).toBeNaN();
-      expect(error).toMatchObject({
-        kind: 'rate_limited',
-        reason: 'max_retry_after',
-        retryAfterMs,
-        retryAfterRaw: retryAfter,
-        status: 429,
-        code: 'rate_limited',
-      });
-    }
-  });
-
-  test.each([
-    [{}, 86_400_000],
-    [{ rateLimit: false }, 9_999_999_000],
-  ] as const)('a Retry-After of 115 days rejects immediately; with %j, it is %i ms', async (options, retryAfterMs) => {
-    const { waitMs, error } = await waitAfter({ 'retry-after': '9999999' }, options);
-
-    // The queue blocks for a day at most: a plan can change.
-    expect(waitMs).toBeNaN();
-    expect(error).toMatchObject({ reason: 'max_retry_after', retryAfterMs, retryAfterRaw: '9999999' });
-  });
-
-  test("with retryAfterUnit 'milliseconds', a Retry-After of 1500 is 1.5 seconds", async () => {
-    for (const rateLimit of [{}, false] as const) {
-      const { waitMs } = await waitAfter({ 'retry-after': '1500' }, { retryAfterUnit: 'milliseconds', rateLimit });
-
-      expect(waitMs).toBeGreaterThanOrEqual(1500);
-      expect(waitMs).toBeLessThanOrEqual(1750);
-    }
+    const [refused = 0, next = 0] = arrivals;
+    expect(next - refused).toBeGreaterThanOrEqual(30_000);
+    expect(next - refused).toBeLessThanOrEqual(31_000);
   });
 });

@@ -129,7 +129,7 @@ test.each(everySwitch)('all calls of the client succeed if $name is $value', asy
   const { mock, fx, keyId } = setUp({ behaviour: { [name]: value } });
 
   const quota = await fx.quota();
-  const results = await calls(fx, 70);
+  const results = await calls(fx, 40);
   mock.keys.setUsage(keyId, { month: 1000 });
   const exhausted = await calls(fx, 3);
   mock.keys.revoke(keyId);

@@ -417,3 +417,21 @@ test('a quota() that the rate limit always refuses blocks no other call', async 
   expect(mock.clock.now() - startedAt).toBeLessThan(15 * 60_000);
   expect(mock.journal.list({ operation: 'quota' }).length).toBeLessThan(10);
 });
+
+test('a Retry-After of 115 days rejects immediately, and blocks for a day at most: a plan can change', async () => {
+  const replies = [rateLimited('9999999'), success()];
+  const { fx, clock } = testClient(replies, { quota: success(quotaRecord()) });
+  const startedAt = clock.now();
+
+  const error = await clock.run(errorOf(fx.latest()));
+
+  expect(clock.now()).toBe(startedAt);
+  expect(error).toMatchObject({
+    kind: 'rate_limited',
+    reason: 'max_retry_after',
+    retryAfterMs: 86_400_000,
+    retryAfterRaw: '9999999',
+    status: 429,
+    code: 'rate_limited',
+  });
+});
