@@ -113,22 +113,6 @@ test('a Last-Event-ID that is not a number is ignored', async () => {
   expect((await events.next()).number).toBe(2);
 });
 
-test('requests of spaces have no event id, because their numbers are those of the space', async () => {
-  await using mock = createMockServer();
-  const server = await mock.serve();
-  const { key } = mock.space({ name: 'one' });
-  const response = await fetch(`${server.url}/__fxrates/events?spaces=true`, {
-    headers: { authorization: `Bearer ${server.adminToken}` },
-  });
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-
-  await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: key } });
-  expect((await reader.read()).value).toMatch(/^event: request\ndata: /);
-  await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
-  expect((await reader.read()).value).toMatch(/^id: 1\nevent: request\ndata: /);
-  await reader.cancel();
-});
-
 test('the stream of a space ends when the space is closed, and a new one can follow the next space', async () => {
   await using mock = createMockServer();
   const { url, adminToken } = await mock.serve();

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { JournalEntry } from '../../../src/mock-server/index.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
 
 async function connected(...options: Parameters<typeof servedMock>) {
@@ -75,21 +74,4 @@ test.each([
   const response = await it.admin(method, path, body);
 
   expect(response.status).toBe(status);
-});
-
-test('one list has the requests of the mock and of all its spaces, in the order of their times', async () => {
-  await using it = await connected();
-  const { mock } = it;
-  const [own, one, two] = [mock.createKey(), mock.space({ name: 'one' }), mock.space({ name: 'two' })];
-  for (const { key } of [two, own, one, two]) {
-    await it.call(key);
-    for (const { clock } of [mock, one, two]) await clock.advance(1000);
-  }
-  const list = async (query: string) => (await it.admin('GET', `/requests?${query}`)).body;
-  const spacesOf = ({ entries }: { entries: readonly JournalEntry[] }) => entries.map(({ space }) => space);
-
-  expect(spacesOf(await list('spaces=true'))).toEqual(['two', undefined, 'one', 'two']);
-  expect(await list('spaces=true&limit=1&operation=latest')).toMatchObject({ entries: [{ space: 'two' }], total: 4 });
-  expect(spacesOf(await list(''))).toEqual([undefined]);
-  expect(await list('spaces=true&after=1')).toMatchObject({ error: { code: 'invalid_option' } });
 });

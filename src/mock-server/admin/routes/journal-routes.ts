@@ -3,9 +3,7 @@ import { repeat } from '../../clock/event-loop.ts';
 import { type Journal, type JournalEntry, journalEntry } from '../../journal/journal.ts';
 import { audit, claim, verifyRequests, waitForRequests, waitOptions } from '../../journal/mock-journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
-import type { MockCore } from '../../mock-core.ts';
 import { PAGE_HEADERS } from '../own-pages.ts';
-import { Problem } from '../problem.ts';
 import { type AdminCall, method, route } from '../route.ts';
 import { journalFilter } from '../shapes.ts';
 
@@ -17,12 +15,8 @@ const list = z.object({
   dropped: z.number().int().describe('Number of older requests that were dropped, matching or not.'),
 });
 
-const alsoSpaces = z.enum(['true', 'false']).optional();
 const listQuery = journalFilter.extend({
   limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of requests.'),
-  spaces: alsoSpaces.describe(
-    'Includes the requests of open spaces, ordered by time. Cannot be combined with `after`.',
-  ),
 });
 const find = requestFilter.extend({ limit: listQuery.shape.limit });
 const wait = requestFilter.extend({
@@ -50,7 +44,7 @@ export const journalRoutes = [
       'List the newest requests, each with the reason for its response; with `after`, the oldest ones after that number',
     query: listQuery,
     response: list,
-    run: ({ query: { spaces, ...filter }, core }) => listRequests(journalsOf(core, spaces === 'true'), filter),
+    run: ({ query, core }) => listRequests(core.journal, query),
   }),
   route('POST /requests/find', {
     id: 'findRequests',
@@ -58,7 +52,7 @@ export const journalRoutes = [
     summary: 'Find the newest requests that match a pattern; with `after`, the oldest ones after that number',
     body: find,
     response: list,
-    run: ({ core, body }) => listRequests([core.journal], body),
+    run: ({ core, body }) => listRequests(core.journal, body),
   }),
   route('POST /requests/verify', {
     id: 'verifyRequests',
@@ -94,55 +88,31 @@ export const journalRoutes = [
       after: journalFilter.shape.after.describe(
         'Number of the last known request. Default: `Last-Event-ID`, which browsers send when they reconnect.',
       ),
-      spaces: alsoSpaces.describe('Includes new requests of spaces.'),
     }),
     isStream: true,
     run: (call) => streamEvents(call),
   }),
 ];
 
-function listRequests(journals: readonly Journal[], { limit, ...filter }: RequestFilter & ListLimit) {
-  if (journals.length > 1 && filter.after !== undefined) {
-    // Each space counts its requests by itself.
-    throw new Problem(
-      'after and spaces cannot be combined, because each space numbers its requests separately; omit one.',
-      { status: 400, code: 'invalid_option', field: 'after' },
-    );
-  }
-  const matches = matcherFor(journals, filter);
-  const found = journals.flatMap(({ entries }) => entries.filter(matches));
-  if (journals.length > 1) found.sort((one, other) => one.at - other.at);
+function listRequests(journal: Journal, { limit, ...filter }: RequestFilter & ListLimit) {
+  const found = journal.entries.filter(createMatcher(checkedFilter(filter, journal)));
   // With a cursor the oldest that were not read yet, without one the newest.
   const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
-  return { entries, total: found.length, dropped: journals.reduce((sum, { dropped }) => sum + dropped, 0) };
-}
-
-/** The journal, and with `includesSpaces` those of open spaces. */
-function journalsOf({ journal, spaces }: MockCore, includesSpaces: boolean): readonly Journal[] {
-  return includesSpaces ? [journal, ...Array.from(spaces.values(), (space) => space.journal)] : [journal];
-}
-
-function matcherFor(journals: readonly Journal[], filter: RequestFilter): (entry: JournalEntry) => boolean {
-  const knowsKey = (id: string) => journals.some((journal) => journal.knowsKey(id));
-  // Each journal has its own numbers.
-  const last = Math.max(...journals.map((journal) => journal.last));
-  return createMatcher(checkedFilter(filter, { knowsKey, last }));
+  return { entries, total: found.length, dropped: journal.dropped };
 }
 
 /** Sends the journal entries that match as server-sent events until the client disconnects. */
 export function streamEvents({ core, query, signal, outgoing }: EventsCall, every = repeat) {
   const { journal } = core;
-  const { spaces, after, ...filter } = query;
+  const { after, ...filter } = query;
   checkedFilter({ after }, journal);
-  const matches = matcherFor(journalsOf(core, spaces === 'true'), filter);
+  const matches = createMatcher(checkedFilter(filter, journal));
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
   outgoing.flushHeaders();
   if (outgoing.req.method === 'HEAD') return void outgoing.end();
   const send = (entry: JournalEntry) => {
     if (!matches(entry)) return;
-    // Each space counts its requests by itself: their numbers would be wrong as Last-Event-ID of the mock.
-    const id = entry.space !== core.name ? '' : `id: ${entry.number}\n`;
-    outgoing.write(`${id}event: request\ndata: ${JSON.stringify(entry)}\n\n`);
+    outgoing.write(`id: ${entry.number}\nevent: request\ndata: ${JSON.stringify(entry)}\n\n`);
     // Closed if the listener does not read, because the mock would have to store the missed entries.
     if (outgoing.writableLength > MOST_UNREAD_BYTES) outgoing.destroy();
   };
@@ -151,7 +121,7 @@ export function streamEvents({ core, query, signal, outgoing }: EventsCall, ever
     // With a number from before `clear()`, all entries are new.
     for (const entry of journal.entries) if (entry.number > known || known > journal.last) send(entry);
   }
-  const unsubscribe = journal.subscribe(send, { spaces: spaces === 'true', onClose: () => void outgoing.end() });
+  const unsubscribe = journal.subscribe(send, { onClose: () => void outgoing.end() });
   // A comment, so that proxies and clients do not take a stream without requests for a broken connection.
   const stopBeats = every(BEAT_MS, () => void outgoing.write(':\n\n'));
   const stop = () => {
@@ -164,7 +134,7 @@ export function streamEvents({ core, query, signal, outgoing }: EventsCall, ever
 /** WHATWG HTML §9.2.7: a comment about every 15 seconds. */
 const BEAT_MS = 15_000;
 
-type EventsCall = AdminCall<unknown, RequestFilter & { readonly spaces?: string | undefined }>;
+type EventsCall = AdminCall<unknown, RequestFilter>;
 
 /** The number of the last event before a connection ended; `undefined` for another text than a number. */
 function lastEventId(header: string | readonly string[] | undefined): number | undefined {
