@@ -114,7 +114,8 @@ type Where = Pick<AdminCall<unknown, unknown>, 'core' | 'mock' | 'path'>;
  * misspelt setting would have no effect.
  */
 async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }: AdminExchange): Promise<void> {
-  const query = parsed(route.query, queryOf(incoming.url ?? ''), 'query');
+  const parameters = new URLSearchParams(parseTarget(incoming.url ?? '').query);
+  const query = parsed(route.query, Object.fromEntries(parameters), 'query');
   const { value: json, text } = await readJsonBody(incoming, route.maxBodyBytes ?? MAX_BODY_BYTES.default);
   if (needsBody(route) && text === '') {
     throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });
@@ -126,14 +127,6 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
   if (route.isStream) return;
   const isEmpty = route.response === undefined;
   sendJson(outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });
-}
-
-function queryOf(url: string): Record<string, string> {
-  const parameters = new URLSearchParams(parseTarget(url).query);
-  const seen = new Set<string>();
-  const field = Array.from(parameters.keys()).find((name) => seen.has(name) || !seen.add(name));
-  if (field === undefined) return Object.fromEntries(parameters);
-  throw new Problem(`${field} is set more than once; set it once.`, { status: 400, code: 'invalid_option', field });
 }
 
 function parsed(schema: z.ZodType | undefined, value: unknown, place: 'query' | 'body'): unknown {

@@ -225,7 +225,6 @@ test.each([
   ['PUT', '/state', { version: 1 }, 'now'],
   ['POST', '/spaces', { name: '../etc' }, 'name'],
   ['POST', '/requests/verify', { filter: { query: { base: 'EUR' } } }, 'body'],
-  ['PUT', '/latest?base=EUR&base=USD', { base: 'EUR' }, 'base'],
   ['POST', '/stubs', { match: { path: '/__fxrates/keys' }, data: {} }, 'match.path'],
   ['POST', '/stubs', { match: { path: '/__fxrates/*' }, data: {} }, 'match.path'],
   ['POST', '/stubs', { match: { path: '/a#b' }, data: {} }, 'match.path'],
