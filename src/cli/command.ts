@@ -110,10 +110,10 @@ export class CliCommand extends Command {
     return [...(this.parent?.typedOptions ?? []), ...own];
   }
 
-  /** Their values. */
+  /** Their values by commander's camelCase names. */
   get typed(): Readonly<Record<string, unknown>> {
-    const own = Object.entries(this.opts()).filter(([name]) => this.getOptionValueSource(name) === 'cli');
-    return { ...this.parent?.typed, ...Object.fromEntries(own) };
+    const values = Object.entries(this.opts());
+    return Object.fromEntries(values.filter(([name]) => this.getOptionValueSource(name) === 'cli'));
   }
 
   /** `['auth', 'login']`; empty for fxrates itself. */

@@ -34,7 +34,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       screen = screenOf(command);
       refuseTypedKey(argv);
       requireOptions(command);
-      const options: SharedOptions = { ...command.opts(), ...command.typed };
+      const options = command.opts<SharedOptions>();
       const config = configFor(command, stored);
       // A command that only changes stored settings must also work if one of them is invalid.
       const strict = isStrict(command) ? (['variable', 'config.json'] as const) : (['variable'] as const);

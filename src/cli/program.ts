@@ -46,7 +46,11 @@ export function createProgram(hooks?: ProgramHooks): CliCommand {
 
 function register(command: CliCommand, hooks: ProgramHooks | undefined): CliCommand {
   for (const child of command.commands) register(child, hooks);
-  command.hook('preSubcommand', (_, child) => void command.find([child.name()]));
+  // Options before a subcommand are as those behind it, where a repeated one adds to them.
+  command.hook('preSubcommand', (_, next) => {
+    const child = command.find([next.name()]);
+    for (const [name, value] of Object.entries(command.typed)) child?.setOptionValueWithSource(name, value, 'cli');
+  });
   return command.whenUsed(() => prepare(command, hooks));
 }
 

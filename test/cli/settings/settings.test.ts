@@ -65,6 +65,14 @@ test('global options are accepted before and after the command', async () => {
   expect(after.requests[0]?.url).toBe('https://other.example.test/api/v1/latest');
 });
 
+test('an option that is typed before and after the command counts twice if it is repeatable', async () => {
+  const { stdout } = await runCli('--get base latest --get rates.EUR');
+  const { stderr } = await runCli('-v latest -v');
+
+  expect(stdout).toBe('USD\t0.92\n');
+  expect(stderr).toContain('> accept: ');
+});
+
 test('--retries is the number of further attempts', async () => {
   const { code, requests } = await runCli('latest --retries 1', { replies: { status: 503 } });
 
