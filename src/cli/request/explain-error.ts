@@ -192,32 +192,25 @@ const trust: NextStep = () => 'To trust a certificate of your own:  export NODE_
 const clockHint: NextStep = () =>
   "Is this machine's clock right? If so, the certificate of the service has to be renewed.";
 
-/** The meaning of each error code, and the next step. */
-const SYSTEM_CODES: Readonly<Record<string, readonly [words: string, nextStep?: NextStep]>> = {
-  ENOTFOUND: ['name not found', baseUrlHint],
-  EAI_AGAIN: ['the host name cannot be resolved at the moment'],
-  ECONNREFUSED: ['connection refused'],
-  ECONNRESET: ['the connection was closed'],
-  ETIMEDOUT: ['the connection timed out'],
-  EHOSTUNREACH: ['no route to the host'],
-  ENETUNREACH: ['the network is unreachable'],
-  UND_ERR_SOCKET: ['the connection was closed'],
-  UND_ERR_CONNECT_TIMEOUT: ['the connection timed out'],
-  EPROTO: ['the TLS handshake failed', baseUrlHint], // also of a server that uses plain http on that port
-  CERT_HAS_EXPIRED: ['the certificate has expired', clockHint],
-  CERT_NOT_YET_VALID: ['the certificate is not valid yet', clockHint],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate is self-signed', trust],
-  SELF_SIGNED_CERT_IN_CHAIN: ['the certificate chain is self-signed', trust],
-  UNABLE_TO_GET_ISSUER_CERT: ['the certificate is not signed by a trusted authority', trust],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ['the certificate is not signed by a trusted authority', trust],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ['the certificate cannot be verified', trust],
-  CERT_UNTRUSTED: ['the certificate is not signed by a trusted authority', trust],
-  ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate is for another name', baseUrlHint],
-  HOSTNAME_MISMATCH: ['the certificate is for another name', baseUrlHint],
-};
-
-/** The parser of Node.js has a code for each way in which a response is not HTTP. */
-const NOT_HTTP = ['the response is not HTTP', baseUrlHint] as const;
+/** The meaning of the error codes, and the next step. */
+const SYSTEM_CODES: readonly (readonly [codes: RegExp, words: string, nextStep?: NextStep])[] = [
+  [/^ENOTFOUND$/, 'name not found', baseUrlHint],
+  [/^EAI_AGAIN$/, 'the host name cannot be resolved at the moment'],
+  [/^ECONNREFUSED$/, 'connection refused'],
+  [/^(ECONNRESET|UND_ERR_SOCKET)$/, 'the connection was closed'],
+  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the connection timed out'],
+  [/^EHOSTUNREACH$/, 'no route to the host'],
+  [/^ENETUNREACH$/, 'the network is unreachable'],
+  [/^EPROTO$/, 'the TLS handshake failed', baseUrlHint], // also of a server that uses plain http on that port
+  [/^HPE_/, 'the response is not HTTP', baseUrlHint], // the parser of Node.js has a code for each way
+  [/^CERT_HAS_EXPIRED$/, 'the certificate has expired', clockHint],
+  [/^CERT_NOT_YET_VALID$/, 'the certificate is not valid yet', clockHint],
+  [/^DEPTH_ZERO_SELF_SIGNED_CERT$/, 'the certificate is self-signed', trust],
+  [/^SELF_SIGNED_CERT_IN_CHAIN$/, 'the certificate chain is self-signed', trust],
+  [/^(UNABLE_TO_GET_ISSUER_CERT|CERT_UNTRUSTED)/, 'the certificate is not signed by a trusted authority', trust],
+  [/^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/, 'the certificate cannot be verified', trust],
+  [/^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/, 'the certificate is for another name', baseUrlHint],
+];
 
 /** The message for a service that sent no response: its host, the reason and the next step. */
 export function explainNetworkError(
@@ -225,7 +218,7 @@ export function explainNetworkError(
   context: NetworkContext,
 ): Explanation & { readonly what: string } {
   const { host } = new URL(context.baseUrl);
-  const [words, ofCode] = code.startsWith('HPE_') ? NOT_HTTP : (SYSTEM_CODES[code] ?? []);
+  const [, words, ofCode] = SYSTEM_CODES.find(([codes]) => codes.test(code)) ?? [];
   const clauses = message.replace(/^No valid HTTP response from \S+: /, '').split('; ');
   const said = clauses.filter((clause) => !isOfBaseUrl(clause)); // an option of the client has another name here
   const why = words === undefined || isProxyFailure ? said.join('; ') : `${words} (${code})`;
