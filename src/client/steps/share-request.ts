@@ -94,9 +94,16 @@ export class SharedCalls {
 
   /** Other callers can join the call under its `name`. */
   #start({ endpoint, settings, deadlineAt }: Caller, name?: string): SharedCall {
+    let id: string | undefined;
     const call: Call = {
-      id: randomUUID(),
-      ...{ endpoint, settings, deadlineAt },
+      /** Created at its first use, because most calls have no use for it, and it costs some microseconds. */
+      get id() {
+        id ??= randomUUID();
+        return id;
+      },
+      endpoint,
+      settings,
+      deadlineAt,
       signal: new Cancellation(),
       quotaReason: 'call',
       attempts: [],
