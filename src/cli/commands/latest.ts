@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { PollSchedule, QuotaForecast } from '../../client/index.ts';
+import type { PollSchedule, QuotaData, QuotaForecast } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
 import { tokens } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
@@ -90,7 +90,7 @@ function watchLatest(request: OperationRequest, invocation: Invocation<LatestCom
     request,
     every: typeof options.watch === 'number' ? options.watch : 'quota',
     begin: async ({ fx, reporter: { signal }, responseOf }) => {
-      const { data, meta } = await fx.quota({ signal }).withMeta();
+      const { data, meta } = await fx.get<QuotaData>(operations.quota.path, { signal }).withMeta();
       const { forecastQuota } = await import('../../client/index.ts'); // already loaded for the request
       if (!options.force) requireSafeWatch(forecastQuota(data, responseOf({ data, meta }).receivedAt), invocation);
     },

@@ -220,7 +220,7 @@ class BatchRun {
     if (this.#hasCheckedKey) return false;
     this.#hasCheckedKey = true;
     const { signal } = this.progress.reporter;
-    return fx.quota({ signal, priority: 'high' }).then(
+    return fx.get(operations.quota.path, { signal, priority: 'high' }).then(
       () => false,
       ({ kind }: AnyFxRatesError) => kind === 'authentication',
     );
