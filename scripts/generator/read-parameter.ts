@@ -19,15 +19,7 @@ export function readParameters(path: SpecNode, operation: SpecNode, schemas: Sch
 /** Keyed by place and name, because a parameter of an operation replaces the one of its path with the same key. */
 function namedNodes(owner: SpecNode): [key: string, node: SpecNode][] {
   const nodes = owner.itemsAt('parameters').map((item) => item.resolved());
-  return nodes
-    .filter((node) => !isIgnored(node))
-    .map((node) => [`${node.find('in')?.value} ${node.find('name')?.value}`, node]);
-}
-
-/** OpenAPI ignores header parameters with these names; the client sends these headers itself. */
-function isIgnored(node: SpecNode): boolean {
-  const name = String(node.find('name')?.value).toLowerCase();
-  return node.find('in')?.value === 'header' && ['accept', 'authorization', 'content-type'].includes(name);
+  return nodes.map((node) => [`${node.find('in')?.value} ${node.find('name')?.value}`, node]);
 }
 
 const KEYS = [
@@ -42,11 +34,11 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
   const required = node.isTrue('required');
   if (place === 'path' && !required) node.refuse('a parameter of the path is required: true');
   const schemaNode = node.get('schema');
-  const schema = withoutNull(readSchema(schemaNode), schemas);
+  const schema = readSchema(schemaNode);
   const array = resolve(schema, schemas);
   const item = array.kind === 'array' ? array.items : schema;
   const values = scalarValues(item, schemas) ?? schemaNode.fail(UNWRITABLE);
-  const choices = values.choices?.filter((value) => value !== null); // a URL cannot contain null
+  const { choices } = values;
   refuseAmbiguous(choices, schemaNode);
   return {
     name,
@@ -54,7 +46,7 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
     description: (node.find('description') ?? schemaNode.resolved().find('description'))?.prose() ?? '',
     required,
     ...optional('deprecated', node.isTrue('deprecated') || schema.isDeprecated || undefined),
-    type: helpType(item, { ...values, choices }, schemas),
+    type: helpType(item, values, schemas),
     types: values.types,
     ...optional('choices', choices?.length ? choices : undefined),
     ...optional('list', readStyle(node, place, array.kind === 'array')),
@@ -99,7 +91,7 @@ function readStyle(node: SpecNode, place: 'path' | 'query', isList: boolean): 'c
 interface ScalarValues {
   readonly types: readonly ScalarType[];
   /** `undefined` if there are too many to list. */
-  readonly choices: readonly Scalar[] | undefined;
+  readonly choices: readonly Exclude<Scalar, null>[] | undefined;
 }
 
 /** The types and choices of one value; `undefined` if it cannot be written as one text. */
@@ -111,8 +103,10 @@ function scalarValues(schema: Schema, schemas: Schemas): ScalarValues | undefine
       return { types: [target.kind], choices: undefined };
     case 'number':
       return { types: [target.isInteger ? 'integer' : 'number'], choices: undefined };
-    case 'literals':
-      return { types: [...new Set(target.values.map(typeOf))], choices: target.values };
+    case 'literals': {
+      const choices = target.values.filter((value) => value !== null); // a URL cannot contain null
+      return choices.length < target.values.length ? undefined : { types: [...new Set(choices.map(typeOf))], choices };
+    }
     case 'any':
     case 'one':
       return union(target.members.map((member) => scalarValues(member, schemas)));
@@ -146,20 +140,6 @@ function helpType(item: Schema, { types, choices }: ScalarValues, schemas: Schem
   if (choices !== undefined) return choices.join('|');
   const target = resolve(item, schemas);
   return target.kind === 'string' && target.format !== undefined ? target.format : types.join('|');
-}
-
-/** A URL cannot contain null; an absent parameter is omitted. */
-function withoutNull(schema: Schema, schemas: Schemas): Schema {
-  const target = resolve(schema, schemas);
-  if (target.kind === 'literals' && target.values.includes(null)) {
-    return { ...target, values: target.values.filter((value) => value !== null) };
-  }
-  if (target.kind !== 'any' && target.kind !== 'one') return schema;
-  const members = target.members.filter((member) => resolve(member, schemas).kind !== 'null');
-  if (members.length === target.members.length) return schema;
-  const [first, ...others] = members;
-  if (first === undefined || others.length > 0) return { ...target, members };
-  return { ...first, ...optional('description', schema.description), ...optional('isDeprecated', schema.isDeprecated) };
 }
 
 /** Follows references to a schema; returns `unknown` if that schema was rejected. */

@@ -99,13 +99,10 @@ export interface BatchParts<Query> {
   readonly onProgress: BatchOptions['onProgress'];
 }
 
-interface QueryEntry<Query> {
+interface QueryEntry<Query, Value> {
   readonly query: Query;
-}
-
-interface Ended<Query, Value> {
-  readonly entry: QueryEntry<Query>;
-  readonly item: BatchItem<Query, Value>;
+  /** Set when the call has ended. */
+  item?: BatchItem<Query, Value>;
 }
 
 /**
@@ -117,9 +114,9 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   readonly #source: Iterator<Query> | AsyncIterator<Query>;
   readonly #total: number | undefined;
   /** Queries whose result has not been read, in their order. */
-  readonly #entries = new Set<QueryEntry<Query>>();
+  readonly #entries = new Set<QueryEntry<Query, Value>>();
   /** In the order in which the calls ended. */
-  readonly #ended: Ended<Query, Value>[] = [];
+  readonly #ended: QueryEntry<Query, Value>[] = [];
   readonly #stop = new AbortController();
   /** Resolves when the requested query of the source has arrived. */
   #reading: Promise<void> | undefined;
@@ -202,7 +199,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
       this.#readMore();
       const ended = this.#ended.shift();
       if (ended !== undefined) {
-        this.#entries.delete(ended.entry);
+        this.#entries.delete(ended);
         this.#delivered += 1;
         return ended.item;
       }
@@ -251,7 +248,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   }
 
   /** `left()` includes a query that arrives after the end. */
-  #start(entry: QueryEntry<Query>): void {
+  #start(entry: QueryEntry<Query, Value>): void {
     this.#entries.add(entry);
     const { query } = entry;
     if (this.#stop.signal.aborted) return;
@@ -266,8 +263,8 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     );
   }
 
-  #end(entry: QueryEntry<Query>, item: BatchItem<Query, Value>): void {
-    this.#ended.push({ entry, item });
+  #end(entry: QueryEntry<Query, Value>, item: BatchItem<Query, Value>): void {
+    this.#ended.push(Object.assign(entry, { item }));
     this.#done += 1;
     this.#failed += item.error === undefined ? 0 : 1;
     const { onProgress } = this.#parts;
