@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BundleResult, Running } from '../helpers/cli-bundle.ts';
@@ -30,18 +30,6 @@ export function writePrograms(folder: string): void {
   cpSync(join(PROGRAMS, 'program.mjs'), join(folder, 'program.mts'));
   cpSync(join(PROGRAMS, 'program.mjs'), join(folder, 'program.cts'));
   for (const name of ['with-msw', 'exported']) cpSync(join(PROGRAMS, `${name}.mjs`), join(folder, `${name}.mts`));
-}
-
-/** What `npm run test:node -- 22 --msw 3` has installed beside the project. */
-export const MSW_3 = {
-  modules: join(ROOT, 'node_modules/.cache/msw-3/node_modules'),
-  node: installedNode('22'),
-};
-export const hasMsw3 = existsSync(MSW_3.modules) && existsSync(MSW_3.node);
-
-function installedNode(version: string): string {
-  const name = `node-${process.platform}-${process.arch}`;
-  return join(ROOT, `node_modules/.cache/${name}-${version}/node_modules/${name}/bin/node`);
 }
 
 /** Installs like npm, but without network: unpacks the package, and uses the dependencies of this repository. */

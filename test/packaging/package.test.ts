@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBundle } from '../helpers/cli-bundle.ts';
-import { failureOf, hasMsw3, installOffline, MSW_3, pack, runLine, type Tarball, writePrograms } from './consumer.ts';
+import { failureOf, installOffline, pack, runLine, type Tarball, writePrograms } from './consumer.ts';
 import {
   BUNDLE_CHECKS,
   COMPILE_CHECKS,
@@ -115,16 +115,6 @@ describe.skipIf(!hasBundle)('the package', () => {
 
   test.each([MSW_RUN_CHECK, MSW_COMPILE_CHECK])('works: $name', async ({ line }) => {
     expect(failureOf(await runLine(line, besideMsw))).toBe('');
-  });
-
-  // Installed by npm run test:node -- 22 --msw 3
-  test.skipIf(!hasMsw3).each([MSW_RUN_CHECK, MSW_COMPILE_CHECK])('works with msw 3: $name', async ({ line }) => {
-    const besideMsw3 = mkdtempSync(join(folder, 'beside-msw-3-'));
-    writePrograms(besideMsw3);
-    await installOffline(tarball, besideMsw3, ['@types/node']);
-    symlinkSync(join(MSW_3.modules, 'msw'), join(besideMsw3, 'node_modules/msw'));
-
-    expect(failureOf(await runLine(line, besideMsw3, MSW_3.node))).toBe('');
   });
 });
 
