@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
-import { hasBundle, runBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
+import { hasBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
 
 const mock = createMockServer();
 const { key } = mock.createKey({ plan: 'unlimited' });
@@ -22,13 +22,6 @@ afterAll(async () => {
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `n=${n} symbols=EUR\n`).join('');
 
 describe.skipIf(!hasBundle)('the built command', () => {
-  test('runs the queries of stdin', async () => {
-    const { code, stdout } = await runBundle(['batch', 'latest', '-', '-q'], { env, stdin: lines(20) });
-
-    expect(code).toBe(0);
-    expect(stdout.trimEnd().split('\n')).toHaveLength(20);
-  });
-
   test('exits with 0 if the reader closes the pipe', async () => {
     const { code, stdout, stderr } = await runShell('fxrates batch latest - -q | head -1', { env, stdin: lines(300) });
 
