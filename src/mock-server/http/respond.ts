@@ -89,7 +89,7 @@ export function respond(service: EmulatedService, request: ParsedRequest): MockR
 }
 
 /** A request, its route, and what its response depends on. */
-interface RoutedRequest {
+export interface RoutedRequest {
   readonly service: EmulatedService;
   readonly switches: RequestSwitches;
   readonly request: ParsedRequest;
@@ -102,8 +102,8 @@ interface RoutedRequest {
   readonly stub: StubRecord | undefined;
 }
 
-/** A request for an operation, within both limits. */
-export interface AdmittedRequest extends RoutedRequest {
+/** What the response to a request within both limits also depends on. */
+export interface Admission {
   readonly key: KeyRecord;
   /** Usage before this request. */
   readonly quota: QuotaUse;
@@ -113,7 +113,7 @@ export interface AdmittedRequest extends RoutedRequest {
  * Creates the response to a request within both limits. It is synchronous, because the limits are checked before and counted
  * after it, in one step.
  */
-export type Responder = (request: AdmittedRequest) => MockResponse;
+export type Responder = (request: RoutedRequest, admission: Admission) => MockResponse;
 
 /** No operation accepts a body; handlers of `mock.use()` may read one. */
 export const MAX_REQUEST_BODY_BYTES = 1024 * 1024;
@@ -179,7 +179,7 @@ function respondToKey(routed: RoutedRequest, key: KeyRecord, keyTransport: Reque
       worksWhenQuotaExhausted: operation?.worksWhenQuotaExhausted ?? true,
       hasOwnWindow: operation?.id === 'quota',
       respond(quota) {
-        return withEtag(respondWithinLimits(routed, key, quota), request.message, switches);
+        return withEtag(respondWithinLimits(routed, { key, quota }), request.message, switches);
       },
     },
     switches,
@@ -198,7 +198,7 @@ function responseTo(decision: Decision<MockResponse>, switches: Switches, at: nu
     : quotaRefusal(decision.quota, at, switches);
 }
 
-function respondWithinLimits(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): MockResponse {
+function respondWithinLimits(routed: RoutedRequest, admission: Admission): MockResponse {
   const { service, route, request, stub } = routed;
   try {
     if (stub !== undefined && stub.source.kind !== 'function') {
@@ -206,7 +206,7 @@ function respondWithinLimits(routed: RoutedRequest, key: KeyRecord, quota: Quota
     }
     if (route.kind === 'unknown') return unknownPath(routed, route.nearest);
     const { id, example } = route.operation;
-    const response = service.responders[id]?.({ ...routed, key, quota }) ?? envelopeResponse(example);
+    const response = service.responders[id]?.(routed, admission) ?? envelopeResponse(example);
     if (stub === undefined) return response;
     stub.served += 1;
     return { ...response, stub: stub.id };

@@ -27,14 +27,11 @@ export function successBody(data: string): string {
   return withoutTags(`{"success":true,"data":${data}}`);
 }
 
-interface QuotaRequest {
-  readonly key: KeyRecord;
-  readonly quota: QuotaUse;
-  readonly switches: Switches;
-}
-
 /** `GET /api/v1/quota`: the documented record (docs/facts.md) with the usage of the key. */
-export function quotaResponse({ key, quota, switches }: QuotaRequest): MockResponse {
+export function quotaResponse(
+  { switches }: { readonly switches: Switches },
+  { key, quota }: { readonly key: KeyRecord; readonly quota: QuotaUse },
+): MockResponse {
   const { plan } = key.account;
   const { monthlyLimit, rateLimitPerMinute } = plans[plan];
   const limit = monthlyLimit ?? switches.use('unlimitedAs');

@@ -1,7 +1,7 @@
 import { nearestName } from '../../nearest-name.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { parametersOf } from '../http/parse-request.ts';
-import type { AdmittedRequest, Responder } from '../http/respond.ts';
+import type { Responder, RoutedRequest } from '../http/respond.ts';
 import { badParameter, errorResponse, successResponse, successResponseOfJson } from '../http/responses.ts';
 import { show } from '../mock-server-error.ts';
 import { redactKeys } from '../redact-keys.ts';
@@ -15,11 +15,11 @@ import type { InventedData, LatestContext, LatestFunction } from '../stubs/stub-
  */
 export function createLatestResponder(): Responder {
   const snapshots = new Map<string, InventedSnapshot>();
-  return (admitted) => {
-    const { service, request, switches, stub } = admitted;
+  return (routed, { key }) => {
+    const { service, request, switches, stub } = routed;
     const { seed } = service.state;
     const intervalMs = snapshotIntervalMs(switches.use('snapshotGranularity'));
-    const at = Math.floor(admitted.at / intervalMs) * intervalMs;
+    const at = Math.floor(routed.at / intervalMs) * intervalMs;
     const name = `${seed} ${at}`;
     let snapshot = snapshots.get(name);
     if (snapshot === undefined) {
@@ -27,9 +27,14 @@ export function createLatestResponder(): Responder {
       snapshot = { at, rate: inventRates(seed, at), responses: new Map() };
       snapshots.set(name, snapshot);
     }
-    if (stub?.source.kind !== 'function') return inventedResponse(snapshot, admitted);
+    if (stub?.source.kind !== 'function') return inventedResponse(snapshot, routed);
     const invented = () => inventedData(snapshot, readRequestedRates(parametersOf(request)));
-    return responseOfFunction(stub.source.latest, admitted, invented);
+    return responseOfFunction(stub.source.latest, routed, {
+      at: routed.at,
+      keyId: key.id,
+      plan: key.account.plan,
+      invented,
+    });
   };
 }
 
@@ -47,7 +52,7 @@ const MOST_SNAPSHOTS = 16;
 const MOST_CACHED = 200;
 const LONGEST_CACHED = 500;
 
-function inventedResponse(snapshot: InventedSnapshot, { request, switches }: AdmittedRequest): MockResponse {
+function inventedResponse(snapshot: InventedSnapshot, { request, switches }: RoutedRequest): MockResponse {
   const { responses } = snapshot;
   const known = responses.get(request.query);
   if (known !== undefined) return known;
@@ -92,13 +97,9 @@ const MOST_NAMED = 3;
 const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';
 
 /** The response of a function of the test. An error, or a value that is not an object, causes a 500 with the reason. */
-function responseOfFunction(
-  latest: LatestFunction,
-  { request, at, key }: AdmittedRequest,
-  invented: LatestContext['invented'],
-): MockResponse {
+function responseOfFunction(latest: LatestFunction, { request }: RoutedRequest, context: LatestContext): MockResponse {
   try {
-    const data: unknown = latest(parametersOf(request), { at, keyId: key.id, plan: key.account.plan, invented });
+    const data: unknown = latest(parametersOf(request), context);
     if (typeof data === 'object' && data !== null && !('then' in data)) {
       const json = jsonOf(data);
       return json === undefined ? failedFunction(NOT_JSON) : successResponseOfJson(json);

@@ -211,9 +211,9 @@ function tell(name: SwitchName, behaviour: BehaviourOptions) {
 const { responders } = new MockCore();
 const brokenBase = {
   responders: {
-    latest: ((admitted) => {
-      if (admitted.request.query === 'base=500') throw new Error('broken');
-      return responders.latest(admitted);
+    latest: ((routed, admission) => {
+      if (routed.request.query === 'base=500') throw new Error('broken');
+      return responders.latest(routed, admission);
     }) satisfies typeof responders.latest,
   },
 };

@@ -4,32 +4,22 @@ import { quotaPeriod } from '../../../src/mock-server/service/quota.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 
 const at = (text: string) => Date.parse(text);
-const anchor = (createdAt: string, usedFrom?: string) => ({
-  createdAt: at(createdAt),
-  usedFrom: usedFrom === undefined ? undefined : at(usedFrom),
-});
+/** Created on the 31st at 10:30: shorter months begin on their last day. */
+const CREATED = at('2025-12-31T10:30:00.000Z');
 
 test.each([
-  ['2026-01-31T23:59:59.999Z', '2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
-  ['2026-02-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z'],
-  ['2028-02-29T12:00:00.000Z', '2028-02-01T00:00:00.000Z', '2028-03-01T00:00:00.000Z'],
-  ['2026-04-30T23:59:59.999Z', '2026-04-01T00:00:00.000Z', '2026-05-01T00:00:00.000Z'],
-  ['2026-12-31T23:59:59.999Z', '2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'],
-])('the calendar month of %s runs from %s to %s', (now, start, end) => {
-  const period = quotaPeriod('calendar-month-utc', at(now), anchor('2025-06-15T10:00:00Z'));
-
-  expect(period).toEqual({ start: at(start), end: at(end) });
-});
-
-test.each([
-  // Created on the 31st at 10:30: shorter months begin on their last day.
-  ['2026-02-28T10:29:59.999Z', '2026-01-31T10:30:00.000Z', '2026-02-28T10:30:00.000Z'],
-  ['2026-02-28T10:30:00.000Z', '2026-02-28T10:30:00.000Z', '2026-03-31T10:30:00.000Z'],
-  ['2028-02-29T10:30:00.000Z', '2028-02-29T10:30:00.000Z', '2028-03-31T10:30:00.000Z'],
-  ['2026-05-01T00:00:00.000Z', '2026-04-30T10:30:00.000Z', '2026-05-31T10:30:00.000Z'],
-  ['2027-01-01T00:00:00.000Z', '2026-12-31T10:30:00.000Z', '2027-01-31T10:30:00.000Z'],
-])('the month of an account made on a 31st, at %s, runs from %s to %s', (now, start, end) => {
-  const period = quotaPeriod('anniversary', at(now), anchor('2025-12-31T10:30:00.000Z'));
+  ['calendar-month-utc', '2026-01-31T23:59:59.999Z', '2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
+  ['calendar-month-utc', '2026-02-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z'],
+  ['calendar-month-utc', '2028-02-29T12:00:00.000Z', '2028-02-01T00:00:00.000Z', '2028-03-01T00:00:00.000Z'],
+  ['calendar-month-utc', '2026-04-30T23:59:59.999Z', '2026-04-01T00:00:00.000Z', '2026-05-01T00:00:00.000Z'],
+  ['calendar-month-utc', '2026-12-31T23:59:59.999Z', '2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'],
+  ['anniversary', '2026-02-28T10:29:59.999Z', '2026-01-31T10:30:00.000Z', '2026-02-28T10:30:00.000Z'],
+  ['anniversary', '2026-02-28T10:30:00.000Z', '2026-02-28T10:30:00.000Z', '2026-03-31T10:30:00.000Z'],
+  ['anniversary', '2028-02-29T10:30:00.000Z', '2028-02-29T10:30:00.000Z', '2028-03-31T10:30:00.000Z'],
+  ['anniversary', '2026-05-01T00:00:00.000Z', '2026-04-30T10:30:00.000Z', '2026-05-31T10:30:00.000Z'],
+  ['anniversary', '2027-01-01T00:00:00.000Z', '2026-12-31T10:30:00.000Z', '2027-01-31T10:30:00.000Z'],
+] as const)('the period %s of %s runs from %s to %s', (kind, now, start, end) => {
+  const period = quotaPeriod(kind, at(now), { createdAt: CREATED, usedFrom: undefined });
 
   expect(period).toEqual({ start: at(start), end: at(end) });
 });
@@ -40,8 +30,10 @@ test.each([
   // Thirty days earlier: the period has just ended.
   ['2026-02-08T00:00:00.000Z', '2026-03-10T00:00:00.000Z'],
   ['2026-02-08T00:00:00.001Z', '2026-02-08T00:00:00.001Z'],
-])('with a first use at %s, the thirty days that contain 10 March begin at %s', (usedFrom, start) => {
-  const period = quotaPeriod('rolling-30d', at('2026-03-10T00:00:00.000Z'), anchor('2026-01-01T00:00:00Z', usedFrom));
+])('with a first use at %s, the thirty days that contain 10 March begin at %s', (used, start) => {
+  const usedFrom = used === undefined ? undefined : at(used);
+
+  const period = quotaPeriod('rolling-30d', at('2026-03-10T00:00:00.000Z'), { createdAt: CREATED, usedFrom });
 
   expect(period).toEqual({ start: at(start), end: at(start) + 30 * 86_400_000 });
 });
@@ -94,8 +86,11 @@ test('the months do not depend on the time zone of the machine', () => {
   const periods = ['UTC', 'Asia/Kathmandu', 'America/New_York', 'Pacific/Kiritimati'].map((zone) => {
     process.env['TZ'] = zone;
     return [
-      quotaPeriod('calendar-month-utc', at('2026-03-29T01:30:00Z'), anchor('2026-01-01T00:00:00Z')),
-      quotaPeriod('anniversary', at('2026-03-29T01:30:00Z'), anchor('2025-10-31T02:30:00Z')),
+      quotaPeriod('calendar-month-utc', at('2026-03-29T01:30:00Z'), { createdAt: CREATED, usedFrom: undefined }),
+      quotaPeriod('anniversary', at('2026-03-29T01:30:00Z'), {
+        createdAt: at('2025-10-31T02:30:00Z'),
+        usedFrom: undefined,
+      }),
     ];
   });
   if (before === undefined) delete process.env['TZ'];
