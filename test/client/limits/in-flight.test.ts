@@ -210,17 +210,6 @@ test('sends sixteen requests at once; a timeout halves that, once for all in fli
   expect(limiter.limits().maxConcurrent).toBeGreaterThan(8);
 });
 
-test('the limit is wanted if it is unknown and more calls wait than the smallest plan allows', async () => {
-  const { limiter } = setUp({ perMinute: 'learn' });
-  const wanted: boolean[] = [];
-  for (let call = 1; call <= 31; call += 1) {
-    void limiter.acquire();
-    wanted.push(limiter.isLimitWanted);
-  }
-
-  expect(wanted.indexOf(true)).toBe(30);
-});
-
 /** Calls in flight, and more that wait. */
 async function crowded(options: Omit<RateLimiterOptions, 'clock'> = {}) {
   const { clock, limiter } = setUp({ perMinute: 'learn', ...options });
@@ -229,17 +218,6 @@ async function crowded(options: Omit<RateLimiterOptions, 'clock'> = {}) {
   await quiet();
   return { clock, limiter, granted };
 }
-
-test('the limit is wanted again after two minutes', async () => {
-  const { clock, limiter } = await crowded();
-  expect(limiter.isLimitWanted).toBe(true);
-  limiter.configure(1_000);
-
-  await clock.advance(119_999);
-  expect(limiter.isLimitWanted).toBe(false);
-  await clock.advance(1);
-  expect(limiter.isLimitWanted).toBe(true);
-});
 
 test('the limit is wanted again when a refusal contradicts it', async () => {
   const { limiter, granted } = await crowded();
@@ -271,20 +249,4 @@ test('calls that wait for a service that is down are sent at the time of the pro
   await clock.runAll();
 
   expect((await permit).sentAt).toBe(start + 2_500);
-});
-
-test('calls that wait for responses use one timer per second', async () => {
-  const clock = new FakeClock();
-  let sleeps = 0;
-  const sleep = (ms: number, signal?: AbortSignal) => {
-    sleeps += 1;
-    return clock.sleep(ms, signal);
-  };
-  const limiter = new StrictLimiter({ clock: { now: () => clock.now(), sleep }, maxConcurrent: 1, perMinute: 100 });
-  await limiter.acquire();
-  void limiter.acquire();
-
-  await clock.advance(2_400);
-
-  expect(sleeps).toBeLessThanOrEqual(3);
 });

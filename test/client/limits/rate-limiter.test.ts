@@ -1,5 +1,4 @@
 import { getEventListeners } from 'node:events';
-import { setImmediate as turnOfTheEventLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Permit } from '../../../src/client/limits/in-flight.ts';
 import type { LimiterWait, RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
@@ -81,17 +80,6 @@ test('a call that must wait does not ask the store for a slot', async () => {
   expect(store.exchanges).toBe(exchanges);
 });
 
-test('grants no permit before Retry-After has passed', async () => {
-  const { clock, start, limiter } = setUp();
-  const first = await limiter.acquire();
-
-  first.limited(hint('7'));
-  const second = limiter.acquire({ retryOf: first });
-  await clock.runAll();
-
-  expect((await second).sentAt).toBe(start + 7_000);
-});
-
 test('no more are in flight at once than maxConcurrent', async () => {
   const { limiter } = setUp({ maxConcurrent: 2 });
   const granted: Permit[] = [];
@@ -129,17 +117,6 @@ test.each([
     expect(limiter.limits().inFlight).toBe(3 - used);
   },
 );
-
-test('a lost response counts as accepted, a request that was never sent does not', async () => {
-  const { clock, start, limiter } = setUp({ perMinute: 1 });
-
-  (await limiter.acquire()).unused();
-  (await limiter.acquire()).lost();
-  const third = limiter.acquire();
-  await clock.runAll();
-
-  expect((await third).sentAt).toBe(start + 60_000);
-});
 
 test.each([
   ['a deadline before it', { deadlineAt: (start: number) => start + 59_999 }, 'deadline'],
@@ -281,31 +258,6 @@ test('rejects a call immediately if too many calls wait before it', async () => 
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: clock.now() + 180_000 });
 });
 
-test('a deadline that passes in the queue ends the wait, without a timer of its own', async () => {
-  const { clock, start, limiter } = setUp({ maxConcurrent: 1 });
-  await limiter.acquire();
-  const waits = [50, 20, 80].map((ms) => limiter.acquire({ deadlineAt: () => start + ms }));
-  const ended = waits.map((wait) => wait.catch(() => clock.now() - start));
-  await quiet();
-  expect(clock.pending).toBe(1);
-
-  await clock.runAll();
-
-  expect(await Promise.all(ended)).toEqual([51, 21, 81]);
-  expect(clock.pending).toBe(0);
-});
-
-test('a deadline also ends a wait behind a call without a deadline', async () => {
-  const { clock, start, limiter } = setUp({ maxConcurrent: 1 });
-  await limiter.acquire();
-  void limiter.acquire();
-
-  const ended = limiter.acquire({ deadlineAt: () => start + 50 }).catch(() => clock.now() - start);
-  await clock.advance(100);
-
-  expect(await ended).toBe(51);
-});
-
 test('a call that does not wait rejects without a slot, also if it loses its slot in the queue', async () => {
   const { start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
@@ -403,46 +355,6 @@ test('a limit configured later applies from then on', async () => {
   expect([test.sentAt, (await second).sentAt]).toEqual([start, start + 60_000]);
 });
 
-test('a call behind two thousand others reads the time as often as one behind the first', async () => {
-  let asked = 0;
-  const clock = new FakeClock();
-  const counted = {
-    now: () => {
-      asked += 1;
-      return clock.now();
-    },
-    sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal),
-  };
-  const limiter = new StrictLimiter({ clock: counted, perMinute: 30, maxConcurrent: 1 });
-  await limiter.acquire();
-  const controller = new AbortController();
-  const join = async (calls: number) => {
-    asked = 0;
-    for (let call = 0; call < calls; call += 1) {
-      const deadlineAt = () => {
-        asked += 1;
-        return clock.now() + 1e9;
-      };
-      limiter.acquire({ deadlineAt, signal: controller.signal }).catch(() => undefined);
-      await quiet();
-    }
-    return asked / calls;
-  };
-
-  await join(1);
-  const ahead = await join(10);
-  await join(2_000);
-  expect(await join(10)).toBe(ahead);
-
-  asked = 0;
-  controller.abort();
-  await quiet();
-  expect(asked).toBeLessThan(10);
-  expect(limiter.limits().waiting).toBe(0);
-  await turnOfTheEventLoop();
-  expect(clock.pending).toBe(0);
-});
-
 test('many calls have responses when the limit or the service allows, whichever is later', async () => {
   const { clock, limiter } = setUp({ perMinute: 30, maxConcurrent: 4 });
   expect(limiter.etaMs(60, 256)).toBe(60_000);
@@ -486,24 +398,6 @@ test('is idle while no call waits and none is in flight', async () => {
   states.push(limiter.isIdle); // it waits, and nothing is in flight
 
   expect(states).toEqual([true, false, true, false]);
-});
-
-test('a waiting call of high priority is served before earlier ones', async () => {
-  const { clock, limiter } = setUp({ maxConcurrent: 1 });
-  const served: string[] = [];
-  const first = await limiter.acquire();
-  for (const priority of ['low', 'high'] as const) {
-    void limiter.acquire({ priority }).then((permit) => {
-      served.push(priority);
-      permit.ok();
-    });
-  }
-  await quiet();
-
-  first.ok();
-  await clock.runAll();
-
-  expect(served).toEqual(['high', 'low']);
 });
 
 test.each([

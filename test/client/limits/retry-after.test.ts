@@ -123,25 +123,15 @@ function unitAfter(state: UnitState, value: number, option: 'auto' | RetryAfterU
   return unitOf(state, option, hint(String(value)));
 }
 
-test.each([1, 45, 75, 76, 120, 300, 999])('%i is read as seconds', (value) => {
+test.each([
+  [999, 'assumed', 'seconds'],
+  [1_000, 'on-trial', 'milliseconds'],
+  [61_200, 'on-trial', 'milliseconds'],
+  [61_201, 'assumed', 'seconds'], // longer than a minute in both units
+])('the first refusal with %i: its unit is %s, %s', (value, evidence, unit) => {
   const state = refuse([[value, 0]]);
 
-  expect(state.evidence).toBe('assumed');
-  expect(unitAfter(state, value)).toBe('seconds');
-});
-
-test.each([1_000, 30_000, 61_200])('%i, which can only be a minute in milliseconds, is tried as such', (value) => {
-  const state = refuse([[value, 0]]);
-
-  expect(state.evidence).toBe('on-trial');
-  expect(unitAfter(state, value)).toBe('milliseconds');
-});
-
-test.each([61_201, 86_400])('%i is longer than a minute in both units, and is read as seconds', (value) => {
-  const state = refuse([[value, 0]]);
-
-  expect(state.evidence).toBe('assumed');
-  expect(unitAfter(state, value)).toBe('seconds');
+  expect([state.evidence, unitAfter(state, value)]).toEqual([evidence, unit]);
 });
 
 test('values below 1,000 are never evidence for a unit', () => {
