@@ -93,7 +93,8 @@ export class StoreExchange {
 
   /** Without `offered`, only reads. Returns whether it was written. */
   async #exchange(offered?: SharedState): Promise<boolean> {
-    const exchange = this.#tryTwice(offered && this.#createOffer(offered));
+    const { store } = this.#options;
+    const exchange = store.exchange(this.#name, this.version, offered && this.#createOffer(offered));
     const { isWritten, version, state, nowMs } = await this.#inTime(exchange);
     if (!Number.isFinite(nowMs))
       throw new Error(`the store returned nowMs ${nowMs}, expected milliseconds since the Unix epoch`);
@@ -109,18 +110,6 @@ export class StoreExchange {
     this.#writes += 1;
     const version = `${this.id}:${this.#writes}`;
     return { version, state: textOf(state), nowMs: state.at, keepMs: keepMsOf(state) };
-  }
-
-  /** A single error, such as a broken connection, is no outage. */
-  async #tryTwice(offer: LimitOffer | undefined): Promise<LimitExchange> {
-    const { store } = this.#options;
-    try {
-      return await store.exchange(this.#name, this.version, offer);
-    } catch {
-      const repeated = await store.exchange(this.#name, this.version, offer);
-      // The first try was written, and only its response was lost.
-      return repeated.version === offer?.version ? { ...repeated, isWritten: true } : repeated;
-    }
   }
 
   /** The timeout is that of one exchange, not of all tries together: a busy store has not failed. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { initialState, LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
+import { initialState } from '../../../../src/client/limits/limit-state.ts';
 import type { LimitExchange, LimitOffer } from '../../../../src/client/limits/shared/limit-store.ts';
 import { type SharedState, StoreExchange, textOf } from '../../../../src/client/limits/shared/store-exchange.ts';
 import { FakeClock } from '../../../helpers/fake-clock.ts';
@@ -54,43 +54,6 @@ test('the state that one process wrote is read by the next', async () => {
 
   expect(other.state?.limit.limit).toBe(12);
   expect(one.id).not.toBe(other.id);
-});
-
-test('a single error of the store is no failure, and a write whose response was lost is not repeated', async () => {
-  const { clock, store, connect } = setUp();
-  let fails = 0;
-  const exchange = store.exchange.bind(store);
-  store.exchange = async (...parts) => {
-    const reply = await exchange(...parts);
-    fails += 1;
-    if (fails % 2 === 1) throw new Error('connection reset');
-    return reply;
-  };
-  const one = connect();
-
-  expect(await commit(clock, one, { limit: 12 })).toEqual({ outcome: 'written', offers: 1 });
-  expect(store.writes).toBe(1);
-  expect(await commit(clock, one, { limit: 13 })).toEqual({ outcome: 'written', offers: 1 });
-});
-
-test('if another process writes between a failed try and its repetition, the offer is computed again', async () => {
-  const { clock, store, connect } = setUp();
-  const exchange = store.exchange.bind(store);
-  let tries = 0;
-  store.exchange = async (...parts) => {
-    tries += 1;
-    if (tries > 1) return exchange(...parts);
-    await exchange(`${LIMITER_STATE_VERSION}:key`, '', {
-      version: 'other',
-      state: textOf(stateAt(clock.now(), 7)),
-      nowMs: clock.now(),
-      keepMs: 1_000,
-    });
-    throw new Error('connection reset');
-  };
-  const one = connect();
-
-  expect(await commit(clock, one, { limit: 12 })).toEqual({ outcome: 'written', offers: 2 });
 });
 
 test.each([
