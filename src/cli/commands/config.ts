@@ -66,7 +66,7 @@ function commandsOfOneSetting(): readonly CliCommand[] {
     examples: [{ command: 'fxrates config unset timeout', comment: '' }],
   });
   for (const command of [get, set, unset]) command.takes(nameArgument(), SETTING_NAMES).with(() => [profileOption()]);
-  return [get.runs(printSetting), set.takes(new Argument('<value>')).runs(store), unset.runs(remove)];
+  return [get.runs(printSetting), set.takes(new Argument('<value>')).runs(change), unset.runs(change)];
 }
 
 function pathCommand(): CliCommand {
@@ -81,10 +81,13 @@ function pathCommand(): CliCommand {
 
 async function list(invocation: Invocation): Promise<number> {
   const config = readConfig(invocation.io.env);
-  const entries = (prefix: string, values: ConfigFile['settings']) =>
-    SETTING_NAMES.flatMap((name) => entry(prefix + name, settingText(values.get(name), name, config)));
-  const ofProfiles = [...config.profiles].flatMap(([profile, values]) => entries(`profiles.${profile}.`, values));
-  const settings = [...entries('', config.settings), ...ofProfiles];
+  const groups = [['', config.settings] as const, ...[...config.profiles].map(ofProfile)];
+  const settings = groups.flatMap(([prefix, values]) =>
+    SETTING_NAMES.flatMap((name) => {
+      const value = settingText(values.get(name), name, config);
+      return value === undefined ? [] : [[prefix + name, value] as const];
+    }),
+  );
   const { screen } = invocation;
   const isEmpty = settings.length === 0;
   if (isEmpty && screen.isForPeople) await screen.remark(`nothing is set in ${config.path ?? 'config.json'}`);
@@ -92,8 +95,8 @@ async function list(invocation: Invocation): Promise<number> {
   return exitCodes.ok;
 }
 
-function entry(name: string, value: string | undefined): [string, string][] {
-  return value === undefined ? [] : [[name, value]];
+function ofProfile([name, values]: readonly [string, ConfigFile['settings']]) {
+  return [`profiles.${name}.`, values] as const;
 }
 
 async function printSetting({ args: [typed], config, settings, screen }: Invocation): Promise<number> {
@@ -106,26 +109,15 @@ async function printSetting({ args: [typed], config, settings, screen }: Invocat
   return exitCodes.ok;
 }
 
-async function store(invocation: Invocation): Promise<number> {
-  const [typed, value = ''] = invocation.args;
+/** Stores the value; without one, which `unset` does not accept, removes the setting. */
+async function change(invocation: Invocation): Promise<number> {
+  const { args, io, config, settings, screen } = invocation;
+  const [typed, value] = args;
   const name = settingName(typed);
-  CONFIG_SETTINGS[name].parse(value, name);
-  return change(name, value, invocation);
-}
-
-function remove(invocation: Invocation): Promise<number> {
-  return change(settingName(invocation.args[0]), undefined, invocation);
-}
-
-async function change(
-  name: SettingName,
-  value: string | undefined,
-  { io, config, settings, screen }: Invocation,
-): Promise<number> {
+  if (value !== undefined) checkSetting(name, value, invocation);
   const { profile } = settings;
   const isOfProfile = name === 'base_url' || (settings.hasTypedProfile && name !== 'profile');
   const owner = isOfProfile ? ` of profile ${profile}` : '';
-  if (name === 'profile' && value !== undefined) requireProfile({ profile: value }, { config, env: io.env });
   const stored = (isOfProfile ? config.profiles.get(profile) : config.settings)?.get(name);
   if (value === undefined && stored === undefined) {
     await screen.remark(`${name}${owner} is not set`);
@@ -134,6 +126,11 @@ async function change(
   const path = await changeConfig(io, name, isOfProfile ? { value, profile } : { value });
   await screen.remark(`${name}${owner} ${value === undefined ? 'removed from' : 'stored in'} ${path}`);
   return exitCodes.ok;
+}
+
+function checkSetting(name: SettingName, value: string, { config, io }: Invocation): void {
+  CONFIG_SETTINGS[name].parse(value, name);
+  if (name === 'profile') requireProfile({ profile: value }, { config, env: io.env });
 }
 
 async function printPath({ io, screen }: Invocation): Promise<number> {

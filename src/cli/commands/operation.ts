@@ -88,15 +88,12 @@ export function responseOptions({ consumesQuota }: Operation): readonly Option[]
   return [
     new Option('--envelope', 'print the whole response, not only its "data"'),
     new Option('--shape', 'print paths and types without values: safe to share'),
-    ...(consumesQuota ? cacheOptions() : []),
-  ];
-}
-
-/** For operations that use quota. */
-function cacheOptions(): Option[] {
-  return [
-    cacheOption('use a cached response up to this age: 10m, snapshot'),
-    new Option('--offline', 'use a cached response of any age; send nothing').conflicts('cache'),
+    ...(consumesQuota
+      ? [
+          cacheOption('use a cached response up to this age: 10m, snapshot'),
+          new Option('--offline', 'use a cached response of any age; send nothing').conflicts('cache'),
+        ]
+      : []),
   ];
 }
 

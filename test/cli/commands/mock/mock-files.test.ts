@@ -7,8 +7,8 @@ import type { Io } from '../../../../src/cli/io.ts';
 import { main } from '../../../../src/cli/main.ts';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
-import { quiet } from '../../../helpers/fake-clock.ts';
 import { selfSigned } from '../../../helpers/self-signed.ts';
+import { startMock, withMock } from './running-mock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fxrates-mock-'));
 
@@ -19,22 +19,15 @@ function fileOf(name: string, text: string | Buffer): string {
 }
 
 /** The responses of a mock that was started with these arguments. */
-async function responsesOf(args: readonly string[], targets: readonly string[]): Promise<string[]> {
-  const io = new FakeIo();
-  const exited = main(['mock', '--port', '0', '--json', ...args], io);
-  while (!io.written.stdout.includes('\n')) await quiet();
-  const { url, key } = JSON.parse(io.written.stdout);
-  const headers = { authorization: key };
-  const responses = await Promise.all(
-    targets.map(async (target) => {
-      const response = await fetch(url + target, { headers });
-      return `${response.status} ${await response.text()}`;
-    }),
+const responsesOf = (args: readonly string[], targets: readonly string[]) =>
+  withMock(args, ({ url, key }) =>
+    Promise.all(
+      targets.map(async (target) => {
+        const response = await fetch(url + target, { headers: { authorization: key } });
+        return `${response.status} ${await response.text()}`;
+      }),
+    ),
   );
-  io.interrupt('SIGTERM');
-  expect(await exited).toBe(0);
-  return responses;
-}
 
 const OBSERVED = '{ "severalCredentials": { "value": "refused", "provenance": "observed" } }';
 
@@ -62,17 +55,14 @@ const { cert, key: privateKey } = selfSigned();
 const [CERT, KEY] = [fileOf('cert.pem', cert), fileOf('key.pem', privateKey)];
 
 test('--tls-cert and --tls-key serve https, and the instructions name the certificate', async () => {
-  const io = new FakeIo();
-  const exited = main(['mock', '--port', '0', '--host', 'localhost', '--tls-cert', CERT, '--tls-key', KEY], io);
-  while (!io.written.stdout.includes('\n')) await quiet();
+  const { io, stop } = await startMock(['--host', 'localhost', '--tls-cert', CERT, '--tls-key', KEY]);
   const url = io.written.stdout.trim();
   const agent = new Agent({ connect: { ca: cert } });
 
   const { statusCode } = await request(`${url}/__fxrates/health`, { dispatcher: agent });
   await agent.destroy();
-  io.interrupt('SIGTERM');
+  await stop();
 
-  expect(await exited).toBe(0);
   expect(statusCode).toBe(200);
   expect(url).toMatch(/^https:\/\/localhost:\d+$/);
   expect(io.written.stderr).toContain(`export NODE_EXTRA_CA_CERTS=${CERT}\n`);
@@ -156,19 +146,9 @@ test('--setup creates keys, stubs, faults and responses of latest before the ser
   expect(responses[2]).toMatch(/^503 /);
 });
 
-/** The ready line and stderr of a mock that was started with these arguments. */
-async function started(args: readonly string[]) {
-  const io = new FakeIo();
-  const exited = main(['mock', '--port', '0', ...args], io);
-  while (!io.written.stdout.includes('\n')) await quiet();
-  io.interrupt('SIGTERM');
-  expect(await exited).toBe(0);
-  return io.written;
-}
-
 test('--setup prints every key, the first as that of the mock; the same file has the same keys', async () => {
-  const ready = JSON.parse((await started(['--setup', SETUP, '--json'])).stdout);
-  const { stderr } = await started(['--setup', SETUP]);
+  const ready = await withMock(['--setup', SETUP], (started) => started);
+  const { stderr } = await (await startMock(['--setup', SETUP])).stop();
 
   expect(ready.keys).toMatchObject([
     { id: 'key_1', plan: 'developer', state: 'active', key: ready.key },
@@ -176,11 +156,11 @@ test('--setup prints every key, the first as that of the mock; the same file has
   ]);
   expect(ready.plan).toBe('developer');
   expect(stderr).toContain(`export FXRATES_API_KEY=${ready.key}`);
-  expect(stderr).toContain(`key_2, revoked, plan free:  ${ready.keys[1].key}`);
+  expect(stderr).toContain(`key_2, revoked, plan free:  ${ready.keys?.[1]?.key}`);
 });
 
 test('a command beside a mock with --setup receives every key', async () => {
-  const ready = JSON.parse((await started(['--setup', SETUP, '--json'])).stdout);
+  const ready = await withMock(['--setup', SETUP], (started) => started);
   const environments: Record<string, string | undefined>[] = [];
   const spawn: Io['spawn'] = (_command, env) => {
     environments.push(env);
@@ -190,36 +170,31 @@ test('a command beside a mock with --setup receives every key', async () => {
   await main(['mock', '--setup', SETUP, '--', 'npm', 'test'], new FakeIo({ spawn }));
   await main(['mock', '--', 'npm', 'test'], new FakeIo({ spawn }));
 
-  const keys = ready.keys.map(({ key }: { key: string }) => key);
+  const keys = ready.keys?.map(({ key }) => key) ?? [];
   expect(environments[0]).toMatchObject({ FXRATES_API_KEY: keys[0], FXRATES_MOCK_KEYS: keys.join(' ') });
   expect(environments[1]).toMatchObject({ FXRATES_MOCK_KEYS: environments[1]?.['FXRATES_API_KEY'] });
 });
 
 test('a reset over HTTP restores --setup', async () => {
-  const io = new FakeIo();
-  const exited = main(['mock', '--port', '0', '--json', '--setup', SETUP], io);
-  while (!io.written.stdout.includes('\n')) await quiet();
-  const { url, key, adminUrl } = JSON.parse(io.written.stdout);
-  const remote = connectMockServer(adminUrl);
-  const latest = async () => await (await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } })).text();
+  await withMock(['--setup', SETUP], async ({ url, key, adminUrl }) => {
+    const remote = connectMockServer(adminUrl);
+    const latest = async () => await (await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } })).text();
+    for (const keepKeys of [false, true]) {
+      await remote.latest.set({ USD: 2 });
+      await remote.stubs.clear();
+      await remote.faults.clear();
+      await remote.reset({ keepKeys });
 
-  for (const keepKeys of [false, true]) {
-    await remote.latest.set({ USD: 2 });
-    await remote.stubs.clear();
-    await remote.faults.clear();
-    await remote.reset({ keepKeys });
-
-    expect(await latest()).toBe('{"success":true,"data":{ "USD": 1.10 }}');
-    expect([(await remote.stubs.list()).length, (await remote.faults.list()).length]).toEqual([2, 1]);
-  }
-  io.interrupt('SIGTERM');
-  expect(await exited).toBe(0);
+      expect(await latest()).toBe('{"success":true,"data":{ "USD": 1.10 }}');
+      expect([(await remote.stubs.list()).length, (await remote.faults.list()).length]).toEqual([2, 1]);
+    }
+  });
 });
 
 test('a setup without keys keeps the key of --plan and --seed', async () => {
-  const args = ['--plan', 'developer', '--seed', '7', '--json'];
-  const plain = JSON.parse((await started(args)).stdout);
-  const setUp = JSON.parse((await started([...args, '--setup', fileOf('no-keys.json', '{ "latest": {} }')])).stdout);
+  const args = ['--plan', 'developer', '--seed', '7'];
+  const plain = await withMock(args, (ready) => ready);
+  const setUp = await withMock([...args, '--setup', fileOf('no-keys.json', '{ "latest": {} }')], (ready) => ready);
 
   expect(setUp).toMatchObject({ key: plain.key, plan: 'developer' });
   expect(setUp).not.toHaveProperty('keys');

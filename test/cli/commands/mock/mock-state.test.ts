@@ -2,28 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { main } from '../../../../src/cli/main.ts';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
-import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
-import { quiet } from '../../../helpers/fake-clock.ts';
-
-interface Ready {
-  readonly url: string;
-  readonly key: string;
-  readonly adminUrl: string;
-  readonly keys?: readonly { readonly id: string }[];
-}
-
-/** Runs `fxrates mock` until `use` ends. */
-async function withMock<Result>(args: readonly string[], use: (ready: Ready) => Promise<Result>): Promise<Result> {
-  const io = new FakeIo();
-  const exited = main(['mock', '--port', '0', '--json', ...args], io);
-  while (!io.written.stdout.includes('\n')) await quiet();
-  const result = await use(JSON.parse(io.written.stdout));
-  io.interrupt('SIGTERM');
-  expect(await exited).toBe(0);
-  return result;
-}
+import { type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
+import { type Ready, startMock, withMock } from './running-mock.ts';
 
 async function usedOf({ url, key }: Ready): Promise<number> {
   const response = await fetch(`${url}/api/v1/quota`, { headers: { authorization: key } });
@@ -64,12 +45,8 @@ test('a file that exists overrides --now and --seed, and a warning says so', asy
   const state = newState();
   const given = ['--state', state, '--seed', '7', '--now', '2026-01-31T23:59:00Z'];
   const warnings = async (args: readonly string[]) => {
-    const io = new FakeIo();
-    const exited = main(['mock', '--port', '0', '--json', ...args], io);
-    while (!io.written.stdout.includes('\n')) await quiet();
-    io.interrupt('SIGTERM');
-    await exited;
-    return io.written.stderr.split('\n').filter((line) => line.includes('"warning"'));
+    const { stderr } = await (await startMock(['--json', ...args])).stop();
+    return stderr.split('\n').filter((line) => line.includes('"warning"'));
   };
 
   expect(await warnings(given)).toEqual([]);
@@ -148,9 +125,7 @@ test('a state file that cannot be written at the end is reported, and the exit c
 
 test('a state file that cannot be written at the end of a server is exit code 1', async () => {
   const state = newState();
-  const io = new FakeIo();
-  const exited = main(['mock', '--port', '0', '--state', state], io);
-  while (!io.written.stdout.includes('\n')) await quiet();
+  const { io, exited } = await startMock(['--state', state]);
   rmSync(dirname(state), { recursive: true });
   io.interrupt('SIGTERM');
 

@@ -7,25 +7,17 @@ import { realClock } from '../../../../src/cli/node-io.ts';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
-
-/** Starts `fxrates mock …` and waits for its line. */
-async function startMock(line: string, options: FakeIoOptions = {}) {
-  const io = new FakeIo(options);
-  const exited = main(line.split(' '), io);
-  while (!io.written.stdout.includes('\n')) await quiet();
-  return { io, exited };
-}
+import { startMock, withMock } from './running-mock.ts';
 
 test('stdout has exactly one line, the URL; instructions are on stderr', async () => {
-  const { io, exited } = await startMock('mock --port 0');
+  const { io, stop } = await startMock('');
   const url = io.written.stdout.trim();
   const key = /FXRATES_API_KEY=(\S+)/.exec(io.written.stderr)?.[1] ?? '';
 
   const env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
   const quota = await runCli('quota --get plan', { env, fetch, clock: realClock }); // over a real socket, in real time
-  io.interrupt('SIGTERM');
+  await stop();
 
-  expect(await exited).toBe(0);
   expect(quota).toMatchObject({ code: 0, stdout: 'free\n', stderr: '' });
   expect(io.written.stdout).toBe(`${url}\n`);
   expect(io.written.stderr).toContain(`export FXRATES_BASE_URL=${url}`);
@@ -42,15 +34,15 @@ test.each([
   io.interrupt('SIGINT');
 
   expect(await exited).toBe(0);
+
   expect(io.written.stdout === '').toBe(!hasLine);
   expect(io.written.stdout + io.written.stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+/);
 });
 
 test('--json is one line with url, key, plan, pid and the control panel', async () => {
-  const { io, exited } = await startMock('mock --port 0 --plan developer --json');
-  io.interrupt('SIGINT');
+  const { io, stop } = await startMock('--plan developer --json');
+  await stop();
 
-  expect(await exited).toBe(0);
   expect(JSON.parse(io.written.stdout)).toEqual({
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     key: expect.stringMatching(/_live_[0-9a-f]{48}$/),
@@ -61,46 +53,31 @@ test('--json is one line with url, key, plan, pid and the control panel', async 
 });
 
 test('the seed decides the key', async () => {
-  const keys = [];
-  for (const seed of [7, 7, 8]) {
-    const { io, exited } = await startMock(`mock --port 0 --json --seed ${seed}`);
-    io.interrupt('SIGINT');
-    await exited;
-    keys.push(JSON.parse(io.written.stdout).key);
-  }
+  const keyOf = (seed: number) => withMock(`--seed ${seed}`, ({ key }) => key);
+  const key = await keyOf(7);
 
-  expect(keys[0]).toBe(keys[1]);
-  expect(keys[0]).not.toBe(keys[2]);
+  expect([await keyOf(7), await keyOf(8)]).toEqual([key, expect.not.stringMatching(key)]);
 });
 
 test('--journal-size limits the requests that the journal keeps', async () => {
-  const { io, exited } = await startMock('mock --port 0 --json --journal-size 2');
+  const { io, stop } = await startMock('--json --journal-size 2');
   const { url, adminUrl } = JSON.parse(io.written.stdout);
 
   for (const page of [1, 2, 3]) await fetch(`${url}/api/v1/latest?page=${page}`);
   const { journal } = connectMockServer(adminUrl);
   const kept = [await journal.list(), await journal.dropped()];
-  io.interrupt('SIGTERM');
+  await stop();
 
-  expect(await exited).toBe(0);
   expect(kept).toMatchObject([[{ number: 2 }, { number: 3 }], 1]);
-});
-
-test('a negative --journal-size is refused', async () => {
-  const { code, stderr } = await runCli('mock --port 0 --journal-size=-1');
-
-  expect(code).toBe(2);
-  expect(stderr).toContain("--journal-size expects a whole number from 0 to 1000000, got '-1'");
 });
 
 test('requests are logged to stderr with the reason for the response, and without the key', async () => {
   const clock = new FakeClock();
-  const { io, exited } = await startMock('mock --port 0 --now 2026-03-31T23:59:00Z', { clock });
+  const { io, stop } = await startMock('--now 2026-03-31T23:59:00Z', { clock });
 
   const response = await fetch(`${io.written.stdout.trim()}/api/v1/latest?api_key=nonsense`);
   await clock.advance(1_000);
-  io.interrupt('SIGINT');
-  await exited;
+  await stop();
 
   expect(response.status).toBe(401);
   expect(io.written.stderr).toMatch(/^23:59:\d\d GET \/api\/v1\/latest\?api_key=… 401 /m);
@@ -108,7 +85,7 @@ test('requests are logged to stderr with the reason for the response, and withou
 });
 
 test('with --frozen, the clock moves only over HTTP, and a reset restores its first time', async () => {
-  const { io, exited } = await startMock('mock --port 0 --json --now 2026-01-31T23:59:00Z --frozen --plan free');
+  const { io, stop } = await startMock('--json --now 2026-01-31T23:59:00Z --frozen --plan free');
   const { url, key, adminUrl } = JSON.parse(io.written.stdout);
   const mock = connectMockServer(adminUrl);
   const send = async () => {
@@ -124,18 +101,16 @@ test('with --frozen, the clock moves only over HTTP, and a reset restores its fi
   await mock.reset({ keepKeys: true });
   expect(await send()).toEqual([200, start, null]);
 
-  io.interrupt('SIGTERM');
-  expect(await exited).toBe(0);
+  await stop();
 });
 
 test('a request cannot move the cursor of the terminal or forge a line of the log', async () => {
   const clock = new FakeClock();
-  const { io, exited } = await startMock('mock --port 0', { clock });
+  const { io, stop } = await startMock('', { clock });
 
   await fetch(`${io.written.stdout.trim()}/api/v1/latest?base=%1b%5b2J%0a14:20:01%20GET`);
   await clock.advance(1_000);
-  io.interrupt('SIGINT');
-  await exited;
+  await stop();
 
   expect(io.written.stderr).toContain('?base=\\u001b[2J\\n14:20:01 GET 401 ');
   expect(io.written.stderr).not.toContain('\u001b');
@@ -156,25 +131,19 @@ test('a port in use is an error with the next step', async () => {
   );
 });
 
-test('an address of another machine is refused', async () => {
-  const { code, stderr } = await runCli('mock --port 0 --host 0.0.0.0');
+test.each([
+  [['--port', '0', '--host', '0.0.0.0'], {}, 'fxrates mock --port 0 --host 0.0.0.0 --allow-remote'],
+  [['--journal-size=-1'], {}, "--journal-size expects a whole number from 0 to 1000000, got '-1'"],
+  [['--'], {}, 'no command after --'],
+  [['--', ''], {}, 'no command after --'],
+  [['npm', '--', 'test'], {}, "'npm' is not an option of mock — write the command to run after --"],
+  [['npm', '--', 'test'], {}, 'fxrates mock -- npm test'],
+  [[], { FXRATES_MOCK_ADMIN_TOKEN: 'too-short' }, 'FXRATES_MOCK_ADMIN_TOKEN expects 16 to 128'],
+] as const)('mock %j with %j is refused: %s', async (args, env, says) => {
+  const { code, stderr } = await runCli(['mock', ...args], { env });
 
   expect(code).toBe(2);
-  expect(stderr).toContain('fxrates mock --port 0 --host 0.0.0.0 --allow-remote');
-});
-
-test.each([[['mock', '--']], [['mock', '--', '']]])('the empty command of %j is refused', async (argv) => {
-  const { code, stderr } = await runCli(argv);
-
-  expect(code).toBe(2);
-  expect(stderr).toContain('no command after --');
-});
-
-test('a short FXRATES_MOCK_ADMIN_TOKEN is refused without being shown', async () => {
-  const { code, stderr } = await runCli('mock --port 0', { env: { FXRATES_MOCK_ADMIN_TOKEN: 'too-short' } });
-
-  expect(code).toBe(2);
-  expect(stderr).toContain('FXRATES_MOCK_ADMIN_TOKEN expects 16 to 128');
+  expect(stderr).toContain(says);
   expect(stderr).not.toContain('too-short');
 });
 
@@ -288,7 +257,9 @@ test('with --json, each line on stderr around a command is JSON', async () => {
       .map((line) => JSON.parse(line)),
   ).toEqual([{ event: 'ready', url, plan: 'developer', adminUrl: expect.stringMatching(/\/__fxrates\/#token=\S+$/) }]);
 
-  const { stderr } = await runCli(['mock', '--json', '--', 'no-such-program']);
+  const { code, stderr } = await runCli(['mock', '--json', '--', 'no-such-program']);
+  expect(code).toBe(127); // as in a shell
+  expect((await runCli('mock -- no-such-program')).stderr).toContain('fxrates: command not found: no-such-program');
   expect(
     stderr
       .trim()
@@ -301,23 +272,14 @@ test('with --json, each line on stderr around a command is JSON', async () => {
 });
 
 test.each([
-  ['mock --port 0 --allow-remote', /^fxrates: the mock listens on all addresses, port \d+; other machines can connect/],
-  ['mock --port 0 --allow-remote --json', /^\{"event":"warning","message":"the mock listens on all addresses, port /],
-  ['mock --port 0 --allow-remote --host 127.0.0.1', /^(?!.*listens on)/s],
-  ['mock --port 0', /^(?!.*listens on)/s],
-])('%s says whether other machines can connect', async (line, message) => {
-  const { io, exited } = await startMock(line);
-  io.interrupt('SIGTERM');
-  await exited;
+  ['--allow-remote', /^fxrates: the mock listens on all addresses, port \d+; other machines can connect/],
+  ['--allow-remote --json', /^\{"event":"warning","message":"the mock listens on all addresses, port /],
+  ['--allow-remote --host 127.0.0.1', /^(?!.*listens on)/s],
+  ['', /^(?!.*listens on)/s],
+])('mock %s says whether other machines can connect', async (line, message) => {
+  const { stop } = await startMock(line);
 
-  expect(io.written.stderr).toMatch(message);
-});
-
-test('a missing command exits with 127, as in a shell', async () => {
-  const { code, stderr } = await runCli(['mock', '--', 'no-such-program']);
-
-  expect(code).toBe(127);
-  expect(stderr).toContain('fxrates: command not found: no-such-program');
+  expect((await stop()).stderr).toMatch(message);
 });
 
 test.each([
@@ -343,14 +305,6 @@ test('in other commands, words after -- are ordinary arguments', async () => {
   const { code, requests } = await runCli('latest -- base=EUR');
 
   expect([code, requests[0]?.url]).toEqual([0, 'https://api.example.test/api/v1/latest?base=EUR']);
-});
-
-test('a command without -- before it is refused', async () => {
-  const { code, stderr } = await runCli('mock npm -- test');
-
-  expect(code).toBe(2);
-  expect(stderr).toContain("'npm' is not an option of mock");
-  expect(stderr).toContain('fxrates mock -- npm test');
 });
 
 test('the help of mock shows that it takes a command', async () => {
