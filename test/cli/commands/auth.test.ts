@@ -40,8 +40,8 @@ test('login checks the key with one quota call and stores it with its origin', a
   expect(await read('config.json')).toEqual({ version: 1, profiles: { default: { base_url: ORIGIN } } });
 });
 
-test('after login, commands need no environment variable', async () => {
-  await login();
+test('after login, also without a check, commands need no environment variable', async () => {
+  expect((await login({}, '--no-verify')).requests).toEqual([]);
 
   const { code, requests } = await run('latest');
 
@@ -105,10 +105,6 @@ test.each([
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('--no-verify sends nothing', async () => {
-  expect((await login({}, '--no-verify')).requests).toEqual([]);
-});
-
 const LONG = 'https://a-long-name.example.test';
 
 test.each([
@@ -152,20 +148,14 @@ test('the end of the input instead of a base URL ends the login, with another wa
 });
 
 test.each([
-  ['--no-input', ['stdin', 'stderr']],
-  ['', []],
-] as const)('with %j and terminals %j it asks for no base URL', async (option, tty) => {
-  const { code, stderr } = await run(`auth login ${option}`, { tty, env: { FXRATES_BASE_URL: '' } });
+  ['--no-input', ['stdin', 'stderr'], 3, 'fxrates: no base URL'],
+  ['', [], 3, 'fxrates: no base URL'],
+  [`--base-url ${ORIGIN}`, [], 2, 'fxrates auth login --key-stdin < key.txt'],
+] as const)('with %j and terminals %j it asks for nothing', async (option, tty, expected, says) => {
+  const { code, stderr } = await run(`auth login ${option}`, { tty });
 
-  expect(code).toBe(3);
-  expect(stderr).toContain('fxrates: no base URL');
-});
-
-test('without a terminal and without --key-stdin, the error names --key-stdin', async () => {
-  const { code, stderr } = await run(`auth login --base-url ${ORIGIN}`);
-
-  expect(code).toBe(2);
-  expect(stderr).toContain('fxrates auth login --key-stdin < key.txt');
+  expect(code).toBe(expected);
+  expect(stderr).toContain(says);
 });
 
 test.each([

@@ -50,14 +50,6 @@ test('prints the response to each line of a file', async () => {
   expect(stderr).toMatch(/fxrates: batch done after \d+ s: 3 succeeded, 0 failed, 0 refused\n$/);
 });
 
-test('prints numbers exactly as received, on one line', async () => {
-  const body = '{"success":true,"data":{\n "EUR": 1.10,\n "tiny": 1E-7, "long": 12345678901234567890 }}';
-
-  const { stdout } = await batch('latest -', { stdin: '{"amount":1.10}', replies: { body } });
-
-  expect(stdout).toBe('{"query":{"amount":"1.10"},"data":{"EUR":1.10,"tiny":1E-7,"long":12345678901234567890}}\n');
-});
-
 test('--cache serves a second batch without requests, and reports that', async () => {
   const env = { XDG_CACHE_HOME: folder };
 
@@ -335,20 +327,14 @@ test.each([
   expect(requests.length).toBeLessThan(300);
 });
 
-test('a query that is answered with 403 fails alone', async () => {
-  const { code, stdout } = await batch('latest -', { stdin: lines(100), replies: [failure(403), echo] });
-
-  expect(code).toBe(1);
-  expect(parsed(stdout).filter(({ error }) => error?.code === 'authentication')).toHaveLength(1);
-  expect(parsed(stdout)).toHaveLength(100);
-});
-
-test('several queries that are answered with 403 fail alone, and quota is called once for them', async () => {
+test('queries that are answered with 403 fail alone, and quota is called once for them', async () => {
   const stdin = lines(20).replaceAll(/n=(\d*[05])$/gm, 'fail=403 n=$1');
 
-  const { stdout, requests } = await batch('latest -', { stdin });
+  const { code, stdout, requests } = await batch('latest -', { stdin });
 
-  expect(parsed(stdout).filter(({ error }) => error !== undefined)).toHaveLength(4);
+  expect(code).toBe(1);
+  expect(parsed(stdout)).toHaveLength(20);
+  expect(parsed(stdout).filter(({ error }) => error?.code === 'authentication')).toHaveLength(4);
   expect(requests.filter(({ url }) => url.endsWith('/quota')).length).toBeLessThanOrEqual(2); // the client's look-up, and this
 });
 
@@ -361,30 +347,24 @@ test('waits for the limit longer than the default of --max-wait', async () => {
   expect(stderr).toContain('1 succeeded, 0 failed, 2 refused');
 });
 
-test('ends if the service refuses everything for a quarter of an hour', async () => {
-  const { code, stdout, stderr } = await batch('latest --each n=1,2', {
-    replies: rateLimited('5'),
-    quota: rateLimited('5'),
-  });
-
-  expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
-  expect(stderr).toMatch(/batch stopped after 15 min[^:]*: 0 succeeded, 0 failed, 2 left/);
-  expect(stderr).toMatch(/no query finished for [^—]+ — the service refused \d+ requests/);
-});
-
-test('ends if the service refuses the rest after a response for a quarter of an hour', async () => {
+test.each([
+  ['everything', '0 succeeded, 0 failed, 2 left', []],
+  ['the rest after a response', '1 succeeded, 0 failed, 1 left', [{ n: '1' }]],
+])('ends if the service refuses %s for a quarter of an hour', async (what, counts, answered) => {
   let refusals = 0;
   // Without an end, the batch would wait for more than half an hour, and succeed.
   const replies = (request: SentRequest) => {
-    if (request.url.includes('n=1') || refusals >= 400) return echo(request);
+    if ((what !== 'everything' && request.url.includes('n=1')) || refusals >= 400) return echo(request);
     refusals += 1;
     return rateLimited('5');
   };
 
-  const { code, stdout } = await batch('latest --each n=1,2', { replies });
+  const { code, stdout, stderr } = await batch('latest --each n=1,2', { replies, quota: rateLimited('5') });
 
   expect(code).toBe(7);
-  expect(parsed(stdout).map(({ query }) => query)).toEqual([{ n: '1' }]);
+  expect(parsed(stdout).map(({ query }) => query)).toEqual(answered);
+  expect(stderr).toMatch(new RegExp(`batch stopped after 15 min[^:]*: ${counts}`));
+  expect(stderr).toMatch(/no query finished for [^—]+ — the service refused \d+ requests/);
 });
 
 test('with --no-wait a query that would have to wait fails, and the advice is a batch that waits', async () => {
@@ -566,16 +546,32 @@ test('on a terminal the bar is erased before each line of data', async () => {
   expect(order.filter((written) => written.startsWith('stdout'))).toHaveLength(2);
 });
 
+test('prints numbers exactly as received, on one line', async () => {
+  const body = '{"success":true,"data":{\n "EUR": 1.10,\n "tiny": 1E-7, "long": 12345678901234567890 }}';
+
+  const { stdout } = await batch('latest -', { stdin: '{"amount":1.10}', replies: { body } });
+
+  expect(stdout).toBe('{"query":{"amount":"1.10"},"data":{"EUR":1.10,"tiny":1E-7,"long":12345678901234567890}}\n');
+});
+
 test('-o csv escapes control characters on a terminal', async () => {
   const replies = { body: '{"success":true,"data":{"base":"\\u001b]0;x\\u0007"}}' };
 
   expect((await batch('latest -o csv --each n=1', { replies, tty: ['stdout'] })).stdout).not.toContain('\u001b');
 });
 
-test.each(['', 'latest', '-', 'latest -'])('batch %s reads a pipe', async (line) => {
-  const { stdout } = await runCli(`batch ${line}`, { replies: echo, stdin: 'base=USD\n' });
+test.each([
+  ['', 'base=USD\n'],
+  ['latest', 'base=USD\n'],
+  ['-', 'base=USD\n'],
+  ['latest -', 'base=USD\n'],
+  [fileOf('default-operation.txt', 'base=USD\n'), 'n=2\n'],
+  ['--each base=USD', 'n=2\n'],
+])('batch %s calls latest, and reads a pipe only without another source', async (line, stdin) => {
+  const { stdout, requests } = await batch(line === '' ? [] : line, { stdin });
 
   expect(parsed(stdout).map(({ query }) => query)).toEqual([{ base: 'USD' }]);
+  expect(requests[0]?.url).toContain('/latest?base=USD');
 });
 
 test.each(['', 'latest'])('batch %s does not wait for a terminal', async (line) => {
@@ -583,16 +579,6 @@ test.each(['', 'latest'])('batch %s does not wait for a terminal', async (line) 
 
   expect(code).toBe(2);
   expect(stderr).toContain('batch expects a file of queries or --each');
-});
-
-test('the operation is latest by default', async () => {
-  const path = fileOf('default-operation.txt', 'base=USD\n');
-
-  const { stdout, requests } = await batch([path]);
-
-  expect(parsed(stdout)).toMatchObject([{ query: { base: 'USD' } }]);
-  expect(requests[0]?.url).toContain('/latest?base=USD');
-  expect((await batch('--each n=1', { stdin: 'n=2' })).requests.map(({ url }) => url.slice(-3))).toEqual(['n=1']);
 });
 
 test('a file of bare codes gets one sentence with the next step', async () => {

@@ -80,9 +80,7 @@ test.each([
 });
 
 test.each(['--watch 1m --count 3', '--watch 1m --force --count 259'])('%s is accepted', async (line) => {
-  const { code } = await watch(line, { quota: success(quotaRecord()) });
-
-  expect(code).toBe(0);
+  expect((await watch(line, { quota: success(quotaRecord()) })).code).toBe(0);
 });
 
 test('an exhausted quota is rejected immediately, with the time of the reset', async () => {
