@@ -40,9 +40,13 @@ export async function fetchOrCache(
   request: ServiceRequest,
   invocation: Invocation<CachingOptions>,
 ): Promise<ServiceResponse> {
-  if (invocation.options.offline) return readOffline(request, invocation);
-  const response = await sendRequest(request, invocation, { cache: cacheOf(invocation) });
-  await reportAge(response, invocation);
+  const { options, screen } = invocation;
+  const sent = () => sendRequest(request, invocation, { cache: cacheOf(invocation) });
+  const response = await (options.offline ? readOffline(request, invocation) : sent());
+  const { source, ageMs } = response;
+  if (source !== 'cache') return response;
+  const event = { event: 'cached_response', age_seconds: Math.floor(ageMs / 1000) };
+  await screen.info(screen.isJson ? jsonLine(event) : `fxrates: cached response, ${formatDuration(ageMs)} old\n`);
   return response;
 }
 
@@ -62,16 +66,11 @@ export function openCache(io: Pick<Io, 'env' | 'clock'>): FileCacheStore {
 
 /** Uses a response of any age. The transport of this client rejects, so that no request is sent. */
 async function readOffline(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
-  const { io, settings } = invocation;
   const offline = Object.assign(new Error('offline'), { code: OFFLINE });
   const connection: ServiceConnection = { fetch: () => Promise.reject(offline), close: async () => undefined };
-  const cache = { maxAgeMs: Number.MAX_SAFE_INTEGER, store: openCache(io) };
-  try {
-    const once = { ...invocation, settings: { ...settings, retries: 0 } };
-    const response = await sendRequest(request, once, { cache, connection });
-    await reportAge(response, invocation);
-    return response;
-  } catch (error) {
+  const cache = { maxAgeMs: Number.MAX_SAFE_INTEGER, store: openCache(invocation.io) };
+  const once = { ...invocation, settings: { ...invocation.settings, retries: 0 } };
+  return sendRequest(request, once, { cache, connection }).catch((error: unknown) => {
     if (!(error instanceof CliError) || error.details.causeCode !== OFFLINE) throw error;
     throw new CliError('no cached response for this request', {
       code: 'not_cached',
@@ -79,17 +78,10 @@ async function readOffline(request: ServiceRequest, invocation: Invocation): Pro
       why: '--offline sends nothing',
       hints: ['Cache it:  the same command with --cache 10m instead of --offline'],
     });
-  }
+  });
 }
 
 const OFFLINE = 'FXRATES_OFFLINE';
-
-/** Reports the age of a stored response on stderr. */
-async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocation): Promise<void> {
-  if (source !== 'cache') return;
-  const event = { event: 'cached_response', age_seconds: Math.floor(ageMs / 1000) };
-  await screen.info(screen.isJson ? jsonLine(event) : `fxrates: cached response, ${formatDuration(ageMs)} old\n`);
-}
 
 const DAY_MS = 86_400_000;
 /** Older responses are removed, at most once a day: reading the ages of thousands of files takes long. */
