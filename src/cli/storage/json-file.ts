@@ -94,7 +94,7 @@ function parse(bytes: Buffer, path: string): JsonObject {
   if (!isJsonObject(document)) throw unusable(path, 'it does not contain a JSON object');
   const { version = VERSION } = document;
   if (version !== VERSION)
-    throw unusable(path, `it has version ${String(version)}; this release of fxrates reads version ${VERSION}`);
+    throw unusable(path, `it has version ${JSON.stringify(version)}; this release of fxrates reads version ${VERSION}`);
   return document;
 }
 
