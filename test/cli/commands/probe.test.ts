@@ -189,13 +189,6 @@ test('Ctrl-C ends a probe with 130, without an error message', async () => {
   expect(io.written.stderr).toMatch(/^fxrates: at most [^\n]*\n$/);
 });
 
-test('mock probe names its replacement', async () => {
-  const { code, stderr } = await runCli('mock probe https://api.example.test');
-
-  expect(code).toBe(2);
-  expect(stderr).toContain('\n  fxrates probe https://api.example.test\n');
-});
-
 test('probe obeys --timeout and --retries', async () => {
   const { mock, key } = mockWith();
   let requests = 0;

@@ -86,9 +86,6 @@ function commandOf({ argv, args }: Invocation): readonly string[] {
   const separatorAt = argv.indexOf('--');
   const command = separatorAt === -1 ? [] : argv.slice(separatorAt + 1);
   const [word] = args.slice(0, args.length - command.length);
-  if (word === 'probe') {
-    throw usageError('mock has no subcommand probe', undefined, [['fxrates', ...args].join(' ')]);
-  }
   if (word !== undefined) {
     throw usageError(`'${word}' is not an option of mock`, 'write the command to run after --', [
       `fxrates mock -- ${args.join(' ')}`,
