@@ -143,7 +143,7 @@ export function observeQuotaRecord({ findings, key, quota }: Omit<Probing, 'prob
 }
 
 function rateHeadersOf({ headers }: ProbeResponse): Observation {
-  const names = [...headers.keys()].filter((name) => /rate-?limit/i.test(name));
+  const names = Array.from(headers, ([name]) => name).filter((name) => /rate-?limit/i.test(name));
   const known = [
     ['x-ratelimit-limit', 'x-ratelimit'],
     ['ratelimit-policy', 'ietf-draft'],
