@@ -44,18 +44,7 @@ void fx.quota({ onLimit: undefined, priority: undefined });
 void fx.get('/x', { query: { base: maybe } });
 new FxRates({ rateLimit: { perMinute: maybeMs, maxConcurrent: maybeMs } });
 
-// Every form of the options.
-new FxRates({});
-new FxRates({ baseUrl: new URL('https://api.example.com'), apiKey: async () => 'key', deadlineMs: false });
-new FxRates({ rateLimit: false, fetch: globalThis.fetch, auth: 'query', retryAfterUnit: 'milliseconds' });
-new FxRates({ rateLimit: { perMinute: 'learn', maxConcurrent: 4 }, dispatcher: new MockAgent() });
-new FxRates({
-  apiKey: process.env['ANY'],
-  baseUrl: undefined,
-  clock: undefined,
-  logger: console,
-  onRetry: (event) => expectTypeOf(event.waitMs).toBeNumber(),
-});
+new FxRates({ apiKey: process.env['ANY'], logger: console, dispatcher: new MockAgent() });
 expectTypeOf(globalThis.fetch).toExtend<FetchLike>();
 expectTypeOf<FxRatesOptions['dispatcher']>().toEqualTypeOf<Dispatcher | undefined>();
 
@@ -100,10 +89,6 @@ void fx.quota({ base: 'EUR' });
 void fx.get({ query: {} });
 
 // Options of a call.
-void fx.latest(
-  {},
-  { signal: new AbortController().signal, timeoutMs: 1, deadlineMs: false, maxRetries: 0, onLimit: 'throw' },
-);
 // @ts-expect-error: the controller is not its signal
 void fx.latest({}, { signal: new AbortController() });
 // @ts-expect-error: an option of the client alone
@@ -216,7 +201,6 @@ interface QuotaTexts {
 const exact = new FxRates({ numbers: 'string' });
 expectTypeOf(exact).toEqualTypeOf<FxRates<'string'>>();
 expectTypeOf(await exact.quota()).toExtend<QuotaTexts>();
-expectTypeOf((await exact.quota({ timeoutMs: 5 })).monthly_used).toBeString();
 expectTypeOf((await exact.withOptions({ timeoutMs: 5 }).quota()).monthly_used).toBeString();
 expectTypeOf((await exact.withOptions({ numbers: 'number' }).quota()).monthly_used).toBeNumber();
 expectTypeOf(await exact.latest()).toEqualTypeOf<LatestData>();
@@ -229,12 +213,8 @@ void untyped;
 expectTypeOf(exact).toExtend<FxRates>();
 // @ts-expect-error: an option of the client alone
 void fx.latest({}, { numbers: 'string' });
-// @ts-expect-error: an option of the client alone
-fx.batch([{}], { numbers: 'string' });
 // @ts-expect-error: not a form
 new FxRates({ numbers: 'decimal' });
-// @ts-expect-error: functions are no form; convert the strings
-new FxRates({ numbers: (text: string) => BigInt(text) });
 
 // Each instant is a `Date`.
 type Limits = NonNullable<ReturnType<typeof fx.limits>>;
