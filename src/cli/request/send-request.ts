@@ -174,7 +174,7 @@ async function registerSecret({ secret, warning }: KeyInUse, { screen }: Invocat
 }
 
 /** Calls the client's own method of the operation, which knows the schema of its response. */
-export function callClient(client: FxRates, request: ServiceRequest, options: CallOptions): ApiCall<unknown> {
+function callClient(client: FxRates, request: ServiceRequest, options: CallOptions): ApiCall<unknown> {
   const { query } = request;
   if ('path' in request) return client.get(request.path, { ...options, query });
   const { operation } = request;

@@ -100,7 +100,7 @@ export function takeSnapshot({ state, behaviour, clock }: SavedContext): Snapsho
 }
 
 /** A new state that equals the one the snapshot was taken of. The snapshot was checked. */
-export function restoredState(snapshot: Snapshot): ServiceState {
+function restoredState(snapshot: Snapshot): ServiceState {
   const { seed, random, accounts, keys, mails, faults, stubs = [], behaviour } = snapshot;
   const state: ServiceState = {
     accounts: new Map(accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 }])),
