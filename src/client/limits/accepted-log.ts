@@ -9,8 +9,6 @@ export const WINDOW_MS = 60_000;
  */
 export class AcceptedLog {
   #times: number[] = [];
-  /** Index of the oldest request. */
-  #head = 0;
 
   /** `saved`: the milliseconds between the responses. */
   constructor(saved: readonly number[] = []) {
@@ -23,37 +21,34 @@ export class AcceptedLog {
 
   /** Differences are short numbers: a thousand requests take about 4 kB. */
   toJSON(): number[] {
-    const times = this.#times.slice(this.#head);
-    return times.map((at, place) => at - (times[place - 1] ?? 0));
+    return this.#times.map((at, place) => at - (this.#times[place - 1] ?? 0));
   }
 
   /** A log of every `n`th request; by default, a copy. */
   copy(n = 1): AcceptedLog {
     const copy = new AcceptedLog();
-    copy.#times = this.#times.slice(this.#head).filter((_, place) => place % n === 0);
+    copy.#times = this.#times.filter((_, place) => place % n === 0);
     return copy;
   }
 
   get size(): number {
-    return this.#times.length - this.#head;
+    return this.#times.length;
   }
 
   add(now: number): void {
     this.#times.push(Math.max(now, this.#times.at(-1) ?? now));
   }
 
-  /** Drops the requests that expired, and `forgotten` more. Amortised O(1): every request is dropped once. */
+  /** Drops the oldest `forgotten` requests, and all that expired. */
   expire(now: number, forgotten = 0): void {
-    this.#head = Math.min(this.#times.length, this.#head + forgotten);
-    while ((this.#times[this.#head] ?? Number.POSITIVE_INFINITY) + WINDOW_MS <= now) this.#head += 1;
-    if (this.#head === 0 || this.#head * 2 < this.#times.length) return;
-    this.#times = this.#times.slice(this.#head);
-    this.#head = 0;
+    let dropped = forgotten;
+    while ((this.#times[dropped] ?? Number.POSITIVE_INFINITY) + WINDOW_MS <= now) dropped += 1;
+    if (dropped > 0) this.#times.splice(0, dropped);
   }
 
   /** When the request at `place` (0 is the oldest) expires; `undefined` if the log has fewer. */
   expiresAt(place: number): number | undefined {
-    const at = this.#times[this.#head + place];
+    const at = this.#times[place];
     return at === undefined ? undefined : at + WINDOW_MS;
   }
 }
