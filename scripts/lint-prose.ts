@@ -5,8 +5,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CliCommand } from '../src/cli/command.ts';
-import { topics } from '../src/cli/commands/help.ts';
-import { exitCodeMeanings } from '../src/cli/exit-codes.ts';
 import { createProgram } from '../src/cli/program.ts';
 import { checkProse, markdownPassages } from './prose.ts';
 
@@ -33,11 +31,7 @@ function helpFindings(): readonly string[] {
   const ofCommands = createProgram()
     .all()
     .flatMap((command) => textsOf(command).map((text) => [`${command.fullName} --help`, text] as const));
-  const ofTopics = Object.entries(topics).flatMap(([name, { intro, entries }]) =>
-    [intro, ...entries.map(({ text }) => text)].map((text) => [`fxrates help ${name}`, text] as const),
-  );
-  const ofExitCodes = exitCodeMeanings.map(([, , meaning]) => ['fxrates help exit-codes', meaning] as const);
-  return [...ofCommands, ...ofTopics, ...ofExitCodes].flatMap(([page, text]) =>
+  return ofCommands.flatMap(([page, text]) =>
     checkProse(text).map(({ message }) => `${page}: ${message}, in: ${text}`),
   );
 }

@@ -29,11 +29,9 @@ export function helpText(command: CliCommand, style: StreamStyle): string {
 
 function programHelp(program: CliCommand, style: StreamStyle): string {
   const { palette, columns } = style;
-  const names = program.commands.map((command) => command.name());
-  const topics = program.find(['help'])?.registeredArguments[0]?.argChoices ?? []; // the commands, too
   const more = [
     { term: 'fxrates help <command>', text: 'examples and options of one command' },
-    { term: 'fxrates help <topic>', text: topics.filter((topic) => !names.includes(topic)).join(', ') },
+    { term: 'fxrates help options', text: 'the options that commands share' },
   ];
   return paragraphs([
     [program.description()],

@@ -35,7 +35,7 @@ const LINES = [
   'api /api/v1/latest',
   'api /api/v1/latest -i',
   'version --json',
-  'help environment',
+  'help options',
   '--help',
   'nonsense',
   'mock -- no-such-program',

@@ -199,7 +199,7 @@ describe.skipIf(!hasBundle)('what the built command loads', () => {
     },
   );
 
-  test.each([['help exit-codes'], ['latest USD'], ['version']])(
+  test.each([['help options'], ['latest USD'], ['version']])(
     '%s loads neither SDK nor mock nor undici',
     async (line) => {
       const { stderr } = await runBundle(line.split(' '), { env: { ...env, NODE_DEBUG } });

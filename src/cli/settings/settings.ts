@@ -126,7 +126,7 @@ type SettingValue<Name extends SettingName> = ReturnType<(typeof CONFIG_SETTINGS
 function stored<Name extends SettingName>(name: Name, sources: Sources): SettingValue<Name> | undefined {
   const { env, config } = sources;
   const variable = `FXRATES_${name.toUpperCase()}`;
-  const ofVariable = CONFIG_SETTINGS[name].variable === undefined ? undefined : env[variable];
+  const ofVariable = name === 'color' ? undefined : env[variable]; // it has the usual variables, such as NO_COLOR
   const given = ofVariable ? tolerated('variable', sources, () => parseSetting(name, ofVariable, variable)) : undefined;
   if (given !== undefined) return given;
   return tolerated('config.json', sources, () => {
@@ -159,19 +159,18 @@ function debugLevel({ FXRATES_DEBUG: text }: Env): number {
   return text === '2' ? 2 : 1;
 }
 
-/** The settings in config.json: how a value is parsed, and the text of its variable in `fxrates help environment`. */
+/** The settings in config.json, and how a value is parsed. */
 export const CONFIG_SETTINGS = {
   base_url: {
     parse: (text: string, source: string) => checkBaseUrl({ text, source }),
-    variable: 'URL of the service (--base-url)',
   },
-  profile: { parse: parseProfile, variable: 'stored base URL and key to use (--profile)' },
-  output: { parse: parseOutputFormat, variable: 'output format (--output)' },
-  timeout: { parse: parseTimeout, variable: 'longest time for one attempt (--timeout)' },
-  retries: { parse: parseRetries, variable: 'further attempts after a failure (--retries)' },
-  max_wait: { parse: parseDuration, variable: 'longest wait when rate limited (--max-wait)' },
-  share_limit: { parse: parseSwitch, variable: 'off: commands do not share the limit per minute' },
-  color: { parse: parseColor, variable: undefined }, // has the usual variables, such as NO_COLOR
+  profile: { parse: parseProfile },
+  output: { parse: parseOutputFormat },
+  timeout: { parse: parseTimeout },
+  retries: { parse: parseRetries },
+  max_wait: { parse: parseDuration },
+  share_limit: { parse: parseSwitch },
+  color: { parse: parseColor },
 } satisfies Record<string, ConfigSetting>;
 
 export const SETTING_NAMES = Object.keys(CONFIG_SETTINGS);
@@ -194,7 +193,6 @@ export function settingHint(name: string): string {
 
 interface ConfigSetting {
   readonly parse: (text: string, label: string) => unknown;
-  readonly variable: string | undefined;
 }
 
 export type SettingName = keyof typeof CONFIG_SETTINGS;

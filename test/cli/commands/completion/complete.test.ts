@@ -40,7 +40,7 @@ test.each([
   ['latest --watch -q b', 'base='],
   ['latest --watch 5m b', 'base='],
   ['completion f', 'fish'],
-  ['help exit', 'exit-codes'],
+  ['help opt', 'options'],
   ['help auth log', 'login logout'],
   ['api /api/v1/q', '/api/v1/quota'],
   ['api /api/v1/latest b', 'base='],
