@@ -48,6 +48,8 @@ const STOPPED_FOR_MS = 60_000;
 const SAME_REFUSAL_MS = 1_000;
 /** Minimum interval: the limit seldom changes. It doubles each time that the rate limit refuses the call. */
 const LIMIT_INTERVAL_MS = 60_000;
+/** Age up to which a quota record shows whether the quota can be exhausted. */
+const RECORD_FRESH_MS = 60_000;
 /** The longest usual wait for a per-minute limit, with the jitter of servers. */
 const LONGEST_RATE_WAIT_MS = 75_000;
 /** The response to an exhausted quota is not documented; it could have one of these statuses. */
@@ -194,6 +196,9 @@ export class KeyQuota {
    */
   async explain(error: unknown, call: KeyedCall, send: Handler): Promise<unknown> {
     if (!call.endpoint.consumesQuota || !isUnexplained(error) || mayBeFromProxy(error, call)) return error;
+    // A 429 soon after a record with many requests left is for the rate, unless its Retry-After is longer.
+    const isForRate = error instanceof RateLimitError && waitMsOf(error) <= LONGEST_RATE_WAIT_MS;
+    if (isForRate && this.isUpToDate(RECORD_FRESH_MS) && isPlenty(this.estimate())) return error;
     const quota = await this.#recordAfterRefusal(call, send);
     if (quota === undefined || !isExhausted(quota)) return error;
     const since = this.#clock.now();
@@ -303,6 +308,11 @@ function mayBeFromProxy(error: Unexplained, { attempts, settings }: Call): boole
 /** Retry-After of a 429 in milliseconds, read in seconds; 0 for none. */
 function waitMsOf({ retryAfter }: RateLimitError): number {
   return retryAfterMs(retryAfter, 'seconds') ?? 0;
+}
+
+/** Whether more than twice the requests are left that the key can make while the record is fresh. */
+function isPlenty(estimate: QuotaEstimate | undefined): boolean {
+  return estimate?.remaining !== undefined && estimate.remaining > 2 * estimate.quota.rate_limit_per_minute;
 }
 
 /** Whether the service refuses `quota()` for this key: 4xx, but not 429. */

@@ -131,6 +131,23 @@ test.each([
   expect(questions(client)).toBe(0);
 });
 
+test.each([
+  ['60', 1000, 'rate_limited'],
+  ['75', 1000, 'rate_limited'],
+  ['76', 1000, 'quota_exhausted'],
+  ['1468800', 1000, 'quota_exhausted'],
+  // In the minute of the record, the key can make 30 requests, and another 30 in the next.
+  ['60', 61, 'rate_limited'],
+  ['60', 60, 'quota_exhausted'],
+])('right after a record, a 429 with Retry-After: %s and %i requests left is %s', async (retryAfter, left, kind) => {
+  const refusal = failure(429, { code: 'quota_exceeded', headers: { 'retry-after': retryAfter } });
+  const quotas = [success(quotaRecord({ monthly_used: 1000 - left })), success(exhaustedQuota())];
+  const client = testClient(refusal, { quota: () => quotas.shift() ?? 'never', deadlineMs: 5_000 });
+  await client.clock.run(client.fx.quota());
+
+  expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind });
+});
+
 test('a 429 after a failed quota() waits for the limit', async () => {
   const refusal = failure(429, { code: 'slow_down', headers: { 'retry-after': '5' } });
   const client = testClient([refusal, success({ EUR: 1 })], { quota: failure(500), quotaGuard: { reserve: 10 } });
