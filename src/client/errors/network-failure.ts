@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import type { ProxyFailure } from '../../environment-proxy.ts';
 import { type Attempt, FxRatesError, NetworkError } from './errors.ts';
-import { thrownMessage, thrownText } from './program-values.ts';
+import { readableValue, thrownMessage, thrownText } from './program-values.ts';
 
 /** An API key, as far as errors use it. */
 interface SecretKey {
@@ -15,7 +15,8 @@ interface FailedAttempt {
 }
 
 /** Converts the error of a transport into one of the client's errors, without the key. */
-export function networkFailure(error: unknown, { key, attempts }: FailedAttempt, baseUrl: string): unknown {
+export function networkFailure(thrown: unknown, { key, attempts }: FailedAttempt, baseUrl: string): unknown {
+  const error = readableValue(thrown);
   if (error instanceof FxRatesError || isSignal(error, key)) return error;
   const cause = withoutKey(error, key);
   // The message of a `fetch` error has no reason: the failure of the system, of undici or of a proxy is a deeper cause.
