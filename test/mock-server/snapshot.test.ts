@@ -234,6 +234,21 @@ test('the same seed gives the same transcript, another seed other keys and rates
   expect(other.transcript).not.toEqual(one.transcript);
 });
 
+test('two mocks in one process share nothing', async () => {
+  const [one, other] = [createMockServer({ clock: CLOCK }), createMockServer({ clock: CLOCK })];
+  const untouched = JSON.stringify(other.snapshot());
+
+  const { transcript } = await new Story(one).play([
+    { kind: 'key', key: 0 },
+    { kind: 'send', key: 0, path: '/api/v1/latest', times: 31 },
+    { kind: 'advance', ms: 1000 },
+  ]);
+
+  expect(JSON.stringify(other.snapshot())).toBe(untouched);
+  expect(other.journal.list()).toEqual([]);
+  expect(transcript).toHaveLength(3);
+});
+
 test.each([[undefined], [null], [{}], [{ version: 2 }], ['text']])('%j is refused as a snapshot', (snapshot) => {
   const message = expect.stringMatching(/expected version 1.*mock\.snapshot\(\)/);
   const error = expect.objectContaining({ code: 'invalid_snapshot', message });
@@ -242,6 +257,7 @@ test.each([[undefined], [null], [{}], [{ version: 2 }], ['text']])('%j is refuse
 });
 
 const [KEY, ACCOUNT] = [{ id: 'key_1', accountId: 'account_1' }, { id: 'account_1' }];
+const MAIL = { accountId: 'account_1', to: 'a@b.test', token: 'x', sentAt: 0, isUsed: false };
 
 test.each<[string, object]>([
   ['version', { version: 2 }],
@@ -252,7 +268,9 @@ test.each<[string, object]>([
   ['keys.0.used', { keys: [{ ...KEY, used: -5 }] }],
   ['keys.0.window', { keys: [{ ...KEY, window: undefined }] }],
   ['lastKey', { lastKey: -1 }],
-  ['mails.0.id', { mails: [{}] }],
+  ['lastKey', { lastKey: 0 }],
+  ['lastAccount', { lastAccount: 0 }],
+  ['lastMail', { mails: [{ ...MAIL, id: 'mail_1' }] }],
   ['stubs.0.id', { stubs: [{}] }],
   ['faults.0.settings', { faults: [{ kind: 'hang' }] }],
   ['random', { random: [1, 2] }],
@@ -354,6 +372,23 @@ test('restore() ends the requests that a fault blocks', async () => {
   mock.restore(clean);
 
   await ended;
+});
+
+test('a snapshot with a key or an id twice is refused', () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  mock.createKey();
+  const snapshot = mock.snapshot();
+  const [key] = snapshot.keys;
+
+  for (const keys of [
+    [key!, key!],
+    [key!, { ...key!, id: 'key_0' }],
+    [key!, { ...key!, hash: 'a'.repeat(64) }],
+  ]) {
+    expect(() => mock.restore({ ...snapshot, keys })).toThrow(
+      /^snapshot\.keys\.(?:hash|id) has "\w+" twice; expected it once\.$/,
+    );
+  }
 });
 
 test.each([

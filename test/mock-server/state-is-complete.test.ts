@@ -103,6 +103,7 @@ const OF_THE_MOMENT = {
   'delay.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
   'initial-state.ts': ['ids'],
+  'state/snapshot.ts': ['seen'],
   'mock-server.ts': ['#servers', '#stopListening', '#closeMsw'],
   'panel/browser/use-mock.ts': ['fresh', 'isLoading'],
   'probe/prober.ts': ['observed', 'reasons', 'contradictions', 'requests'],

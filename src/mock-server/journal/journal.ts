@@ -163,6 +163,11 @@ export class Journal {
     for (const { listener, spaces } of this.#subscriptions) if (spaces) notify(listener, entry);
   }
 
+  /** Number of waits and event streams that have not ended. */
+  get waiting(): number {
+    return [...this.#subscriptions].filter(({ onClose }) => onClose !== undefined).length;
+  }
+
   /** Calls `listener` for each new entry. Returns a function that cancels it. */
   subscribe(listener: Subscription['listener'], options: Omit<Subscription, 'listener'> = {}): () => void {
     const subscription = { ...options, listener };

@@ -27,9 +27,19 @@ export const nameSchema = expected('up to 64 letters, digits, _ and -', (error) 
   z.string(error).regex(/^[\w-]{1,64}$/, error),
 );
 
-/** An object of values by name. */
+/** An object of values by name. A parser drops the name `__proto__`; it is rejected, so that no condition is lost. */
 export function recordOf<Value extends z.ZodType>(words: string, value: Value, name = z.string()) {
-  return expected(words, (error) => z.record(name, value, error));
+  return expected(words, (error) =>
+    z.preprocess(
+      (given: Readonly<Record<string, z.input<Value>>>, context) => {
+        if (typeof given === 'object' && given !== null && Object.hasOwn(given, '__proto__')) {
+          context.addIssue({ code: 'custom', message: 'names other than __proto__' });
+        }
+        return given;
+      },
+      z.record(name, value, error),
+    ),
+  );
 }
 
 /** These belong to the connection: a wrong one would be another fault. */

@@ -1,7 +1,8 @@
+import { Script } from 'node:vm';
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
-import { invalidOption } from '../mock-server-error.ts';
+import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { type RecordedRequest, recordedHeader, recordedParameter, redactKeys } from '../redact-keys.ts';
 import { AN_OBJECT, expected, type Immutable, recordOf } from './checked-input.ts';
 
@@ -50,10 +51,13 @@ function canBeRecorded(values: Readonly<Record<string, unknown>>, recorded: Reco
   );
 }
 
+const MOST_PATTERN_CHARACTERS = 1000;
+const PATTERN_WORDS = `a regular expression of at most ${MOST_PATTERN_CHARACTERS} characters`;
+
 const regularExpression = z.preprocess(
   (value: RegExp | RegExpText) => regExpText(value),
   z
-    .strictObject({ matches: z.string(), flags: z.string().optional() })
+    .strictObject({ matches: z.string().max(MOST_PATTERN_CHARACTERS, PATTERN_WORDS), flags: z.string().optional() })
     .refine(compiles, { error: 'a regular expression that compiles' }),
 );
 const absence = z.strictObject({ absent: z.boolean() });
@@ -200,8 +204,30 @@ function matchesValue(wanted: AnyPattern, actual: Actual): boolean {
   if (!('matches' in wanted)) return false;
   // With `g` and `y`, a match starts after the previous one.
   const regex = new RegExp(wanted.matches, wanted.flags?.replace(/[gy]/g, ''));
-  return values.some((value) => regex.test(value));
+  return values.some((value) => testWithinLimit(regex, value));
 }
+
+/** Tests a text. A pattern that would block the server throws `MockServerError` with code `slow_pattern`. */
+function testWithinLimit(regex: RegExp, text: string): boolean {
+  if (isFast(regex.source, text.length)) return regex.test(text);
+  try {
+    return TEST.runInNewContext({ regex, text }, { timeout: LONGEST_TEST_MS });
+  } catch (cause) {
+    const message = `The regular expression ${shown(regex.source)} took longer than ${LONGEST_TEST_MS} ms for a text of ${text.length} characters; simplify it.`;
+    throw new MockServerError(message, { code: 'slow_pattern', cause });
+  }
+}
+
+const TEST = new Script('regex.test(text)');
+const LONGEST_TEST_MS = 100;
+
+/** Whether the number of steps is small: without repeated groups, each `*` and `+` multiplies it by the length at most. */
+function isFast(source: string, length: number): boolean {
+  const repeats = source.match(/[*+]|\{\d+,\d*\}/g)?.length ?? 0;
+  return repeats === 0 || (!/\)(?:[*+]|\{)/.test(source) && length ** (repeats + 1) <= MOST_STEPS);
+}
+
+const MOST_STEPS = 10_000_000;
 
 function difference(field: string, actual: Actual, wanted: AnyPattern): Difference {
   return { field, actual: shown(actual), expected: shownPattern(wanted) };
@@ -233,8 +259,17 @@ export function plainPath(path: string): string {
 function matchesPath(pattern: string, given: string): boolean {
   const path = plainPath(given);
   if (!pattern.includes('*')) return pattern === path;
-  const parts = pattern.split('*').map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 's').test(path);
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop() ?? '';
+  if (!path.startsWith(first) || !path.slice(first.length).endsWith(last)) return false;
+  // The leftmost match of each part, so the time is proportional to the length of the path.
+  let from = first.length;
+  for (const piece of rest) {
+    const at = path.indexOf(piece, from);
+    if (at === -1) return false;
+    from = at + piece.length;
+  }
+  return from <= path.length - last.length;
 }
 
 interface Comparison {

@@ -210,7 +210,36 @@ export function checkedSnapshot(snapshot: unknown, behaviour = new Behaviour({},
   if (error !== undefined) throw damaged(error);
   const given: readonly unknown[] = data.faults;
   const faults = given as readonly SavedFault[]; // their schemas do not have the type of each kind
-  return { ...data, faults, behaviour: checkedSwitches(data.behaviour as BehaviourValues, behaviour) };
+  const checked = { ...data, faults, behaviour: checkedSwitches(data.behaviour as BehaviourValues, behaviour) };
+  checkIds(checked);
+  return checked;
+}
+
+/** Ids and keys are unique. A counter below the number of an id would create a second record with that id. */
+function checkIds({ accounts, keys, mails, ...last }: Snapshot): void {
+  checkUnique(
+    'keys.hash',
+    keys.map(({ hash }) => hash),
+  );
+  for (const [counter, records] of [
+    ['lastAccount', accounts],
+    ['lastKey', keys],
+    ['lastMail', mails],
+  ] as const) {
+    checkUnique(
+      `${counter.slice(4).toLowerCase()}s.id`,
+      records.map(({ id }) => id),
+    );
+    const later = records.find(({ id }) => Number(/_(\d+)$/.exec(id)?.[1] ?? 0) > last[counter]);
+    if (later === undefined) continue;
+    throw invalid(`snapshot.${counter} is ${last[counter]}; expected at least the number of ${later.id}.`, counter);
+  }
+}
+
+function checkUnique(field: string, values: readonly string[]): void {
+  const seen = new Set<string>();
+  const twice = values.find((value) => seen.has(value) || !seen.add(value));
+  if (twice !== undefined) throw invalid(`snapshot.${field} has ${show(twice)} twice; expected it once.`, field);
 }
 
 function damaged({ issues: [issue] }: z.ZodError): MockServerError {

@@ -182,3 +182,18 @@ test('does not prevent a server from closing', async () => {
   await mock.close();
   await expect(events.next()).rejects.toThrow('The stream has ended.');
 });
+
+test('at most a hundred streams are open at once', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const open = await Promise.all(Array.from({ length: 100 }, () => listen(server)));
+
+  const refused = await fetch(`${server.url}/__fxrates/events`, {
+    headers: { authorization: `Bearer ${server.adminToken}` },
+  });
+  for (const { end } of open) end();
+
+  expect(open.map(({ response }) => response.status)).toEqual(new Array(100).fill(200));
+  expect(refused.status).toBe(503);
+  expect(await refused.json()).toMatchObject({ error: { code: 'too_many_streams' } });
+});

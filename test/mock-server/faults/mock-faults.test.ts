@@ -22,6 +22,7 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'status', status: 500, headers: { 'x-a': 'b\r\nc: d' } }, /^headers is/],
   [{ kind: 'status', status: 500, headers: { Trailer: 'x-a' } }, /^headers is/],
   [{ kind: 'status', status: 204, body: 'x' }, /^body is "x"; expected no body, because a response with status 204 /],
+  [{ kind: 'status', status: 500, headers: JSON.parse('{"__proto__":"x"}') }, /^headers is .* other than __proto__/],
   [{ kind: 'status', status: 503, code: 'x', body: '{}' }, /^code is "x"; expected either code or body/],
   [{ kind: 'truncate', afterBytes: 1.5 }, /^afterBytes is 1.5; expected a whole number of bytes from 0/],
   [

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
 
+/** Parsed, because a literal would set the prototype. */
+const PROTO = JSON.parse('{"__proto__":"x"}');
+
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
 
 /** A mock that received requests for EUR with a header, for USD twice in one query, and with a body. */
@@ -54,6 +57,8 @@ test.each<[object, string]>([
     { query: { base: { matches: '(' } } },
     'filter.query is {"base":{"matches":"("}}; expected a regular expression that compiles.',
   ],
+  [{ query: PROTO }, 'filter.query is {"__proto__":"x"}; expected names other than __proto__.'],
+  [{ headers: PROTO }, 'filter.headers is {"__proto__":"x"}; expected names other than __proto__.'],
   [
     { headers: { 'x trace': 'a' } },
     'filter.headers is {"x trace":"a"}; expected an object of headers with valid names.',
@@ -120,6 +125,22 @@ test('a fault with a regular expression is in a snapshot', async () => {
   expect((await copy.fetch(`${copy.baseUrl}/api/v1/latest?base=eur`)).status).toBe(503);
 });
 
+test.each([
+  ['/requests/find', '{"query":{"__proto__":"x"}}', 'query'],
+  ['/requests/verify', '{"filter":{"headers":{"__proto__":"x"}},"count":0}', 'filter.headers'],
+  ['/requests/wait', '{"headers":{"__proto__":"x"},"timeoutMs":1}', 'headers'],
+  ['/stubs', '{"data":1,"match":{"query":{"__proto__":"x"}}}', 'match.query'],
+  ['/faults', '{"kind":"hang","match":{"query":{"__proto__":"x"}}}', 'match.query'],
+])('over HTTP, %s rejects __proto__ in a pattern', async (route, body, field) => {
+  await using mock = newMock();
+  const server = await mock.serve();
+  const headers = { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' };
+
+  const response = await fetch(`${server.url}/__fxrates${route}`, { method: 'POST', headers, body });
+
+  expect([response.status, await response.json()]).toMatchObject([400, { error: { field } }]);
+});
+
 test.each<[string, RequestFilter]>([
   ['the masked form of the journal', { headers: { authorization: 'Bearer …', cookie: '…' }, query: { api_key: '…' } }],
   ['a regular expression', { headers: { authorization: /^Bearer / } }],
@@ -157,4 +178,23 @@ test('a path with needlessly encoded characters is the same path', async () => {
 
   expect(mock.journal.list().map(({ stub }) => stub)).toEqual(['plain', 'encoded']);
   expect(mock.journal.list({ path: '/api/v1/latest' })).toHaveLength(1);
+});
+
+test('a regular expression that takes too long is an error that names it, and does not block the mock', async () => {
+  const mock = newMock();
+  const headers = { authorization: mock.createKey().key };
+  const ask = async (base: string) => {
+    const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest?base=${base}`, { headers });
+    return [response.status, ((await response.json()) as { error?: { message: string } }).error?.message];
+  };
+  mock.stubs.add({ match: { query: { base: /^(a+)+$/ } }, data: {} });
+  const message = expect.stringContaining("The regular expression '^(a+)+$' took longer than 100 ms");
+
+  expect(await ask(`${'a'.repeat(60)}b`)).toEqual([500, message]);
+  expect(await ask('aaa')).toEqual([200, undefined]);
+  mock.stubs.clear();
+  mock.faults.add({ kind: 'status', status: 503, match: { query: { base: /^(a+)+$/ } } });
+  expect(await ask(`${'a'.repeat(60)}b`)).toEqual([500, message]);
+  expect(mock.journal.list().map(({ status }) => status)).toEqual([500, 200, 500]);
+  expect(() => mock.stubs.add({ match: { body: new RegExp('a'.repeat(1001)) }, data: {} })).toThrow('expected');
 });

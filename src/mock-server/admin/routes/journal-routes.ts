@@ -4,6 +4,7 @@ import { type Journal, type JournalEntry, journalEntry } from '../../journal/jou
 import { audit, claim, verifyRequests, waitForRequests, waitOptions } from '../../journal/mock-journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
 import { PAGE_HEADERS } from '../own-pages.ts';
+import { Problem } from '../problem.ts';
 import { type AdminCall, method, route } from '../route.ts';
 import { journalFilter } from '../shapes.ts';
 
@@ -107,6 +108,10 @@ export function streamEvents({ core, query, signal, outgoing }: EventsCall, ever
   const { after, ...filter } = query;
   checkedFilter({ after }, journal);
   const matches = createMatcher(checkedFilter(filter, journal));
+  if (journal.waiting >= MOST_STREAMS) {
+    const message = `${MOST_STREAMS} event streams are open; close one, or read /__fxrates/requests.`;
+    throw new Problem(message, { status: 503, code: 'too_many_streams' });
+  }
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
   outgoing.flushHeaders();
   if (outgoing.req.method === 'HEAD') return void outgoing.end();
@@ -141,4 +146,6 @@ function lastEventId(header: string | readonly string[] | undefined): number | u
   return typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
 }
 
+/** Each can keep that many unread bytes. */
+const MOST_STREAMS = 100;
 const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
