@@ -3,6 +3,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { completionScripts } from './src/cli/commands/completion/scripts.ts';
+import { manPage } from './src/cli/man-page.ts';
+import { createProgram } from './src/cli/program.ts';
 import { bundlePanel } from './src/mock-server/panel/panel-files.ts';
 
 /** `npm run demo` builds into a folder of its own, so that it does not change the package. */
@@ -65,7 +67,8 @@ const esbuildOptions: Options['esbuildOptions'] = (options) => {
 };
 
 rmSync(FOLDER, { recursive: true, force: true });
-mkdirSync(FOLDER, { recursive: true });
+mkdirSync(`${FOLDER}/man`, { recursive: true });
+writeFileSync(`${FOLDER}/man/fxrates.1`, manPage(createProgram()));
 const license = (name: string) => `${name}\n\n${readFileSync(`node_modules/${name}/LICENSE`, 'utf8')}`;
 writeFileSync(`${FOLDER}/licenses.txt`, ['htm', 'preact'].map(license).join('\n\n'));
 

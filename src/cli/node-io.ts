@@ -1,6 +1,7 @@
 import type { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fstatSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type crossSpawn from 'cross-spawn';
 import type { Clock } from '../client/index.ts';
@@ -98,7 +99,8 @@ function isTerminal(fileDescriptor: number): boolean {
   } catch {
     // A closed descriptor, or a handle of Windows without a status.
   }
-  return process.getBuiltinModule('node:tty').isatty(fileDescriptor);
+  const { isatty } = createRequire(import.meta.url)('node:tty') as typeof import('node:tty');
+  return isatty(fileDescriptor);
 }
 
 function createInput({ signal, receive }: NodeInterrupts): Input {

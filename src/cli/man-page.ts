@@ -1,0 +1,40 @@
+import type { Option } from 'commander';
+import { VERSION } from '../version.ts';
+import type { CliCommand } from './command.ts';
+import { lowerFirst } from './terminal/text.ts';
+
+/** The manual page in the roff of man(7), generated from the help. */
+export function manPage(program: CliCommand): string {
+  const [, ...commands] = program.all();
+  return [
+    `.TH FXRATES 1 "" "fxrates ${VERSION}" "User Commands"`,
+    ...['.SH NAME', `fxrates \\- ${roff(lowerFirst(program.description()).replace(/\.$/, ''))}`],
+    ...['.SH SYNOPSIS', '.B fxrates', '.I command', '[\\fIoptions\\fR]'],
+    ...['.SH COMMANDS', ...commands.flatMap(commandLines)],
+    ...['.SH OPTIONS', ...[...program.sharedOptions, ...program.ownOptions].flatMap(optionLines)],
+    '',
+  ].join('\n');
+}
+
+function commandLines(command: CliCommand): string[] {
+  const { fullName, syntax, ownOptions, examples, notes } = command;
+  return [
+    `.SS ${roff(`${fullName} ${syntax}`.trim())}`,
+    roff(command.description()),
+    ...ownOptions.flatMap(optionLines),
+    ...notes.flatMap((note) => ['.PP', roff(note)]),
+    ...(examples.length === 0
+      ? []
+      : ['.PP', '.nf', ...examples.map((example) => `.B ${roff(example.command)}`), '.fi']),
+  ];
+}
+
+function optionLines({ flags, description }: Option): string[] {
+  return ['.TP', `.B ${roff(flags)}`, roff(description)];
+}
+
+/** `text` as one line that roff prints as it is: an apostrophe or a full stop at its start would be a command. */
+function roff(text: string): string {
+  const escaped = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('…', '...').replaceAll('"', '\\(dq');
+  return escaped.replaceAll('\n', ' ').replace(/^(?=['.])/, '\\&');
+}
