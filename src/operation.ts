@@ -127,7 +127,9 @@ export function decodedComponent(text: string): string {
   }
 }
 
-/** The end of a base URL's path that the client adds itself: `/api/v1`, or the path of an operation. */
-export function apiPathIn(pathname: string): string | undefined {
-  return /\/api\/v\d+(\/[^/]+)?$/.exec(pathname.replace(/\/+$/, ''))?.[0];
+/** The end of a base URL's path that the client adds itself: `/api/v1`, or the path of one of `operations`. */
+export function apiPathIn(pathname: string, operations: readonly Pick<Operation, 'path'>[]): string | undefined {
+  const path = pathname.replace(/\/+$/, '');
+  const operation = operations.find((one) => path.endsWith(one.path));
+  return operation?.path ?? /\/api\/v\d+$/.exec(path)?.[0];
 }

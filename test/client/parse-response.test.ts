@@ -53,7 +53,7 @@ test('neither message nor code of the service can control the terminal or forge 
 });
 
 test.each([
-  ['https://fx.test/v1/rates', {}, 'The service refused /v1/rates/api/v1/latest (HTTP 404)'],
+  ['https://fx.test/api/v1/rates', {}, 'The service refused /api/v1/rates/api/v1/latest (HTTP 404)'],
   ['https://fx.test/proxy/', {}, 'The service refused /proxy/api/v1/latest (HTTP 404)'],
   ['https://fx.test', { a: 'x'.repeat(1_000) }, `The service refused /api/v1/latest?a=${'x'.repeat(183)}… (HTTP 404)`],
 ])('a refusal by %s has the requested path, shortened', async (baseUrl, query, message) => {

@@ -1,4 +1,5 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
+import { operations } from '../../generated/operations.ts';
 import { apiPathIn } from '../../operation.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -46,7 +47,7 @@ export function checkBaseUrl({ text, source }: SourcedText): URL {
   if (url.search !== '' || url.hash !== '') {
     throw usageError(`${source} contains a query or a fragment`, 'parameters are written name=value after the command');
   }
-  const added = apiPathIn(url.pathname);
+  const added = apiPathIn(url.pathname, Object.values(operations));
   if (added !== undefined) {
     const shorter = text.replace(/\/+$/, '').slice(0, -added.length);
     throw usageError(`${source} ends with ${added}`, 'fxrates adds this path', [`--base-url ${shorter}`]);

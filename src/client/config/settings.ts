@@ -1,5 +1,5 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
-import type { OperationId } from '../../generated/operations.ts';
+import { type OperationId, operations } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
 import { apiPathIn } from '../../operation.ts';
 import type { BatchOptions, BatchParts, QueryOperation } from '../batch.ts';
@@ -80,7 +80,7 @@ export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly a
   }
   if (url.search !== '' || url.hash !== '')
     throw new ConfigError(`baseUrl: contains a query or fragment; pass ${url.origin}${url.pathname}`);
-  const added = apiPathIn(url.pathname);
+  const added = apiPathIn(url.pathname, Object.values(operations));
   if (added !== undefined) {
     throw new ConfigError(`baseUrl: expected a URL without '${added}', got ${url.href}; the client adds the path`);
   }
