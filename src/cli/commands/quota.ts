@@ -258,7 +258,8 @@ function perDayText(perDay: number): string {
 /** The monthly limit; `undefined` if the plan has none. The service does not document how the Unlimited plan says so. */
 function limitOf({ plan, monthly_limit: limit }: QuotaData): number | undefined {
   const count = typeof limit === 'string' && /^\d+$/.test(limit) ? Number(limit) : limit;
-  const isNone = typeof count !== 'number' || count < 0 || (count === 0 && plan === 'unlimited');
+  const isNone =
+    typeof count !== 'number' || !Number.isFinite(count) || count < 0 || (count === 0 && plan === 'unlimited');
   return isNone ? undefined : count;
 }
 

@@ -109,6 +109,9 @@ interface ParsedJson {
   readonly value: unknown;
 }
 
+/** The place of a fault in a longer text would take seconds to minutes to find. */
+const LONGEST_SEARCHED = 1_000_000;
+
 /** The content of a JSON file, or the problem with it in words. */
 export function parseJsonFile(bytes: Buffer): ParsedJson | { readonly problem: string } {
   const text = utf8Text(bytes);
@@ -116,6 +119,7 @@ export function parseJsonFile(bytes: Buffer): ParsedJson | { readonly problem: s
   try {
     return { text, value: JSON.parse(text) };
   } catch {
+    if (text.length > LONGEST_SEARCHED) return { problem: 'it is not valid JSON' };
     const lines = text.slice(0, faultPosition(text)).split('\n');
     const column = (lines.at(-1)?.length ?? 0) + 1;
     return { problem: `it is not valid JSON: line ${lines.length}, column ${column}` };

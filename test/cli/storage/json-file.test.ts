@@ -40,3 +40,7 @@ test('names a place in the text for every fault', () => {
     }),
   );
 });
+
+test('does not search for a fault in a long text', () => {
+  expect(parseJsonFile(Buffer.from('['.repeat(1_000_001)))).toEqual({ problem: 'it is not valid JSON' });
+});

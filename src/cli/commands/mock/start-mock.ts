@@ -156,6 +156,8 @@ async function createMock(options: MockServerOptions, path = ''): Promise<MockSe
 /** The error of `serve()` in the words of the command line. */
 function serveError(cause: unknown, options: MockOptions, argv: readonly string[]): unknown {
   const { host, port, tlsCert = '', tlsKey = '' } = options;
+  const ofState = stateError(cause, exitCodes.usage); // may have the code of a port, such as EACCES
+  if (ofState !== undefined) return ofState;
   const message = cause instanceof Error ? cause.message : '';
   const [, field, what = ''] = /^tls\.(cert|key) .*?; (.*)\.$/.exec(message) ?? [];
   if (field !== undefined) return unusable(field === 'cert' ? tlsCert : tlsKey, what, cause);
@@ -168,7 +170,7 @@ function serveError(cause: unknown, options: MockOptions, argv: readonly string[
     ENOTFOUND: notHere,
   };
   const reason = reasons[systemCode(cause) ?? ''];
-  if (reason === undefined) return stateError(cause, exitCodes.usage) ?? cause;
+  if (reason === undefined) return cause;
   const [reported, hint] = reason;
   return new CliError(reported, { code: 'cannot_listen', exitCode: exitCodes.failure, hints: [hint], cause });
 }

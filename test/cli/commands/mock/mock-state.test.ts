@@ -143,3 +143,13 @@ test('a damaged state file is rejected with its name and the next step', async (
   expect(stderr.replace(/\s+/g, ' ')).toContain(`The state file ${state} is damaged`.replace(/\s+/g, ' '));
   expect(stderr.replace(/\s+/g, ' ')).toContain('move it away to start with an empty state');
 });
+
+test.skipIf(process.getuid?.() === 0)('a state file without permission is not reported as a port', async () => {
+  const state = newState();
+  writeFileSync(state, '', { mode: 0 });
+
+  const { code, stderr } = await runCli(['mock', '--port', '0', '--state', state]);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('(EACCES)');
+});

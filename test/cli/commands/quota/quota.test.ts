@@ -82,6 +82,7 @@ test.each([
   ['unused', { monthly_used: 0 }, '0 of 1,000  [░░░░░░░░░░░░░░░░░░░░] 0.0 %', '1,000', '1000'],
   ['without a limit (null)', { monthly_limit: null }, '742  (no fixed limit)', 'no fixed limit', 'null'],
   ['without a limit (text)', { monthly_limit: 'unlimited' }, '742  (no fixed limit)', 'no fixed limit', 'null'],
+  ['without a finite limit', { monthly_limit: '9'.repeat(400) }, '742  (no fixed limit)', 'no fixed limit', 'null'],
   [
     'of an Unlimited plan with 0',
     { plan: 'unlimited', monthly_limit: 0 },
