@@ -25,7 +25,7 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetc
     const url = new URL(request.url);
     if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
     const source: RequestSource = { adapter: 'fetch', getSignal: () => signal ?? undefined };
-    const message = request.body === null ? headOf(request) : await fromRequest(request);
+    const message = request.body === null ? headOf(request) : await untilAborted(fromRequest(request), signal);
     const response = await untilAborted(handleRequest(message, source), signal);
     checkReceived(response, request);
     return Object.defineProperties(toResponse(response, signal), { url: { value: url.href } });

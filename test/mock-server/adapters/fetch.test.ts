@@ -72,6 +72,17 @@ test('an abort right after sending rejects, although the service has counted the
   expect(mock.keys.get(id).month.used).toBe(1);
 });
 
+test('an abort ends the wait for a body that does not end', async () => {
+  const controller = new AbortController();
+  const body = new ReadableStream({ pull: () => new Promise(() => undefined) });
+  const init = { method: 'POST', body, duplex: 'half', signal: controller.signal } as const;
+
+  const response = newMock().fetch('https://fxrates.test/api/v1/latest', init);
+  controller.abort(new Error('enough'));
+
+  await expect(response).rejects.toThrow('enough');
+});
+
 test('an abort ends the wait for a handler of mock.use()', async () => {
   const mock = newMock();
   const { handler, release } = hangingHandler();
