@@ -72,7 +72,7 @@ function mayShowKey(error: unknown, key: SecretKey): boolean {
 /** Names and values of all own properties, without calling getters; `undefined` if these are not the complete state. */
 function contentOf(value: unknown): unknown[] | undefined {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return [];
-  if (!isTransparent(value)) return undefined;
+  if (!isTransparent(value) || (Array.isArray(value) && value.length > MOST_VALUES)) return undefined;
   return Reflect.ownKeys(value).flatMap((name) => [String(name), Object.getOwnPropertyDescriptor(value, name)?.value]);
 }
 

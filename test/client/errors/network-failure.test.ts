@@ -41,6 +41,7 @@ test.each([
   ['many values', { list: Array.from({ length: 900 }, () => Array.from({ length: 900 }, () => ({ a: 1 }))) }],
   ['many properties', Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`p${index}`, index]))],
   ['a long list', Array.from({ length: 5_001 }, () => 0)],
+  ['a list of millions', Array.from({ length: 5_000_000 }, () => 0)],
 ])('copies the text of an error with %s without searching it', async (_, extra) => {
   const thrown = Object.assign(new Error('gone'), { extra });
 
