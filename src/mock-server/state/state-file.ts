@@ -208,13 +208,18 @@ async function lockState(path: string): Promise<StateLock> {
   // The real path, so that a link to the file is the same state.
   const lockPath = `${await realpath(path).catch(() => resolve(path))}.lock`;
   const lock = `${process.pid} ${randomBytes(8).toString('hex')}`;
-  const readLock = () => readFile(lockPath, 'utf8').catch(() => lock);
-  const write = (flag: 'w' | 'wx') => writeFile(lockPath, lock, { flag, mode: 0o600 });
-  await write('wx').catch(async (cause: NodeJS.ErrnoException) => {
+  const readLock = () => readWithoutWaiting(lockPath).then(String, () => lock);
+  const write = () => writeFile(lockPath, lock, { flag: 'wx', mode: 0o600 });
+  await write().catch(async (cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'EEXIST') throw unwritable(path, cause);
     const found = await readLock();
     if (isAlive(found)) throw inUse(path, lockPath, Number.parseInt(found, 10));
-    await write('w');
+    // Removed, not overwritten: it can be a link to another file.
+    await unlink(lockPath)
+      .then(write)
+      .catch((reason) => {
+        throw unwritable(path, reason);
+      });
   });
   heldLocks().add(lock);
   const isLost = async () => (await readLock()) !== lock;

@@ -282,6 +282,18 @@ test.each([
   expect(existsSync(`${state}.lock`)).toBe(false);
 });
 
+test.skipIf(process.platform === 'win32')('replaces a lock that is a link or a pipe, and not the target', async () => {
+  const folder = newFolder();
+  writeFileSync(join(folder, 'precious'), 'precious');
+  symlinkSync(join(folder, 'precious'), join(folder, 'a.json.lock'));
+  spawnSync('mkfifo', [join(folder, 'b.json.lock')]);
+
+  for (const name of ['a.json', 'b.json'])
+    await (await createMockServer().serve({ state: join(folder, name) })).close();
+
+  expect(readFileSync(join(folder, 'precious'), 'utf8')).toBe('precious');
+});
+
 test('rejects a state file that another running process uses', async () => {
   const state = join(newFolder(), 'state.json');
   writeFileSync(`${state}.lock`, `${process.ppid} other`);
