@@ -5,7 +5,7 @@ import { processState } from '../../src/process-state.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import { fakeFetch, type Reply } from '../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
-import { BASE_URL, differentCalls, errorOf } from '../helpers/test-client.ts';
+import { BASE_URL, differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
 
 /** What a client does without options. Everything is seen from outside: its requests, results, warnings and times. */
 
@@ -63,6 +63,18 @@ test('warns once per process when the last waiting call is more than a minute aw
       /^\d+ calls of key fx_live_…\w{4} wait for its limit of 30 per minute; the last will be sent in about 3 minutes\. In a request handler, set deadlineMs or onLimit: 'throw'$/,
     ),
     { type: 'FxRatesWarning', code: 'FXRATES_LONG_WAIT' },
+  ]);
+});
+
+test('warns about one call that waits for longer than a minute, without a limit that is not known', async () => {
+  const logged: string[] = [];
+  const refused = failure(429, { headers: { 'retry-after': '120' } });
+  const { fx, clock: time } = testClient([refused, success()], { logger: { warn: (message) => logged.push(message) } });
+
+  await time.run(fx.latest());
+
+  expect(logged).toEqual([
+    expect.stringMatching(/^1 call of key fx_live_…\w{4} waits for its limit; it will be sent in about 2 minutes\./),
   ]);
 });
 

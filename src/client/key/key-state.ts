@@ -103,7 +103,12 @@ function createLimiter(
 
 function longWaitWarning(key: string, { waiting, perMinute, lastMs }: LongWait): string {
   const minutes = Math.ceil(lastMs / 60_000);
-  return `${waiting} calls of key ${key} wait for its limit of ${perMinute} per minute; the last will be sent in about ${minutes} minutes. In a request handler, set deadlineMs or onLimit: 'throw'`;
+  const limit = Number.isFinite(perMinute) ? `its limit of ${perMinute} per minute` : 'its limit';
+  const calls =
+    waiting === 1
+      ? `1 call of key ${key} waits for ${limit}; it`
+      : `${waiting} calls of key ${key} wait for ${limit}; the last`;
+  return `${calls} will be sent in about ${minutes} minutes. In a request handler, set deadlineMs or onLimit: 'throw'`;
 }
 
 /** The name of a key's state. Clients with and without a queue have separate states. */

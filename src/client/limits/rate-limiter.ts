@@ -6,7 +6,6 @@ import type { Report } from './limit-rules.ts';
 import {
   closedUntil,
   DEFAULT_LIMITER_SETTINGS,
-  isUnknown,
   type LimiterSettings,
   type LimiterState,
   LONG_AGO,
@@ -30,7 +29,7 @@ export interface RateLimiterOptions extends Partial<LimiterSettings> {
   readonly holdsBack?: boolean | undefined;
   /** Called once per wait of the limiter, however many calls wait. */
   readonly onWait?: ((wait: LimiterWait) => void) | undefined;
-  /** Called once, when the last of several waiting calls, except those of low priority, will be sent in more than a minute. */
+  /** Called once, when the last waiting call, except those of low priority, will be sent in more than a minute. */
   readonly onLongWait?: ((wait: LongWait) => void) | undefined;
   /** The store through which processes share the limit, and its name there. Default: this process does not share it. */
   readonly shared?: Sharing | undefined;
@@ -348,7 +347,7 @@ export class RateLimiter {
 
   #reportLongWait(now: number): void {
     const waiting = this.#queue.countAhead('normal');
-    if (this.#hasReportedLongWait || waiting < 2 || isUnknown(this.#limit.state)) return;
+    if (this.#hasReportedLongWait || waiting === 0) return;
     const lastMs = this.#slotAt(now, waiting - 1, expectedSlotAt) - now;
     if (lastMs <= LONG_WAIT_MS) return;
     this.#hasReportedLongWait = true;
