@@ -37,7 +37,7 @@ export async function withReadableErrors<Result>(run: () => Result | Promise<Res
 export function thrownText(thrown: unknown): string {
   const value = readableValue(thrown);
   if (value instanceof Error) return typeof value.stack === 'string' ? value.stack : String(value.message);
-  return typeof value === 'string' ? value : inspect(value, { depth: 1 });
+  return typeof value === 'string' ? value : inspect(value, { depth: 1, maxStringLength: null });
 }
 
 /** The message of a thrown error, or the text of another value. */

@@ -1,6 +1,7 @@
+import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import type { FxRatesOptions, NetworkError } from '../../../src/client/index.ts';
-import { API_KEY } from '../../helpers/service-replies.ts';
+import { API_KEY, success } from '../../helpers/service-replies.ts';
 import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 async function failureWith(thrown: Error, options: FxRatesOptions = {}): Promise<NetworkError> {
@@ -46,4 +47,11 @@ test.each([
   const thrown = Object.assign(new Error('gone'), { extra });
 
   expect((await failureWith(thrown)).cause).not.toBe(thrown);
+});
+
+test('a thrown value that is no error does not show a part of a key at the end of a long text', async () => {
+  const thrown = { text: `${'x'.repeat(9_960)}${API_KEY}` };
+  const { fx } = testClient(success(), { maxRetries: 0, fetch: () => Promise.reject(thrown) });
+
+  expect(inspect(await errorOf(fx.latest()), { depth: 5, maxStringLength: null })).not.toContain(API_KEY.slice(0, 20));
 });
