@@ -170,6 +170,7 @@ const KNOWN = [
   'plan',
   'monthly_used',
   'monthly_limit',
+  'monthly_remaining',
   'rate_limit_per_minute',
   'snapshot_granularity',
   'historical_days',

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isJsonObject } from '../../json.ts';
+import { definedOf, isJsonObject } from '../../json.ts';
 import { invalidOption, type MockServerError, unknownName } from '../mock-server-error.ts';
 
 /**
@@ -27,7 +27,10 @@ export const nameSchema = expected('up to 64 letters, digits, _ and -', (error) 
   z.string(error).regex(/^[\w-]{1,64}$/, error),
 );
 
-/** An object of values by name. A parser drops the name `__proto__`; it is rejected, so that no condition is lost. */
+/**
+ * An object of values by name; an undefined value is like none. A parser drops the name `__proto__`; it is rejected, so that
+ * no condition is lost.
+ */
 export function recordOf<Value extends z.ZodType>(words: string, value: Value, name = z.string()) {
   return expected(words, (error) =>
     z.preprocess(
@@ -35,7 +38,7 @@ export function recordOf<Value extends z.ZodType>(words: string, value: Value, n
         if (typeof given === 'object' && given !== null && Object.hasOwn(given, '__proto__')) {
           context.addIssue({ code: 'custom', message: 'names other than __proto__' });
         }
-        return given;
+        return isJsonObject(given) ? definedOf(given) : given;
       },
       z.record(name, value, error),
     ),

@@ -30,6 +30,7 @@ test.each<[string, RequestFilter, number[]]>([
   ['all values of a repeated parameter', { query: { symbols: ['GBP', 'CHF'] } }, [2]],
   ['the same values in another order', { query: { symbols: ['CHF', 'GBP'] } }, []],
   ['some of the values as an array', { query: { symbols: ['GBP'] } }, []],
+  ['an undefined parameter, like none', { query: { base: undefined } as never }, [1, 2, 3]],
   ['several parameters', { query: { base: 'USD', symbols: 'GBP' } }, [2]],
   ['a parameter that every object has', { query: { constructor: { absent: true } } }, [1, 2, 3]],
   ['a header in any case', { headers: { 'x-TRACE': /^abc/ } }, [1]],
