@@ -14,6 +14,8 @@ const COMPONENTS = ['securitySchemes', 'headers', 'parameters', 'responses', 'sc
 export function readContract(spec: SpecNode): Contract {
   readVersion(spec);
   spec.only('key', ...KEYS);
+  spec.attempt(() => checkServers(spec));
+  spec.attempt(() => checkSecurity(spec));
   const components =
     spec.attempt(() => spec.get('components').only('kind of component', ...COMPONENTS)) ??
     spec.with('components', {}).get('components'); // so that the other problems are reported, too
@@ -38,6 +40,39 @@ function readKeyPattern(spec: SpecNode): string {
 function readVersion(spec: SpecNode): void {
   const version = spec.find('openapi') ?? spec.fail("this is not an OpenAPI document: 'openapi' is missing");
   if (!/^3\.1\.\d+/.test(version.string())) version.fail(`OpenAPI 3.1 is expected, not '${version.value}'`);
+}
+
+/** The client appends paths to the base URL of its user, so a path or a variable of a server would be lost. */
+function checkServers(spec: SpecNode): void {
+  for (const server of spec.itemsAt('servers')) {
+    const url = server.only('key of a server', 'url', 'description').get('url');
+    if (/^https?:\/\/[^/?#{}\s]+\/?$/.test(url.string())) continue;
+    url.refuse(`a URL without path and variables is expected, not '${url.value}'; a path belongs to each of 'paths'`);
+  }
+}
+
+/** The ways in which the client sends a key (its option `auth`) and the mock server accepts one. */
+const CREDENTIALS = ['http bearer', 'apiKey header Authorization', 'apiKey query api_key'];
+
+function checkSecurity(spec: SpecNode): void {
+  const operations = spec.entriesAt('paths').flatMap(([, path]) => path.find('get') ?? []);
+  for (const owner of [spec, ...operations]) {
+    const security = owner.find('security');
+    if (security === undefined && owner !== spec) continue;
+    if (!security?.items().length)
+      (security ?? owner).refuse('the client sends its key with every request: name a scheme in security');
+    for (const requirement of security?.items() ?? []) checkRequirement(requirement, spec);
+  }
+}
+
+function checkRequirement(requirement: SpecNode, spec: SpecNode): void {
+  const [name, ...others] = requirement.keys();
+  if (name === undefined || others.length > 0) return requirement.refuse('exactly one scheme is expected');
+  const scheme = spec.get('components').get('securitySchemes').get(name).resolved();
+  const parts = ['type', ...(scheme.find('type')?.value === 'http' ? ['scheme'] : ['in', 'name'])];
+  const form = parts.map((part) => scheme.find(part)?.value ?? '').join(' ');
+  if (CREDENTIALS.includes(form)) return;
+  requirement.refuse(`the client does not send its key as '${form}'; it sends: ${CREDENTIALS.join(', ')}`);
 }
 
 function readSchemas(components: SpecNode): Map<string, Schema> {

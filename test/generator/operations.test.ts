@@ -152,6 +152,13 @@ test('a free operation works when the quota is exhausted, unless the spec says o
 test.each([
   ['openapi', undefined, "#: this is not an OpenAPI document: 'openapi' is missing"],
   ['openapi', '3.0.3', "#/openapi: OpenAPI 3.1 is expected, not '3.0.3'"],
+  ['servers', [{ url: 'https://x.test/v1' }], '#/servers/0/url: a URL without path and variables is expected'],
+  ['servers', [{ url: '{base}' }], '#/servers/0/url: a URL without path and variables is expected'],
+  ['security', [], '#/security: the client sends its key with every request'],
+  ['security', undefined, '#: the client sends its key with every request'],
+  ['security', [{ cookieKey: [] }], "#/security/0: the client does not send its key as 'apiKey cookie key'"],
+  ['security', [{ bearerKey: [], cookieKey: [] }], '#/security/0: exactly one scheme is expected'],
+  [`${GET} security`, [], '/get/security: the client sends its key with every request'],
   ['x-plan', {}, "#: unknown key 'x-plan'; did you mean 'x-plans'?"],
   ['components schema', {}, "#/components: unknown kind of component 'schema'; did you mean 'schemas'?"],
   ['components schemas 1st', {}, "#/components/schemas/1st: '1st' cannot be the name of a type"],
