@@ -155,7 +155,8 @@ test.each([0.25, 0.5])('calls that always fail, %d of all, do not slow the other
   for await (const { error } of fx.withOptions({ apiKey: key }).batch(queries)) if (error) failed.push(error.status);
 
   expect(failed).toEqual(Array.from({ length: 200 / every }, () => 500));
-  expect(mock.clock.now() - startedAt).toBeLessThan(30_000); // 284 and 598 s if they counted as an outage
+  // 284 and 598 s if they counted as an outage. If by chance only such calls are left, they cannot be told from one.
+  expect(mock.clock.now() - startedAt).toBeLessThan(120_000);
 });
 
 test('calls with a timeout below the usual round trip do not slow the others', async () => {
