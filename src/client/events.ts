@@ -256,7 +256,7 @@ function emit<Event>(
   if (hook === undefined && log === undefined) return;
   const event = describe();
   callHook(hook, event);
-  if (lineOf !== undefined) callHook(log, lineOf(event));
+  if (log !== undefined && lineOf !== undefined) callHook(log, lineOf(event));
 }
 
 function warnProcessOnce(message: string, code: string): void {

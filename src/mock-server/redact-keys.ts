@@ -32,6 +32,13 @@ export interface RecordedRequest {
 /** Values by name; an array for several values of a name. */
 export type RecordedValues = Readonly<Record<string, string | readonly string[]>>;
 
+/** One pair for each value of a parameter or header. */
+export function valuePairs(recorded: RecordedValues): [string, string][] {
+  return Object.entries(recorded).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
+}
+
 /** A parameter without the key in it. */
 export function recordedParameter(name: string, value: string): string {
   return SECRET_PARAMETER.test(name) ? maskedKey(value) : redactKeys(value);

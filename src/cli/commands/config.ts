@@ -42,7 +42,7 @@ function listCommand(): CliCommand {
       description: 'Prints every stored setting.',
       examples: [{ command: 'fxrates config list', comment: '' }],
     })
-    .with(() => [...dataOptions()])
+    .with(() => dataOptions())
     .runs(list);
 }
 

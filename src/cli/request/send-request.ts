@@ -244,7 +244,7 @@ function curlCommand({ url, headers }: SentRequest): string {
 
 /**
  * The store in which the commands of a user share the limit of a key: `xargs -P 20 fxrates latest` sends no more requests
- * than one process. `undefined` without a home folder, and with FXRATES_SHARE_LIMIT=off.
+ * than one process. `undefined` without a home folder.
  */
 async function openStore({ env, clock }: Pick<Io, 'env' | 'clock'>): Promise<LimitStore | undefined> {
   const folder = pathIn(stateFolder(env), 'limits');

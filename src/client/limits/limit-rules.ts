@@ -175,12 +175,8 @@ export function stayClosedUntil(gate: Gate, at: number): Gate {
 /** The first refusal of an unknown limit: what was accepted in the last minute is the limit. */
 function learnLimit(state: LimiterState, now: number, waitMs: number | undefined): LimiterState {
   if (state.log.size < ENOUGH_CALLS) return state; // others have used the limit
-  const learned = {
-    ...state,
-    limit: state.log.size,
-    test: 'done',
-    testAt: state.gate.opensAt + TEST_PAUSE_MS,
-  } as const;
+  const testAt = state.gate.opensAt + TEST_PAUSE_MS;
+  const learned: LimiterState = { ...state, limit: state.log.size, test: 'done', testAt };
   if (isOwnSlot(learned)) return followLog(learned);
   return isShort(learned, waitMs) ? sendEvenly(learned, now, waitMs) : learned;
 }

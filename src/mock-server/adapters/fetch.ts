@@ -7,7 +7,7 @@ import {
   type RequestSource,
 } from '../http/mock-message.ts';
 import { reasonPhrase } from '../http/responses.ts';
-import { valuePairs } from '../journal/entry-text.ts';
+import { valuePairs } from '../redact-keys.ts';
 
 /** The type of the global `fetch` function. */
 export type Fetch = typeof globalThis.fetch;

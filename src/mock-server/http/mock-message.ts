@@ -1,7 +1,6 @@
 import type { AdapterName } from '../adapters/active-adapters.ts';
-import { valuePairs } from '../journal/entry-text.ts';
 import type { JournalEntry } from '../journal/journal.ts';
-import type { RecordedValues } from '../redact-keys.ts';
+import { type RecordedValues, valuePairs } from '../redact-keys.ts';
 
 /** A request, independent of the adapter. */
 export interface MockRequest {

@@ -216,7 +216,7 @@ function respondWithinLimits(routed: RoutedRequest, admission: Admission): MockR
   }
 }
 
-/** Chooses the credential of a request; `undefined` if there is none, or if the switch refuses more than one. */
+/** Returns the credential that the service reads: `undefined` without one, and with two if the switch refuses them. */
 function chosenCredential([first, second]: readonly SentCredential[], behaviour: Switches): SentCredential | undefined {
   if (second === undefined) return first;
   return { header: first, query: second, refused: undefined }[behaviour.use('severalCredentials')];

@@ -1,4 +1,3 @@
-import type { RecordedValues } from '../redact-keys.ts';
 import type { JournalEntry } from './journal.ts';
 
 /** The key of a request, in words. */
@@ -11,11 +10,4 @@ export function keyText({ keyId, keyTransport, headers, hasKeyInUrl }: JournalEn
 
 export function statusText(status: number): string {
   return status === 0 ? 'no response' : String(status);
-}
-
-/** One pair for each value of a parameter or header. */
-export function valuePairs(recorded: RecordedValues): [string, string][] {
-  return Object.entries(recorded).flatMap(([name, values]) =>
-    [values].flat().map((value): [string, string] => [name, value]),
-  );
 }

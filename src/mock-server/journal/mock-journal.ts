@@ -3,7 +3,8 @@ import { pause } from '../clock/event-loop.ts';
 import { checkedInput, expected, type Immutable, wholeFrom } from '../matching/checked-input.ts';
 import { nearMisses } from '../matching/request-pattern.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
-import { keyText, statusText, valuePairs } from './entry-text.ts';
+import { valuePairs } from '../redact-keys.ts';
+import { keyText, statusText } from './entry-text.ts';
 import { type Journal, type JournalEntry, journalEntry } from './journal.ts';
 import {
   checkedFilter,

@@ -163,7 +163,7 @@ export interface ProbeSummary {
   readonly notObserved: Readonly<Partial<Record<SwitchName, string>>>;
 }
 
-/** A switch, the value that a response shows, and the reason if that is none of its values, or could be several. */
+/** A switch, its value in a response, and the reason for a value that the switch does not have: the response fits none or several. */
 export type Observation = readonly [name: SwitchName, value: unknown, otherwise: string];
 
 /** The results so far. Each step adds its observations. */

@@ -109,7 +109,7 @@ export function streamEvents({ core, query, signal, outgoing }: EventsCall, ever
   checkedFilter({ after }, journal);
   const matches = createMatcher(checkedFilter(filter, journal));
   if (journal.waiting >= MOST_STREAMS) {
-    const message = `${MOST_STREAMS} event streams are open; close one, or read /__fxrates/requests.`;
+    const message = `${MOST_STREAMS} event streams and waits are open; close one, or read /__fxrates/requests.`;
     throw new Problem(message, { status: 503, code: 'too_many_streams' });
   }
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
