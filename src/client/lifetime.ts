@@ -1,3 +1,4 @@
+import { Heap, type HeapNode } from '../heap.ts';
 import { AbortError, ConfigError } from './errors/errors.ts';
 import { abortable, Cancellation } from './time/abort.ts';
 
@@ -12,20 +13,27 @@ export interface RetainedState {
   stored(): Promise<void>;
 }
 
+interface CallInFlight {
+  readonly call: Cancellation;
+  readonly response: Promise<unknown>;
+  readonly lifetime: Lifetime;
+}
+
 /** The calls of a client and of clients that `withOptions` created from it, and their key states, until it is closed. */
 export class Lifetime {
   /** Texts of the warnings that were given, also by the clients created from it. */
   readonly warned: Set<string>;
   /** That of the client from which this one was created. */
   readonly #parent: Lifetime | undefined;
-  /** The responses of the calls in flight. */
-  readonly #calls = new Map<Cancellation, Promise<unknown>>();
+  /** Without an order. A client and those created from it have one list. */
+  readonly #calls: Heap<CallInFlight>;
   readonly #entries = new Set<RetainedState>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
 
   constructor(parent?: Lifetime) {
     this.#parent = parent;
+    this.#calls = parent === undefined ? new Heap(() => false) : parent.#calls;
     this.warned = parent?.warned ?? new Set();
   }
 
@@ -34,26 +42,24 @@ export class Lifetime {
     return [...(this.#parent?.signals ?? []), this.#closing.signal];
   }
 
-  /** A call has started. */
-  add(call: Cancellation, response: Promise<unknown>): void {
-    this.#calls.set(call, response);
-    this.#parent?.add(call, response);
+  /** A call has started. Returns what `remove` takes. */
+  add(call: Cancellation, response: Promise<unknown>): HeapNode<unknown> {
+    return this.#calls.push({ call, response, lifetime: this });
   }
 
   /** A call has ended. */
-  remove(call: Cancellation): void {
-    this.#calls.delete(call);
-    this.#parent?.remove(call);
+  remove(call: HeapNode<unknown>): void {
+    this.#calls.remove(call);
   }
 
   /** Gives the result of `work`, or rejects when the client is closed. */
   untilClosed<T>(work: Promise<T>): Promise<T> {
     const cancellation = new Cancellation();
     const result = abortable(work, cancellation);
-    this.add(cancellation, result);
+    const call = this.add(cancellation, result);
     const closed = this.signals.find(({ aborted }) => aborted);
     if (closed !== undefined) cancellation.cancel(closed.reason);
-    return result.finally(() => this.remove(cancellation));
+    return result.finally(() => this.remove(call));
   }
 
   get isClosed(): boolean {
@@ -83,12 +89,17 @@ export class Lifetime {
     return this.#closed;
   }
 
+  #endsWith(closed: Lifetime): boolean {
+    return this === closed || (this.#parent !== undefined && this.#parent.#endsWith(closed));
+  }
+
   async #close(): Promise<void> {
     const errorOf = () => new AbortError({ message: 'The call was aborted because its client was closed (close())' });
-    const calls = [...this.#calls]; // copied before a batch or a poll aborts its calls
+    // Copied before a batch or a poll aborts its calls.
+    const calls = [...this.#calls].filter(({ lifetime }) => lifetime.#endsWith(this));
     this.#closing.abort(errorOf());
-    for (const [call] of calls) call.cancel(errorOf()); // each error has the ID of its call
-    await Promise.allSettled(calls.map(([, response]) => response));
+    for (const { call } of calls) call.cancel(errorOf()); // each error has the ID of its call
+    await Promise.allSettled(calls.map(({ response }) => response));
     const entries = [...this.#entries];
     this.#entries.clear();
     for (const entry of entries) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { HeapNode } from '../../heap.ts';
 import { parseJson } from '../../json.ts';
 import { errorOfCall, type ResponseMeta } from '../api-call.ts';
 import type { ApiResponse, Call, CallSettings, Endpoint, Handler } from '../call.ts';
@@ -45,6 +46,8 @@ interface SharedCall extends Call {
   readonly name: string | undefined;
   readonly response: Promise<ApiResponse>;
   callers: number;
+  /** In the list of the calls in flight. */
+  readonly node: HeapNode<unknown>;
 }
 
 interface ShareParts {
@@ -61,7 +64,8 @@ interface ShareParts {
  */
 export class SharedCalls {
   readonly #parts: ShareParts;
-  readonly #calls = new Map<string, SharedCall>();
+  /** By name. Not a Map: V8 retains the replaced tables of a Map, with their contents, until a full garbage collection. */
+  readonly #calls: Record<string, SharedCall> = Object.create(null);
 
   constructor(parts: ShareParts) {
     this.#parts = parts;
@@ -89,7 +93,7 @@ export class SharedCalls {
     if (signal?.aborted) throw new AbortError({ cause: signal.reason });
     if (settings.sharedBy === undefined) return this.#start(caller);
     const name = `${sortedTarget(endpoint.target)} ${settings.sharedBy}`;
-    return this.#calls.get(name) ?? this.#start(caller, name);
+    return this.#calls[name] ?? this.#start(caller, name);
   }
 
   /** Other callers can join the call under its `name`. */
@@ -109,9 +113,10 @@ export class SharedCalls {
       attempts: [],
       next: { reason: 'first', waitedMs: 0 },
     };
-    const shared = Object.assign(call, { name, callers: 0, response: this.#run(call) });
-    if (name !== undefined) this.#calls.set(name, shared);
-    this.#parts.lifetime.add(call.signal, shared.response);
+    const response = this.#run(call);
+    const node = this.#parts.lifetime.add(call.signal, response);
+    const shared = Object.assign(call, { name, callers: 0, response, node });
+    if (name !== undefined) this.#calls[name] = shared;
     return shared;
   }
 
@@ -133,9 +138,10 @@ export class SharedCalls {
     call.signal.cancel(new AbortError());
   }
 
-  #ended(call: Call & { readonly name?: string | undefined }): void {
-    this.#parts.lifetime.remove(call.signal);
-    if (call.name !== undefined && this.#calls.get(call.name) === call) this.#calls.delete(call.name);
+  #ended(call: Call & Partial<Pick<SharedCall, 'name' | 'node'>>): void {
+    const { name, node } = call;
+    if (node !== undefined) this.#parts.lifetime.remove(node);
+    if (name !== undefined && this.#calls[name] === call) delete this.#calls[name];
   }
 }
 

@@ -1,5 +1,6 @@
 // Imported, because fake timers that a test installs and removes may never fire.
 import { setImmediate } from 'node:timers';
+import { Heap } from '../../heap.ts';
 import { Cancellation, type CancelSignal } from './abort.ts';
 import { type Clock, type SteadyTime, steadyTime } from './clock.ts';
 
@@ -10,6 +11,8 @@ const STOOD_STILL_MS = 50;
 
 interface Timer {
   readonly at: number;
+  /** Number of the timer: those of one time fire in this order. */
+  readonly number: number;
   readonly fire: () => void;
 }
 
@@ -26,16 +29,13 @@ interface TimeoutOptions {
   readonly errorOf: () => unknown;
 }
 
-/**
- * Many timeouts on one sleep of the clock, and none if no call is in flight, so that the process can end. A call has two:
- * its attempt's and its deadline. The end of a sleep reads all of them. They are few: a call that would be too late in the
- * queue is rejected before it waits.
- */
+/** Many timeouts on one sleep of the clock, and none if no call is in flight, so that the process can end. */
 export class Timers {
   readonly #clock: Clock;
   /** A timeout must not become longer if the clock is set back. */
   readonly #time: SteadyTime;
-  readonly #timers = new Set<Timer>();
+  readonly #timers = new Heap<Timer>((a, b) => a.at < b.at || (a.at === b.at && a.number < b.number));
+  #count = 0;
   #sleep: Sleep | undefined;
   #isStopping = false;
 
@@ -51,11 +51,11 @@ export class Timers {
 
   /** Calls `fire` once, at a time of `SteadyTime`. Returns a function that cancels it. */
   at(at: number, fire: () => void): () => void {
-    const timer = { at, fire };
-    this.#timers.add(timer);
+    this.#count += 1;
+    const node = this.#timers.push({ at, number: this.#count, fire });
     this.#sleepUntil(at);
     return () => {
-      if (this.#timers.delete(timer) && this.#timers.size === 0) this.#stopSoon();
+      if (this.#timers.remove(node) && this.#timers.size === 0) this.#stopSoon();
     };
   }
 
@@ -97,11 +97,18 @@ export class Timers {
     const now = this.#time.now();
     // Responses that have arrived are read before the next sleep ends.
     if (now - sleep.until > STOOD_STILL_MS) return this.#sleepFor(0, now);
-    const due = [...this.#timers].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
-    // One of them can cancel a later one.
-    for (const timer of due) if (this.#timers.delete(timer)) timer.fire();
-    if (this.#timers.size === 0) return;
-    this.#sleepUntil([...this.#timers].reduce((next, { at }) => Math.min(next, at), Number.POSITIVE_INFINITY));
+    const last = this.#count; // a timer that one of them sets is for the next sleep
+    for (let due = this.#due(now); due !== undefined && due.number <= last; due = this.#due(now)) {
+      this.#timers.pop();
+      due.fire();
+    }
+    const next = this.#timers.peek();
+    if (next !== undefined) this.#sleepUntil(next.at);
+  }
+
+  #due(now: number): Timer | undefined {
+    const first = this.#timers.peek();
+    return first !== undefined && first.at <= now ? first : undefined;
   }
 
   /**
