@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Attempt } from './errors/errors.ts';
 import type { ApiKey } from './key/api-key.ts';
 import type { Priority } from './limits/request-queue.ts';
@@ -57,6 +58,31 @@ export interface Call {
   readonly attempts: Attempt[];
   /** Why the next attempt is made, and how long the call has waited for it. */
   next: Pick<Attempt, 'reason' | 'waitedMs'>;
+}
+
+/** A call without attempts yet. Its ID is created at its first use, because most calls have no use for it. */
+export class NewCall implements Call {
+  readonly endpoint: Endpoint;
+  readonly settings: CallSettings;
+  readonly signal: Cancellation;
+  deadlineAt: number;
+  readonly quotaReason: QuotaReason;
+  readonly attempts: Attempt[] = [];
+  next: Call['next'] = { reason: 'first', waitedMs: 0 };
+  #id: string | undefined;
+
+  constructor({ endpoint, settings, signal, deadlineAt, quotaReason }: Omit<Call, 'id' | 'attempts' | 'next'>) {
+    this.endpoint = endpoint;
+    this.settings = settings;
+    this.signal = signal;
+    this.deadlineAt = deadlineAt;
+    this.quotaReason = quotaReason;
+  }
+
+  get id(): string {
+    this.#id ??= randomUUID();
+    return this.#id;
+  }
 }
 
 /** A call with the key with which it is sent; another one after a rotation. */

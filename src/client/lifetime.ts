@@ -90,7 +90,8 @@ export class Lifetime {
   }
 
   #endsWith(closed: Lifetime): boolean {
-    return this === closed || (this.#parent !== undefined && this.#parent.#endsWith(closed));
+    if (this.#parent === undefined) return this === closed;
+    return this === closed || this.#parent.#endsWith(closed);
   }
 
   async #close(): Promise<void> {

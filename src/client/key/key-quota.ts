@@ -1,6 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import type { QuotaData } from '../../generated/types.ts';
-import type { ApiResponse, AttemptOutcome, Call, Handler, KeyedCall, QuotaReason } from '../call.ts';
+import {
+  type ApiResponse,
+  type AttemptOutcome,
+  type Call,
+  type Handler,
+  type KeyedCall,
+  NewCall,
+  type QuotaReason,
+} from '../call.ts';
 import { operationEndpoint } from '../endpoints.ts';
 import {
   AbortError,
@@ -254,16 +261,14 @@ export class KeyQuota {
     { reason, signal }: { readonly reason: QuotaReason; readonly signal: Cancellation },
   ): Promise<QuotaData> {
     const isBypass = reason === 'refusal'; // it may outlive its first call, because other calls wait for it
-    const { data }: ApiResponse = await send({
-      id: randomUUID(),
+    const call = new NewCall({
       endpoint: QUOTA,
       settings: { ...settings, maxRetries: 0, maxAgeMs: undefined, priority: 'high' },
-      ...{ key, signal },
+      signal,
       deadlineAt: isBypass ? Number.POSITIVE_INFINITY : deadlineAt,
       quotaReason: reason,
-      attempts: [],
-      next: { reason: 'first', waitedMs: 0 },
     });
+    const { data }: ApiResponse = await send(Object.assign(call, { key }));
     return data as QuotaData; // the endpoint has parsed it
   }
 

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { HeapNode } from '../../heap.ts';
 import { parseJson } from '../../json.ts';
 import { errorOfCall, type ResponseMeta } from '../api-call.ts';
-import type { ApiResponse, Call, CallSettings, Endpoint, Handler } from '../call.ts';
+import { type ApiResponse, type Call, type CallSettings, type Endpoint, type Handler, NewCall } from '../call.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
 import type { KeySource } from '../key/api-key.ts';
@@ -98,21 +97,7 @@ export class SharedCalls {
 
   /** Other callers can join the call under its `name`. */
   #start({ endpoint, settings, deadlineAt }: Caller, name?: string): SharedCall {
-    let id: string | undefined;
-    const call: Call = {
-      /** Created at its first use, because most calls have no use for it, and it costs some microseconds. */
-      get id() {
-        id ??= randomUUID();
-        return id;
-      },
-      endpoint,
-      settings,
-      deadlineAt,
-      signal: new Cancellation(),
-      quotaReason: 'call',
-      attempts: [],
-      next: { reason: 'first', waitedMs: 0 },
-    };
+    const call = new NewCall({ endpoint, settings, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
     const response = this.#run(call);
     const node = this.#parts.lifetime.add(call.signal, response);
     const shared = Object.assign(call, { name, callers: 0, response, node });
