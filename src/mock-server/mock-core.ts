@@ -2,9 +2,7 @@ import { operations } from '../generated/operations.ts';
 import { ActiveAdapters } from './adapters/active-adapters.ts';
 import { Overrides } from './adapters/overrides.ts';
 import { Behaviour } from './behaviour/behaviour.ts';
-import type { DrivenClock } from './clock/clock.ts';
-import { createClock } from './clock/mock-clock.ts';
-import { SocketUse } from './clock/virtual-clock.ts';
+import { DrivenClock, SocketUse } from './clock/driven-clock.ts';
 import { ResponseDelays } from './delay.ts';
 import type { ParsedRequest } from './http/parse-request.ts';
 import { createAssumptionCheck, createRouter, type EmulatedService } from './http/respond.ts';
@@ -46,7 +44,7 @@ export function createCore(options: CheckedMockOptions): MockCore {
     name: undefined,
     parent: undefined,
     behaviour: initialBehaviour(options),
-    clock: createClock(options.clock, sockets),
+    clock: new DrivenClock(options.clock, sockets),
     sockets,
     adapters: new ActiveAdapters(),
     responders: { latest: createLatestResponder(), quota: quotaResponse },

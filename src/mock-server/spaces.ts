@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
-import type { ClockOptions, DrivenClock } from './clock/clock.ts';
-import { createClock } from './clock/mock-clock.ts';
+import type { ClockOptions } from './clock/clock.ts';
+import { DrivenClock } from './clock/driven-clock.ts';
 import { hashOf } from './http/parse-request.ts';
 import { initialStateOfSpace, startState } from './initial-state.ts';
 import { checkedInput, nameSchema } from './matching/checked-input.ts';
@@ -92,7 +92,7 @@ export function openSpace(mock: MockCore, options: SpaceOptions): Space {
   const core = createChild(mock, {
     name,
     behaviour: mock.behaviour.copy(behaviour),
-    clock: createClock(clock, mock.sockets),
+    clock: new DrivenClock(clock, mock.sockets),
     emptyState: () => namedState(seed, name),
     initial: initialStateOfSpace(mock, { plan }),
   });

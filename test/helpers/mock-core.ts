@@ -1,7 +1,7 @@
 import { type Operation, operations } from '../../src/generated/operations.ts';
 import type { PlanName } from '../../src/generated/service.ts';
 import { Behaviour, type BehaviourOptions } from '../../src/mock-server/behaviour/behaviour.ts';
-import type { DrivenClock } from '../../src/mock-server/clock/clock.ts';
+import type { DrivenClock } from '../../src/mock-server/clock/driven-clock.ts';
 import { createHandler } from '../../src/mock-server/handle.ts';
 import type { MockResponse } from '../../src/mock-server/http/mock-message.ts';
 import { createRouter, type Responder } from '../../src/mock-server/http/respond.ts';

@@ -69,8 +69,7 @@ test('every field of the state is in a snapshot or in the list of exceptions', (
 
 const IN_THE_SNAPSHOT = {
   'behaviour/behaviour.ts': ['#settings'],
-  'clock/real-clock.ts': ['#frozenAt', '#aheadMs', '#latest', '#setBackMs', '#date'],
-  'clock/virtual-clock.ts': ['#isFrozen', '#now'],
+  'clock/driven-clock.ts': ['#frozenAt', '#aheadMs', '#latest', '#setBackMs', '#date'],
   'service/random.ts': ['a', 'b', 'c', 'd'],
   'service/rate-windows.ts': [
     ...['#minute', '#count', '#openedAt', '#previous', '#current'],
@@ -94,12 +93,11 @@ const OF_THE_MOMENT = {
   'adapters/tls-server.ts': ['connections'],
   'http/respond.ts': ['warned'],
   'handle.ts': ['entry'],
-  'clock/real-clock.ts': ['#stopTimer', '#setTimeout', '#target'],
-  'clock/timer-queue.ts': ['#heap', '#added'],
-  'clock/virtual-clock.ts': [
-    ...['#isWatching', '#lastMove', '#moves'],
-    ...['#activity', '#held', 'isDone', '#expecting'],
+  'clock/driven-clock.ts': [
+    ...['#stopTimer', '#setTimeout', '#isWatching', '#lastMove', '#moves'],
+    ...['activity', '#held', 'isDone', '#expecting'],
   ],
+  'clock/timer-queue.ts': ['#heap', '#added'],
   'delay.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
   'initial-state.ts': ['ids'],

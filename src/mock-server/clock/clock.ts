@@ -81,23 +81,6 @@ export function checkedClockOptions(option: 'real' | 'virtual' | ClockOptions): 
   throw invalidOption('clock', option, CLOCK_WORDS);
 }
 
-/** The clock with the methods that only the mock uses. */
-export interface DrivenClock extends Clock {
-  readonly mode: 'real' | 'virtual';
-  readonly autoAdvance: boolean;
-  readonly isFrozen: boolean;
-  freeze(): void;
-  resume(): void;
-  /** Advances to the time that `target` returns when the move starts, and ends the waits until then. Never moves back. */
-  advanceTo(target: (now: number) => number): Promise<number>;
-  /** Sets the clock to any time. Waits keep their remaining duration. */
-  set(at: number): void;
-  /** Resets the clock to its first time, and to frozen or not as at the start. */
-  reset(): void;
-  /** Prevents automatic jumps until the returned function is called, because a request is being handled. */
-  hold(): () => void;
-}
-
 /**
  * Milliseconds since the Unix epoch of a Date, ISO 8601 text or number. The error names `option`, and other accepted values
  * as `names`, which ends in a comma.

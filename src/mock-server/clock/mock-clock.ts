@@ -2,16 +2,8 @@ import { invalidOption } from '../mock-server-error.ts';
 import { quotaPeriod, quotaUse } from '../service/quota.ts';
 import { limitPerMinute, WINDOW_MS } from '../service/rate-windows.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import {
-  type ClockOptions,
-  checkedClockOptions,
-  type DrivenClock,
-  LATEST_MS,
-  type MockClock,
-  parseInstant,
-} from './clock.ts';
-import { RealTimeClock } from './real-clock.ts';
-import { SocketUse, VirtualClock } from './virtual-clock.ts';
+import { LATEST_MS, type MockClock, parseInstant } from './clock.ts';
+import type { DrivenClock } from './driven-clock.ts';
 
 /** The public clock: it also advances to times of the service, and never moves back. */
 export function createMockClock(clock: DrivenClock, context: ServiceContext): MockClock {
@@ -68,15 +60,4 @@ function nextWindow({ state, now }: ServiceContext): number {
     }
   }
   return latest > now() ? latest : (Math.floor(now() / WINDOW_MS) + 1) * WINDOW_MS;
-}
-
-/** Default start of a virtual clock. It is fixed, so that every run has the same responses. */
-const VIRTUAL_START = '2026-01-15T00:00:00.000Z';
-
-/** Creates the clock of the option `clock`. */
-export function createClock(option: 'real' | 'virtual' | ClockOptions, sockets = new SocketUse()): DrivenClock {
-  const { mode, now, autoAdvance = true, frozen = false } = checkedClockOptions(option);
-  if (mode === 'real')
-    return new RealTimeClock(now === undefined ? undefined : parseInstant('clock.now', now), { frozen });
-  return new VirtualClock(parseInstant('clock.now', now ?? VIRTUAL_START), { autoAdvance, frozen, sockets });
 }

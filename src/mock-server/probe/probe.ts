@@ -1,7 +1,7 @@
 import type { BehaviourOptions, KnownValue } from '../behaviour/behaviour.ts';
 import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import type { Clock } from '../clock/clock.ts';
-import { createClock } from '../clock/mock-clock.ts';
+import { DrivenClock } from '../clock/driven-clock.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import {
   BEYOND_LIMIT,
@@ -103,7 +103,7 @@ function stepsWithin(maxRequests: number) {
  * @example const behaviour = await probeService('https://api.example.com', { apiKey })
  */
 export async function probeService(baseUrl: string, options: ProbeOptions): Promise<ObservedBehaviour> {
-  const { apiKey, maxRequests, fetch = globalThis.fetch, clock = createClock('real'), signal } = options;
+  const { apiKey, maxRequests, fetch = globalThis.fetch, clock = new DrivenClock('real'), signal } = options;
   const { timeoutMs = 30_000, maxRetries = 2 } = options;
   const { requests } = planProbe(maxRequests);
   const { origin } = new URL(baseUrl);

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { Behaviour } from '../behaviour/behaviour.ts';
 import { type BehaviourValues, SWITCH_NAMES } from '../behaviour/switches.ts';
-import { type DrivenClock, LATEST_MS } from '../clock/clock.ts';
+import { LATEST_MS } from '../clock/clock.ts';
+import type { DrivenClock } from '../clock/driven-clock.ts';
 import { type FaultRecord, faultUnion } from '../faults/fault-kinds.ts';
 import type { Immutable } from '../matching/checked-input.ts';
 import type { MockCore } from '../mock-core.ts';
