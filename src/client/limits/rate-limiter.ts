@@ -359,7 +359,7 @@ export class RateLimiter {
     if (end.kind === 'failed') this.#inFlight.failed(permit, now, end);
     else if (end.kind === 'accepted' || end.kind === 'refused') this.#inFlight.responded(permit, now);
     else this.#inFlight.left(permit);
-    const reading = this.#limit.report({ ...this.#resultOf(end), sentAt: permit.sentAt, now });
+    const reading = this.#limit.report({ sentAt: permit.sentAt, now, ...this.#resultOf(end) });
     if (reading) permit.retryAt = now + (reading.waitMs ?? closedUntil(this.#limit.state) - now);
     this.#changed();
     return reading;

@@ -109,7 +109,10 @@ class Attempts {
     state.quota.requireLeft(call);
     const { signal, settings } = call;
     const slot: AcquireOptions = {
-      ...{ signal, deadlineAt: () => call.deadlineAt, wait: settings.onLimit === 'wait', priority: settings.priority },
+      signal,
+      deadlineAt: () => call.deadlineAt,
+      wait: settings.onLimit === 'wait',
+      priority: settings.priority,
       retryOf: this.#permit, // a call that is sent again keeps its place in the queue
     };
     const waiting = { state, time, events, ask, refused: this.#refusal?.error };

@@ -42,11 +42,12 @@ export function send({ settings, timers, events, userAgent }: SendOptions): Send
   const exchange = (attempt: StartedAttempt, cancellation: Cancellation): Promise<TransportResponse> => {
     const { call } = attempt;
     const target = `${baseUrl}${call.endpoint.target}`;
-    const plain = { accept: 'application/json', ...withUserAgent(call.settings.headers, userAgent) };
+    const { headers } = call.settings;
+    const plain = { accept: 'application/json', ...headers, 'user-agent': userAgentOf(headers, userAgent) };
     const transmit = (url: string, others: Readonly<Record<string, string>>) => {
       attempt.isSent = true;
       const signed = authenticate(url, { key: call.key, form, others });
-      return transport({ ...signed, cancellation, maxBytes }).catch((error) => {
+      return transport({ cancellation, maxBytes, ...signed }).catch((error) => {
         throw call.signal.aborted ? call.signal.reason : networkFailure(error, call, baseUrl);
       });
     };
@@ -80,9 +81,8 @@ export function send({ settings, timers, events, userAgent }: SendOptions): Send
 }
 
 /** The user agent of the program is appended to that of the client. */
-function withUserAgent(headers: KeyedCall['settings']['headers'], userAgent: string) {
-  const program = headers['user-agent'];
-  return { ...headers, 'user-agent': program === undefined ? userAgent : `${userAgent} ${program}` };
+function userAgentOf({ 'user-agent': program }: KeyedCall['settings']['headers'], userAgent: string): string {
+  return program === undefined ? userAgent : `${userAgent} ${program}`;
 }
 
 interface ReportParts {
@@ -95,7 +95,7 @@ function report(attempt: StartedAttempt, outcome: AttemptOutcome, { durationMs, 
   const { call, state, spentBefore, isSent } = attempt;
   const error = 'error' in outcome ? outcome.error : undefined;
   const { reason, waitedMs } = call.next;
-  call.attempts.push({ ...resultOf(outcome), waitedMs: Math.round(waitedMs), reason });
+  call.attempts.push({ waitedMs: Math.round(waitedMs), reason, ...resultOf(outcome) });
   call.next = { reason, waitedMs: 0 };
   events.request(state, call, { durationMs, outcome });
   if (isSent) state.quota.sent(call, outcome);

@@ -9,6 +9,7 @@ import {
   fetchTransport,
   type HeaderList,
   headerIn,
+  type ReadBody,
   type Transport,
   type TransportRequest,
   type TransportResponse,
@@ -209,10 +210,12 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onComplete(): void {
     this.#stopListening();
-    const head = { status: this.#status, headers: headerList(this.#headers) };
-    const encoding = headerIn(head.headers, 'content-encoding');
-    if (encoding === undefined) this.#settle.resolve({ ...head, ...this.#body.end() });
-    else this.#settle.resolve(this.#body.endEncoded(encoding, this.#request).then((body) => ({ ...head, ...body })));
+    const status = this.#status;
+    const headers = headerList(this.#headers);
+    const responseWith = ({ text, problem }: ReadBody) => ({ status, headers, text, problem });
+    const encoding = headerIn(headers, 'content-encoding');
+    if (encoding === undefined) this.#settle.resolve(responseWith(this.#body.end()));
+    else this.#settle.resolve(this.#body.endEncoded(encoding, this.#request).then(responseWith));
   }
 
   onError(error: Error): void {
