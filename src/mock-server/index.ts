@@ -13,8 +13,14 @@ export {
   type RemoteScope,
   type RemoteSpace,
 } from './admin/connect-mock-server.ts';
-export type { BehaviourOptions, KnownValue, MockBehaviour, SwitchDescription } from './behaviour/behaviour.ts';
-export { type BehaviourCase, behaviourMatrix } from './behaviour/behaviour-matrix.ts';
+export {
+  type BehaviourCase,
+  type BehaviourOptions,
+  behaviourMatrix,
+  type KnownValue,
+  type MockBehaviour,
+  type SwitchDescription,
+} from './behaviour/behaviour.ts';
 export type { PresetName, Provenance } from './behaviour/switch.ts';
 export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
 export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';

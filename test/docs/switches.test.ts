@@ -13,7 +13,7 @@ interface SwitchEffect {
 
 const EFFECTS = join(import.meta.dirname, '../../scripts/switch-effects.yaml');
 const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = parse(readFileSync(EFFECTS, 'utf8'));
-const meanings = new Map(['limit-switches.ts', 'switches.ts'].flatMap((file) => commentsIn(file)));
+const meanings = new Map(commentsIn('switches.ts'));
 const code = (value: unknown) => `\`${value === null ? 'null' : value}\``;
 
 function valuesOf(name: SwitchName): readonly unknown[] {

@@ -91,12 +91,8 @@ export class Behaviour implements Switches {
   /** Restores checked values. */
   restore(values: BehaviourValues): void {
     // A snapshot has no provenance. A value that differs from the current one counts as chosen.
-    const settings = Array.from(this.#settings.bySwitch, ([name, setting]) => {
-      const value = values[name];
-      const chosen = { value, provenance: switches[name].provenance, isAccepted: true };
-      return [name, setting.value === value ? setting : chosen] as const;
-    });
-    this.#settings = settingsOf(new Map(settings));
+    const different = SWITCH_NAMES.filter((name) => values[name] !== this.values[name]);
+    this.set(Object.fromEntries(different.map((name) => [name, values[name]])));
   }
 
   /** Restores the first values. */
@@ -107,17 +103,8 @@ export class Behaviour implements Switches {
   describe(): readonly SwitchDescription[] {
     return Array.from(this.#settings.bySwitch, ([name, { value, provenance, isAccepted: accepted }]) => {
       const { default: byDefault, alternatives, notShown, why } = switches[name];
-      return {
-        name,
-        group: groupOf(name),
-        value,
-        default: byDefault,
-        alternatives,
-        provenance,
-        accepted,
-        notShown,
-        why,
-      };
+      const group = groupOf(name);
+      return { name, group, value, default: byDefault, alternatives, provenance, accepted, notShown, why };
     });
   }
 }
@@ -189,6 +176,35 @@ export type BehaviourOptions = {
   readonly about?: unknown;
 };
 
+/** One possible behaviour of the service, for example for `test.each`. */
+export interface BehaviourCase {
+  /** The values that differ from the defaults, for example `rateWindow: token-bucket`. */
+  readonly title: string;
+  /** For `createMockServer({ behaviour })`. Sets every switch of the matrix, so that none of them is an assumption. */
+  readonly behaviour: BehaviourOptions;
+}
+
+/**
+ * Returns possible behaviours of the service as cases for a test, by default over all undocumented switches: the defaults,
+ * then one case per other value. The same arguments always return the same cases.
+ * @throws MockServerError with code `invalid_option`, for an unknown or a documented switch.
+ * @example test.each(behaviourMatrix(['rateWindow']))('survives $title', async ({ behaviour }) => { … })
+ */
+export function behaviourMatrix(names: readonly SwitchName[] = UNDOCUMENTED): readonly BehaviourCase[] {
+  const unknown = names.find((name) => !UNDOCUMENTED.includes(name));
+  if (unknown !== undefined) throw invalidOption('names', unknown, `one of ${UNDOCUMENTED.join(', ')}`);
+  const defaults: SwitchValues = Object.fromEntries(names.map((name) => [name, switches[name].default]));
+  const others = Array.from(new Set(names)).flatMap((name) =>
+    switches[name].alternatives.map((value) => ({
+      title: `${name}: ${value}`,
+      behaviour: { ...defaults, [name]: value },
+    })),
+  );
+  return [{ title: 'defaults', behaviour: defaults }, ...others];
+}
+
+const UNDOCUMENTED = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
+
 /** The setting of one switch. */
 interface SwitchSetting extends KnownValue {
   /** Whether the value was set, observed or documented. A response that depends on it is then no assumption. */
@@ -242,8 +258,7 @@ function checkKind(options: unknown): void {
 export function presetValues(preset: unknown): SwitchValues {
   if (preset === 'documented') return {};
   if (preset === 'lenient' || preset === 'hostile') {
-    const undocumented = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
-    return Object.fromEntries(undocumented.map((name) => [name, switches[name][preset]]));
+    return Object.fromEntries(UNDOCUMENTED.map((name) => [name, switches[name][preset]]));
   }
   throw invalidOption('behaviour.preset', preset, `one of ${PRESET_NAMES.join(', ')}`);
 }

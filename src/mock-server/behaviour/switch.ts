@@ -39,8 +39,11 @@ export type SwitchDomain =
   | { readonly kind: 'number'; readonly min: number; readonly isNullable: boolean }
   | { readonly kind: 'text'; readonly pattern: RegExp };
 
-type SwitchTexts<Value> = Pick<Switch<Value>, 'why' | 'lenient' | 'hostile'> & {
+type SwitchTexts<Value> = Pick<Switch<Value>, 'why'> & {
   readonly notShown: NotShown;
+  /** Default: the default value. */
+  readonly lenient?: Value;
+  readonly hostile?: Value;
   /** Default: the budget of the probe was used up. */
   readonly notObserved?: string;
 };
@@ -76,6 +79,8 @@ function assumed<Value>(
 ): Switch<Value> {
   const accepts = (value: unknown): value is Value => isIn(domain, value);
   return {
+    lenient: first,
+    hostile: first,
     ...about,
     notObserved,
     default: first,
