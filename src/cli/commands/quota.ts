@@ -67,7 +67,8 @@ async function runQuota(invocation: Invocation<QuotaOptions>): Promise<number> {
     every: typeof options.watch === 'number' ? options.watch : DEFAULT_INTERVAL_MS,
     show: async (response, next, view) => {
       const print = () => printQuota(response, invocation);
-      await view.show({ ...(await textsOf(response, invocation)), next, reason: 'free', print });
+      const { text, json } = await textsOf(response, invocation);
+      await view.show({ text: text(), json: json(), next, reason: 'free', print });
       checkUse(response, options);
     },
   });
@@ -77,15 +78,15 @@ async function printQuota(response: ServiceResponse, invocation: Invocation<Quot
   const { settings, screen } = invocation;
   if (settings.output === 'raw') return printRaw(response.rawBody, invocation);
   const { text, json } = await textsOf(response, invocation);
-  if (screen.isForPeople && settings.get.length === 0) return screen.printText(text);
-  return printJson(json, invocation);
+  if (screen.isForPeople && settings.get.length === 0) return screen.printText(text());
+  return printJson(json(), invocation);
 }
 
 /** The record as a table for people, and as the JSON of the service with added fields. */
 async function textsOf(
   response: ServiceResponse,
   { screen, io, options }: Invocation<QuotaOptions>,
-): Promise<{ readonly text: string; readonly json: string }> {
+): Promise<{ readonly text: () => string; readonly json: () => string }> {
   const { receivedAt: now, rawBody } = response;
   const { forecastQuota } = await import('../../client/index.ts'); // already loaded: it sent the request
   const data = dataIn(response);
@@ -93,8 +94,8 @@ async function textsOf(
   const record = dataOf(rawBody);
   const added = options.forecast ? { forecast: forecastJson(forecast) } : {};
   return {
-    text: quotaTable(response, { style: screen.out, timeZone: io.timeZone, forecast }),
-    json: withFields(record, { monthly_remaining: String(remainingOf(data) ?? null), ...added }),
+    text: () => quotaTable(response, { style: screen.out, timeZone: io.timeZone, forecast }),
+    json: () => withFields(record, { monthly_remaining: String(remainingOf(data) ?? null), ...added }),
   };
 }
 

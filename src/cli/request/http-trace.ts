@@ -27,6 +27,9 @@ export class HttpTrace {
     this.#keepsBodies = keepsBodies;
   }
 
+  /** The header `date` of the last response. */
+  lastDate: string | null = null;
+
   /** The last response to a request for `path`. */
   lastResponse(path: string): TracedResponse | undefined {
     const encoded = new URL(path, 'http://localhost').pathname;
@@ -42,6 +45,7 @@ export class HttpTrace {
       await this.#showRequest(url, init.headers);
       const sentAt = clock.now();
       const response = await fetch(url, { ...init, redirect: 'manual' });
+      this.lastDate = response.headers.get('date');
       await this.#showResponse(response, clock.now() - sentAt);
       return this.#keepsBodies ? this.#recorded(new URL(url).pathname, response) : response;
     };

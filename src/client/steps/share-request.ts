@@ -8,7 +8,7 @@ import type { KeySource } from '../key/api-key.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { Cancellation, onAbort } from '../time/abort.ts';
 import type { Timers } from '../time/timers.ts';
-import { headersOf } from '../transport/transport.ts';
+import { headerIn, headersOf } from '../transport/transport.ts';
 
 /** Signal and deadline of one caller. */
 export interface CallDeadline {
@@ -34,10 +34,23 @@ export interface CallResponse {
 }
 
 export function metaOf({ response, call, source, ageMs }: CallResponse, durationMs: number): ResponseMeta {
-  const { status, rawBody } = response;
-  const headers = headersOf(response.headers);
-  const ids = { requestId: requestIdOf(headers), callId: call.id };
-  return { status, headers, rawBody, source, ageMs, attempts: call.attempts, ...ids, durationMs };
+  const { status, rawBody, headers: list } = response;
+  let headers: Headers | undefined;
+  return {
+    status,
+    /** Created at its first use, because Node.js then loads its fetch, which takes 20 ms. */
+    get headers() {
+      headers ??= headersOf(list);
+      return headers;
+    },
+    rawBody,
+    source,
+    ageMs,
+    attempts: call.attempts,
+    requestId: requestIdOf({ get: (name) => headerIn(list, name) }),
+    callId: call.id,
+    durationMs,
+  };
 }
 
 interface SharedCall extends Call {

@@ -47,7 +47,7 @@ test('the code of many versions and installations is removed, since each adds fi
   useCompileCache({ HOME: home }, nodeOf('v26'));
   expect(compileCacheSize({ HOME: home }).files).toBe(900);
 
-  used('v22', 100);
+  used('v22', 101);
   useCompileCache({ HOME: home }, nodeOf('v26'));
   expect(compileCacheSize({ HOME: home }).files).toBe(0);
 });
