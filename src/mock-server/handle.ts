@@ -104,6 +104,7 @@ function send(
   const response = isReadableByAll ? withCorsHeaders(decided) : decided;
   const entry = entryOf(mock, request, { response, struck });
   mock.journal.add(entry);
+  mock.parent?.journal.notifyOfSpace(entry);
   if (response.delivery === undefined && !response.delayMs) return arrived(exchange, response, entry);
   return sendLate(exchange, response, entry);
 }
@@ -139,15 +140,14 @@ function entryOf(
   request: ParsedRequest,
   { response, struck }: { readonly response: MockResponse; readonly struck: readonly StruckSettings[] },
 ): JournalEntry {
-  const { journal } = mock;
   const { recorded } = request;
   const { delivery, delayMs } = response;
   // The service has identified the requests that it has read.
   const facts: RequestFacts = response.facts ?? identified(request, mock);
   const isSent = delivery?.sendsHead !== false && delayMs !== Number.POSITIVE_INFINITY;
   return {
-    number: journal.last + 1,
-    space: journal.space,
+    number: mock.journal.last + 1,
+    space: mock.name,
     at: facts.at ?? mock.now(),
     method: recorded.method,
     path: recorded.path,

@@ -70,18 +70,17 @@ export function createChild(parent: MockCore, own: OwnParts): MockCore {
 type Given = OwnParts & Pick<MockCore, 'options' | 'parent' | 'sockets' | 'adapters' | 'responders'>;
 
 function assembleCore(given: Given): MockCore {
-  const { options, name, parent, behaviour, clock } = given;
+  const { options, behaviour, clock } = given;
   const { baseUrl, defaultStubs, journalSize, onAssumption } = options;
-  const state = given.emptyState();
   return {
     ...given,
-    state,
+    state: given.emptyState(),
     now: clock.now.bind(clock),
     findRoute,
     defaultStubs,
     checkAssumptions: createAssumptionCheck(onAssumption, behaviour, warn),
     spaces: new Map(),
-    journal: new Journal(journalSize, { name, parent: parent?.journal, state }),
+    journal: new Journal(journalSize),
     overrides: new Overrides(baseUrl),
     delays: new ResponseDelays(clock),
   };

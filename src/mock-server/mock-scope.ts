@@ -72,7 +72,7 @@ export class MockScope {
     this.outbox = createOutbox(core);
     this.clock = createMockClock(core.clock, core);
     this.behaviour = createMockBehaviour(core);
-    this.journal = createMockJournal(core.journal);
+    this.journal = createMockJournal(core);
     this.faults = createMockFaults(core);
     this.stubs = createMockStubs(core);
     this.latest = createMockLatest(core);
@@ -112,12 +112,12 @@ export class MockScope {
    * @example mock.expectRequests({ status: 429 }).toHaveCount(1)
    */
   expectRequests(filter: RequestFilter = {}): RequestExpectation {
-    return createExpectation((claim) => void verifyRequests(this.#core.journal, filter, claim));
+    return createExpectation((claim) => void verifyRequests(this.#core, filter, claim));
   }
 
   /** Returns requests that a well-behaved client does not send: early retries, keys in URLs, unknown paths. */
   audit(): Audit {
-    return auditOf(this.#core.journal);
+    return auditOf(this.#core);
   }
 
   /**

@@ -77,15 +77,25 @@ export function within<Result>(entry: string, act: () => Result): Result {
   }
 }
 
-/** The error for an unknown id. It names the known ones, so that users of HTTP and of JavaScript need no other call. */
-export function unknownId(
+interface Searched<Item> {
+  readonly among: ReadonlyMap<string, Item>;
+  readonly otherwise?: 'has expired' | 'is closed';
+}
+
+/**
+ * The item with an id. The error for an unknown id names the known ones, so that users of HTTP and of JavaScript need no
+ * other call.
+ */
+export function withId<Item>(
   kind: 'account' | 'fault' | 'key' | 'space' | 'stub',
-  id: unknown,
-  { known, otherwise }: { readonly known: Iterable<string>; readonly otherwise?: 'has expired' | 'is closed' },
-): MockServerError {
+  id: string,
+  { among, otherwise }: Searched<Item>,
+): Item {
+  const item = among.get(id);
+  if (item !== undefined) return item;
   const missing = `does not exist${otherwise === undefined ? '' : ` or ${otherwise}`}`;
   const title = `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
-  return notFound(`${title} ${show(id)} ${missing}; ${existing(kind, Array.from(known))}.`);
+  throw notFound(`${title} ${show(id)} ${missing}; ${existing(kind, Array.from(among.keys()))}.`);
 }
 
 function existing(kind: string, ids: readonly string[]): string {

@@ -8,7 +8,7 @@ import { initialStateOfSpace, startState } from './initial-state.ts';
 import { checkedInput, nameSchema } from './matching/checked-input.ts';
 import { closeCore, createChild, type MockCore } from './mock-core.ts';
 import { MockScope } from './mock-scope.ts';
-import { freeName, MockServerError, unknownId } from './mock-server-error.ts';
+import { freeName, MockServerError, withId } from './mock-server-error.ts';
 import { randomFromSeed } from './service/random.ts';
 import { emptyState, planName, type ServiceState } from './service/service-state.ts';
 
@@ -104,9 +104,7 @@ export function openSpace(mock: MockCore, options: SpaceOptions): Space {
 
 /** Finds an open space. Throws `MockServerError` with code `not_found`. */
 export function findSpace({ spaces }: MockCore, name: string): MockCore {
-  const space = spaces.get(name);
-  if (space !== undefined) return space;
-  throw unknownId('space', name, { known: spaces.keys(), otherwise: 'is closed' });
+  return withId('space', name, { among: spaces, otherwise: 'is closed' });
 }
 
 function likeClock(clock: DrivenClock): ClockOptions {

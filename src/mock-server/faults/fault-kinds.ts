@@ -281,5 +281,5 @@ export interface FaultRecord {
   matched: number;
   struck: number;
   /** Matching requests by key id, `''` for requests without a known key. */
-  readonly matchedByKey: Map<string, number>;
+  readonly matchedByKey: Record<string, number>;
 }

@@ -6,7 +6,7 @@ import type { IdentifiedRequest } from '../http/respond.ts';
 import { STATUSES_WITHOUT_BODY } from '../http/responses.ts';
 import { checkedInput } from '../matching/checked-input.ts';
 import { checkKeyId, matchesPattern } from '../matching/request-pattern.ts';
-import { freeName, invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
+import { freeName, invalidOption, MockServerError, withId } from '../mock-server-error.ts';
 import { chance } from '../service/random.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import {
@@ -53,15 +53,14 @@ interface FaultsOwner extends ServiceContext {
 export function createMockFaults({ state, now, adapters, delays }: FaultsOwner): MockFaults {
   const current = () => state.faults.filter((fault) => !hasExpired(fault, now()));
   const find = (id: string) => {
-    const found = current().find(({ settings }) => settings.id === id);
-    if (found !== undefined) return found;
-    throw unknownId('fault', id, { known: current().map(({ settings }) => settings.id), otherwise: 'has expired' });
+    const among = new Map(current().map((fault) => [fault.settings.id, fault]));
+    return withId('fault', id, { among, otherwise: 'has expired' });
   };
   return {
     add(options) {
       const settings = checkedFault(options, state);
       checkAdapterSupport(settings, adapters.inUse);
-      const fault = { settings, addedAt: now(), matched: 0, struck: 0, matchedByKey: new Map() };
+      const fault = { settings, addedAt: now(), matched: 0, struck: 0, matchedByKey: {} };
       const others = current().filter((other) => other.settings.id !== settings.id);
       delays.endHangsOf(settings.id);
       state.faults = [...others, fault];
@@ -93,7 +92,7 @@ function checkedFault(given: FaultOptions, state: ServiceState): FaultRecord['se
   const data = checkedInput(faultKinds[kind].options, options, { place: '', what });
   checkBody(options);
   checkStrikes(options);
-  checkKeyId(match ?? {}, { place: 'match.', knowsKey: (id) => state.keys.has(id) });
+  checkKeyId(match ?? {}, state.keys);
   return { ...data, id: options.id ?? nextId(state), strikes } as FaultRecord['settings'];
 }
 
@@ -178,7 +177,7 @@ function drawnSettings(
   }
   if (settings.kind !== 'latency') return settings;
   const { id, latencyMs } = settings;
-  return { ...settings, latencyMs: drawDelayMs(latencyMs, seed, id, keyId, matchedByKey.get(keyId) ?? 0) };
+  return { ...settings, latencyMs: drawDelayMs(latencyMs, seed, id, keyId, matchedByKey[keyId] ?? 0) };
 }
 
 /** A request in front of a fault. */
@@ -195,8 +194,8 @@ function countMatch(fault: FaultRecord, candidate: FaultCandidate, { seed }: Pic
   const { id, nth, times, probability = 1 } = fault.settings;
   if (!isFor(fault, candidate)) return false;
   const key = candidate.request.keyId ?? '';
-  const ofKey = (fault.matchedByKey.get(key) ?? 0) + 1;
-  fault.matchedByKey.set(key, ofKey);
+  const ofKey = (fault.matchedByKey[key] ?? 0) + 1;
+  fault.matchedByKey[key] = ofKey;
   fault.matched += 1;
   if (nth !== undefined && ![nth].flat().includes(fault.matched)) return false;
   if (times !== undefined && fault.struck >= times) return false;

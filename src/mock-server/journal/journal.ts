@@ -1,11 +1,9 @@
 import * as z from 'zod';
 import { SWITCH_NAMES } from '../behaviour/switches.ts';
 import type { Immutable } from '../matching/checked-input.ts';
-import type { RequestPattern } from '../matching/request-pattern.ts';
 import { redactKeys } from '../redact-keys.ts';
 import { minuteUsage } from '../service/decide.ts';
 import { monthUsage } from '../service/quota.ts';
-import type { ServiceState } from '../service/service-state.ts';
 
 /** Parameters, or headers of a response. */
 const valuesByName = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
@@ -76,14 +74,6 @@ export const journalEntry = z.object({
 /** A request, its response and the reason for it. Never contains an API key. */
 export type JournalEntry = Immutable<z.output<typeof journalEntry>>;
 
-interface JournalOptions {
-  /** Of a space: its name, and the journal of its mock. */
-  readonly name?: string | undefined;
-  readonly parent?: Journal | undefined;
-  /** The state of the mock or the space. */
-  readonly state?: Pick<ServiceState, 'keys' | 'stubs' | 'faults'> | undefined;
-}
-
 interface Subscription {
   readonly listener: (entry: JournalEntry) => void;
   /** Whether it also receives the entries of spaces. */
@@ -95,35 +85,13 @@ interface Subscription {
 /** The newest requests. Older ones are dropped, so that memory use is bounded. */
 export class Journal {
   readonly #size: number;
-  readonly #parent: Journal | undefined;
-  /** Name of the space; `undefined` for the mock itself. */
-  readonly space: string | undefined;
-  readonly #state: JournalOptions['state'];
   /** A ring: entry number n is at (n - 1) % size. */
   #ring: JournalEntry[] = [];
   #last = 0;
   readonly #subscriptions = new Set<Subscription>();
 
-  constructor(size: number, { name, parent, state }: JournalOptions = {}) {
+  constructor(size: number) {
     this.#size = size;
-    this.#parent = parent;
-    this.space = name;
-    this.#state = state;
-  }
-
-  /** Whether the mock has, or had, a key with this id. */
-  knowsKey(keyId: string): boolean {
-    return this.#state?.keys.has(keyId) ?? true;
-  }
-
-  /** The requests that a stub is for; `undefined` if it does not exist any more. */
-  patternOfStub(id: string): RequestPattern | undefined {
-    return this.#state?.stubs.find((stub) => stub.id === id)?.match;
-  }
-
-  /** As `patternOfStub`, for a fault. */
-  patternOfFault(id: string): RequestPattern | undefined {
-    return this.#state?.faults.find(({ settings }) => settings.id === id)?.settings.match;
   }
 
   /** Oldest first. */
@@ -148,7 +116,6 @@ export class Journal {
     if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
     this.#last += 1;
     for (const { listener } of this.#subscriptions) notify(listener, entry);
-    this.#parent?.notifyOfSpace(entry);
   }
 
   /** Stores an entry in place of an earlier one of the same request, if that is still in the journal. Returns the entry. */
@@ -158,7 +125,7 @@ export class Journal {
     return entry;
   }
 
-  /** Calls the listeners that also receive the entries of spaces. */
+  /** Calls the listeners that also receive the entries of spaces, with one of a space. */
   notifyOfSpace(entry: JournalEntry): void {
     for (const { listener, spaces } of this.#subscriptions) if (spaces) notify(listener, entry);
   }

@@ -5,11 +5,12 @@ import { nearMisses } from '../matching/request-pattern.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
 import { valuePairs } from '../redact-keys.ts';
 import { keyText, statusText } from './entry-text.ts';
-import { type Journal, type JournalEntry, journalEntry } from './journal.ts';
+import { type JournalEntry, journalEntry } from './journal.ts';
 import {
   checkedFilter,
   createMatcher,
   filterDifferences,
+  type JournalOwner,
   type RequestFilter,
   requestFilter,
 } from './request-filter.ts';
@@ -40,16 +41,16 @@ export interface MockJournal {
   clear(): void;
 }
 
-export function createMockJournal(journal: Journal): MockJournal {
+export function createMockJournal(owner: JournalOwner): MockJournal {
+  const { journal } = owner;
   return {
-    list: (filter) =>
-      filter === undefined ? journal.entries : journal.entries.filter(createMatcher(checkedFilter(filter, journal))),
+    list: (filter = {}) => journal.entries.filter(createMatcher(checkedFilter(filter, owner))),
     get dropped() {
       return journal.dropped;
     },
     async waitFor(filter = {}, options = {}) {
       const wait = checkedInput(waitOptions, options, { place: '', what: 'an option of waitFor()' });
-      return await waitForRequests(journal, { filter, ...wait });
+      return await waitForRequests(owner, { filter, ...wait });
     },
     subscribe: (listener, options = {}) => journal.subscribe(listener, { spaces: options.spaces }),
     clear: () => journal.clear(),
@@ -89,10 +90,11 @@ interface JournalWait extends Readonly<z.output<typeof waitOptions>> {
 
 /** Resolves with the matching entries as soon as there are `count`; rejects with code `wait_timeout` or `mock_closed`. */
 export async function waitForRequests(
-  journal: Journal,
+  owner: JournalOwner,
   { filter: given, count, timeoutMs, signal }: JournalWait,
 ): Promise<readonly JournalEntry[]> {
-  const filter = checkedFilter(given, journal);
+  const { journal } = owner;
+  const filter = checkedFilter(given, owner);
   const matches = createMatcher(filter);
   const found = journal.entries.filter(matches);
   const end = new AbortController();
@@ -109,7 +111,7 @@ export async function waitForRequests(
   const isClosed = end.signal.reason === CLOSED;
   const problem = isClosed ? 'before the mock or the space was closed' : `within ${timeoutMs} ms`;
   throw new MockServerError(
-    `${found.length} of ${count} requests arrived ${problem}. ${closestLines(journal, filter)}${receivedText(journal)}`,
+    `${found.length} of ${count} requests arrived ${problem}. ${closestLines(owner, filter)}${receivedText(owner)}`,
     isClosed ? { code: 'mock_closed', status: 410 } : { code: 'wait_timeout', status: 408 },
   );
 }
@@ -135,7 +137,7 @@ export const audit = z.object({
 /** Requests in the journal that a well-behaved client does not send. */
 export type Audit = Immutable<z.output<typeof audit>>;
 
-export function auditOf({ entries, dropped }: Pick<Journal, 'entries' | 'dropped'>): Audit {
+export function auditOf({ journal: { entries, dropped } }: JournalOwner): Audit {
   return {
     requests: entries.length,
     dropped,
@@ -201,12 +203,13 @@ export function checkedClaim(given: Claim): z.output<typeof claim> {
 }
 
 /** Throws if the requests that `filter` selects contradict the claim. Returns their number. */
-export function verifyRequests(journal: Journal, filter: RequestFilter, claim: Claim): number {
-  const selection = select(journal, checkedFilter(filter, journal));
-  const { matching } = selection;
+export function verifyRequests(owner: JournalOwner, given: RequestFilter, claim: Claim): number {
+  const filter = checkedFilter(given, owner);
+  const matching = owner.journal.entries.filter(createMatcher(filter));
+  const selection = { filter, matching, owner };
   const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = checkedClaim(claim);
-  if (sentWith !== undefined) checkedFilter(sentWith, journal, 'sentWith.');
-  for (const [index, pattern] of inOrder.entries()) checkedFilter(pattern, journal, `inOrder[${index}].`);
+  if (sentWith !== undefined) checkedFilter(sentWith, owner, 'sentWith.');
+  for (const [index, pattern] of inOrder.entries()) checkedFilter(pattern, owner, `inOrder[${index}].`);
   if (atLeast !== undefined && matching.length < atLeast) throw wrongCount(selection, claim);
   if (atMost !== undefined) refuseForgotten(selection);
   if (atMost !== undefined && matching.length > atMost) throw wrongCount(selection, claim);
@@ -219,15 +222,12 @@ export function verifyRequests(journal: Journal, filter: RequestFilter, claim: C
 interface Selection {
   readonly filter: RequestFilter;
   readonly matching: readonly JournalEntry[];
-  readonly journal: Journal;
-}
-
-function select(journal: Journal, filter: RequestFilter): Selection {
-  return { filter, matching: journal.entries.filter(createMatcher(filter)), journal };
+  readonly owner: JournalOwner;
 }
 
 /** A journal that has dropped requests cannot prove a maximum. */
-function refuseForgotten({ journal: { dropped }, filter }: Selection): void {
+function refuseForgotten({ owner, filter }: Selection): void {
+  const { dropped } = owner.journal;
   if (dropped <= (filter.after ?? 0)) return;
   throw unexpected(
     `The journal has dropped the first ${dropped} requests, so the number is unknown; set a larger journalSize (fxrates mock: --journal-size).`,
@@ -235,11 +235,11 @@ function refuseForgotten({ journal: { dropped }, filter }: Selection): void {
 }
 
 function wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): MockServerError {
-  const { filter, matching, journal } = selection;
+  const { filter, matching, owner } = selection;
   const isShort = matching.length < (count ?? atLeast ?? 0);
   if (isShort) refuseForgotten(selection);
   const wanted = count ?? [...bound('at least', atLeast), ...bound('at most', atMost)].join(' and ');
-  const requests = isShort ? closestLines(journal, filter) + receivedText(journal) : surplusText(selection);
+  const requests = isShort ? closestLines(owner, filter) + receivedText(owner) : surplusText(selection);
   return unexpected(
     `Expected ${wanted} ${selectionText(filter, atMost ?? atLeast ?? count)}, got ${matching.length}. ${requests}`,
   );
@@ -250,12 +250,12 @@ function bound(words: string, count: number | undefined): readonly string[] {
 }
 
 function checkSentWith(selection: Selection, pattern: RequestFilter): void {
-  const { matching, filter, journal } = selection;
+  const { matching, filter, owner } = selection;
   if (matching.some(createMatcher(pattern))) return;
   refuseForgotten(selection);
-  const closest = matching.length === 0 ? closestLines(journal, filter) : closestLines(journal, pattern, matching);
+  const closest = matching.length === 0 ? closestLines(owner, filter) : closestLines(owner, pattern, matching);
   throw unexpected(
-    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter, matching.length)}. ${closest}${receivedText(journal)}`,
+    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter, matching.length)}. ${closest}${receivedText(owner)}`,
   );
 }
 
@@ -271,9 +271,9 @@ function checkOrder(selection: Selection, patterns: readonly RequestFilter[]): v
       const unused = selection.matching.slice(0, from).filter((entry) => !used.has(entry));
       const early = unused.findLast(createMatcher(pattern));
       const place = early === undefined ? '' : `#${early.number} matches, but came before. `;
-      const closest = closestLines(selection.journal, pattern, rest);
+      const closest = closestLines(selection.owner, pattern, rest);
       throw unexpected(
-        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${closest}${receivedText(selection.journal)}`,
+        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${closest}${receivedText(selection.owner)}`,
       );
     }
     from += rest.indexOf(next) + 1;
@@ -287,15 +287,15 @@ function selectionText(filter: RequestFilter, number?: number): string {
 }
 
 /** Lists the requests of which there are too many: the others are no help. */
-function surplusText({ matching, journal }: Selection): string {
-  return matching.length === journal.entries.length
-    ? receivedText(journal)
+function surplusText({ matching, owner }: Selection): string {
+  return matching.length === owner.journal.entries.length
+    ? receivedText(owner)
     : `Matching requests:\n${formatRequests(matching)}`;
 }
 
 /** Lists the requests in the journal, after the expectation. */
-function receivedText({ entries }: Journal): string {
-  return `Received requests:\n${formatRequests(entries)}`;
+function receivedText({ journal }: JournalOwner): string {
+  return `Received requests:\n${formatRequests(journal.entries)}`;
 }
 
 function unexpected(message: string): MockServerError {
@@ -303,8 +303,8 @@ function unexpected(message: string): MockServerError {
 }
 
 /** The requests that nearly match, and the fields that differ; empty if none is close. */
-function closestLines(journal: Journal, filter: RequestFilter, among = journal.entries): string {
-  const pattern = withPatterns(filter, journal);
+function closestLines(owner: JournalOwner, filter: RequestFilter, among = owner.journal.entries): string {
+  const pattern = withPatterns(filter, owner);
   const close = nearMisses(among, (entry) => {
     const differences = [...filterDifferences(pattern, entry)];
     // A request that the stub or the fault is for, but that did not receive it, such as a 429.
@@ -317,10 +317,10 @@ function closestLines(journal: Journal, filter: RequestFilter, among = journal.e
 }
 
 /** The filter with the patterns of its stub and its fault, so that messages name the field that differs. */
-function withPatterns({ after: _, ...filter }: RequestFilter, journal: Journal): RequestFilter {
+function withPatterns({ after: _, ...filter }: RequestFilter, { state }: JournalOwner): RequestFilter {
   const { stub, fault, ...others } = filter;
-  const ofStub = stub === undefined ? undefined : journal.patternOfStub(stub);
-  const ofFault = fault === undefined ? undefined : journal.patternOfFault(fault);
+  const ofStub = state.stubs.find(({ id }) => id === stub)?.match;
+  const ofFault = state.faults.find(({ settings }) => settings.id === fault)?.settings.match;
   if (ofStub === undefined && ofFault === undefined) return filter;
   const query = { ...ofStub?.query, ...ofFault?.query, ...others.query };
   const headers = { ...ofStub?.headers, ...ofFault?.headers, ...others.headers };

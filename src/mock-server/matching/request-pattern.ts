@@ -133,11 +133,8 @@ export type RequestPattern = Immutable<z.input<typeof requestPattern>>;
 export type ValuePattern = Immutable<z.input<typeof valuePattern>>;
 
 /** Throws `MockServerError` with code `invalid_option` for the id of an unknown key. `place` begins the name of the field. */
-export function checkKeyId(
-  { keyId }: RequestPattern,
-  { place, knowsKey }: { readonly place: string; readonly knowsKey: (keyId: string) => boolean },
-): void {
-  if (keyId === undefined || knowsKey(keyId)) return;
+export function checkKeyId({ keyId }: RequestPattern, keys: ReadonlyMap<string, unknown>, place = 'match.'): void {
+  if (keyId === undefined || keys.has(keyId)) return;
   throw invalidOption(`${place}keyId`, keyId, 'the id of a key of this mock, such as key_1');
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
-import { unknownId } from '../mock-server-error.ts';
+import { withId } from '../mock-server-error.ts';
 import {
   type AccountRecord,
   type KeyRecord,
@@ -126,9 +126,7 @@ export function addAccount(
 }
 
 export function findAccount(state: ServiceState, accountId: string): AccountRecord {
-  const account = state.accounts.get(accountId);
-  if (account !== undefined) return account;
-  throw unknownId('account', accountId, { known: state.accounts.keys() });
+  return withId('account', accountId, { among: state.accounts });
 }
 
 function view({ id, email, plan, isConfirmed, createdAt }: AccountRecord): Account {

@@ -3,7 +3,7 @@ import type { PlanName } from '../../generated/service.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import { hashOf } from '../http/parse-request.ts';
 import { checkedInput, wholeFrom } from '../matching/checked-input.ts';
-import { invalidOption, MockServerError, unknownId } from '../mock-server-error.ts';
+import { invalidOption, MockServerError, withId } from '../mock-server-error.ts';
 import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { minuteUsage } from './decide.ts';
 import { monthUsage, quotaUse } from './quota.ts';
@@ -221,9 +221,7 @@ function maskedKey({ prefix, lastFour }: KeyRecord): string {
 }
 
 function findKey(state: ServiceState, keyId: string): KeyRecord {
-  const key = state.keys.get(keyId);
-  if (key !== undefined) return key;
-  throw unknownId('key', keyId, { known: state.keys.keys() });
+  return withId('key', keyId, { among: state.keys });
 }
 
 function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {

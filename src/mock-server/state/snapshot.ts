@@ -61,13 +61,9 @@ export interface Snapshot extends Immutable<Omit<z.input<typeof snapshotSchema>,
   /** Value of each switch. In a snapshot of an earlier version of this package, a later switch is absent. */
   readonly behaviour: BehaviourValues;
   /** The faults and the requests that they struck. */
-  readonly faults: readonly SavedFault[];
+  readonly faults: readonly FaultRecord[];
   /** The stubs, except those with a function. Absent in snapshots of version 0.1 of this package. */
   readonly stubs?: readonly SavedStub[] | undefined;
-}
-
-interface SavedFault extends Omit<FaultRecord, 'matchedByKey'> {
-  readonly matchedByKey: Readonly<Record<string, number>>;
 }
 
 type SavedKey = Snapshot['keys'][number];
@@ -93,10 +89,8 @@ export function takeSnapshot({ state, behaviour, clock }: SavedContext): Snapsho
     accounts: Array.from(state.accounts.values(), ({ keys: _, activeKeys: __, ...account }) => account),
     keys: Array.from(state.keys.values(), saveKey),
     mails: structuredClone(state.mails),
-    faults: state.faults.map((fault) =>
-      structuredClone({ ...fault, matchedByKey: Object.fromEntries(fault.matchedByKey) }),
-    ),
-    stubs: state.stubs.filter(isSaved).map((stub) => structuredClone(stub)),
+    faults: structuredClone(state.faults),
+    stubs: structuredClone(state.stubs.filter(isSaved)),
   };
 }
 
@@ -110,7 +104,7 @@ function restoredState(snapshot: Snapshot): ServiceState {
     seed,
     random: randomFrom(random),
     mails: structuredClone(mails).slice(),
-    faults: faults.map((fault) => ({ ...fault, matchedByKey: new Map(Object.entries(fault.matchedByKey)) })),
+    faults: structuredClone(faults),
     stubs: structuredClone(stubs).slice(),
     ...counters.parse(snapshot),
   };
@@ -210,7 +204,7 @@ export function checkedSnapshot(snapshot: unknown, behaviour = new Behaviour({},
   const { data, error } = snapshotSchema.safeParse(snapshot);
   if (error !== undefined) throw damaged(error);
   const given: readonly unknown[] = data.faults;
-  const faults = given as readonly SavedFault[]; // their schemas do not have the type of each kind
+  const faults = given as readonly FaultRecord[]; // their schemas do not have the type of each kind
   const checked = { ...data, faults, behaviour: checkedSwitches(data.behaviour as BehaviourValues, behaviour) };
   checkIds(checked);
   return checked;

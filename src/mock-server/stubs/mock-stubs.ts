@@ -12,12 +12,11 @@ import {
   matchesPattern,
   nearMisses,
 } from '../matching/request-pattern.ts';
-import { freeName, invalidOption, unknownId, within } from '../mock-server-error.ts';
+import { freeName, invalidOption, withId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { JsonText, jsonOf } from './json-parts.ts';
 import { recordedResponseTo } from './replay.ts';
 import {
-  type SentResponse,
   type Stub,
   type StubbedResponse,
   type StubOptions,
@@ -54,17 +53,14 @@ export interface MockStubs {
 
 export function createMockStubs(context: ServiceContext): MockStubs {
   // The state is replaced by `restore()` and `reset()`: never kept.
-  const current = () => context.state.stubs.filter(({ times, served }) => times === null || served < times);
-  const find = (id: string) => {
-    const found = current().find((stub) => stub.id === id);
-    if (found !== undefined) return found;
-    throw unknownId('stub', id, { known: current().map((stub) => stub.id), otherwise: 'has expired' });
-  };
+  const current = () => context.state.stubs.filter(isActive);
+  const find = (id: string) =>
+    withId('stub', id, { among: new Map(current().map((stub) => [stub.id, stub])), otherwise: 'has expired' });
   return {
     add(options) {
       const { state } = context;
       const stub = stubFrom(options, nextId(state));
-      checkKeyId(stub.match, { place: 'match.', knowsKey: (id) => state.keys.has(id) });
+      checkKeyId(stub.match, state.keys);
       state.stubs = withStub(current(), stub);
       state.lastStub += 1;
       return toStub(stub);
@@ -86,12 +82,8 @@ function nextId({ lastStub, stubs }: ServiceState): string {
 }
 
 function toStub({ id, match, times, priority, served, source }: StubRecord): Stub {
-  const responses = source.kind === 'responses' ? source.responses.map(toSentResponse) : [];
+  const responses = source.kind === 'responses' ? source.responses.map(({ code: _, ...sent }) => sent) : [];
   return structuredClone({ id, match, times: times ?? undefined, priority, served, kind: source.kind, responses });
-}
-
-function toSentResponse({ code: _, ...sent }: StubbedResponse): SentResponse {
-  return sent;
 }
 
 /** The stub that the options describe. Throws `MockServerError` with code `invalid_option`. */
@@ -195,9 +187,7 @@ function isRead({ method }: MatchedRequest): boolean {
 /** The stubs with one more, in place of an older one of the same id. */
 export function withStub(stubs: readonly StubRecord[], added: StubRecord): readonly StubRecord[] {
   const others = stubs.filter(({ id }) => id !== added.id);
-  const isAbove = (stub: StubRecord) =>
-    rankOf(stub) === rankOf(added) ? stub.priority > added.priority : rankOf(stub) > rankOf(added);
-  return [...others.filter((stub) => !isAbove(stub)), added, ...others.filter(isAbove)];
+  return [...others, added].sort((one, other) => rankOf(one) - rankOf(other) || one.priority - other.priority);
 }
 
 /** The stub of `mock.latest` for every query. */

@@ -86,11 +86,21 @@ export const stubInput = stubOptions
   .extend({ kind: ADDED_FIELD, served: ADDED_FIELD })
   .meta({ examples: [{ match: { operation: 'latest' }, data: { base: 'EUR', rates: { USD: 1.1 } } }] });
 
-const stubbedResponse = z.strictObject({
+const sentResponse = z.strictObject({
+  /** HTTP status. */
   status: response.shape.status.unwrap(),
-  headers: headerRecord,
+  /** Headers by name in lower case; an array for `set-cookie`. */
+  headers: headerRecord.describe('Names in lower case, an array for `set-cookie`.'),
+  /** The complete body. */
   body: z.string(),
+  /** Delay of the response by the mock's clock; `undefined` for none. */
   delayMs: delaySchema.optional(),
+});
+
+/** A response of a stub, as it is sent. */
+export type SentResponse = Immutable<z.output<typeof sentResponse>>;
+
+const stubbedResponse = sentResponse.extend({
   code: z.string().nullable().describe('`error.code` of the response, for the journal.'),
 });
 
@@ -150,22 +160,6 @@ export interface InventedData {
   /** Units of each currency for one unit of the base. */
   readonly rates: Readonly<Record<string, number>>;
 }
-
-const sentResponse = z.object({
-  /** HTTP status. */
-  status: z.int(),
-  /** Headers by name in lower case; an array for `set-cookie`. */
-  headers: z
-    .record(z.string(), z.union([z.string(), z.array(z.string())]))
-    .describe('Names in lower case, an array for `set-cookie`.'),
-  /** The complete body. */
-  body: z.string(),
-  /** Delay of the response by the mock's clock; `undefined` for none. */
-  delayMs: delaySchema.optional(),
-});
-
-/** A response of a stub, as it is sent. */
-export type SentResponse = Immutable<z.output<typeof sentResponse>>;
 
 export const addedStub = z.object({
   /** Id of the stub, for example `stub_1`. */

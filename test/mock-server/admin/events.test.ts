@@ -147,7 +147,7 @@ function stream(method: string) {
   };
   const nothing = () => undefined;
   const outgoing = { req: { method, headers: {} }, writeHead: nothing, flushHeaders: nothing, write, end };
-  const core = { journal: { entries: [], subscribe }, spaces: new Map() };
+  const core = { journal: { entries: [], subscribe }, state: { keys: new Map() }, spaces: new Map() };
   const call = { core, query: {}, signal: disconnected.signal, outgoing };
   streamEvents(call as unknown as Parameters<typeof streamEvents>[0], every);
   return { state, disconnect: () => disconnected.abort() };

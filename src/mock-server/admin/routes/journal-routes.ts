@@ -1,8 +1,14 @@
 import * as z from 'zod';
 import { repeat } from '../../clock/event-loop.ts';
-import { type Journal, type JournalEntry, journalEntry } from '../../journal/journal.ts';
+import { type JournalEntry, journalEntry } from '../../journal/journal.ts';
 import { audit, claim, verifyRequests, waitForRequests, waitOptions } from '../../journal/mock-journal.ts';
-import { checkedFilter, createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
+import {
+  checkedFilter,
+  createMatcher,
+  type JournalOwner,
+  type RequestFilter,
+  requestFilter,
+} from '../../journal/request-filter.ts';
 import { PAGE_HEADERS } from '../own-pages.ts';
 import { Problem } from '../problem.ts';
 import { type AdminCall, method, route } from '../route.ts';
@@ -45,7 +51,7 @@ export const journalRoutes = [
       'List the newest requests, each with the reason for its response; with `after`, the oldest ones after that number',
     query: listQuery,
     response: list,
-    run: ({ query, core }) => listRequests(core.journal, query),
+    run: ({ query, core }) => listRequests(core, query),
   }),
   route('POST /requests/find', {
     id: 'findRequests',
@@ -53,7 +59,7 @@ export const journalRoutes = [
     summary: 'Find the newest requests that match a pattern; with `after`, the oldest ones after that number',
     body: find,
     response: list,
-    run: ({ core, body }) => listRequests(core.journal, body),
+    run: ({ core, body }) => listRequests(core, body),
   }),
   route('POST /requests/verify', {
     id: 'verifyRequests',
@@ -61,7 +67,7 @@ export const journalRoutes = [
     summary: 'Verify number, content and order of requests; 422 with the closest requests on failure',
     body: verification,
     response: z.object({ count: z.number().int().describe('Number of requests that the filter selects.') }),
-    run: ({ core, body: { filter = {}, ...given } }) => ({ count: verifyRequests(core.journal, filter, given) }),
+    run: ({ core, body: { filter = {}, ...given } }) => ({ count: verifyRequests(core, filter, given) }),
   }),
   route('POST /requests/wait', {
     id: 'waitForRequests',
@@ -69,9 +75,9 @@ export const journalRoutes = [
     summary: 'Wait until `count` requests match; 408 after `timeoutMs`, 410 when the mock or the space is closed',
     body: wait,
     response: list,
-    async run({ core: { journal }, body: { count, timeoutMs, ...filter }, signal }) {
-      const entries = await waitForRequests(journal, { filter, count, timeoutMs, signal });
-      return { entries, total: entries.length, dropped: journal.dropped };
+    async run({ core, body: { count, timeoutMs, ...filter }, signal }) {
+      const entries = await waitForRequests(core, { filter, count, timeoutMs, signal });
+      return { entries, total: entries.length, dropped: core.journal.dropped };
     },
   }),
   method('DELETE /requests', 'journal.clear', { tag, summary: 'Empty the journal' }),
@@ -95,8 +101,9 @@ export const journalRoutes = [
   }),
 ];
 
-function listRequests(journal: Journal, { limit, ...filter }: RequestFilter & ListLimit) {
-  const found = journal.entries.filter(createMatcher(checkedFilter(filter, journal)));
+function listRequests(owner: JournalOwner, { limit, ...filter }: RequestFilter & ListLimit) {
+  const { journal } = owner;
+  const found = journal.entries.filter(createMatcher(checkedFilter(filter, owner)));
   // With a cursor the oldest that were not read yet, without one the newest.
   const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
   return { entries, total: found.length, dropped: journal.dropped };
@@ -106,8 +113,8 @@ function listRequests(journal: Journal, { limit, ...filter }: RequestFilter & Li
 export function streamEvents({ core, query, signal, outgoing }: EventsCall, every = repeat) {
   const { journal } = core;
   const { after, ...filter } = query;
-  checkedFilter({ after }, journal);
-  const matches = createMatcher(checkedFilter(filter, journal));
+  checkedFilter({ after }, core);
+  const matches = createMatcher(checkedFilter(filter, core));
   if (journal.waiting >= MOST_STREAMS) {
     const message = `${MOST_STREAMS} event streams and waits are open; close one, or read /__fxrates/requests.`;
     throw new Problem(message, { status: 503, code: 'too_many_streams' });
