@@ -1,6 +1,6 @@
 import { nextTurn } from './clock/event-loop.ts';
 import { applyFaults } from './faults/apply-fault.ts';
-import type { StruckSettings } from './faults/fault-kinds.ts';
+import type { StruckFault } from './faults/fault-kinds.ts';
 import { selectFaults } from './faults/mock-faults.ts';
 import {
   type HandleRequest,
@@ -62,7 +62,7 @@ async function handleWithFaults(exchange: Exchange): Promise<MockResponse> {
       : selectFaults(mock.state, { request: identified(request, mock), adapter: source.adapter, response }, point);
   const before = strike('before');
   const hasWaited = await waitForLatency(exchange, before);
-  const isOver = !hasWaited || before.some(({ kind }) => kind !== 'latency');
+  const isOver = !hasWaited || before.some(({ settings }) => settings.kind !== 'latency');
   const response = isOver
     ? noResponse(hasWaited ? '' : 'the client disconnected before the response')
     : await respondWithHandlers(exchange);
@@ -71,10 +71,10 @@ async function handleWithFaults(exchange: Exchange): Promise<MockResponse> {
   return send(exchange, applyFaults(response, struck, { method, now: mock.now() }), struck);
 }
 
-async function waitForLatency({ mock, source }: Exchange, struck: readonly StruckSettings[]): Promise<boolean> {
-  for (const settings of struck) {
+async function waitForLatency({ mock, source }: Exchange, struck: readonly StruckFault[]): Promise<boolean> {
+  for (const { settings, waitMs } of struck) {
     if (settings.kind !== 'latency') continue;
-    if (!(await mock.delays.wait(settings.latencyMs, source.getSignal?.()))) return false;
+    if (!(await mock.delays.wait(waitMs, source.getSignal?.()))) return false;
   }
   return true;
 }
@@ -97,7 +97,7 @@ async function respondWithHandlers(exchange: Exchange): Promise<MockResponse> {
 function send(
   exchange: Exchange,
   decided: MockResponse,
-  struck: readonly StruckSettings[] = [],
+  struck: readonly StruckFault[] = [],
 ): MockResponse | Promise<MockResponse> {
   const { mock, request } = exchange;
   const isReadableByAll = mock.behaviour.values.cors === 'any-origin' && decided.status !== 0;
@@ -138,7 +138,7 @@ const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, r
 function entryOf(
   mock: MockCore,
   request: ParsedRequest,
-  { response, struck }: { readonly response: MockResponse; readonly struck: readonly StruckSettings[] },
+  { response, struck }: { readonly response: MockResponse; readonly struck: readonly StruckFault[] },
 ): JournalEntry {
   const { recorded } = request;
   const { delivery, delayMs } = response;
@@ -163,7 +163,7 @@ function entryOf(
     quota: facts.quota,
     earlyByMs: facts.earlyByMs,
     switches: facts.switches ?? [],
-    faults: struck.map(({ id }) => id),
+    faults: struck.map(({ settings }) => settings.id),
     stub: response.stub,
     why: response.why,
     ...(isSent ? { status: response.status, code: response.code, ...recordResponse(response) } : NOTHING_SENT),

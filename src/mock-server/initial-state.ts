@@ -9,20 +9,19 @@ import { invalidOption, within } from './mock-server-error.ts';
 import { type CreatedKey, createKeys, createKeyWithAccount } from './service/keys.ts';
 import { resetKeyUse } from './service/service-state.ts';
 import { type Setup, type SetupKey, type SetupResult, setupKey } from './setup.ts';
-import { createMockLatest } from './stubs/mock-latest.ts';
-import { createMockStubs } from './stubs/mock-stubs.ts';
+import { latestStubs } from './stubs/mock-latest.ts';
+import { createMockStubs, withStub } from './stubs/mock-stubs.ts';
 import type { StubOptions } from './stubs/stub-schemas.ts';
 
 /** Applies a setup. If it throws, a part of the setup may have been applied. */
 export function applySetup(setup: Setup, core: MockCore): SetupResult {
-  const { latest, replay } = setup;
+  const { state } = core;
   // The usage of a key depends on switches; stubs and faults can name keys.
   if (setup.behaviour !== undefined) createMockBehaviour(core).set(setup.behaviour);
   const keys = addAll('keys', setup.keys, (key) => createSetupKey(key, core));
-  if (latest !== undefined) createMockLatest(core).set(latest);
-  if (replay !== undefined) createMockLatest(core).replay(replay);
-  const taken = latest === undefined && replay === undefined ? [] : ['latest'];
-  addOnce('stubs', setup.stubs, { add: createMockStubs(core).add, taken });
+  const latest = latestStubs(setup);
+  for (const stub of latest) state.stubs = withStub(state.stubs, stub);
+  addOnce('stubs', setup.stubs, { add: createMockStubs(core).add, taken: latest.map(({ id }) => id) });
   addOnce('faults', setup.faults, { add: createMockFaults(core).add });
   return { keys };
 }
@@ -57,7 +56,7 @@ function addOnce<Entry>(
 }
 
 function createSetupKey(key: SetupKey, core: MockCore): CreatedKey {
-  const { plan, usage, revoked = false } = checkedInput(setupKey, key, { place: '', what: 'a field of a key' });
+  const { plan, usage, revoked = false } = checkedInput(setupKey, key, { what: 'a field of a key' });
   const created = createKeyWithAccount(core, plan);
   const keys = createKeys(core);
   if (usage !== undefined) within('usage', () => keys.setUsage(created.id, usage));

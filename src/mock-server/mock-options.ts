@@ -3,9 +3,9 @@ import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions } from './clock/clock.ts';
 import { checkedInput, expected, trueOrFalse, wholeFrom } from './matching/checked-input.ts';
-import { invalidOption, within } from './mock-server-error.ts';
+import { within } from './mock-server-error.ts';
 import { checkedSetup, type Setup } from './setup.ts';
-import { type LatestData, latestStub, recordedSource, sourceOf } from './stubs/mock-latest.ts';
+import { type LatestData, latestStubs } from './stubs/mock-latest.ts';
 import type { Replay } from './stubs/replay.ts';
 import type { StubRecord } from './stubs/stub-schemas.ts';
 
@@ -92,27 +92,19 @@ function isOrigin(text: string): boolean {
 }
 
 /** The options with their defaults, checked. */
-export interface CheckedMockOptions
-  extends Readonly<Omit<z.output<typeof optionsShape>, 'latest' | 'replay' | 'setup'>> {
-  /** The options `latest` and `replay`. */
-  readonly defaultStubs: readonly StubRecord[];
+export interface CheckedMockOptions extends Readonly<Omit<z.output<typeof optionsShape>, 'setup'>> {
   readonly setup: Setup | undefined;
+  /** Of the options `latest` and `replay`. */
+  readonly defaultStubs: readonly StubRecord[];
 }
 
 /** Throws for an unknown option or an invalid value. */
 export function checkOptions(options: MockServerOptions): CheckedMockOptions {
-  const description = { place: '', what: 'an option of createMockServer' };
-  const { latest, replay, setup, ...rest } = checkedInput(optionsShape, options, description);
-  if (latest !== undefined && replay !== undefined) {
-    throw invalidOption('replay', replay, 'either latest or replay, not both');
-  }
-  const sources = [
-    ...(latest === undefined ? [] : [sourceOf(latest)]),
-    ...(replay === undefined ? [] : [recordedSource(replay)]),
-  ];
+  const checked = checkedInput(optionsShape, options, { what: 'an option of createMockServer' });
+  const { setup } = checked;
   return {
-    ...rest,
-    defaultStubs: sources.map((source) => latestStub(source)),
+    ...checked,
     setup: setup === undefined ? undefined : within('setup', () => checkedSetup(setup)),
+    defaultStubs: latestStubs(checked),
   };
 }

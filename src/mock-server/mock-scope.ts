@@ -84,7 +84,7 @@ export class MockScope {
    * @example const { key } = mock.createKey({ plan: 'developer' })
    */
   createKey(options: { readonly plan?: PlanName | undefined } = {}): CreatedKey {
-    const { plan } = checkedInput(newKey, options, { place: '', what: 'an option of createKey()' });
+    const { plan } = checkedInput(newKey, options, { what: 'an option of createKey()' });
     return createKeyWithAccount(this.#core, plan);
   }
 
@@ -158,7 +158,7 @@ export class MockScope {
    * @throws MockServerError with code `spaces_live`, while spaces of the mock are open.
    */
   reset(options: ResetOptions = {}): void {
-    const { keepKeys } = checkedInput(resetOptions, options, { place: '', what: 'an option of reset()' });
+    const { keepKeys } = checkedInput(resetOptions, options, { what: 'an option of reset()' });
     const { spaces, behaviour, journal, clock, overrides, delays } = this.#core;
     if (spaces.size > 0) throw spacesLive(spaces.keys());
     delays.endAll();

@@ -85,12 +85,7 @@ export interface SetupResult {
 export function checkedSetup(given: Setup | string): Setup {
   const setup = typeof given === 'string' ? parsedSetup(given.trim()) : given; // trim() also removes a byte order mark
   if (!isJsonObject(setup)) throw invalidOption('setup', setup, 'an object');
-  const checked = checkedInput(setupParts, setup, { place: '', what: 'a field of a setup' });
-  const { latest, replay } = checked;
-  if (latest !== undefined && replay !== undefined) {
-    throw invalidOption('replay', replay, 'either latest or replay, not both');
-  }
-  return checked;
+  return checkedInput(setupParts, setup, { what: 'a field of a setup' });
 }
 
 /** The setup in a JSON text. The digits of numbers in responses stay as they are. */

@@ -78,12 +78,9 @@ export class Space extends MockScope implements AsyncDisposable {
 /** Opens a space of a mock. */
 export function openSpace(mock: MockCore, options: SpaceOptions): Space {
   const { state, spaces } = mock;
-  const { plan, behaviour, ...given } = checkedInput(spaceOptions, options, {
-    place: '',
-    what: 'an option of space()',
-  });
-  const { name = freeName('space', state.lastSpace + 1, (taken) => spaces.has(taken)), clock = likeClock(mock.clock) } =
-    given;
+  const { plan, behaviour, ...given } = checkedInput(spaceOptions, options, { what: 'an option of space()' });
+  const { clock = likeClock(mock.clock) } = given;
+  const { name = freeName('space', state.lastSpace + 1, (taken) => spaces.has(taken)) } = given;
   if (spaces.has(name)) {
     const text = `The space ${name} is already open; close it first, or choose another name.`;
     throw new MockServerError(text, { code: 'space_exists', status: 409 });

@@ -37,14 +37,8 @@ export type ServeOptions = Readonly<z.input<typeof serveOptions>>;
 
 /** Serves a mock with its pages and its admin API. Writes its state to the file `options.state`, if set. */
 export async function startServer(options: ServeOptions, mock: MockCore, onClose: () => void): Promise<RunningServer> {
-  const {
-    state,
-    adminToken = randomBytes(32).toString('base64url'),
-    ...address
-  } = checkedInput(serveOptions, options, {
-    place: '',
-    what: 'an option of serve()',
-  });
+  const checked = checkedInput(serveOptions, options, { what: 'an option of serve()' });
+  const { state, adminToken = randomBytes(32).toString('base64url'), ...address } = checked;
   checkToken(adminToken);
   const { clock, sockets, adapters } = mock;
   const { host, allowRemote, tls } = address;

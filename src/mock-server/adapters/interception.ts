@@ -61,7 +61,7 @@ const optionsShape = z.strictObject({
  * be sent unnoticed.
  */
 export function checkedStrategy(options: InterceptionOptions): OnUnhandledRequest | undefined {
-  const description = { place: '', what: 'an option of listen()' };
+  const description = { what: 'an option of listen()' };
   return checkedInput(optionsShape, options, description).onUnhandledRequest;
 }
 

@@ -1,7 +1,7 @@
 import { isJson } from '../../json.ts';
 import { type Delivery, type MockResponse, noResponse, readHeaders, WHOLE } from '../http/mock-message.ts';
 import { codeOfStatus, completed, errorResponse, reasonPhrase, STATUSES_WITHOUT_BODY } from '../http/responses.ts';
-import type { FaultKind, StruckSettings } from './fault-kinds.ts';
+import type { FaultKind, FaultRecord, StruckFault } from './fault-kinds.ts';
 
 /** The request whose response a fault replaces. */
 interface Struck {
@@ -10,17 +10,17 @@ interface Struck {
 }
 
 /** The response with its faults applied. Its reason names them, and its delay includes theirs. */
-export function applyFaults(response: MockResponse, struck: readonly StruckSettings[], request: Struck): MockResponse {
+export function applyFaults(response: MockResponse, struck: readonly StruckFault[], request: Struck): MockResponse {
   return struck.length === 0
     ? response
-    : endedEarly(struck.reduce((current, settings) => applyFault(current, settings, request), response));
+    : endedEarly(struck.reduce((current, fault) => applyFault(current, fault, request), response));
 }
 
-type Effect<Kind extends FaultKind> = StruckSettings & { readonly kind: Kind };
+type Effect<Kind extends FaultKind> = FaultRecord['settings'] & { readonly kind: Kind };
 
 interface Action<Kind extends FaultKind> {
   /** What the fault does, in words for the journal. */
-  readonly describe: (effect: Effect<Kind>) => string;
+  readonly describe: (effect: Effect<Kind>, waitMs: number) => string;
   /** If omitted, the fault only delays the response. */
   readonly apply?: (response: MockResponse, effect: Effect<Kind>, request: Struck) => MockResponse;
   /** Whether the fault also applies if the service has created no response. */
@@ -28,12 +28,12 @@ interface Action<Kind extends FaultKind> {
 }
 
 const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
-  latency: { describe: ({ latencyMs }) => `${latencyMs} ms late` },
+  latency: { describe: (_, waitMs) => `${waitMs} ms late` },
   hang: {
-    describe: ({ hangMs }) =>
-      hangMs === Number.POSITIVE_INFINITY
+    describe: (_, waitMs) =>
+      waitMs === Number.POSITIVE_INFINITY
         ? 'never responds'
-        : `no response, the connection broke off after ${hangMs} ms`,
+        : `no response, the connection broke off after ${waitMs} ms`,
     apply: (response) => noResponse('', response),
   },
   'network-error': { describe: () => 'the connection broke off', apply: (response) => noResponse('', response) },
@@ -86,16 +86,14 @@ const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
 
 const DEFAULT_CONTENT_TYPE = 'text/html';
 
-function applyFault<Kind extends FaultKind>(
-  response: MockResponse,
-  effect: Effect<Kind>,
-  request: Struck,
-): MockResponse {
-  const { apply, describe, needsNoResponse = false } = actionOf(effect);
+function applyFault(response: MockResponse, { settings, waitMs }: StruckFault, request: Struck): MockResponse {
+  const { apply, describe, needsNoResponse = false } = actionOf(settings);
   const applies = apply !== undefined && (response.status !== 0 || needsNoResponse);
-  const changed = applies ? apply(response, effect, request) : response;
-  const why = [response.why, `fault ${effect.id}: ${describe(effect)}`].filter((reason) => reason !== '').join('; ');
-  return { ...changed, why, delayMs: (response.delayMs ?? 0) + waitAfter(effect) };
+  const changed = applies ? apply(response, settings, request) : response;
+  const what = `fault ${settings.id}: ${describe(settings, waitMs)}`;
+  const why = response.why === '' ? what : `${response.why}; ${what}`;
+  const hasPassed = settings.kind === 'latency' && settings.strikes === 'before';
+  return { ...changed, why, delayMs: (response.delayMs ?? 0) + (hasPassed ? 0 : waitMs) };
 }
 
 function actionOf<Kind extends FaultKind>({ kind }: Effect<Kind>): Action<Kind> {
@@ -104,12 +102,6 @@ function actionOf<Kind extends FaultKind>({ kind }: Effect<Kind>): Action<Kind> 
 
 function after(bytes: number): string {
   return `after ${bytes} bytes of the body`;
-}
-
-/** A latency in front of the service has passed by now. */
-function waitAfter(settings: StruckSettings): number {
-  if (settings.kind === 'hang') return settings.hangMs;
-  return settings.kind === 'latency' && settings.strikes === 'after' ? settings.latencyMs : 0;
 }
 
 function replaceResponse(

@@ -8,11 +8,11 @@ import {
   headerValue,
   type Immutable,
   idSchema,
+  responseStatus,
+  wholeFrom,
 } from '../matching/checked-input.ts';
 import { requestPattern } from '../matching/request-pattern.ts';
 
-const whole = (least: number, what: string) =>
-  expected(`a whole number of ${what} from ${least}`, (error) => z.int(error).min(least, error));
 const milliseconds = expected('milliseconds from 0', (error) => z.number(error).min(0, error));
 const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
   expected(words, (error) => z.union([one, z.array(one).min(1, error)], error));
@@ -57,7 +57,7 @@ const conditions = z.strictObject({
    * Maximum number of requests to strike.
    * @default no maximum
    */
-  times: whole(1, 'requests').optional(),
+  times: wholeFrom(1, 'of requests').optional(),
   /**
    * Probability from 0 to 1 that a matching request is struck. The seed of the mock determines the outcome, for each key
    * separately.
@@ -121,7 +121,7 @@ export const faultKinds = {
     ...ANY_TIME,
     settings: {
       /** Status of the response, from 200 to 599. */
-      status: expected('an HTTP status from 200 to 599', (error) => z.int(error).min(200, error).max(599, error)),
+      status: responseStatus,
       /**
        * `error.code` of the response.
        * @default derived from the status, for example `service_unavailable`
@@ -150,7 +150,7 @@ export const faultKinds = {
        * Number of bytes of the body to send before the reset. At least the last byte is not sent.
        * @default nothing is sent, not even the headers
        */
-      afterBytes: whole(0, 'bytes').optional(),
+      afterBytes: wholeFrom(0, 'of bytes').optional(),
     },
     example: { afterBytes: 20 },
   }),
@@ -161,7 +161,7 @@ export const faultKinds = {
     canStrikeBefore: false,
     settings: {
       /** Number of bytes of the body to send. At least the last byte is not sent. */
-      afterBytes: whole(0, 'bytes'),
+      afterBytes: wholeFrom(0, 'of bytes'),
     },
     example: { afterBytes: 20 },
   }),
@@ -173,7 +173,7 @@ export const faultKinds = {
        * Size of a piece in bytes.
        * @default 1
        */
-      chunkBytes: whole(1, 'bytes').optional(),
+      chunkBytes: wholeFrom(1, 'of bytes').optional(),
       /** Milliseconds between two pieces, by the mock's clock. */
       intervalMs: milliseconds,
     },
@@ -189,7 +189,7 @@ export const faultKinds = {
        * Number of bytes of the body to send before the invalid chunk.
        * @default 0
        */
-      afterBytes: whole(0, 'bytes').optional(),
+      afterBytes: wholeFrom(0, 'of bytes').optional(),
     },
   }),
   /** Sends bytes that are not HTTP. */
@@ -268,11 +268,11 @@ export type Fault = FaultOptions & {
   readonly struck: number;
 };
 
-/** The settings of a fault for one request that it strikes: its delay is drawn, and the rest of its lifetime is known. */
-export type StruckSettings =
-  | Exclude<FaultRecord['settings'], { readonly kind: 'latency' | 'hang' }>
-  | (Extract<FaultRecord['settings'], { readonly kind: 'latency' }> & { readonly latencyMs: number })
-  | (Extract<FaultRecord['settings'], { readonly kind: 'hang' }> & { readonly hangMs: number });
+/** A fault that strikes a request. */
+export interface StruckFault extends Pick<FaultRecord, 'settings'> {
+  /** How long it delays the response: a drawn latency, or the rest of its life, which can be infinite. */
+  readonly waitMs: number;
+}
 
 /** A fault as the mock keeps it. */
 export interface FaultRecord {

@@ -15,7 +15,7 @@ import {
   type FaultOptions,
   type FaultRecord,
   faultKinds,
-  type StruckSettings,
+  type StruckFault,
 } from './fault-kinds.ts';
 
 /** Adds and removes faults: failures that the test defines. */
@@ -89,7 +89,7 @@ function checkedFault(given: FaultOptions, state: ServiceState): FaultRecord['se
   const { kind, match, strikes = 'after' } = options;
   if (!FAULT_KINDS.includes(kind)) throw invalidOption('kind', kind, `one of ${FAULT_KINDS.join(', ')}`);
   const what = `a setting of a ${kind} fault`;
-  const data = checkedInput(faultKinds[kind].options, options, { place: '', what });
+  const data = checkedInput(faultKinds[kind].options, options, { what });
   checkBody(options);
   checkStrikes(options);
   checkKeyId(match ?? {}, state.keys);
@@ -144,16 +144,16 @@ export function selectFaults(
   state: Pick<ServiceState, 'faults' | 'seed'>,
   candidate: FaultCandidate,
   point: 'before' | 'after',
-): readonly StruckSettings[] {
+): readonly StruckFault[] {
   if (state.faults.some((fault) => hasExpired(fault, candidate.request.at))) {
     state.faults = state.faults.filter((fault) => !hasExpired(fault, candidate.request.at));
   }
-  const struck: StruckSettings[] = [];
+  const struck: StruckFault[] = [];
   for (const fault of state.faults) {
     if (fault.settings.strikes !== point || !countMatch(fault, candidate, state)) continue;
     // The adapter was opened after the fault was added, so it could not be checked then.
     checkAdapterSupport(fault.settings, [candidate.adapter]);
-    struck.push(drawnSettings(fault, candidate, state));
+    struck.push({ settings: fault.settings, waitMs: waitOf(fault, candidate, state) });
     if (endsRequest(fault)) break;
   }
   return struck;
@@ -167,17 +167,14 @@ function endsRequest({ settings }: FaultRecord): boolean {
 }
 
 /** The draw depends on the requests of the same key only, like `probability`. */
-function drawnSettings(
+function waitOf(
   { settings, matchedByKey, addedAt }: FaultRecord,
   { request: { keyId = '', at } }: FaultCandidate,
   { seed }: Pick<ServiceState, 'seed'>,
-): StruckSettings {
-  if (settings.kind === 'hang') {
-    return { ...settings, hangMs: addedAt + (settings.forMs ?? Number.POSITIVE_INFINITY) - at };
-  }
-  if (settings.kind !== 'latency') return settings;
-  const { id, latencyMs } = settings;
-  return { ...settings, latencyMs: drawDelayMs(latencyMs, seed, id, keyId, matchedByKey[keyId] ?? 0) };
+): number {
+  if (settings.kind === 'hang') return addedAt + (settings.forMs ?? Number.POSITIVE_INFINITY) - at;
+  if (settings.kind !== 'latency') return 0;
+  return drawDelayMs(settings.latencyMs, seed, settings.id, keyId, matchedByKey[keyId] ?? 0);
 }
 
 /** A request in front of a fault. */

@@ -49,7 +49,7 @@ export function createMockJournal(owner: JournalOwner): MockJournal {
       return journal.dropped;
     },
     async waitFor(filter = {}, options = {}) {
-      const wait = checkedInput(waitOptions, options, { place: '', what: 'an option of waitFor()' });
+      const wait = checkedInput(waitOptions, options, { what: 'an option of waitFor()' });
       return await waitForRequests(owner, { filter, ...wait });
     },
     subscribe: (listener, options = {}) => journal.subscribe(listener, { spaces: options.spaces }),
@@ -199,7 +199,7 @@ export function createExpectation<Result>(check: (claim: Claim) => Result) {
 
 /** Throws for an argument that is missing or invalid: an expectation without it would always hold. */
 export function checkedClaim(given: Claim): z.output<typeof claim> {
-  return checkedInput(claim, given, { place: '', what: 'a field of an expectation' });
+  return checkedInput(claim, given, { what: 'a field of an expectation' });
 }
 
 /** Throws if the requests that `filter` selects contradict the claim. Returns their number. */

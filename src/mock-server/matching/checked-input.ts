@@ -22,6 +22,11 @@ export function wholeFrom(least: number, of = '') {
 
 export const trueOrFalse = expected('true or false', (error) => z.boolean(error));
 
+/** The status of a response that a test defines. */
+export const responseStatus = expected('an HTTP status from 200 to 599', (error) =>
+  z.int(error).min(200, error).max(599, error),
+);
+
 /** A name that a test has chosen. */
 export const nameSchema = expected('up to 64 letters, digits, _ and -', (error) =>
   z.string(error).regex(/^[\w-]{1,64}$/, error),
@@ -82,8 +87,8 @@ export const idSchema = expected('letters, digits, _ . and -', (error) =>
 export const ADDED_FIELD = z.unknown().optional().describe('Ignored.').meta({ readOnly: true });
 
 interface InputDescription {
-  /** Begins the name of a field in messages, `filter.`; empty for none. */
-  readonly place: string;
+  /** Begins the name of a field in messages, `filter.`. Default: none. */
+  readonly place?: string | undefined;
   /** `a field of the filter` */
   readonly what: string;
 }
@@ -94,46 +99,34 @@ export function checkedInput<Schema extends z.ZodObject>(
   given: unknown,
   description: InputDescription,
 ): z.output<Schema> {
-  if (!isJsonObject(given)) {
-    throw invalidOption(description.place.replace(/\.$/, '') || 'options', given, 'an object');
-  }
+  if (!isJsonObject(given)) throw invalidOption(wholeName(description), given, 'an object');
   const { data, error } = schema.safeParse(given);
   if (error === undefined) return data;
   throw inputError(error, given, { schema, ...description });
 }
 
-/** The error for a value that does not match `schema`. `whole`: the name of the value itself. */
-export function inputError(
-  { issues }: z.ZodError,
-  given: unknown,
-  {
-    schema,
-    place,
-    what,
-    whole = place.replace(/\.$/, '') || 'options',
-  }: InputDescription & { readonly schema: z.ZodType; readonly whole?: string },
-): MockServerError {
-  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
-  const [issue] = unknown === undefined ? issues : [unknown];
-  const start = { field: '', value: given, inner: unwrapped(schema) };
-  const { field: inside, value, inner } = locate(start, issue?.path ?? []);
-  if (unknown !== undefined && inner instanceof z.ZodObject) return unknownField(unknown, schema, { place, what });
-  const field = inside === '' ? whole : place + inside;
-  return invalidOption(field, value, issue?.message ?? 'another value');
+/** The name of the value itself. */
+function wholeName({ place = '' }: InputDescription): string {
+  return place.replace(/\.$/, '') || 'options';
 }
 
-/** The error for an unknown field of a value of `schema`, or of an object inside it. */
-function unknownField(
-  { keys: [name = ''], path }: z.core.$ZodIssueUnrecognizedKeys,
-  schema: z.ZodType,
-  { place, what }: InputDescription,
-): MockServerError {
-  const { field, inner } = locate({ field: '', value: undefined, inner: unwrapped(schema) }, path);
-  const fields = inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
-  const known = fields.filter((other) => other !== 'kind'); // `kind` selects the schema
-  const isInner = field !== '';
-  const description = { what: isInner ? `a field of ${field}` : what, known };
-  return unknownName(name, description, isInner ? `${place}${field}.` : place);
+type UncheckedInput = InputDescription & { readonly schema: z.ZodType; readonly whole?: string };
+
+/** The error for a value that does not match `schema`. `whole`: the name of the value itself. */
+export function inputError({ issues }: z.ZodError, given: unknown, input: UncheckedInput): MockServerError {
+  const { schema, place = '', what, whole = wholeName(input) } = input;
+  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
+  const issue = unknown ?? issues[0];
+  const start = { field: '', value: given, inner: unwrapped(schema) };
+  const { field, value, inner } = locate(start, issue?.path ?? []);
+  if (unknown === undefined || !(inner instanceof z.ZodObject)) {
+    return invalidOption(field === '' ? whole : place + field, value, issue?.message ?? 'another value');
+  }
+  const known = Object.keys(inner.shape).filter((name) => name !== 'kind'); // `kind` selects the schema
+  const [name = ''] = unknown.keys;
+  return field === ''
+    ? unknownName(name, { what, known }, place)
+    : unknownName(name, { what: `a field of ${field}`, known }, `${place}${field}.`);
 }
 
 interface Location {

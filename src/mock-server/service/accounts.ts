@@ -80,8 +80,9 @@ export function createAccounts(context: ServiceContext): Accounts {
   const { state } = context;
   return {
     create(options = {}) {
-      const description = { place: '', what: 'an option of accounts.create()' };
-      const { email, plan = 'free' } = checkedInput(accountOptions, options, description);
+      const { email, plan = 'free' } = checkedInput(accountOptions, options, {
+        what: 'an option of accounts.create()',
+      });
       const account = addAccount(context, { email, plan, isConfirmed: false });
       sendConfirmation(context, account);
       return view(account);
@@ -94,7 +95,7 @@ export function createAccounts(context: ServiceContext): Accounts {
     sendConfirmation: (accountId) => sendConfirmation(context, findAccount(state, accountId)),
     get: (accountId) => view(findAccount(state, accountId)),
     setPlan(accountId, plan) {
-      checkedInput(newPlan, { plan }, { place: '', what: 'an argument of setPlan()' });
+      checkedInput(newPlan, { plan }, { what: 'an argument of setPlan()' });
       const account = findAccount(state, accountId);
       applyPlanChange(context, account, plan);
       return view(account);

@@ -139,14 +139,13 @@ export function createKeys(context: ServiceContext): Keys {
     },
     get: (keyId) => view(context, findKey(state, keyId)),
     list(options = {}) {
-      const description = { place: '', what: 'an option of keys.list()' };
-      const { accountId, limit } = checkedInput(keyFilter, options, description);
+      const { accountId, limit } = checkedInput(keyFilter, options, { what: 'an option of keys.list()' });
       const keys = accountId === undefined ? Array.from(state.keys.values()) : findAccount(state, accountId).keys;
       return (limit === undefined ? keys : keys.slice(-limit)).map((key) => view(context, key));
     },
     setUsage(keyId, usage) {
       const key = findKey(state, keyId);
-      const { month, minute } = checkedInput(keyUsage, usage, { place: '', what: 'an option of setUsage()' });
+      const { month, minute } = checkedInput(keyUsage, usage, { what: 'an option of setUsage()' });
       const limit = limitPerMinute(key.account);
       if (minute !== undefined && minute > limit) {
         throw invalidOption('minute', minute, `a whole number from 0 to ${limit}, the limit of the plan`);

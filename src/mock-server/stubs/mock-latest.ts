@@ -55,13 +55,13 @@ export type LatestOptions = Readonly<z.input<typeof latestOptions>>;
 
 export function createMockLatest(context: ServiceContext): MockLatest {
   const baseOf = (options: LatestOptions) =>
-    checkedInput(latestOptions, options, { place: '', what: 'an option of latest.set() and latest.reset()' }).base;
+    checkedInput(latestOptions, options, { what: 'an option of latest.set() and latest.reset()' }).base;
   const put = (source: StubSource, options: LatestOptions = {}) => {
     context.state.stubs = withStub(context.state.stubs, latestStub(source, baseOf(options)));
   };
   return {
     set: (data, options) => put(sourceOf(data), options),
-    replay: (recording) => put(recordedSource(recording)),
+    replay: (recording) => put({ kind: 'replay', recorded: parseReplay(recording) }),
     reset(options = {}) {
       const base = baseOf(options);
       const id = latestStubId(base);
@@ -72,14 +72,19 @@ export function createMockLatest(context: ServiceContext): MockLatest {
   };
 }
 
-/** The stub of `mock.latest`, or of the options `latest` and `replay`. */
-export function latestStub(source: StubSource, base?: string): StubRecord {
-  const match = { operation: 'latest', ...(base === undefined ? {} : { query: { base: anyCase(base) } }) };
-  return { id: latestStubId(base), match, times: null, priority: 0, source, served: 0 };
+/** The stub for `latest` or `replay`, which are fields of the options and of a setup; none without them. */
+export function latestStubs(given: { latest?: LatestData | undefined; replay?: Replay | undefined }) {
+  const { latest, replay } = given;
+  if (latest !== undefined && replay !== undefined) {
+    throw invalidOption('replay', replay, 'either latest or replay, not both');
+  }
+  if (latest !== undefined) return [latestStub(sourceOf(latest))];
+  return replay === undefined ? [] : [latestStub({ kind: 'replay', recorded: parseReplay(replay) })];
 }
 
-export function recordedSource(recording: Replay): StubSource {
-  return { kind: 'replay', recorded: parseReplay(recording) };
+function latestStub(source: StubSource, base?: string): StubRecord {
+  const match = { operation: 'latest', ...(base === undefined ? {} : { query: { base: anyCase(base) } }) };
+  return { id: latestStubId(base), match, times: null, priority: 0, source, served: 0 };
 }
 
 /** Ignores case, as invented rates do. */
@@ -87,7 +92,7 @@ function anyCase(base: string) {
   return { matches: `^${base}$`, flags: 'i' };
 }
 
-export function sourceOf(data: unknown): StubSource {
+function sourceOf(data: unknown): StubSource {
   if (isAsync(data)) throw invalidOption('latest', data, 'a function that is not async');
   if (typeof data === 'function') return { kind: 'function', latest: data as LatestFunction };
   const texts = textsOf(data);

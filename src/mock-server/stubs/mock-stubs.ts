@@ -93,7 +93,7 @@ function stubFrom(options: StubOptions, nextId: string): StubRecord {
   if (kind !== undefined && kind !== 'responses') {
     throw invalidOption('kind', kind, "'responses', because the others are added with mock.latest");
   }
-  const checked = checkedInput(stubOptions, definedOf(rest), { place: '', what: 'a field of a stub' });
+  const checked = checkedInput(stubOptions, definedOf(rest), { what: 'a field of a stub' });
   const { id = nextId, responses, times = null, priority = 0, match: pattern = {}, ...single } = checked;
   if (responses !== undefined && Object.keys(single).length > 0) {
     throw invalidOption('responses', responses, `either responses or ${Object.keys(single).join(', ')}, not both`);

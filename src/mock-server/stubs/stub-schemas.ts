@@ -1,7 +1,16 @@
 import * as z from 'zod';
 import type { PlanName } from '../../generated/service.ts';
 import { delaySchema } from '../delay.ts';
-import { ADDED_FIELD, AN_OBJECT, expected, headerRecord, type Immutable, idSchema } from '../matching/checked-input.ts';
+import {
+  ADDED_FIELD,
+  AN_OBJECT,
+  expected,
+  headerRecord,
+  type Immutable,
+  idSchema,
+  responseStatus,
+  wholeFrom,
+} from '../matching/checked-input.ts';
 import { requestPattern } from '../matching/request-pattern.ts';
 
 const TEXT = { error: 'text' };
@@ -12,9 +21,7 @@ const response = z.strictObject(
      * HTTP status, from 200 to 599.
      * @default 200; 400 with `error`
      */
-    status: expected('an HTTP status from 200 to 599', (error) =>
-      z.int(error).min(200, error).max(599, error),
-    ).optional(),
+    status: responseStatus.optional(),
     /**
      * Response headers. An array has several values: one `set-cookie` header each, or joined with commas. `content-length`,
      * `transfer-encoding` and `trailer` cannot be set.
@@ -69,7 +76,7 @@ export const stubOptions = z.strictObject({
    * Maximum number of requests that receive it. The stub is ignored afterwards.
    * @default no maximum
    */
-  times: expected('a whole number of requests from 1', (error) => z.int(error).min(1, error)).optional(),
+  times: wholeFrom(1, 'of requests').optional(),
   /**
    * Whole number. If several stubs match, the one with the highest priority applies, and not the one added last.
    * @default 0
@@ -88,7 +95,7 @@ export const stubInput = stubOptions
 
 const sentResponse = z.strictObject({
   /** HTTP status. */
-  status: response.shape.status.unwrap(),
+  status: responseStatus,
   /** Headers by name in lower case; an array for `set-cookie`. */
   headers: headerRecord.describe('Names in lower case, an array for `set-cookie`.'),
   /** The complete body. */
