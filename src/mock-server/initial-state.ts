@@ -87,6 +87,7 @@ export type ResetOptions = Readonly<z.input<typeof resetOptions>>;
 export function startState(core: MockCore, { keepKeys = false }: ResetOptions = {}): readonly CreatedKey[] {
   const { state, initial } = core;
   Object.assign(state, core.emptyState(), keepKeys ? resetKeyUse(state, core.now()) : {});
+  for (const stub of core.defaultStubs) stub.served = 0;
   // As if it will be served, so every fault is possible. Another adapter refuses those that it cannot reproduce.
   const adapters = new ActiveAdapters();
   adapters.open('socket');

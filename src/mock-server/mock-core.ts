@@ -77,7 +77,7 @@ function assembleCore(given: Given): MockCore {
     state: given.emptyState(),
     now: clock.now.bind(clock),
     findRoute,
-    defaultStubs,
+    defaultStubs: defaultStubs.map((stub) => ({ ...stub })),
     checkAssumptions: createAssumptionCheck(onAssumption, behaviour, warn),
     spaces: new Map(),
     journal: new Journal(journalSize),

@@ -130,6 +130,23 @@ test.each([
   expect(() => createMockServer(options as never)).toThrow(message);
 });
 
+test('an array begins again for a space, for a copy of the mock and after a reset', async () => {
+  const { mock, latest } = mockWith({ latest: [{ number: 1 }, { number: 2 }] });
+  const first = async (scope: Pick<typeof mock, 'baseUrl' | 'fetch'>, key: string) => {
+    const response = await scope.fetch(`${scope.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+    return ((await response.json()) as Envelope).data;
+  };
+
+  expect((await latest()).body.data).toEqual({ number: 1 });
+  const space = mock.space();
+  expect(await first(space, space.key)).toEqual({ number: 1 });
+  const fork = mock.fork();
+  expect(await first(fork, fork.createKey().key)).toEqual({ number: 1 });
+  await space.close();
+  mock.reset();
+  expect(await first(mock, mock.createKey().key)).toEqual({ number: 1 });
+});
+
 test('refuses a query that it accepted before if the switch for unknown currencies changes', async () => {
   const { mock, latest } = mockWith({ behaviour: { badParameter: 'ignored' } });
   expect((await latest('base=XXX')).status).toBe(200);
