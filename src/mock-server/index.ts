@@ -40,7 +40,7 @@ export type { JournalEntry } from './journal/journal.ts';
 export type { Audit, MockJournal, RequestExpectation, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';
 export type { RequestFilter } from './journal/request-filter.ts';
 export type { RequestPattern, ValuePattern } from './matching/request-pattern.ts';
-export type { MockServerOptions } from './mock-options.ts';
+export type { MockServerOptions, Setup, SetupKey, SetupResult } from './mock-options.ts';
 export type { ClientOptions } from './mock-scope.ts';
 export { createMockServer, type MockServer } from './mock-server.ts';
 export { MockServerError } from './mock-server-error.ts';
@@ -50,12 +50,10 @@ export type { Account, Accounts, CreateAccountOptions, Mail, Outbox } from './se
 export type { RateUse } from './service/decide.ts';
 export type { CreatedKey, KeySummary, Keys, MinuteUse, SetUsage } from './service/keys.ts';
 export type { QuotaUse } from './service/quota.ts';
-export type { Setup, SetupKey, SetupResult } from './setup.ts';
 export type { Space, SpaceOptions } from './spaces.ts';
 export type { RunningServer, ServeOptions } from './start-server.ts';
 export type { Snapshot } from './state/snapshot.ts';
-export type { LatestData, LatestOptions, MockLatest } from './stubs/mock-latest.ts';
-export type { MockStubs } from './stubs/mock-stubs.ts';
+export type { LatestData, LatestOptions, MockLatest, MockStubs } from './stubs/mock-stubs.ts';
 export type { Replay } from './stubs/replay.ts';
 export type {
   InventedData,

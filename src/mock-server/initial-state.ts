@@ -5,12 +5,11 @@ import type { FaultOptions } from './faults/fault-kinds.ts';
 import { createMockFaults } from './faults/mock-faults.ts';
 import { checkedInput, trueOrFalse } from './matching/checked-input.ts';
 import type { MockCore } from './mock-core.ts';
+import { type Setup, type SetupKey, type SetupResult, setupKey } from './mock-options.ts';
 import { invalidOption, within } from './mock-server-error.ts';
 import { type CreatedKey, createKeys, createKeyWithAccount } from './service/keys.ts';
 import { resetKeyUse } from './service/service-state.ts';
-import { type Setup, type SetupKey, type SetupResult, setupKey } from './setup.ts';
-import { latestStubs } from './stubs/mock-latest.ts';
-import { createMockStubs, withStub } from './stubs/mock-stubs.ts';
+import { createMockStubs, latestStubs, withStub } from './stubs/mock-stubs.ts';
 import type { StubOptions } from './stubs/stub-schemas.ts';
 
 /** Applies a setup. If it throws, a part of the setup may have been applied. */

@@ -8,11 +8,10 @@ import type { ParsedRequest } from './http/parse-request.ts';
 import { createAssumptionCheck, createRouter, type EmulatedService } from './http/respond.ts';
 import { quotaResponse } from './http/responses.ts';
 import { Journal } from './journal/journal.ts';
-import type { CheckedMockOptions } from './mock-options.ts';
+import type { CheckedMockOptions, Setup } from './mock-options.ts';
 import { within } from './mock-server-error.ts';
 import { createLatestResponder } from './rates/latest.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
-import type { Setup } from './setup.ts';
 
 /**
  * What a mock consists of. A space is a child mock: it has a name and a parent, with which it shares adapters and sockets.

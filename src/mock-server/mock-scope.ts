@@ -19,13 +19,12 @@ import {
 import type { RequestFilter } from './journal/request-filter.ts';
 import { checkedInput } from './matching/checked-input.ts';
 import { createChild, type MockCore } from './mock-core.ts';
+import { checkedSetup, type Setup, type SetupResult } from './mock-options.ts';
 import { MockServerError } from './mock-server-error.ts';
 import { type Accounts, createAccounts, createOutbox, type Outbox } from './service/accounts.ts';
 import { type CreatedKey, createKeys, createKeyWithAccount, type Keys, newKey } from './service/keys.ts';
-import { checkedSetup, type Setup, type SetupResult } from './setup.ts';
 import { copiedState, restoreSnapshot, type Snapshot, takeSnapshot } from './state/snapshot.ts';
-import { createMockLatest, type MockLatest } from './stubs/mock-latest.ts';
-import { createMockStubs, type MockStubs } from './stubs/mock-stubs.ts';
+import { createMockLatest, createMockStubs, type MockLatest, type MockStubs } from './stubs/mock-stubs.ts';
 
 /** Client options that send requests to a mock in process and use its clock. */
 export interface ClientOptions {

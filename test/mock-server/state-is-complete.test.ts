@@ -95,9 +95,8 @@ const OF_THE_MOMENT = {
   'handle.ts': ['entry'],
   'clock/driven-clock.ts': [
     ...['#stopTimer', '#setTimeout', '#isWatching', '#lastMove', '#moves'],
-    ...['activity', '#held', 'isDone', '#expecting'],
+    ...['activity', '#held', 'isDone', '#expecting', '#heap', '#added'],
   ],
-  'clock/timer-queue.ts': ['#heap', '#added'],
   'delay.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
   'initial-state.ts': ['ids'],

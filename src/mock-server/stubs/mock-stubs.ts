@@ -1,10 +1,11 @@
-import { definedOf, isJsonObject, parseJson } from '../../json.ts';
+import * as z from 'zod';
+import { definedOf, isJson, isJsonObject, parseJson } from '../../json.ts';
 import { isAdminPath } from '../admin/own-pages.ts';
 import { drawDelayMs } from '../delay.ts';
 import { type MockResponse, readHeaders } from '../http/mock-message.ts';
 import { type ParsedRequest, parametersOf } from '../http/parse-request.ts';
 import { codeOfStatus, errorBody, reasonPhrase, STATUSES_WITHOUT_BODY, successBody } from '../http/responses.ts';
-import { checkedInput } from '../matching/checked-input.ts';
+import { checkedInput, expected } from '../matching/checked-input.ts';
 import {
   checkKeyId,
   differences,
@@ -14,9 +15,10 @@ import {
 } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, withId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
-import { JsonText, jsonOf } from './json-parts.ts';
-import { recordedResponseTo } from './replay.ts';
+import { JsonText, jsonOf, jsonParts, unquoted } from './json-parts.ts';
+import { parseReplay, type Replay, recordedResponseTo } from './replay.ts';
 import {
+  type LatestFunction,
   type Stub,
   type StubbedResponse,
   type StubOptions,
@@ -134,8 +136,7 @@ function wholeBody(given: unknown) {
 
 /** `error.code` of an error envelope, which the journal shows. */
 function codeIn(envelope: unknown): string | null {
-  const { error } = Object(envelope) as { readonly error?: unknown };
-  const { code } = Object(error) as { readonly code?: unknown };
+  const { code } = Object(Object(envelope).error);
   return typeof code === 'string' ? code : null;
 }
 
@@ -194,7 +195,7 @@ export function withStub(stubs: readonly StubRecord[], added: StubRecord): reado
 const LATEST_STUB = 'latest';
 
 /** The id of the stub of `mock.latest` for one base. */
-export function latestStubId(base: string | undefined): string {
+function latestStubId(base: string | undefined): string {
   return base === undefined ? LATEST_STUB : `${LATEST_STUB}.${base}`;
 }
 
@@ -218,4 +219,111 @@ export function stubResponse(
   const delayMs = drawDelayMs(response.delayMs ?? 0, seed, id, served);
   const why = `response of stub ${id}${delayMs === 0 ? '' : `, ${delayMs} ms late`}`;
   return { ...response, code: response.code ?? undefined, delayMs, why, stub: id };
+}
+
+/**
+ * The `data` of `latest`: an object, an array with one element per request (the last one repeats), a function of the
+ * query, or JSON text of an object or an array. Numbers in JSON text keep their digits (`1.10`).
+ */
+export type LatestData = object | readonly (object | string)[] | string | LatestFunction;
+
+/** Sets the response of `latest` at run time. */
+export interface MockLatest {
+  /**
+   * Sets the `data` of `latest` from the next request on, for all queries or for one `base`. Requests are still
+   * authenticated, limited and counted.
+   * @throws MockServerError with code `invalid_option`.
+   * @example mock.latest.set({ base: 'EUR', rates: { USD: 1.1 } }, { base: 'EUR' })
+   */
+  set(data: LatestData, options?: LatestOptions): void;
+  /**
+   * Responds from a recording of `fxrates latest --fixture-out`: the text of the file, or the parsed object. A query without
+   * a recorded response gets 501 `not_recorded`.
+   * @throws MockServerError with code `invalid_option`.
+   */
+  replay(recording: Replay): void;
+  /** Removes the responses of `set` and `replay`, all of them or those for one base. */
+  reset(options?: LatestOptions): void;
+}
+
+export const latestOptions = z.strictObject({
+  /**
+   * Value of the parameter `base`, in upper or lower case. Only requests with this value are affected.
+   * @default all requests
+   */
+  base: expected('a currency code such as EUR', (error) =>
+    // In capitals, so that `eur` and `EUR` have one stub.
+    z
+      .string(error)
+      .regex(/^[\w-]{1,32}$/, error)
+      .toUpperCase(),
+  )
+    .optional()
+    .describe('Only requests for this base.'),
+});
+
+/** Options of `mock.latest.set()` and `mock.latest.reset()`. */
+export type LatestOptions = Readonly<z.input<typeof latestOptions>>;
+
+export function createMockLatest(context: ServiceContext): MockLatest {
+  const baseOf = (options: LatestOptions) =>
+    checkedInput(latestOptions, options, { what: 'an option of latest.set() and latest.reset()' }).base;
+  const put = (source: StubSource, options: LatestOptions = {}) => {
+    context.state.stubs = withStub(context.state.stubs, latestStub(source, baseOf(options)));
+  };
+  return {
+    set: (data, options) => put(sourceOf(data), options),
+    replay: (recording) => put({ kind: 'replay', recorded: parseReplay(recording) }),
+    reset(options = {}) {
+      const base = baseOf(options);
+      const id = latestStubId(base);
+      const isMeant = (stub: StubRecord) => stub.id === id || (base === undefined && stub.id.startsWith(`${id}.`));
+      context.state.stubs = context.state.stubs.filter((stub) => !isMeant(stub));
+    },
+  };
+}
+
+/** The stub for `latest` or `replay`, which are fields of the options and of a setup; none without them. */
+export function latestStubs(given: { latest?: LatestData | undefined; replay?: Replay | undefined }) {
+  const { latest, replay } = given;
+  if (latest !== undefined && replay !== undefined) {
+    throw invalidOption('replay', replay, 'either latest or replay, not both');
+  }
+  if (latest !== undefined) return [latestStub(sourceOf(latest))];
+  return replay === undefined ? [] : [latestStub({ kind: 'replay', recorded: parseReplay(replay) })];
+}
+
+function latestStub(source: StubSource, base?: string): StubRecord {
+  // Ignores case, as invented rates do.
+  const query = base === undefined ? {} : { query: { base: { matches: `^${base}$`, flags: 'i' } } };
+  const match = { operation: 'latest', ...query };
+  return { id: latestStubId(base), match, times: null, priority: 0, source, served: 0 };
+}
+
+function sourceOf(data: unknown): StubSource {
+  if (isAsync(data)) throw invalidOption('latest', data, 'a function that is not async');
+  if (typeof data === 'function') return { kind: 'function', latest: data as LatestFunction };
+  const isList = typeof data === 'string' && data.trimStart().startsWith('[') && isJson(data);
+  const values = isList ? jsonParts(data).map(({ text }) => unquoted(text)) : [data].flat();
+  if (values.length === 0) throw invalidOption('latest', data, EXPECTED);
+  const placeOf = (index: number) => (isList || Array.isArray(data) ? `latest[${index}]` : 'latest');
+  return { kind: 'responses', responses: values.map((value, index) => latestResponse(value, placeOf(index))) };
+}
+
+const EXPECTED = 'an object, an array of objects, a function from the query to an object, or JSON text of one of these';
+
+/** An async function is refused when it is set, because it returns a promise. */
+function isAsync(latest: unknown): boolean {
+  return latest instanceof Function && latest.constructor.name === 'AsyncFunction';
+}
+
+/** The response with `data`: an object, or the JSON text of one. */
+function latestResponse(data: unknown, place: string): StubbedResponse {
+  if (typeof data !== 'string' && typeof data !== 'object') {
+    throw invalidOption(place, data, place === 'latest' ? EXPECTED : 'an object');
+  }
+  const json = typeof data === 'string' ? data.trim() : jsonOf(data);
+  if (json === undefined) throw invalidOption(place, data, 'a value that JSON can represent');
+  if (!json.startsWith('{') || !isJson(json)) throw invalidOption(place, json, 'an object');
+  return { status: 200, headers: {}, body: successBody(json), code: null };
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { faultInput, faultUnion } from '../../faults/fault-kinds.ts';
 import { withDigits } from '../../stubs/json-parts.ts';
-import { latestOptions } from '../../stubs/mock-latest.ts';
+import { latestOptions } from '../../stubs/mock-stubs.ts';
 import { addedStub, type StubOptions, stubInput } from '../../stubs/stub-schemas.ts';
 import { MAX_BODY_BYTES, method } from '../route.ts';
 import { behaviourChanges, latestData, recording, switchDescription } from '../shapes.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { faultInput } from '../../faults/fault-kinds.ts';
 import { resetOptions } from '../../initial-state.ts';
+import { setupKey, setupParts } from '../../mock-options.ts';
 import { createdKey } from '../../service/keys.ts';
-import { setupKey, setupParts } from '../../setup.ts';
 import { snapshotSchema } from '../../state/snapshot.ts';
 import { stubInput } from '../../stubs/stub-schemas.ts';
 import { type AdminCall, MAX_BODY_BYTES, method, route } from '../route.ts';
