@@ -17,41 +17,35 @@ export function applySetup(setup: Setup, core: MockCore): SetupResult {
   const { state } = core;
   // The usage of a key depends on switches; stubs and faults can name keys.
   if (setup.behaviour !== undefined) createMockBehaviour(core).set(setup.behaviour);
-  const keys = addAll('keys', setup.keys, (key) => createSetupKey(key, core));
+  const keys = addAll('keys', setup.keys, { add: (key) => createSetupKey(key, core) });
   const latest = latestStubs(setup);
   for (const stub of latest) state.stubs = withStub(state.stubs, stub);
-  addOnce('stubs', setup.stubs, { add: createMockStubs(core).add, taken: latest.map(({ id }) => id) });
-  addOnce('faults', setup.faults, { add: createMockFaults(core).add });
+  addAll('stubs', setup.stubs, { add: createMockStubs(core).add, taken: latest.map(({ id }) => id) });
+  addAll('faults', setup.faults, { add: createMockFaults(core).add });
   return { keys };
 }
 
-function addAll<Entry, Added>(
-  field: keyof Setup,
-  entries: readonly Entry[] = [],
-  add: (entry: Entry) => Added,
-): readonly Added[] {
-  if (!Array.isArray(entries)) throw invalidOption(field, entries, 'an array');
-  return entries.map((entry, index) => within(`${field}[${index}]`, () => add(entry)));
-}
-
-interface AddOnce<Entry> {
-  readonly add: (entry: Entry) => { readonly id: string };
+interface Adding<Entry, Added> {
+  readonly add: (entry: Entry) => Added;
   /** Ids that other parts of the setup have used. */
   readonly taken?: readonly string[];
 }
 
 /** Within one setup, a second stub or fault of the same id would silently replace the first. */
-function addOnce<Entry>(
-  field: 'stubs' | 'faults',
-  entries: readonly Entry[] | undefined,
-  { add, taken = [] }: AddOnce<Entry>,
-): void {
+function addAll<Entry, Added extends { readonly id: string }>(
+  field: 'keys' | 'stubs' | 'faults',
+  entries: readonly Entry[] = [],
+  { add, taken = [] }: Adding<Entry, Added>,
+): readonly Added[] {
+  if (!Array.isArray(entries)) throw invalidOption(field, entries, 'an array');
   const ids = new Set(taken);
-  addAll(field, entries, (entry) => {
-    const { id } = add(entry);
-    if (ids.has(id)) throw invalidOption('id', id, `an id of its own among the ${field} of the setup`);
-    ids.add(id);
-  });
+  const addOne = (entry: Entry) => {
+    const added = add(entry);
+    if (ids.has(added.id)) throw invalidOption('id', added.id, `an id of its own among the ${field} of the setup`);
+    ids.add(added.id);
+    return added;
+  };
+  return entries.map((entry, index) => within(`${field}[${index}]`, () => addOne(entry)));
 }
 
 function createSetupKey(key: SetupKey, core: MockCore): CreatedKey {

@@ -159,7 +159,10 @@ export class MockScope {
   reset(options: ResetOptions = {}): void {
     const { keepKeys } = checkedInput(resetOptions, options, { what: 'an option of reset()' });
     const { spaces, behaviour, journal, clock, overrides, delays } = this.#core;
-    if (spaces.size > 0) throw spacesLive(spaces.keys());
+    if (spaces.size > 0) {
+      const text = `reset() is not possible while spaces are open (${Array.from(spaces.keys()).join(', ')}); close them, or reset each space.`;
+      throw new MockServerError(text, { code: 'spaces_live', status: 409 });
+    }
     delays.endAll();
     clock.reset();
     behaviour.reset();
@@ -167,11 +170,4 @@ export class MockScope {
     overrides.clear();
     journal.clear();
   }
-}
-
-function spacesLive(names: Iterable<string>): MockServerError {
-  return new MockServerError(
-    `reset() is not possible while spaces are open (${Array.from(names).join(', ')}); close them, or reset each space.`,
-    { code: 'spaces_live', status: 409 },
-  );
 }

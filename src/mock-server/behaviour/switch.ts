@@ -40,7 +40,8 @@ export type SwitchDomain =
   | { readonly kind: 'text'; readonly pattern: RegExp };
 
 type SwitchTexts<Value> = Pick<Switch<Value>, 'why'> & {
-  readonly notShown: NotShown;
+  /** Without it, the behaviour is documented: the switch is listed with the others, but changed only with `unsafe: true`. */
+  readonly notShown?: NotShown;
   /** Default: the default value. */
   readonly lenient?: Value;
   readonly hostile?: Value;
@@ -53,7 +54,7 @@ export function enumSwitch<const Value extends string | number | boolean | null>
   values: readonly [Value, ...Value[]],
   about: SwitchTexts<NoInfer<Value>>,
 ): Switch<Value> {
-  return assumed(values, about, { kind: 'list', values });
+  return createSwitch(values, about, { kind: 'list', values });
 }
 
 /** A switch that takes a whole number, or `null` for none where `null` is the default or among the alternatives. */
@@ -61,7 +62,7 @@ export function numberSwitch<Value extends number | null>(
   values: readonly [Value, ...Value[]],
   { min, ...about }: SwitchTexts<NoInfer<Value>> & { readonly min: number },
 ): Switch<Value> {
-  return assumed(values, about, { kind: 'number', min, isNullable: values.some((value) => value === null) });
+  return createSwitch(values, about, { kind: 'number', min, isNullable: values.some((value) => value === null) });
 }
 
 /** A switch that takes any text matching `pattern`. */
@@ -69,12 +70,12 @@ export function textSwitch(
   values: readonly [string, ...string[]],
   { pattern, ...about }: SwitchTexts<string> & { readonly pattern: RegExp },
 ): Switch<string> {
-  return assumed(values, about, { kind: 'text', pattern });
+  return createSwitch(values, about, { kind: 'text', pattern });
 }
 
-function assumed<Value>(
+function createSwitch<Value>(
   [first, ...alternatives]: readonly [Value, ...Value[]],
-  { notObserved = 'the budget was used up before this step', ...about }: SwitchTexts<Value>,
+  { notObserved = 'the budget was used up before this step', notShown, ...about }: SwitchTexts<Value>,
   domain: SwitchDomain,
 ): Switch<Value> {
   const accepts = (value: unknown): value is Value => isIn(domain, value);
@@ -85,7 +86,8 @@ function assumed<Value>(
     notObserved,
     default: first,
     alternatives,
-    provenance: 'assumed',
+    notShown,
+    provenance: notShown === undefined ? 'documented' : 'assumed',
     expected: inWords(domain),
     accepts,
     domain,
@@ -112,11 +114,6 @@ function inWords(domain: SwitchDomain): string {
     case 'text':
       return `text matching ${domain.pattern.source}`;
   }
-}
-
-/** A documented behaviour: listed with the others, changed only with `unsafe: true`. */
-export function documented<Value>(known: Switch<Value>): Switch<Value> {
-  return { ...known, provenance: 'documented', notShown: undefined };
 }
 
 /** The status and the error code that a switch value such as `'401 unauthorized'` names. */

@@ -1,4 +1,4 @@
-import { documented, enumSwitch, numberSwitch, textSwitch } from './switch.ts';
+import { enumSwitch, numberSwitch, textSwitch } from './switch.ts';
 
 const NEEDS_LIMIT = 'no request exceeded the per-minute limit';
 
@@ -181,14 +181,11 @@ const authenticationSwitches = {
    * Milliseconds during which a revoked key still works. Documented to be 0; other values need `unsafe: true`.
    * Default: 0.
    */
-  revocationDelayMs: documented(
-    numberSwitch([0, 60_000], {
-      min: 0,
-      notShown: 'authentication-failure',
-      notObserved: 'this needs a revoked key',
-      why: 'The documentation says that the next request with a revoked key fails. A delay emulates a cache in the service.',
-    }),
-  ),
+  revocationDelayMs: numberSwitch<number>([0, 60_000], {
+    min: 0,
+    notObserved: 'this needs a revoked key',
+    why: 'The documentation says that the next request with a revoked key fails. A delay emulates a cache in the service.',
+  }),
 } as const;
 
 /** Undocumented behaviour of accounts, keys and plans. */

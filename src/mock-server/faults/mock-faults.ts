@@ -1,14 +1,15 @@
 import { isJsonObject } from '../../json.ts';
-import type { ActiveAdapters, AdapterName } from '../adapters/active-adapters.ts';
-import { drawDelayMs, type ResponseDelays } from '../delay.ts';
+import type { AdapterName } from '../adapters/active-adapters.ts';
+import { drawDelayMs } from '../delay.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import type { IdentifiedRequest } from '../http/respond.ts';
 import { STATUSES_WITHOUT_BODY } from '../http/responses.ts';
 import { checkedInput } from '../matching/checked-input.ts';
 import { checkKeyId, matchesPattern } from '../matching/request-pattern.ts';
+import type { MockCore } from '../mock-core.ts';
 import { freeName, invalidOption, MockServerError, withId } from '../mock-server-error.ts';
 import { chance } from '../service/random.ts';
-import type { ServiceContext, ServiceState } from '../service/service-state.ts';
+import type { ServiceState } from '../service/service-state.ts';
 import {
   FAULT_KINDS,
   type Fault,
@@ -44,13 +45,7 @@ export interface MockFaults {
   clear(): void;
 }
 
-/** The mock or space of the faults. */
-interface FaultsOwner extends ServiceContext {
-  readonly adapters: ActiveAdapters;
-  readonly delays: ResponseDelays;
-}
-
-export function createMockFaults({ state, now, adapters, delays }: FaultsOwner): MockFaults {
+export function createMockFaults({ state, now, adapters, delays }: MockCore): MockFaults {
   const current = () => state.faults.filter((fault) => !hasExpired(fault, now()));
   const find = (id: string) => {
     const among = new Map(current().map((fault) => [fault.settings.id, fault]));

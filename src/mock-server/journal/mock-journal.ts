@@ -1,19 +1,13 @@
 import * as z from 'zod';
 import { pause } from '../clock/event-loop.ts';
 import { checkedInput, expected, type Immutable, wholeFrom } from '../matching/checked-input.ts';
-import { nearMisses } from '../matching/request-pattern.ts';
-import { MockServerError, show } from '../mock-server-error.ts';
+import { checkKeyId, nearMisses } from '../matching/request-pattern.ts';
+import type { MockCore } from '../mock-core.ts';
+import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
 import { valuePairs } from '../redact-keys.ts';
 import { keyText, statusText } from './entry-text.ts';
 import { type JournalEntry, journalEntry } from './journal.ts';
-import {
-  checkedFilter,
-  createMatcher,
-  filterDifferences,
-  type JournalOwner,
-  type RequestFilter,
-  requestFilter,
-} from './request-filter.ts';
+import { createMatcher, filterDifferences, type RequestFilter, requestFilter } from './request-filter.ts';
 
 /** The requests that the mock received, each with the reason for its response. */
 export interface MockJournal {
@@ -41,20 +35,39 @@ export interface MockJournal {
   clear(): void;
 }
 
-export function createMockJournal(owner: JournalOwner): MockJournal {
-  const { journal } = owner;
+export function createMockJournal(mock: MockCore): MockJournal {
+  const { journal } = mock;
   return {
-    list: (filter = {}) => journal.entries.filter(createMatcher(checkedFilter(filter, owner))),
+    list: (filter = {}) => journal.entries.filter(createMatcher(checkedFilter(filter, mock))),
     get dropped() {
       return journal.dropped;
     },
     async waitFor(filter = {}, options = {}) {
       const wait = checkedInput(waitOptions, options, { what: 'an option of waitFor()' });
-      return await waitForRequests(owner, { filter, ...wait });
+      return await waitForRequests(mock, { filter, ...wait });
     },
     subscribe: (listener, options = {}) => journal.subscribe(listener, { spaces: options.spaces }),
     clear: () => journal.clear(),
   };
+}
+
+/**
+ * The filter with each RegExp as JSON has it. Throws for a wrong field, the id of an unknown key and a number after the last
+ * one: a typo must not pass for "no such request". Ids of faults and stubs are not checked: they may have been removed.
+ */
+export function checkedFilter(
+  filter: RequestFilter | undefined,
+  { journal, state }: MockCore,
+  place = 'filter.',
+): RequestFilter {
+  const checked = checkedInput(requestFilter, filter, { place, what: 'a field of the filter' });
+  const { after = 0 } = checked;
+  if (after > journal.last) {
+    const expected = `at most ${journal.last}, the number of the last request; clear() restarts the numbers`;
+    throw invalidOption(`${place}after`, after, expected);
+  }
+  checkKeyId(checked, state.keys, place);
+  return checked;
 }
 
 /** Options of `mock.journal.subscribe()`. */
@@ -90,11 +103,11 @@ interface JournalWait extends Readonly<z.output<typeof waitOptions>> {
 
 /** Resolves with the matching entries as soon as there are `count`; rejects with code `wait_timeout` or `mock_closed`. */
 export async function waitForRequests(
-  owner: JournalOwner,
+  mock: MockCore,
   { filter: given, count, timeoutMs, signal }: JournalWait,
 ): Promise<readonly JournalEntry[]> {
-  const { journal } = owner;
-  const filter = checkedFilter(given, owner);
+  const { journal } = mock;
+  const filter = checkedFilter(given, mock);
   const matches = createMatcher(filter);
   const found = journal.entries.filter(matches);
   const end = new AbortController();
@@ -111,7 +124,7 @@ export async function waitForRequests(
   const isClosed = end.signal.reason === CLOSED;
   const problem = isClosed ? 'before the mock or the space was closed' : `within ${timeoutMs} ms`;
   throw new MockServerError(
-    `${found.length} of ${count} requests arrived ${problem}. ${closestLines(owner, filter)}${receivedText(owner)}`,
+    `${found.length} of ${count} requests arrived ${problem}. ${closestLines(mock, filter)}${receivedText(mock)}`,
     isClosed ? { code: 'mock_closed', status: 410 } : { code: 'wait_timeout', status: 408 },
   );
 }
@@ -137,7 +150,7 @@ export const audit = z.object({
 /** Requests in the journal that a well-behaved client does not send. */
 export type Audit = Immutable<z.output<typeof audit>>;
 
-export function auditOf({ journal: { entries, dropped } }: JournalOwner): Audit {
+export function auditOf({ journal: { entries, dropped } }: MockCore): Audit {
   return {
     requests: entries.length,
     dropped,
@@ -203,13 +216,13 @@ export function checkedClaim(given: Claim): z.output<typeof claim> {
 }
 
 /** Throws if the requests that `filter` selects contradict the claim. Returns their number. */
-export function verifyRequests(owner: JournalOwner, given: RequestFilter, claim: Claim): number {
-  const filter = checkedFilter(given, owner);
-  const matching = owner.journal.entries.filter(createMatcher(filter));
-  const selection = { filter, matching, owner };
+export function verifyRequests(mock: MockCore, given: RequestFilter, claim: Claim): number {
+  const filter = checkedFilter(given, mock);
+  const matching = mock.journal.entries.filter(createMatcher(filter));
+  const selection = { filter, matching, mock };
   const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = checkedClaim(claim);
-  if (sentWith !== undefined) checkedFilter(sentWith, owner, 'sentWith.');
-  for (const [index, pattern] of inOrder.entries()) checkedFilter(pattern, owner, `inOrder[${index}].`);
+  if (sentWith !== undefined) checkedFilter(sentWith, mock, 'sentWith.');
+  for (const [index, pattern] of inOrder.entries()) checkedFilter(pattern, mock, `inOrder[${index}].`);
   if (atLeast !== undefined && matching.length < atLeast) throw wrongCount(selection, claim);
   if (atMost !== undefined) refuseForgotten(selection);
   if (atMost !== undefined && matching.length > atMost) throw wrongCount(selection, claim);
@@ -222,12 +235,12 @@ export function verifyRequests(owner: JournalOwner, given: RequestFilter, claim:
 interface Selection {
   readonly filter: RequestFilter;
   readonly matching: readonly JournalEntry[];
-  readonly owner: JournalOwner;
+  readonly mock: MockCore;
 }
 
 /** A journal that has dropped requests cannot prove a maximum. */
-function refuseForgotten({ owner, filter }: Selection): void {
-  const { dropped } = owner.journal;
+function refuseForgotten({ mock, filter }: Selection): void {
+  const { dropped } = mock.journal;
   if (dropped <= (filter.after ?? 0)) return;
   throw unexpected(
     `The journal has dropped the first ${dropped} requests, so the number is unknown; set a larger journalSize (fxrates mock: --journal-size).`,
@@ -235,11 +248,11 @@ function refuseForgotten({ owner, filter }: Selection): void {
 }
 
 function wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): MockServerError {
-  const { filter, matching, owner } = selection;
+  const { filter, matching, mock } = selection;
   const isShort = matching.length < (count ?? atLeast ?? 0);
   if (isShort) refuseForgotten(selection);
   const wanted = count ?? [...bound('at least', atLeast), ...bound('at most', atMost)].join(' and ');
-  const requests = isShort ? closestLines(owner, filter) + receivedText(owner) : surplusText(selection);
+  const requests = isShort ? closestLines(mock, filter) + receivedText(mock) : surplusText(selection);
   return unexpected(
     `Expected ${wanted} ${selectionText(filter, atMost ?? atLeast ?? count)}, got ${matching.length}. ${requests}`,
   );
@@ -250,12 +263,12 @@ function bound(words: string, count: number | undefined): readonly string[] {
 }
 
 function checkSentWith(selection: Selection, pattern: RequestFilter): void {
-  const { matching, filter, owner } = selection;
+  const { matching, filter, mock } = selection;
   if (matching.some(createMatcher(pattern))) return;
   refuseForgotten(selection);
-  const closest = matching.length === 0 ? closestLines(owner, filter) : closestLines(owner, pattern, matching);
+  const closest = matching.length === 0 ? closestLines(mock, filter) : closestLines(mock, pattern, matching);
   throw unexpected(
-    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter, matching.length)}. ${closest}${receivedText(owner)}`,
+    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter, matching.length)}. ${closest}${receivedText(mock)}`,
   );
 }
 
@@ -271,9 +284,9 @@ function checkOrder(selection: Selection, patterns: readonly RequestFilter[]): v
       const unused = selection.matching.slice(0, from).filter((entry) => !used.has(entry));
       const early = unused.findLast(createMatcher(pattern));
       const place = early === undefined ? '' : `#${early.number} matches, but came before. `;
-      const closest = closestLines(selection.owner, pattern, rest);
+      const closest = closestLines(selection.mock, pattern, rest);
       throw unexpected(
-        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${closest}${receivedText(selection.owner)}`,
+        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${closest}${receivedText(selection.mock)}`,
       );
     }
     from += rest.indexOf(next) + 1;
@@ -287,14 +300,14 @@ function selectionText(filter: RequestFilter, number?: number): string {
 }
 
 /** Lists the requests of which there are too many: the others are no help. */
-function surplusText({ matching, owner }: Selection): string {
-  return matching.length === owner.journal.entries.length
-    ? receivedText(owner)
+function surplusText({ matching, mock }: Selection): string {
+  return matching.length === mock.journal.entries.length
+    ? receivedText(mock)
     : `Matching requests:\n${formatRequests(matching)}`;
 }
 
 /** Lists the requests in the journal, after the expectation. */
-function receivedText({ journal }: JournalOwner): string {
+function receivedText({ journal }: MockCore): string {
   return `Received requests:\n${formatRequests(journal.entries)}`;
 }
 
@@ -303,8 +316,8 @@ function unexpected(message: string): MockServerError {
 }
 
 /** The requests that nearly match, and the fields that differ; empty if none is close. */
-function closestLines(owner: JournalOwner, filter: RequestFilter, among = owner.journal.entries): string {
-  const pattern = withPatterns(filter, owner);
+function closestLines(mock: MockCore, filter: RequestFilter, among = mock.journal.entries): string {
+  const pattern = withPatterns(filter, mock);
   const close = nearMisses(among, (entry) => {
     const differences = [...filterDifferences(pattern, entry)];
     // A request that the stub or the fault is for, but that did not receive it, such as a 429.
@@ -317,7 +330,7 @@ function closestLines(owner: JournalOwner, filter: RequestFilter, among = owner.
 }
 
 /** The filter with the patterns of its stub and its fault, so that messages name the field that differs. */
-function withPatterns({ after: _, ...filter }: RequestFilter, { state }: JournalOwner): RequestFilter {
+function withPatterns({ after: _, ...filter }: RequestFilter, { state }: MockCore): RequestFilter {
   const { stub, fault, ...others } = filter;
   const ofStub = state.stubs.find(({ id }) => id === stub)?.match;
   const ofFault = state.faults.find(({ settings }) => settings.id === fault)?.settings.match;

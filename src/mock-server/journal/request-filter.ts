@@ -1,10 +1,8 @@
 import * as z from 'zod';
 import { MOST_BODY_CHARACTERS } from '../http/parse-request.ts';
-import { checkedInput, expected, type Immutable, trueOrFalse } from '../matching/checked-input.ts';
-import { checkKeyId, type Difference, differences, requestPattern } from '../matching/request-pattern.ts';
-import { invalidOption } from '../mock-server-error.ts';
-import type { ServiceState } from '../service/service-state.ts';
-import type { Journal, JournalEntry } from './journal.ts';
+import { expected, type Immutable, trueOrFalse } from '../matching/checked-input.ts';
+import { type Difference, differences, requestPattern } from '../matching/request-pattern.ts';
+import type { JournalEntry } from './journal.ts';
 
 const text = expected('text', (error) => z.string(error));
 
@@ -30,31 +28,6 @@ export const requestFilter = requestPattern.extend({
 
 /** Selects requests of the journal; by default all. All fields that are set must match. */
 export type RequestFilter = Immutable<z.input<typeof requestFilter>>;
-
-/** A mock or a space, whose journal a filter selects from. */
-export interface JournalOwner {
-  readonly journal: Journal;
-  readonly state: Pick<ServiceState, 'keys' | 'stubs' | 'faults'>;
-}
-
-/**
- * The filter with each RegExp as JSON has it. Throws for a wrong field, the id of an unknown key and a number after the last
- * one: a typo must not pass for "no such request". Ids of faults and stubs are not checked: they may have been removed.
- */
-export function checkedFilter(
-  filter: RequestFilter | undefined,
-  { journal, state }: JournalOwner,
-  place = 'filter.',
-): RequestFilter {
-  const checked = checkedInput(requestFilter, filter, { place, what: 'a field of the filter' });
-  const { after = 0 } = checked;
-  if (after > journal.last) {
-    const expected = `at most ${journal.last}, the number of the last request; clear() restarts the numbers`;
-    throw invalidOption(`${place}after`, after, expected);
-  }
-  checkKeyId(checked, state.keys, place);
-  return checked;
-}
 
 /** Whether an entry is meant; of a filter that `checkedFilter` has returned. */
 export function createMatcher(filter: RequestFilter): (entry: JournalEntry) => boolean {

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { Behaviour } from '../behaviour/behaviour.ts';
 import { type BehaviourValues, SWITCH_NAMES } from '../behaviour/switches.ts';
 import { LATEST_MS } from '../clock/clock.ts';
-import type { DrivenClock } from '../clock/driven-clock.ts';
 import { type FaultRecord, faultUnion } from '../faults/fault-kinds.ts';
 import type { Immutable } from '../matching/checked-input.ts';
 import type { MockCore } from '../mock-core.ts';
@@ -12,7 +11,6 @@ import { rateWindows } from '../service/rate-windows.ts';
 import {
   counters,
   type KeyRecord,
-  type ServiceContext,
   type ServiceState,
   savedAccount,
   savedKey,
@@ -68,16 +66,12 @@ export interface Snapshot extends Immutable<Omit<z.input<typeof snapshotSchema>,
 
 type SavedKey = Snapshot['keys'][number];
 
-interface SavedContext extends ServiceContext {
-  readonly clock: DrivenClock;
-}
-
 /** A copy of the state, without stubs that have a function. */
-export function copiedState(context: SavedContext): ServiceState {
-  return restoredState(takeSnapshot(context));
+export function copiedState(mock: MockCore): ServiceState {
+  return restoredState(takeSnapshot(mock));
 }
 
-export function takeSnapshot({ state, behaviour, clock }: SavedContext): Snapshot {
+export function takeSnapshot({ state, behaviour, clock }: MockCore): Snapshot {
   return {
     version: 1,
     now: clock.now(),

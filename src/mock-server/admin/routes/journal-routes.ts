@@ -1,14 +1,16 @@
 import * as z from 'zod';
 import { repeat } from '../../clock/event-loop.ts';
 import { type JournalEntry, journalEntry } from '../../journal/journal.ts';
-import { audit, claim, verifyRequests, waitForRequests, waitOptions } from '../../journal/mock-journal.ts';
 import {
+  audit,
   checkedFilter,
-  createMatcher,
-  type JournalOwner,
-  type RequestFilter,
-  requestFilter,
-} from '../../journal/request-filter.ts';
+  claim,
+  verifyRequests,
+  waitForRequests,
+  waitOptions,
+} from '../../journal/mock-journal.ts';
+import { createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
+import type { MockCore } from '../../mock-core.ts';
 import { PAGE_HEADERS } from '../own-pages.ts';
 import { Problem } from '../problem.ts';
 import { type AdminCall, method, route } from '../route.ts';
@@ -101,9 +103,9 @@ export const journalRoutes = [
   }),
 ];
 
-function listRequests(owner: JournalOwner, { limit, ...filter }: RequestFilter & ListLimit) {
-  const { journal } = owner;
-  const found = journal.entries.filter(createMatcher(checkedFilter(filter, owner)));
+function listRequests(mock: MockCore, { limit, ...filter }: RequestFilter & ListLimit) {
+  const { journal } = mock;
+  const found = journal.entries.filter(createMatcher(checkedFilter(filter, mock)));
   // With a cursor the oldest that were not read yet, without one the newest.
   const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
   return { entries, total: found.length, dropped: journal.dropped };
