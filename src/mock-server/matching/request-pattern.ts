@@ -160,33 +160,29 @@ export function matchesPattern(pattern: RequestPattern, request: MatchedRequest)
 
 /** The fields in which a request differs from a plain pattern, one by one. */
 export function* differences(pattern: RequestPattern, request: MatchedRequest): Generator<Difference, undefined> {
-  for (const field of SAME) {
-    if (pattern[field] === undefined || pattern[field] === request[field]) continue;
-    yield { field, actual: shown(request[field]), expected: shown(pattern[field]) };
+  for (const [field, wanted, actual] of comparedValues(pattern, request)) {
+    if (wanted === undefined) continue;
+    const isMatch = field === 'path' ? matchesPath(String(wanted), request.path) : matchesValue(wanted, actual);
+    if (!isMatch) yield { field, actual: shown(actual), expected: shownPattern(wanted) };
   }
-  if (pattern.path !== undefined && !matchesPath(pattern.path, request.path)) {
-    yield { field: 'path', actual: shown(request.path), expected: shown(pattern.path) };
-  }
-  yield* contentDifferences(pattern, request);
 }
 
-function* contentDifferences({ query = {}, headers = {}, body }: RequestPattern, request: MatchedRequest) {
+function* comparedValues({ query = {}, headers = {}, ...plain }: RequestPattern, request: MatchedRequest) {
+  for (const field of PLAIN_FIELDS) yield [field, plain[field], request[field]] as const;
   for (const [name, wanted] of Object.entries(query)) {
-    const actual = ownValue(request.query, name);
-    if (!matchesValue(wanted, actual)) yield difference(`query.${name}`, actual, wanted);
+    yield [`query.${name}`, wanted, ownValue(request.query, name)] as const;
   }
   for (const [name, wanted] of Object.entries(headers)) {
-    const actual = ownValue(request.headers, name.toLowerCase());
-    if (!matchesValue(wanted, actual)) yield difference(`headers.${name}`, actual, wanted);
+    yield [`headers.${name}`, wanted, ownValue(request.headers, name.toLowerCase())] as const;
   }
-  if (body !== undefined && !matchesValue(body, request.body)) yield difference('body', request.body, body);
+  yield ['body', plain.body, request.body] as const;
 }
+
+const PLAIN_FIELDS = ['operation', 'keyId', 'method', 'path'] as const;
 
 function ownValue<Value>(values: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(values, name) ? values[name] : undefined;
 }
-
-const SAME = ['operation', 'keyId', 'method'] as const;
 
 type AnyPattern = Immutable<z.input<typeof listPattern>>;
 type Actual = string | readonly string[] | undefined;
@@ -225,10 +221,6 @@ function isFast(source: string, length: number): boolean {
 }
 
 const MOST_STEPS = 10_000_000;
-
-function difference(field: string, actual: Actual, wanted: AnyPattern): Difference {
-  return { field, actual: shown(actual), expected: shownPattern(wanted) };
-}
 
 function shownPattern(wanted: AnyPattern): string {
   if (typeof wanted !== 'object' || Array.isArray(wanted)) return shown(wanted);

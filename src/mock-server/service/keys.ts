@@ -214,21 +214,16 @@ function issue({ state, behaviour, now }: ServiceContext, account: AccountRecord
   return { id: record.id, key: prefix + digits, accountId: account.id };
 }
 
-/** Beginning and end of a key. The mock does not store the rest. */
-function maskedKey({ prefix, lastFour }: KeyRecord): string {
-  return `${prefix}…${lastFour}`;
-}
-
 function findKey(state: ServiceState, keyId: string): KeyRecord {
   return withId('key', keyId, { among: state.keys });
 }
 
 function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {
-  const { id, account, createdAt, revokedAt } = key;
+  const { id, account, prefix, lastFour, createdAt, revokedAt } = key;
   return {
     id,
     accountId: account.id,
-    masked: maskedKey(key),
+    masked: `${prefix}…${lastFour}`, // the mock does not store the rest
     state: revokedAt === undefined ? 'active' : 'revoked',
     createdAt: new Date(createdAt),
     revokedAt: revokedAt === undefined ? undefined : new Date(revokedAt),

@@ -206,19 +206,15 @@ export function checkedSnapshot(snapshot: unknown, behaviour = new Behaviour({},
 
 /** Ids and keys are unique. A counter below the number of an id would create a second record with that id. */
 function checkIds({ accounts, keys, mails, ...last }: Snapshot): void {
-  checkUnique(
-    'keys.hash',
-    keys.map(({ hash }) => hash),
-  );
+  const hashes = keys.map(({ hash }) => hash);
+  checkUnique('keys.hash', hashes);
   for (const [counter, records] of [
     ['lastAccount', accounts],
     ['lastKey', keys],
     ['lastMail', mails],
   ] as const) {
-    checkUnique(
-      `${counter.slice(4).toLowerCase()}s.id`,
-      records.map(({ id }) => id),
-    );
+    const ids = records.map(({ id }) => id);
+    checkUnique(`${counter.slice(4).toLowerCase()}s.id`, ids);
     const later = records.find(({ id }) => Number(/_(\d+)$/.exec(id)?.[1] ?? 0) > last[counter]);
     if (later === undefined) continue;
     throw invalid(`snapshot.${counter} is ${last[counter]}; expected at least the number of ${later.id}.`, counter);

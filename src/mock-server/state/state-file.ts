@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { readFile, realpath, unlink, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { parseJson } from '../../json.ts';
 import { processState } from '../../process-state.ts';
 import { replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
@@ -122,7 +123,15 @@ export async function readStateFile(path: string): Promise<SavedState | undefine
   if (bytes === undefined) return undefined;
   const text = utf8Text(bytes);
   if (text === undefined) throw damaged(path, UTF16_PROBLEM);
-  const { savedAt, snapshot } = parse(path, text);
+  const document = parseJson(text);
+  if (typeof document !== 'object' || document === null) throw damaged(path, 'it is not a JSON object');
+  const { format, version, savedAt, snapshot } = document as Readonly<Record<string, unknown>>;
+  if (format !== FORMAT)
+    throw unusable(path, 'is not the state of a mock server and was not changed; use another file');
+  if (version !== STATE_VERSION) {
+    const text = `has version ${show(version)}, but this release of fxrates reads version ${STATE_VERSION}`;
+    throw unusable(path, `${text}; use the release that wrote it, or ${BEGIN_ANEW}`);
+  }
   if (!isTime(savedAt)) throw damaged(path, 'savedAt is no time');
   return { savedAt, snapshot: checked(path, snapshot) };
 }
@@ -142,29 +151,6 @@ export async function writeStateFile(path: string, { savedAt, snapshot }: SavedS
   await replaceFile(path, text, { isPrivate: true, suffix: 'tmp' }).catch((cause) => {
     throw unwritable(path, cause);
   });
-}
-
-function parse(path: string, text: string): Readonly<Record<string, unknown>> {
-  const document = parsedDocument(path, text);
-  if (document['format'] !== FORMAT) {
-    throw unusable(path, 'is not the state of a mock server and was not changed; use another file');
-  }
-  const { version } = document;
-  if (version === STATE_VERSION) return document;
-  throw unusable(
-    path,
-    `has version ${show(version)}, but this release of fxrates reads version ${STATE_VERSION}; use the release that wrote it, or ${BEGIN_ANEW}`,
-  );
-}
-
-function parsedDocument(path: string, text: string): Readonly<Record<string, unknown>> {
-  try {
-    const document: unknown = JSON.parse(text);
-    if (typeof document === 'object' && document !== null) return document as Record<string, unknown>;
-  } catch {
-    // Reported below, because the message of the parser contains text of the file.
-  }
-  throw damaged(path, 'it is not a JSON object');
 }
 
 function checked(path: string, snapshot: unknown): Snapshot {

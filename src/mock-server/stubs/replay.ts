@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, jsonDocuments } from '../../json.ts';
+import { isJsonObject, type JsonObject, jsonDocuments, parseJson } from '../../json.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { errorResponse, successBody, withoutTags } from '../http/responses.ts';
 import { invalidOption } from '../mock-server-error.ts';
@@ -83,13 +83,8 @@ interface Recording {
 /** A recorded object, or the JSON text of one; `undefined` for another value. */
 function readRecording(recorded: unknown): Recording | undefined {
   const json = typeof recorded === 'string' ? recorded.trim() : JSON.stringify(recorded);
-  try {
-    const value: unknown = JSON.parse(json);
-    return isJsonObject(value) ? { json, value } : undefined;
-  } catch {
-    // Not JSON: the caller reports it.
-    return undefined;
-  }
+  const value = parseJson(json);
+  return isJsonObject(value) ? { json, value } : undefined;
 }
 
 function notRecorded(query: string, recorded: readonly string[]): MockResponse {
