@@ -1,9 +1,10 @@
+import { en as english } from 'zod/locales';
+import type * as z from 'zod/mini';
 import type { OperationTypes } from '../generated/operation-methods.ts';
 import { type Operation, type OperationId, operations, type Parameter } from '../generated/operations.ts';
 import { querySchemas, responseSchemas } from '../generated/schemas.ts';
 import { definedOf, isJsonObject } from '../json.ts';
 import { createOperationFinder } from '../operation.ts';
-import { parseSchema } from '../parse-schema.ts';
 import type { Endpoint, ParsedEnvelope } from './call.ts';
 import type { CallOptions } from './call-options.ts';
 import { refuse } from './config/checks.ts';
@@ -45,6 +46,15 @@ export function operationEndpoint(id: OperationId, parameters: object = {}): End
   }
   const target = buildOperationTarget(operation, values);
   return { name: id, target, consumesQuota: operation.consumesQuota, parse: (body) => parseOperation(id, body) };
+}
+
+/**
+ * Parses with English messages, also if the program has set another locale of zod. The value is parsed again only after a
+ * failure, because `safeParse` with options takes three times as long.
+ */
+function parseSchema(schema: z.ZodMiniType, value: unknown) {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? parsed : schema.safeParse(value, { error: english().localeError });
 }
 
 /** The data of a success of an operation, or its issues. */

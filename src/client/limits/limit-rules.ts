@@ -1,5 +1,4 @@
 import { backoffMs } from '../time/timers.ts';
-import { WINDOW_MS } from './accepted-log.ts';
 import {
   addInFlight,
   type Gate,
@@ -10,17 +9,10 @@ import {
   MANY_CALLS,
   returnSlot,
   UNBOUNDED,
+  WINDOW_MS,
 } from './limit-state.ts';
 import { sendEvenly, slowDown } from './pace.ts';
-import {
-  type RetryAfter,
-  type RetryAfterUnit,
-  retryAfterMs,
-  type UnitState,
-  unitOf,
-  weighAcceptance,
-  weighRefusal,
-} from './retry-after.ts';
+import { isTried, type RetryAfter, type RetryAfterUnit, retryAfterMs, type UnitState, unitOf } from './retry-after.ts';
 
 /** The result of a granted request. */
 export interface RequestResult {
@@ -134,6 +126,26 @@ function refused(before: LimiterState, result: RequestResult, settings: RetryAft
   const { gate } = state;
   if (sentAt < gate.staleBefore) return { ...state, gate: stayClosedUntil(gate, now + (waitMs ?? 0)) };
   return afterRefusal(closeGate(forgetLimit(state), now, waitMs), { gate, now, waitMs });
+}
+
+/** After a refusal: its Retry-After may start the trial; a refusal of the request that was sent after it refutes it. */
+export function weighRefusal(
+  state: UnitState,
+  retryAfter: RetryAfter | undefined,
+  { sentAt, now }: Pick<RequestResult, 'sentAt' | 'now'>,
+): UnitState {
+  if (hasTrialEnded(state, sentAt)) return { ...state, evidence: 'refuted' };
+  if (state.evidence !== 'assumed' || !isTried(retryAfter)) return state;
+  return { evidence: 'on-trial', endsAt: now + retryAfter.value };
+}
+
+/** An accepted request that was sent after the trial confirms milliseconds. */
+export function weighAcceptance(state: UnitState, sentAt: number): UnitState {
+  return hasTrialEnded(state, sentAt) ? { ...state, evidence: 'confirmed' } : state;
+}
+
+function hasTrialEnded({ evidence, endsAt }: UnitState, sentAt: number): boolean {
+  return evidence === 'on-trial' && sentAt >= endsAt;
 }
 
 /** What the refusal says about the limit. `gate`: as it was before. */

@@ -1,5 +1,4 @@
-import { WINDOW_MS } from './accepted-log.ts';
-import type { Gate, LimiterState, Pace } from './limit-state.ts';
+import { type Gate, type LimiterState, type Pace, WINDOW_MS } from './limit-state.ts';
 
 /** So many can be sent at once after a pause, as a part of what was accepted in a minute. */
 const CAPACITY_PART = 0.25;

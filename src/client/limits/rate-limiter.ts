@@ -134,7 +134,8 @@ export class RateLimiter {
     const now = this.#time.now();
     if (!this.holdsBack) return this.#permit(now, { retryOf });
     if (deadlineAt() < now) return undefined;
-    if (this.#queue.size > 0 || this.#slotAt(now, 0) > now) return undefined;
+    // A shared limit would ask its store for the slot.
+    if (this.#queue.size > 0 || (this.shared && this.#slotAt(now, 0) > now)) return undefined;
     const { count } = this.#limit.grant(now, Math.min(1, this.#inFlight.room(now)), 1);
     return count === 0 ? undefined : this.#permit(now, { retryOf });
   }

@@ -91,28 +91,8 @@ export function unitOf(
   return evidence === 'on-trial' && isTried(refusedFor) ? 'milliseconds' : 'seconds';
 }
 
-/** After a refusal: its Retry-After may start the trial; a refusal of the request that was sent after it refutes it. */
-export function weighRefusal(state: UnitState, retryAfter: RetryAfter | undefined, { sentAt, now }: Times): UnitState {
-  if (hasTrialEnded(state, sentAt)) return { ...state, evidence: 'refuted' };
-  if (state.evidence !== 'assumed' || !isTried(retryAfter)) return state;
-  return { evidence: 'on-trial', endsAt: now + retryAfter.value };
-}
-
-interface Times {
-  readonly sentAt: number;
-  readonly now: number;
-}
-
-/** An accepted request that was sent after the trial confirms milliseconds. */
-export function weighAcceptance(state: UnitState, sentAt: number): UnitState {
-  return hasTrialEnded(state, sentAt) ? { ...state, evidence: 'confirmed' } : state;
-}
-
-function hasTrialEnded({ evidence, endsAt }: UnitState, sentAt: number): boolean {
-  return evidence === 'on-trial' && sentAt >= endsAt;
-}
-
-function isTried(retryAfter: RetryAfter | undefined): retryAfter is RetryAfter & { readonly form: 'integer' } {
+/** Whether a Retry-After is tried as milliseconds. */
+export function isTried(retryAfter: RetryAfter | undefined): retryAfter is RetryAfter & { readonly form: 'integer' } {
   return retryAfter?.form === 'integer' && retryAfter.value >= TRIED_FROM && retryAfter.value <= TRIED_TO;
 }
 

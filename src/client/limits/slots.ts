@@ -1,4 +1,3 @@
-import { WINDOW_MS } from './accepted-log.ts';
 import {
   addInFlight,
   closedUntil,
@@ -7,6 +6,7 @@ import {
   LONG_AGO,
   MANY_CALLS,
   UNBOUNDED,
+  WINDOW_MS,
 } from './limit-state.ts';
 import { advancePace } from './pace.ts';
 
@@ -77,11 +77,11 @@ function rampRoom(state: LimiterState): number {
   // One request shows whether Retry-After is in milliseconds.
   if (unit.evidence === 'on-trial') return 1 - inFlight;
   if (gate.room !== UNBOUNDED || gate.staleBefore !== LONG_AGO) return gate.room - inFlight;
-  const perAccepted = (requests: number) => Math.floor(Math.max(0, requests) / ACCEPTED_PER_CALL);
-  if (!isUnknown(state)) return FIRST_CALLS_OF_KNOWN + perAccepted(log.size) - inFlight;
-  const beyond = FIRST_CALLS_BEYOND + perAccepted(log.size - SMALLEST_LIMIT);
-  const first = FIRST_CALLS + perAccepted(log.size);
-  return Math.min(MANY_CALLS, first, Math.max(SMALLEST_LIMIT - log.size, beyond)) - inFlight;
+  const { size } = log;
+  const forAccepted = Math.floor(size / ACCEPTED_PER_CALL);
+  if (!isUnknown(state)) return FIRST_CALLS_OF_KNOWN + forAccepted - inFlight;
+  const beyond = FIRST_CALLS_BEYOND + Math.floor(Math.max(0, size - SMALLEST_LIMIT) / ACCEPTED_PER_CALL);
+  return Math.min(MANY_CALLS, FIRST_CALLS + forAccepted, Math.max(SMALLEST_LIMIT - size, beyond)) - inFlight;
 }
 
 /** Whether to send one request although the log is full: never beyond a cap, and only if nothing is in flight. */

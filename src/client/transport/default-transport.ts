@@ -9,7 +9,6 @@ import {
   fetchTransport,
   type HeaderList,
   headerIn,
-  type ReadBody,
   type Transport,
   type TransportRequest,
   type TransportResponse,
@@ -212,10 +211,10 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#stopListening();
     const status = this.#status;
     const headers = headerList(this.#headers);
-    const responseWith = ({ text, problem }: ReadBody) => ({ status, headers, text, problem });
     const encoding = headerIn(headers, 'content-encoding');
-    if (encoding === undefined) this.#settle.resolve(responseWith(this.#body.end()));
-    else this.#settle.resolve(this.#body.endEncoded(encoding, this.#request).then(responseWith));
+    if (encoding === undefined) return this.#settle.resolve({ status, headers, ...this.#body.end() });
+    const read = this.#body.endEncoded(encoding, this.#request);
+    this.#settle.resolve(read.then((body) => ({ status, headers, ...body })));
   }
 
   onError(error: Error): void {

@@ -44,7 +44,7 @@ export function headersOf(list: HeaderList): Headers {
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
 /** A body as text, or the problem with it; the status is valid in both cases. */
-export interface ReadBody {
+interface ReadBody {
   readonly text: string;
   readonly problem: string | undefined;
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { weighAcceptance, weighRefusal } from '../../../src/client/limits/limit-rules.ts';
 import {
   parseHttpDate,
   parseRetryAfter,
@@ -7,8 +8,6 @@ import {
   retryAfterMs,
   type UnitState,
   unitOf,
-  weighAcceptance,
-  weighRefusal,
 } from '../../../src/client/limits/retry-after.ts';
 import { hint } from '../../helpers/strict-limiter.ts';
 

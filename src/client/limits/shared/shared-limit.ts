@@ -1,8 +1,7 @@
 import { type SteadyTime, steadyTime } from '../../time/clock.ts';
-import { WINDOW_MS } from '../accepted-log.ts';
 import { Limit, startingState } from '../limit.ts';
 import { applyReport, type Report, type RetryAfterReading, stayClosedUntil } from '../limit-rules.ts';
-import { addInFlight, type LimiterSettings, type LimiterState, UNBOUNDED } from '../limit-state.ts';
+import { addInFlight, type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
 import { advance, freeSlots, type Grant, grant, isLimitWanted } from '../slots.ts';
 import { type Lease, type SharedState, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 

@@ -1,7 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Clock, type SteadyTime, steadyTime } from '../../time/clock.ts';
-import { AcceptedLog, WINDOW_MS } from '../accepted-log.ts';
-import { LIMITER_STATE_VERSION, type LimiterState, LONG_AGO, UNBOUNDED } from '../limit-state.ts';
+import {
+  AcceptedLog,
+  LIMITER_STATE_VERSION,
+  type LimiterState,
+  LONG_AGO,
+  UNBOUNDED,
+  WINDOW_MS,
+} from '../limit-state.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from './limit-store.ts';
 
 /** The requests of one process in flight, and the number of its waiting calls. */

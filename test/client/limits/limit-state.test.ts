@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AcceptedLog, WINDOW_MS } from '../../../src/client/limits/accepted-log.ts';
+import { AcceptedLog, WINDOW_MS } from '../../../src/client/limits/limit-state.ts';
 
 function logOf(...times: number[]): AcceptedLog {
   const log = new AcceptedLog();
