@@ -1,22 +1,9 @@
 import { once } from 'node:events';
 import * as z from 'zod';
 import type { Clock } from './clock/clock.ts';
-import { expected } from './matching/checked-input.ts';
+import { expected, type Immutable } from './matching/checked-input.ts';
 import { chance } from './service/random.ts';
 
-/**
- * A delay by the mock's clock: milliseconds, or a distribution from which each request draws. `min` and `max` are whole
- * milliseconds, both included, with equal probability. `median` in milliseconds and `sigma` define a lognormal distribution:
- * the larger `sigma`, the longer its tail of slow responses. The seed of the mock determines the drawn values.
- * @example { min: 50, max: 150 }
- * @example { median: 80, sigma: 0.4 }
- */
-export type Delay =
-  | number
-  | { readonly min: number; readonly max: number }
-  | { readonly median: number; readonly sigma: number };
-
-/** A delay as JSON has it. */
 export const delaySchema = expected(
   'milliseconds from 0, { "min": …, "max": … } in whole milliseconds, or { "median": …, "sigma": … }',
   (error) =>
@@ -29,6 +16,15 @@ export const delaySchema = expected(
       error,
     ),
 );
+
+/**
+ * A delay by the mock's clock: milliseconds, or a distribution from which each request draws. `min` and `max` are whole
+ * milliseconds, both included, with equal probability. `median` in milliseconds and `sigma` define a lognormal distribution:
+ * the larger `sigma`, the longer its tail of slow responses. The seed of the mock determines the drawn values.
+ * @example { min: 50, max: 150 }
+ * @example { median: 80, sigma: 0.4 }
+ */
+export type Delay = Immutable<z.output<typeof delaySchema>>;
 
 /** The milliseconds of a delay. For a distribution, `names` alone determine them, as in `chance()`. */
 export function drawDelayMs(delay: Delay, ...names: readonly (string | number)[]): number {

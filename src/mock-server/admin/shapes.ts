@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { PRESET_NAMES, type SwitchDomain } from '../behaviour/switch.ts';
+import { PRESET_NAMES, PROVENANCES, type SwitchDomain } from '../behaviour/switch.ts';
 import { SWITCH_NAMES, type SwitchName, switches } from '../behaviour/switches.ts';
 import { requestFilter } from '../journal/request-filter.ts';
 
@@ -12,8 +12,7 @@ export const clockState = z.object({
   iso: z.iso.datetime(),
 });
 
-const switchValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
-const provenance = z.enum(['assumed', 'documented', 'observed']);
+const provenance = z.enum(PROVENANCES);
 
 /** The values of a switch in the description. The mock itself checks them, with its own error messages. */
 function switchValueOf(name: SwitchName): z.ZodType {
@@ -28,18 +27,6 @@ function schemaOfDomain(domain: SwitchDomain): Readonly<Record<string, unknown>>
 
 const ofEachSwitch = (shapeOf: (name: SwitchName) => z.ZodType) =>
   Object.fromEntries(SWITCH_NAMES.map((name) => [name, shapeOf(name).describe(`${switches[name].expected}.`)]));
-
-export const switchDescription = z.object({
-  name: z.string(),
-  group: z.string().describe('Topic of the switch.'),
-  value: switchValue,
-  default: switchValue,
-  alternatives: z.array(switchValue),
-  provenance,
-  accepted: z.boolean().describe('Whether the value was set, observed or documented.'),
-  notShown: z.string().optional().describe('The undocumented point in openapi.yaml.'),
-  why: z.string(),
-});
 
 /** Switches to change. */
 export const behaviourChanges = z.strictObject({

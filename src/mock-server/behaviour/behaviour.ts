@@ -1,29 +1,35 @@
+import * as z from 'zod';
 import { definedOf } from '../../json.ts';
+import type { Immutable } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError, show, unknownName } from '../mock-server-error.ts';
-import { PRESET_NAMES, type PresetName, type Provenance, type Switch } from './switch.ts';
+import { PRESET_NAMES, PROVENANCES, type PresetName, type Provenance, type Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_GROUPS, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
-/** A switch and its current value. */
-export interface SwitchDescription {
+const switchValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+
+export const switchDescription = z.object({
   /** Name of the switch. */
-  readonly name: SwitchName;
+  name: z.enum(SWITCH_NAMES),
   /** Topic of the switch. */
-  readonly group: string;
+  group: z.string().describe('Topic of the switch.'),
   /** Current value. */
-  readonly value: unknown;
+  value: switchValue,
   /** Default value. */
-  readonly default: unknown;
+  default: switchValue,
   /** Other values; for numbers and texts, examples. */
-  readonly alternatives: readonly unknown[];
+  alternatives: z.array(switchValue),
   /** How the current value is known. */
-  readonly provenance: Provenance;
+  provenance: z.enum(PROVENANCES),
   /** Whether the value was set, observed or documented. `onAssumption` reports only values that are not accepted. */
-  readonly accepted: boolean;
+  accepted: z.boolean().describe('Whether the value was set, observed or documented.'),
   /** The undocumented point in openapi.yaml; `undefined` if the behaviour is documented. */
-  readonly notShown: string | undefined;
+  notShown: z.string().optional().describe('The undocumented point in openapi.yaml.'),
   /** Reason for the default. */
-  readonly why: string;
-}
+  why: z.string(),
+});
+
+/** A switch and its current value. */
+export type SwitchDescription = Immutable<z.output<typeof switchDescription>>;
 
 /** The values of the switches, for a decision. */
 export interface Switches {
@@ -101,9 +107,9 @@ export class Behaviour implements Switches {
   }
 
   describe(): readonly SwitchDescription[] {
-    return Array.from(this.#settings.bySwitch, ([name, { value, provenance, isAccepted: accepted }]) => {
+    return Array.from(this.#settings.bySwitch, ([name, { provenance, isAccepted: accepted }]) => {
       const { default: byDefault, alternatives, notShown, why } = switches[name];
-      const group = groupOf(name);
+      const [group, value] = [groupOf(name), this.values[name]];
       return { name, group, value, default: byDefault, alternatives, provenance, accepted, notShown, why };
     });
   }

@@ -1,7 +1,9 @@
 import type { NotShown } from '../../generated/service.ts';
 
 /** How a value is known: `documented` by the service, `observed` by a probe of the real service, or `assumed`. */
-export type Provenance = 'assumed' | 'documented' | 'observed';
+export type Provenance = (typeof PROVENANCES)[number];
+
+export const PROVENANCES = ['assumed', 'documented', 'observed'] as const;
 
 /**
  * Values for all undocumented switches. `documented`: the defaults, which stay assumptions. `lenient`: the values that

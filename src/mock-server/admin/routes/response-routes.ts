@@ -1,10 +1,11 @@
 import * as z from 'zod';
+import { switchDescription } from '../../behaviour/behaviour.ts';
 import { faultInput, faultUnion } from '../../faults/fault-kinds.ts';
 import { withDigits } from '../../stubs/json-parts.ts';
 import { latestOptions } from '../../stubs/mock-stubs.ts';
 import { addedStub, type StubOptions, stubInput } from '../../stubs/stub-schemas.ts';
 import { MAX_BODY_BYTES, method } from '../route.ts';
-import { behaviourChanges, latestData, recording, switchDescription } from '../shapes.ts';
+import { behaviourChanges, latestData, recording } from '../shapes.ts';
 
 const fault = faultUnion({
   id: z.string(),
