@@ -86,6 +86,9 @@ function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
   const { write, styleOf, onError, execute } = hooks;
   command
     .exitOverride((error) => {
+      // Without a command, commander ends with help before an action can throw the error of a wrong value.
+      const wrong = Object.values(command.typed).find((value) => value instanceof Error);
+      if (error.code === 'commander.help' && wrong !== undefined) throw wrong;
       throw isAnswer(error, command) ? error : onError(error, command);
     })
     .configureOutput({ ...output, writeOut: write, writeErr: write })

@@ -10,6 +10,7 @@ test.each([
   ['latest --retries -1', '--retries expects a whole number from 0 to 99'],
   ['latest --max-wait soon', '--max-wait expects a duration'],
   ['latest -o xml', '--output expects one of auto, table, json, compact, csv, tsv, raw'],
+  ['-o xml', '--output expects one of auto, table, json, compact, csv, tsv, raw'],
   ['latest --color sometimes', '--color expects one of auto, always, never'],
   ['latest --json -o tsv', '--json and --output tsv cannot be used together'],
   ['latest --key-stdin --key-file k', '--key-stdin and --key-file cannot be used together'],
