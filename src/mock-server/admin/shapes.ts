@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { PRESET_NAMES, PROVENANCES, type SwitchDomain } from '../behaviour/switch.ts';
+import { PRESET_NAMES, PROVENANCES } from '../behaviour/switch.ts';
 import { SWITCH_NAMES, type SwitchName, switches } from '../behaviour/switches.ts';
 import { requestFilter } from '../journal/request-filter.ts';
 
@@ -14,27 +14,21 @@ export const clockState = z.object({
 
 const provenance = z.enum(PROVENANCES);
 
-/** The values of a switch in the description. The mock itself checks them, with its own error messages. */
-function switchValueOf(name: SwitchName): z.ZodType {
-  return z.unknown().meta(schemaOfDomain(switches[name].domain));
+/** A change of a switch in the description. The mock itself checks it, with its own error messages. */
+function changeOf(name: SwitchName): z.ZodType {
+  const { schema, expected } = switches[name];
+  const value = z.unknown().meta(schema);
+  return z
+    .union([value, z.strictObject({ value, provenance })])
+    .optional()
+    .describe(`${expected}.`);
 }
-
-function schemaOfDomain(domain: SwitchDomain): Readonly<Record<string, unknown>> {
-  if (domain.kind === 'list') return { enum: domain.values };
-  if (domain.kind === 'text') return { type: 'string', pattern: domain.pattern.source };
-  return { type: domain.isNullable ? ['integer', 'null'] : 'integer', minimum: domain.min };
-}
-
-const ofEachSwitch = (shapeOf: (name: SwitchName) => z.ZodType) =>
-  Object.fromEntries(SWITCH_NAMES.map((name) => [name, shapeOf(name).describe(`${switches[name].expected}.`)]));
 
 /** Switches to change. */
 export const behaviourChanges = z.strictObject({
   preset: z.enum(PRESET_NAMES).optional(),
   about: z.unknown().optional().describe('A note. The mock ignores it.'),
-  ...ofEachSwitch((name) =>
-    z.union([switchValueOf(name), z.strictObject({ value: switchValueOf(name), provenance })]).optional(),
-  ),
+  ...Object.fromEntries(SWITCH_NAMES.map((name) => [name, changeOf(name)])),
 });
 export const presetOrChanges = z.union([z.enum(PRESET_NAMES), behaviourChanges]);
 

@@ -14,7 +14,7 @@ export type PresetName = (typeof PRESET_NAMES)[number];
 export const PRESET_NAMES = ['documented', 'lenient', 'hostile'] as const;
 
 /** A behaviour that the service does not document, with the mock's default and alternatives. */
-export interface Switch<Value> {
+export interface Switch<Value> extends SwitchDomain<Value> {
   readonly default: Value;
   /** Other values; for a number, examples of others. */
   readonly alternatives: readonly Value[];
@@ -28,18 +28,14 @@ export interface Switch<Value> {
   readonly notObserved: string;
   /** Reason for the default. */
   readonly why: string;
-  /** The accepted values, in words. */
-  readonly expected: string;
-  readonly accepts: (value: unknown) => value is Value;
-  /** The accepted values, for a schema. */
-  readonly domain: SwitchDomain;
 }
 
-/** A fixed list of values, whole numbers, or texts. */
-export type SwitchDomain =
-  | { readonly kind: 'list'; readonly values: readonly (string | number | boolean | null)[] }
-  | { readonly kind: 'number'; readonly min: number; readonly isNullable: boolean }
-  | { readonly kind: 'text'; readonly pattern: RegExp };
+/** The accepted values: as a check, in words and as a JSON schema. */
+interface SwitchDomain<Value> {
+  readonly accepts: (value: unknown) => value is Value;
+  readonly expected: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
 
 type SwitchTexts<Value> = Pick<Switch<Value>, 'why'> & {
   /** Without it, the behaviour is documented: the switch is listed with the others, but changed only with `unsafe: true`. */
@@ -56,7 +52,11 @@ export function enumSwitch<const Value extends string | number | boolean | null>
   values: readonly [Value, ...Value[]],
   about: SwitchTexts<NoInfer<Value>>,
 ): Switch<Value> {
-  return createSwitch(values, about, { kind: 'list', values });
+  return createSwitch(values, about, {
+    accepts: (value): value is Value => values.some((known) => known === value),
+    expected: `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`,
+    schema: { enum: values },
+  });
 }
 
 /** A switch that takes a whole number, or `null` for none where `null` is the default or among the alternatives. */
@@ -64,7 +64,13 @@ export function numberSwitch<Value extends number | null>(
   values: readonly [Value, ...Value[]],
   { min, ...about }: SwitchTexts<NoInfer<Value>> & { readonly min: number },
 ): Switch<Value> {
-  return createSwitch(values, about, { kind: 'number', min, isNullable: values.some((value) => value === null) });
+  const isNullable = values.some((value) => value === null);
+  return createSwitch(values, about, {
+    accepts: (value): value is Value =>
+      value === null ? isNullable : Number.isSafeInteger(value) && Number(value) >= min,
+    expected: `a whole number from ${min}${isNullable ? ', or null for none' : ''}`,
+    schema: { type: isNullable ? ['integer', 'null'] : 'integer', minimum: min },
+  });
 }
 
 /** A switch that takes any text matching `pattern`. */
@@ -72,16 +78,20 @@ export function textSwitch(
   values: readonly [string, ...string[]],
   { pattern, ...about }: SwitchTexts<string> & { readonly pattern: RegExp },
 ): Switch<string> {
-  return createSwitch(values, about, { kind: 'text', pattern });
+  return createSwitch(values, about, {
+    accepts: (value): value is string => typeof value === 'string' && pattern.test(value),
+    expected: `text matching ${pattern.source}`,
+    schema: { type: 'string', pattern: pattern.source },
+  });
 }
 
 function createSwitch<Value>(
   [first, ...alternatives]: readonly [Value, ...Value[]],
   { notObserved = 'the budget was used up before this step', notShown, ...about }: SwitchTexts<Value>,
-  domain: SwitchDomain,
+  domain: SwitchDomain<Value>,
 ): Switch<Value> {
-  const accepts = (value: unknown): value is Value => isIn(domain, value);
   return {
+    ...domain,
     lenient: first,
     hostile: first,
     ...about,
@@ -90,32 +100,7 @@ function createSwitch<Value>(
     alternatives,
     notShown,
     provenance: notShown === undefined ? 'documented' : 'assumed',
-    expected: inWords(domain),
-    accepts,
-    domain,
   };
-}
-
-function isIn(domain: SwitchDomain, value: unknown): boolean {
-  switch (domain.kind) {
-    case 'list':
-      return domain.values.some((known) => known === value);
-    case 'number':
-      return value === null ? domain.isNullable : Number.isSafeInteger(value) && Number(value) >= domain.min;
-    case 'text':
-      return typeof value === 'string' && domain.pattern.test(value);
-  }
-}
-
-function inWords(domain: SwitchDomain): string {
-  switch (domain.kind) {
-    case 'list':
-      return `one of ${domain.values.map((value) => JSON.stringify(value)).join(', ')}`;
-    case 'number':
-      return `a whole number from ${domain.min}${domain.isNullable ? ', or null for none' : ''}`;
-    case 'text':
-      return `text matching ${domain.pattern.source}`;
-  }
 }
 
 /** The status and the error code that a switch value such as `'401 unauthorized'` names. */
