@@ -79,7 +79,8 @@ export class Space extends MockScope implements AsyncDisposable {
 export function openSpace(mock: MockCore, options: SpaceOptions): Space {
   const { state, spaces } = mock;
   const { plan, behaviour, ...given } = checkedInput(spaceOptions, options, { what: 'an option of space()' });
-  const { clock = likeClock(mock.clock) } = given;
+  const { mode, autoAdvance, isFrozen: frozen } = mock.clock;
+  const { clock = { mode, autoAdvance, frozen, now: mock.clock.now() } } = given;
   const { name = freeName('space', state.lastSpace + 1, (taken) => spaces.has(taken)) } = given;
   if (spaces.has(name)) {
     const text = `The space ${name} is already open; close it first, or choose another name.`;
@@ -102,11 +103,6 @@ export function openSpace(mock: MockCore, options: SpaceOptions): Space {
 /** Finds an open space. Throws `MockServerError` with code `not_found`. */
 export function findSpace({ spaces }: MockCore, name: string): MockCore {
   return withId('space', name, { among: spaces, otherwise: 'is closed' });
-}
-
-function likeClock(clock: DrivenClock): ClockOptions {
-  const { mode, autoAdvance, isFrozen: frozen } = clock;
-  return { mode, autoAdvance, frozen, now: clock.now() };
 }
 
 /** The rates are those of the mock. The keys are unique, and do not depend on the order of tests. */

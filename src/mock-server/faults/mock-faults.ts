@@ -46,7 +46,7 @@ export interface MockFaults {
 }
 
 export function createMockFaults({ state, now, adapters, delays }: MockCore): MockFaults {
-  const current = () => state.faults.filter((fault) => !hasExpired(fault, now()));
+  const current = () => unexpired(state.faults, now());
   const find = (id: string) => {
     const among = new Map(current().map((fault) => [fault.settings.id, fault]));
     return withId('fault', id, { among, otherwise: 'has expired' });
@@ -140,9 +140,7 @@ export function selectFaults(
   candidate: FaultCandidate,
   point: 'before' | 'after',
 ): readonly StruckFault[] {
-  if (state.faults.some((fault) => hasExpired(fault, candidate.request.at))) {
-    state.faults = state.faults.filter((fault) => !hasExpired(fault, candidate.request.at));
-  }
+  state.faults = unexpired(state.faults, candidate.request.at);
   const struck: StruckFault[] = [];
   for (const fault of state.faults) {
     if (fault.settings.strikes !== point || !countMatch(fault, candidate, state)) continue;
@@ -197,8 +195,8 @@ function countMatch(fault: FaultRecord, candidate: FaultCandidate, { seed }: Pic
 }
 
 /** A fault applies from `addedAt` until `addedAt + forMs`, exclusive. */
-function hasExpired({ settings, addedAt }: FaultRecord, at: number): boolean {
-  return settings.forMs !== undefined && at >= addedAt + settings.forMs;
+function unexpired(faults: readonly FaultRecord[], at: number): readonly FaultRecord[] {
+  return faults.filter(({ settings: { forMs }, addedAt }) => forMs === undefined || at < addedAt + forMs);
 }
 
 function isFor({ settings }: FaultRecord, { request, adapter, response }: FaultCandidate): boolean {
