@@ -95,7 +95,7 @@ const OF_THE_MOMENT = {
   'handle.ts': ['entry'],
   'clock/driven-clock.ts': [
     ...['#stopTimer', '#setTimeout', '#isWatching', '#lastMove', '#moves'],
-    ...['activity', '#held', 'isDone', '#expecting', '#heap', '#added'],
+    ...['activity', '#held', '#expecting', '#heap', '#added'],
   ],
   'delay.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],

@@ -204,10 +204,10 @@ class IdleDetector {
 
   hold(): () => void {
     this.#held += 1;
-    return once(() => {
+    return () => {
       this.#held -= 1;
       this.activity += 1;
-    });
+    };
   }
 
   /** Resolves when the process is idle and no operation of the system is pending, or after about a second. */
@@ -243,15 +243,6 @@ function isSystemBusy(): boolean {
 /** Names of libuv's requests, as opposed to sockets and timers, which may wait for ever. */
 const SYSTEM_WORK = /^(?:FSReq|CloseReq|GetAddrInfo|GetNameInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap)/;
 
-function once(act: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    act();
-  };
-}
-
 /** Whether requests of a mock arrive through sockets, where they are in transit for a while. */
 export class SocketUse {
   #expecting = 0;
@@ -260,12 +251,12 @@ export class SocketUse {
     return this.#expecting > 0;
   }
 
-  /** Returns a function that ends it. */
+  /** Returns a function that ends it, to be called once. */
   expect(): () => void {
     this.#expecting += 1;
-    return once(() => {
+    return () => {
       this.#expecting -= 1;
-    });
+    };
   }
 }
 

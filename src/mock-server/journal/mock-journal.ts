@@ -124,7 +124,7 @@ export async function waitForRequests(
   const isClosed = end.signal.reason === CLOSED;
   const problem = isClosed ? 'before the mock or the space was closed' : `within ${timeoutMs} ms`;
   throw new MockServerError(
-    `${found.length} of ${count} requests arrived ${problem}. ${closestLines(mock, filter)}${receivedText(mock)}`,
+    `${found.length} of ${count} requests arrived ${problem}. ${nearestText(mock, filter)}`,
     isClosed ? { code: 'mock_closed', status: 410 } : { code: 'wait_timeout', status: 408 },
   );
 }
@@ -252,7 +252,7 @@ function wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): Mo
   const isShort = matching.length < (count ?? atLeast ?? 0);
   if (isShort) refuseForgotten(selection);
   const wanted = count ?? [...bound('at least', atLeast), ...bound('at most', atMost)].join(' and ');
-  const requests = isShort ? closestLines(mock, filter) + receivedText(mock) : surplusText(selection);
+  const requests = isShort ? nearestText(mock, filter) : surplusText(selection);
   return unexpected(
     `Expected ${wanted} ${selectionText(filter, atMost ?? atLeast ?? count)}, got ${matching.length}. ${requests}`,
   );
@@ -266,9 +266,9 @@ function checkSentWith(selection: Selection, pattern: RequestFilter): void {
   const { matching, filter, mock } = selection;
   if (matching.some(createMatcher(pattern))) return;
   refuseForgotten(selection);
-  const closest = matching.length === 0 ? closestLines(mock, filter) : closestLines(mock, pattern, matching);
+  const nearest = matching.length === 0 ? nearestText(mock, filter) : nearestText(mock, pattern, matching);
   throw unexpected(
-    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter, matching.length)}. ${closest}${receivedText(mock)}`,
+    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter, matching.length)}. ${nearest}`,
   );
 }
 
@@ -284,9 +284,9 @@ function checkOrder(selection: Selection, patterns: readonly RequestFilter[]): v
       const unused = selection.matching.slice(0, from).filter((entry) => !used.has(entry));
       const early = unused.findLast(createMatcher(pattern));
       const place = early === undefined ? '' : `#${early.number} matches, but came before. `;
-      const closest = closestLines(selection.mock, pattern, rest);
+      const nearest = nearestText(selection.mock, pattern, rest);
       throw unexpected(
-        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${closest}${receivedText(selection.mock)}`,
+        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${nearest}`,
       );
     }
     from += rest.indexOf(next) + 1;
@@ -315,8 +315,8 @@ function unexpected(message: string): MockServerError {
   return new MockServerError(message, { code: 'unexpected_requests', status: 422 });
 }
 
-/** The requests that nearly match, and the fields that differ; empty if none is close. */
-function closestLines(mock: MockCore, filter: RequestFilter, among = mock.journal.entries): string {
+/** The requests that nearly match, with the fields that differ, and all requests. */
+function nearestText(mock: MockCore, filter: RequestFilter, among = mock.journal.entries): string {
   const pattern = withPatterns(filter, mock);
   const close = nearMisses(among, (entry) => {
     const differences = [...filterDifferences(pattern, entry)];
@@ -326,7 +326,7 @@ function closestLines(mock: MockCore, filter: RequestFilter, among = mock.journa
   const lines = close.map(
     ({ candidate: entry, text }) => `  #${entry.number} ${entry.method} ${targetOf(entry)} ${text}\n`,
   );
-  return lines.length === 0 ? '' : `Closest:\n${lines.join('')}`;
+  return (lines.length === 0 ? '' : `Closest:\n${lines.join('')}`) + receivedText(mock);
 }
 
 /** The filter with the patterns of its stub and its fault, so that messages name the field that differs. */
