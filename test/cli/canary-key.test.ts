@@ -87,16 +87,27 @@ function formsOf(key: string): string[] {
   return [key, JSON.stringify(key).slice(1, -1), encoded, lowerCase, Buffer.from(key).toString('base64')];
 }
 
-const SOURCES: readonly ((key: string) => { readonly args: string[]; readonly options: FakeIoOptions })[] = [
-  (key) => ({ args: [], options: { env: { FXRATES_API_KEY: key } } }),
-  (key) => ({ args: ['--key-stdin'], options: { stdin: `${key}\n`, env: { FXRATES_API_KEY: '' } } }),
-];
+interface Case {
+  readonly replies: Reply;
+  readonly args: string[];
+  readonly options: FakeIoOptions;
+}
+
+/** Every reply to a key of the environment, and one to a key of stdin, which is known in the same way. */
+function casesWith(key: string): readonly Case[] {
+  const ofEnvironment = repliesWith(key).map((replies) => ({
+    ...{ replies, args: [] },
+    options: { env: { FXRATES_API_KEY: key } },
+  }));
+  const replies = failure(401, { code: key, message: key });
+  const ofStdin = { replies, args: ['--key-stdin'], options: { stdin: `${key}\n`, env: { FXRATES_API_KEY: '' } } };
+  return [...ofEnvironment, ofStdin];
+}
 
 test.each(LINES.flatMap((line) => [ODD_KEY, LIVE_KEY].map((key) => [line, key] as const)))(
   '-vv %s never shows the key %s, in any situation',
   async (line, key) => {
-    const cases = repliesWith(key).flatMap((replies) => SOURCES.map((source) => ({ replies, ...source(key) })));
-    for (const { replies, args, options } of cases) {
+    for (const { replies, args, options } of casesWith(key)) {
       const quota = success(exhaustedQuota());
 
       const words = line.replace('{folder}', folder).split(' ');

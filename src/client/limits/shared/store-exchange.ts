@@ -35,6 +35,8 @@ const MOST_TRIES = 1_000;
 const KEEP_MS = 10 * WINDOW_MS;
 /** A state this much younger than the store's clock was written before that clock was set back. */
 const FUTURE_MS = 5_000;
+/** Of the time of a write from that of the store. */
+const LARGEST_SKEW_MS = 1_000;
 /** A difference this large is not jitter: one of the clocks was set. */
 const CLOCK_WAS_SET_MS = 1_000;
 /** Of a SHA-256 in hex. */
@@ -156,7 +158,9 @@ function keepMsOf({ at, limit: { gate, blockedUntil } }: SharedState): number {
 
 /** `undefined` for a state of the future: learning again takes less time than an hour by which a clock was set back. */
 function usableAt(state: SharedState | undefined, nowMs: number): SharedState | undefined {
-  return state !== undefined && state.at <= nowMs + FUTURE_MS ? state : undefined;
+  if (state === undefined || state.at > nowMs + FUTURE_MS) return undefined;
+  // The store refuses a write whose time differs from its own by more than a second.
+  return state.at > nowMs + LARGEST_SKEW_MS ? { ...state, at: nowMs } : state;
 }
 
 /** A checksum, which only a process of this version writes, and the state as JSON, in which a text is an infinite number. */
