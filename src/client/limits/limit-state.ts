@@ -1,7 +1,7 @@
 import type { RetryAfterUnit, UnitState } from './retry-after.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 9;
+export const LIMITER_STATE_VERSION = 10;
 
 /** Every limit of the service is per minute. */
 export const WINDOW_MS = 60_000;
@@ -150,18 +150,21 @@ export function returnSlot(state: LimiterState): LimiterState {
 export class AcceptedLog {
   #times: number[] = [];
 
-  /** `saved`: the milliseconds between the responses. */
-  constructor(saved: readonly number[] = []) {
+  /** `saved`: the milliseconds between the responses, as `toJSON` returns them. */
+  constructor(saved = '') {
     let at = 0;
-    for (const ms of saved) {
-      at += ms;
+    for (const ms of saved === '' ? [] : saved.split(',')) {
+      at += Number(ms);
       this.#times.push(at);
     }
   }
 
-  /** Differences are short numbers: a thousand requests take about 4 kB. */
-  toJSON(): number[] {
-    return this.#times.map((at, place) => at - (this.#times[place - 1] ?? 0));
+  /**
+   * Differences are short numbers: a thousand requests take about 4 kB. One text, because `JSON.parse` with a function
+   * calls it for each value.
+   */
+  toJSON(): string {
+    return this.#times.map((at, place) => at - (this.#times[place - 1] ?? 0)).join();
   }
 
   /** A log of every `n`th request; by default, a copy. */

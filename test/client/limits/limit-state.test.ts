@@ -28,14 +28,15 @@ test('forgets the oldest requests on demand, at most all', () => {
 });
 
 test('keeps its order even if the clock goes back', () => {
-  expect(logOf(5, 3, 7).toJSON()).toEqual([5, 0, 2]);
+  expect(logOf(5, 3, 7).toJSON()).toBe('5,0,2');
 });
 
 test('is saved as the differences of its times', () => {
   const log = logOf(1_000_000, 1_000_005, 1_000_030);
 
-  expect(log.toJSON()).toEqual([1_000_000, 5, 25]);
-  expect(new AcceptedLog(log.toJSON()).toJSON()).toEqual(log.toJSON());
+  expect(log.toJSON()).toBe('1000000,5,25');
+  expect(new AcceptedLog(log.toJSON()).toJSON()).toBe(log.toJSON());
+  expect(new AcceptedLog(new AcceptedLog().toJSON()).size).toBe(0);
 });
 
 test('a copy has every nth request, and changes alone', () => {
