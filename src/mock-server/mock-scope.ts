@@ -61,6 +61,8 @@ export class MockScope {
   /** Sets the response of `latest`. */
   readonly latest: MockLatest;
   readonly #core: MockCore;
+  /** Another object after each reset: clients of one key and one clock share a limit, which a reset must not keep. */
+  #clientClock: Clock;
 
   constructor(core: MockCore) {
     const { baseUrl } = core.options;
@@ -76,6 +78,7 @@ export class MockScope {
     this.stubs = createMockStubs(core);
     this.latest = createMockLatest(core);
     this.#core = core;
+    this.#clientClock = Object.create(this.clock);
   }
 
   /**
@@ -124,7 +127,7 @@ export class MockScope {
    * @example new FxRates({ apiKey: key, ...mock.clientOptions() })
    */
   clientOptions(): ClientOptions {
-    return { baseUrl: this.baseUrl, fetch: this.fetch, clock: this.clock };
+    return { baseUrl: this.baseUrl, fetch: this.fetch, clock: this.#clientClock };
   }
 
   /**
@@ -149,6 +152,7 @@ export class MockScope {
    */
   restore(snapshot: Snapshot): void {
     restoreSnapshot(this.#core, snapshot);
+    this.#clientClock = Object.create(this.clock);
   }
 
   /**
@@ -165,6 +169,7 @@ export class MockScope {
     }
     delays.endAll();
     clock.reset();
+    this.#clientClock = Object.create(this.clock);
     behaviour.reset();
     startState(this.#core, { keepKeys });
     overrides.clear();

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { FxRates, FxRatesError, type FxRatesOptions, QuotaExhaustedError } from '../../src/client/index.ts';
-import { createMockServer, type MockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
+import {
+  createMockServer,
+  type MockServer,
+  type MockServerOptions,
+  type Snapshot,
+} from '../../src/mock-server/index.ts';
 
 function setUp(options: MockServerOptions = {}, clientOptions: FxRatesOptions = {}) {
   const mock = createMockServer({ seed: 7, clock: 'virtual', ...options });
@@ -55,6 +60,21 @@ test.each(['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter
     expect(refusals(mock).length).toBeLessThanOrEqual(20);
   },
 );
+
+test.each([
+  ['reset', (mock: MockServer) => mock.reset({ keepKeys: true })],
+  ['a snapshot', (mock: MockServer, before: Snapshot) => mock.restore(before)],
+])('a client that is created after %s does not wait for the limit that an earlier one reached', async (_, restore) => {
+  const { mock, fx, key, keyId } = setUp();
+  const before = mock.snapshot();
+  mock.keys.setUsage(keyId, { minute: 30 });
+  await expect(fx.latest({}, { onLimit: 'throw' })).rejects.toMatchObject({ kind: 'rate_limited' });
+
+  restore(mock, before);
+  const next = new FxRates({ apiKey: key, ...mock.clientOptions(), onLimit: 'throw' });
+
+  await expect(next.latest()).resolves.toMatchObject({ base: expect.any(String) });
+});
 
 test('a call whose slot is after its deadline rejects immediately, with retryAt', async () => {
   const { mock, fx } = setUp();

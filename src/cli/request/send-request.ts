@@ -9,6 +9,7 @@ import type {
   QuotaData,
   ResponseMeta,
 } from '../../client/index.ts';
+import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { type Operation, operations } from '../../generated/operations.ts';
 import type { Invocation } from '../command.ts';
 import { usageError } from '../errors/cli-error.ts';
@@ -136,7 +137,7 @@ export async function openClient(invocation: Invocation, options: ClientOverride
   };
   try {
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
-    const sharing = await sharingOf(invocation, reporter, givenConnection);
+    const sharing = await sharingOf(invocation, reporter, givenConnection === undefined && isShared(settings, baseUrl));
     const fx = new FxRates({ ...limitsOf(settings), ...own, ...reporter.hooks, ...sharing });
     return { fx, reporter, explained, close, responseOf: (result) => serviceResponse(result, { key, trace, io }) };
   } catch (error) {
@@ -159,6 +160,11 @@ function serviceResponse({ data, meta }: ClientResult, { key, trace, io }: Recei
   return { data, rawBody, status, durationMs, source, ageMs, receivedAt, key };
 }
 
+/** A mock that is started again has the same keys, but not the limits of the last one. */
+function isShared({ shareLimit }: CliSettings, baseUrl: string): boolean {
+  return shareLimit === undefined ? !LOOPBACK_HOST.test(new URL(baseUrl).hostname) : shareLimit === 'on';
+}
+
 /**
  * The limit that commands share, and the client's warnings without its own options. A store that cannot be used causes a
  * warning with `-v` only: containers often have a read-only home folder.
@@ -166,9 +172,8 @@ function serviceResponse({ data, meta }: ClientResult, { key, trace, io }: Recei
 async function sharingOf(
   { io, settings }: Invocation,
   { hooks }: CallReporter,
-  offline: ServiceConnection | undefined,
+  isShared: boolean,
 ): Promise<FxRatesOptions> {
-  const isShared = settings.shareLimit && offline === undefined; // without a request no slot is needed
   const store = isShared ? await openStore(io) : undefined;
   const warn = (message: string) => {
     if (settings.verbose > 0 || !message.includes('rateLimit.store: ')) hooks.logger?.warn(withoutAdvice(message));

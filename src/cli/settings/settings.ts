@@ -68,8 +68,8 @@ export function resolveSettings(sources: Sources) {
     retries: options.retries ?? stored('retries', sources) ?? 2,
     /** 0: never wait; Infinity: as long as it takes. */
     maxWaitMs: options.wait === false ? 0 : (options.maxWait ?? stored('max_wait', sources) ?? 600_000),
-    /** Whether commands that run at the same time share the limit of a key. */
-    shareLimit: stored('share_limit', sources) !== 'off',
+    /** Whether commands share the limit of a key. By default, unless the service is on this machine: that is a mock. */
+    shareLimit: stored('share_limit', sources),
     /** Whether the command may ask questions on the terminal. */
     mayAsk: options.input !== false && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
     /** Instead of sending: print the request in this form. */

@@ -123,15 +123,13 @@ function interceptProcess(
   mocks: ReadonlyMap<string, HandleRequest>,
   onUnhandledRequest: OnUnhandledRequest,
 ): Interception {
+  if (APPLIED in globalThis) throw mswInUse(); // before anything else: the close of a second server ends the first
   const server = load('msw/node').setupServer();
   const { fetch } = globalThis;
   listenWith(server, onUnhandledRequest);
   if (isUnchanged(fetch)) {
     server.close();
-    throw new MockServerError(
-      'Another server of msw, or a library with its interceptors, listens in this process. Close it first, or add the mock to it: setupServer(...mockHandlers(mock)), with mockHandlers of fxrates/msw.',
-      { code: 'msw_in_use' },
-    );
+    throw mswInUse();
   }
   // msw replaces members of node:http, which `import { get } from 'node:http'` does not see without this.
   syncBuiltinESMExports();
@@ -146,6 +144,16 @@ function interceptProcess(
       syncBuiltinESMExports();
     },
   };
+}
+
+/** Where @mswjs/interceptors, which msw 2 and nock use, keep their interceptor of `fetch` while it is applied. */
+const APPLIED = Symbol.for('fetch-interceptor');
+
+function mswInUse(): MockServerError {
+  return new MockServerError(
+    'Another server of msw, or a library with its interceptors, listens in this process. Close it first, or add the mock to it: setupServer(...mockHandlers(mock)), with mockHandlers of fxrates/msw.',
+    { code: 'msw_in_use' },
+  );
 }
 
 /** msw replaces global `fetch`, except if another server of msw has replaced it. */

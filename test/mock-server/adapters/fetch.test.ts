@@ -106,10 +106,14 @@ test('keeps no listener on the signal of a call that has ended', async () => {
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('clientOptions returns base URL, fetch and clock of the mock', () => {
+test('clientOptions returns base URL, fetch and clock of the mock', async () => {
   const mock = newMock();
+  const { clock, ...others } = mock.clientOptions();
 
-  expect(mock.clientOptions()).toEqual({ baseUrl: 'https://fxrates.test', fetch: mock.fetch, clock: mock.clock });
+  await mock.clock.advance(1_000);
+
+  expect(others).toEqual({ baseUrl: 'https://fxrates.test', fetch: mock.fetch });
+  expect(clock.now()).toBe(mock.clock.now());
 });
 
 test('the mock responds at another base URL', async () => {

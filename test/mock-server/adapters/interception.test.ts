@@ -1,5 +1,6 @@
 import http, { get } from 'node:http';
 import * as https from 'node:https';
+import * as msw from 'msw';
 import { setupServer } from 'msw/node';
 import { getGlobalDispatcher } from 'undici';
 import { expect, test, vi } from 'vitest';
@@ -95,11 +96,12 @@ test.each(['bypass', 'error'] as const)(
   async (strategy) => {
     const before = globals();
     await using mock = createMockServer();
-    const server = setupServer();
+    const server = setupServer(msw.http.get('https://mail.test/', () => msw.HttpResponse.text('sent')));
     server.listen({ onUnhandledRequest: strategy, onUnhandledFrame: strategy } as object);
 
     const message = expect.stringContaining('setupServer(...mockHandlers(mock)), with mockHandlers of fxrates/msw');
     expect(() => mock.listen()).toThrow(expect.objectContaining({ code: 'msw_in_use', message }));
+    expect(await (await fetch('https://mail.test/')).text()).toBe('sent');
     server.close();
 
     expect(globals()).toEqual(before);
