@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
-import { access, appendFile, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+// Node.js loads `promises`, and `crypto` below, at their first use: `--help` has none.
+import { constants, promises as fs, type Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 interface ReplaceOptions {
@@ -22,16 +21,16 @@ const OPEN_FILE = /^\/dev\/(fd\/\d+|stdout|stderr)$/;
 export async function replaceFile(
   path: string,
   text: string,
-  { isPrivate = false, isDisposable = false, suffix = `${randomUUID()}.tmp` }: ReplaceOptions = {},
+  { isPrivate = false, isDisposable = false, suffix = `${crypto.randomUUID()}.tmp` }: ReplaceOptions = {},
 ): Promise<void> {
   const stats = await statIfThere(path);
-  if (stats !== undefined && (!stats.isFile() || OPEN_FILE.test(path))) return await appendFile(path, text);
+  if (stats !== undefined && (!stats.isFile() || OPEN_FILE.test(path))) return await fs.appendFile(path, text);
   const target = await targetOf(path);
   const temporary = `${target}.${suffix}`;
   try {
-    await rm(temporary, { force: true }); // left behind by a killed process
+    await fs.rm(temporary, { force: true }); // left behind by a killed process
     const mode = isPrivate ? 0o600 : stats && stats.mode & 0o777;
-    const file = await open(temporary, 'wx', mode);
+    const file = await fs.open(temporary, 'wx', mode);
     try {
       if (mode !== undefined) await file.chmod(mode); // `open` applies the umask
       await file.writeFile(text);
@@ -39,9 +38,9 @@ export async function replaceFile(
     } finally {
       await file.close();
     }
-    await rename(temporary, target);
+    await fs.rename(temporary, target);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
+    await fs.rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
     throw error;
   }
 }
@@ -51,16 +50,16 @@ export async function checkWritable(path: string): Promise<void> {
   const stats = await statIfThere(path);
   if (stats?.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR' });
   // The dot makes a file in place of the folder an error.
-  await access(stats === undefined ? `${dirname(await targetOf(path))}/.` : path, constants.W_OK);
+  await fs.access(stats === undefined ? `${dirname(await targetOf(path))}/.` : path, constants.W_OK);
 }
 
 /** The file that a symbolic link leads to. It need not exist. */
 async function targetOf(path: string): Promise<string> {
   try {
-    return await realpath(path);
+    return await fs.realpath(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return path; // such as links that form a cycle
-    const link = await readlink(path).catch(() => undefined);
+    const link = await fs.readlink(path).catch(() => undefined);
     return link === undefined ? path : targetOf(resolve(dirname(path), link));
   }
 }
@@ -70,11 +69,11 @@ export async function makeFolder(path: string, mode?: number): Promise<void> {
   if ((await statIfThere(path)) !== undefined) return;
   const parent = dirname(path);
   if (parent !== path) await makeFolder(parent, mode);
-  await mkdir(path, { mode }).catch((error: NodeJS.ErrnoException) => {
+  await fs.mkdir(path, { mode }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error; // another process made it
   });
 }
 
 async function statIfThere(path: string): Promise<Stats | undefined> {
-  return stat(path).catch(() => undefined);
+  return fs.stat(path).catch(() => undefined);
 }

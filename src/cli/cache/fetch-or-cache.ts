@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import { Option } from 'commander';
 import type { CacheOptions, CacheStore, Clock } from '../../client/index.ts';
@@ -102,7 +102,7 @@ class FileCacheStore implements CacheStore {
   }
 
   async get(name: string): Promise<string | undefined> {
-    return readFile(await this.#pathOf(name), 'utf8').catch(ifMissing(undefined));
+    return fs.readFile(await this.#pathOf(name), 'utf8').catch(ifMissing(undefined));
   }
 
   async set(name: string, value: string): Promise<void> {
@@ -114,20 +114,20 @@ class FileCacheStore implements CacheStore {
 
   async #removeOld(): Promise<void> {
     const mark = join(this.#folder, CLEANED_AT);
-    const cleanedAtMs = Number(await readFile(mark, 'utf8').catch(ifMissing('')));
+    const cleanedAtMs = Number(await fs.readFile(mark, 'utf8').catch(ifMissing('')));
     const now = this.#clock.now();
     if (Math.abs(now - cleanedAtMs) < DAY_MS) return;
-    await writeFile(mark, String(now), { mode: 0o600 }); // first, so that parallel commands do not do it as well
+    await fs.writeFile(mark, String(now), { mode: 0o600 }); // first, so that parallel commands do not do it as well
     const old = (await this.entries()).filter(({ cachedAtMs }) => cachedAtMs < now - CACHED_FOR_MS);
-    for (const { path } of old) await rm(path, { force: true });
+    for (const { path } of old) await fs.rm(path, { force: true });
   }
 
   /** All cached responses. */
   async entries(): Promise<readonly { readonly path: string; readonly bytes: number; readonly cachedAtMs: number }[]> {
-    const names = await readdir(this.#folder).catch(ifMissing([]));
+    const names = await fs.readdir(this.#folder).catch(ifMissing([]));
     const paths = names.filter((name) => ENTRY_NAME.test(name)).map((name) => join(this.#folder, name));
     const found = paths.map(async (path) => {
-      const stats = await stat(path).catch(ifMissing(undefined));
+      const stats = await fs.stat(path).catch(ifMissing(undefined));
       return stats === undefined ? [] : [{ path, bytes: stats.size, cachedAtMs: stats.mtimeMs }];
     });
     return (await Promise.all(found)).flat();
@@ -136,8 +136,8 @@ class FileCacheStore implements CacheStore {
   /** Removes all cached responses. Returns their number. */
   async clear(): Promise<number> {
     const entries = await this.entries();
-    await Promise.all(entries.map(({ path }) => rm(path, { force: true })));
-    await rm(join(this.#folder, CLEANED_AT), { force: true });
+    await Promise.all(entries.map(({ path }) => fs.rm(path, { force: true })));
+    await fs.rm(join(this.#folder, CLEANED_AT), { force: true });
     return entries.length;
   }
 

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { promises as fs } from 'node:fs';
 import { dirname } from 'node:path';
 import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
@@ -231,7 +231,7 @@ async function fileResult(
   check: (path: string) => CheckResult | undefined,
 ): Promise<CheckResult> {
   if (path === undefined) return { status: 'warn', text: 'HOME is not set, so nothing can be stored' };
-  const stats = await stat(path).catch(() => undefined);
+  const stats = await fs.stat(path).catch(() => undefined);
   if (stats === undefined) return ok(`none (${path})`);
   const problem = check(path);
   if (problem !== undefined) return problem;

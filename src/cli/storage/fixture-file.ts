@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { promises as fs } from 'node:fs';
 import { isJsonObject, jsonDocuments, parseJson } from '../../json.ts';
 import { checkWritable } from '../../replace-file.ts';
 import type { Invocation } from '../command.ts';
@@ -47,7 +47,7 @@ export async function addToFixture(
 
 /** One write, so that the lines of commands at the same time do not mix. */
 async function appendLine(path: string, line: string): Promise<void> {
-  const file = await open(path, 'a+');
+  const file = await fs.open(path, 'a+');
   try {
     let rest = Buffer.from(`${(await endsInLine(file)) ? '\n' : ''}${line}`);
     while (rest.length > 0) rest = rest.subarray((await file.write(rest)).bytesWritten);
@@ -57,7 +57,7 @@ async function appendLine(path: string, line: string): Promise<void> {
 }
 
 /** Whether a file ends in the middle of a line, such as after a command that was killed. */
-async function endsInLine(file: Awaited<ReturnType<typeof open>>): Promise<boolean> {
+async function endsInLine(file: Awaited<ReturnType<typeof fs.open>>): Promise<boolean> {
   const stats = await file.stat();
   if (!stats.isFile() || stats.size === 0) return false;
   const { buffer } = await file.read(Buffer.alloc(1), 0, 1, stats.size - 1);

@@ -1,5 +1,4 @@
-import { readFileSync, type Stats, statSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { promises as fs, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
@@ -76,10 +75,10 @@ const MOST_LOOKS = 250;
 /** Waits until no other process changes the file: commands at the same time, such as logins, lose no change. */
 async function lock(path: string, clock: Clock): Promise<() => Promise<void>> {
   for (let looks = 0; ; looks += 1) {
-    if (looks === MOST_LOOKS) await rm(path, { recursive: true, force: true });
+    if (looks === MOST_LOOKS) await fs.rm(path, { recursive: true, force: true });
     try {
-      await mkdir(path); // one process succeeds
-      return () => rm(path, { recursive: true, force: true });
+      await fs.mkdir(path); // one process succeeds
+      return () => fs.rm(path, { recursive: true, force: true });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || looks > MOST_LOOKS) throw error;
       await clock.sleep(LOOK_EVERY_MS);

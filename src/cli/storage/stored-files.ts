@@ -1,4 +1,4 @@
-import { chmod, lstat } from 'node:fs/promises';
+import { promises as fs } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import { storageError } from '../errors/cli-error.ts';
 import type { Env, Io } from '../io.ts';
@@ -95,9 +95,9 @@ export async function readCredential(env: Env, profile: string): Promise<StoredK
 
 /** Removes the rights of other users; returns whether they could read the file. */
 async function tighten(path: string): Promise<boolean> {
-  const stats = await lstat(path).catch(() => undefined);
+  const stats = await fs.lstat(path).catch(() => undefined);
   if (process.platform === 'win32' || !stats?.isFile() || (stats.mode & 0o077) === 0) return false; // Windows has no modes
-  await chmod(path, 0o600).catch(() => undefined); // the file of another user stays as it is
+  await fs.chmod(path, 0o600).catch(() => undefined); // the file of another user stays as it is
   return true;
 }
 
@@ -137,7 +137,7 @@ async function changeKeys(
 
 /** The target of the link may be in a folder that others read, such as a repository. */
 async function refuseSymlink(path: string): Promise<void> {
-  const stats = await lstat(path).catch(() => undefined);
+  const stats = await fs.lstat(path).catch(() => undefined);
   if (stats?.isSymbolicLink()) throw storageError(`refusing to write ${path}`, 'it is a symbolic link');
 }
 
