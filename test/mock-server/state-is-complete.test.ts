@@ -101,6 +101,7 @@ const OF_THE_MOMENT = {
   'adapters/active-adapters.ts': ['#open'],
   'initial-state.ts': ['ids'],
   'state/snapshot.ts': ['seen'],
+  'mock-scope.ts': ['#clientClock'],
   'mock-server.ts': ['#servers', '#stopListening', '#closeMsw'],
   'panel/browser/use-mock.ts': ['fresh', 'isLoading'],
   'probe/prober.ts': ['observed', 'reasons', 'contradictions', 'requests'],

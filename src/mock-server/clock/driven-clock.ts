@@ -261,7 +261,7 @@ export class SocketUse {
 }
 
 /** Waits, ordered by their end. Waits with the same end are resolved in the order in which they were added. */
-export class TimerQueue {
+class TimerQueue {
   readonly #heap = new Heap<QueuedTimer>(
     (one, other) => one.dueAt < other.dueAt || (one.dueAt === other.dueAt && one.order < other.order),
   );
