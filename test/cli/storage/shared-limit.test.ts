@@ -72,6 +72,7 @@ test('a Retry-After of a day from an earlier command can be ignored, as the erro
 test.each([
   ['FXRATES_SHARE_LIMIT=off', { FXRATES_SHARE_LIMIT: 'off' }, '{}'],
   ['share_limit in config.json', {}, '{"share_limit":"off"}'],
+  ['a service on this machine', { FXRATES_BASE_URL: 'http://127.0.0.1:4010' }, '{}'],
 ])('%s: each command learns the limit separately', async (_, env, config) => {
   writeFileSync(join(home, 'config.json'), config);
   const options = { env: { FXRATES_CONFIG_DIR: home, ...env } };
