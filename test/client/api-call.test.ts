@@ -1,9 +1,17 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
-import { checkPayload, createApiCall } from '../../src/client/api-call.ts';
-import type { ResponseMeta, StandardSchema } from '../../src/client/index.ts';
+import { checkPayload, createApiCall, dataWithTextNumbers } from '../../src/client/api-call.ts';
+import {
+  type FxRatesOptions,
+  RateLimitError,
+  RequestError,
+  type ResponseMeta,
+  type StandardSchema,
+} from '../../src/client/index.ts';
 import { quiet } from '../helpers/fake-clock.ts';
-import { API_KEY, success } from '../helpers/service-replies.ts';
+import type { Reply } from '../helpers/fake-fetch.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
 
 const unhandled: unknown[] = [];
@@ -178,4 +186,214 @@ test('the error of a schema has the response and the call', async () => {
     attempts: [{ status: 200, reason: 'first' }],
     bodyExcerpt: '{"success":true,"data":{"a":"fx_live_…cdef"}}',
   });
+});
+
+/** What a double cannot keep: trailing zeros, more than 17 digits, -0, an exponent beyond its range. */
+const BODY =
+  '{"success": true, "data": {"rates": {"EUR": 1.10, "JPY": 0.12345678901234567890}, "list": [-0, [1e400], "2.50"]}}';
+const EXACT = { rates: { EUR: '1.10', JPY: '0.12345678901234567890' }, list: ['-0', ['1e400'], '2.50'] };
+const reply = { body: BODY };
+
+function textClient(replies: Reply, options: Parameters<typeof testClient>[1] = {}) {
+  return testClient(replies, { ...options, numbers: 'string' as never });
+}
+
+test('returns each number as a string with all digits', () => {
+  expect(dataWithTextNumbers(BODY)).toEqual(EXACT);
+});
+
+const data = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer(), fc.boolean(), fc.constant(null)),
+    fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('1.10', '"1', '\\', '\\"2', '[3', 'x:4,5')),
+    fc.array(tie('value')),
+    fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('__proto__', '1', '2', 'a"1')), tie('value')),
+  ),
+})).value;
+
+test('differs from JSON.parse in the numbers alone, for any data', () => {
+  fc.assert(
+    fc.property(data, fc.integer({ min: 0, max: 3 }), (value, indent) => {
+      const text = JSON.stringify({ success: true, data: value }, undefined, indent);
+      const expected = (JSON.parse(text) as { data: unknown }).data;
+
+      const texts = JSON.stringify(expected, (_, part) => (typeof part === 'number' ? JSON.stringify(part) : part));
+      expect(JSON.stringify(dataWithTextNumbers(text))).toBe(texts);
+    }),
+  );
+});
+
+test('the last of equal names applies, and __proto__ is an ordinary name', () => {
+  const text = '{"data": {"a": 1.0, "a": 2.0, "__proto__": {"b": 3.0}}}';
+
+  const parsed = dataWithTextNumbers(text) as object;
+
+  expect(Object.entries(parsed)).toEqual([
+    ['a', '2.0'],
+    ['__proto__', { b: '3.0' }],
+  ]);
+  expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
+});
+
+test('converts data of any depth in linear time', () => {
+  const depth = 300_000;
+
+  const parsed = dataWithTextNumbers(`{"data": ${'[1,'.repeat(depth)}2${']'.repeat(depth)}}`);
+
+  expect((parsed as unknown[])[0]).toBe('1');
+});
+
+test('applies to latest, get, batch and poll of the client', async () => {
+  const { fx } = textClient(reply, { quota: success(quotaRecord()) });
+
+  expect(await fx.latest()).toEqual(EXACT);
+  expect(await fx.get('/api/v1/other')).toEqual(EXACT);
+  for await (const { value } of fx.batch([{}])) expect(value).toEqual(EXACT);
+  for await (const rates of fx.poll()) {
+    expect(rates).toEqual(EXACT);
+    break;
+  }
+});
+
+test('clients of withOptions() override and inherit it, and share cached responses', async () => {
+  const { fx, fetch } = textClient(reply, { cache: { maxAgeMs: 60_000 } });
+
+  const first = await fx.latest();
+  const second = await fx.withOptions({ numbers: 'number' }).latest();
+  const third = await fx.withOptions({ timeoutMs: 5_000 }).latest();
+
+  expect([first, second, third]).toMatchObject([EXACT, { rates: { EUR: 1.1 } }, EXACT]);
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test('the contract is checked first, and a schema gets the converted data', async () => {
+  const { fx } = textClient({ body: '{"success":true,"data":{"plan":"free","monthly_used":1.50}}' });
+  const schema = z.object({ rates: z.record(z.string(), z.string().regex(/^\d+\.\d+$/)) });
+
+  const wrong = await errorOf(fx.quota());
+  const right = await textClient(reply).fx.latest({}, { schema });
+  const mismatch = await errorOf(testClient(reply).fx.latest({}, { schema }));
+
+  expect(wrong).toMatchObject({ kind: 'response', message: expect.stringContaining('data.monthly_used') });
+  expect(right).toEqual({ rates: EXACT.rates });
+  expect(mismatch).toMatchObject({ kind: 'response' });
+});
+
+test('quota() returns the chosen type, and the client still counts with numbers', async () => {
+  const { fx } = textClient(success(quotaRecord()));
+
+  expect(await fx.quota()).toMatchObject({ monthly_used: '742', monthly_limit: '1000', plan: 'free' });
+  expect(fx.quotaEstimate()).toMatchObject({ remaining: 258, quota: { monthly_used: 742 } });
+});
+
+test('quota() gives the program text, and the poll numbers', async () => {
+  const { fx, clock } = textClient(reply, { quota: success(quotaRecord()) });
+
+  const poll = fx.poll().withMeta()[Symbol.asyncIterator]();
+  await clock.run(poll.next());
+  const second = await clock.run(poll.next());
+
+  expect(second.value).toMatchObject({ data: EXACT, next: { reason: 'quota' } });
+});
+
+const refused = failure(418);
+
+/** The stack line by line, without the header. */
+function framesOf(error: unknown): string[] {
+  return (error as Error).stack!.split('\n').slice(1);
+}
+
+async function callerOf(call: () => Promise<unknown>): Promise<void> {
+  await call();
+}
+
+test.each([
+  ['the data', refused, {}],
+  ['a rate limit', rateLimited('70'), { onLimit: 'throw' }],
+  ['no network', new Error('gone'), { maxRetries: 0 }],
+  ['a wrong argument', refused, { timeoutMs: -1 }],
+] as const)('the stack of an error starts at the line that awaits the call: %s', async (_, reply, options) => {
+  const { fx } = testClient(reply);
+
+  const error = await errorOf(callerOf(() => fx.latest({}, options)));
+
+  expect(framesOf(error)[0]).toMatch(/^ {4}at (async )?callerOf .*api-call\.test\.ts:/);
+  expect((error as Error).stack).toMatch(`${(error as Error).name}: ${(error as Error).message}\n`);
+});
+
+test('the stack of an error starts at the line that awaits withMeta() or get()', async () => {
+  const { fx } = testClient(refused);
+
+  const errors = [
+    await errorOf(callerOf(() => fx.latest().withMeta())),
+    await errorOf(callerOf(() => fx.get('/api/v1/latest'))),
+  ];
+
+  for (const error of errors) expect(framesOf(error)[0]).toContain('callerOf');
+});
+
+test('the stack of an error starts at the line that awaits the call, also after a deadline', async () => {
+  const { fx, clock } = testClient('never');
+
+  const failed = errorOf(callerOf(() => fx.latest({}, { deadlineMs: 1000 })));
+  await clock.advance(1000);
+
+  expect(framesOf(await failed)[0]).toContain('callerOf');
+});
+
+test('the error of a call that is not awaited keeps its own stack', async () => {
+  const { fx } = testClient(refused);
+
+  const error = await new Promise((resolve) => fx.latest().catch(resolve));
+
+  expect((error as Error).stack).toContain('parse-response.ts');
+});
+
+test('each caller of a shared request receives its own error, and the later ones that of the first as the cause', async () => {
+  const { fx, fetch } = testClient(rateLimited('70'));
+
+  const call = () => fx.latest({}, { onLimit: 'throw' });
+  const [first, second] = (await Promise.all([errorOf(callerOf(call)), errorOf(callerOf(call))])) as RateLimitError[];
+
+  expect(fetch.requests).toHaveLength(1);
+  expect(first).not.toBe(second);
+  expect(second!.cause).toBe(first);
+  for (const error of [first!, second!]) expect(framesOf(error)[0]).toContain('callerOf');
+  const { reason, retryAfterMs, status, attempts, message } = first!;
+  expect(second).toBeInstanceOf(RateLimitError);
+  expect(second).toMatchObject({ name: 'RateLimitError', reason, retryAfterMs, status, attempts, message });
+  expect(Object.keys(second!)).toEqual(Object.keys(first!));
+  expect(Object.prototype.toString.call(second)).toBe('[object Error]');
+});
+
+test.each<[string, unknown, (reason: unknown) => FxRatesOptions]>([
+  ['an error of a key provider', new RangeError('no vault'), (reason) => ({ apiKey: () => Promise.reject(reason) })],
+  ['a text of a key provider', 'no vault', (reason) => ({ apiKey: () => Promise.reject(reason) })],
+  ['an error of a middleware', new RangeError('a bug'), (reason) => ({ middleware: [() => Promise.reject(reason)] })],
+  ['a text of a middleware', 'a bug', (reason) => ({ middleware: [() => Promise.reject(reason)] })],
+])('%s is passed on unchanged to each caller', async (_, reason, throwing) => {
+  const { fx } = testClient(refused, throwing(reason));
+  const { stack } = reason as { readonly stack?: string };
+
+  const errors = await Promise.all([errorOf(callerOf(() => fx.latest())), errorOf(callerOf(() => fx.latest()))]);
+
+  for (const error of errors) expect(error).toBe(reason);
+  expect((reason as { readonly stack?: string }).stack).toBe(stack);
+  expect(Object.keys(Object(reason))).not.toContain('callId');
+  expect(RequestError.is(reason)).toBe(false);
+});
+
+test('without Error.captureStackTrace, an error keeps its own stack', async () => {
+  const { captureStackTrace } = Error;
+  Reflect.deleteProperty(Error, 'captureStackTrace');
+  try {
+    const { fx } = testClient(refused);
+
+    const error = await errorOf(callerOf(() => fx.latest()));
+
+    expect(error).toMatchObject({ kind: 'request', stack: expect.stringContaining('parse-response.ts') });
+  } finally {
+    Error.captureStackTrace = captureStackTrace;
+  }
 });

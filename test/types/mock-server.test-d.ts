@@ -1,7 +1,10 @@
 /** Checked by `tsc` alone: the mock's types do not name msw's, and fit them all the same. */
-import { graphql, HttpResponse, http, type RequestHandler } from 'msw';
+import { graphql, type HttpHandler, HttpResponse, http, type RequestHandler } from 'msw';
+import { setupWorker } from 'msw/browser';
 import { setupServer } from 'msw/node';
+import { expectTypeOf } from 'vitest';
 import { connectMockServer, createMockServer } from '../../src/mock-server/index.ts';
+import { mockHandlers } from '../../src/mock-server/msw/index.ts';
 
 const mock = createMockServer();
 
@@ -34,3 +37,8 @@ await remote.latest.set([{ rates: {} }, '{"rates":{}}']);
 await remote.latest.set('{"rates":{}}');
 // @ts-expect-error: a function cannot be sent
 await remote.latest.set(() => ({ rates: {} }));
+
+// The handlers of fxrates/msw are those of msw, for its server and its worker.
+expectTypeOf(mockHandlers(mock)).toEqualTypeOf<HttpHandler[]>();
+expectTypeOf(setupServer).toBeCallableWith(...mockHandlers(mock));
+expectTypeOf(setupWorker).toBeCallableWith(...mockHandlers(mock));

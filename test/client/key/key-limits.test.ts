@@ -1,9 +1,18 @@
 import { expect, test } from 'vitest';
-import type { RequestEvent, RetryEvent, WaitEvent } from '../../../src/client/index.ts';
+import {
+  FxRates,
+  type FxRatesOptions,
+  RateLimitError,
+  type RequestEvent,
+  type RetryEvent,
+  type WaitEvent,
+} from '../../../src/client/index.ts';
 import { RetryAfterUnitTracker } from '../../../src/client/key/key-limits.ts';
-import { quiet } from '../../helpers/fake-clock.ts';
-import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
-import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
+import { respond, startRawServer } from '../../helpers/raw-server.ts';
+import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
 
 test('with a free slot, there is no reason to wait', async () => {
   const { fx, clock } = testClient(success());
@@ -96,4 +105,207 @@ test('a hundred callers of a shared request cause one event per retry, wait and 
   ]);
   expect(told['retry']).toHaveLength(1);
   expect(told['wait']).toMatchObject([{ reason: 'retry_after', waiting: 1, limits: { waiting: 1 } }]);
+});
+
+const TRIED = 'Retry-After 30000 is too long for a per-minute limit in seconds, so it is tried as milliseconds';
+const ways: [string, FxRatesOptions][] = [
+  ['with a queue', {}],
+  ['without one', { rateLimit: false }],
+];
+
+interface Listener extends TestClient {
+  readonly warnings: string[];
+  /** Without a queue a refused call is retried. */
+  readonly waits: (WaitEvent | RetryEvent)[];
+}
+
+function listen(replies: readonly Reply[], options: FxRatesOptions = {}): Listener {
+  const warnings: string[] = [];
+  const waits: (WaitEvent | RetryEvent)[] = [];
+  const hooks: FxRatesOptions = {
+    logger: { warn: (message) => warnings.push(message) },
+    onWait: (event) => waits.push(event),
+    onRetry: (event) => waits.push(event),
+  };
+  return { ...testClient(replies, { ...hooks, ...options }), warnings, waits };
+}
+
+test('a Retry-After too long for seconds is tried as milliseconds, then confirmed, with one warning each', async () => {
+  const script = [rateLimited('30000'), success(), rateLimited('5000'), success(), rateLimited('9000'), success()];
+  const { fx, clock, warnings, waits } = listen(script);
+  const startedAt = clock.now();
+
+  await clock.run(fx.latest({ call: 1 }));
+  expect(clock.now() - startedAt).toBeGreaterThanOrEqual(30_000);
+  expect(clock.now() - startedAt).toBeLessThanOrEqual(31_000);
+  await clock.run(fx.latest({ call: 2 }));
+  await clock.advance(60_000);
+  await clock.run(fx.latest({ call: 3 }));
+
+  expect(waits.map(({ retryAfterUnit }) => retryAfterUnit)).toEqual([
+    { value: 30_000, unit: 'milliseconds', evidence: 'on-trial' },
+    { value: 5000, unit: 'milliseconds', evidence: 'confirmed' },
+    { value: 9000, unit: 'milliseconds', evidence: 'confirmed' },
+  ]);
+  expect(warnings).toEqual([
+    `Key fx_live_…cdef: ${TRIED}; if you know the unit, set retryAfterUnit`,
+    "Key fx_live_…cdef: Retry-After 5000 is in milliseconds, as the responses have shown; to use this unit from the start, set retryAfterUnit: 'milliseconds'",
+  ]);
+});
+
+test('an error during the trial names the unit on trial and the option to set', async () => {
+  const { fx } = listen([rateLimited('30000')]);
+
+  const error = await errorOf(fx.latest({}, { onLimit: 'throw' }));
+
+  expect(error).toBeInstanceOf(RateLimitError);
+  expect(error).toMatchObject({
+    retryAfterMs: 30_000,
+    retryAfterRaw: '30000',
+    retryAfterUnit: { value: 30_000, unit: 'milliseconds', evidence: 'on-trial' },
+  });
+  expect(String(error)).toContain(TRIED);
+  expect(String(error)).toContain('set retryAfterUnit');
+});
+
+test('a Retry-After refused again after the trial is in seconds, with a warning', async () => {
+  const clock = new FakeClock();
+  const { fx, warnings } = listen([closedFor(3_000_000, { clock, unitMs: 1000 })], { clock });
+
+  const error = await clock.run(errorOf(fx.latest()));
+
+  expect(error).toMatchObject({ reason: 'max_retry_after', retryAfterUnit: { unit: 'seconds', evidence: 'refuted' } });
+  expect((error as RateLimitError).retryAfterMs).toBeGreaterThan(2_990_000);
+  expect(String(error)).toMatch(
+    /is in seconds: after a wait in milliseconds, the service refused the request again.*retryAfterUnit: 'seconds'/,
+  );
+  expect(warnings.map((text) => text.split(' ').at(-1))).toEqual(['retryAfterUnit', "'seconds'"]);
+});
+
+/** A service that refuses for so long, and says how much of that is left. */
+function closedFor(ms: number, { clock, unitMs }: { readonly clock: FakeClock; readonly unitMs: number }): Reply {
+  const endsAt = clock.now() + ms;
+  return () => (clock.now() < endsAt ? rateLimited(String(Math.ceil((endsAt - clock.now()) / unitMs))) : success());
+}
+
+test('the error of a call that the limiter rejects explains the unit too', async () => {
+  const { fx, clock } = listen([rateLimited('30000'), success()]);
+  const patient = fx.latest({ call: 1 });
+  await clock.advance(1000);
+
+  const hasty = await errorOf(fx.latest({ call: 2 }, { deadlineMs: 5000 }));
+
+  expect(hasty).toMatchObject({ reason: 'deadline', status: undefined, retryAfterUnit: { evidence: 'on-trial' } });
+  expect(String(hasty)).toContain(TRIED);
+  await clock.run(patient);
+});
+
+test('two clients of a key warn once in total, for any number of refused calls', async () => {
+  const clock = new FakeClock();
+  const { fx, fetch, warnings } = listen([closedFor(30_000, { clock, unitMs: 1 })], { clock });
+  const logger = { warn: (message: string) => warnings.push(message) };
+  const other = new FxRates({ baseUrl: 'https://fx.test', apiKey: API_KEY, clock, fetch, logger });
+
+  await clock.run(Promise.all([...differentCalls(fx, 10), ...differentCalls(other, 10)]));
+
+  expect(fetch.requests.length).toBeGreaterThan(21);
+  expect(warnings).toHaveLength(1);
+});
+
+test.each<[string, FxRatesOptions, string | undefined, object | undefined]>([
+  ['whole seconds', {}, '20', { value: 20, unit: 'seconds', evidence: 'assumed' }],
+  ['a set unit', { retryAfterUnit: 'milliseconds' }, '30000', { value: 30_000, unit: 'milliseconds', evidence: 'set' }],
+  [
+    'a set unit, without a queue,',
+    { retryAfterUnit: 'milliseconds', rateLimit: false },
+    '30000',
+    { value: 30_000, unit: 'milliseconds', evidence: 'set' },
+  ],
+  ['a decimal', {}, '20.5', undefined],
+  ['no header', {}, undefined, undefined],
+])('does not warn of %s', async (_, options, retryAfter, retryAfterUnit) => {
+  const { fx, warnings } = listen([rateLimited(retryAfter)], options);
+
+  const error = (await errorOf(fx.latest({}, { onLimit: 'throw' }))) as RateLimitError;
+
+  expect(error.retryAfterUnit).toEqual(retryAfterUnit);
+  expect(error.message).toMatch(/and onLimit is 'throw'$/);
+  expect(warnings).toEqual([]);
+});
+
+test.each<[string, FxRatesOptions, readonly Reply[]]>([
+  ['the unit that the program sets', { retryAfterUnit: 'milliseconds' }, [success()]],
+  ['that unit, without a queue,', { retryAfterUnit: 'milliseconds', rateLimit: false }, [success()]],
+  ['a confirmed unit', {}, [rateLimited('30000'), success()]],
+])('%s is also that of a 503', async (_, options, first) => {
+  const unavailable = failure(503, { headers: { 'retry-after': '5000' } });
+  const { fx, clock } = listen([...first, unavailable, success()], options);
+  await clock.run(fx.latest({ call: 1 }));
+  const startedAt = clock.now();
+
+  await clock.run(fx.latest({ call: 2 }));
+
+  expect(clock.now() - startedAt).toBe(5000);
+});
+
+test.each(ways)('%s, a unit on trial is not that of a 503', async (_, options) => {
+  const unavailable = failure(503, { headers: { 'retry-after': '60' } });
+  const { fx, clock } = listen([rateLimited('30000'), unavailable, success()], { deadlineMs: false, ...options });
+  await errorOf(fx.latest({ call: 1 }, { onLimit: 'throw' }));
+  const startedAt = clock.now();
+
+  await clock.run(fx.latest({ call: 2 }));
+
+  expect(clock.now() - startedAt).toBeGreaterThanOrEqual(60_000);
+});
+
+test('a small number during the trial does not change the unit on trial', async () => {
+  const { fx } = listen([rateLimited('30000'), rateLimited('2')]);
+
+  const errors = await Promise.all(differentCalls(fx, 2, { onLimit: 'throw' }).map((call) => errorOf(call)));
+
+  expect(errors).toMatchObject([
+    { retryAfterRaw: '30000', retryAfterUnit: { value: 30_000, evidence: 'on-trial' } },
+    { retryAfterRaw: '2', retryAfterUnit: { value: 30_000, evidence: 'on-trial' } },
+  ]);
+});
+
+test.each(ways)('%s, a Retry-After that cannot be parsed causes one warning per key', async (_, options) => {
+  const { fx, clock, warnings } = listen([rateLimited('soon'), rateLimited('later'), success()], options);
+
+  await clock.run(fx.latest());
+
+  expect(warnings).toEqual(["Key fx_live_…cdef: Retry-After 'soon' is neither a number nor an HTTP date; ignored"]);
+});
+
+test('over a real socket, waits for a Retry-After in milliseconds', async () => {
+  const script = ['20000', undefined, '1500', undefined];
+  const arrivals: number[] = [];
+  const clock = new FakeClock();
+  const server = await startRawServer({
+    onRequest: ({ socket, index }) => {
+      arrivals.push(clock.now());
+      const retryAfter = script[index];
+      const reply = retryAfter === undefined ? success() : rateLimited(retryAfter);
+      respond(socket, { ...reply, body: JSON.stringify(reply.body) });
+    },
+  });
+  const warnings: string[] = [];
+  const fx = new FxRates({
+    baseUrl: server.url,
+    apiKey: API_KEY,
+    clock,
+    timeoutMs: 36_000_000,
+    deadlineMs: false,
+    logger: { warn: (message) => warnings.push(message) },
+  });
+
+  await clock.run(fx.latest({ call: 1 }), { horizonMs: 3_600_000 });
+  await clock.run(fx.latest({ call: 2 }), { horizonMs: 3_600_000 });
+  await server.close();
+
+  const [first = 0, second = 0, third = 0, fourth = 0] = arrivals;
+  expect(second - first).toBe(20_000);
+  expect(fourth - third).toBe(1500);
+  expect(warnings).toHaveLength(2);
 });

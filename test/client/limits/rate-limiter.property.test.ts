@@ -3,9 +3,11 @@ import { setImmediate as turnOfTheEventLoop } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Permit } from '../../../src/client/limits/in-flight.ts';
+import { retryAfterMs } from '../../../src/client/limits/retry-after.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
-import { seededRandom } from '../../helpers/limits-random.ts';
+import { type Random, seededRandom } from '../../helpers/limits-random.ts';
 import { HINT_FORMS, type HintForm, LimitedServer, WINDOW_KINDS } from '../../helpers/limits-server.ts';
+import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 import { hint, NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
 
 const servers = fc.record({
@@ -287,4 +289,142 @@ test('a hundred thousand waiting calls use one timer, and leave none', async () 
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['left']));
   await turnOfTheEventLoop();
   expect(clock.pending).toBe(0);
+});
+
+interface Outage {
+  readonly fromMs: number;
+  readonly lastsMs: number;
+  readonly retryAfter: string | undefined;
+}
+
+/** A server that is down for a while, and a client whose calls are repeated until they are served. */
+class OutageRun {
+  readonly clock = new FakeClock();
+  readonly limiter: StrictLimiter;
+  failures = 0;
+  readonly #startedAt = this.clock.now();
+  readonly #server: LimitedServer;
+  readonly #outage: Outage;
+  readonly #random: Random;
+
+  constructor(server: LimitedServer, outage: Outage, random: Random) {
+    this.#server = server;
+    this.#outage = outage;
+    this.#random = random;
+    this.limiter = new StrictLimiter({ clock: this.clock, random });
+  }
+
+  async call(): Promise<void> {
+    let permit = await this.limiter.acquire();
+    while (!(await this.#send(permit))) permit = await this.limiter.acquire({ retryOf: permit });
+  }
+
+  /** Returns whether the call is served. */
+  async #send(permit: Permit): Promise<boolean> {
+    await this.clock.sleep(this.#random() * 200);
+    const sinceMs = this.clock.now() - this.#startedAt - this.#outage.fromMs;
+    const isDown = sinceMs >= 0 && sinceMs < this.#outage.lastsMs;
+    const response = isDown ? undefined : this.#server.receive(this.clock.now());
+    await this.clock.sleep(this.#random() * 200);
+    if (response?.status === 200) permit.ok();
+    else if (response) permit.limited(hint(response.retryAfter, response.date));
+    else this.#fail(permit);
+    return response?.status === 200;
+  }
+
+  #fail(permit: Permit): void {
+    this.failures += 1;
+    const before = this.#perMinute;
+    const hintMs = retryAfterMs(hint(this.#outage.retryAfter), 'seconds');
+    permit.failed({ hintMs, wasSent: true, mayHaveCounted: false, error: new Error('503') });
+    expect(this.#perMinute).toBeLessThanOrEqual(before);
+  }
+
+  get #perMinute(): number {
+    return this.limiter.limits().perMinute ?? Number.POSITIVE_INFINITY;
+  }
+}
+
+test('an outage at any time costs few requests and no call; a failure raises no limit', async () => {
+  const outages = fc.record({
+    fromMs: fc.nat(70_000),
+    lastsMs: fc.integer({ min: 1_000, max: 60_000 }),
+    retryAfter: fc.constantFrom(undefined, '5', '30'),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...WINDOW_KINDS), outages, fc.integer(), async (window, outage, seed) => {
+      const server = new LimitedServer({ window, limit: 30, hint: 'seconds' });
+      const run = new OutageRun(server, outage, seededRandom(seed));
+
+      const calls = Promise.all(Array.from({ length: 60 }, () => run.call()));
+      await run.clock.runAll();
+      await calls;
+
+      // Those in flight when it began, two at most after that, and one probe per backoff.
+      expect(run.failures).toBeLessThanOrEqual(40);
+      expect(run.limiter.limits()).toMatchObject({ waiting: 0, inFlight: 0, service: 'up' });
+    }),
+    { numRuns: 100 },
+  );
+});
+
+const EVENT = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('ask' as const), calls: fc.integer({ min: 1, max: 6 }) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('ok' as const) }) },
+  fc.record({ kind: fc.constant('limited' as const), retryAfter: fc.constantFrom('1', '20', '60', '3600', undefined) }),
+  fc.record({ kind: fc.constant('lost' as const) }),
+  fc.record({ kind: fc.constant('configure' as const), perMinute: fc.integer({ min: 1, max: 20 }) }),
+  fc.record({ kind: fc.constant('store' as const), health: fc.constantFrom('up' as const, 'down' as const) }),
+);
+const STEP = fc.record({ event: EVENT, process: fc.nat(1), thenMs: fc.oneof(fc.nat(5), fc.nat(10_000)) });
+
+type Step = typeof STEP extends fc.Arbitrary<infer Value> ? Value : never;
+
+interface Reported {
+  readonly kind: 'ok' | 'lost' | 'limited';
+  readonly retryAfter?: string | undefined;
+}
+
+/** Everything that two processes with a store show, when the clock of the store differs by `aheadMs`. */
+async function traceOf(steps: readonly Step[], aheadMs: number): Promise<readonly unknown[]> {
+  const clock = new FakeClock();
+  const store = new MemoryLimitStore(clock, { takesMs: 2, aheadMs });
+  const trace: unknown[] = [];
+  const processes = [0, 1].map(() => ({
+    limiter: new StrictLimiter({ clock, random: () => 0.5, shared: { store, name: 'key' } }),
+    granted: [] as Permit[],
+  }));
+  const ask = ({ limiter, granted }: (typeof processes)[number], calls: number) => {
+    const onGrant = (permit: Permit) => trace.push(permit.sentAt, granted.push(permit));
+    const onReject = ({ why }: NotSentError) => trace.push(why.reason, why.retryAt);
+    for (let call = 0; call < calls; call += 1) void limiter.acquire().then(onGrant, onReject);
+  };
+  for (const { event, process, thenMs } of steps) {
+    const { limiter, granted } = processes[process]!;
+    if (event.kind === 'store') store.health = event.health;
+    else if (event.kind === 'configure') limiter.configure(event.perMinute);
+    else if (event.kind === 'ask') ask(processes[process]!, event.calls);
+    else report(event, granted.shift());
+    await clock.advance(thenMs);
+    for (const { limiter } of processes) trace.push({ ...limiter.limits(), history: [], eta: limiter.etaMs(9, 256) });
+  }
+  return trace;
+}
+
+function report({ kind, retryAfter }: Reported, permit: Permit | undefined): void {
+  if (kind === 'limited') permit?.limited(hint(retryAfter));
+  else permit?.[kind]();
+}
+
+test('the clock of the store changes nothing, whatever happens', { timeout: 60_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(STEP, { minLength: 5, maxLength: 25 }),
+      fc.integer({ min: 5_000, max: 86_400_000 }),
+      async (steps, byMs) => {
+        expect(await traceOf(steps, -byMs)).toEqual(await traceOf(steps, byMs));
+      },
+    ),
+    { numRuns: 15 },
+  );
 });

@@ -1,0 +1,260 @@
+import { inspect } from 'node:util';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { describeValue } from '../../../src/client/errors/program-values.ts';
+import {
+  AbortError,
+  AuthenticationError,
+  ConfigError,
+  FxRatesError,
+  type FxRatesOptions,
+  NetworkError,
+  QuotaExhaustedError,
+  RateLimitError,
+  RequestError,
+  ResponseError,
+  ServerError,
+  TimeoutError,
+} from '../../../src/client/index.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { errorOf, testClient } from '../../helpers/test-client.ts';
+
+const errors: [FxRatesError, string, string][] = [
+  [new ConfigError('x'), 'ConfigError', 'config'],
+  [new AuthenticationError('x'), 'AuthenticationError', 'authentication'],
+  [new RateLimitError('x', { reason: 'policy' }), 'RateLimitError', 'rate_limited'],
+  [new QuotaExhaustedError('x'), 'QuotaExhaustedError', 'quota_exhausted'],
+  [new RequestError('x'), 'RequestError', 'request'],
+  [new ServerError('x'), 'ServerError', 'server'],
+  [new NetworkError('x'), 'NetworkError', 'network'],
+  [new TimeoutError({ scope: 'attempt', limitMs: 5 }), 'TimeoutError', 'timeout'],
+  [new AbortError(), 'AbortError', 'aborted'],
+  [new ResponseError('x'), 'ResponseError', 'response'],
+];
+
+test.each(errors)('%s has a name, a kind and a brand', (error, name, kind) => {
+  expect(error).toBeInstanceOf(Error);
+  expect(error).toBeInstanceOf(FxRatesError);
+  expect(error).toMatchObject({ name, kind, attempts: [] });
+  expect(String(error)).toMatch(new RegExp(`^${name}: `));
+  expect(FxRatesError.is(error)).toBe(true);
+  expect(Object.keys(error)).not.toContain('cause');
+  expect(JSON.parse(JSON.stringify(error))).toMatchObject({ name, kind, message: error.message });
+});
+
+test.each([
+  [new Error('x')],
+  [{ kind: 'network', name: 'NetworkError' }],
+  [undefined],
+  [null],
+  ['NetworkError'],
+  [Symbol.for('fxrates.error')],
+])('%o is not an error of the client', (value) => {
+  expect(FxRatesError.is(value)).toBe(false);
+});
+
+test('is() recognizes an error of another copy of the package', () => {
+  const foreign = Object.assign(new Error('x'), { kind: 'server', [Symbol.for('fxrates.error')]: true });
+
+  expect(FxRatesError.is(foreign)).toBe(true);
+});
+
+test('absent fields are not printed but can be read', () => {
+  const error = new ConfigError('baseUrl: none given');
+  const printed = inspect(error);
+
+  expect(printed).toContain("kind: 'config'");
+  expect(printed).not.toMatch(/undefined|headers|attempts/);
+  expect(error).toMatchObject({ code: undefined, status: undefined, headers: undefined, attempts: [] });
+  expect(inspect(new RateLimitError('x', { reason: 'policy', status: 429 }))).toMatch(
+    /status: 429,.*reason: 'policy'/s,
+  );
+  expect(inspect(new RateLimitError('x', { reason: 'policy' }))).not.toContain('retryA');
+  expect(inspect(new QuotaExhaustedError('x'))).not.toContain('resetsAt');
+  expect(inspect(new ResponseError('x'))).not.toContain('issues');
+  expect(inspect(new NetworkError('x', { attempts: [] }))).toContain('attempts: []');
+});
+
+test('the JSON of a RateLimitError has retryAt and reason', () => {
+  const retryAt = new Date('2026-01-15T00:00:07.000Z');
+  const limited = new RateLimitError('x', { reason: 'deadline', retryAfterMs: 7000, retryAt });
+  const exhausted = new QuotaExhaustedError('x', {
+    local: true,
+    quota: quotaRecord({ resets_at: '2026-02-01T00:00:00.000Z' }),
+  });
+
+  expect(JSON.parse(JSON.stringify(limited))).toMatchObject({
+    reason: 'deadline',
+    retryAfterMs: 7000,
+    retryAt: '2026-01-15T00:00:07.000Z',
+  });
+  expect(JSON.parse(JSON.stringify(exhausted))).toMatchObject({ local: true, resetsAt: '2026-02-01T00:00:00.000Z' });
+});
+
+test('the cause is the original error, or absent', () => {
+  const original = new Error('original');
+
+  expect(new NetworkError('x', { cause: original }).cause).toBe(original);
+  expect('cause' in new NetworkError('x')).toBe(false);
+});
+
+test.each([
+  ['EUR', "'EUR'"],
+  ['x'.repeat(61), 'a string of 61 characters'],
+  [null, 'null'],
+  [undefined, 'undefined'],
+  [['EUR'], 'a list'],
+  [{ base: 'EUR' }, 'an object'],
+  [() => 1, 'a function'],
+  [Number.NaN, 'NaN (number)'],
+  [10n, '10 (bigint)'],
+  [Symbol('s'), 'Symbol(s) (symbol)'],
+  [false, 'false (boolean)'],
+])('the wrong value %o is shown as %s', (value, shown) => {
+  expect(describeValue(value)).toBe(shown);
+});
+
+async function failureWith(thrown: Error, options: FxRatesOptions = {}): Promise<NetworkError> {
+  const { fx } = testClient(thrown, { maxRetries: 0, ...options });
+  return (await errorOf(fx.latest())) as NetworkError;
+}
+
+function nested(depth: number, innermost: object): object {
+  let value = innermost;
+  for (let level = 0; level < depth; level += 1) value = { inner: value };
+  return value;
+}
+
+test('keeps the error of the transport as the cause', async () => {
+  const thrown = Object.assign(new Error('gone'), { code: 'ECONNRESET', socket: { remotePort: 443 }, list: [1, null] });
+
+  expect((await failureWith(thrown)).cause).toBe(thrown);
+});
+
+test.each([
+  ['a hundred levels deep', nested(100, { key: API_KEY })],
+  ['as a name', { [API_KEY]: true }],
+  ['in base64', { headers: [`Basic ${Buffer.from(`:${API_KEY}`).toString('base64')}`] }],
+  ['behind many values', { list: Array.from({ length: 999 }, () => ({})), key: API_KEY }],
+  ['in a request', { request: new Request('https://fx.test', { headers: { authorization: API_KEY } }) }],
+  ['in a map', { map: new Map([['key', API_KEY]]) }],
+])('the cause does not show a key that the transport put into its error %s', async (_, extra) => {
+  const thrown = Object.assign(new Error('gone'), { extra });
+
+  const { cause } = await failureWith(thrown);
+
+  expect(cause).not.toBe(thrown);
+  expect(cause).toMatchObject({ message: 'gone' });
+  expect(Object.keys(cause as object)).not.toContain('extra');
+});
+
+test.each([
+  ['many values', { list: Array.from({ length: 900 }, () => Array.from({ length: 900 }, () => ({ a: 1 }))) }],
+  ['many properties', Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`p${index}`, index]))],
+  ['a long list', Array.from({ length: 5_001 }, () => 0)],
+  ['a list of millions', Array.from({ length: 5_000_000 }, () => 0)],
+])('copies the text of an error with %s without searching it', async (_, extra) => {
+  const thrown = Object.assign(new Error('gone'), { extra });
+
+  expect((await failureWith(thrown)).cause).not.toBe(thrown);
+});
+
+test('a thrown value that is no error does not show a part of a key at the end of a long text', async () => {
+  const thrown = { text: `${'x'.repeat(9_960)}${API_KEY}` };
+  const { fx } = testClient(success(), { maxRetries: 0, fetch: () => Promise.reject(thrown) });
+
+  expect(inspect(await errorOf(fx.latest()), { depth: 5, maxStringLength: null })).not.toContain(API_KEY.slice(0, 20));
+});
+
+function fail(): never {
+  throw new Error('reading the value throws');
+}
+
+function errorWith(property: string): Error {
+  return Object.defineProperty(new Error('odd'), property, { get: fail });
+}
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+/** Values that a function of the program can throw, and that cannot be read like an error. */
+const ODD_VALUES: Readonly<Record<string, () => unknown>> = {
+  'an object without a prototype': () => Object.create(null),
+  'a throwing toString': () => ({ toString: fail }),
+  'a throwing inspect': () => ({ [Symbol.for('nodejs.util.inspect.custom')]: fail }),
+  'a throwing then': () => Object.defineProperty({}, 'then', { get: fail }),
+  ...Object.fromEntries(
+    ['name', 'message', 'stack', 'code', 'cause', 'digest'].map((name) => [
+      `an error with ${name}`,
+      () => errorWith(name),
+    ]),
+  ),
+  'an error caused by a Proxy': () => new Error('odd', { cause: revoked() }),
+  'a Proxy': () => new Proxy({}, { get: fail, has: fail, getPrototypeOf: fail, ownKeys: fail }),
+  'a revoked Proxy': revoked,
+  'a symbol': () => Symbol('odd'),
+  undefined: () => undefined,
+};
+
+/** Functions of the program whose failure is a failure of the request. */
+const TRANSPORTS: Readonly<Record<string, (thrown: () => unknown) => FxRatesOptions>> = {
+  'fetch rejects': (thrown) => ({ fetch: () => Promise.reject(thrown()) }),
+  'fetch throws': (thrown) => ({
+    fetch: () => {
+      throw thrown();
+    },
+  }),
+  'fetch resolves': (thrown) => ({ fetch: async () => thrown() as Response }),
+  'a body fails': (thrown) => ({
+    fetch: async () => new Response(new ReadableStream({ pull: (stream) => stream.error(thrown()) })),
+  }),
+};
+
+const ODD = Object.keys(ODD_VALUES);
+const pairs = (places: object) => Object.keys(places).flatMap((place) => ODD.map((name) => [place, name] as const));
+
+test.each(pairs(TRANSPORTS))('%s with %s: the call rejects with an FxRatesError', async (place, name) => {
+  const options = TRANSPORTS[place]?.(ODD_VALUES[name] ?? fail);
+  const { fx } = testClient(success(), { ...options, maxRetries: 0, clock: new FakeClock() });
+
+  expect(FxRatesError.is(await errorOf(fx.latest()))).toBe(true);
+});
+
+/** Functions whose failure the client reports, and without which it continues. */
+const OBSERVERS: Readonly<Record<string, (thrown: () => never) => FxRatesOptions>> = {
+  'a hook': (thrown) => ({ onRequest: thrown }),
+  'an async hook': (thrown) => ({ onRequest: async () => thrown() }),
+  'a logger': (thrown) => ({ logLevel: 'debug', logger: { warn: thrown, info: thrown, debug: thrown } }),
+  'a cache': (thrown) => ({ cache: { maxAgeMs: 1000, store: { get: thrown, set: thrown } } }),
+};
+
+test.each(pairs(OBSERVERS))('%s that throws %s is reported, and the call is served', async (place, name) => {
+  const warnings = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  onTestFinished(() => warnings.mockRestore());
+  const options = OBSERVERS[place]?.(() => {
+    throw ODD_VALUES[name]?.();
+  });
+  const { fx } = testClient(success(), options);
+
+  expect(await fx.latest()).toBeDefined();
+  await new Promise(setImmediate); // an async hook rejects after the call
+
+  expect(warnings).toHaveBeenCalled();
+});
+
+test.each(ODD)('a middleware that throws %s rejects the call with a value that can be read', async (name) => {
+  const thrown = ODD_VALUES[name]?.();
+  const middleware = [() => Promise.reject(thrown)];
+
+  const text = await testClient(success(), { middleware })
+    .fx.latest()
+    .then(
+      () => 'served',
+      (error: unknown) => (error instanceof Error ? error.message : typeof error),
+    );
+
+  expect(text).toMatch(/^(odd|a value that cannot be read was thrown|object|symbol|undefined)$/);
+});
