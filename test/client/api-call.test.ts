@@ -1,35 +1,20 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { checkPayload, createApiCall, dataWithTextNumbers } from '../../src/client/api-call.ts';
 import {
+  type ApiCall,
+  FxRates,
   type FxRatesOptions,
   RateLimitError,
   RequestError,
   type ResponseMeta,
   type StandardSchema,
 } from '../../src/client/index.ts';
-import { quiet } from '../helpers/fake-clock.ts';
+import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
-import { errorOf, testClient } from '../helpers/test-client.ts';
-
-const unhandled: unknown[] = [];
-const note = (reason: unknown) => unhandled.push(reason);
-let others: NodeJS.UnhandledRejectionListener[] = [];
-
-/** Instead of vitest's own listener, which would fail the run. */
-beforeEach(() => {
-  others = process.listeners('unhandledRejection');
-  process.removeAllListeners('unhandledRejection');
-  process.on('unhandledRejection', note);
-  unhandled.length = 0;
-});
-
-afterEach(() => {
-  process.off('unhandledRejection', note);
-  for (const other of others) process.on('unhandledRejection', other);
-});
+import { BASE_URL, errorOf, testClient } from '../helpers/test-client.ts';
 
 const meta = { status: 200 } as ResponseMeta;
 
@@ -41,34 +26,45 @@ test('is a promise of the data, and has the meta of the same response', async ()
   expect(await call).toBe((await call.withMeta()).data);
 });
 
-test('a failure handled through withMeta is handled', async () => {
-  const call = createApiCall(Promise.reject(new Error('no')));
+test('a new client sends nothing and waits for nothing', async () => {
+  const clock = new FakeClock();
 
-  await expect(call.withMeta()).rejects.toThrow('no');
+  new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock });
   await quiet();
 
-  expect(unhandled).toEqual([]);
+  expect(clock.sleeps).toEqual([]);
 });
 
-test('a failure handled through the call is handled', async () => {
-  await expect(createApiCall(Promise.reject(new Error('no')))).rejects.toThrow('no');
+test('a call is sent whether or not its promise is awaited', async () => {
+  const { fx, fetch } = testClient(success());
+
+  void fx.latest();
   await quiet();
 
-  expect(unhandled).toEqual([]);
+  expect(fetch.requests).toHaveLength(1);
 });
 
-test('an unhandled failure is reported once', async () => {
-  void createApiCall(Promise.reject(new Error('ignored')));
+/** The failures that no part of `use` has handled. Vitest's own listener would fail the run. */
+async function unhandledBy(use: (call: ApiCall<unknown>) => unknown): Promise<unknown[]> {
+  const reported: unknown[] = [];
+  const note = (reason: unknown) => reported.push(reason);
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  process.on('unhandledRejection', note);
+  use(createApiCall(Promise.reject(new Error('no'))));
   await quiet();
+  process.off('unhandledRejection', note);
+  for (const other of others) process.on('unhandledRejection', other);
+  return reported;
+}
 
-  expect(unhandled).toEqual([new Error('ignored')]);
-});
-
-test('an unhandled failure is reported once, also with withMeta()', async () => {
-  void createApiCall(Promise.reject(new Error('ignored'))).withMeta();
-  await quiet();
-
-  expect(unhandled).toEqual([new Error('ignored')]);
+test.each<[string, (call: ApiCall<unknown>) => unknown, number]>([
+  ['through withMeta()', (call) => call.withMeta().catch(() => undefined), 0],
+  ['through the call', (call) => call.catch(() => undefined), 0],
+  ['by nothing', () => undefined, 1],
+  ['by nothing, with withMeta(),', (call) => call.withMeta(), 1],
+])('a failure handled %s is reported as unhandled %i times', async (...[, use, times]) => {
+  expect(await unhandledBy(use)).toEqual(Array(times).fill(new Error('no')));
 });
 
 const context = { endpoint: 'latest', details: () => ({ status: 200 }) };
@@ -78,28 +74,18 @@ function schema(validate: (value: unknown) => unknown): StandardSchema {
   return { '~standard': { version: 1, vendor: 'test', validate: validate as never } };
 }
 
-test('returns the output of the schema', async () => {
-  const rates = z.object({ rates: z.record(z.string(), z.string().transform(Number)) });
-
-  await expect(checkPayload(rates, { rates: { EUR: '0.92' }, more: 1 }, context)).resolves.toEqual({
-    rates: { EUR: 0.92 },
-  });
-});
-
-test('waits for an asynchronous schema', async () => {
-  const slow = schema(async (value) => ({ value: [value] }));
-
-  await expect(checkPayload(slow, 1, context)).resolves.toEqual([1]);
-});
-
-test('accepts the value if the list of issues is undefined, as the specification says', async () => {
-  await expect(
-    checkPayload(
-      schema((value) => ({ value, issues: undefined })),
-      1,
-      context,
-    ),
-  ).resolves.toBe(1);
+test.each<[string, StandardSchema, unknown, unknown]>([
+  [
+    'the output of the schema',
+    z.object({ rates: z.record(z.string(), z.string().transform(Number)) }),
+    { rates: { EUR: '0.92' }, more: 1 },
+    { rates: { EUR: 0.92 } },
+  ],
+  ['the output of an asynchronous schema', schema(async (value) => ({ value: [value] })), 1, [1]],
+  // As the specification of schemas says.
+  ['the value if the list of issues is undefined', schema((value) => ({ value, issues: undefined })), 1, 1],
+])('returns %s', async (_, by, data, output) => {
+  await expect(checkPayload(by, data, context)).resolves.toEqual(output);
 });
 
 test('names the endpoint and the path of the first issue, and has all issues', async () => {
@@ -128,39 +114,28 @@ test('the error of a call names its operation or path, without the key, and its 
   expect(String(error)).not.toContain(API_KEY);
 });
 
-test('reads paths whose parts are objects with a key', async () => {
-  const issues = [{ message: 'is odd', path: [{ key: 'rates' }, 'EUR', { key: 0 }] }];
-
-  await expect(
-    checkPayload(
-      schema(() => ({ issues })),
-      {},
-      context,
-    ),
-  ).rejects.toThrow('rates.EUR.0: is odd');
-});
-
 test.each([
-  ['without a path', { message: 'is odd' }],
-  ['with an empty path', { message: 'is odd', path: [] }],
-])('the text of an issue %s has no path', async (_, issue) => {
-  await expect(
-    checkPayload(
-      schema(() => ({ issues: [issue] })),
-      {},
-      context,
-    ),
-  ).rejects.toMatchObject({ message: 'The data of latest does not match the schema: is odd' });
-});
-
-test.each([[[]], [[{ message: 'is odd' }]]])('the issues %j reject the call', async (issues) => {
-  await expect(
+  ['does not match the schema: .*', []],
+  ['does not match the schema: is odd', [{ message: 'is odd' }]],
+  ['does not match the schema: is odd', [{ message: 'is odd', path: [] }]],
+  [
+    'does not match the schema: rates.EUR.0: is odd',
+    [{ message: 'is odd', path: [{ key: 'rates' }, 'EUR', { key: 0 }] }],
+  ],
+])('the data of an operation %s', async (text, issues) => {
+  const error = await errorOf(
     checkPayload(
       schema(() => ({ issues })),
       {},
       context,
     ),
-  ).rejects.toMatchObject({ kind: 'response', issues });
+  );
+
+  expect(error).toMatchObject({
+    kind: 'response',
+    issues,
+    message: expect.stringMatching(`^The data of latest ${text}$`),
+  });
 });
 
 test('an error that a schema throws is passed on unchanged', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FxRates, type FxRatesError, type LimitStore } from '../../src/client/index.ts';
+import { FxRates, type FxRatesError, type FxRatesOptions, type LimitStore } from '../../src/client/index.ts';
 import { Lifetime, type RetainedState } from '../../src/client/lifetime.ts';
 import { deferred } from '../helpers/deferred.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
@@ -27,16 +27,6 @@ test('ends calls in the queue, in flight and between retries with a clear error,
   for (const error of await ended) expect(error).toMatchObject(CLOSED);
   for (const { clock } of [queued, inFlight, retrying]) expect(await clock.left()).toBe(0);
   expect(inFlight.fetch.requests.every(({ signal }) => signal.aborted)).toBe(true);
-});
-
-test('a client from withOptions() without options is closed alone', async () => {
-  const { fx } = testClient(success());
-  const child = fx.withOptions();
-
-  await child.close();
-
-  expect(await errorOf(child.latest())).toMatchObject({ kind: 'config' });
-  await fx.latest();
 });
 
 test('ends a call whose schema does not finish', async () => {
@@ -192,10 +182,10 @@ test('withOptions has other defaults for the same limit and quota', async () => 
   expect(fetch.requests.filter(({ url }) => url.includes('n=2'))).toEqual([]);
 });
 
-test('withOptions shares the cache, the key and the warnings', async () => {
+test('withOptions shares the cache, also with another age, the key and the warnings', async () => {
   let asked = 0;
   const warnings: string[] = [];
-  const { fx, fetch } = testClient(success(), {
+  const { fx, fetch, clock } = testClient(success(), {
     ...{ cache: { maxAgeMs: 60_000 }, auth: 'query', logger: { warn: (message) => warnings.push(message) } },
     apiKey: () => {
       asked += 1;
@@ -203,31 +193,18 @@ test('withOptions shares the cache, the key and the warnings', async () => {
     },
   });
   await fx.latest();
+  await clock.advance(30_000);
+  const metaOf = async (options: FxRatesOptions) => (await fx.withOptions(options).latest().withMeta()).meta;
 
-  const { meta } = await fx.withOptions({ timeoutMs: 1_000 }).latest().withMeta();
-  const fresh = await fx
-    .withOptions({ cache: { maxAgeMs: 0 } })
-    .latest()
-    .withMeta();
+  const same = await metaOf({ timeoutMs: 1_000 });
+  const younger = await metaOf({ cache: { maxAgeMs: 40_000 } });
+  const fresh = await metaOf({ cache: { maxAgeMs: 0 } });
 
-  expect(meta.source).toBe('cache');
-  expect(fresh.meta.source).toBe('network');
+  expect([same, younger]).toMatchObject(Array(2).fill({ source: 'cache', ageMs: 30_000 }));
+  expect(fresh.source).toBe('network');
   expect(fetch.requests).toHaveLength(2);
   expect(asked).toBe(1);
   expect(warnings).toHaveLength(1);
-});
-
-test('withOptions with another age uses the cached responses of its client', async () => {
-  const { fx, fetch, clock } = testClient(success(), { cache: { maxAgeMs: 60_000 } });
-  await fx.latest();
-  await clock.advance(30_000);
-
-  const { meta } = await fx
-    .withOptions({ cache: { maxAgeMs: 40_000 } })
-    .latest()
-    .withMeta();
-
-  expect([meta.source, meta.ageMs, fetch.requests.length]).toEqual(['cache', 30_000, 1]);
 });
 
 test('withOptions: another key has its own limit, another transport replaces the first', async () => {
@@ -325,18 +302,6 @@ test('close waits until the store has the results, except of a state that anothe
   expect(isClosed).toBe(false);
   resolve();
   await closing;
-});
-
-test('a client keeps no state that was removed while it was idle', async () => {
-  const lifetime = new Lifetime();
-  const [old, current] = [heldState(), heldState()];
-  lifetime.retain(old);
-  old.isForgotten = true;
-
-  lifetime.retain(current);
-  await lifetime.close();
-
-  expect([old.forgotten(), current.forgotten()]).toEqual([0, 1]);
 });
 
 test('a derived lifetime retains states through its parent: to close it alone releases none', async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConfigError, FxRates } from '../../../src/client/index.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
 import { API_KEY, success } from '../../helpers/service-replies.ts';
-import { BASE_URL, errorOf } from '../../helpers/test-client.ts';
+import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';
 
 const { env, versions } = process;
 
@@ -34,6 +34,24 @@ test('options take precedence over the environment', () => {
     baseUrl: BASE_URL,
     apiKey: 'fx_live_…cdef',
   });
+});
+
+test('shows where it sends and a mask of the key', async () => {
+  const fx = new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY });
+
+  expect(JSON.stringify(fx)).toBe(`{"baseUrl":"${BASE_URL}","apiKey":"fx_live_…cdef"}`);
+  expect(inspect(fx)).toBe(`FxRates { baseUrl: '${BASE_URL}', apiKey: 'fx_live_…cdef' }`);
+});
+
+test("shows the mask of a provider's key only after the first call", async () => {
+  const { fx } = testClient(success(), { apiKey: async () => API_KEY });
+
+  expect(fx.toJSON()).toMatchObject({ apiKey: 'from a function' });
+  expect(fx.limits()).toBeUndefined();
+  await fx.latest();
+
+  expect(fx.toJSON()).toMatchObject({ apiKey: 'fx_live_…cdef' });
+  expect(fx.limits()).toMatchObject({ gate: 'open', inFlight: 0 });
 });
 
 const NO_BASE_URL = 'baseUrl: missing; pass baseUrl or set FXRATES_BASE_URL';

@@ -273,26 +273,6 @@ test('rejects authorization without showing its value', async () => {
   expect(fetch.requests).toEqual([]);
 });
 
-test('calls with other headers send separate requests and have separate cache entries', async () => {
-  const { fx, fetch } = testClient(success(), { cache: { maxAgeMs: 60_000 } });
-  const call = (language: string) => fx.latest({}, { headers: { 'accept-language': language } });
-
-  await Promise.all([call('de'), call('en'), call('de')]);
-  await call('en');
-
-  expect(fetch.requests).toHaveLength(2);
-});
-
-test('the order of headers makes no difference: calls share a request and a cache entry', async () => {
-  const { fx, fetch } = testClient(success(), { cache: { maxAgeMs: 60_000 } });
-  const call = (headers: Record<string, string>) => fx.latest({}, { headers });
-
-  await Promise.all([call({ 'x-a': '1', 'x-b': '2' }), call({ 'x-b': '2', 'x-a': '1' })]);
-  await call({ 'x-b': '2', 'x-a': '1' });
-
-  expect(fetch.requests).toHaveLength(1);
-});
-
 test('appends the user agent of the program', async () => {
   const { fx, fetch } = testClient(success(), { headers: { 'User-Agent': 'my-app/2.0 (https://my.app)' } });
 

@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import type { Permit } from '../../../src/client/limits/in-flight.ts';
 import type { LimiterWait, RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
@@ -6,7 +5,7 @@ import type { AcquireOptions } from '../../../src/client/limits/request-queue.ts
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
-import { hint, NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
+import { hint, StrictLimiter } from '../../helpers/strict-limiter.ts';
 
 function setUp(options: Omit<RateLimiterOptions, 'clock'> = {}) {
   const clock = new FakeClock();
@@ -19,17 +18,6 @@ function learned(perMinute: number, options: Omit<RateLimiterOptions, 'clock'> =
   setting.limiter.configure(perMinute);
   return setting;
 }
-
-test('grants a lone call at once and leaves no timer', async () => {
-  const { clock, limiter } = setUp();
-
-  const permit = await limiter.acquire();
-  permit.ok();
-
-  expect(permit.sentAt).toBe(clock.now());
-  expect(limiter.limits()).toMatchObject({ gate: 'open', waiting: 0, inFlight: 0 });
-  expect(clock.pending).toBe(0);
-});
 
 test('a call that need not wait has its permit without a promise, with its place and the attempts before', async () => {
   const { start, limiter } = setUp({ perMinute: 2 });
@@ -78,18 +66,6 @@ test('a call that must wait does not ask the store for a slot', async () => {
   await clock.runAll();
 
   expect(store.exchanges).toBe(exchanges);
-});
-
-test('no more are in flight at once than maxConcurrent', async () => {
-  const { limiter } = setUp({ maxConcurrent: 2 });
-  const granted: Permit[] = [];
-  for (let call = 0; call < 3; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
-  await quiet();
-
-  expect(granted).toHaveLength(2);
-  granted[0]!.ok();
-  await quiet();
-  expect(granted).toHaveLength(3);
 });
 
 test.each([
@@ -145,26 +121,6 @@ test('with a cap, a call that does not wait is rejected when the requests in fli
   await expect(third).rejects.toMatchObject({ reason: 'policy', retryAt: start + 60_000 });
 });
 
-test('a refused call is retried before the waiting calls', async () => {
-  const { clock, limiter } = setUp({ maxConcurrent: 1 });
-  const served: string[] = [];
-  const first = await limiter.acquire();
-  const later = limiter.acquire().then((permit) => finish('later', permit));
-  await quiet();
-
-  first.limited(hint('1'));
-  const again = limiter.acquire({ retryOf: first }).then((permit) => finish('again', permit));
-  await clock.runAll();
-  await Promise.all([later, again]);
-
-  expect(served).toEqual(['again', 'later']);
-
-  function finish(name: string, permit: Permit) {
-    served.push(name);
-    permit.ok();
-  }
-});
-
 test('a call that has waited and is refused keeps its place before later calls', async () => {
   const { clock, limiter } = setUp({ maxConcurrent: 1 });
   const served: string[] = [];
@@ -181,16 +137,6 @@ test('a call that has waited and is refused keeps its place before later calls',
   await Promise.all(calls);
 
   expect(served).toEqual(['first', 'second', 'second', 'third', 'fourth']);
-});
-
-test('rejects a call immediately if the gate opens after its deadline', async () => {
-  const { start, limiter } = setUp();
-  (await limiter.acquire()).limited(hint('30'));
-
-  const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
-
-  await expect(late).rejects.toThrow(NotSentError);
-  await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
 });
 
 test('a call whose response would be late leaves its slot to another waiting call', async () => {
@@ -289,36 +235,6 @@ test('a Retry-After above the maximum rejects every call until the rest of it is
   expect(permit.sentAt - first.sentAt).toBe(80_000_000);
 });
 
-test('an abort rejects within a tick with the reason of the signal, and leaves nothing', async () => {
-  const { clock, limiter } = setUp({ maxConcurrent: 1 });
-  await limiter.acquire();
-  const controller = new AbortController();
-  const waiting = limiter.acquire({ signal: controller.signal });
-  await quiet();
-
-  controller.abort(new Error('enough'));
-
-  await expect(waiting).rejects.toThrow('enough');
-  await expect(limiter.acquire({ signal: controller.signal })).rejects.toThrow('enough');
-  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
-  expect(limiter.limits().waiting).toBe(0);
-  expect(clock.pending).toBe(0);
-});
-
-test('reports a wait once, however many calls wait', async () => {
-  const waits: LimiterWait[] = [];
-  const { clock, start, limiter } = setUp({ onWait: (wait) => waits.push(wait) });
-  const first = await limiter.acquire();
-  first.limited(hint('30'));
-  for (let call = 0; call < 5; call += 1) void limiter.acquire();
-  await quiet();
-  void limiter.acquire();
-
-  await clock.advance(20_000);
-
-  expect(waits).toEqual([{ until: start + 30_000, waiting: 5, reason: 'refused' }]);
-});
-
 test('shows the gate, the queue and the learned limit', async () => {
   const { start, limiter } = learned(2);
   (await limiter.acquire()).ok();
@@ -338,21 +254,6 @@ test('shows the gate, the queue and the learned limit', async () => {
     window: 'sliding',
     nextSlotAt: new Date(start + 60_000),
   });
-});
-
-test('a limit configured later applies from then on', async () => {
-  const { clock, start, limiter } = setUp({});
-  (await limiter.acquire()).ok();
-  expect(limiter.limits().perMinute).toBeUndefined();
-
-  limiter.configure(1);
-  const test = await limiter.acquire(); // of whether the service has started a new window
-  test.limited(hint('60'));
-  const second = limiter.acquire({ retryOf: test });
-  await clock.runAll();
-
-  expect(limiter.limits().perMinute).toBe(1);
-  expect([test.sentAt, (await second).sentAt]).toEqual([start, start + 60_000]);
 });
 
 test('many calls have responses when the limit or the service allows, whichever is later', async () => {

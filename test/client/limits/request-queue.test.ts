@@ -41,18 +41,6 @@ test('shifts the highest priority first, then the lowest ticket, whatever was re
   );
 });
 
-test('a call that returns with its old ticket is before later calls', () => {
-  const queue = new RequestQueue<QueuedCall>();
-  const [first, second] = [queued(1), queued(2)];
-  queue.add(first);
-  queue.add(second);
-  queue.shift();
-
-  queue.add(first);
-
-  expect(queue.shift()).toBe(first);
-});
-
 test('removes calls whose deadline is before a time, the earliest first', () => {
   const queue = new RequestQueue<QueuedCall>();
   const [late, soon, none] = [queued(1, { deadlineAt: () => 900 }), queued(2, { deadlineAt: () => 300 }), queued(3)];

@@ -137,17 +137,6 @@ test('keys do not share cached responses', async () => {
   expect(store.entries.size).toBe(2);
 });
 
-test('two clients of one key share a store', async () => {
-  const store = new FakeStore();
-  const [one, other] = [1, 2].map(() => testClient(counting(), { cache: { maxAgeMs: 60_000, store } }));
-
-  await one!.fx.latest({ base: 'EUR' });
-  const { meta } = await other!.fx.latest({ base: 'EUR' }).withMeta();
-
-  expect(meta.source).toBe('cache');
-  expect(other!.fetch.requests).toHaveLength(0);
-});
-
 test('after a rotation, cached responses belong to the key that requested them', async () => {
   let isRevoked = false;
   const bearer = (key: string) => `Bearer ${key}`;
@@ -204,15 +193,6 @@ test('identical calls in flight share one read, one request and one write of the
   const kept = await Promise.all(Array.from({ length: 50 }, () => metaOf()));
   expect(new Set(kept.map(({ source }) => source))).toEqual(new Set(['cache']));
   expect([store.reads, store.writes, fetch.requests.length]).toEqual([2, 1, 1]);
-});
-
-test('a call with maxAgeMs: 0 does not share a request with a call that accepts a cached response', async () => {
-  const { metaOf } = cached();
-  await metaOf();
-
-  const [kept, fresh] = await Promise.all([metaOf(), metaOf({}, { maxAgeMs: 0 })]);
-
-  expect([kept.source, fresh.source]).toEqual(['cache', 'network']);
 });
 
 test('each caller checks a cached response with its own schema', async () => {
@@ -586,15 +566,6 @@ test.each([API_KEY, 'of-another-form/"quoted"+0123456789'])('the key %s is not i
   const everything = JSON.stringify([...store.entries]);
   expect(store.entries.size).toBe(1);
   for (const form of [apiKey, encodeURIComponent(apiKey), apiKey.slice(-10)]) expect(everything).not.toContain(form);
-});
-
-test('without a store, responses are cached in memory', async () => {
-  const client = testClient(counting(), { cache: { maxAgeMs: 60_000 } });
-
-  await client.fx.latest();
-  const { meta } = await client.fx.latest().withMeta();
-
-  expect(meta.source).toBe('cache');
 });
 
 test('rejects maxAgeMs if the client has no cache', async () => {

@@ -1,8 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { abortable, Cancellation, type CancelSignal, onAbort, SharedWork } from '../../../src/client/time/abort.ts';
+import { abortable, Cancellation, onAbort } from '../../../src/client/time/abort.ts';
 import { deferred } from '../../helpers/deferred.ts';
-import { quiet } from '../../helpers/fake-clock.ts';
 
 test('work that fails after the abort causes no unhandled rejection', async () => {
   const controller = new AbortController();
@@ -58,54 +57,6 @@ test.each(['before', 'after'])('a signal requested %s the cancellation aborts wi
   expect(early ?? signal).toBe(signal);
   expect([signal.aborted, signal.reason]).toEqual([true, reason]);
   expect(cancellation.toSignal()).toBe(signal);
-});
-
-/** Work that the test ends, and the cancellations of its starts. */
-function sharedWork() {
-  const shared = new SharedWork<number>();
-  const started: { readonly cancellation: Cancellation; readonly end: (result: number | Error) => void }[] = [];
-  const join = (signal: CancelSignal = new Cancellation()) =>
-    shared.join((cancellation) => {
-      return new Promise((resolve, reject) => {
-        const end = (result: number | Error) => (result instanceof Error ? reject(result) : resolve(result));
-        started.push({ cancellation, end });
-      });
-    }, signal);
-  return { join, started };
-}
-
-test('shared work is cancelled with its last caller, not with the first', async () => {
-  const { join, started } = sharedWork();
-  const [first, second] = [new Cancellation(), new Cancellation()];
-  const both = Promise.allSettled([join(first), join(second)]);
-
-  first.cancel('enough');
-  await quiet();
-  expect(started[0]?.cancellation.aborted).toBe(false);
-  second.cancel('enough');
-  await both;
-
-  expect(started[0]?.cancellation.reason).toBe('enough');
-  const third = join();
-  expect(started).toHaveLength(2);
-  started[1]?.end(3);
-  expect(await third).toBe(3);
-});
-
-test('a caller of cancelled work that ends late does not end the work of later callers', async () => {
-  const { join, started } = sharedWork();
-  const first = new Cancellation();
-  const left = join(first).catch(() => undefined);
-  first.cancel('enough');
-  await left;
-
-  const [second, third] = [join(), join()];
-  started[0]?.end(1);
-  await quiet();
-  started[1]?.end(2);
-
-  expect(await Promise.all([second, third])).toEqual([2, 2]);
-  expect(started).toHaveLength(2);
 });
 
 test('all callbacks of a signal share one listener, which is removed with the last callback', () => {

@@ -243,17 +243,6 @@ test('the response has the last status and headers, without those of information
   expect(dispatcher.aborts).toEqual([]);
 });
 
-test('a body beyond the maximum ends the connection, and the response has the problem', async () => {
-  const { dispatcher, response } = send({ maxBytes: 3 });
-  dispatcher.open().respond(200);
-
-  const wantsMore = [dispatcher.handler.onData?.(Buffer.from('abc')), dispatcher.handler.onData?.(Buffer.from('d'))];
-
-  expect(wantsMore).toEqual([true, false]);
-  expect(await response).toMatchObject({ status: 200, problem: expect.stringContaining('longer than 3 bytes') });
-  expect(dispatcher.aborts).toEqual([new Error('The rest of the body is not needed')]);
-});
-
 test('a dispatcher that never reports its connection can send a body beyond the maximum', async () => {
   const { dispatcher, response } = send({ maxBytes: 3 });
 
@@ -301,15 +290,6 @@ test.each<[string, (handler: Handler) => void]>([
   cancellation.cancel(new Error('late'));
 
   expect(dispatcher.aborts).toEqual([]);
-});
-
-test('a failed connection rejects with the error of the dispatcher', async () => {
-  const { dispatcher, response } = send();
-  const lost = new Error('lost');
-
-  dispatcher.handler.onError?.(lost);
-
-  await expect(response).rejects.toBe(lost);
 });
 
 test.each([
