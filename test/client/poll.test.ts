@@ -47,6 +47,20 @@ test.each([
     MINUTE / 2,
     'limit',
   ],
+  [
+    'a limit of 0 per minute: once a minute',
+    'quota',
+    quotaRecord({ rate_limit_per_minute: 0, snapshot_granularity: 'realtime', monthly_limit: null }),
+    MINUTE,
+    'limit',
+  ],
+  [
+    'a period that is over by the local clock: each snapshot',
+    'quota',
+    quotaRecord({ resets_at: '2026-01-21T14:00:00.000Z' }),
+    5 * MINUTE,
+    'snapshot',
+  ],
   ["every: 'snapshot', whatever is left of the quota", 'snapshot', quotaRecord(), 5 * MINUTE, 'snapshot'],
   ['a number of milliseconds', 90_000, quotaRecord(), 90_000, 'every'],
 ] as const)('%s', async (_, every, quota, intervalMs, reason) => {
@@ -174,17 +188,22 @@ test.each([
   expect(await errorOf(clock.run(first(fx.poll({}, { every: 60_000, onError }), 1)))).toBeInstanceOf(RangeError);
 });
 
-test('if the quota is exhausted, a poll with onError continues after the reset', async () => {
+test.each([
+  ['the quota is exhausted', exhaustedQuota(), {}],
+  ['only the reserve is left', quotaRecord(), { quotaGuard: { reserve: 300 } }],
+])('if %s, a poll with onError continues after the reset', async (_, record, options) => {
   const fresh = quotaRecord({ monthly_used: 0, resets_at: '2026-03-01T00:00:00.000Z' });
-  const { fx, clock } = testClient(() => (clock.now() < RESETS_AT ? failure(402) : success()), {
-    quota: () => success(clock.now() < RESETS_AT ? exhaustedQuota() : fresh),
+  const isOver = () => clock.now() >= RESETS_AT;
+  const { fx, clock, fetch } = testClient(() => (isOver() ? success() : failure(402)), {
+    quota: () => success(isOver() ? fresh : record),
+    ...options,
   });
   const told: PollSchedule[] = [];
-  const polled = first(fx.poll({}, { onError: (_, next) => told.push(next) }), 1);
 
-  await clock.run(polled);
+  await clock.run(first(fx.poll({}, { onError: (_error, next) => told.push(next) }), 1));
 
   expect(told).toEqual([{ at: new Date(RESETS_AT), intervalMs: LEFT_MS, reason: 'quota' }]);
+  expect(ratesSent(fetch.requests)).toBe('quotaGuard' in options ? 1 : 2);
 });
 
 test('a failed quota() ends a poll at its start, and has no effect later', async () => {
@@ -240,38 +259,6 @@ test('if quota() fails after the period of its last record, a poll keeps its int
   expect(new Set(items.map(({ next }) => next.intervalMs))).toEqual(new Set([24 * HOUR]));
 });
 
-test('if only the reserve is left, a poll with onError waits for the reset', async () => {
-  const fresh = quotaRecord({ monthly_used: 0, resets_at: '2026-03-01T00:00:00.000Z' });
-  const { fx, clock, fetch } = testClient(success(), {
-    quota: () => success(clock.now() < RESETS_AT ? quotaRecord() : fresh),
-    quotaGuard: { reserve: 300 },
-  });
-  const told: PollSchedule[] = [];
-
-  await clock.run(first(fx.poll({}, { onError: (_, next) => told.push(next) }), 1));
-
-  expect(told).toEqual([{ at: new Date(RESETS_AT), intervalMs: LEFT_MS, reason: 'quota' }]);
-  expect(ratesSent(fetch.requests)).toBe(1);
-});
-
-test('a plan that names a limit of 0 per minute is polled once a minute', async () => {
-  const quota = quotaRecord({ rate_limit_per_minute: 0, snapshot_granularity: 'realtime', monthly_limit: null });
-  const { fx, clock } = testClient(success(), { quota: success(quota) });
-
-  const [item] = await clock.run(first(fx.poll().withMeta(), 1));
-
-  expect(item?.next).toMatchObject({ intervalMs: MINUTE, reason: 'limit' });
-});
-
-test('a record whose period is over by the local clock is polled at the interval of its snapshots', async () => {
-  const quota = quotaRecord({ resets_at: '2026-01-21T14:00:00.000Z' });
-  const { fx, clock } = testClient(success(), { quota: success(quota) });
-
-  const [item] = await clock.run(first(fx.poll().withMeta(), 1));
-
-  expect(item?.next).toMatchObject({ intervalMs: 5 * MINUTE, reason: 'snapshot' });
-});
-
 test('an error that a schema throws ends the poll, whatever its kind', async () => {
   const { fx, clock } = testClient(success());
   const bug = Object.assign(new Error('a bug in the schema'), { kind: 'network' });
@@ -303,72 +290,54 @@ test("a snapshot interval that cannot be parsed is an error only with every: 'sn
   expect(item?.next).toMatchObject({ intervalMs: 2_000, reason: 'limit' });
 });
 
-test('an abort during the wait ends it at once with an AbortError, and leaves no timer', async () => {
-  const stop = new AbortController();
-  const { fx, clock } = testClient(success(), { quota: rich });
-  const items: PollItem<unknown>[] = [];
-  const ended = errorOf(
-    (async () => {
-      for await (const item of fx.poll({}, { signal: stop.signal }).withMeta()) items.push(item);
-    })(),
-  );
-  await clock.advance(MINUTE);
-
-  stop.abort('closing');
-
-  expect(await ended).toMatchObject({ kind: 'aborted', cause: 'closing' });
-  expect(items).toHaveLength(1);
-  expect(await clock.left()).toBe(0);
-});
-
-test('an abort while quota() is in flight ends the poll at once, and leaves no timer', async () => {
-  const stop = new AbortController();
-  const { fx, clock, fetch } = testClient(success(), { quota: 'never' });
-  const ended = errorOf(first(fx.poll({}, { signal: stop.signal }), 1));
-  await quiet();
-
-  stop.abort('closing');
-
-  expect(await ended).toMatchObject({ kind: 'aborted', cause: 'closing' });
-  expect(fetch.requests.map(({ signal }) => signal.aborted)).toEqual([true]);
-  expect(await clock.left()).toBe(0);
-});
-
-test('an abort during a call ends the poll, and an abort before the first call sends nothing', async () => {
-  const stop = new AbortController();
-  const { fx, fetch } = testClient('never');
-  const ended = errorOf(first(fx.poll({}, { every: 1_000, signal: stop.signal }), 1));
-  await quiet();
-  stop.abort();
-  expect(await ended).toMatchObject({ kind: 'aborted' });
-
-  const again = first(fx.poll({}, { every: 1_000, signal: stop.signal }), 1);
-  expect(await errorOf(again)).toMatchObject({ kind: 'aborted' });
-  expect(fetch.requests).toHaveLength(1);
-});
-
-test.each<[string, Reply, Reply, number]>([
+const moments: [string, Reply, Reply, number][] = [
   ['during the wait', success(), rich, 2],
   ['during a call', 'never', rich, 2],
   ['while quota() is in flight', success(), 'never', 1],
-])('return() %s ends a pending next() at once, and leaves no timer', async (_, latest, quota, requests) => {
-  for (const itemsOf of [(poll: Poll<unknown>) => poll, (poll: Poll<unknown>) => poll.withMeta()]) {
-    const { fx, clock, fetch } = testClient(latest, { quota });
-    const iterator: AsyncIterator<unknown> = itemsOf(fx.poll())[Symbol.asyncIterator]();
-    if (requests === 2 && latest !== 'never') await iterator.next();
-    const pending = iterator.next();
-    await quiet();
+];
 
-    const ended = iterator.return?.();
+test.each(moments)('an abort %s ends the poll at once, and leaves no timer', async (_, latest, quota, requests) => {
+  const stop = new AbortController();
+  const { fx, clock, fetch } = testClient(latest, { quota });
+  const items: PollItem<unknown>[] = [];
+  const loop = async () => {
+    for await (const item of fx.poll({}, { signal: stop.signal }).withMeta()) items.push(item);
+  };
+  const ended = errorOf(loop());
+  await clock.advance(1_000);
+  const inFlight = fetch.requests.filter(() => items.length === 0).at(-1);
 
-    expect(await ticksUntilSettled(pending)).toBeLessThan(50);
-    expect(await pending).toEqual({ done: true, value: undefined });
-    expect(await ended).toEqual({ done: true, value: undefined });
-    expect(await iterator.next()).toEqual({ done: true, value: undefined });
-    expect(fetch.requests).toHaveLength(requests);
-    expect(await clock.left()).toBe(0);
-  }
+  stop.abort('closing');
+
+  expect(await ended).toMatchObject({ kind: 'aborted', cause: 'closing' });
+  expect(inFlight?.signal.aborted ?? true).toBe(true);
+  expect(fetch.requests).toHaveLength(requests);
+  expect(await clock.left()).toBe(0);
+  expect(await errorOf(first(fx.poll({}, { signal: stop.signal }), 1))).toMatchObject({ kind: 'aborted' });
+  expect(fetch.requests).toHaveLength(requests);
 });
+
+test.each(moments)(
+  'return() %s ends a pending next() at once, and leaves no timer',
+  async (_, latest, quota, requests) => {
+    for (const itemsOf of [(poll: Poll<unknown>) => poll, (poll: Poll<unknown>) => poll.withMeta()]) {
+      const { fx, clock, fetch } = testClient(latest, { quota });
+      const iterator: AsyncIterator<unknown> = itemsOf(fx.poll())[Symbol.asyncIterator]();
+      if (requests === 2 && latest !== 'never') await iterator.next();
+      const pending = iterator.next();
+      await quiet();
+
+      const ended = iterator.return?.();
+
+      expect(await ticksUntilSettled(pending)).toBeLessThan(50);
+      expect(await pending).toEqual({ done: true, value: undefined });
+      expect(await ended).toEqual({ done: true, value: undefined });
+      expect(await iterator.next()).toEqual({ done: true, value: undefined });
+      expect(fetch.requests).toHaveLength(requests);
+      expect(await clock.left()).toBe(0);
+    }
+  },
+);
 
 test.each([
   ['in its loop, later than the interval', rich],

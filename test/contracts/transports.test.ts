@@ -319,21 +319,24 @@ describe.each(transports)('%s', (_, transport) => {
     await expect(clock.run(fx.latest(), HORIZON)).resolves.toEqual({ EUR: 0.92 });
   });
 
-  test.each([301, 302, 303, 307, 308])('a %i is not followed, and the other host receives nothing', async (status) => {
-    const other = await serve({ onRequest: ({ socket }) => respond(socket, ok) });
+  test.each([300, 301, 302, 303, 307, 308])(
+    'a %i is not followed, and the other host receives nothing',
+    async (status) => {
+      const other = await serve({ onRequest: ({ socket }) => respond(socket, ok) });
 
-    const { error, server } = await errorFrom(({ socket }) =>
-      respond(socket, { status, headers: { location: `${other.url}/api/v1/latest` } }),
-    );
+      const { error, server } = await errorFrom(({ socket }) =>
+        respond(socket, { status, headers: { location: `${other.url}/api/v1/latest` } }),
+      );
 
-    expect(error).toMatchObject({
-      kind: 'response',
-      status,
-      message: `HTTP ${status} redirects to ${other.url}/api/v1/latest; not followed, because the client would send the key there`,
-    });
-    expect(other.connections()).toBe(0);
-    expect(server.requests).toHaveLength(1);
-  });
+      expect(error).toMatchObject({
+        kind: 'response',
+        status,
+        message: `HTTP ${status} redirects to ${other.url}/api/v1/latest; not followed, because the client would send the key there`,
+      });
+      expect(other.connections()).toBe(0);
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 
   test('a Retry-After that is a date counts from the Date of the response', async () => {
     const headers = { 'retry-after': 'Thu, 01 Jan 2015 00:00:30 GMT', date: 'Thu, 01 Jan 2015 00:00:00 GMT' };

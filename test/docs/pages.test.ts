@@ -122,17 +122,6 @@ test('every other figure of the comparison in the README is on the page on bench
   expect(figures.filter((figure) => !figuresOfPage.includes(figure))).toEqual([]);
 });
 
-test('every section with figures has its command and its date', () => {
-  const sections = benchmarks.split(/^## /m).slice(1);
-  const measured = sections.filter((section) => !section.startsWith('Other measurements'));
-  const incomplete = measured.filter(
-    (section) => !/^2026-\d\d-\d\d[:,]/m.test(section) || !/^[^`\n]*npm run bench:/m.test(section),
-  );
-
-  expect(measured.length).toBeGreaterThanOrEqual(5);
-  expect(incomplete).toEqual([]);
-});
-
 test('the page names every benchmark of package.json, and no other', () => {
   const named = benchmarks.match(/(?<=npm run )bench:\w+/g) ?? [];
   const ofPackage = Object.keys(scripts).filter((name) => name.startsWith('bench:'));

@@ -3,10 +3,9 @@ import type * as z from 'zod/mini';
 import type * as ClientModule from '../../src/client/index.ts';
 import type { FxRates, Logger } from '../../src/client/index.ts';
 import type * as MockServerModule from '../../src/mock-server/index.ts';
-import { generatedProject } from './generated-project.ts';
-import { specWith } from './spec-with.ts';
+import { generatedProject, specWith, typeErrors } from './generated-project.ts';
 
-const project = await generatedProject(await specWith('past-rates.yaml'));
+const project = await generatedProject(await specWith('past-rates.yaml', 'quota-detail.yaml'));
 
 const USES = `import { FxRates } from './src/client/index.ts';
 
@@ -122,6 +121,33 @@ test('the command line has it, with help and checks', async () => {
   expect(help.stdout).toMatch(/^round=<boolean> {2}Whether rates are rounded \(deprecated\) \(default:\s+false\)$/m);
   expect(JSON.parse(rates.stdout)).toMatchObject({ date: '2026-01-02', rates: { EUR: 0.92 } });
   expect(wrong).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('date') });
+});
+
+const quota = (...args: string[]) =>
+  project.run('src/cli/bin.ts', ['quota', ...args, '--dry-run'], { FXRATES_BASE_URL: 'http://127.0.0.1:1' });
+
+test.each([
+  [['watch=true', 'detail=full'], '/api/v1/quota?detail=full&watch=true'],
+  [['detail=short'], '/api/v1/quota?detail=short'],
+  [['-p', 'watch=false'], '/api/v1/quota?watch=false'],
+  [[], '/api/v1/quota'],
+])('a parameter that the spec adds to quota is one of its command: %j', async (args, target) => {
+  const { stdout } = await quota(...args);
+
+  expect(new URL(JSON.parse(stdout).url)).toMatchObject({ href: `http://127.0.0.1:1${target}` });
+});
+
+test.each([
+  ['detail=long', /^fxrates: quota: 'detail': /],
+  ['depth=1', /^fxrates: quota has no parameter 'depth'/],
+])('a wrong parameter of quota is a usage error: %s', async (text, message) => {
+  expect(await quota(text)).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringMatching(message) });
+});
+
+test('client, command line and mock server compile with the additions', async () => {
+  const entries = ['src/client/index.ts', 'src/cli/bin.ts', 'src/mock-server/index.ts'];
+
+  expect(await typeErrors(project.root, entries)).toEqual([]);
 });
 
 interface PastRatesClient extends FxRates {

@@ -3,11 +3,35 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import { type Document, isMap, parseDocument, type YAMLMap } from 'yaml';
 import { TSC_7 } from '../helpers/typescript.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TSX = join(ROOT, 'node_modules/tsx/dist/cli.mjs');
 const PARTS = ['src', 'scripts', 'package.json', 'tsconfig.json', 'biome.json', '.biome', '.gitignore'];
+
+/** The text of openapi.yaml with the maps of these files in `test/fixtures/` added to its own. */
+export async function specWith(...fragments: readonly string[]): Promise<string> {
+  const spec = parseDocument(await readFile(join(ROOT, 'openapi.yaml'), 'utf8'));
+  for (const fragment of fragments) {
+    const addition = parseDocument(await readFile(join(ROOT, 'test/fixtures', fragment), 'utf8'));
+    merge(contents(spec), contents(addition));
+  }
+  return String(spec);
+}
+
+function merge(target: YAMLMap, addition: YAMLMap): void {
+  for (const { key, value } of addition.items) {
+    const existing = target.get(key);
+    if (isMap(existing) && isMap(value)) merge(existing, value);
+    else target.set(key, value);
+  }
+}
+
+function contents(document: Document): YAMLMap {
+  if (!isMap(document.contents)) throw new Error('A YAML map is expected');
+  return document.contents;
+}
 
 /** A copy of this project with another contract. `npm run generate` makes all changes; nothing else is edited. */
 export interface GeneratedProject {

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isLong } from '../helpers/long-tests.ts';
 import { TSC_7 } from '../helpers/typescript.ts';
-import { specWith } from './spec-with.ts';
+import { specWith } from './generated-project.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Also temporary files of other tests and of `npm pack`, which may be removed meanwhile. */

@@ -181,12 +181,3 @@ test('the limit is not wanted if an option sets it, for a single call, or while 
   granted[0]!.failed(failedFor('30'));
   expect(limiter.isLimitWanted).toBe(false);
 });
-
-test('calls that wait for a service that is down are sent at the time of the probe, not at the next second', async () => {
-  const { clock, start, limiter } = await outage('2.5');
-
-  const permit = limiter.acquire();
-  await clock.runAll();
-
-  expect((await permit).sentAt).toBe(start + 2_500);
-});

@@ -338,15 +338,6 @@ test.each(['unlimited', 0])('an Unlimited plan with a limit of %j is never low',
   await expect(Promise.all(differentCalls(fx, 50))).resolves.toHaveLength(50);
 });
 
-test('later changes of the options object have no effect', async () => {
-  const quotaGuard = { reserve: 10 };
-  const { fx } = guarded(success(), { left: 50, quotaGuard });
-
-  quotaGuard.reserve = 100;
-
-  await expect(fx.latest()).resolves.toBeDefined();
-});
-
 test('a quota() that shows that only the reserve is left calls onLow once', async () => {
   const told: unknown[] = [];
   const quota = success(quotaRecord({ monthly_used: 950 }));

@@ -13,7 +13,7 @@ import { API_KEY, success } from '../../helpers/service-replies.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
 const run = promisify(execFile);
-const child = new URL('./certificates.child.ts', import.meta.url).pathname;
+const child = new URL('./proxy.child.ts', import.meta.url).pathname;
 const expired = selfSigned({ years: [2000, 2001] });
 const future = selfSigned({ years: [2900, 2901] });
 const otherHost = selfSigned({ host: 'other.test' });

@@ -1,4 +1,7 @@
-/** Calls the service at its first argument in a process of its own, through the proxy of the environment. */
+/**
+ * Calls the service at its first argument in a process of its own, through the proxy of the environment if it names one.
+ * Node reads NODE_EXTRA_CA_CERTS once, at its start.
+ */
 import { FxRates } from '../../../src/client/index.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 

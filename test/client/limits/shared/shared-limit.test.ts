@@ -28,7 +28,15 @@ function setUp(options: Partial<RateLimiterOptions> = {}) {
       onOutage: (reason) => outages.push(reason),
       ...options,
     });
-  return { clock, store, outages, startProcess };
+  /** Sends calls, whose responses arrive 10 ms later, and waits until the store has them. Returns their number. */
+  const serve = async (limiters: StrictLimiter | StrictLimiter[], calls = 1) => {
+    const granted = [limiters].flat().map((limiter) => ask(limiter, calls));
+    await clock.advance(10);
+    for (const permit of granted.flat()) permit.ok();
+    await clock.advance(10);
+    return granted.flat().length;
+  };
+  return { clock, store, outages, startProcess, serve };
 }
 
 /** The store as one process reaches it, over a network of its own. */
@@ -74,7 +82,7 @@ test('four processes with deadlines use every slot before one of their calls is 
 test('a refusal of one process delays the other', async () => {
   const { clock, startProcess } = setUp({ perMinute: 100 });
   const [one, other] = [startProcess(), startProcess()];
-  const [first] = [ask(one, 1)];
+  const first = ask(one, 1);
   await clock.advance(10);
   first[0]?.limited(hint('30'));
   await clock.advance(10);
@@ -138,12 +146,9 @@ test.each([0, 3_600_000, -3_600_000, 700])(
 test.each(['down', 'silent'] as const)(
   'a store that is %s: each process continues with its share, and reports that once',
   async (health) => {
-    const { clock, store, outages, startProcess } = setUp({ perMinute: 40 });
+    const { clock, store, outages, startProcess, serve } = setUp({ perMinute: 40 });
     const [one, other] = [startProcess(), startProcess()];
-    const met = [ask(one, 1), ask(other, 1)];
-    await clock.advance(10);
-    for (const permit of met.flat()) permit.ok();
-    await clock.advance(10);
+    await serve([one, other]);
 
     store.health = health;
     const granted = [ask(one, 40), ask(other, 40)];
@@ -161,11 +166,9 @@ test.each(['down', 'silent'] as const)(
 
 test('a store that works again, empty or not, receives the requests sent meanwhile', async () => {
   for (const isEmpty of [true, false]) {
-    const { clock, store, startProcess } = setUp();
+    const { clock, store, startProcess, serve } = setUp();
     const [one, other] = [startProcess(), startProcess()];
-    const first = ask(one, 1);
-    await clock.advance(10);
-    first[0]?.ok();
+    await serve(one);
     store.health = 'down';
     const second = ask(one, 1);
     await clock.advance(500);
@@ -184,12 +187,9 @@ test('a store that works again, empty or not, receives the requests sent meanwhi
 });
 
 test('a store whose clock is set back an hour delays no call', async () => {
-  const { clock, store, startProcess } = setUp();
+  const { clock, store, startProcess, serve } = setUp();
   const limiter = startProcess();
-  const before = ask(limiter, 2);
-  await clock.advance(100);
-  for (const permit of before) permit.ok();
-  await clock.advance(100);
+  await serve(limiter, 2);
 
   store.aheadMs = -3_600_000;
   const granted = ask(limiter, 2);
@@ -201,7 +201,7 @@ test('a store whose clock is set back an hour delays no call', async () => {
 test.each([1_200, 4_900])('a clock of the store that is set back by %i ms costs few exchanges', async (backMs) => {
   const { clock, store, startProcess } = setUp({ perMinute: 100 });
   const [one, other] = [startProcess(), startProcess()];
-  const [first] = [ask(one, 2)];
+  const first = ask(one, 2);
   await clock.advance(10);
   first[0]?.limited(hint('1'));
   await clock.advance(1_500);
@@ -294,7 +294,7 @@ test('a call aborted during the exchange returns its slot', async () => {
 test('a slot granted while the service refuses another call is returned', async () => {
   const { clock, startProcess } = setUp({ perMinute: 100 });
   const [one, other] = [startProcess(), startProcess()];
-  const [first] = [ask(one, 1)];
+  const first = ask(one, 1);
   await clock.advance(10);
   const second = ask(one, 1);
   await clock.advance(1); // the store has it, and has not responded
@@ -309,13 +309,10 @@ test('a slot granted while the service refuses another call is returned', async 
 });
 
 test('leaves no timer when no call waits', async () => {
-  const { clock, startProcess } = setUp();
+  const { clock, startProcess, serve } = setUp();
   const limiter = startProcess();
 
-  const granted = ask(limiter, 3);
-  await clock.advance(100);
-  for (const permit of granted) permit.ok();
-  await clock.advance(100);
+  await serve(limiter, 3);
 
   expect(clock.pending).toBe(0);
 });
@@ -359,12 +356,9 @@ test.each([
 );
 
 test('a limit that a process reads while the store fails is shared with the other processes', async () => {
-  const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
+  const { clock, store, startProcess, serve } = setUp({ perMinute: 'learn' });
   const [one, other] = [startProcess(), startProcess()];
-  const met = [ask(one, 1), ask(other, 1)];
-  await clock.advance(10);
-  for (const permit of met.flat()) permit.ok();
-  await clock.advance(10);
+  await serve([one, other]);
   store.health = 'down';
   ask(one, 1);
   await clock.advance(10);
@@ -417,7 +411,7 @@ test.each([3_600_000, -3_600_000])(
     const { clock, store, startProcess } = setUp({ perMinute: 2 });
     store.aheadMs = aheadMs;
     const limiter = startProcess();
-    const [first] = [ask(limiter, 1)];
+    const first = ask(limiter, 1);
     await clock.advance(10_500);
     first[0]?.ok();
     await clock.advance(100);
@@ -431,13 +425,10 @@ test.each([3_600_000, -3_600_000])(
 );
 
 test('while the store is silent, a process with waiting calls sleeps until there is something to do', async () => {
-  const { clock, store, startProcess } = setUp({ perMinute: 1 });
+  const { clock, store, startProcess, serve } = setUp({ perMinute: 1 });
   let sleeps = 0;
   const limiter = startProcess({ onSleep: () => (sleeps += 1) });
-  const first = ask(limiter, 1);
-  await clock.advance(10);
-  first[0]?.ok();
-  await clock.advance(10);
+  await serve(limiter);
 
   store.health = 'silent';
   ask(limiter, 1);
@@ -520,41 +511,30 @@ test.each([1_000, 3 * MINUTE])(
 );
 
 test('after an hour without the store, the requests of the first minute no longer count', async () => {
-  const { clock, store, startProcess } = setUp();
+  const { clock, store, startProcess, serve } = setUp();
   const link = linkTo(store);
   const [one, other] = [startProcess({ link }), startProcess()];
-  const sendOne = async (limiter: StrictLimiter) => {
-    const granted = ask(limiter, 1);
-    await clock.advance(10);
-    granted[0]?.ok();
-    await clock.advance(10);
-    return granted.length;
-  };
-  await sendOne(one);
-  await sendOne(other);
+  for (const limiter of [one, other]) await serve(limiter);
   link.isUp = false;
-  for (let call = 0; call < 2; call += 1) await sendOne(one);
+  for (let call = 0; call < 2; call += 1) await serve(one);
   await clock.advance(60 * MINUTE);
 
   link.isUp = true;
-  await sendOne(other);
-  await sendOne(one);
-  const sent = [await sendOne(other), await sendOne(other), await sendOne(other)];
+  for (const limiter of [other, one]) await serve(limiter);
+  const sent = [await serve(other), await serve(other), await serve(other)];
 
   expect(sent).toEqual([1, 1, 0]);
 });
 
 test('a process that waits is served before one that begins to wait later', async () => {
-  const { clock, store, startProcess } = setUp({ perMinute: 1 });
+  const { clock, store, startProcess, serve } = setUp({ perMinute: 1 });
   const slow: LimitStore = {
     exchange: async (...parts) => {
       await clock.sleep(50);
       return store.exchange(...parts);
     },
   };
-  const used = ask(startProcess(), 1);
-  await clock.advance(10);
-  used[0]?.ok();
+  await serve(startProcess());
   const earlier = ask(startProcess({ link: slow }), 1);
   await clock.advance(MINUTE - 1_000);
   const later = ask(startProcess(), 1);
@@ -565,11 +545,9 @@ test('a process that waits is served before one that begins to wait later', asyn
 });
 
 test('a process whose waiting call was aborted delays no other', async () => {
-  const { clock, startProcess } = setUp({ perMinute: 1 });
+  const { clock, startProcess, serve } = setUp({ perMinute: 1 });
   const [one, other] = [startProcess(), startProcess()];
-  const used = ask(startProcess(), 1);
-  await clock.advance(10);
-  used[0]?.ok();
+  await serve(startProcess());
   const leaving = new AbortController();
   const aborted = one.acquire({ signal: leaving.signal }).catch(() => 'aborted');
   await clock.advance(MINUTE - 2_000);
@@ -673,7 +651,7 @@ test('while the store fails, a process tries it once a second, however many resp
 });
 
 test('while the store fails, a process that knows the window waits no longer than its refusal asks', async () => {
-  const { clock, store, startProcess } = setUp({ perMinute: 40 });
+  const { clock, store, startProcess, serve } = setUp({ perMinute: 40 });
   const [one, other] = [startProcess(), startProcess()];
   const met = [ask(one, 3), ask(other, 3)];
   await clock.advance(10);
@@ -685,10 +663,7 @@ test('while the store fails, a process that knows the window waits no longer tha
   const known = one.limits().window;
   await clock.advance(MINUTE);
   for (const limiter of [other, one]) {
-    const met = ask(limiter, 1);
-    await clock.advance(10);
-    met[0]?.ok();
-    await clock.advance(10);
+    await serve(limiter);
   }
   store.health = 'down';
   const first = ask(one, 1);
