@@ -24,6 +24,14 @@ async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
+/** A client of a mock server with a new Free key. */
+function onMock() {
+  const mock = createMockServer({ seed: 7, clock: 'virtual' });
+  const { key } = mock.createKey({ plan: 'free' });
+  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
+  return { mock, fx };
+}
+
 const numbersOf = (items: readonly BatchItem<Numbered, unknown>[]) => items.map(({ query }) => query.n);
 
 test('returns each query with its value, and leaves no listener on its signal', async () => {
@@ -68,9 +76,7 @@ test('a query that is wrong is a result with its error', async () => {
 });
 
 test('a thousand queries through a limit of thirty per minute all succeed, without any option', async () => {
-  const mock = createMockServer({ seed: 7, clock: 'virtual' });
-  const { key } = mock.createKey({ plan: 'free' });
-  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
+  const { mock, fx } = onMock();
   const startedAt = mock.clock.now();
 
   const items = await listOf(fx.batch(queries(1000)));
@@ -82,9 +88,7 @@ test('a thousand queries through a limit of thirty per minute all succeed, witho
 });
 
 test('a deadline that is set includes the queue', async () => {
-  const mock = createMockServer({ seed: 7, clock: 'virtual' });
-  const { key } = mock.createKey({ plan: 'free' });
-  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
+  const { fx } = onMock();
   await fx.quota();
 
   const items = await listOf(fx.batch(queries(40), { deadlineMs: 5_000 }));
@@ -213,16 +217,21 @@ test('leaving the loop aborts the calls in flight, and a new batch continues wit
   expect(progress.at(-1)).toMatchObject({ done: 6, total: 6 });
 });
 
-/** Yields a first query at once, and a second one when it is given. */
+/** Yields a first query at once, a second one when it is given, and then a third one. Counts those that were requested. */
 function slowSource() {
   let give = (_query: Numbered) => {};
+  let taken = 0;
   async function* source() {
+    taken = 1;
     yield { n: 0 };
+    taken = 2;
     yield await new Promise<Numbered>((resolve) => {
       give = resolve;
     });
+    taken = 3;
+    yield { n: 2 };
   }
-  return { source: source(), give: (query: Numbered) => give(query) };
+  return { source: source(), give: (query: Numbered) => give(query), taken: () => taken };
 }
 
 test('return() ends a pending next() at once; left() has the queries of aborted calls', async () => {
@@ -256,7 +265,7 @@ test('reports no progress for calls that the end of the batch aborts, or that it
 
   expect(await ended).toMatchObject({ kind: 'aborted' });
   expect(progress).toEqual([]);
-  expect(await listOf(batch.left())).toEqual([{ n: 0 }, { n: 1 }]);
+  expect(await listOf(batch.left())).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
 });
 
 test('an error of the source ends the batch after the earlier calls', async () => {
@@ -313,25 +322,15 @@ test('after an error of the source that the loop has thrown, left() continues wi
 
 test('reads no further query after the loop has ended', async () => {
   const { fx } = testClient(echo);
-  let taken = 0;
-  let give = (_query: Numbered) => {};
-  async function* source() {
-    yield { n: 0 };
-    taken = 1;
-    yield await new Promise<Numbered>((resolve) => {
-      give = resolve;
-    });
-    taken = 2;
-    yield { n: 2 };
-  }
-  const batch = fx.batch(source());
+  const { source, give, taken } = slowSource();
+  const batch = fx.batch(source);
   for await (const _ of batch) break;
   await quiet();
 
   give({ n: 1 });
   await quiet();
 
-  expect(taken).toBe(1);
+  expect(taken()).toBe(2);
   expect(await listOf(batch.left())).toEqual([{ n: 1 }, { n: 2 }]);
 });
 
@@ -383,9 +382,7 @@ test('reports the progress of calls that fail before their key is known', async 
 });
 
 test('etaMs is derived from the limit', async () => {
-  const mock = createMockServer({ seed: 7, clock: 'virtual' });
-  const { key } = mock.createKey({ plan: 'free' });
-  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
+  const { mock, fx } = onMock();
   const arrivals: { readonly at: number; readonly progress: BatchProgress }[] = [];
   const onProgress = (progress: BatchProgress) => arrivals.push({ at: mock.clock.now(), progress });
 

@@ -56,20 +56,6 @@ test('has no estimate before the first record', () => {
   expect(quota.isUpToDate(Number.POSITIVE_INFINITY)).toBe(false);
 });
 
-test('reserved requests are neither available nor used', () => {
-  const { quota } = setUp();
-  const [first, second] = [aCall(), aCall()];
-
-  quota.reserve(first);
-  quota.reserve(second);
-  expect(quota.available()).toBe(256);
-  expect(quota.estimate()).toMatchObject({ usedSince: 0, remaining: 258 });
-  quota.release(first);
-  quota.release(first);
-
-  expect(quota.available()).toBe(257);
-});
-
 test('a record ends with its period', async () => {
   const clock = new FakeClock(Date.parse('2026-01-31T23:59:59.000Z'));
   const quota = quotaOf(clock);
@@ -97,19 +83,6 @@ test.each(['2026-02-01T00:00:00.000Z', '2026-02-01T00:10:00.000Z'])(
     expect(quota.isUpToDate(59_999)).toBe(false);
   },
 );
-
-test('is up to date while its record is young enough, also if the clock is set back', async () => {
-  const { clock, quota } = setUp();
-
-  expect(quota.isUpToDate(0)).toBe(true);
-  await clock.advance(300_000);
-  expect(quota.isUpToDate(300_000)).toBe(true);
-  await clock.advance(1);
-  expect(quota.isUpToDate(300_000)).toBe(false);
-  clock.set(-3_600_000);
-
-  expect(quota.isUpToDate(300_000)).toBe(false);
-});
 
 test('the estimate never exceeds the quota of the service, in any order of events', () => {
   // The service counts a request somewhere between its sending and its response; a record is true at a moment between
@@ -209,28 +182,6 @@ test('a refusal is unchanged for a second after a failed quota()', async () => {
 
   expect(await refuse()).toBeInstanceOf(QuotaExhaustedError);
   expect(asked).toHaveLength(2);
-});
-
-test('the abort of the last refused call cancels quota(), and the next refusal calls it again', async () => {
-  const { quota, refuse, asked } = asking(exhaustedQuota());
-  const [first, second] = [new Cancellation(), new Cancellation()];
-  const signals: Cancellation[] = [];
-  const hang = ({ signal }: KeyedCall) => {
-    signals.push(signal);
-    return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-  };
-  const errors = [first, second].map((signal) => quota.explain(refusal(), aCall(signal), hang));
-
-  first.cancel('enough');
-  expect(signals[0]?.aborted).toBe(false);
-  second.cancel('enough');
-  await expect(Promise.allSettled(errors)).resolves.toMatchObject([{ reason: 'enough' }, { reason: 'enough' }]);
-
-  expect(signals).toHaveLength(1);
-  expect(signals[0]?.aborted).toBe(true);
-  await quiet();
-  expect(await refuse()).toBeInstanceOf(QuotaExhaustedError);
-  expect(asked).toHaveLength(1);
 });
 
 test.each<[string, QuotaData | Error, readonly number[]]>([

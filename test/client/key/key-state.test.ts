@@ -38,37 +38,23 @@ function client() {
   return { events: new ClientEvents({ logger, onWait: (event) => waits.push(event) }), waits, warnings };
 }
 
-test.each([
-  [1, 1],
-  [30, 30],
-  [0, undefined],
-  [-1, undefined],
-  [2.5, undefined],
-  [2 ** 53, undefined],
-])('a quota record with a limit of %d per minute sets a learned limit to %s', (perMinute, expected) => {
-  const state = stateWith();
+test.each<[FxRatesOptions, number, number | undefined]>([
+  [{}, 1, 1],
+  [{}, 30, 30],
+  [{}, 0, undefined],
+  [{}, -1, undefined],
+  [{}, 2.5, undefined],
+  [{}, 2 ** 53, undefined],
+  [{ rateLimit: { perMinute: 60 } }, 30, 60],
+  [{ rateLimit: false }, 30, undefined],
+])('with %j, a quota record with a limit of %d per minute sets the limit to %s', (options, perMinute, expected) => {
+  const state = stateWith(options);
 
   state.sawQuota(quotaRecord({ rate_limit_per_minute: perMinute }), 0);
 
   expect(state.limits()?.perMinute).toBe(expected);
+  expect(state.limits() === undefined).toBe(options.rateLimit === false);
   expect(state.quota.estimate()?.quota.rate_limit_per_minute).toBe(perMinute);
-});
-
-test('a quota record does not change a limit that the program sets', () => {
-  const state = stateWith({ rateLimit: { perMinute: 60 } });
-
-  state.sawQuota(quotaRecord({ rate_limit_per_minute: 30 }), 0);
-
-  expect(state.limits()?.perMinute).toBe(60);
-});
-
-test('without a queue there is no limit, also after a quota record', () => {
-  const state = stateWith({ rateLimit: false });
-
-  state.sawQuota(quotaRecord({ rate_limit_per_minute: 30 }), 0);
-
-  expect(state.limits()).toBeUndefined();
-  expect(state.quota.estimate()?.quota.rate_limit_per_minute).toBe(30);
 });
 
 test('the name of a state has the origin and the hash, but neither path nor key', () => {
@@ -88,29 +74,6 @@ test.each(['window', 'service'] as const)('a wait that is already over is one of
   subscribers.notify({ until: 4000, waiting: 1, reason });
 
   expect(waits).toMatchObject([{ reason, waitMs: 0 }]);
-});
-
-test('the clients with waiting calls receive a warning, and later ones do not', () => {
-  const subscribers = new Subscribers(stateWith(), new FakeClock());
-  const [one, other, later] = [client(), client(), client()];
-  subscribers.join(one.events);
-  subscribers.join(other.events);
-
-  subscribers.warn('the store failed');
-  subscribers.join(later.events);
-
-  expect([one.warnings, other.warnings, later.warnings]).toEqual([['the store failed'], ['the store failed'], []]);
-});
-
-test('a warning without a waiting call is for the next client only', () => {
-  const subscribers = new Subscribers(stateWith(), new FakeClock());
-  const [one, other] = [client(), client()];
-
-  subscribers.warn('the store failed');
-  subscribers.warnPending(one.events);
-  subscribers.warnPending(other.events);
-
-  expect([one.warnings, other.warnings]).toEqual([['the store failed'], []]);
 });
 
 test('a client warns once of a store that fails, with the reason and the effect', async () => {
@@ -312,13 +275,19 @@ test('the shared states contain no full key, at any depth', () => {
   expect(shown).not.toContain(key.reveal());
 });
 
+/** Eleven minutes pass, then another client uses more keys than are kept unused. Returns its states. */
+async function manyOthers(clock: FakeClock, states = statesOf({ clock })): Promise<KeyStates> {
+  await clock.advance(11 * MINUTE_MS);
+  for (let index = 1; index <= 1001; index += 1) states.of(keyNumber(index));
+  return states;
+}
+
 test('removes the states of unused keys above a thousand', async () => {
   const clock = new FakeClock();
   const states = statesOf({ clock });
   const first = states.of(keyNumber(0));
-  await clock.advance(11 * MINUTE_MS);
 
-  for (let index = 1; index <= 1001; index += 1) states.of(keyNumber(index));
+  await manyOthers(clock, states);
 
   expect(statesOf({ clock }).of(keyNumber(0))).not.toBe(first);
   expect(statesOf({ clock }).of(keyNumber(1))).toBe(states.of(keyNumber(1)));
@@ -344,9 +313,8 @@ test('a client whose key was removed while it was idle shares the new state', as
   const key = keyNumber(0);
   const idle = statesOf({ clock });
   idle.of(key);
-  await clock.advance(11 * MINUTE_MS);
-  const others = statesOf({ clock });
-  for (let index = 1; index <= 1001; index += 1) others.of(keyNumber(index));
+
+  const others = await manyOthers(clock);
 
   expect(others.of(key)).toBe(idle.of(key));
 });
@@ -356,9 +324,8 @@ test('does not remove the state of a key with a request in flight', async () => 
   const states = statesOf({ clock });
   const state = states.of(keyNumber(0));
   const permit = await state.limiter.acquire();
-  await clock.advance(11 * MINUTE_MS);
 
-  for (let index = 1; index <= 1001; index += 1) states.of(keyNumber(index));
+  await manyOthers(clock, states);
 
   expect(statesOf({ clock }).of(keyNumber(0))).toBe(state);
   if (permit instanceof Permit) permit.ok();
@@ -368,9 +335,7 @@ test('closing a client whose key was removed does not affect the new state of th
   const clock = new FakeClock();
   const lifetime = new Lifetime();
   statesOf({ clock }, lifetime).of(keyNumber(0));
-  await clock.advance(11 * MINUTE_MS);
-  const others = statesOf({ clock });
-  for (let index = 1; index <= 1001; index += 1) others.of(keyNumber(index));
+  const others = await manyOthers(clock);
   const renewed = others.of(keyNumber(0));
 
   await lifetime.close();

@@ -201,17 +201,14 @@ test.each([
   expect(result.elapsed).toBeLessThan(1);
 });
 
-test.each([
-  ['now', '2026-02-01T00:00:00.000Z'],
-  ['a year ago', '2027-02-01T00:00:00.000Z'],
-])('a reset that was %s has no forecast', (_, now) => {
-  expect(forecastQuota(quotaRecord(), new Date(now))).toBeUndefined();
-});
-
-test('an invalid instant has no forecast', () => {
-  expect(forecastQuota(quotaRecord(), new Date('no date'))).toBeUndefined();
-  expect(forecastQuota(quotaRecord(), Number.NaN)).toBeUndefined();
-  expect(forecastQuota(quotaRecord({ resets_at: 'soon' }), 0)).toBeUndefined();
+test.each<[string, number | Date, Partial<QuotaData>]>([
+  ['a reset now', new Date('2026-02-01T00:00:00.000Z'), {}],
+  ['a reset a year ago', new Date('2027-02-01T00:00:00.000Z'), {}],
+  ['an invalid date', new Date('no date'), {}],
+  ['an instant that is not a number', Number.NaN, {}],
+  ['a reset that is not a time', 0, { resets_at: 'soon' }],
+])('with %s, there is no forecast', (_, now, changes) => {
+  expect(forecastQuota(quotaRecord(changes), now)).toBeUndefined();
 });
 
 test('a period longer than a month starts now, without an average', () => {
