@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBundle } from '../helpers/cli-bundle.ts';
@@ -69,14 +69,6 @@ describe.skipIf(!hasBundle)('the package', () => {
 
     expect(packed).toEqual(expect.arrayContaining(['README.md', 'docs/client.md', 'dist/index.d.ts']));
     expect(astray).toEqual([]);
-  });
-
-  test('starts the README with the commands of a clone, and installs the file that npm pack writes', () => {
-    const [start = ''] = readFileSync(join(plain, 'node_modules/fxrates/README.md'), 'utf8').split('\n##');
-    const commands = Array.from(start.matchAll(/^(npm .*?) *(?:#.*)?$/gm), ([, command]) => command);
-
-    const install = `npm install ${basename(tarball.path)}`;
-    expect(commands).toEqual(['npm ci && npm run demo', 'npm ci && npm test', 'npm pack', install]);
   });
 
   test('no page tells to fetch the name from a registry', () => {

@@ -10,7 +10,6 @@ import {
 import { RetryAfterUnitTracker } from '../../../src/client/key/key-limits.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { respond, startRawServer } from '../../helpers/raw-server.ts';
 import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
 
@@ -276,36 +275,4 @@ test.each(ways)('%s, a Retry-After that cannot be parsed causes one warning per 
   await clock.run(fx.latest());
 
   expect(warnings).toEqual(["Key fx_live_…cdef: Retry-After 'soon' is neither a number nor an HTTP date; ignored"]);
-});
-
-test('over a real socket, waits for a Retry-After in milliseconds', async () => {
-  const script = ['20000', undefined, '1500', undefined];
-  const arrivals: number[] = [];
-  const clock = new FakeClock();
-  const server = await startRawServer({
-    onRequest: ({ socket, index }) => {
-      arrivals.push(clock.now());
-      const retryAfter = script[index];
-      const reply = retryAfter === undefined ? success() : rateLimited(retryAfter);
-      respond(socket, { ...reply, body: JSON.stringify(reply.body) });
-    },
-  });
-  const warnings: string[] = [];
-  const fx = new FxRates({
-    baseUrl: server.url,
-    apiKey: API_KEY,
-    clock,
-    timeoutMs: 36_000_000,
-    deadlineMs: false,
-    logger: { warn: (message) => warnings.push(message) },
-  });
-
-  await clock.run(fx.latest({ call: 1 }), { horizonMs: 3_600_000 });
-  await clock.run(fx.latest({ call: 2 }), { horizonMs: 3_600_000 });
-  await server.close();
-
-  const [first = 0, second = 0, third = 0, fourth = 0] = arrivals;
-  expect(second - first).toBe(20_000);
-  expect(fourth - third).toBe(1500);
-  expect(warnings).toHaveLength(2);
 });

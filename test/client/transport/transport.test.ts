@@ -5,7 +5,6 @@ import {
   BodyReader,
   fetchTransport,
   headerIn,
-  readResponse,
   type TransportRequest,
 } from '../../../src/client/transport/transport.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
@@ -82,29 +81,6 @@ test('the body of a cancelled request is read to its next chunk only, although t
   await expect(response).rejects.toThrow('enough');
   await quiet();
   expect(pulled).toBe(3);
-});
-
-test('a body beyond the maximum is cancelled, not read to its end', async () => {
-  let pulled = 0;
-  let isCancelled = false;
-  const long = new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        pulled += 1;
-        controller.enqueue(new Uint8Array(400));
-        if (pulled === 10) controller.close();
-      },
-      cancel() {
-        isCancelled = true;
-      },
-    },
-    { highWaterMark: 0 },
-  );
-
-  const response = await readResponse(new Response(long), requestWith());
-
-  expect(response).toMatchObject({ text: '', problem: 'The body is longer than 1000 bytes (maxResponseBytes)' });
-  expect({ pulled, isCancelled }).toEqual({ pulled: 3, isCancelled: true });
 });
 
 const text = Array.from({ length: 30_000 }, (_, index) => `${index},`).join('');
