@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installNode, installPackage } from './install-package.ts';
 
-const TESTS_WITH_MSW = ['test/contracts/mock-', 'test/mock-server/adapters', 'test/mock-server/secrets'];
+const TESTS_WITH_MSW = ['test/contracts/mock-', 'test/mock-server/adapters', 'test/mock-server/security'];
 
 const { node: version, msw, vitestOptions } = readArguments(process.argv.slice(2));
 const root = join(import.meta.dirname, '..');

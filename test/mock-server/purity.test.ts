@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 /** Runs a script in a separate process, without vitest and other tests. */
@@ -54,18 +53,6 @@ test('creating, calling and serving a mock does not load msw or undici', () => {
   `);
 
   expect(JSON.parse(output)).toEqual([]);
-});
-
-test('no file of the mock imports msw or undici, except for types', () => {
-  const files = readdirSync('src/mock-server', { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.ts'),
-  );
-  const lines = files.flatMap((file) => readFileSync(`src/mock-server/${file}`, 'utf8').split('\n'));
-
-  const imports = lines.filter((line) => /from '(?:msw|undici)/.test(line));
-
-  expect(imports.length).toBeGreaterThan(3);
-  expect(imports.filter((line) => !line.startsWith('import type'))).toEqual([]);
 });
 
 test('the mock works without msw; features that need it name the install command', () => {

@@ -171,10 +171,6 @@ test('a comment every 15 s shows that the connection is alive, until the client 
   expect(state.beatMs).toBe(0);
 });
 
-test('ends the response to HEAD, so that the connection can be used again', () => {
-  expect(stream('HEAD').state).toMatchObject({ listeners: 0, hasEnded: true });
-});
-
 test('does not prevent a server from closing', async () => {
   const mock = createMockServer();
   const server = await mock.serve();

@@ -1,5 +1,12 @@
-import { expect, test } from 'vitest';
-import { createMockServer } from '../../../src/mock-server/index.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { presetValues } from '../../../src/mock-server/behaviour/behaviour.ts';
+import { SWITCH_NAMES, switches } from '../../../src/mock-server/behaviour/switches.ts';
+import {
+  behaviourMatrix,
+  createMockServer,
+  type KnownValue,
+  type MockServerOptions,
+} from '../../../src/mock-server/index.ts';
 
 /** Values that a user without types may pass. */
 const withBehaviour = (behaviour: object, more = {}) => createMockServer({ behaviour, ...more } as never);
@@ -84,4 +91,187 @@ test('a new kind of window starts empty, also after a snapshot', async () => {
   mock.restore(JSON.parse(JSON.stringify(mock.snapshot())));
   expect(mock.behaviour.values.rateWindow).toBe('token-bucket');
   expect(await status()).toBe(200);
+});
+
+const undocumented = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
+const defaults = createMockServer().behaviour.values;
+
+test('the preset documented keeps all defaults, as assumptions', () => {
+  const { behaviour } = createMockServer({ behaviour: 'documented' });
+
+  expect(behaviour.values).toEqual(defaults);
+  expect(behaviour.describe().filter(({ accepted }) => accepted)).toMatchObject([{ name: 'revocationDelayMs' }]);
+});
+
+test.each(['lenient', 'hostile'] as const)(
+  '%s chooses a value for every switch, and nothing that is documented',
+  (name) => {
+    const { behaviour } = createMockServer({ behaviour: name });
+
+    expect(Object.keys(presetValues(name)).sort()).toEqual([...undocumented].sort());
+    expect(behaviour.values).toEqual({ ...defaults, ...presetValues(name) });
+    expect(behaviour.describe().every(({ accepted }) => accepted)).toBe(true);
+  },
+);
+
+test('lenient and hostile differ in most switches', () => {
+  const different = undocumented.filter((name) => switches[name].lenient !== switches[name].hostile);
+
+  expect(different.length).toBeGreaterThan(25);
+});
+
+test('values beside a preset override it', () => {
+  const { values } = createMockServer({ behaviour: { preset: 'hostile', rateWindow: 'token-bucket' } }).behaviour;
+
+  expect([values.rateWindow, values.missingKey]).toEqual(['token-bucket', '403 forbidden']);
+});
+
+test('a preset set later replaces every switch; a single switch only itself', () => {
+  const { behaviour } = createMockServer({ behaviour: { quotaPeriod: 'anniversary' } });
+
+  behaviour.set({ unlimitedAs: -1 });
+  expect([behaviour.values.quotaPeriod, behaviour.values.unlimitedAs]).toEqual(['anniversary', -1]);
+
+  behaviour.set('lenient');
+  expect(behaviour.values).toEqual({ ...defaults, ...presetValues('lenient') });
+
+  behaviour.set('documented');
+  expect(behaviour.values).toEqual(defaults);
+});
+
+test('rejects an unknown preset with the list of presets', () => {
+  expect(() => createMockServer({ behaviour: { preset: 'strict' as never } })).toThrow(
+    'behaviour.preset is "strict"; expected one of documented, lenient, hostile.',
+  );
+});
+
+test('the preset survives a reset and a snapshot', () => {
+  const mock = createMockServer({ behaviour: 'hostile' });
+  const before = mock.behaviour.describe();
+
+  mock.behaviour.set('lenient');
+  mock.reset();
+  expect(mock.behaviour.describe()).toEqual(before);
+
+  mock.restore(JSON.parse(JSON.stringify(mock.snapshot())));
+  expect(mock.behaviour.describe()).toEqual(before);
+});
+
+test('returns the defaults, then every other value alone; a name given twice counts once', () => {
+  const cases = behaviourMatrix(['retryAfterUnit', 'quotaExhausted', 'quotaExhausted']);
+
+  expect(cases.map(({ title, behaviour }) => [title, Object.values(behaviour)])).toEqual([
+    ['defaults', ['seconds', '429 quota_exceeded']],
+    ['retryAfterUnit: milliseconds', ['milliseconds', '429 quota_exceeded']],
+    ['quotaExhausted: 402 quota_exceeded', ['seconds', '402 quota_exceeded']],
+    ['quotaExhausted: 403 quota_exceeded', ['seconds', '403 quota_exceeded']],
+  ]);
+});
+
+test('without names, covers every value of every undocumented switch, and a mock accepts each case', () => {
+  const undocumented = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
+  const others = undocumented.flatMap((name): readonly unknown[] => switches[name].alternatives);
+
+  const cases = behaviourMatrix();
+
+  expect(cases).toHaveLength(1 + others.length);
+  expect(new Set(cases.map(({ title }) => title)).size).toBe(cases.length);
+  for (const { title, behaviour } of cases) {
+    const mock = createMockServer({ behaviour, onAssumption: 'error' });
+    expect([title, mock.behaviour.values]).toMatchObject([title, behaviour]);
+    expect(mock.behaviour.describe().filter(({ accepted }) => !accepted)).toEqual([]);
+  }
+});
+
+test.each(['rateWindows', 'revocationDelayMs'])('the name %s is refused, as it is no undocumented switch', (name) => {
+  expect(() => behaviourMatrix([name as never])).toThrow(`names is "${name}"; expected one of rateWindow,`);
+});
+
+/** The switches that a response of the quota endpoint depends on. */
+const OF_QUOTA = {
+  rateWindow: 'sliding-log',
+  quotaEndpointBucket: 'shared',
+  quotaPeriod: 'calendar-month-utc',
+  snapshotGranularity: '5min',
+  rateHeaders: 'none',
+} as const;
+
+function mockWith(options: MockServerOptions) {
+  const mock = createMockServer({ clock: 'virtual', onAssumption: 'error', ...options });
+  const { key } = mock.createKey();
+  const quota = async () => {
+    const response = await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: key } });
+    return { status: response.status, body: await response.json() };
+  };
+  return { mock, quota };
+}
+
+test('a response that depends on assumptions becomes a 501 that contains the option to accept them', async () => {
+  const { mock, quota } = mockWith({});
+
+  const { status, body } = await quota();
+
+  expect(status).toBe(501);
+  expect(body).toMatchObject({ success: false, error: { code: 'assumption', status: 501 } });
+  const [, accepted = ''] = /createMockServer\(\{ behaviour: (\{.*\}) \}\)/.exec(JSON.stringify(body)) ?? [];
+  for (const [name, value] of Object.entries(OF_QUOTA)) expect(accepted).toContain(`${name}: \\"${value}\\"`);
+  expect(mock.journal.list()).toMatchObject([
+    { status: 501, code: 'assumption', why: expect.stringContaining('rateWindow') },
+  ]);
+});
+
+test('a value set by the option behaviour is accepted, also the default', async () => {
+  expect(await mockWith({ behaviour: OF_QUOTA }).quota()).toMatchObject({ status: 200 });
+
+  const { rateHeaders: _, ...rest } = OF_QUOTA;
+  const { body } = await mockWith({ behaviour: rest }).quota();
+  expect(JSON.stringify(body)).toContain('{ behaviour: { rateHeaders: \\"none\\" } }');
+});
+
+test('a value set later is accepted, until a reset', async () => {
+  const { mock, quota } = mockWith({});
+
+  mock.behaviour.set(OF_QUOTA);
+  expect((await quota()).status).toBe(200);
+
+  mock.reset();
+  expect(mock.behaviour.describe().find(({ name }) => name === 'rateWindow')?.accepted).toBe(false);
+});
+
+test('an observed value is accepted; one marked as assumed is not', async () => {
+  const known = (provenance: KnownValue['provenance']) =>
+    Object.fromEntries(Object.entries(OF_QUOTA).map(([name, value]) => [name, { value, provenance }]));
+
+  expect((await mockWith({ behaviour: known('observed') }).quota()).status).toBe(200);
+  expect((await mockWith({ behaviour: known('assumed') }).quota()).status).toBe(501);
+  expect((await mockWith({ behaviour: 'hostile' }).quota()).status).toBe(200);
+});
+
+test('a value of a snapshot that differs from the accepted one counts as accepted', () => {
+  const { mock } = mockWith({ behaviour: OF_QUOTA });
+  mock.restore(createMockServer({ behaviour: { rateWindow: 'token-bucket' } }).snapshot());
+
+  const accepted = mock.behaviour.describe().filter((known) => known.accepted);
+
+  expect(accepted.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(OF_QUOTA)));
+});
+
+const warnings: Error[] = [];
+const listen = (warning: Error) => void warnings.push(warning);
+beforeEach(() => void process.on('warning', listen));
+afterEach(() => void process.off('warning', listen));
+
+test('warn reports each assumption once and changes no response', async () => {
+  const { quota } = mockWith({ onAssumption: 'warn' });
+
+  const responses = [await quota(), await quota()];
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toMatchObject({
+    name: 'FxratesMockWarning',
+    code: 'FXRATES_ASSUMPTION',
+    message: expect.stringContaining('rateWindow: "sliding-log"'),
+  });
 });

@@ -4,6 +4,8 @@ import { operations } from '../../../src/generated/operations.ts';
 import {
   connectMockServer,
   createMockServer,
+  type MockServer,
+  type RequestExpectation,
   type RequestFilter,
   type StubOptions,
 } from '../../../src/mock-server/index.ts';
@@ -283,4 +285,282 @@ test('keeps the process alive until the timeout', () => {
   });
 
   expect(output.trim()).toBe('wait_timeout');
+});
+
+/** A mock that received a request for the quota, then for USD, then for EUR without a key. */
+async function askedForRates(options = {}) {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
+  const { key } = mock.createKey();
+  const headers = { authorization: `Bearer ${key}` };
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers });
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest?base=USD`, { headers });
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest?base=EUR`);
+  return mock;
+}
+
+const latest = { operation: 'latest' } as const;
+const base = (code: string) => ({ query: { base: code } });
+
+const holding: [string, (mock: MockServer) => unknown][] = [
+  ['toHaveCount', (mock) => mock.expectRequests(latest).toHaveCount(2)],
+  ['atLeast', (mock) => mock.expectRequests(latest).atLeast(2)],
+  ['atMost', (mock) => mock.expectRequests(latest).atMost(2)],
+  ['toHaveBeenSentWith', (mock) => mock.expectRequests(latest).toHaveBeenSentWith(base('EUR'))],
+  ['inOrder', (mock) => mock.expectRequests().inOrder({ operation: 'quota' }, base('USD'), base('EUR'))],
+  ['inOrder with others between', (mock) => mock.expectRequests().inOrder({ operation: 'quota' }, base('EUR'))],
+  ['inOrder of what a filter selects', (mock) => mock.expectRequests({ keyId: 'key_1' }).inOrder(latest)],
+];
+
+test.each(holding)('%s holds', async (_, expectation) => {
+  const mock = await askedForRates();
+
+  expect(() => expectation(mock)).not.toThrow();
+});
+
+test('a filter selects requests for unknown paths, except those of stubs, in process and over HTTP', async () => {
+  const mock = await askedForRates();
+  await using server = await mock.serve();
+  mock.stubs.add({ match: { path: '/stubbed' }, data: 1 });
+  const headers = { authorization: mock.createKey({ plan: 'developer' }).key };
+  for (const path of ['/stubbed', '/api/v1/lates']) await mock.fetch(mock.baseUrl + path, { headers });
+  await mock.fetch(`${mock.baseUrl}/stubbed`); // refused without a key, but its path is known
+  const listed = async (isUnknownRoute: boolean) => {
+    const url = `${server.url}/__fxrates/requests?isUnknownRoute=${isUnknownRoute}`;
+    const response = await fetch(url, { headers: { authorization: `Bearer ${server.adminToken}` } });
+    const { entries } = (await response.json()) as { entries: readonly { readonly number: number }[] };
+    return entries.map(({ number }) => number);
+  };
+
+  expect(mock.journal.list({ isUnknownRoute: true })).toMatchObject([{ path: '/api/v1/lates' }]);
+  expect([await listed(true), await listed(false)]).toEqual([[5], [1, 2, 3, 4, 6]]);
+  await connectMockServer(server.adminUrl).expectRequests({ isUnknownRoute: true }).toHaveCount(1);
+  expect(() => mock.expectRequests({ isUnknownRoute: true }).toHaveCount(0)).toThrow('/api/v1/lates');
+  expect(() => mock.journal.list({ isUnknownRoute: 'yes' as never })).toThrow(
+    'filter.isUnknownRoute is "yes"; expected true or false.',
+  );
+});
+
+const WHOLE = 'expected a whole number of requests from 0.';
+const invalid: [string, (expectation: RequestExpectation) => unknown, string][] = [
+  ['toHaveCount(undefined)', (it) => it.toHaveCount(undefined as never), `count is undefined; ${WHOLE}`],
+  ['toHaveCount(NaN)', (it) => it.toHaveCount(Number.NaN), `count is NaN; ${WHOLE}`],
+  ['toHaveCount({})', (it) => it.toHaveCount({} as never), `count is {}; ${WHOLE}`],
+  ["toHaveCount('2')", (it) => it.toHaveCount('2' as never), `count is "2"; ${WHOLE}`],
+  ['atLeast(undefined)', (it) => it.atLeast(undefined as never), `atLeast is undefined; ${WHOLE}`],
+  ['atMost(NaN)', (it) => it.atMost(Number.NaN), `atMost is NaN; ${WHOLE}`],
+  ['atMost(-1)', (it) => it.atMost(-1), `atMost is -1; ${WHOLE}`],
+  [
+    'toHaveBeenSentWith()',
+    (it) => it.toHaveBeenSentWith(undefined as never),
+    'sentWith is undefined; expected an object.',
+  ],
+  ['inOrder()', (it) => it.inOrder(), 'inOrder is []; expected at least one pattern.'],
+  ['inOrder(undefined)', (it) => it.inOrder(undefined as never), 'inOrder[0] is undefined; expected an object.'],
+];
+
+test.each(invalid)('%s is an invalid option, in process and in another one', async (_, expectation, message) => {
+  await using mock = createMockServer();
+  const remote = connectMockServer((await mock.serve()).adminUrl);
+
+  expect(() => expectation(mock.expectRequests())).toThrow(
+    expect.objectContaining({ code: 'invalid_option', message }),
+  );
+  await expect(expectation(remote.expectRequests() as never)).rejects.toMatchObject({
+    code: 'invalid_option',
+    message,
+  });
+});
+
+const WHAT_CAME = [
+  'Received requests:',
+  '  #1 GET /api/v1/quota 200, key_1: served',
+  '  #2 GET /api/v1/latest?base=USD 200, key_1: served',
+  '  #3 GET /api/v1/latest?base=EUR 401, no key: the request has no API key',
+];
+
+const failing: [string, (expectation: (filter?: object) => RequestExpectation) => unknown, string[]][] = [
+  [
+    'toHaveCount',
+    (expected) => expected({ ...latest, status: 200, ...base('EUR') }).toHaveCount(1),
+    [
+      'Expected 1 request that matches {"operation":"latest","query":{"base":"EUR"},"status":200}, got 0. Closest:',
+      "  #2 GET /api/v1/latest?base=USD differs in query.base: 'USD', expected 'EUR'",
+      '  #3 GET /api/v1/latest?base=EUR differs in status: 401, expected 200',
+      "  #1 GET /api/v1/quota differs in operation: 'quota', expected 'latest'; query.base: absent, expected 'EUR'",
+    ],
+  ],
+  ['atLeast', (expected) => expected().atLeast(4), ['Expected at least 4 requests, got 3. Received requests:']],
+  ['atMost', (expected) => expected().atMost(2), ['Expected at most 2 requests, got 3. Received requests:']],
+  [
+    'toHaveBeenSentWith',
+    (expected) => expected(latest).toHaveBeenSentWith({ headers: { authorization: /^Basic/ } }),
+    [
+      'Expected a request with {"headers":{"authorization":{"matches":"^Basic"}}} among 2 requests that match {"operation":"latest"}. Closest:',
+      "  #2 GET /api/v1/latest?base=USD differs in headers.authorization: 'Bearer fx_live_…', expected /^Basic/",
+      '  #3 GET /api/v1/latest?base=EUR differs in headers.authorization: absent, expected /^Basic/',
+    ],
+  ],
+  [
+    'toHaveBeenSentWith of a filter that selects none',
+    (expected) => expected(base('eur')).toHaveBeenSentWith({ operation: 'latest' }),
+    [
+      'Expected a request with {"operation":"latest"} among 0 requests that match {"query":{"base":"eur"}}. Closest:',
+      "  #3 GET /api/v1/latest?base=EUR differs in query.base: 'EUR', expected 'eur'",
+      "  #2 GET /api/v1/latest?base=USD differs in query.base: 'USD', expected 'eur'",
+      "  #1 GET /api/v1/quota differs in query.base: absent, expected 'eur'",
+    ],
+  ],
+  [
+    'toHaveBeenSentWith of a filter that selects one',
+    (expected) => expected({ status: 401 }).toHaveBeenSentWith({ operation: 'quota' }),
+    ['Expected a request with {"operation":"quota"} among 1 request that matches {"status":401}. Received requests:'],
+  ],
+  [
+    'inOrder',
+    (expected) => expected().inOrder(base('EUR'), base('USD')),
+    [
+      'Expected request 2 of 2, {"query":{"base":"USD"}}, after #3 in this order. #2 matches, but came before. Received requests:',
+    ],
+  ],
+  [
+    'inOrder of a request that came once',
+    (expected) => expected().inOrder(base('EUR'), base('EUR')),
+    ['Expected request 2 of 2, {"query":{"base":"EUR"}}, after #3 in this order. Received requests:'],
+  ],
+  [
+    'inOrder of a request that came twice, and was expected three times',
+    (expected) => expected().inOrder(latest, latest, latest),
+    ['Expected request 3 of 3, {"operation":"latest"}, after #3 in this order. Received requests:'],
+  ],
+  [
+    'inOrder of a request that came before those in between',
+    (expected) => expected().inOrder({ operation: 'quota' }, base('EUR'), latest),
+    [
+      'Expected request 3 of 3, {"operation":"latest"}, after #3 in this order. #2 matches, but came before. Received requests:',
+    ],
+  ],
+];
+
+test.each(failing)('%s fails with the closest requests and all received requests', async (_, act, lines) => {
+  const mock = await askedForRates();
+
+  const failure = () => act((filter) => mock.expectRequests(filter));
+
+  const [last = ''] = lines.slice(-1);
+  const text = [...lines, ...(last.endsWith('Received requests:') ? WHAT_CAME.slice(1) : WHAT_CAME)].join('\n');
+  expect(failure).toThrow(expect.objectContaining({ code: 'unexpected_requests', message: text }));
+});
+
+test('expectations give the same results and messages in another process', async () => {
+  await using mock = await askedForRates();
+  const remote = connectMockServer((await mock.serve()).adminUrl);
+  const said = (act: () => unknown) => {
+    try {
+      act();
+    } catch (error) {
+      return String(error);
+    }
+    return 'held';
+  };
+
+  await remote.expectRequests(latest).toHaveBeenSentWith({ query: { base: /^EU/ } });
+  await remote.expectRequests().inOrder({ operation: 'quota' }, base('EUR'));
+  await remote.expectRequests(latest).atMost(2);
+  const failure = await remote
+    .expectRequests(base('GBP'))
+    .atLeast(1)
+    .catch((error: unknown) => error);
+
+  expect(String(failure)).toBe(said(() => mock.expectRequests(base('GBP')).atLeast(1)));
+  expect(failure).toMatchObject({ code: 'unexpected_requests', status: 422 });
+  expect(await remote.journal.list(base('EUR'))).toHaveLength(1);
+});
+
+test('if the journal has dropped requests, it can prove that a request arrived, but not that none did', async () => {
+  const mock = await askedForRates({ journalSize: 2 });
+  const forgotten = /has dropped the first 1 requests/;
+
+  mock.expectRequests(latest).atLeast(2);
+  mock.expectRequests().toHaveBeenSentWith(base('EUR'));
+  mock.expectRequests().inOrder(base('USD'), base('EUR'));
+  expect(() => mock.expectRequests(latest).atMost(2)).toThrow(forgotten);
+  expect(() => mock.expectRequests().atLeast(3)).toThrow(forgotten);
+  expect(() => mock.expectRequests().toHaveBeenSentWith({ operation: 'quota' })).toThrow(forgotten);
+  expect(() => mock.expectRequests().inOrder({ operation: 'quota' })).toThrow(forgotten);
+});
+
+test('distinguishes a missing key from an unknown one, and from one that was not read', async () => {
+  const { mock, send } = prepared();
+  await send('/api/v1/lates'); // refused before its key is read
+  await mock.fetch(`${mock.baseUrl}/api/v1/lates`);
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=fx_live_${'0'.repeat(48)}`);
+
+  expect(() => mock.expectRequests().toHaveCount(0)).toThrow(/404, key not read: .*404, no key: .*401, unknown key: /s);
+});
+
+test('rejects an expectation with an unknown field', async () => {
+  const mock = await askedForRates();
+
+  expect(() => mock.expectRequests().toHaveBeenSentWith({ qery: {} } as never)).toThrow(/sentWith\.qery .* query\?/);
+  expect(() => mock.expectRequests().inOrder({ operation: 'lates' })).toThrow(/^inOrder\[0\]\.operation is "lates"/);
+});
+
+/** A mock without requests, and a function that sends one with a key. */
+function prepared() {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  const { key } = mock.createKey();
+  return { mock, send: (target: string) => mock.fetch(mock.baseUrl + target, { headers: { authorization: key } }) };
+}
+
+/** The lines of the closest requests in the message of a failed expectation. */
+function closestOf(act: () => void): readonly string[] {
+  try {
+    act();
+  } catch (error) {
+    return (
+      /Closest:\n(.*)Received requests:/s
+        .exec((error as Error).message)?.[1]
+        ?.trimEnd()
+        .split('\n') ?? []
+    );
+  }
+  throw new Error('The expectation held.');
+}
+
+test('of many requests, the closest three are listed, and of equally close ones the newest', async () => {
+  const { mock, send } = prepared();
+  for (const base of ['USD', 'EUX', 'USD', 'EURO', 'USD']) await send(`/api/v1/latest?base=${base}`);
+  await send('/api/v1/latest');
+
+  const closest = closestOf(() => mock.expectRequests(base('EUR')).atLeast(1));
+
+  expect(closest.map((line) => line.split(' differs')[0])).toEqual([
+    '  #4 GET /api/v1/latest?base=EURO',
+    '  #2 GET /api/v1/latest?base=EUX',
+    '  #5 GET /api/v1/latest?base=USD',
+  ]);
+});
+
+test('an expectation about a stub or a fault shows which field of its pattern differs', async () => {
+  const { mock, send } = prepared();
+  mock.stubs.add({ id: 'euros', match: { ...latest, ...base('EUR') }, data: {} });
+  mock.faults.add({ kind: 'status', status: 500, match: { path: '/api/v1/latest', ...base('GBP'), via: 'socket' } });
+  await send('/api/v1/latest?base=EUX');
+
+  expect(closestOf(() => mock.expectRequests({ stub: 'euros' }).toHaveCount(1))).toEqual([
+    "  #1 GET /api/v1/latest?base=EUX differs in query.base: 'EUX', expected 'EUR'",
+  ]);
+  expect(closestOf(() => mock.expectRequests({ fault: 'fault_1' }).toHaveCount(1))).toEqual([
+    "  #1 GET /api/v1/latest?base=EUX differs in query.base: 'EUX', expected 'GBP'",
+  ]);
+});
+
+test('an expectation about a stub shows the requests that match it, but were refused', async () => {
+  const { mock, send } = prepared();
+  mock.stubs.add({ id: 'euros', match: base('EUR'), data: {} });
+  mock.keys.revoke('key_1');
+  await send('/api/v1/latest?base=EUR');
+
+  expect(closestOf(() => mock.expectRequests({ stub: 'euros' }).toHaveCount(1))).toEqual([]);
+  expect(() => mock.expectRequests({ stub: 'euros' }).toHaveCount(1)).toThrow(/#1 GET .*base=EUR 401, key_1: /);
 });

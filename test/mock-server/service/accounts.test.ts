@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { apiKeyPattern } from '../../../src/generated/service.ts';
 import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
+import { MockCore } from '../../helpers/mock-core.ts';
 
 const virtual = (behaviour = {}) => createMockServer({ clock: 'virtual', behaviour });
 
@@ -49,7 +50,11 @@ test.each([
   const keys = Array.from({ length: cap }, () => mock.keys.create({ accountId: id }));
 
   expect(() => mock.keys.create({ accountId: id })).toThrow(
-    expect.objectContaining({ code: 'key_limit_reached', status: 409, message: expect.stringContaining(String(cap)) }),
+    expect.objectContaining({
+      code: 'key_limit_reached',
+      status: 409,
+      message: `${id} has ${cap} active keys and the ${plan} plan allows ${cap}; revoke one first.`,
+    }),
   );
 
   mock.keys.revoke(keys[0]!.id);
@@ -193,3 +198,131 @@ test.each(['revoke-newest', 'block'] as const)(
     expect(await Promise.all(keys.map(({ key }) => statusOf(mock, key)))).toEqual([401, 200, 401, 401]);
   },
 );
+
+/** Status of a request with this key, and the reason in the journal. */
+function responseTo(core: MockCore, key: string | undefined) {
+  const { status } = core.send('/api/v1/quota', key === undefined ? {} : { key });
+  return [status, core.journal.entries.at(-1)?.why];
+}
+
+test('the journal has the reason for a request that is refused for its key', () => {
+  const core = new MockCore();
+  const { id, key } = core.createKey();
+  const unknown = `fx_live_${'0'.repeat(48)}`;
+
+  const refused = [undefined, 'no-key', `${unknown}0`, unknown].map((sent) => responseTo(core, sent));
+  core.keys.revoke(id);
+
+  expect([...refused, responseTo(core, key)]).toEqual([
+    [401, expect.stringContaining('the request has no API key')],
+    [401, expect.stringContaining('the credential does not look like an API key')],
+    [401, expect.stringContaining('the credential does not look like an API key')],
+    [401, expect.stringContaining('this mock never created this key')],
+    [401, expect.stringContaining('key_1 is revoked')],
+  ]);
+});
+
+test('a revoked key works until its delay has passed', () => {
+  const core = new MockCore({ behaviour: { revocationDelayMs: 5000 }, unsafe: true });
+  const { id, key } = core.createKey();
+  core.keys.revoke(id);
+
+  core.now += 4999;
+  const before = responseTo(core, key);
+  core.now += 1;
+
+  expect([before[0], responseTo(core, key)[0]]).toEqual([200, 401]);
+});
+
+test('the reason names a key above the cap of its plan', () => {
+  const core = new MockCore({ behaviour: { overCapKeys: 'block' } });
+  const { id: accountId } = core.accounts.create({ plan: 'developer' });
+  core.accounts.confirm(accountId);
+  const [, second] = [1, 2].map(() => core.keys.create({ accountId }));
+
+  core.accounts.setPlan(accountId, 'free');
+
+  expect(responseTo(core, second!.key)).toEqual([
+    401,
+    expect.stringContaining('key_2 is above the cap of the free plan'),
+  ]);
+});
+
+test.each(['api_key', 'api%5Fkey', 'api%5fkey', '%61%70%69%5F%6B%65%79', '%61pi_key'])(
+  'reads the key of the parameter %s',
+  (name) => {
+    const core = new MockCore();
+    const { id, key } = core.createKey();
+
+    const { status } = core.send(`/api/v1/quota?base=EUR%2CUSD&${name}=${key}`);
+
+    expect(status).toBe(200);
+    expect(core.journal.entries.at(-1)).toMatchObject({ keyId: id, keyTransport: 'query', hasKeyInUrl: true });
+  },
+);
+
+test('a key of another form is also reported in a URL if the name of the parameter is encoded', () => {
+  const core = new MockCore();
+
+  core.send('/api/v1/quota?api%5Fkey=another-form');
+
+  expect(core.journal.entries.at(-1)).toMatchObject({ hasKeyInUrl: true, query: { api_key: '…' } });
+});
+
+test('the name of the parameter api_key is case-sensitive', () => {
+  const core = new MockCore();
+  const { key } = core.createKey();
+
+  expect(core.send(`/api/v1/quota?API%5FKEY=${key}`).status).toBe(401);
+});
+
+test('a new account gets an e-mail, and another one on request; createKey() sends none', () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  mock.createKey();
+  const ada = mock.accounts.create({ email: 'ada@example.test' });
+  mock.accounts.create({ email: 'bob@example.test' });
+
+  const again = mock.accounts.sendConfirmation(ada.id);
+
+  expect(mock.outbox.list().map(({ id, to }) => [id, to])).toEqual([
+    ['mail_1', 'ada@example.test'],
+    ['mail_2', 'bob@example.test'],
+    ['mail_3', 'ada@example.test'],
+  ]);
+  expect(mock.outbox.list({ to: 'ada@example.test' }).map(({ id }) => id)).toEqual(['mail_1', 'mail_3']);
+  expect(again).toEqual({
+    id: 'mail_3',
+    accountId: ada.id,
+    to: 'ada@example.test',
+    subject: 'Confirm your e-mail address',
+    sentAt: new Date('2026-01-15T00:00:00.000Z'),
+  });
+  expect(() => mock.accounts.sendConfirmation('account_9')).toThrow('"account_9"');
+});
+
+test('keeps the newest 1,000 e-mails', () => {
+  const mock = createMockServer();
+  const { id } = mock.accounts.create();
+
+  for (let mail = 2; mail <= 1000; mail += 1) mock.accounts.sendConfirmation(id);
+  expect(mock.outbox.list()[0]?.id).toBe('mail_1');
+  mock.accounts.sendConfirmation(id);
+
+  expect(mock.outbox.list()).toHaveLength(1000);
+  expect(mock.outbox.list()[0]?.id).toBe('mail_2');
+  mock.outbox.clear();
+  expect(mock.outbox.list()).toEqual([]);
+});
+
+test('a snapshot contains the e-mails, also one of an earlier version with links, and a reset removes them', () => {
+  const mock = createMockServer();
+  mock.accounts.create({ email: 'ada@example.test' });
+  const saved = mock.snapshot();
+  mock.reset();
+  expect(mock.outbox.list()).toEqual([]);
+
+  const withLinks = saved.mails.map((mail) => ({ ...mail, token: '0'.repeat(32), isUsed: false }));
+  mock.restore({ ...saved, mails: withLinks });
+
+  expect(mock.snapshot().mails).toEqual(saved.mails);
+});

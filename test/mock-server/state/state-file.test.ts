@@ -167,17 +167,6 @@ test('rejects an unwritable state file before it listens', async () => {
   );
 });
 
-test('a switch that the file lacks has its default', async () => {
-  const state = join(newFolder(), 'state.json');
-  const { rateWindow: _, ...older } = whole.snapshot.behaviour;
-  writeFileSync(state, withSnapshot({ behaviour: older }));
-  const mock = createMockServer({ behaviour: { rateWindow: 'token-bucket' } });
-
-  await using _server = await mock.serve({ state });
-
-  expect(mock.behaviour.values.rateWindow).toBe('sliding-log');
-});
-
 test('real time continues while the mock does not run; a frozen clock does not', async () => {
   const hourAgo = Date.now() - 3_600_000;
   const resumed = async (frozen: boolean, savedAt = hourAgo) => {

@@ -1,5 +1,62 @@
 import { expect, test } from 'vitest';
+import { Behaviour, type BehaviourOptions } from '../../../src/mock-server/behaviour/behaviour.ts';
+import { rateHeaders, retryAfter } from '../../../src/mock-server/http/responses.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
+
+const DECIMAL = { retryAfterFormat: 'decimal' } as const;
+const MILLISECONDS = { retryAfterUnit: 'milliseconds' } as const;
+
+test.each<[number, BehaviourOptions, string]>([
+  [60_000, {}, '60'],
+  [59_001, {}, '60'],
+  [59_000, {}, '59'],
+  [1, {}, '1'],
+  [1, { retryAfterRounding: 'nearest' }, '1'],
+  [1, { retryAfterRounding: 'nearest', retryAfterMin: 0 }, '0'],
+  [59_499, { retryAfterRounding: 'nearest' }, '59'],
+  [59_500, { retryAfterRounding: 'nearest' }, '60'],
+  [59_999, { retryAfterRounding: 'down' }, '59'],
+  [999, { retryAfterRounding: 'down' }, '1'],
+  [999, { retryAfterRounding: 'down', retryAfterMin: 0 }, '0'],
+  [59_001, DECIMAL, '59.001'],
+  [59_100, DECIMAL, '59.1'],
+  [59_000, DECIMAL, '59'],
+  [1, DECIMAL, '0.001'],
+  [0.25, DECIMAL, '0.001'],
+  [59_001, MILLISECONDS, '59001'],
+  [59_000.5, MILLISECONDS, '59001'],
+  [59_000.5, { ...MILLISECONDS, ...DECIMAL }, '59000.5'],
+  [1234, { retryAfterValue: 'whole-minute' }, '60'],
+  [1234, { ...MILLISECONDS, retryAfterValue: 'whole-minute' }, '60000'],
+])('a wait of %d ms, with %j, is written as %s', (waitMs, options, value) => {
+  expect(retryAfter(waitMs, new Behaviour(options))).toBe(value);
+});
+
+const NOW = Date.UTC(2026, 0, 21, 14, 20);
+const headers = (style: 'none' | 'x-ratelimit' | 'ietf-draft', used: number, fullInMs: number) =>
+  rateHeaders({ limit: 30, used, fullAt: NOW + fullInMs }, NOW, new Behaviour({ rateHeaders: style }));
+
+test.each([
+  [1, 59_001, 29, 60],
+  [1, 59_000, 29, 59],
+  [30, 1, 0, 1],
+  [0, 0, 30, 0],
+  // Refused requests can count too.
+  [31, 60_000, 0, 60],
+])('with %i of 30 requests used and all free in %i ms, %i remain, and the reset is in %i s', (...row) => {
+  const [used, fullInMs, remaining, resetSeconds] = row;
+
+  expect(headers('x-ratelimit', used, fullInMs)).toEqual({
+    'x-ratelimit-limit': '30',
+    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-reset': String(NOW / 1000 + resetSeconds),
+  });
+  expect(headers('ietf-draft', used, fullInMs)).toEqual({
+    'ratelimit-policy': '"minute";q=30;w=60',
+    ratelimit: `"minute";r=${remaining};t=${resetSeconds}`,
+  });
+  expect(headers('none', used, fullInMs)).toBeUndefined();
+});
 
 const LATEST = '/api/v1/latest';
 

@@ -1,0 +1,552 @@
+import { execFileSync } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+
+const START = Date.parse('2026-01-15T00:00:00.000Z');
+const still = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } }).clock;
+const jumping = () => createMockServer({ clock: 'virtual' }).clock;
+
+test.each([
+  ['a date', new Date('2027-03-01T00:00:00Z')],
+  ['text', '2027-03-01T01:00:00+01:00'],
+  ['a day', '2027-03-01'],
+  ['milliseconds', Date.UTC(2027, 2)],
+])('a virtual clock can start at %s', (_, now) => {
+  expect(createMockServer({ clock: { mode: 'virtual', now } }).clock.now()).toBe(Date.UTC(2027, 2));
+});
+
+test('advance ends sleeps in order of time, then of arrival', async () => {
+  const clock = still();
+  const woken: [string, number][] = [];
+  const sleep = (name: string, ms: number) => clock.sleep(ms).then(() => woken.push([name, clock.now() - START]));
+  const sleeps = [sleep('c', 300), sleep('a', 100), sleep('b1', 200), sleep('b2', 200), sleep('late', 301)];
+
+  const now = await clock.advance(300);
+
+  expect(now).toBe(START + 300);
+  expect(woken).toEqual([
+    ['a', 100],
+    ['b1', 200],
+    ['b2', 200],
+    ['c', 300],
+  ]);
+  await clock.advance(1);
+  await Promise.all(sleeps);
+});
+
+test('a sleep started during an advance can end in the same advance', async () => {
+  const clock = still();
+  const ticks: number[] = [];
+  const ticking = (async () => {
+    for (let tick = 0; tick < 5; tick += 1) {
+      await clock.sleep(1000);
+      // Real code awaits several promises and turns before it sleeps again.
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+      ticks.push(clock.now() - START);
+    }
+  })();
+
+  await clock.advance(5000);
+
+  expect(ticks).toEqual([1000, 2000, 3000, 4000, 5000]);
+  await ticking;
+});
+
+test('work that began before advance() ends before the time moves', async () => {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  const { key } = mock.createKey();
+  const call = async () => {
+    await nextTurn();
+    return await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
+  };
+
+  const calling = call();
+  await mock.clock.advance(60_000);
+
+  expect((await calling).headers.get('date')).toBe('Thu, 15 Jan 2026 00:00:00 GMT');
+});
+
+test('simultaneous calls of advance run one after another', async () => {
+  const clock = still();
+
+  const times = await Promise.all([clock.advance(10), clock.advance(20), clock.advance(0)]);
+
+  expect(times.map((time) => time - START)).toEqual([10, 30, 30]);
+});
+
+test.each([[-1], [Number.NaN], [Number.POSITIVE_INFINITY], [8.63e15], ['5' as unknown as number]])(
+  'advance(%s) is rejected: the clock cannot move backwards',
+  async (ms) => {
+    const clock = still();
+
+    await expect(clock.advance(ms)).rejects.toThrow('expected milliseconds from 0');
+
+    expect(clock.now()).toBe(START);
+  },
+);
+
+test('advanceTo rejects a time in the past and an invalid time', async () => {
+  const clock = still();
+
+  await expect(clock.advanceTo(START - 1)).rejects.toThrow('a moment not before 2026-01-15T00:00:00.000Z');
+  await expect(clock.advanceTo('tomorrow')).rejects.toThrow(
+    `advanceTo is "tomorrow"; expected 'quota-reset', 'next-window', a Date, an ISO 8601 date`,
+  );
+  await expect(clock.advanceTo('2026-02-01T00:00:00')).rejects.toThrow('time with a zone');
+  expect(await clock.advanceTo('2026-02-01T00:00:00Z')).toBe(Date.UTC(2026, 1));
+});
+
+test('any mix of sleeps and aborts wakes exactly those that are due, in order', async () => {
+  const sleeper = fc.record({ ms: fc.nat(50), isAborted: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(sleeper, { maxLength: 60 }), fc.nat(50), async (sleepers, untilMs) => {
+      const clock = still();
+      const woken: number[] = [];
+      const controllers = sleepers.map(({ ms }, index) => {
+        const controller = new AbortController();
+        clock.sleep(ms, controller.signal).then(
+          () => woken.push(index),
+          () => undefined,
+        );
+        return controller;
+      });
+      sleepers.forEach(({ ms, isAborted }, index) => {
+        if (isAborted && ms > 0) controllers[index]?.abort();
+      });
+
+      await clock.advance(untilMs);
+
+      const due = sleepers
+        .map(({ ms, isAborted }, index) => ({ ms, index, isGone: isAborted && ms > 0 }))
+        .filter(({ ms, isGone }) => ms <= untilMs && !isGone)
+        .sort((one, other) => one.ms - other.ms || one.index - other.index);
+      expect(woken).toEqual(due.map(({ index }) => index));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('the clock jumps to the earliest sleep when nothing else can run', async () => {
+  const clock = jumping();
+  const times: number[] = [];
+  const late = clock.sleep(3_600_000).then(() => times.push(clock.now() - START));
+  const chain = (async () => {
+    for (let step = 0; step < 3; step += 1) {
+      await clock.sleep(60_000);
+      for (let turn = 0; turn < 8; turn += 1) await nextTurn();
+      times.push(clock.now() - START);
+    }
+  })();
+
+  await Promise.all([late, chain]);
+
+  expect(times).toEqual([60_000, 120_000, 180_000, 3_600_000]);
+});
+
+test('without autoAdvance, the clock stays at its fixed start and no sleep ends by itself', async () => {
+  const clock = still();
+  let isAwake = false;
+  const sleep = clock.sleep(10).then(() => {
+    isAwake = true;
+  });
+
+  for (let turn = 0; turn < 200; turn += 1) await nextTurn();
+
+  expect([isAwake, clock.now()]).toEqual([false, START]);
+  await clock.advance(10);
+  await sleep;
+});
+
+test('the clock does not jump while a request is served', async () => {
+  const { http, HttpResponse } = await import('msw');
+  const mock = createMockServer({ clock: 'virtual' });
+  let release = () => {};
+  mock.use(
+    http.get('/api/v1/slow', async () => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return HttpResponse.json({ now: mock.clock.now() });
+    }),
+  );
+
+  const pending = mock.fetch(`${mock.baseUrl}/api/v1/slow`);
+  const sleep = mock.clock.sleep(10_000);
+  for (let turn = 0; turn < 200; turn += 1) await nextTurn();
+  expect(mock.clock.now()).toBe(START);
+  release();
+
+  expect(await (await pending).json()).toEqual({ now: START });
+  await sleep;
+  expect(mock.clock.now()).toBe(START + 10_000);
+});
+
+test('a handler may move the clock while its request is served', async () => {
+  const { http, HttpResponse } = await import('msw');
+  const mock = createMockServer({ clock: 'virtual' });
+  mock.use(
+    http.get('/api/v1/late', async () => {
+      await mock.clock.advance(5000);
+      return HttpResponse.json({});
+    }),
+  );
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/late`);
+
+  expect(mock.clock.now()).toBe(START + 5000);
+});
+
+test('the clock does not jump while a file or a name is being read', async () => {
+  const clock = jumping();
+  const slow = async () => {
+    await readFile(import.meta.filename);
+    await lookup('localhost');
+    await readFile(import.meta.filename);
+    return clock.now();
+  };
+
+  const [now] = await Promise.all([slow(), clock.sleep(1000)]);
+
+  expect(now).toBe(START);
+});
+
+test('timers that a test has faked do not stop the mock', async () => {
+  const { setImmediate, setTimeout } = globalThis;
+  const mock = createMockServer({ clock: 'virtual' });
+  // Like those of a test library: they can be cleared, and never fire.
+  globalThis.setImmediate = (() => setImmediate(() => undefined)) as never;
+  globalThis.setTimeout = (() => setTimeout(() => undefined)) as never;
+  try {
+    await mock.clock.sleep(60_000);
+    await mock.clock.advance(1000);
+    await using server = await mock.serve();
+
+    expect((await mock.fetch(mock.baseUrl)).status).toBe(404);
+    expect((await fetch(server.url)).status).toBe(404);
+  } finally {
+    Object.assign(globalThis, { setImmediate, setTimeout });
+  }
+});
+
+test('a sleep beyond the largest time never ends, and does not keep the process alive', async () => {
+  const clock = jumping();
+  const controller = new AbortController();
+  const forever = clock.sleep(Number.POSITIVE_INFINITY, controller.signal);
+
+  await clock.sleep(1000);
+
+  expect(clock.now()).toBe(START + 1000);
+  controller.abort(new Error('morning'));
+  await expect(forever).rejects.toThrow('morning');
+});
+
+test('snapshot and restore set the clock back; a sleeper keeps the rest of its wait', async () => {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  const snapshot = mock.snapshot();
+  await mock.clock.advance(60_000);
+  let isAwake = false;
+  const sleep = mock.clock.sleep(1000).then(() => {
+    isAwake = true;
+  });
+
+  mock.restore(snapshot);
+
+  expect(mock.clock.now()).toBe(START);
+  await mock.clock.advance(999);
+  expect(isAwake).toBe(false);
+  await mock.clock.advance(1);
+  await sleep;
+});
+
+test('a process with nothing but a clock and an idle sleeper ends', () => {
+  const script = `
+    const { createMockServer } = await import('./src/mock-server/index.ts');
+    const { clock } = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+    clock.sleep(1000);
+    await createMockServer({ clock: 'virtual' }).clock.sleep(86_400_000);
+    console.log('a day later');
+  `;
+
+  const output = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    timeout: 300_000,
+  });
+
+  expect(output.trim()).toBe('a day later');
+});
+
+const MONTH_END = { mode: 'virtual', autoAdvance: false, now: '2026-01-31T23:59:30.500Z' } as const;
+const iso = (ms: number) => new Date(ms).toISOString();
+
+test("advanceTo('quota-reset') goes to the first of the month, month after month", async () => {
+  const mock = createMockServer({ clock: MONTH_END });
+  const { id, key } = mock.createKey();
+  const resets: [string, number, number][] = [];
+  for (let month = 0; month < 3; month += 1) {
+    mock.keys.setUsage(id, { month: 999 });
+    const status = async () => (await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`)).status;
+    const before = [await status(), await status()];
+    expect(before).toEqual([200, 429]);
+    await mock.clock.advanceTo('quota-reset');
+    resets.push([iso(mock.clock.now()), mock.keys.get(id).month.used, await status()]);
+  }
+
+  expect(resets).toEqual([
+    ['2026-02-01T00:00:00.000Z', 0, 200],
+    ['2026-03-01T00:00:00.000Z', 0, 200],
+    ['2026-04-01T00:00:00.000Z', 0, 200],
+  ]);
+});
+
+test.each([
+  ['sliding-log', '2026-02-01T00:00:35.500Z'],
+  ['fixed-epoch', '2026-02-01T00:00:00.000Z'],
+  ['fixed-first-request', '2026-02-01T00:00:30.500Z'],
+  ['sliding-counter', '2026-02-01T00:01:00.000Z'],
+  ['token-bucket', '2026-01-31T23:59:37.500Z'],
+] as const)("advanceTo('next-window') goes to where the whole minute is free again: %s, %s", async (rateWindow, at) => {
+  const mock = createMockServer({ clock: MONTH_END, behaviour: { rateWindow } });
+  const { key } = mock.createKey();
+  const send = () => mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
+  await send();
+  await mock.clock.advance(5000);
+  await send();
+
+  await mock.clock.advanceTo('next-window');
+
+  expect(iso(mock.clock.now())).toBe(at);
+  const statuses = await Promise.all(Array.from({ length: 31 }, async () => (await send()).status));
+  expect(statuses.filter((status) => status === 200)).toHaveLength(30);
+});
+
+test('advanceTo rejects a day that does not exist', async () => {
+  const mock = createMockServer({ clock: MONTH_END });
+
+  const error = expect.objectContaining({ code: 'invalid_option', field: 'advanceTo' });
+  await expect(mock.clock.advanceTo('2026-02-30T00:00:00Z')).rejects.toThrow(error);
+
+  expect(iso(mock.clock.now())).toBe(MONTH_END.now);
+  expect(iso(await mock.clock.advanceTo('2028-02-29T00:00:00Z'))).toBe('2028-02-29T00:00:00.000Z');
+});
+
+test('advanceTo works without a key', async () => {
+  const mock = createMockServer({ clock: MONTH_END });
+
+  expect(iso(await mock.clock.advanceTo('next-window'))).toBe('2026-02-01T00:00:00.000Z');
+  expect(iso(await mock.clock.advanceTo('quota-reset'))).toBe('2026-03-01T00:00:00.000Z');
+});
+
+test('the Date header is the clock', async () => {
+  const mock = createMockServer({ clock: MONTH_END });
+
+  const before = await mock.fetch(`${mock.baseUrl}/nothing`);
+  await mock.clock.advance(499);
+  const same = await mock.fetch(`${mock.baseUrl}/nothing`);
+  await mock.clock.advance(1);
+  const after = await mock.fetch(`${mock.baseUrl}/nothing`);
+
+  expect([before, same, after].map(({ headers }) => headers.get('date'))).toEqual([
+    'Sat, 31 Jan 2026 23:59:30 GMT',
+    'Sat, 31 Jan 2026 23:59:30 GMT',
+    'Sat, 31 Jan 2026 23:59:31 GMT',
+  ]);
+});
+
+test.each(['quota-reset', 'next-window'] as const)('advanceTo(%s) never passes the year 9999', async (moment) => {
+  const mock = createMockServer({ clock: { ...MONTH_END, now: '9999-12-31T23:59:30Z' } });
+
+  await expect(mock.clock.advanceTo(moment)).rejects.toThrow(
+    `advanceTo is "${moment}"; expected a time up to the year 9999`,
+  );
+
+  expect(iso(mock.clock.now())).toBe('9999-12-31T23:59:30.000Z');
+  expect(iso(await mock.clock.advance(1000))).toBe('9999-12-31T23:59:31.000Z');
+});
+
+/** Waits in real time, with the clock of another mock. */
+const passMs = (ms: number) => createMockServer().clock.sleep(ms);
+
+test('a frozen real clock moves only by advance, and continues from there', async () => {
+  const { clock } = createMockServer({ clock: { mode: 'real', now: START, frozen: true } });
+  const woken: number[] = [];
+  const sleep = clock.sleep(2).then(() => woken.push(clock.now()));
+
+  await passMs(10);
+  expect([clock.now(), woken]).toEqual([START, []]);
+
+  expect(await clock.advance(60_000)).toBe(START + 60_000);
+  await sleep;
+  expect(woken).toEqual([START + 2]);
+
+  clock.resume();
+  await clock.sleep(3);
+  expect(clock.now()).toBeGreaterThanOrEqual(START + 60_003);
+  // The time during which it was frozen is not added, because that would be a jump.
+  expect(clock.now()).toBeLessThan(START + 120_000);
+});
+
+test('a sleep on a frozen real clock ends after resume', async () => {
+  const { clock } = createMockServer();
+  const sleep = clock.sleep(5);
+
+  clock.freeze();
+  const frozenAt = clock.now();
+  await passMs(10);
+  expect(clock.now()).toBe(frozenAt);
+  clock.resume();
+  await sleep;
+
+  expect(clock.now()).toBeGreaterThanOrEqual(frozenAt);
+});
+
+test('freezing or resuming twice has no further effect', async () => {
+  const { clock } = createMockServer({ clock: { mode: 'real', now: START } });
+
+  clock.freeze();
+  const frozenAt = clock.now();
+  await passMs(3);
+  clock.freeze();
+  expect(clock.now()).toBe(frozenAt);
+  clock.resume();
+  clock.resume();
+
+  expect(clock.isFrozen).toBe(false);
+  expect(clock.now()).toBeGreaterThanOrEqual(frozenAt);
+});
+
+test('a frozen virtual clock does not jump to a sleeper by itself', async () => {
+  const { clock } = createMockServer({ clock: { mode: 'virtual', frozen: true } });
+  let isAwake = false;
+  const sleep = clock.sleep(1000).then(() => {
+    isAwake = true;
+  });
+
+  await passMs(10);
+  expect(isAwake).toBe(false);
+  clock.resume();
+  await sleep;
+
+  expect(clock.now()).toBe(START + 1000);
+});
+
+test.each(['real', 'virtual'] as const)('windows do not pass while a %s clock is frozen', async (mode) => {
+  const mock = createMockServer({ clock: { mode, frozen: true } });
+  const { key } = mock.createKey();
+  const headers = { authorization: `Bearer ${key}` };
+  const send = async () => (await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers })).status;
+  for (let request = 0; request < 30; request += 1) await send();
+
+  expect(await send()).toBe(429);
+  await mock.clock.advance(59_999);
+  expect(await send()).toBe(429);
+  await mock.clock.advance(1);
+  expect(await send()).toBe(200);
+});
+
+test('a frozen clock is restored to the millisecond, however slow the machine is', () => {
+  const { now } = Date;
+  const other = createMockServer({ clock: { mode: 'real', now: START, frozen: true } });
+  const snapshot = other.snapshot();
+  const mock = createMockServer();
+  let at = now();
+  Date.now = () => at++;
+
+  try {
+    mock.restore(snapshot);
+  } finally {
+    Date.now = now;
+  }
+
+  expect(mock.clock.now()).toBe(START);
+});
+
+test.each(['real', 'virtual'] as const)(
+  'a snapshot restores whether the %s clock was frozen, and reset restores its initial state',
+  (mode) => {
+    const mock = createMockServer({ clock: { mode, now: START } });
+    mock.clock.freeze();
+    const snapshot = mock.snapshot();
+    mock.reset();
+    expect(mock.clock.isFrozen).toBe(false);
+
+    mock.restore(snapshot);
+
+    expect(mock.clock.isFrozen).toBe(true);
+    expect(mock.clock.now()).toBe(snapshot.now);
+  },
+);
+
+test('a real clock returns the time of the machine', () => {
+  const before = Date.now();
+  const now = createMockServer().clock.now();
+
+  expect(now).toBeGreaterThanOrEqual(before);
+  expect(now).toBeLessThanOrEqual(Date.now());
+});
+
+test('a real clock can start at any moment, and then runs', async () => {
+  const { clock } = createMockServer({ clock: { mode: 'real', now: '2026-01-31T23:59:58Z' } });
+  const start = clock.now();
+
+  await clock.sleep(5);
+
+  expect(start).toBeGreaterThanOrEqual(Date.parse('2026-01-31T23:59:58Z'));
+  expect(start).toBeLessThan(Date.parse('2026-02-01T00:00:00Z'));
+  expect(clock.now()).toBeGreaterThanOrEqual(start + 5);
+});
+
+test('advance moves a real clock and ends the waits on the way, in order', async () => {
+  const { clock } = createMockServer({ clock: { mode: 'real', now: '2026-01-15T00:00:00Z' } });
+  const start = clock.now();
+  const woken: string[] = [];
+  const sleeps = [
+    clock.sleep(7_200_000).then(() => woken.push('two hours')),
+    clock.sleep(3_600_000).then(async () => {
+      woken.push('one hour');
+      await clock.sleep(1_800_000);
+      woken.push('one and a half');
+    }),
+  ];
+
+  const now = await clock.advance(7_200_000);
+  await Promise.all(sleeps);
+
+  expect(woken).toEqual(['one hour', 'one and a half', 'two hours']);
+  expect(now - start).toBeGreaterThanOrEqual(7_200_000);
+});
+
+test('advanceTo and reset work on a real clock as well', async () => {
+  const mock = createMockServer({ clock: { mode: 'real', now: '2026-01-15T00:00:00Z' } });
+
+  await mock.clock.advanceTo('quota-reset');
+  expect(new Date(mock.clock.now()).toISOString()).toMatch(/^2026-02-01T00:00:0/);
+  mock.reset();
+
+  expect(new Date(mock.clock.now()).toISOString()).toMatch(/^2026-01-15T00:00:0/);
+});
+
+test('simultaneous calls of advance() move the clock by their sum', async () => {
+  const { clock } = createMockServer({ clock: { mode: 'real', now: '2026-01-15T00:00:00Z' } });
+  const start = clock.now();
+  const woken = clock.sleep(60_000);
+
+  const [first, second] = await Promise.all([clock.advance(3_600_000), clock.advance(3_600_000)]);
+  await woken;
+
+  expect(first - start).toBeGreaterThanOrEqual(3_600_000);
+  expect(second - start).toBeGreaterThanOrEqual(7_200_000);
+  expect(clock.now() - start).toBeGreaterThanOrEqual(7_200_000);
+});
+
+test('advance() after a reset starts from the new time', async () => {
+  const mock = createMockServer({ clock: { mode: 'real', now: '2026-01-15T00:00:00Z' } });
+  await mock.clock.advance(3_600_000);
+
+  mock.reset();
+
+  expect(new Date(await mock.clock.advance(60_000)).toISOString()).toMatch(/^2026-01-15T00:01:0/);
+});
