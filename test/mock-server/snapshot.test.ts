@@ -87,7 +87,7 @@ class Story {
   }
 
   #addStub(times: number) {
-    const responses = [{ data: 1, delayMs: { min: 0, max: 9 } }, { data: 2 }, { data: 3 }];
+    const responses = [{ data: 1 }, { data: 2 }, { data: 3 }];
     return this.mock.stubs.add({ match: { query: { base: 'EUR' } }, responses, times });
   }
 
@@ -135,6 +135,26 @@ test.each(WINDOWS)('a restored snapshot continues exactly like the original: %s'
     }),
     { numRuns: 12 },
   );
+});
+
+test.each(WINDOWS)('the requests before a snapshot count after it is restored: %s', async (rateWindow) => {
+  const behaviour = { rateWindow, quotaEndpointBucket: 'separate', quotaPeriod: 'rolling-30d' } as const;
+  const mock = createMockServer({ clock: CLOCK, behaviour });
+  const { id, key } = mock.createKey();
+  const statusOf = async (path: string) =>
+    (await mock.fetch(mock.baseUrl + path, { headers: { authorization: key } })).status;
+  await statusOf('/api/v1/latest');
+  await mock.clock.advance(86_400_000);
+  for (let request = 0; request < 30; request += 1) {
+    await statusOf('/api/v1/latest');
+    await statusOf('/api/v1/quota');
+  }
+  const before = mock.keys.get(id);
+
+  mock.restore(JSON.parse(JSON.stringify(mock.snapshot())));
+
+  expect(mock.keys.get(id)).toEqual(before);
+  expect(await Promise.all(['/api/v1/latest', '/api/v1/quota'].map(statusOf))).toEqual([429, 429]);
 });
 
 test('the keys before a snapshot fill the plan after it is restored, except those that are revoked', () => {
