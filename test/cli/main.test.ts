@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
 import { createProgram } from '../../src/cli/program.ts';
 import { runCli } from '../helpers/cli-io.ts';
 
@@ -96,4 +97,25 @@ test.each([
 
 test('cache info --get is one value', async () => {
   expect((await runCli('cache info --get responses', { env: { HOME: folder } })).stdout).toBe('0\n');
+});
+
+const { version } = packageJson;
+
+test.each(['--version', '-V', 'latest --version'])('%s prints the version of the package', async (line) => {
+  expect(await runCli(line)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test('on a terminal, version also shows the platform', async () => {
+  const { stdout } = await runCli('version', { tty: ['stdout'] });
+
+  expect(stdout).toBe(`fxrates ${version}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}\n`);
+});
+
+test('version in a pipe is JSON, from which --get selects', async () => {
+  expect(JSON.parse((await runCli('version')).stdout)).toEqual({
+    fxrates: version,
+    node: process.versions.node,
+    platform: `${process.platform}-${process.arch}`,
+  });
+  expect((await runCli('version --get fxrates')).stdout).toBe(`${version}\n`);
 });

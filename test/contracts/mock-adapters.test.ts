@@ -1,3 +1,4 @@
+import { HttpResponse, http, passthrough } from 'msw';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { mockAdapters } from '../helpers/mock-adapters.ts';
@@ -67,3 +68,180 @@ test.each(mockAdapters)(
     expect(mock.audit().earlyRetries).toMatchObject([{ number: 32, keyId: id, earlyByMs: 60_000 }]);
   },
 );
+
+const WINDOWS = ['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const;
+
+function countByCode(codes: readonly (string | undefined)[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const code of codes) counts[code ?? 'served'] = (counts[code ?? 'served'] ?? 0) + 1;
+  return counts;
+}
+
+test.each(WINDOWS)(
+  'of 2,000 requests at once, exactly as many are served as both limits allow, %s',
+  async (rateWindow) => {
+    const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, behaviour: { rateWindow } });
+    // One key reaches its monthly quota, the other its per-minute limit.
+    const [monthly, minutely] = [150, 1000].map((left) => {
+      const created = mock.createKey({ plan: 'developer' });
+      mock.keys.setUsage(created.id, { month: 100_000 - left });
+      return created;
+    });
+    const send = async (key: string) => {
+      const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest?symbols=EUR`, {
+        headers: { authorization: key },
+      });
+      return ((await response.json()) as { error?: { code: string } }).error?.code;
+    };
+
+    const codes = await Promise.all(
+      Array.from({ length: 2_000 }, async (_, index) => ({
+        index,
+        code: await send([monthly!, minutely!][index % 2]!.key),
+      })),
+    );
+
+    const codesOf = (parity: number) => codes.filter(({ index }) => index % 2 === parity).map(({ code }) => code);
+    expect(countByCode(codesOf(0))).toEqual({ served: 150, quota_exceeded: 850 });
+    expect(countByCode(codesOf(1))).toEqual({ served: 300, rate_limited: 700 });
+    expect(mock.keys.get(monthly!.id).month.used).toBe(100_000);
+    expect(mock.keys.get(minutely!.id).month.used).toBe(100_000 - 1000 + 300);
+  },
+);
+
+test.each(mockAdapters)('of 400 simultaneous requests through $name, 300 per minute are served', async ({ open }) => {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  const { id, key } = mock.createKey({ plan: 'developer' });
+  const { send, close } = await open(mock);
+
+  const responses = await Promise.all(
+    Array.from({ length: 400 }, () => send({ target: '/api/v1/latest?symbols=EUR', headers: { authorization: key } })),
+  ).finally(close);
+
+  expect(countByCode(responses.map(({ status }) => String(status)))).toEqual({ 200: 300, 429: 100 });
+  expect(mock.keys.get(id).month.used).toBe(300);
+});
+
+test.each(mockAdapters)(
+  'mock.use() adds and overrides routes through $name, the last added first',
+  async ({ open }) => {
+    const mock = newMock();
+    const { key } = mock.createKey();
+    const headers = { authorization: `Bearer ${key}` };
+    mock.use(
+      http.get('/api/v1/historical', ({ request }) =>
+        HttpResponse.json({ date: new URL(request.url).searchParams.get('date') }),
+      ),
+      http.get('/api/v1/quota', () =>
+        HttpResponse.json({ success: false }, { status: 418, headers: { 'x-teapot': 'yes' } }),
+      ),
+      http.post(`${mock.baseUrl}/api/v1/echo`, async ({ request }) =>
+        HttpResponse.text(`heard ${await request.text()}`),
+      ),
+    );
+    mock.use(http.get('*/api/v1/quota', () => HttpResponse.json({ once: true }), { once: true }));
+    const { send, close } = await open(mock);
+    const responses = [];
+
+    for (const request of [
+      { target: '/api/v1/historical?date=2026-01-01', headers },
+      { target: '/api/v1/quota', headers },
+      { target: '/api/v1/quota', headers },
+      { method: 'POST', target: '/api/v1/echo', body: 'words' },
+      { target: '/api/v1/latest?symbols=EUR', headers },
+    ]) {
+      responses.push(await send(request));
+    }
+    await close();
+
+    expect(responses.map(({ status, body }) => [status, body.slice(0, 26)])).toEqual([
+      [200, '{"date":"2026-01-01"}'],
+      [200, '{"once":true}'],
+      [418, '{"success":false}'],
+      [200, 'heard words'],
+      [200, '{"success":true,"data":{"b'],
+    ]);
+    expect(responses[2]?.headers['x-teapot']).toBe('yes');
+  },
+);
+
+test.each(mockAdapters)('passthrough() leaves a request to the emulated service, through $name', async ({ open }) => {
+  const mock = newMock();
+  mock.use(http.get('/api/v1/latest', () => passthrough()));
+  const { send, close } = await open(mock);
+
+  const response = await send({ target: '/api/v1/latest' }).finally(close);
+
+  expect(response.status).toBe(401);
+});
+
+test.each(mockAdapters)('HttpResponse.error() breaks the connection, through $name', async ({ open }) => {
+  const mock = newMock();
+  mock.use(http.get('/api/v1/latest', () => HttpResponse.error()));
+  const { send, close } = await open(mock);
+
+  const sent = send({ target: '/api/v1/latest' });
+
+  await expect(sent).rejects.toThrow();
+  await close();
+});
+
+test.each(mockAdapters)('a handler that throws is a 500 without its reason, through $name', async ({ open }) => {
+  const mock = newMock();
+  mock.use(
+    http.get('/api/v1/latest', () => {
+      throw new Error('a bug in the test');
+    }),
+  );
+  const { send, close } = await open(mock);
+
+  const response = await send({ target: '/api/v1/latest' }).finally(close);
+
+  expect(response.status).toBe(500);
+  expect(JSON.parse(response.body)).toEqual({
+    success: false,
+    error: { code: 'internal_error', message: 'The mock server failed to process the request.', status: 500 },
+  });
+  expect(mock.journal.list().at(-1)).toMatchObject({ status: 500, why: 'Error: a bug in the test' });
+});
+
+test('handlers of mock.use() are gone after reset', async () => {
+  const mock = newMock();
+  mock.use(http.get('/api/v1/latest', () => HttpResponse.json({})));
+
+  mock.reset();
+
+  expect((await mock.fetch(`${mock.baseUrl}/api/v1/latest`)).status).toBe(401);
+});
+
+test('a request that mock.use() handles is not counted', async () => {
+  const mock = newMock();
+  const { id, key } = mock.createKey();
+  mock.use(http.get('/api/v1/latest', () => HttpResponse.json({})));
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
+
+  expect(mock.keys.get(id).month.used).toBe(0);
+  expect(mock.journal.list()).toMatchObject([
+    { number: 1, status: 200, why: 'the response is that of a handler of mock.use()' },
+  ]);
+});
+
+test('every cookie of a handler arrives, in process and over a socket', async () => {
+  const mock = newMock();
+  mock.use(
+    http.get('/cookies', () => {
+      const headers = new Headers({ 'x-other': 'yes' });
+      headers.append('set-cookie', 'a=1; Path=/');
+      headers.append('set-cookie', 'b=2');
+      return new HttpResponse('ok', { headers });
+    }),
+  );
+  await using server = await mock.serve();
+
+  const responses = await Promise.all([mock.fetch(`${mock.baseUrl}/cookies`), fetch(`${server.url}/cookies`)]);
+
+  for (const { headers } of responses) {
+    expect([headers.getSetCookie(), headers.get('x-other')]).toEqual([['a=1; Path=/', 'b=2'], 'yes']);
+  }
+});

@@ -24,19 +24,6 @@ describe.skipIf(!hasBundle)('fxrates mock', () => {
     expect(stdout.trim().split('\n')).toHaveLength(1);
   });
 
-  test('a second mock on the same port reports that the port is in use', async () => {
-    const first = startBundle(['mock', '--port', '0']);
-    await first.shows('stdout', '\n');
-    const port = new URL(first.stdout.trim()).port;
-
-    const { code, stdout, stderr } = await runBundle(['mock', '--port', port]);
-    first.kill('SIGTERM');
-    await first.ended;
-
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toBe(`fxrates: port ${port} is in use\n\n  Use a free port:  fxrates mock --port 0\n`);
-  });
-
   test('a script can read its one line of output', async () => {
     const { stdout } = await runShell(
       'exec 3< <(fxrates mock --port 0 --json 2>/dev/null & echo $! >&2); read -r line <&3; echo "$line"; kill $(node -p "JSON.parse(process.argv[1]).pid" "$line")',

@@ -1,8 +1,11 @@
+import KeyvRedis from '@keyv/redis';
 import { Keyv } from 'keyv';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CacheStore, FxRates, type FxRatesOptions } from '../../src/client/index.ts';
 import { createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
+import { FakeClock } from '../helpers/fake-clock.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
+import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
 
 /** A client with a cache, of a key of the developer plan. */
 function setUp({ behaviour = {}, ...options }: FxRatesOptions & Pick<MockServerOptions, 'behaviour'> = {}) {
@@ -89,3 +92,127 @@ test('guard and cache together: a page is served all month, and the reserve rema
   expect(sources).toEqual(new Set(['network', 'stale']));
   expect(used()).toBe(100);
 });
+
+const BASE_URL = 'https://fxrates.test';
+
+describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
+  let redis: RedisServer;
+  const adapters: KeyvRedis<string>[] = [];
+
+  /** A store with a separate connection, like that of another process. */
+  const connect = () => {
+    const adapter = new KeyvRedis<string>(redis.url);
+    adapters.push(adapter);
+    return { store: new Keyv(adapter), adapter };
+  };
+
+  const clock = new FakeClock();
+  const mock = createMockServer({ seed: 7, clock: 'virtual' });
+
+  const client = (options: FxRatesOptions) =>
+    new FxRates({
+      baseUrl: BASE_URL,
+      fetch: mock.fetch,
+      clock,
+      logger: { warn: (text) => warnings.push(text) },
+      ...options,
+    });
+  const warnings: string[] = [];
+
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(async () => {
+    await Promise.all(adapters.map((adapter) => adapter.disconnect(true).catch(() => undefined)));
+    await redis.kill();
+  });
+
+  test('a response of one process is returned to another, exactly as received', async () => {
+    const { key: apiKey, id } = mock.createKey();
+    const [one, other] = [1, 2].map(() => client({ apiKey, cache: { maxAgeMs: 60_000, store: connect().store } }));
+    const first = await one!.latest({ base: 'EUR' }).withMeta();
+    await clock.advance(30_000);
+
+    const second = await other!.latest({ base: 'EUR' }).withMeta();
+
+    expect(second.meta).toMatchObject({ source: 'cache', ageMs: 30_000, status: 200 });
+    expect(second.meta.rawBody).toBe(first.meta.rawBody);
+    expect([...second.meta.headers]).toEqual([...first.meta.headers]);
+    expect(second.data).toEqual(first.data);
+    expect(mock.keys.get(id).month.used).toBe(1);
+  });
+
+  test('Redis removes a response when it is too old for every call, and never sees the key', async () => {
+    const { key: apiKey } = mock.createKey();
+    const { store, adapter } = connect();
+    const fx = client({ apiKey, cache: { maxAgeMs: 60_000, staleIfLimitedMs: 120_000.5, store } });
+
+    await fx.latest({ base: 'CHF', mine: apiKey });
+    const connection = await adapter.getClient();
+    const names = await (connection as unknown as RedisCommands).keys('*');
+    const values = await Promise.all(names.map((name) => (connection as unknown as RedisCommands).get(name)));
+    const [mine] = names.filter((name) => name.includes('base=CHF'));
+
+    const ttlMs = await (connection as unknown as RedisCommands).pTTL(mine!);
+    expect(ttlMs).toBeGreaterThan(60_000);
+    expect(ttlMs).toBeLessThanOrEqual(120_001);
+    expect(JSON.stringify([names, values])).not.toContain(apiKey);
+    expect(JSON.stringify([names, values])).not.toContain(apiKey.slice(-40));
+  });
+
+  test('a Redis that freezes, stops and restarts fails no call', async () => {
+    const { key: apiKey, id } = mock.createKey({ plan: 'developer' });
+    const { store, adapter } = connect();
+    const fx = client({ apiKey, cache: { maxAgeMs: 3_600_000, store } });
+    const sourceOf = async () => (await fx.latest({ base: 'JPY' }).withMeta()).meta.source;
+    expect([await sourceOf(), await sourceOf()]).toEqual(['network', 'cache']);
+    warnings.length = 0;
+
+    redis.freeze();
+    const startedAt = clock.now();
+    expect(await clock.run(sourceOf())).toBe('network');
+    expect(clock.now() - startedAt).toBe(500);
+    expect(await sourceOf()).toBe('network');
+    redis.thaw();
+    await clock.advance(10_000);
+    expect(await sourceOf()).toBe('cache');
+
+    const connection = await adapter.getClient();
+    const connectedAgain = new Promise((resolve) => connection.once('ready', resolve));
+    await redis.kill();
+    expect(await clock.run(sourceOf())).toBe('network');
+    await redis.restart();
+    await connectedAgain;
+    await clock.advance(10_000);
+    await sourceOf(); // already stored if the Redis client had queued the write of the previous call
+    expect(await sourceOf()).toBe('cache');
+
+    expect(warnings).toEqual([expect.stringMatching(/^cache: the store failed/)]);
+    expect(mock.keys.get(id).month.used).toBeLessThanOrEqual(5);
+  });
+
+  test('a value of another program under the same name is ignored', async () => {
+    const { key: apiKey } = mock.createKey();
+    const { store, adapter } = connect();
+    const fx = client({ apiKey, cache: { maxAgeMs: 60_000, store } });
+    await fx.latest({ base: 'SEK' });
+    const connection = (await adapter.getClient()) as unknown as RedisCommands;
+    const [name] = (await connection.keys('*')).filter((each) => each.includes('base=SEK'));
+
+    for (const junk of ['', 'junk', '{"value":"{}"}', '{"value":{"version":1}}', '{"value":null}']) {
+      await connection.set(name!, junk);
+      const { meta } = await fx.latest({ base: 'SEK' }).withMeta();
+
+      expect(meta.source).toBe('network');
+      expect((await fx.latest({ base: 'SEK' }).withMeta()).meta.source).toBe('cache');
+    }
+  });
+});
+
+/** The methods of the Redis client that these tests call. */
+interface RedisCommands {
+  keys(pattern: string): Promise<string[]>;
+  get(key: string): Promise<string | null>;
+  set(key: string, value: string): Promise<unknown>;
+  pTTL(key: string): Promise<number>;
+}

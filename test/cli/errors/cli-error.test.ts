@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { systemReason } from '../../../src/cli/errors/cli-error.ts';
+import { changedCommand, relatedCommand, systemReason } from '../../../src/cli/errors/cli-error.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 
 test.each([
@@ -21,4 +21,32 @@ test('a long value is shortened in a usage error', async () => {
   expect(code).toBe(2);
   expect(stderr).toContain(`--timeout expects a duration, got '${'x'.repeat(60)}…' (2000 characters)`);
   expect(stderr.length).toBeLessThan(300);
+});
+
+const words = (line: string) => line.split(' ').filter((word) => word !== '');
+
+test.each([
+  ['latest', 'fxrates latest --max-wait 2m'],
+  ['latest --no-wait -o csv --get rates.EUR', 'fxrates latest -o csv --get rates.EUR --max-wait 2m'],
+  ['--max-wait 5s latest --max-wait=1s', 'fxrates latest --max-wait 2m'],
+  ['latest --max-wait 5s -- base=USD', 'fxrates latest --max-wait 2m -- base=USD'],
+  ['latest --max-waiting -- --no-wait', 'fxrates latest --max-waiting --max-wait 2m -- --no-wait'],
+])('%s with another --max-wait is %s', (line, expected) => {
+  const change = { without: ['--max-wait=', '--no-wait'], add: ['--max-wait', '2m'] };
+
+  expect(changedCommand(words(line), change)).toBe(expected);
+});
+
+test('an option without its optional value is removed alone', () => {
+  expect(changedCommand(words('latest --watch -o csv'), { without: ['--watch='] })).toBe('fxrates latest -o csv');
+});
+
+test.each([
+  ['latest', 'fxrates quota'],
+  ['latest base=USD --profile work -o csv', 'fxrates quota --profile work'],
+  ['--base-url=http://x.test --insecure-http latest', 'fxrates quota --base-url=http://x.test --insecure-http'],
+  ['latest --key-file a.txt --key-stdin', 'fxrates quota --key-file a.txt --key-stdin'],
+  ['mock -- curl --profile work', 'fxrates quota'],
+])('the quota of the service of %s is %s', (line, expected) => {
+  expect(relatedCommand(['quota'], words(line))).toBe(expected);
 });

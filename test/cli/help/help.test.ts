@@ -1,18 +1,16 @@
+import { spawnSync } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
+import { manPage } from '../../../src/cli/man-page.ts';
 import { sharedOptions } from '../../../src/cli/options.ts';
+import { createProgram } from '../../../src/cli/program.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 
-const COMMANDS = 'latest quota batch api mock probe auth config cache doctor completion version help'.split(' ');
-const SUBCOMMANDS = [
-  ...['auth login', 'auth status', 'auth logout', 'auth token', 'cache info', 'cache clear'],
-  ...['config list', 'config get', 'config set', 'config unset', 'config path'],
-  ...['completion bash', 'completion zsh', 'completion fish', 'completion powershell'],
-].map((line) => line.split(' '));
+const program = createProgram();
 const PAGES = [
-  ...[[], ['--help'], ['help'], ['auth'], ['config'], ['completion'], ['cache']],
-  ...[...COMMANDS.map((name) => [name]), ...SUBCOMMANDS].flatMap((path) => [
+  ...[[], ['auth'], ['config'], ['completion'], ['cache']],
+  ...program.all().flatMap(({ path }) => [
     ['help', ...path],
     [...path, '--help'],
   ]),
@@ -129,7 +127,7 @@ test.each([
   ['help mcok', 'Did you mean fxrates help mock?'],
   ['help option', 'Did you mean fxrates help options?'],
   ['help auth lgoin', 'Did you mean fxrates help auth login?'],
-  ['help nonsense', 'Commands: fxrates --help'],
+  ['help nonsense', "no help about 'nonsense'\n\n  Commands: fxrates --help"],
   ['help constructor', 'Commands: fxrates --help'],
   ['help auth nonsense', 'Commands: fxrates --help'],
 ])('%s names the next step', async (line, hint) => {
@@ -143,4 +141,26 @@ test('help of mock has every form of --behaviour', async () => {
   expect((await runCli('mock --help', { columns: 200 })).stdout).toMatch(
     /--behaviour <\S+> +documented, lenient, hostile, switch=value, or a file/,
   );
+});
+
+const page = manPage(program);
+
+test('the manual page has every command and every option', () => {
+  const plain = page.replaceAll('\\-', '-');
+
+  for (const { fullName, options } of program.all()) {
+    expect(plain).toContain(fullName);
+    for (const { flags, hidden } of options) if (!hidden) expect(plain).toContain(`.B ${flags.replaceAll('…', '...')}`);
+  }
+});
+
+const hasGroff = spawnSync('groff', ['--version']).status === 0;
+
+test.skipIf(!hasGroff)('groff reports no problem', () => {
+  const { status, stderr, stdout } = spawnSync('groff', ['-man', '-Tascii', '-ww', '-z'], {
+    input: page,
+    encoding: 'utf8',
+  });
+
+  expect({ status, stderr, stdout }).toEqual({ status: 0, stderr: '', stdout: '' });
 });

@@ -1,7 +1,11 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
 import { quotaRecord, success } from '../../helpers/service-replies.ts';
 
 const DATA = {
@@ -113,4 +117,81 @@ test('a long answer is written in parts, and Ctrl-C ends it between two of them'
   expect(await main(['latest', '-o', 'csv'], io)).toBe(130);
   expect(writes).toBe(2);
   expect(io.written.stdout.endsWith('\n')).toBe(true);
+});
+
+const BODY = '{"success":true,"data":{"base":"USD","note":"a, \\"b\\"\\nc","rates":{"EUR":0.90,"JPY":157}}}';
+
+test.each([
+  ['latest -o csv', 'name,value\nbase,USD\nnote,"a, ""b""\nc"\nrates.EUR,0.90\nrates.JPY,157\n'],
+  ['latest -o csv --get rates', 'name,value\nEUR,0.90\nJPY,157\n'],
+  ['latest -o csv --get rates.EUR', 'rates.EUR\n0.90\n'],
+  ['latest -o csv --get base --get rates.EUR', 'base,rates.EUR\nUSD,0.90\n'],
+  ['latest -o csv --get base --get rates', 'base,rates\nUSD,"{""EUR"":0.90,""JPY"":157}"\n'],
+])('%s has a header and quotes what needs it', async (line, expected) => {
+  expect(await runCli(line, { replies: { body: BODY } })).toMatchObject({ code: 0, stdout: expected, stderr: '' });
+});
+
+test('every command that prints data has csv', async () => {
+  const replies = success(quotaRecord());
+
+  expect((await runCli('quota -o csv --no-forecast', { replies })).stdout).toContain('name,value\nplan,free\n');
+  expect((await runCli('version -o csv')).stdout).toContain('name,value\nfxrates,');
+  expect((await runCli('api /x -o csv', { replies: { body: BODY } })).stdout).toContain('data.rates.EUR,0.90\n');
+});
+
+test('--watch -o csv prints one header, and the time before each row', async () => {
+  const rich = success(quotaRecord({ monthly_used: 0, monthly_limit: 1_000_000 }));
+  const options = { clock: new FakeClock(), replies: { body: BODY }, quota: rich };
+
+  const { stdout } = await runCli('latest --watch 5m --count 2 -o csv --get rates.EUR', options);
+
+  expect(stdout.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')).toBe('fetched_at,rates.EUR\nTIME,0.90\nTIME,0.90\n');
+  expect(new Set(stdout.match(/\dT[\d:.]+Z/g)).size).toBe(2);
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'fxrates-pipe-'));
+const env = { FXRATES_CONFIG_DIR: folder, HOME: folder };
+const replies = success(quotaRecord());
+
+test.each([
+  ...['latest', 'latest --envelope', 'latest --shape', 'latest --get plan --get rates --json', 'quota', 'api /x'],
+  ...[
+    'quota --no-forecast',
+    'auth status --json',
+    'doctor --json',
+    'cache info',
+    'config list',
+    'version',
+    'latest --dry-run',
+  ],
+])('%s in a pipe is JSON', async (line) => {
+  const options = { env, replies: line.includes('rates') ? success({ plan: 'free', rates: {} }) : replies };
+
+  const { code, stdout, stderr } = await runCli(line, options);
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(JSON.parse(stdout)).toBeTypeOf('object');
+  expect(stdout).not.toContain('\u001b');
+});
+
+test.each(['latest', 'quota', 'auth status', 'doctor', 'cache info', 'version'])(
+  '%s on a terminal is text for people, and -o table is the same in a pipe',
+  async (line) => {
+    const onTerminal = await runCli(line, { env, replies, tty: ['stdout'], columns: 80 });
+    const inPipe = await runCli(`${line} -o table`, { env, replies });
+    const plain = await runCli(`${line} --no-color`, { env, replies, tty: ['stdout'], columns: 80 });
+
+    expect(() => JSON.parse(onTerminal.stdout)).toThrow(SyntaxError);
+    expect(inPipe.stdout).toBe(plain.stdout);
+  },
+);
+
+test.each(['auth status', 'doctor'])('%s is text in the log of a CI job, too', async (line) => {
+  const { stdout } = await runCli(line, { env: { ...env, CI: 'true' }, replies });
+
+  expect(stdout).toBe((await runCli(`${line} -o table`, { env, replies })).stdout);
+  expect(stdout).toMatch(/^(?:ok {4}base URL|Base URL) +https:/m);
+  expect(JSON.parse((await runCli(line, { env: { ...env, FXRATES_OUTPUT: 'json' }, replies })).stdout)).toBeTypeOf(
+    'object',
+  );
 });

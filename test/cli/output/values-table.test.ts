@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { reportText } from '../../../src/cli/output/report.ts';
 import { valuesTable } from '../../../src/cli/output/values-table.ts';
 import { createPalette } from '../../../src/cli/terminal/screen.ts';
 
@@ -69,4 +70,16 @@ test('a table can have more values than a function call has arguments', () => {
 
   expect(valuesTable(JSON.stringify(Object.fromEntries(values)), style(80))).toContain('note129999  a text');
   expect(valuesTable(JSON.stringify(Object.fromEntries(numbers)), style(80))).toContain('n129999  129999');
+});
+
+test('a remark that fits exactly is beside the value, a longer one below it', () => {
+  const beside = '(16 characters.)';
+  const below = '(17 characters..)';
+
+  expect(reportText([{ label: 'Size', value: '1234567890', remark: beside }], style(40))).toBe(
+    `Size        1234567890  ${beside}\n`,
+  );
+  expect(reportText([{ label: 'Size', value: '1234567890', remark: below }], style(40))).toBe(
+    `Size        1234567890\n            ${below}\n`,
+  );
 });

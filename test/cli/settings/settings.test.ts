@@ -1,4 +1,10 @@
 import { expect, test } from 'vitest';
+import {
+  durationOption,
+  durationOptionAbove,
+  formatDuration,
+  parseDuration,
+} from '../../../src/cli/settings/duration.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 
@@ -99,4 +105,109 @@ test.each(['1', 'true'])('FXRATES_DEBUG=%s is -v', async (value) => {
   const { stderr } = await runCli('latest', { env: { FXRATES_DEBUG: value } });
 
   expect(stderr).toContain('> GET https://api.example.test/api/v1/latest');
+});
+
+test('without a base URL, shows how to set one and exits with 3', async () => {
+  const { code, stderr, stdout } = await runCli('quota', { env: { FXRATES_BASE_URL: undefined } });
+
+  expect(code).toBe(3);
+  expect(stdout).toBe('');
+  expect(stderr).toBe(`fxrates: no base URL — the host of the service is not documented, so there is no default
+
+  Set it:      export FXRATES_BASE_URL=https://…   or   --base-url https://…
+  Store it:    fxrates auth login   (asks for it)
+  No account?  fxrates mock   (a local server with invented rates)
+`);
+});
+
+test.each([
+  ['not a url', '--base-url expects an http or https URL'],
+  ['localhost:4010', 'e.g. http://localhost:4010\n'],
+  ['api.example.test', 'e.g. https://api.example.test\n'],
+  ['ftp://example.test', '--base-url expects an http or https URL'],
+  ['https://user:pw@example.test', 'contains a user name or a password'],
+  ['https://example.test?x=1', 'contains a query or a fragment'],
+  ['https://example.test/api/v1', 'ends with /api/v1'],
+  ['https://example.test/api/v2/', '--base-url https://example.test\n'],
+  ['https://example.test/x/api/v1/latest', '--base-url https://example.test/x\n'],
+  ['http://example.test', 'refusing to send the key to http://example.test'],
+  ['http://10.0.0.5', 'refusing to send the key to http://10.0.0.5'],
+  ['http://127.0.0.1.example.test', 'refusing to send the key to http://127.0.0.1.example.test'],
+])('%s is refused', async (url, message) => {
+  const { code, stderr, requests } = await runCli(['quota', '--base-url', url]);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+  expect(requests).toEqual([]);
+});
+
+test.each(['http://127.0.0.1:4010', 'http://localhost:4010/', 'http://[::1]:4010', 'https://example.test/base/'])(
+  '%s is accepted',
+  async (url) => {
+    const { code, requests } = await runCli(['latest', '--base-url', url]);
+
+    expect(code).toBe(0);
+    expect(requests[0]?.url).toBe(`${url.replace(/\/$/, '')}/api/v1/latest`);
+  },
+);
+
+test('--insecure-http allows plain http', async () => {
+  expect((await runCli('latest --base-url http://10.0.0.5 --insecure-http')).code).toBe(0);
+});
+
+test.each([
+  ['500ms', 500],
+  ['30s', 30_000],
+  ['1.5m', 90_000],
+  ['2h', 7_200_000],
+  ['0', 0],
+  ['0s', 0],
+  ['inf', Number.POSITIVE_INFINITY],
+])("'%s' is %d ms", (text, ms) => {
+  expect(parseDuration(text, '--timeout')).toBe(ms);
+});
+
+test.each(['30', '', ' 30s', '30 s', '-1s', '1e3s', '1d', 's', '0x10s', 'Infinity'])(
+  "'%s' is not a duration",
+  (text) => {
+    expect(() => parseDuration(text, '--timeout')).toThrow(`--timeout expects a duration, got '${text}'`);
+  },
+);
+
+test.each([
+  [1, '1 s'],
+  [999, '1 s'],
+  [1001, '2 s'],
+  [59_000, '59 s'],
+  [60_000, '1 min'],
+  [95_000, '1 min 35 s'],
+  [3_600_000, '1 h'],
+  [3_660_000, '1 h 1 min'],
+  [86_400_000, '1 day'],
+  [10 * 86_400_000 + 9 * 3_600_000, '10 days 9 h'],
+])('%d ms read as %s', (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});
+
+test.each([
+  [1, '1s'],
+  [119_000, '119s'],
+  [119_001, '2m'],
+  [120_000, '2m'],
+  [121_000, '3m'],
+])('%d ms as an option value are %s: never too short', (ms, text) => {
+  expect(durationOptionAbove(ms)).toBe(text);
+});
+
+test.each([
+  [300, '300ms'],
+  [1_500, '1500ms'],
+  [30_000, '30s'],
+  [90_000, '90s'],
+  [120_000, '2m'],
+  [121_000, '121s'],
+  [7_200_000, '120m'],
+])('%d ms as an option value are exactly %s', (ms, text) => {
+  expect(durationOption(ms)).toBe(text);
+  expect(parseDuration(text, '--timeout')).toBe(ms);
 });

@@ -1,9 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createMockServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, Running, runBundle, startBundle } from '../helpers/cli-bundle.ts';
+
+const mock = createMockServer();
+const { key } = mock.createKey();
+let url = '';
+
+beforeAll(async () => {
+  url = (await mock.serve()).url;
+});
+afterAll(() => mock.close());
 
 const KEY = `fx_live_${'a1b2c3d4'.repeat(6)}`;
 let folder = '';
@@ -21,7 +31,7 @@ const loginAs = (profile: string) => [
 const storedProfiles = async () =>
   Object.keys(JSON.parse(await readFile(join(folder, 'credentials.json'), 'utf8')).keys).sort();
 
-describe.skipIf(!hasBundle)('the built command', () => {
+describe.skipIf(!hasBundle)('logins of the built command', () => {
   test('ten simultaneous logins are all stored', async () => {
     const profiles = Array.from({ length: 10 }, (_, index) => `p${index}`);
 
@@ -91,4 +101,59 @@ describe.skipIf(!hasBundle)('the built command', () => {
       expect(await storedProfiles()).toEqual(['default']);
     },
   );
+});
+
+/** Runs with exactly this environment, without the home folder of the machine. */
+const run = (line: string, env: Record<string, string>) => {
+  const all = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, LANG: 'C.UTF-8', ...env };
+  const assignments = Object.entries(all).map(([name, value]) => `${name}=${value}`);
+  return new Running('env', ['-i', ...assignments, process.execPath, BUNDLE, ...line.split(' ')], {}).ended;
+};
+
+describe.skipIf(!hasBundle)('the built command and its home folder', () => {
+  test('calls need no HOME; commands that store something report that it is missing', async () => {
+    expect(await run('quota --get plan', {})).toMatchObject({ code: 0, stdout: 'free\n', stderr: '' });
+    for (const line of ['config set timeout 10s', 'auth login --key-stdin --no-verify', 'latest --cache 10m']) {
+      const { code, stderr } = await run(line, {});
+
+      expect({ line, code }).toEqual({ line, code: 3 });
+      expect(stderr).toMatch(/HOME is not set|it is empty/);
+    }
+  });
+
+  // Root can write anywhere, but not into a file in place of the folder.
+  test('a HOME that cannot be written does not prevent calls', async () => {
+    const blocked = join(folder, 'blocked');
+    await mkdir(blocked);
+    for (const name of ['.config', '.cache', '.local']) await writeFile(join(blocked, name), '');
+    await chmod(blocked, 0o555);
+    const env = { HOME: blocked };
+
+    expect(await run('quota --get plan', env)).toMatchObject({ code: 0, stdout: 'free\n', stderr: '' });
+    expect(await run('latest --cache 10m --get base', env)).toMatchObject({ code: 0, stdout: 'USD\n' });
+    const { code, stderr } = await run('config set timeout 10s', env);
+    expect(code).toBe(3);
+    expect(stderr).toContain('Another folder:  export FXRATES_CONFIG_DIR=');
+    expect(await run('doctor', env)).toMatchObject({ code: 0 });
+    await chmod(blocked, 0o755);
+  });
+
+  test('adds the responses of eight commands at the same time, and a mock replays them', async () => {
+    const file = join(folder, 'responses.ndjson');
+    const currencies = ['EUR', 'GBP', 'CHF', 'USD'].flatMap((base) => ['1', '2'].map((n) => [base, n]));
+    const env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
+
+    const results = await Promise.all(
+      currencies.map(([base, n]) => runBundle(['latest', `base=${base}`, `n=${n}`, '--fixture-out', file], { env })),
+    );
+
+    expect(results.map(({ code, stderr }) => (code === 0 ? '' : stderr)).join('')).toBe('');
+    expect(await readdir(folder)).toEqual(['responses.ndjson']);
+    const replay = createMockServer({ replay: await readFile(file, 'utf8') });
+    const headers = { authorization: `Bearer ${replay.createKey({ plan: 'developer' }).key}` };
+    for (const [base, n] of currencies) {
+      const response = await replay.fetch(`${replay.baseUrl}/api/v1/latest?base=${base}&n=${n}`, { headers });
+      expect(await response.json()).toMatchObject({ success: true, data: { base } });
+    }
+  });
 });
