@@ -1,8 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
-import { hasChromium, openBrowser } from '../helpers/browser-chromium.ts';
+import { hasChromium, launchBrowser, openBrowser } from '../helpers/browser-chromium.ts';
+
+const chromium = hasChromium ? await launchBrowser() : undefined;
+afterAll(() => chromium?.close());
 
 /** An empty page of another origin. */
 async function servePage() {
@@ -29,7 +32,7 @@ test.skipIf(!hasChromium)(
     const { url } = await mock.serve();
     const { key, id } = mock.createKey();
     await using origin = await servePage();
-    await using browser = await openBrowser();
+    await using browser = await openBrowser({}, chromium);
     const { page } = browser;
     await page.goto(origin.url);
     const ask = (path: string, headers: Record<string, string>) =>
@@ -74,7 +77,7 @@ test.skipIf(!hasChromium)('the control panel shows every field as text, also HTM
   mock.faults.add({ kind: 'status', status: 503, body: NASTY, match: { path: `/${NASTY}` } });
   await fetch(`${url}/${encodeURIComponent(NASTY)}?base=${encodeURIComponent(NASTY)}`);
   expect(mock.outbox.list()[0]?.to).toContain('<script>');
-  await using browser = await openBrowser();
+  await using browser = await openBrowser({}, chromium);
   const { page } = browser;
   const alerts: string[] = [];
   page.on('dialog', (dialog) => {

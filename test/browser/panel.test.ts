@@ -1,6 +1,16 @@
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
-import { axeFindings, hasChromium, lookAt, openBrowser, type Page } from '../helpers/browser-chromium.ts';
+import {
+  axeFindings,
+  hasChromium,
+  launchBrowser,
+  lookAt,
+  openBrowser,
+  type Page,
+} from '../helpers/browser-chromium.ts';
+
+const chromium = hasChromium ? await launchBrowser() : undefined;
+afterAll(() => chromium?.close());
 
 const browserTest = test.skipIf(!hasChromium);
 
@@ -31,7 +41,7 @@ async function openPanel(page: Page, url: string) {
 browserTest('shows requests as they come, with the reason for each refusal', async () => {
   const { mock, key, call, adminUrl, close } = await serving();
   await call();
-  await using browser = await openBrowser();
+  await using browser = await openBrowser({}, chromium);
   const { page } = browser;
   const problems = await openPanel(page, adminUrl);
   expect(page.url()).not.toContain('token');
@@ -58,7 +68,7 @@ browserTest('shows requests as they come, with the reason for each refusal', asy
 
 browserTest('adds faults, shows whom they struck, and removes them', async () => {
   const { mock, call, adminUrl, close } = await serving();
-  await using browser = await openBrowser();
+  await using browser = await openBrowser({}, chromium);
   const { page } = browser;
   const problems = await openPanel(page, adminUrl);
 
@@ -97,7 +107,7 @@ browserTest('adds faults, shows whom they struck, and removes them', async () =>
 
 browserTest('adds stubs, shows how many requests received them, and removes them', async () => {
   const { mock, call, adminUrl, close } = await serving();
-  await using browser = await openBrowser();
+  await using browser = await openBrowser({}, chromium);
   const { page } = browser;
   const problems = await openPanel(page, adminUrl);
   const form = page.getByRole('form', { name: 'New stub' });
@@ -156,7 +166,7 @@ browserTest('adds stubs, shows how many requests received them, and removes them
 
 browserTest('shows a JSON error beside the field of a stub, and sends the text as typed', async () => {
   const { mock, call, adminUrl, close } = await serving();
-  await using browser = await openBrowser();
+  await using browser = await openBrowser({}, chromium);
   const { page } = browser;
   const problems = await openPanel(page, adminUrl);
   const form = page.getByRole('form', { name: 'New stub' });
@@ -188,7 +198,7 @@ browserTest('opens a request by keyboard, and keeps the filters in the address',
   await call();
   await fetch(`${url}/api/v1/quota?page=2`, { headers: { authorization: `Bearer ${key}`, 'x-trace': 'abc' } });
   await fetch(`${url}/api/v1/latest?api_key=fx_live_${'0'.repeat(48)}`);
-  await using browser = await openBrowser();
+  await using browser = await openBrowser({}, chromium);
   const { page } = browser;
   const problems = await openPanel(page, adminUrl);
 
@@ -222,7 +232,7 @@ browserTest('shows a space in place of the mock, and says so when it has ended',
   await call();
   const space = mock.space({ name: 'checkout' });
   await fetch(`${url}/api/v1/quota`, { headers: { authorization: space.key } });
-  await using browser = await openBrowser();
+  await using browser = await openBrowser({}, chromium);
   const { page } = browser;
   await openPanel(page, adminUrl);
 
@@ -245,7 +255,7 @@ browserTest('shows a space in place of the mock, and says so when it has ended',
 
 browserTest('the bare address leads a browser to the pages, and a program to the error of the service', async () => {
   const { mock, url, close } = await serving();
-  await using browser = await openBrowser();
+  await using browser = await openBrowser({}, chromium);
   const { page } = browser;
 
   await page.goto(url);
@@ -258,7 +268,7 @@ browserTest('the bare address leads a browser to the pages, and a program to the
 
 browserTest('moves the clock and changes switches', async () => {
   const { mock, adminUrl, close } = await serving();
-  await using browser = await openBrowser();
+  await using browser = await openBrowser({}, chromium);
   const { page } = browser;
   const problems = await openPanel(page, adminUrl);
 
@@ -284,7 +294,7 @@ browserTest('moves the clock and changes switches', async () => {
 
 browserTest('signs up, confirms, creates a key that is shown once, uses up its limits and revokes it', async () => {
   const { mock, url, adminUrl, close } = await serving();
-  await using browser = await openBrowser();
+  await using browser = await openBrowser({}, chromium);
   const { page } = browser;
   const problems = await openPanel(page, adminUrl);
   const card = page.getByRole('region', { name: 'Accounts' });
@@ -339,7 +349,7 @@ browserTest('signs up, confirms, creates a key that is shown once, uses up its l
 
 browserTest('asks for the token where the address did not bring it', async () => {
   const { url, adminToken, close } = await serving();
-  await using browser = await openBrowser();
+  await using browser = await openBrowser({}, chromium);
   const { page } = browser;
 
   await page.goto(`${url}/__fxrates`);
@@ -357,7 +367,7 @@ browserTest(
   'the panel is clean for axe, in light and dark, wide and narrow',
   async () => {
     const { mock, url, call, adminUrl, close } = await serving();
-    await using browser = await openBrowser();
+    await using browser = await openBrowser({}, chromium);
     const { page } = browser;
     await page.goto(`${url}/__fxrates/`);
     await page.getByLabel('Admin token').waitFor();
@@ -398,7 +408,7 @@ browserTest(
 );
 
 browserTest('axe finds what is wrong with a page, so that its silence means something', async () => {
-  await using browser = await openBrowser();
+  await using browser = await openBrowser({}, chromium);
   await browser.page.setContent(
     '<main><input><img src="data:,"><p style="color:#ccc;background:#fff">faint</p></main>',
   );

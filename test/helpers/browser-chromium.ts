@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
 
@@ -23,32 +21,34 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** A new, empty browser; `await using` closes it and deletes its folder. */
-export async function openBrowser(options: BrowserContextOptions = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'fxrates-chromium-'));
-  const context = await chromium.launchPersistentContext(folder, {
-    executablePath: CHROMIUM,
-    args: ARGUMENTS,
-    ...options,
-  });
-  const page = context.pages()[0] ?? (await context.newPage());
+/** Without cookies and caches of other runs. The tests of a file share it, because its start takes a second. */
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+}
+
+/** A page that shares nothing with other pages, in this browser or in a new one; `await using` closes it. */
+export async function openBrowser(options: BrowserContextOptions = {}, shared?: Browser) {
+  const browser = shared ?? (await launchBrowser());
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
   return {
     context,
     page,
     async [Symbol.asyncDispose]() {
       await context.close();
-      await rm(folder, { recursive: true, force: true });
+      if (shared === undefined) await browser.close();
     },
   };
 }
 
-/** Problems that axe-core reports for a page, by rule; includes its best practices. */
-export async function axeFindings(page: Page): Promise<readonly string[]> {
+/** Problems that axe-core reports for a page, by rule; without named rules, also its best practices. */
+export async function axeFindings(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
   const session = await page.context().newCDPSession(page);
   // The page's policy forbids foreign scripts, so axe is injected through the debugger.
   await page.evaluate(axe.source);
+  const options = JSON.stringify(rules === undefined ? {} : { runOnly: rules });
   const { result } = await session.send('Runtime.evaluate', {
-    expression: 'axe.run().then(({ violations }) => JSON.stringify(violations))',
+    expression: `axe.run(${options}).then(({ violations }) => JSON.stringify(violations))`,
     awaitPromise: true,
     returnByValue: true,
   });
@@ -66,23 +66,23 @@ interface Violation {
 /** Checks one page in light, dark and at 390 px with axe. If SCREENSHOTS is set, saves pictures in that folder. */
 export async function lookAt(page: Page, name: string): Promise<readonly string[]> {
   const findings: string[] = [];
-  for (const [look, colorScheme, width] of LOOKS) {
+  for (const { look, colorScheme, width, rules } of LOOKS) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
     const picture = process.env['SCREENSHOTS'];
     if (picture !== undefined) await page.screenshot({ path: join(picture, `${name}-${look}.png`), fullPage: true });
-    findings.push(...(await axeFindings(page)).map((finding) => `${name} ${look}: ${finding}`));
+    findings.push(...(await axeFindings(page, rules)).map((finding) => `${name} ${look}: ${finding}`));
     if (await isWiderThanScreen(page)) findings.push(`${name} ${look}: wider than the screen`);
   }
   await page.setViewportSize({ width: 1200, height: 800 });
   return findings;
 }
 
+/** The colour scheme changes only colours, and the width only the layout. */
 const LOOKS = [
-  ['light', 'light', 1280],
-  ['dark', 'dark', 1280],
-  ['narrow', 'light', 390],
-  ['narrow-dark', 'dark', 390],
+  { look: 'light', colorScheme: 'light', width: 1280, rules: undefined },
+  { look: 'dark', colorScheme: 'dark', width: 1280, rules: ['color-contrast'] },
+  { look: 'narrow', colorScheme: 'light', width: 390, rules: undefined },
 ] as const;
 
 function isWiderThanScreen(page: Page): Promise<boolean> {
