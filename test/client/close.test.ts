@@ -304,6 +304,18 @@ test('close waits until the store has the results, except of a state that anothe
   await closing;
 });
 
+test('a client keeps no state that was removed while it was idle', async () => {
+  const lifetime = new Lifetime();
+  const [old, current] = [heldState(), heldState()];
+  lifetime.retain(old);
+  old.isForgotten = true;
+
+  lifetime.retain(current);
+  await lifetime.close();
+
+  expect([old.forgotten(), current.forgotten()]).toEqual([0, 1]);
+});
+
 test('a derived lifetime retains states through its parent: to close it alone releases none', async () => {
   const parent = new Lifetime();
   const child = new Lifetime(parent);

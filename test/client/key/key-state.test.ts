@@ -76,6 +76,29 @@ test.each(['window', 'service'] as const)('a wait that is already over is one of
   expect(waits).toMatchObject([{ reason, waitMs: 0 }]);
 });
 
+test('the clients with waiting calls receive a warning, and later ones do not', () => {
+  const subscribers = new Subscribers(stateWith(), new FakeClock());
+  const [one, other, later] = [client(), client(), client()];
+  subscribers.join(one.events);
+  subscribers.join(other.events);
+
+  subscribers.warn('the store failed');
+  subscribers.join(later.events);
+
+  expect([one.warnings, other.warnings, later.warnings]).toEqual([['the store failed'], ['the store failed'], []]);
+});
+
+test('a warning without a waiting call is for the next client only', () => {
+  const subscribers = new Subscribers(stateWith(), new FakeClock());
+  const [one, other] = [client(), client()];
+
+  subscribers.warn('the store failed');
+  subscribers.warnPending(one.events);
+  subscribers.warnPending(other.events);
+
+  expect([one.warnings, other.warnings]).toEqual([['the store failed'], []]);
+});
+
 test('a client warns once of a store that fails, with the reason and the effect', async () => {
   const warnings: string[] = [];
   const store = { exchange: () => Promise.reject(new Error('connection refused')) };

@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { abortable, Cancellation, onAbort } from '../../../src/client/time/abort.ts';
+import { abortable, Cancellation, onAbort, SharedWork } from '../../../src/client/time/abort.ts';
 import { deferred } from '../../helpers/deferred.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
 
 test('work that fails after the abort causes no unhandled rejection', async () => {
   const controller = new AbortController();
@@ -57,6 +58,26 @@ test.each(['before', 'after'])('a signal requested %s the cancellation aborts wi
   expect(early ?? signal).toBe(signal);
   expect([signal.aborted, signal.reason]).toEqual([true, reason]);
   expect(cancellation.toSignal()).toBe(signal);
+});
+
+test('a caller of cancelled work that ends late does not end the work of later callers', async () => {
+  const shared = new SharedWork<number>();
+  const ends: ((result: number) => void)[] = [];
+  const start = () => new Promise<number>((resolve) => ends.push(resolve));
+  const join = (signal = new Cancellation()) => shared.join(start, signal);
+  const first = new Cancellation();
+  const left = join(first).catch(() => undefined);
+  first.cancel('enough');
+  await left;
+
+  const second = join();
+  ends[0]?.(1);
+  await quiet();
+  const third = join(); // joins the second one, although the first one has ended meanwhile
+  ends[1]?.(2);
+
+  expect(await Promise.all([second, third])).toEqual([2, 2]);
+  expect(ends).toHaveLength(2);
 });
 
 test('all callbacks of a signal share one listener, which is removed with the last callback', () => {
