@@ -74,10 +74,10 @@ test('a caller of cancelled work that ends late does not end the work of later c
   ends[0]?.(1);
   await quiet();
   const third = join(); // joins the second one, although the first one has ended meanwhile
+  expect(ends).toHaveLength(2);
   ends[1]?.(2);
 
   expect(await Promise.all([second, third])).toEqual([2, 2]);
-  expect(ends).toHaveLength(2);
 });
 
 test('all callbacks of a signal share one listener, which is removed with the last callback', () => {
