@@ -16,7 +16,11 @@ const SLOW_TESTS =
 
 /** Tests outside the folder of the same name. */
 const MORE_TESTS: Readonly<Record<string, readonly string[]>> = {
-  'client/steps': ['client/close.test.ts', 'client/events.test.ts', 'client/config/settings.test.ts'],
+  'client/limits': ['client/steps/limit.test.ts', 'client/key/key-limits.test.ts'],
+  'client/steps': [
+    ...['client/close.test.ts', 'client/events.test.ts', 'client/config/settings.test.ts'],
+    'client/key/key-limits.test.ts',
+  ],
   'mock-server/service': ['mock-server/http', 'mock-server/snapshot.test.ts'],
 };
 
