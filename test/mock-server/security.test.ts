@@ -37,7 +37,7 @@ const get = (target: string, host: string) => `GET ${target} HTTP/1.1\r\nhost: $
 
 const FOREIGN_HOSTS = [
   ...['evil.example', 'evil.example:80', 'localhost.evil.example'],
-  ...['127.0.0.1.evil.example', 'x@127.0.0.1'],
+  ...['127.0.0.1.evil.example', 'x@127.0.0.1', 'localhost@evil.example', 'evil-localhost'],
 ];
 
 test.each(['/__fxrates', '/__fxrates/', '/__fxrates/panel.js', '/__fxrates/clock'])(

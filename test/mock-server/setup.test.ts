@@ -203,15 +203,6 @@ test('another process applies a setup', async () => {
   });
 });
 
-test('a setup replaces a stub of an earlier setup with the same id', () => {
-  const mock = createMockServer();
-
-  mock.setUp({ stubs: [{ id: 'a', data: 1 }] });
-  mock.setUp({ stubs: [{ id: 'a', data: 2 }] });
-
-  expect(mock.stubs.list().map(({ responses }) => responses[0]?.body)).toEqual(['{"success":true,"data":2}']);
-});
-
 test('the description of the route has the schemas of the other routes', () => {
   const { paths } = openApi(adminRoutes) as {
     paths: Record<string, Record<string, { requestBody: { content: Record<string, { schema: never }> } }>>;

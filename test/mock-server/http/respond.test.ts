@@ -1,7 +1,6 @@
 import { HttpResponse, http } from 'msw';
 import { expect, test } from 'vitest';
 import { type Operation, operations } from '../../../src/generated/operations.ts';
-import { responseSchemas } from '../../../src/generated/schemas.ts';
 import { createRouter } from '../../../src/mock-server/http/respond.ts';
 import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
@@ -57,18 +56,6 @@ test('an encoded dot belongs to a value, not to the text between two values', ()
 
   expect(findRoute('GET', '/api/v1/1%2E5.2')).toMatchObject({ parameters: { from: '1.5', to: '2' } });
   expect(findRoute('GET', '/%61pi/v1/1.2')).toMatchObject({ parameters: { from: '1', to: '2' } });
-});
-
-test.each(['free', 'developer', 'unlimited'] as const)('the responses of the %s plan match openapi.yaml', (plan) => {
-  const core = new MockCore();
-  const { key } = core.createKey(plan);
-
-  const quota = core.send('/api/v1/quota', { key });
-  const latest = core.send('/api/v1/latest', { key });
-
-  expect(responseSchemas.quota.safeParse(quota.body).success).toBe(true);
-  expect(responseSchemas.latest.safeParse(latest.body).success).toBe(true);
-  expect(quota.data.resets_at).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
 });
 
 test('a response escapes the parts of a request that it repeats for HTML', () => {

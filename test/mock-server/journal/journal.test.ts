@@ -48,28 +48,6 @@ test('an entry contains key, request, decision, usage and reason', async () => {
   });
 });
 
-test('reports by how much a request preceded the end of Retry-After', async () => {
-  const mock = newMock();
-  const { key } = mock.createKey();
-  const send = () => mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=${key}`);
-  for (let request = 0; request < 31; request += 1) await send();
-
-  await mock.clock.advance(20_000);
-  await send();
-  await mock.clock.advance(40_000);
-  await send();
-
-  expect(
-    mock.journal
-      .list()
-      .slice(-2)
-      .map(({ status, earlyByMs }) => [status, earlyByMs]),
-  ).toEqual([
-    [429, 40_000],
-    [200, undefined],
-  ]);
-});
-
 test('a request sent before the first refusal arrived is not early, one sent afterwards is', async () => {
   const mock = newMock();
   const { key } = mock.createKey();

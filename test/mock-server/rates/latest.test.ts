@@ -211,15 +211,6 @@ test.each([
   expect(mock.journal.list().at(-1)?.why).toContain(why);
 });
 
-test('a latest function is subject to the limits', async () => {
-  const { mock, latest } = mockWith({ latest: () => ({}) });
-
-  const responses = await Promise.all(Array.from({ length: 301 }, () => latest()));
-
-  expect(responses.filter(({ status }) => status === 200)).toHaveLength(300);
-  expect(mock.keys.list()[0]?.month.used).toBe(300);
-});
-
 const recorded = { success: true, data: { rate: 1.25 }, meta: { more: 'kept' } };
 
 test('one recorded envelope is the response to every query, unchanged', async () => {
