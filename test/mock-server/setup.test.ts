@@ -383,6 +383,7 @@ test.each<[unknown, string, string]>([
   ['{', 'setup is "{"; expected a setup as JSON.', 'setup'],
   [{ stubs: [{ status: 99 }] }, 'setup.stubs[0].status is 99; expected', 'setup.stubs[0].status'],
   [{ behaviour: 'strict' }, 'setup.behaviour is "strict"; expected a preset', 'setup.behaviour'],
+  [{ stub: [] }, 'setup.stub is not a field of a setup; did you mean stubs?', 'setup.stub'],
 ])('the option setup %j is refused', (setup, message, field) => {
   expect(() => createMockServer({ setup: setup as Setup })).toThrow(
     expect.objectContaining({ message: expect.stringContaining(message), field }),
