@@ -21,6 +21,7 @@ const MORE_TESTS: Readonly<Record<string, readonly string[]>> = {
     ...['client/close.test.ts', 'client/events.test.ts', 'client/config/settings.test.ts'],
     'client/key/key-limits.test.ts',
   ],
+  'cli/errors': ['cli/main.test.ts'],
   'mock-server/service': ['mock-server/http', 'mock-server/snapshot.test.ts'],
 };
 

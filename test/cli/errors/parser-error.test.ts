@@ -110,6 +110,10 @@ test.each(['--api-key', '--apikey', '--api_key', '--key', '--token', '-key', '--
 const otherNames = [
   ['latest --format json', '--output json'],
   ['latest --csv', '--output csv'],
+  ['latest --tsv', '--output tsv'],
+  ['latest --table', '--output table'],
+  ['latest --compact', '--output compact'],
+  ['latest --query', '--get rates.EUR'],
   ['latest --jq .data', '--get rates.EUR'],
   ['latest --pretty', '--output json'],
   ['latest --raw', '--output raw'],
@@ -117,9 +121,14 @@ const otherNames = [
   ['profile', 'fxrates auth login --profile <name>'],
   ['watch', 'fxrates latest --watch'],
   ['login', 'fxrates auth login'],
+  ['logout', 'fxrates auth logout'],
+  ['token', 'fxrates auth token'],
   ['whoami', 'fxrates auth status'],
+  ['status', 'fxrates auth status'],
   ['usage', 'fxrates quota'],
+  ['rates', 'fxrates latest\n'],
   ['serve', 'fxrates mock'],
+  ['start', 'fxrates mock'],
   ['convert', '--get rates.EUR'],
 ].filter(([name = '']) => !Object.hasOwn(operations, name));
 
