@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import type { Permit } from '../../../src/client/limits/in-flight.ts';
 import type { LimiterWait, RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
@@ -233,6 +234,22 @@ test('a Retry-After above the maximum rejects every call until the rest of it is
   await clock.advance(1);
   const [permit] = await Promise.all([limiter.acquire(), clock.advance(600_000)]);
   expect(permit.sentAt - first.sentAt).toBe(80_000_000);
+});
+
+test('an abort rejects within a tick with the reason of the signal, and leaves nothing', async () => {
+  const { clock, limiter } = setUp({ maxConcurrent: 1 });
+  await limiter.acquire();
+  const controller = new AbortController();
+  const waiting = limiter.acquire({ signal: controller.signal });
+  await quiet();
+
+  controller.abort(new Error('enough'));
+
+  await expect(waiting).rejects.toThrow('enough');
+  await expect(limiter.acquire({ signal: controller.signal })).rejects.toThrow('enough');
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  expect(limiter.limits().waiting).toBe(0);
+  expect(clock.pending).toBe(0);
 });
 
 test('shows the gate, the queue and the learned limit', async () => {
