@@ -96,7 +96,10 @@ export async function listenHttp(options: ListenAddress, context: ServerContext)
     void sending.finally(() => pending.delete(sending));
   };
   const { tls } = options;
-  const server = tls === undefined ? createServer(LIMITS, listener) : await createHttpsServer(tls, listener);
+  const server =
+    tls === undefined
+      ? createServer(LIMITS, listener)
+      : (await import('./tls-server.ts')).createTlsServer(tls, LIMITS, listener); // loaded only if it is used
   server.on('clientError', (error: BrokenRequest, socket) => refuseBroken(error, socket, now()));
   server.on('connect', (_, socket) => refuseBroken({ code: 'CONNECT' }, socket, now()));
   // Node.js would respond without the error envelope.
@@ -108,12 +111,6 @@ export async function listenHttp(options: ListenAddress, context: ServerContext)
   };
   const address = server.address() as AddressInfo;
   return { url: urlOf(address, options), port: address.port, close, [Symbol.asyncDispose]: close };
-}
-
-/** Loaded only if it is used. */
-async function createHttpsServer(tls: TlsOptions, listener: RequestListener): Promise<Server> {
-  const { createTlsServer } = await import('./tls-server.ts');
-  return createTlsServer(tls, LIMITS, listener);
 }
 
 function urlOf({ address, family, port }: AddressInfo, { tls, host }: ListenAddress): string {
@@ -197,26 +194,19 @@ function disconnectSignal(outgoing: ServerResponse, closing: AbortSignal): Abort
 
 interface PendingResponse {
   readonly outgoing: ServerResponse;
+  /** The connection, which `outgoing` releases at its end. */
   readonly socket: Socket;
   readonly closing: AbortSignal;
 }
 
-async function sendLater(
-  coming: MockResponse | Promise<MockResponse>,
-  { outgoing, socket, closing }: PendingResponse,
-): Promise<void> {
+async function sendLater(coming: MockResponse | Promise<MockResponse>, pending: PendingResponse): Promise<void> {
   try {
     const response = await coming;
-    if (response.delivery === undefined) sendResponse(response, outgoing);
-    else
-      await deliverOverSocket(response, response.delivery, {
-        outgoing,
-        socket,
-        signal: disconnectSignal(outgoing, closing),
-      });
+    if (response.delivery === undefined) sendResponse(response, pending.outgoing);
+    else await deliverOverSocket(response, response.delivery, pending);
   } catch {
     // The client has disconnected, or a handler of the test threw an error: the connection is closed.
-    outgoing.destroy();
+    pending.outgoing.destroy();
   }
 }
 
@@ -289,24 +279,18 @@ function readable(error: NodeJS.ErrnoException, host: string, port: number): Err
   });
 }
 
-interface Outgoing {
-  readonly outgoing: ServerResponse;
-  /** The connection, which `outgoing` releases at its end. */
-  readonly socket: Socket;
-  readonly signal: AbortSignal;
-}
-
 /** Sends a response with the faults of its delivery, byte by byte as on a real network. */
 async function deliverOverSocket(
   response: MockResponse,
   delivery: Delivery,
-  { outgoing, socket, signal }: Outgoing,
+  { outgoing, socket, closing }: PendingResponse,
 ): Promise<void> {
   const { sendsHead, ending } = delivery;
   const { status, headers } = response;
   if (!sendsHead) return end(ending, socket);
   outgoing.sendDate = false;
   outgoing.writeHead(status, headers as OutgoingHttpHeaders).flushHeaders();
+  const signal = disconnectSignal(outgoing, closing);
   for await (const piece of piecesOf(response, delivery, signal)) await written((done) => outgoing.write(piece, done));
   if (ending === 'whole') return void outgoing.end();
   // The data must be sent before the connection is closed.
