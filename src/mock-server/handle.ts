@@ -27,7 +27,8 @@ export function createHandler(core: MockCore): HandleRequest {
     const mock = coreFor(core, request);
     const exchange = { mock, request, source };
     try {
-      if (mock.state.faults.length === 0 && mock.overrides.isEmpty) return send(exchange, respond(mock, request));
+      const { state, overrides } = mock;
+      if (state.faults.length === 0 && overrides.handlers.length === 0) return send(exchange, respond(mock, request));
       return handleWithFaults(exchange).catch((error: unknown) => sendFailure(exchange, error));
     } catch (error) {
       return sendFailure(exchange, error);
@@ -82,7 +83,7 @@ async function waitForLatency({ mock, source }: Exchange, struck: readonly Struc
 /** Calls the handlers of `mock.use()`, and the emulated service if none of them responds. */
 async function respondWithHandlers(exchange: Exchange): Promise<MockResponse> {
   const { mock, request } = exchange;
-  if (mock.overrides.isEmpty || isTooLarge(request)) return respond(mock, request);
+  if (mock.overrides.handlers.length === 0 || isTooLarge(request)) return respond(mock, request);
   const release = mock.clock.hold();
   try {
     return (await mock.overrides.respond(request.message)) ?? respond(mock, request);

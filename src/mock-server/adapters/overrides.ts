@@ -7,9 +7,8 @@ import { isPassthrough, load } from './load-packages.ts';
 /** The handlers of `mock.use()`. They are called before the emulated service, starting with the one added last. */
 export class Overrides {
   readonly #baseUrl: string;
-  /** Whether there are no handlers. */
-  isEmpty = true;
-  #handlers: RequestHandler[] = [];
+  /** The one that is called first comes first. */
+  handlers: RequestHandler[] = [];
 
   constructor(baseUrl: string) {
     this.#baseUrl = baseUrl;
@@ -21,20 +20,18 @@ export class Overrides {
       throw invalidOption('handler', handler, 'a request handler of msw, such as http.get()');
     }
     // msw itself runs the handlers, so their type does not matter here.
-    this.#handlers = [...(handlers as readonly RequestHandler[]), ...this.#handlers];
-    this.isEmpty = this.#handlers.length === 0;
+    this.handlers = [...(handlers as readonly RequestHandler[]), ...this.handlers];
   }
 
   clear(): void {
-    this.#handlers = [];
-    this.isEmpty = true;
+    this.handlers = [];
   }
 
   /** The response of the first handler that has one; `undefined` without one. */
   async respond(request: MockRequest): Promise<MockResponse | undefined> {
     const { getResponse } = load('msw');
     // Handlers have the mock's base URL or a path, also for requests to another address of the mock.
-    const response = await getResponse(this.#handlers, toRequest(request, this.#baseUrl), { baseUrl: this.#baseUrl });
+    const response = await getResponse(this.handlers, toRequest(request, this.#baseUrl), { baseUrl: this.#baseUrl });
     // With `passthrough()`, the emulated service responds, because the mock sends nothing.
     if (response === undefined || isPassthrough(response)) return undefined;
     return response.type === 'error' ? noResponse(WHY) : fromResponse(response);
