@@ -2,6 +2,7 @@ import { parseJson } from '../../json.ts';
 import { regExpText } from '../matching/request-pattern.ts';
 import { invalidOption, MockServerError, notFound } from '../mock-server-error.ts';
 import type { AdminRoute } from './route.ts';
+import { problem } from './shapes.ts';
 
 interface Sent {
   /** Parameters of the path. */
@@ -90,23 +91,8 @@ function noServer(origin: string, error: unknown): MockServerError {
 }
 
 function refusalOf(status: number, content: unknown, origin: string): MockServerError {
-  const { code, message, field } = problemIn(content) ?? {
-    code: 'no_mock_server',
-    field: undefined,
-    message: `The server at ${origin} is not an fxrates mock server (status ${status}); start one with fxrates mock.`,
-  };
-  return new MockServerError(message, { code, status, field });
-}
-
-interface ProblemText {
-  readonly code: string;
-  readonly message: string;
-  readonly field?: string | undefined;
-}
-
-/** `undefined` if the response is not from a mock. */
-function problemIn(content: unknown): ProblemText | undefined {
-  const { error } = Object(content) as { readonly error?: Partial<ProblemText> | null };
-  const isProblem = typeof error?.code === 'string' && typeof error.message === 'string';
-  return isProblem ? (error as ProblemText) : undefined;
+  const { data } = problem.safeParse(content);
+  if (data !== undefined) return new MockServerError(data.error.message, { ...data.error, status });
+  const text = `The server at ${origin} is not an fxrates mock server (status ${status}); start one with fxrates mock.`;
+  return new MockServerError(text, { code: 'no_mock_server', status });
 }

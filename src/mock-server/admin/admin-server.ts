@@ -86,17 +86,9 @@ function findRoute(method: string, path: string): FoundRoute {
 }
 
 function matchPath(template: string, path: string): Readonly<Record<string, string>> | undefined {
-  const expected = template.split('/');
-  const given = path.split('/');
-  if (expected.length !== given.length) return undefined;
-  const parts: Record<string, string> = {};
-  for (const [index, segment] of expected.entries()) {
-    const part = given[index] ?? '';
-    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-    if (name === undefined ? part !== segment : part === '') return undefined;
-    if (name !== undefined) parts[name] = part;
-  }
-  return parts;
+  const pattern = template.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  const match = new RegExp(`^${pattern}$`).exec(path);
+  return match === null ? undefined : { ...match.groups };
 }
 
 /** A request of the admin API, and its response object. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseJson } from '../../json.ts';
 import { utf8Text } from '../../text.ts';
 import { pause } from '../clock/event-loop.ts';
 import { MockServerError, type MockServerErrorDetail } from '../mock-server-error.ts';
@@ -66,12 +67,10 @@ export async function readJsonBody(
     const text = 'The body must be JSON, with content-type: application/json.';
     throw new Problem(text, { status: 415, code: 'json_required', field: 'Content-Type' });
   }
-  try {
-    return { value: JSON.parse(text), text };
-  } catch {
-    // The message of the parser can contain text of the body.
-    throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });
-  }
+  const value = parseJson(text);
+  // The message of the parser can contain text of the body.
+  if (value === undefined) throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });
+  return { value, text };
 }
 
 /** Reads the rest of a body, while it arrives. Many clients read the response only after they have sent the whole body. */

@@ -12,7 +12,7 @@ export async function servePanel(incoming: IncomingMessage, outgoing: ServerResp
 
 /** Whether a browser opens `/`, for which the service has no response. */
 export function isBrowserAtRoot({ url, method, headers }: IncomingMessage): boolean {
-  return url === '/' && (method === 'GET' || method === 'HEAD') && acceptsHtml(headers);
+  return url === '/' && (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '');
 }
 
 /** Leads a browser to the panel, which asks for the token: a `Location` with it would be in logs. */
@@ -31,10 +31,6 @@ async function findFile(path: string): Promise<File | undefined> {
   const { panelFiles } = await import('./panel-files.ts');
   const { script, style } = await panelFiles();
   return path === '/panel.js' ? { type: 'text/javascript', text: script } : { type: 'text/css', text: style };
-}
-
-function acceptsHtml({ accept = '' }: IncomingMessage['headers']): boolean {
-  return /\btext\/html\b/.test(accept);
 }
 
 function sendFile({ type, text }: File, method: string | undefined, outgoing: ServerResponse): void {

@@ -1,3 +1,4 @@
+import { parseJson } from '../../json.ts';
 import type { BehaviourOptions } from '../behaviour/behaviour.ts';
 import { type SwitchName, switches } from '../behaviour/switches.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -127,19 +128,11 @@ export function statusAndCodeText({ status, code }: ProbeResponse): string {
   return code === undefined ? String(status) : `${status} ${code}`;
 }
 
+/** Nothing for an empty body, or a page of a proxy: there is no envelope. */
 function envelopeOf(text: string): Pick<ProbeResponse, 'code' | 'data'> {
-  const { data, error } = objectOf(parsed(text));
+  const { data, error } = objectOf(parseJson(text));
   const { code } = objectOf(error);
   return { code: typeof code === 'string' ? code : undefined, data: objectOf(data) };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // An empty body, or a page of a proxy: there is no envelope.
-    return undefined;
-  }
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {
