@@ -135,8 +135,7 @@ function typeInWords({ expected, values }: z.core.$ZodRawIssue): string | undefi
 }
 
 function refuseAll(value: unknown, place: string): unknown {
-  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-  if (isEmpty) return {};
-  const field = typeof value === 'object' && value !== null ? Object.keys(value)[0] : undefined;
-  throw new Problem(`This route accepts no ${place}.`, { status: 400, code: 'invalid_option', field });
+  const names = typeof value === 'object' && value !== null ? Object.keys(value) : undefined;
+  if (names?.length === 0) return {};
+  throw new Problem(`This route accepts no ${place}.`, { status: 400, code: 'invalid_option', field: names?.[0] });
 }

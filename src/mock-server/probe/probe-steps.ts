@@ -223,9 +223,11 @@ interface LimitProbing extends Probing {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** Uses up the per-minute limit with `quota`, which is free, and observes the refusals. */
+/** Uses up the per-minute limit with `quota`, which is free, and observes the refusals, if the budget allows it. */
 export async function probeLimit(probing: LimitProbing): Promise<void> {
-  const { prober, findings, key, sleep } = probing;
+  const { prober, findings, key, quota, sleep } = probing;
+  // Without a number, there is no limit to reach.
+  if (!(prober.left >= Number(quota.data['rate_limit_per_minute']) + BEYOND_LIMIT)) return;
   const first = await refusalWithin(prober, prober.left - BEYOND_LIMIT + 1, key);
   if (first === undefined) return findings.note(retryAfterOpen('the limit was not reached within the budget'));
   findings.note([await bucketOf(probing, first)]);

@@ -117,7 +117,7 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
   observeQuotaRecord(probing);
   await untilRefused(findings, async () => {
     for (const { run } of stepsWithin(requests).steps) await run(probing);
-    await probeLimitWithinBudget({ ...probing, sleep: (ms) => clock.sleep(ms, signal) });
+    await probeLimit({ ...probing, sleep: (ms) => clock.sleep(ms, signal) });
   });
   return reportOf(findings, { origin, probedAt, requests: prober.requests });
 }
@@ -138,12 +138,6 @@ async function untilRefused(findings: Findings, run: () => Promise<void>): Promi
     // Another program uses the key, or its minute was used before. The observations so far are reported.
     if (error.response !== undefined) observeRetryAfter(findings, [error.response]);
   }
-}
-
-async function probeLimitWithinBudget(probing: Parameters<typeof probeLimit>[0]): Promise<void> {
-  const { prober, quota } = probing;
-  const limit = Number(quota.data['rate_limit_per_minute']);
-  if (prober.left >= limit + BEYOND_LIMIT) await probeLimit(probing);
 }
 
 type Summary = Pick<ObservedBehaviour['about'], 'origin' | 'probedAt' | 'requests'>;
