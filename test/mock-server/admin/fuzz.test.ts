@@ -1,6 +1,6 @@
-import { request } from 'node:http';
+import { Agent, request } from 'node:http';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
 import { createMockServer, type MockServer, type RunningServer } from '../../../src/mock-server/index.ts';
 import { mutated } from '../../helpers/mutated.ts';
@@ -17,6 +17,10 @@ beforeEach(async () => {
   key = mock.createKey().key;
 });
 afterEach(() => mock.close());
+
+/** Thousands of requests over few connections. */
+const agent = new Agent({ keepAlive: true });
+afterAll(() => agent.destroy());
 
 /** Without the routes that respond late or never by design. */
 const ROUTES = adminRoutes.filter(({ id, isStream }) => isStream !== true && id !== 'waitForRequests');
@@ -185,7 +189,7 @@ function send(method: string, path: string, body: string): Promise<{ readonly st
   return new Promise((resolve, reject) => {
     const content = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
     const headers = { authorization: `Bearer ${server.adminToken}`, ...(body === '' ? {} : content) };
-    const outgoing = request(server.url, { method, path, headers, agent: false }, async (response) => {
+    const outgoing = request(server.url, { method, path, headers, agent }, async (response) => {
       const text = Buffer.concat(await response.toArray()).toString();
       resolve({ status: response.statusCode ?? 0, text });
     });

@@ -10,6 +10,7 @@ import {
   planProbe,
   probeService,
 } from '../../../src/mock-server/index.ts';
+import { inLongRuns } from '../../helpers/long-tests.ts';
 
 interface Probed {
   readonly plan?: 'free' | 'developer' | 'unlimited';
@@ -98,7 +99,7 @@ test('probing a mock with random switches returns its switches, without guesses'
       );
       expect(observed.about.contradictions).toEqual([]);
     }),
-    { numRuns: 200 },
+    { numRuns: inLongRuns(200, 80) },
   );
 });
 
