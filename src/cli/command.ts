@@ -1,4 +1,5 @@
 import { type Argument, Command, type Option } from 'commander';
+import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import type { CliSettings } from './settings/settings.ts';
 import type { ConfigFile } from './storage/stored-files.ts';
@@ -24,6 +25,8 @@ export interface Invocation<Options = object> {
   /** The command's own options, by commander's camelCase names. */
   readonly options: Options;
 }
+
+type Run<Options> = (invocation: Invocation<Options>) => Promise<void> | Promise<number>;
 
 interface HelpTexts {
   /** One line for the list of commands. */
@@ -97,10 +100,11 @@ export class CliCommand extends Command {
     return this.addArgument(argument);
   }
 
-  /** `Options` are the values that the parsers of the own options return. */
-  runs<Options extends object>(run: (invocation: Invocation<Options>) => Promise<number>, traits: Traits = {}): this {
+  /** `Options` are the values that the parsers of the own options return. A `run` without an exit code ends with 0. */
+  runs<Options extends object>(run: Run<Options>, traits: Traits = {}): this {
     this.traits = traits;
-    this.run = (invocation) => run({ ...invocation, options: invocation.options as Options });
+    this.run = async (invocation) =>
+      (await run({ ...invocation, options: invocation.options as Options })) ?? exitCodes.ok;
     return this;
   }
 

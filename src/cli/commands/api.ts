@@ -3,7 +3,6 @@ import { operations } from '../../generated/operations.ts';
 import { isJson } from '../../json.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { connectionOptions, dataOptions, requestOptions } from '../options.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import {
@@ -48,7 +47,7 @@ export function apiCommand(): CliCommand {
     .runs(runApi);
 }
 
-async function runApi(invocation: Invocation<ApiOptions>): Promise<number> {
+async function runApi(invocation: Invocation<ApiOptions>): Promise<void> {
   const request = requestOf(invocation);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   const trace = new HttpTrace(invocation, { keepsBodies: true });
@@ -59,7 +58,6 @@ async function runApi(invocation: Invocation<ApiOptions>): Promise<number> {
     const response = trace.lastResponse(request.path);
     if (response !== undefined) await printReceived(response, invocation);
   }
-  return exitCodes.ok;
 }
 
 /** Adds a hint with the complete path to a 404, if the typed path lacks the beginning. */

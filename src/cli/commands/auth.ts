@@ -83,7 +83,7 @@ function commandsOfKey(): readonly CliCommand[] {
 }
 
 /** Stores a key and the base URL that it belongs to under the profile. */
-async function login(given: Invocation<VerifyOptions>): Promise<number> {
+async function login(given: Invocation<VerifyOptions>): Promise<void> {
   const settings = await withBaseUrl(given);
   const invocation = { ...given, settings };
   const { screen, io, options } = invocation;
@@ -103,7 +103,6 @@ async function login(given: Invocation<VerifyOptions>): Promise<number> {
   for (const name of ['FXRATES_API_KEY', 'FXRATES_API_KEY_FILE']) {
     if (io.env[name]) await screen.warn(`${name} overrides the stored key`);
   }
-  return exitCodes.ok;
 }
 
 /** The settings, with a base URL from a prompt if none is set. */
@@ -165,7 +164,7 @@ function notStored({ argv }: Invocation): (failure: unknown) => never {
 }
 
 /** Prints the key in use, its source and the response of the service; fails as a call with this key would. */
-async function status(invocation: Invocation<VerifyOptions>): Promise<number> {
+async function status(invocation: Invocation<VerifyOptions>): Promise<void> {
   const { settings, io, screen, options } = invocation;
   const { profile, baseUrl } = settings;
   requireBaseUrl(settings);
@@ -195,24 +194,19 @@ async function status(invocation: Invocation<VerifyOptions>): Promise<number> {
   };
   await printReport({ text: reportText(rows, screen.help), facts, isForLogs: true }, invocation);
   if (failure !== undefined) throw failure;
-  return exitCodes.ok;
 }
 
 /** Removes the stored key of the profile; does nothing if the profile has no key. */
-async function logout({ io, screen, config, settings: { profile } }: Invocation): Promise<number> {
+async function logout({ io, screen, config, settings: { profile } }: Invocation): Promise<void> {
   const credential = await readCredential(io.env, profile);
-  if (credential === undefined) {
-    await screen.remark(`no key is stored for profile ${profile}`);
-    return exitCodes.ok;
-  }
+  if (credential === undefined) return screen.remark(`no key is stored for profile ${profile}`);
   const path = await removeCredential(io, profile);
   await screen.remark(`key of profile ${profile} removed from ${path}; it stays valid until it is revoked`);
   if (config.profiles.get(profile)?.has('base_url')) await screen.remark(`base URL is still stored in ${config.path}`);
-  return exitCodes.ok;
 }
 
 /** Prints the key in full, the only command that does. */
-async function printToken({ io, screen, settings, options, argv }: Invocation<TokenOptions>): Promise<number> {
+async function printToken({ io, screen, settings, options, argv }: Invocation<TokenOptions>): Promise<void> {
   if (screen.out.isTTY && !options.show) {
     throw usageError('refusing to show the key on a terminal', undefined, [
       `To show it:  ${changedCommand(argv, { add: ['--show'] })}`,
@@ -221,5 +215,4 @@ async function printToken({ io, screen, settings, options, argv }: Invocation<To
   const { secret, warning } = await requireKey(settings, io);
   if (warning !== undefined) await screen.warn(warning);
   await screen.printWithSecret(`${screen.isJson ? JSON.stringify({ api_key: secret }) : secret}\n`);
-  return exitCodes.ok;
 }

@@ -1,7 +1,6 @@
 import { OTHER_CACHE_FOLDER, openCache } from '../cache/fetch-or-cache.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { storageError, systemReason } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { dataOptions } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { formatDuration } from '../settings/duration.ts';
@@ -35,7 +34,7 @@ export function cacheCommand(): CliCommand {
     .addCommand(clearCommand);
 }
 
-async function info(invocation: Invocation): Promise<number> {
+async function info(invocation: Invocation): Promise<void> {
   const { io, screen } = invocation;
   const entries = await openCache(io).entries().catch(unusable(invocation));
   const folder = cacheFolder(io.env) ?? '';
@@ -64,14 +63,13 @@ function ageRow(label: string, ms: number | undefined): readonly ReportRow[] {
   return ms === undefined ? [] : [{ label, value: `${formatDuration(ms)} old` }];
 }
 
-async function clear(invocation: Invocation): Promise<number> {
+async function clear(invocation: Invocation): Promise<void> {
   const { io, screen } = invocation;
   const count = await openCache(io).clear().catch(unusable(invocation));
   const compiled = clearCompileCache(io.env);
   const responses = `${grouped(count)} cached ${count === 1 ? 'response' : 'responses'}`;
   const code = compiled.files === 0 ? '' : ` and ${grouped(compiled.bytes)} bytes of compiled code`;
   await screen.remark(`removed ${responses}${code}`);
-  return exitCodes.ok;
 }
 
 function unusable({ io }: Invocation): (error: NodeJS.ErrnoException) => never {

@@ -79,7 +79,7 @@ function pathCommand(): CliCommand {
     .runs(printPath);
 }
 
-async function list(invocation: Invocation): Promise<number> {
+async function list(invocation: Invocation): Promise<void> {
   const config = readConfig(invocation.io.env);
   const groups = [['', config.settings] as const, ...[...config.profiles].map(ofProfile)];
   const settings = groups.flatMap(([prefix, values]) =>
@@ -92,25 +92,23 @@ async function list(invocation: Invocation): Promise<number> {
   const isEmpty = settings.length === 0;
   if (isEmpty && screen.isForPeople) await screen.remark(`nothing is set in ${config.path ?? 'config.json'}`);
   else await printJson(JSON.stringify(Object.fromEntries(settings)), invocation);
-  return exitCodes.ok;
 }
 
 function ofProfile([name, values]: readonly [string, ConfigFile['settings']]) {
   return [`profiles.${name}.`, values] as const;
 }
 
-async function printSetting({ args: [typed], config, settings, screen }: Invocation): Promise<number> {
+async function printSetting({ args: [typed], config, settings, screen }: Invocation): Promise<void> {
   const name = settingName(typed);
   const value = configValue(config, name, settings.profile);
   if (value === undefined) {
     throw new CliError(`${name} is not set`, { code: 'not_set', exitCode: exitCodes.failure });
   }
   await screen.printText(`${screen.isJson ? JSON.stringify(value) : value}\n`);
-  return exitCodes.ok;
 }
 
 /** Stores the value; without one, which `unset` does not accept, removes the setting. */
-async function change(invocation: Invocation): Promise<number> {
+async function change(invocation: Invocation): Promise<void> {
   const { args, io, config, settings, screen } = invocation;
   const [typed, value] = args;
   const name = settingName(typed);
@@ -119,13 +117,9 @@ async function change(invocation: Invocation): Promise<number> {
   const isOfProfile = name === 'base_url' || (settings.hasTypedProfile && name !== 'profile');
   const owner = isOfProfile ? ` of profile ${profile}` : '';
   const stored = (isOfProfile ? config.profiles.get(profile) : config.settings)?.get(name);
-  if (value === undefined && stored === undefined) {
-    await screen.remark(`${name}${owner} is not set`);
-    return exitCodes.ok;
-  }
+  if (value === undefined && stored === undefined) return screen.remark(`${name}${owner} is not set`);
   const path = await changeConfig(io, name, isOfProfile ? { value, profile } : { value });
   await screen.remark(`${name}${owner} ${value === undefined ? 'removed from' : 'stored in'} ${path}`);
-  return exitCodes.ok;
 }
 
 function checkSetting(name: SettingName, value: string, { config, io }: Invocation): void {
@@ -133,11 +127,10 @@ function checkSetting(name: SettingName, value: string, { config, io }: Invocati
   if (name === 'profile') requireProfile({ profile: value }, { config, env: io.env });
 }
 
-async function printPath({ io, screen }: Invocation): Promise<number> {
+async function printPath({ io, screen }: Invocation): Promise<void> {
   const path = configPath(io.env);
   if (path === undefined) throw noFolder();
   await screen.print(`${screen.isJson ? JSON.stringify({ path }) : path}\n`);
-  return exitCodes.ok;
 }
 
 /** The setting of that name, which may also be typed as in its option: `base-url`. */

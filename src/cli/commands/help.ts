@@ -2,7 +2,6 @@ import { Argument } from 'commander';
 import { nearestName } from '../../nearest-name.ts';
 import { CliCommand } from '../command.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { helpText, optionGroups, paragraphs } from '../help.ts';
 import { helpOption, sharedOptions } from '../options.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
@@ -28,7 +27,6 @@ export function helpCommand(commandNames: readonly string[]): CliCommand {
       const text = pageOf(program, args, screen.help);
       if (text === undefined) throw noPage(args, program);
       await screen.printText(text);
-      return exitCodes.ok;
     });
   return command;
 }

@@ -60,7 +60,7 @@ export function latestCommand(): CliCommand {
     .runs(runLatest);
 }
 
-async function runLatest(invocation: Invocation<LatestCommandOptions>): Promise<number> {
+async function runLatest(invocation: Invocation<LatestCommandOptions>): Promise<void> {
   const { options, settings } = invocation;
   const { fixtureOut } = options;
   const request = operationRequest(latest, invocation);
@@ -71,7 +71,6 @@ async function runLatest(invocation: Invocation<LatestCommandOptions>): Promise<
   if (fixtureOut !== undefined) await requireFixture(fixtureOut); // before a request uses quota
   const { rawBody } = await sendAndPrint(request, invocation);
   if (fixtureOut !== undefined) await addToFixture(fixtureOut, { query: request.query, rawBody }, invocation);
-  return exitCodes.ok;
 }
 
 /** A misspelled parameter may be ignored by the service, and the response then has other rates. */
@@ -83,7 +82,7 @@ async function remarkOnNames({ query }: OperationRequest, { screen }: Invocation
 }
 
 /** `latest --watch`: uses only so much of the month that enough is left until the reset. `quota` is free. */
-function watchLatest(request: OperationRequest, invocation: Invocation<LatestCommandOptions>): Promise<number> {
+function watchLatest(request: OperationRequest, invocation: Invocation<LatestCommandOptions>): Promise<void> {
   const { options, screen } = invocation;
   const changes = new Changes(screen.out);
   return watch(invocation, {

@@ -3,7 +3,6 @@ import type { Operation } from '../../generated/operations.ts';
 import { type CachingOptions, cacheOption, fetchOrCache } from '../cache/fetch-or-cache.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { connectionOptions, dataOptions, requestOptions } from '../options.ts';
 import { type PrintOptions, printResponse } from '../output/print-json.ts';
 import {
@@ -42,10 +41,10 @@ export function operationCommand(operation: Operation, options = () => responseO
   return command;
 }
 
-function runOperation(operation: Operation, invocation: Invocation<ResponseOptions>): Promise<number> {
+async function runOperation(operation: Operation, invocation: Invocation<ResponseOptions>): Promise<void> {
   const request = operationRequest(operation, invocation);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
-  return sendAndPrint(request, invocation).then(() => exitCodes.ok);
+  await sendAndPrint(request, invocation);
 }
 
 /** Sends the request, and prints the response with a footer for people. */

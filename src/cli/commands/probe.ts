@@ -52,7 +52,7 @@ export function probeCommand(): CliCommand {
 }
 
 /** Prints the maximum number of requests, probes the service, and prints or writes the observations. */
-async function probe(invocation: Invocation<ProbeCommandOptions>): Promise<number> {
+async function probe(invocation: Invocation<ProbeCommandOptions>): Promise<void> {
   const { io, screen, args } = invocation;
   const { out, maxRequests } = invocation.options;
   const [given] = args;
@@ -85,7 +85,6 @@ async function probe(invocation: Invocation<ProbeCommandOptions>): Promise<numbe
   await reportOutcome(observed, invocation);
   if (out === undefined && screen.isForPeople)
     await screen.info('To use them in a mock server, write them to a file with --out behaviour.json\n');
-  return exitCodes.ok;
 }
 
 function observationTable({ about, ...observed }: ObservedBehaviour, { columns, palette }: StreamStyle): string {

@@ -51,7 +51,7 @@ export function quotaCommand(): CliCommand {
 
 const DEFAULT_INTERVAL_MS = 60_000;
 
-async function runQuota(invocation: Invocation<QuotaOptions>): Promise<number> {
+async function runQuota(invocation: Invocation<QuotaOptions>): Promise<void> {
   const { options, settings } = invocation;
   const request = operationRequest(quota, invocation);
   const isRepeated = isWatch(options);
@@ -59,8 +59,7 @@ async function runQuota(invocation: Invocation<QuotaOptions>): Promise<number> {
   if (!isRepeated) {
     const response = await sendRequest(request, invocation);
     await printQuota(response, invocation);
-    checkUse(response, options);
-    return exitCodes.ok;
+    return checkUse(response, options);
   }
   return watch(invocation, {
     request,

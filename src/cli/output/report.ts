@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Palette, StreamStyle } from '../terminal/screen.ts';
 import { wrap } from '../terminal/text.ts';
 import { printJson } from './print-json.ts';
@@ -31,12 +30,11 @@ interface PrintedReport {
 export async function printReport(
   { text, facts, isForLogs = false }: PrintedReport,
   invocation: Invocation,
-): Promise<ExitCode> {
+): Promise<void> {
   const { settings, screen } = invocation;
   const isText = screen.isForPeople || (isForLogs && settings.output === 'auto');
   if (isText && settings.get.length === 0) await screen.printText(text);
   else await printJson(JSON.stringify(facts), invocation);
-  return exitCodes.ok;
 }
 
 export function reportText(rows: readonly ReportRow[], style: StreamStyle): string {

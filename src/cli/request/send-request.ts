@@ -13,7 +13,6 @@ import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { type Operation, operations } from '../../generated/operations.ts';
 import type { Invocation } from '../command.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
@@ -225,11 +224,10 @@ interface SentRequest {
 const NO_KEY = '[redacted]';
 
 /** Prints the request that the client would send, as JSON or as a curl command. Nothing is sent. */
-export async function dryRun(request: ServiceRequest, { settings, screen }: Invocation): Promise<number> {
+export async function dryRun(request: ServiceRequest, { settings, screen }: Invocation): Promise<void> {
   const baseUrl = requireBaseUrl(settings);
   const sent = await capture(request, baseUrl, settings.insecureHttp);
   await screen.print(`${settings.printRequestAs === 'curl' ? curlCommand(sent) : JSON.stringify(sent)}\n`);
-  return exitCodes.ok;
 }
 
 /** The request that the client would send. Its `fetch` rejects, so nothing is sent. */

@@ -70,7 +70,7 @@ const TEMPORARY: readonly ExitCode[] = [exitCodes.server, exitCodes.network, exi
 export async function watch(
   invocation: Invocation<WatchOptions>,
   { request: { operation, query }, every, begin, show }: Watch,
-): Promise<number> {
+): Promise<void> {
   const { io, screen, options } = invocation;
   const reporter = new WaitReporter(invocation, { endsLongWaits: false });
   const client = await openClient(invocation, { reporter });
@@ -95,7 +95,6 @@ export async function watch(
       responses += 1;
       if (responses === options.count) break;
     }
-    return exitCodes.ok;
   } catch (error) {
     if (io.interrupts.signal.aborted && screen.out.isTTY) await screen.info('\n'); // after the ^C that the terminal shows
     throw client.explained(error);

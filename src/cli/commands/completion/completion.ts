@@ -1,5 +1,4 @@
 import { CliCommand } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { completionScripts } from './scripts.ts';
 
 /** The settings file of each shell, and the line in it that loads the script. */
@@ -30,7 +29,6 @@ export function completionCommand(): CliCommand {
       })
       .runs(async ({ screen }) => {
         await screen.print(completionScripts[name]);
-        return exitCodes.ok;
       });
     completion.addCommand(command);
   }
