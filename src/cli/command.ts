@@ -17,7 +17,6 @@ export interface Invocation<Options = object> {
   readonly settings: CliSettings;
   /** Without a value if the file cannot be used; only commands with --profile reject that. */
   readonly config: ConfigFile;
-  /** Name of the command, such as `auth login`. */
   readonly command: string;
   /** Everything typed after `fxrates`. */
   readonly argv: readonly string[];
@@ -29,7 +28,6 @@ export interface Invocation<Options = object> {
 type Run<Options> = (invocation: Invocation<Options>) => Promise<void> | Promise<number>;
 
 interface HelpTexts {
-  /** One line for the list of commands. */
   readonly summary: string;
   readonly description: string;
   readonly examples?: readonly Example[];
@@ -164,7 +162,6 @@ export class CliCommand extends Command {
     return name === undefined ? this.ready() : this.commands.find((child) => child.name() === name)?.find(rest);
   }
 
-  /** This command and all below it. */
   all(): readonly CliCommand[] {
     return [this.ready(), ...this.commands.flatMap((child) => child.all())];
   }

@@ -42,7 +42,6 @@ function programHelp(program: CliCommand, style: StreamStyle): string {
   ]);
 }
 
-/** The usage, and that of the subcommands. */
 function usageLines({ fullName, syntax, commands, run }: CliCommand): string[] {
   // After `--`, an option is one of the program to run.
   const words = syntax.startsWith('[--') ? [fullName, '[options]', syntax] : [fullName, syntax, '[options]'];
@@ -110,7 +109,6 @@ export interface HelpEntry {
 
 interface Layout {
   readonly columns: number;
-  /** Default: that of the widest of `entries`. */
   readonly termWidth?: number;
   readonly paintTerm: (term: string) => string;
 }

@@ -33,9 +33,7 @@ export interface Input {
 
 export interface Prompt {
   readonly maxLength: number;
-  /** Prints the question. */
   readonly ask: () => Promise<void>;
-  /** Whether the typed characters are not shown. */
   readonly isHidden?: boolean;
 }
 

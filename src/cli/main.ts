@@ -39,7 +39,6 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       // A command that only changes stored settings must also work if one of them is invalid.
       const strict = isStrict(command) ? (['variable', 'config.json'] as const) : (['variable'] as const);
       const settings = resolveSettings({ options, env, config, strict });
-      screen = new Screen(io, settings, secrets);
       if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
       const typed = { command: command.path.join(' '), argv, args: command.args, options };
       exitCode = await run({ io, settings, config, screen, ...typed });

@@ -21,9 +21,7 @@ import { formatOptions, generalOptions, helpOption, outputOption, sharedOptions 
 import type { StreamStyle } from './terminal/screen.ts';
 
 interface ProgramHooks {
-  /** Receives help and version. */
   readonly write: (text: string) => void;
-  /** The style of the help of a command. */
   readonly styleOf: (command: CliCommand) => StreamStyle;
   readonly onError: (error: CommanderError, command: CliCommand) => never;
   readonly execute: (command: CliCommand, run: NonNullable<CliCommand['run']>) => Promise<void>;

@@ -1,6 +1,5 @@
 import { writeSync } from 'node:fs';
 
-/** Returns the number of bytes written. */
 type WriteSome = (fileDescriptor: number, bytes: Uint8Array) => number;
 
 /**

@@ -122,7 +122,6 @@ class FileCacheStore implements CacheStore {
     for (const { path } of old) await fs.rm(path, { force: true });
   }
 
-  /** All cached responses. */
   async entries(): Promise<readonly { readonly path: string; readonly bytes: number; readonly cachedAtMs: number }[]> {
     const names = await fs.readdir(this.#folder).catch(ifMissing([]));
     const paths = names.filter((name) => ENTRY_NAME.test(name)).map((name) => join(this.#folder, name));

@@ -89,12 +89,10 @@ async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readon
   return [...local, ...(await checkService(invocation, { baseUrl: url, key }))];
 }
 
-/** The result of one check. */
 interface CheckResult {
   /** `skip`: the check does not apply, or a check that it needs has failed. */
   readonly status: NonNullable<ReportRow['status']>;
   readonly text: string;
-  /** The next step. */
   readonly next?: readonly string[];
 }
 

@@ -73,7 +73,6 @@ function decodePointerSegment(segment: string): string {
 /** A scalar, an empty object or list, or one that is nested too deep for a path. */
 interface Leaf {
   readonly path: JsonPath;
-  /** Source text. */
   readonly lexeme: string;
 }
 

@@ -7,7 +7,6 @@ import { scalarText } from './delimited-text.ts';
 interface Value {
   readonly name: string;
   readonly text: string;
-  /** `text` in colour. */
   readonly painted: string;
 }
 

@@ -96,7 +96,6 @@ async function* decodedBody(body: Readable, encoding: string): AsyncGenerator<Ui
 
 type ReceivedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Response headers, read as from a `Headers` object. */
 class HttpHeaders implements Pick<Headers, 'get' | 'has'>, Iterable<readonly [string, string]> {
   readonly #values: ReceivedHeaders;
 

@@ -52,7 +52,6 @@ export function explainClientError(error: AnyFxRatesError, context: ErrorContext
   });
 }
 
-/** Text that extends or replaces the client's own message. */
 interface Explanation {
   readonly what?: string | undefined;
   readonly why?: string | undefined;
@@ -192,7 +191,6 @@ const trust: NextStep = () => 'To trust a certificate of your own:  export NODE_
 const clockHint: NextStep = () =>
   "Is this machine's clock right? If so, the certificate of the service has to be renewed.";
 
-/** The meaning of the error codes, and the next step. */
 const SYSTEM_CODES: readonly (readonly [codes: RegExp, words: string, nextStep?: NextStep])[] = [
   [/^ENOTFOUND$/, 'name not found', baseUrlHint],
   [/^EAI_AGAIN$/, 'the host name cannot be resolved at the moment'],

@@ -27,10 +27,8 @@ export class HttpTrace {
     this.#keepsBodies = keepsBodies;
   }
 
-  /** The header `date` of the last response. */
   lastDate: string | null = null;
 
-  /** The last response to a request for `path`. */
   lastResponse(path: string): TracedResponse | undefined {
     const encoded = new URL(path, 'http://localhost').pathname;
     for (const [pathname, response] of this.#responses) if (pathname.endsWith(encoded)) return response;

@@ -9,13 +9,12 @@ import type {
   QuotaData,
   ResponseMeta,
 } from '../../client/index.ts';
-import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { type Operation, operations } from '../../generated/operations.ts';
 import type { Invocation } from '../command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
-import { requireBaseUrl } from '../settings/base-url.ts';
+import { isLoopback, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { pathIn, stateFolder } from '../storage/folders.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
@@ -42,7 +41,6 @@ export type Query = Readonly<Record<string, QueryText | readonly QueryText[]>>;
 
 export interface ServiceResponse {
   readonly data: unknown;
-  /** The body exactly as received. */
   readonly rawBody: string;
   readonly status: number;
   readonly durationMs: number;
@@ -57,12 +55,9 @@ export interface ServiceResponse {
 
 interface ClientOverrides {
   readonly trace?: HttpTrace;
-  /** Default: the key of the settings. */
   readonly key?: KeyInUse;
-  /** Default: a connection to the service. */
   readonly connection?: ServiceConnection;
   readonly cache?: CacheOptions | undefined;
-  /** Default: one that reports every wait. */
   readonly reporter?: CallReporter;
 }
 
@@ -161,7 +156,7 @@ function serviceResponse({ data, meta }: ClientResult, { key, trace, io }: Recei
 
 /** A mock that is started again has the same keys, but not the limits of the last one. */
 function isShared({ shareLimit }: CliSettings, baseUrl: string): boolean {
-  return shareLimit === undefined ? !LOOPBACK_HOST.test(new URL(baseUrl).hostname) : shareLimit === 'on';
+  return shareLimit === undefined ? !isLoopback(new URL(baseUrl)) : shareLimit === 'on';
 }
 
 /**

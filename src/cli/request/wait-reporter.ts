@@ -5,7 +5,6 @@ import { formatDuration } from '../settings/duration.ts';
 import { jsonLine } from '../terminal/text.ts';
 import { JITTER_MS, waitTooLong } from './explain-error.ts';
 
-/** A wait of the client, for the countdown and for the JSON event. */
 interface ReportedWait {
   /** For programs: `rate_limited`, or the kind of the error that is retried. */
   readonly reason: string;

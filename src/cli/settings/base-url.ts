@@ -10,7 +10,6 @@ export interface SourcedText {
   readonly source: string;
 }
 
-/** The settings that decide about the base URL. */
 interface BaseUrlSettings {
   readonly baseUrl: SourcedText | undefined;
   readonly insecureHttp: boolean;
@@ -63,7 +62,6 @@ function withScheme(text: string): string | undefined {
 
 const KEY_HINTS = ['Pass the key with FXRATES_API_KEY, --key-file or --key-stdin.'];
 
-/** Ways to pass and to store a base URL, for the error. */
 interface BaseUrlAdvice {
   readonly typedAs?: string;
   readonly storeIt?: string;

@@ -70,7 +70,6 @@ export function resolveSettings(sources: Sources) {
     maxWaitMs: options.wait === false ? 0 : (options.maxWait ?? stored('max_wait', sources) ?? 600_000),
     /** Whether commands share the limit of a key. By default, unless the service is on this machine: that is a mock. */
     shareLimit: stored('share_limit', sources),
-    /** Whether the command may ask questions on the terminal. */
     mayAsk: options.input !== false && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
     /** Instead of sending: print the request in this form. */
     printRequestAs: options.curl ? ('curl' as const) : options.dryRun ? ('json' as const) : undefined,

@@ -19,10 +19,8 @@ export class Screen {
   readonly out: StreamStyle;
   /** Colours of help on stdout, which programs do not parse. */
   readonly help: StreamStyle;
-  /** Colours of stderr. */
   readonly err: StreamStyle;
   readonly secrets: Redactor;
-  /** Whether an error is printed with its stack. */
   readonly showsStacks: boolean;
   /** Whether the output format is JSON, for stderr too. */
   readonly isJson: boolean;

@@ -55,7 +55,6 @@ interface Watch {
   readonly request: OperationRequest;
   /** Milliseconds, or the interval of the quota or of the snapshots. */
   readonly every: number | 'quota';
-  /** Called before the first request. */
   readonly begin?: (client: OpenClient) => Promise<void>;
   readonly show: (response: ServiceResponse, next: PollSchedule, view: LiveView) => Promise<void>;
 }
