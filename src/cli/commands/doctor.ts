@@ -123,7 +123,6 @@ async function finding(name: string, check: () => CheckResult | Promise<CheckRes
   return { name, ...(result instanceof CliError ? failed(result) : result) };
 }
 
-/** The steps to a response, in their order. */
 const STEPS = ['name', 'connection', 'TLS', 'response'] as const;
 type Step = (typeof STEPS)[number];
 

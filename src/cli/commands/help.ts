@@ -7,7 +7,6 @@ import { helpOption, sharedOptions } from '../options.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { commandLine, wrap } from '../terminal/text.ts';
 
-/** The page of the options that commands share. */
 const OPTIONS = 'options';
 
 /** `commandNames`: those of the other commands. */

@@ -130,7 +130,6 @@ function probeFailed(cause: unknown, context: ProbeContext): unknown {
 }
 
 interface Refusal extends Error {
-  /** HTTP status of the service. */
   readonly status: number;
 }
 

@@ -14,7 +14,6 @@ export function versionCommand(): CliCommand {
     .runs((invocation) => printReport({ text: `${versionText()}\n`, facts: versionFacts() }, invocation));
 }
 
-/** The versions for a bug report. */
 function versionFacts(): { readonly fxrates: string; readonly node: string; readonly platform: string } {
   const { version, platform, arch } = process;
   return { fxrates: VERSION, node: version.slice(1), platform: `${platform}-${arch}` };

@@ -5,7 +5,6 @@ interface CliErrorDetails {
   /** Stable word for programs. */
   readonly code: string;
   readonly exitCode: ExitCode;
-  /** The cause, in the reader's words. */
   readonly why?: string | undefined;
   /** What to do next; the last line is the one to act on. */
   readonly hints?: readonly string[] | undefined;
@@ -109,7 +108,6 @@ export function storageError(
 interface ArgumentChange {
   /** Options to remove. The name of an option with a value ends with `=`. */
   readonly without?: readonly string[];
-  /** Words to add. */
   readonly add?: readonly string[];
 }
 

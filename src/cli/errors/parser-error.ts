@@ -115,7 +115,6 @@ const REASONS = new Map([
   ['fxrates probe --base-url', 'the service is its argument: fxrates probe https://…'],
 ]);
 
-/** An option that only other commands have. */
 function inapplicable(flag: string, command: CliCommand): CliError {
   const { fullName } = command;
   const why = REASONS.get(`${fullName} ${flag}`) ?? REASONS.get(flag) ?? 'it sends nothing';

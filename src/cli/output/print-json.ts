@@ -121,7 +121,6 @@ function requireValue(json: string, { text, path }: GetPath): string {
   });
 }
 
-/** The nearest name, or the names at the last level that exists. */
 function hintsFor(json: string, path: GetPath['path']): string[] {
   const meant = findCaseless(json, path);
   if (meant !== undefined) return [`Did you mean ${writeJsonPath(meant)}?`];

@@ -11,7 +11,6 @@ export interface ReportRow {
   readonly value: string;
   /** Already coloured; has a line of its own if it does not fit. */
   readonly remark?: string | undefined;
-  /** Marks and colours the row. */
   readonly isWarning?: boolean;
   /** In a column of its own, before the label. */
   readonly status?: 'ok' | 'warn' | 'fail' | 'skip';
@@ -68,7 +67,6 @@ function remarkLines(remark: string, width: number): readonly string[] {
   return remark.includes('\u001b') ? [remark] : wrap(remark, width);
 }
 
-/** Status and label, padded to `width` columns. */
 function headText({ label, isWarning = false, status }: ReportRow, width: number, palette: Palette): string {
   const paintStatus = { ok: palette.good, warn: palette.warning, fail: palette.failure, skip: palette.faint };
   const mark = status === undefined ? '' : paintStatus[status](status.padEnd(STATUS_WIDTH));

@@ -36,7 +36,6 @@ function fileCount(folder: string): number {
   return versions.reduce((count, version) => count + readdirSync(join(folder, version)).length, 0);
 }
 
-/** The folder of compiled code. */
 function compileCacheFolder(env: Env): string | undefined {
   return pathIn(cacheFolder(env), 'compiled');
 }

@@ -10,7 +10,6 @@ import { exitCodes } from '../exit-codes.ts';
 /** Settings and keys are a few kB. */
 const LARGEST = 1_000_000;
 
-/** The version that this program writes and understands. */
 const VERSION = 1;
 
 /** The object in the file; `undefined` if the file does not exist. @throws CliError that names the place of a fault */
@@ -102,7 +101,6 @@ function unusable(path: string, why: string): CliError {
   return new CliError(`cannot use ${path}`, { code: 'storage', exitCode: exitCodes.config, why, hints });
 }
 
-/** A JSON file, as text and parsed. */
 interface ParsedJson {
   readonly text: string;
   readonly value: unknown;

@@ -33,7 +33,6 @@ export function readConfig(env: Env): ConfigFile {
   return { path, settings: entriesOf(settings), profiles: new Map(ofProfiles) };
 }
 
-/** The entries of a JSON object; none for another value. */
 function entriesOf(value: unknown): Entries {
   return new Map(Object.entries(objectOf(value)));
 }

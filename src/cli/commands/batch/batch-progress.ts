@@ -20,9 +20,7 @@ const MOST_NAMED = 3;
 /** Columns that the counts need; a narrower terminal gets no bar. */
 const WIDTH_OF_TEXT = 70;
 
-/** How a batch ended. */
 interface BatchCounts extends Pick<BatchProgress, 'done' | 'failed'> {
-  /** Cached responses, from --cache. */
   readonly cached: number;
 }
 
@@ -103,7 +101,6 @@ export class ProgressView {
     await (isPrinted ? screen.info(text) : screen.error(text));
   }
 
-  /** Ends the view with a summary. */
   async end({ done, failed, cached }: BatchCounts): Promise<void> {
     this.#stop.abort();
     await this.#erase();
@@ -124,7 +121,6 @@ export class ProgressView {
     await screen.info(`fxrates: batch ${left > 0 ? 'stopped' : 'done'} after ${after}: ${counts.join(', ')}\n`);
   }
 
-  /** Redraws the bar, or logs a line, until the end. */
   async #tick(): Promise<void> {
     const { io, screen } = this.#invocation;
     const { signal } = this.#stop;
@@ -214,7 +210,6 @@ function stalled(ms: number, refused: number, { argv }: Pick<Invocation, 'argv'>
   });
 }
 
-/** As many of the first parts as fit in one line. */
 function fitting(parts: readonly string[], width: number): readonly string[] {
   let length = -3;
   return parts.filter((part) => {

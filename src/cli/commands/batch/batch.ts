@@ -139,7 +139,6 @@ async function queriesOf(
 
 type Item = BatchItem<Query, unknown>;
 
-/** The queries of one command, and what became of them. */
 class BatchRun {
   readonly progress: ProgressView;
   readonly #invocation: Invocation<BatchCommandOptions>;
@@ -152,11 +151,8 @@ class BatchRun {
   readonly #waiting = new Map<Query, Item>();
   /** Whether the header was printed, before the first response that has all that is printed of it. */
   #hasHeader = false;
-  /** Cached responses, from --cache. */
   #cached = 0;
-  /** Whether `quota()` was called after a 403. */
   #hasCheckedKey = false;
-  /** The exit code if a query failed. */
   #failureCode: ExitCode = exitCodes.failure;
 
   constructor(
@@ -246,7 +242,6 @@ class BatchRun {
     return query && this.#waiting.get(query);
   }
 
-  /** Prints what a query has returned, or its failure. */
   async #report(item: Item, client: OpenClient): Promise<void> {
     const { query } = item;
     this.#waiting.delete(query);
@@ -276,7 +271,6 @@ class BatchRun {
   }
 }
 
-/** Such as `base=USD symbols=EUR`. */
 function queryText(query: Query): string {
   const words = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => `${name}=${one}`));
   return words.length === 0 ? 'the query without parameters' : visible(words.join(' '));
@@ -302,7 +296,6 @@ function againWith(path: string, { argv, args }: Invocation): string {
 /** The formats of a batch. Another one has no effect if it comes from the environment or config.json. */
 const BATCH_FORMATS: readonly OutputFormat[] = ['auto', 'json', 'compact', 'csv'];
 
-/** How the results of a batch are printed. */
 interface Format {
   /** The lines of a success. Its numbers are exactly as received. @throws CliError if a value of `--get` is missing */
   readonly success: (query: Query, json: string) => { readonly header: string; readonly lines: string };

@@ -7,7 +7,6 @@ import { checkParameter, parseParameters, refusePastedQuery } from '../../parame
 import type { Query } from '../../request/send-request.ts';
 import { quoteForShell } from '../../terminal/text.ts';
 
-/** Lines that cannot be used are listed up to this number. */
 const MOST_FAULTS = 10;
 
 /**
@@ -130,7 +129,6 @@ function queryOfJson(json: string): Query {
   );
 }
 
-/** The scalar, or the scalars of the list. */
 function textsIn(json: string): readonly string[] {
   return (json.startsWith('[') ? [...memberTexts(json).values()] : [json]).map(scalarText);
 }

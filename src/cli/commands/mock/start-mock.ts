@@ -50,13 +50,11 @@ export interface RunningMock extends RunningServer {
   readonly key: string;
   /** Absolute path of the certificate; `undefined` for http. */
   readonly certificate: string | undefined;
-  /** Plan of the key. */
   readonly plan: PlanName;
   /** The key, and the other keys of the setup. */
   readonly keys: readonly PrintedKey[];
 }
 
-/** A key that is printed when the mock starts. */
 interface PrintedKey {
   readonly id: string;
   readonly key: string;
@@ -153,7 +151,6 @@ async function createMock(options: MockServerOptions, path = ''): Promise<MockSe
   }
 }
 
-/** The error of `serve()` in the words of the command line. */
 function serveError(cause: unknown, options: MockOptions, argv: readonly string[]): unknown {
   const { host, port, tlsCert = '', tlsKey = '' } = options;
   const ofState = stateError(cause, exitCodes.usage); // may have the code of a port, such as EACCES
@@ -213,7 +210,6 @@ async function readSwitches(text: string): Promise<object> {
   throw unusable(text, 'expected an object of switches');
 }
 
-/** Numbers, booleans and null are written as in JSON. */
 function switchValue(text: string): unknown {
   return /^(-?\d+|true|false|null)$/.test(text) ? JSON.parse(text) : text;
 }
