@@ -28,6 +28,17 @@ async function outage(retryAfter: string, options: Omit<RateLimiterOptions, 'clo
   return { ...setting, first };
 }
 
+test('a failed request that may have counted keeps its slot, one that was not sent returns it', async () => {
+  const { clock, start, limiter } = setUp({ perMinute: 1 });
+
+  (await limiter.acquire()).failed({ wasSent: false, mayHaveCounted: false, error: ERROR });
+  (await limiter.acquire()).failed(FAILED);
+  const third = limiter.acquire();
+  await clock.runAll();
+
+  expect((await third).sentAt).toBe(start + 60_000);
+});
+
 test('while the service is down, one call is the probe and the others wait', async () => {
   const { clock, start, limiter } = await outage('5');
   const granted: Permit[] = [];
@@ -97,6 +108,18 @@ test('if the service asks for a long wait, every call rejects for five minutes, 
   }
 });
 
+test('a call whose deadline is before the probe is rejected as unavailable', async () => {
+  const { start, limiter } = await outage('30');
+
+  const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
+
+  await expect(late).rejects.toMatchObject({
+    reason: 'deadline',
+    retryAt: start + 30_000,
+    failure: ERROR,
+  });
+});
+
 test('the limit, if it asks for a later time than the service, is the reason of a rejection', async () => {
   const { start, limiter } = setUp();
   const [first, second] = [await limiter.acquire(), await limiter.acquire()];
@@ -118,6 +141,12 @@ test('waits for a service that asks for the longest wait allowed, and rejects fo
   await expect(longer.acquire()).rejects.toMatchObject({ reason: 'outage', failure: ERROR });
 });
 
+test('a call that does not wait is rejected as unavailable', async () => {
+  const { limiter } = await outage('30');
+
+  await expect(limiter.acquire({ wait: false })).rejects.toMatchObject({ reason: 'policy', failure: ERROR });
+});
+
 test('a wait for the service is reported with its reason', async () => {
   const waits: LimiterWait[] = [];
   const { start, limiter } = await outage('30', { onWait: (wait) => waits.push(wait) });
@@ -126,6 +155,37 @@ test('a wait for the service is reported with its reason', async () => {
   await quiet();
 
   expect(waits).toEqual([{ until: start + 30_000, waiting: 1, reason: 'service' }]);
+});
+
+test('an outage without waiting calls is not reported as a wait', async () => {
+  const waits: LimiterWait[] = [];
+  const { limiter } = await outage('30', { onWait: (wait) => waits.push(wait) });
+
+  limiter.configure(50);
+  await quiet();
+
+  expect(waits).toEqual([]);
+});
+
+test('the Retry-After of a 503 is in seconds, unless the unit is set or was learned', async () => {
+  const { start, limiter } = await outage('2000', { retryAfterUnit: 'milliseconds' });
+
+  expect(limiter.retryAfterUnit).toBe('milliseconds');
+  expect(limiter.limits().service).toEqual({ downUntil: new Date(start + 2_000) });
+  expect(setUp().limiter.retryAfterUnit).toBe('seconds');
+});
+
+test('the Retry-After of a 503 is in milliseconds if those of refusals were', async () => {
+  const { clock, limiter } = setUp();
+  const first = await limiter.acquire();
+  first.limited(hint('30000'));
+  const second = limiter.acquire({ retryOf: first });
+  await clock.runAll();
+  (await second).ok();
+
+  (await limiter.acquire()).failed(failedFor('2000', limiter.retryAfterUnit));
+
+  expect(limiter.limits().service).toEqual({ downUntil: new Date(clock.now() + 2_000) });
 });
 
 test('sends sixteen requests at once; a timeout halves that, once for all in flight, and responses restore it', async () => {
@@ -180,4 +240,13 @@ test('the limit is not wanted if an option sets it, for a single call, or while 
   const { limiter, granted } = await crowded();
   granted[0]!.failed(failedFor('30'));
   expect(limiter.isLimitWanted).toBe(false);
+});
+
+test('calls that wait for a service that is down are sent at the time of the probe, not at the next second', async () => {
+  const { clock, start, limiter } = await outage('2.5');
+
+  const permit = limiter.acquire();
+  await clock.runAll();
+
+  expect((await permit).sentAt).toBe(start + 2_500);
 });
