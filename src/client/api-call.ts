@@ -62,7 +62,8 @@ export async function checkPayload(
   const result = await schema['~standard'].validate(data);
   if (result.issues === undefined) return result.value;
   const [first] = result.issues;
-  throw new ResponseError(`The data of ${endpoint} does not match the schema: ${first && describe(first)}`, {
+  const problem = first === undefined ? 'it names no issue' : describe(first);
+  throw new ResponseError(`The data of ${endpoint} does not match the schema: ${problem}`, {
     ...details(),
     issues: result.issues,
   });

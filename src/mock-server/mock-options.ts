@@ -70,7 +70,7 @@ const optionsShape = z.strictObject({
    */
   setup: z.custom<Setup | string>().optional(),
   /**
-   * Origin at which the mock responds in process, through `fetch`, `listen()`, `handlers` and `dispatcher`.
+   * Origin at which the mock responds in process, through `fetch`, `listen()` and `handlers`.
    * @default 'https://fxrates.test'
    */
   baseUrl: expected('an http or https origin such as https://fxrates.test', (error) =>

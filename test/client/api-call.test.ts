@@ -115,7 +115,7 @@ test('the error of a call names its operation or path, without the key, and its 
 });
 
 test.each([
-  ['does not match the schema: .*', []],
+  ['does not match the schema: it names no issue', []],
   ['does not match the schema: is odd', [{ message: 'is odd' }]],
   ['does not match the schema: is odd', [{ message: 'is odd', path: [] }]],
   [

@@ -492,10 +492,13 @@ test.skipIf(process.platform === 'win32')('Ctrl-C ends the wait for a pipe witho
 
   expect(await running).toBe(130);
   // Releases the thread that opens the pipe. The clock of a mock is slow while that thread is blocked.
-  await vi.waitFor(() => {
-    closeSync(openSync(path, constants.O_RDWR));
-    expect(process.getActiveResourcesInfo()).not.toContain('FSReqPromise');
-  });
+  await vi.waitFor(
+    () => {
+      closeSync(openSync(path, constants.O_RDWR));
+      expect(process.getActiveResourcesInfo()).not.toContain('FSReqPromise');
+    },
+    { timeout: 60_000 },
+  );
 });
 
 test.each([['-q'], ['-qq']])('with %s it prints only data', async (option) => {
