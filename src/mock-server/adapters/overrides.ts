@@ -7,8 +7,8 @@ import { isPassthrough, load } from './load-packages.ts';
 /** The handlers of `mock.use()`. They are called before the emulated service, starting with the one added last. */
 export class Overrides {
   readonly #baseUrl: string;
-  /** The one that is called first comes first. */
-  handlers: RequestHandler[] = [];
+  /** The one that is called first comes first. A public type must not need msw, which is an optional package. */
+  handlers: readonly MswHandler[] = [];
 
   constructor(baseUrl: string) {
     this.#baseUrl = baseUrl;
@@ -19,8 +19,7 @@ export class Overrides {
       if (typeof handler?.run === 'function') continue;
       throw invalidOption('handler', handler, 'a request handler of msw, such as http.get()');
     }
-    // msw itself runs the handlers, so their type does not matter here.
-    this.handlers = [...(handlers as readonly RequestHandler[]), ...this.handlers];
+    this.handlers = [...handlers, ...this.handlers];
   }
 
   clear(): void {
@@ -31,7 +30,8 @@ export class Overrides {
   async respond(request: MockRequest): Promise<MockResponse | undefined> {
     const { getResponse } = load('msw');
     // Handlers have the mock's base URL or a path, also for requests to another address of the mock.
-    const response = await getResponse(this.handlers, toRequest(request, this.#baseUrl), { baseUrl: this.#baseUrl });
+    const handlers = this.handlers as RequestHandler[];
+    const response = await getResponse(handlers, toRequest(request, this.#baseUrl), { baseUrl: this.#baseUrl });
     // With `passthrough()`, the emulated service responds, because the mock sends nothing.
     if (response === undefined || isPassthrough(response)) return undefined;
     return response.type === 'error' ? noResponse(WHY) : fromResponse(response);
