@@ -18,7 +18,9 @@ const SLOW_TESTS =
 const MORE_TESTS: Readonly<Record<string, readonly string[]>> = {
   'client/limits': ['client/steps/limit.test.ts', 'client/key/key-limits.test.ts'],
   'client/steps': [
-    ...['client/close.test.ts', 'client/events.test.ts', 'client/config/settings.test.ts'],
+    'client/close.test.ts',
+    'client/events.test.ts',
+    'client/config/settings.test.ts',
     'client/key/key-limits.test.ts',
   ],
   'cli/errors': ['cli/main.test.ts'],

@@ -109,6 +109,7 @@ export interface HelpEntry {
 
 interface Layout {
   readonly columns: number;
+  /** Default: that of the widest of `entries`. */
   readonly termWidth?: number;
   readonly paintTerm: (term: string) => string;
 }

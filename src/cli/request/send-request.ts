@@ -41,6 +41,7 @@ export type Query = Readonly<Record<string, QueryText | readonly QueryText[]>>;
 
 export interface ServiceResponse {
   readonly data: unknown;
+  /** The body exactly as received. */
   readonly rawBody: string;
   readonly status: number;
   readonly durationMs: number;
@@ -55,9 +56,12 @@ export interface ServiceResponse {
 
 interface ClientOverrides {
   readonly trace?: HttpTrace;
+  /** Default: the key of the settings. */
   readonly key?: KeyInUse;
+  /** Default: a connection to the service. */
   readonly connection?: ServiceConnection;
   readonly cache?: CacheOptions | undefined;
+  /** Default: one that reports every wait. */
   readonly reporter?: CallReporter;
 }
 
@@ -131,7 +135,8 @@ export async function openClient(invocation: Invocation, options: ClientOverride
   };
   try {
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
-    const sharing = await sharingOf(invocation, reporter, givenConnection === undefined && isShared(settings, baseUrl));
+    const shares = givenConnection === undefined && sharesLimit(settings, baseUrl); // without a request, no slot is needed
+    const sharing = await sharingOf(invocation, reporter, shares);
     const fx = new FxRates({ ...limitsOf(settings), ...own, ...reporter.hooks, ...sharing });
     return { fx, reporter, explained, close, responseOf: (result) => serviceResponse(result, { key, trace, io }) };
   } catch (error) {
@@ -155,7 +160,7 @@ function serviceResponse({ data, meta }: ClientResult, { key, trace, io }: Recei
 }
 
 /** A mock that is started again has the same keys, but not the limits of the last one. */
-function isShared({ shareLimit }: CliSettings, baseUrl: string): boolean {
+function sharesLimit({ shareLimit }: CliSettings, baseUrl: string): boolean {
   return shareLimit === undefined ? !isLoopback(new URL(baseUrl)) : shareLimit === 'on';
 }
 
@@ -166,9 +171,9 @@ function isShared({ shareLimit }: CliSettings, baseUrl: string): boolean {
 async function sharingOf(
   { io, settings }: Invocation,
   { hooks }: CallReporter,
-  isShared: boolean,
+  shares: boolean,
 ): Promise<FxRatesOptions> {
-  const store = isShared ? await openStore(io) : undefined;
+  const store = shares ? await openStore(io) : undefined;
   const warn = (message: string) => {
     if (settings.verbose > 0 || !message.includes('rateLimit.store: ')) hooks.logger?.warn(withoutAdvice(message));
   };

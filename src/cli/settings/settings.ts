@@ -68,7 +68,7 @@ export function resolveSettings(sources: Sources) {
     retries: options.retries ?? stored('retries', sources) ?? 2,
     /** 0: never wait; Infinity: as long as it takes. */
     maxWaitMs: options.wait === false ? 0 : (options.maxWait ?? stored('max_wait', sources) ?? 600_000),
-    /** Whether commands share the limit of a key. By default, unless the service is on this machine: that is a mock. */
+    /** Whether commands share the limit of a key. Default: unless the service is on this machine. */
     shareLimit: stored('share_limit', sources),
     mayAsk: options.input !== false && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
     /** Instead of sending: print the request in this form. */

@@ -64,6 +64,7 @@ async function endsInLine(file: Awaited<ReturnType<typeof fs.open>>): Promise<bo
   return buffer.toString() !== '\n';
 }
 
+/** The parameters in the order of their names. */
 function queryText(query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, values] of Object.entries(query)) {

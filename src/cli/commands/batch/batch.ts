@@ -152,6 +152,7 @@ class BatchRun {
   /** Whether the header was printed, before the first response that has all that is printed of it. */
   #hasHeader = false;
   #cached = 0;
+  /** Whether `quota()` was called after a 403. */
   #hasCheckedKey = false;
   #failureCode: ExitCode = exitCodes.failure;
 
