@@ -6,8 +6,7 @@ import type { CallResult, ResponseMeta } from './api-call.ts';
 import type { AttemptOutcome, KeyedCall, QuotaReason } from './call.ts';
 import { type Attempt, FxRatesError, type FxRatesErrorKind, requestIdOf } from './errors/errors.ts';
 import { callHook } from './errors/program-values.ts';
-import type { KeyLimits } from './key/key-limits.ts';
-import type { UnitEstimate } from './limits/retry-after.ts';
+import type { KeyLimits } from './limits/rate-limiter.ts';
 import { headersOf } from './transport/transport.ts';
 
 /** The fields of every event. */
@@ -68,8 +67,6 @@ export interface RetryEvent extends CallEvent {
   readonly waitMs: number;
   /** Time of the retry. */
   readonly until: Date;
-  /** How a whole number in the key's Retry-After is read; `undefined` before the first one. */
-  readonly retryAfterUnit: UnitEstimate | undefined;
 }
 
 /**
@@ -88,8 +85,6 @@ export interface WaitEvent extends KeyEvent {
   readonly until: Date;
   /** Number of waiting calls. */
   readonly waiting: number;
-  /** How a whole number in the key's Retry-After is read; `undefined` before the first one. */
-  readonly retryAfterUnit: UnitEstimate | undefined;
 }
 
 /** Event of `onQuota`: a response of `quota()` has arrived. */
@@ -165,7 +160,6 @@ export interface EventHooks {
 /** The key that an event is about. */
 export interface EventSubject {
   readonly key: string;
-  readonly unitTracker: { readonly estimate: UnitEstimate | undefined };
   limits(): KeyLimits | undefined;
 }
 
@@ -216,15 +210,12 @@ export class ClientEvents {
   }
 
   retry(subject: EventSubject, { call, error: { kind, status, code }, ...plan }: PlannedRetry): void {
-    const retryAfterUnit = subject.unitTracker.estimate;
-    const describe = () => ({ ...about(subject), ...callOf(call), kind, status, code, ...plan, retryAfterUnit });
+    const describe = () => ({ ...about(subject), ...callOf(call), kind, status, code, ...plan });
     emit(describe, this.#hooks.onRetry, { log: this.#log.info, lineOf: retryLine });
   }
 
-  wait(subject: EventSubject, wait: Omit<WaitEvent, keyof KeyEvent | 'retryAfterUnit'>): void {
-    const retryAfterUnit = subject.unitTracker.estimate;
-    const describe = () => ({ ...about(subject), ...wait, retryAfterUnit });
-    emit(describe, this.#hooks.onWait, { log: this.#log.info, lineOf: waitLine });
+  wait(subject: EventSubject, wait: Omit<WaitEvent, keyof KeyEvent>): void {
+    emit(() => ({ ...about(subject), ...wait }), this.#hooks.onWait, { log: this.#log.info, lineOf: waitLine });
   }
 
   quota(subject: EventSubject, { reason, quota }: Pick<QuotaEvent, 'reason' | 'quota'>): void {

@@ -33,10 +33,10 @@ import {
 } from './endpoints.ts';
 import { ConfigError } from './errors/errors.ts';
 import { ClientEvents, isTraced, traceCall } from './events.ts';
-import type { KeyLimits } from './key/key-limits.ts';
 import type { QuotaEstimate } from './key/key-quota.ts';
 import type { KeyState } from './key/key-state.ts';
 import { Lifetime } from './lifetime.ts';
+import type { KeyLimits } from './limits/rate-limiter.ts';
 import type { FxRatesOptions } from './options.ts';
 import { payloadContext } from './parse-response.ts';
 import { type ClientConnection, type ClientParts, connect, requireConnection } from './pipeline.ts';

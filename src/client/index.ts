@@ -21,9 +21,9 @@ export {
 } from './errors/errors.ts';
 export type { CallTrace, Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './events.ts';
 export { FxRates } from './fxrates.ts';
-export type { KeyLimits } from './key/key-limits.ts';
 export type { QuotaEstimate } from './key/key-quota.ts';
 export { forecastQuota, type QuotaForecast } from './key/quota-record.ts';
+export type { KeyLimits } from './limits/rate-limiter.ts';
 export type { LimitStore } from './limits/shared/limit-store.ts';
 export type {
   CacheOptions,

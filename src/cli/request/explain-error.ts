@@ -1,4 +1,4 @@
-import type { AnyFxRatesError, NetworkError, QuotaExhaustedError, WaitEvent } from '../../client/index.ts';
+import type { AnyFxRatesError, NetworkError, QuotaExhaustedError } from '../../client/index.ts';
 import { environmentProxy } from '../../environment-proxy.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
@@ -32,9 +32,9 @@ export const EXIT_CODES_OF_KINDS: Readonly<Record<AnyFxRatesError['kind'], ExitC
 export function explainClientError(error: AnyFxRatesError, context: ErrorContext): CliError {
   const { kind } = error;
   if (kind === 'rate_limited' && error.reason !== 'budget') {
-    const { status, requestId, retryAfterMs, retryAfterUnit: unit } = error;
+    const { status, requestId, retryAfterMs } = error;
     const isStored = status === undefined && (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS;
-    return waitTooLong(retryAfterMs, context.invocation, { status, requestId, unit, isStored });
+    return waitTooLong(retryAfterMs, context.invocation, { status, requestId, isStored });
   }
   const { what = lowerFirst(withoutAdvice(error.message)), why, hints } = explanationOf(error, context);
   const resetsAt = kind === 'quota_exhausted' ? error.resetsAt?.toISOString() : undefined;
@@ -130,8 +130,6 @@ interface LimitedWait {
   readonly sumMs?: number;
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
-  /** How Retry-After was read. */
-  readonly unit?: WaitEvent['retryAfterUnit'];
   /** Whether an earlier command received the Retry-After, and this one sent nothing. */
   readonly isStored?: boolean;
 }
@@ -143,7 +141,7 @@ export const LONGEST_RETRY_AFTER_MS = 600_000;
 export function waitTooLong(
   waitMs: number | undefined,
   { settings, argv, command }: Invocation,
-  { sumMs, status, requestId, unit, isStored = false }: LimitedWait = {},
+  { sumMs, status, requestId, isStored = false }: LimitedWait = {},
 ): CliError {
   const { maxWaitMs } = settings;
   const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
@@ -155,7 +153,7 @@ export function waitTooLong(
   return new CliError('rate limited', {
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
-    why: `${when}${doubtText(unit)}, ${limitText(maxWaitMs, hasWaited)}`,
+    why: `${when}, ${limitText(maxWaitMs, hasWaited)}`,
     hints: [
       `To wait:  ${changedCommand(argv, { without: ['--max-wait=', '--no-wait'], add })}`,
       ...(isStored ? [`To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`] : []),
@@ -164,11 +162,6 @@ export function waitTooLong(
     requestId,
     retryAfterSeconds,
   });
-}
-
-/** A remark if the wait is based on the assumption that Retry-After is in milliseconds. */
-function doubtText(unit: WaitEvent['retryAfterUnit']): string {
-  return unit?.evidence === 'on-trial' ? ` if Retry-After ${unit.value} is in milliseconds (assumed)` : '';
 }
 
 function limitText(maxWaitMs: number, isSum: boolean): string {

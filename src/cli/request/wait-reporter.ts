@@ -1,4 +1,4 @@
-import type { FxRatesOptions, WaitEvent } from '../../client/index.ts';
+import type { FxRatesOptions } from '../../client/index.ts';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { formatDuration } from '../settings/duration.ts';
@@ -43,8 +43,7 @@ export class WaitReporter {
     this.#endsLongWaits = endsLongWaits;
     this.signal = AbortSignal.any([invocation.io.interrupts.signal, this.#tooLong.signal]);
     this.hooks = {
-      onWait: ({ waitMs, retryAfterUnit, limits }) =>
-        limits?.reason === 'in_flight' ? this.#onInFlight() : this.#onLimit(waitMs, retryAfterUnit),
+      onWait: ({ waitMs, limits }) => (limits?.reason === 'in_flight' ? this.#onInFlight() : this.#onLimit(waitMs)),
       onRetry: ({ kind, code, status, waitMs }) =>
         this.#begin({ reason: kind, cause: visible(`the attempt failed (${status ?? code ?? kind})`), waitMs }),
       logger: { warn: (message) => void invocation.screen.warn(message) },
@@ -68,12 +67,12 @@ export class WaitReporter {
     void this.#invocation.screen.info(ERASE_LINE);
   }
 
-  #onLimit(waitMs: number, unit: WaitEvent['retryAfterUnit']): void {
+  #onLimit(waitMs: number): void {
     this.end();
     const sumMs = this.#waitedMs + waitMs;
     const { maxWaitMs } = this.#invocation.settings;
     if (this.#endsLongWaits && sumMs > maxWaitMs + JITTER_MS) {
-      this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs, unit }));
+      this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs }));
     } else {
       this.#begin({ reason: 'rate_limited', cause: 'rate limited', waitMs });
       this.#waitsSince = this.#now();

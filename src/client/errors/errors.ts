@@ -1,6 +1,6 @@
 import type { QuotaData } from '../../generated/types.ts';
 import { maskKeysIn, oneLine } from '../../text.ts';
-import type { RetryAfter, UnitEstimate } from '../limits/retry-after.ts';
+import type { RetryAfter } from '../limits/retry-after.ts';
 
 /** Kind of an error, for `switch (error.kind)`. */
 export type FxRatesErrorKind =
@@ -135,7 +135,7 @@ export type RateLimitReason = 'deadline' | 'max_retry_after' | 'policy' | 'budge
 
 interface RateLimitDetails
   extends ErrorDetails,
-    Partial<Pick<RateLimitError, 'retryAfterMs' | 'retryAt' | 'retryAfterRaw' | 'retryAfterUnit'>> {
+    Partial<Pick<RateLimitError, 'retryAfterMs' | 'retryAt' | 'retryAfterRaw'>> {
   readonly reason: RateLimitReason;
 }
 
@@ -151,12 +151,9 @@ export class RateLimitError extends FxRatesError {
   declare readonly retryAt: Date | undefined;
   /** The `Retry-After` header as received; `undefined` if there was none. */
   declare readonly retryAfterRaw: string | undefined;
-  /** How a whole number in the key's Retry-After is read; `undefined` before the first one. */
-  declare readonly retryAfterUnit: UnitEstimate | undefined;
 
   constructor(message: string, details: RateLimitDetails) {
-    const absent = { retryAfterMs: undefined, retryAt: undefined, retryAfterRaw: undefined, retryAfterUnit: undefined };
-    super(message, { ...absent, ...details });
+    super(message, { ...{ retryAfterMs: undefined, retryAt: undefined, retryAfterRaw: undefined }, ...details });
   }
 }
 

@@ -4,11 +4,12 @@ import { processState } from '../../process-state.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import type { ClientEvents, EventSubject } from '../events.ts';
 import { Lifetime, type RetainedState } from '../lifetime.ts';
-import { type LimiterWait, type LongWait, RateLimiter } from '../limits/rate-limiter.ts';
+import type { RetryAfterReading } from '../limits/limit-rules.ts';
+import { type KeyLimits, type LimiterWait, type LongWait, RateLimiter } from '../limits/rate-limiter.ts';
+import type { RetryAfter } from '../limits/retry-after.ts';
 import type { AnyOptions } from '../options.ts';
 import { type Clock, realClock } from '../time/clock.ts';
 import type { ApiKey } from './api-key.ts';
-import { type KeyLimits, keyLimits, RetryAfterUnitTracker } from './key-limits.ts';
 import { KeyQuota } from './key-quota.ts';
 
 /** The state that all calls with one key share, even if they belong to different clients. */
@@ -28,8 +29,7 @@ export class KeyState implements RetainedState {
   readonly quota: KeyQuota;
   /** The clients that receive the events of waits. */
   readonly subscribers: Subscribers;
-  readonly unitTracker: RetryAfterUnitTracker;
-  readonly #clock: Clock;
+  readonly unit: UnitInWords;
   readonly #learnsLimit: boolean;
 
   constructor({ masked, hash }: ApiKey, settings: ClientSettings, onForgotten: () => void = () => undefined) {
@@ -39,9 +39,8 @@ export class KeyState implements RetainedState {
     this.#onForgotten = onForgotten;
     this.retryBudget = new RetryBudget(rateLimit === false ? UNQUEUED_RETRIES : QUEUED_RETRIES);
     this.options = sharedOptions(settings);
-    this.#clock = clock;
     this.subscribers = new Subscribers(this, clock);
-    this.unitTracker = new RetryAfterUnitTracker(masked);
+    this.unit = new UnitInWords(masked);
     this.quota = new KeyQuota(clock, settings.time);
     this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
     this.limiter = createLimiter(this, stateName(hash, settings), settings);
@@ -60,8 +59,7 @@ export class KeyState implements RetainedState {
 
   /** The state of the limit; `undefined` without a queue. */
   limits(): KeyLimits | undefined {
-    const { queue } = this;
-    return queue && keyLimits(queue.limits(), this.#clock.now());
+    return this.queue?.limits();
   }
 
   /** The limiter, if calls wait in its queue; `undefined` with `rateLimit: false`. */
@@ -90,7 +88,9 @@ function createLimiter(
   return new RateLimiter({
     ...limit,
     holdsBack: rateLimit !== false,
-    ...{ maxRetryAfterMs, retryAfterUnit, clock, random },
+    ...{ maxRetryAfterMs, clock, random },
+    // Without a queue, not one request but all would try milliseconds.
+    retryAfterUnit: rateLimit === false && retryAfterUnit === 'auto' ? 'seconds' : retryAfterUnit,
     onWait: subscribers.notify,
     onLongWait: (wait) => subscribers.warn(longWaitWarning(key, wait), 'FXRATES_LONG_WAIT'),
     shared: store && { store, name },
@@ -152,13 +152,60 @@ export class Subscribers {
 
   readonly notify = ({ until, waiting, reason }: LimiterWait): void => {
     const event = {
-      reason: reason === 'refused' ? ('retry_after' as const) : reason,
+      reason,
       waitMs: Math.ceil(Math.max(0, until - this.#clock.now())),
       until: new Date(until),
       waiting,
     };
     for (const events of this.#waiting.keys()) events.wait(this.#state, event);
   };
+}
+
+/** Characters of a Retry-After that a warning shows. */
+const LONGEST_SHOWN = 60;
+
+/** How a key's Retry-After is read, in words. Warns once of each change, and once of an invalid value. */
+export class UnitInWords {
+  /** With the next step, for the errors of refused calls; `undefined` for plain seconds. */
+  words: string | undefined;
+  readonly #key: string;
+  #evidence: RetryAfterReading['evidence'] | undefined;
+  #hasWarnedOfInvalid = false;
+
+  constructor(key: string) {
+    this.#key = key;
+  }
+
+  /** A 429 has arrived. `events` are those of the client whose call was refused. */
+  saw({ unit, evidence }: RetryAfterReading, parsed: RetryAfter | undefined, events: ClientEvents): void {
+    if (parsed?.form === 'invalid') this.#warnOfInvalid(parsed.text, events);
+    // A small number during a trial is read in seconds and does not affect the trial.
+    if (parsed?.form !== 'integer' || (evidence === 'on-trial' && unit === 'seconds')) return;
+    this.words = unitInWords(parsed.value, evidence);
+    if (this.words !== undefined && evidence !== this.#evidence) events.warnOnce(`Key ${this.#key}: ${this.words}`);
+    this.#evidence = evidence;
+  }
+
+  /** Once per key, because each value may differ. */
+  #warnOfInvalid(retryAfter: string, events: ClientEvents): void {
+    if (this.#hasWarnedOfInvalid) return;
+    this.#hasWarnedOfInvalid = true;
+    const shown = retryAfter.length > LONGEST_SHOWN ? `${retryAfter.slice(0, LONGEST_SHOWN)}…` : retryAfter;
+    events.warnOnce(`Key ${this.#key}: Retry-After '${shown}' is neither a number nor an HTTP date; ignored`);
+  }
+}
+
+export function unitInWords(value: number, evidence: RetryAfterReading['evidence']): string | undefined {
+  switch (evidence) {
+    case 'on-trial':
+      return `Retry-After ${value} is too long for a per-minute limit in seconds, so it is tried as milliseconds; if you know the unit, set retryAfterUnit`;
+    case 'confirmed':
+      return `Retry-After ${value} is in milliseconds, as the responses have shown; to use this unit from the start, set retryAfterUnit: 'milliseconds'`;
+    case 'refuted':
+      return `Retry-After ${value} is in seconds: after a wait in milliseconds, the service refused the request again; to skip this trial, set retryAfterUnit: 'seconds'`;
+    default:
+      return undefined;
+  }
 }
 
 /** Options by their names. */

@@ -42,8 +42,7 @@ export interface LimiterWait {
   /** Milliseconds since the Unix epoch. */
   readonly until: number;
   readonly waiting: number;
-  /** `'refused'`: after a 429. `'window'`: the limit is used up. `'service'`: the service is down. */
-  readonly reason: 'refused' | 'window' | 'service';
+  readonly reason: 'retry_after' | 'window' | 'service';
 }
 
 /** Calls that wait for more than a minute. */
@@ -68,8 +67,8 @@ export interface ServiceDown {
   readonly failure: unknown;
 }
 
-/** The state of a limiter at one moment. */
-export interface LimiterView {
+/** The state of a key's limit, from `fx.limits()`. */
+export interface KeyLimits {
   /** `'open'`, or the time until which a refusal holds back all calls. */
   readonly gate: 'open' | { readonly until: Date };
   /** `'up'`, or the time of the next attempt after several failures in a row. */
@@ -86,6 +85,12 @@ export interface LimiterView {
   readonly maxConcurrent: number;
   /** Earliest time at which a call made now can be sent. */
   readonly nextSlotAt: Date;
+  /**
+   * Why a call made now would wait. `'retry_after'`: the service refused a call. `'service'`: the service failed several times
+   * in a row. `'window'`: the limit is used up. `'in_flight'`: requests in flight must end first. `undefined`: it would not
+   * wait.
+   */
+  readonly reason: 'retry_after' | 'service' | 'window' | 'in_flight' | undefined;
 }
 
 interface Patience {
@@ -119,7 +124,7 @@ export class RateLimiter {
   constructor(options: RateLimiterOptions) {
     // biome-ignore lint/plugin: the default of the option
     const { clock, random = Math.random, shared, onOutage, ...given } = options;
-    const settings = { ...DEFAULT_LIMITER_SETTINGS, ...given, ...unitWithoutQueue(options) };
+    const settings = { ...DEFAULT_LIMITER_SETTINGS, ...given };
     this.#options = options;
     this.#time = steadyTime(clock);
     this.#timers = new Timers(clock);
@@ -213,7 +218,7 @@ export class RateLimiter {
     return this.#queue.size === 0 && this.#inFlight.size === 0;
   }
 
-  limits(): LimiterView {
+  limits(): KeyLimits {
     const { state, aheadMs } = this.#limit;
     const { health, size, maxConcurrent } = this.#inFlight;
     const now = this.#time.now();
@@ -228,7 +233,16 @@ export class RateLimiter {
       inFlight: size,
       maxConcurrent,
       nextSlotAt: dateOf(this.#slotAt(now, this.#queue.countAhead('normal'))),
+      reason: this.#whyWait(now),
     };
+  }
+
+  #whyWait(now: number): KeyLimits['reason'] {
+    const { state, aheadMs } = this.#limit;
+    if (this.#inFlight.health.isDown) return 'service';
+    if (closedUntil(state) - aheadMs > now) return 'retry_after';
+    if (this.#slotAt(now, this.#queue.countAhead('normal')) > now) return 'window';
+    return this.#queue.size > 0 ? 'in_flight' : undefined;
   }
 
   /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
@@ -341,8 +355,8 @@ export class RateLimiter {
     const until = Math.max(askAgainAt, this.#slotAt(now, 0));
     if (now < this.#reportedUntil || until - now < WAIT_WORTH_REPORTING_MS) return;
     this.#reportedUntil = until;
-    const isRefused = closedUntil(this.#limit.state) - this.#limit.aheadMs > now;
-    const reason = this.#inFlight.health.isDown ? 'service' : isRefused ? 'refused' : 'window';
+    const why = this.#whyWait(now);
+    const reason = why === 'service' || why === 'retry_after' ? why : 'window';
     this.#options.onWait?.({ until: this.#time.toEpoch(until), waiting: this.#queue.size, reason });
   }
 
@@ -377,12 +391,7 @@ export class RateLimiter {
   }
 }
 
-/** Without a queue, not one request but all would try milliseconds. */
-function unitWithoutQueue({ holdsBack = true, retryAfterUnit = 'auto' }: RateLimiterOptions): Partial<LimiterSettings> {
-  return holdsBack || retryAfterUnit !== 'auto' ? {} : { retryAfterUnit: 'seconds' };
-}
-
-function windowOf({ pace, test, gate }: LimiterState): LimiterView['window'] {
+function windowOf({ pace, test, gate }: LimiterState): KeyLimits['window'] {
   if (pace !== null) return 'token-bucket';
   if (test === 'never') return 'sliding';
   return gate.staleBefore === LONG_AGO ? 'unknown' : 'fixed';

@@ -95,17 +95,3 @@ export function unitOf(
 export function isTried(retryAfter: RetryAfter | undefined): retryAfter is RetryAfter & { readonly form: 'integer' } {
   return retryAfter?.form === 'integer' && retryAfter.value >= TRIED_FROM && retryAfter.value <= TRIED_TO;
 }
-
-/** How a whole number in a key's Retry-After is read. */
-export interface UnitEstimate {
-  /** The last number from which the unit was derived. */
-  readonly value: number;
-  /** The unit in which it is read. */
-  readonly unit: 'seconds' | 'milliseconds';
-  /**
-   * Basis of the unit. `'assumed'`: seconds, and nothing contradicts it. `'on-trial'`: too long for seconds, so tried as
-   * milliseconds. `'confirmed'`: the responses have shown milliseconds. `'refuted'`: they have shown seconds. `'set'`: the
-   * option `retryAfterUnit`.
-   */
-  readonly evidence: 'assumed' | 'on-trial' | 'confirmed' | 'refuted' | 'set';
-}

@@ -10,7 +10,6 @@ import {
 } from '../errors/errors.ts';
 import { isPermanent, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
-import { unitInWords } from '../key/key-limits.ts';
 import type { KeyState } from '../key/key-state.ts';
 import type { Permit } from '../limits/in-flight.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
@@ -66,7 +65,7 @@ export function reportFailure(
 ): RetryAfterReading | undefined {
   if (error instanceof RateLimitError) {
     const reading = permit.limited(error.retryAfter);
-    if (reading) state.unitTracker.saw(reading, error.retryAfter, events);
+    if (reading) state.unit.saw(reading, error.retryAfter, events);
     return reading;
   }
   if (!(error instanceof FxRatesError)) permit.unused();
@@ -111,17 +110,14 @@ const WHY: Record<RateLimitReason | ServiceDown['reason'], string> = {
 
 /** The error of a call that may not wait for the rate limit: the time of the next slot, and the reason. */
 export function limitedError(call: KeyedCall, { state, time, reason, waitMs, refused }: LimitedCall): RateLimitError {
-  const unit = state.unitTracker.estimate;
   const leftMs = waitMs === undefined ? undefined : Math.ceil(Math.max(0, waitMs));
   const wait = leftMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(leftMs)} s`;
-  const words = unit && unitInWords(unit);
   const message = `The per-minute limit of key ${call.key.masked} is reached; ${wait}, ${WHY[reason]}`;
-  return new RateLimitError(words === undefined ? message : `${message}. ${words}`, {
+  return new RateLimitError(state.unit.words === undefined ? message : `${message}. ${state.unit.words}`, {
     reason,
     retryAfterMs: leftMs,
     retryAt: waitMs === undefined ? undefined : new Date(time.toEpoch(time.now() + waitMs)),
     retryAfterRaw: refused?.retryAfterRaw,
-    retryAfterUnit: unit,
     code: refused?.code,
     status: refused?.status,
     headers: refused?.headers,

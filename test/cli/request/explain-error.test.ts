@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { explainNetworkError, withoutAdvice } from '../../../src/cli/request/explain-error.ts';
 import { NetworkError } from '../../../src/client/index.ts';
-import { unitInWords } from '../../../src/client/key/key-limits.ts';
+import { unitInWords } from '../../../src/client/key/key-state.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { exhaustedQuota, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 
@@ -98,7 +98,7 @@ test.each([
   ['confirmed', 'Retry-After 30000 is in milliseconds, as the responses have shown'],
   ['refuted', 'Retry-After 30000 is in seconds: after a wait in milliseconds, the service refused the request again'],
 ] as const)('if the unit is %s, the message states that, without the option of the client', (evidence, fact) => {
-  const words = unitInWords({ value: 30_000, unit: 'milliseconds', evidence });
+  const words = unitInWords(30_000, evidence);
 
   expect(words).toContain('retryAfterUnit');
   expect(withoutAdvice(`Key fx_live_…cdef: ${words}`)).toBe(`Key fx_live_…cdef: ${fact}`);

@@ -264,6 +264,7 @@ test('shows the gate, the queue and the learned limit', async () => {
   expect(limiter.limits()).toEqual({
     gate: { until: new Date(start + 60_000) },
     service: 'up',
+    reason: 'retry_after',
     waiting: 1,
     inFlight: 0,
     maxConcurrent: 16,

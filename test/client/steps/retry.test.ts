@@ -126,7 +126,6 @@ test('reports each retry before its wait', async () => {
     callId: expect.any(String),
     key: 'fx_live_…cdef',
     limits: expect.objectContaining({ waiting: 0, reason: undefined }),
-    retryAfterUnit: undefined,
   };
   const at = (ms: number) => new Date(startedAt + ms);
   expect(events).toEqual([
