@@ -1,7 +1,7 @@
 import type { RetryAfterUnit, UnitState } from './retry-after.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 10;
+export const LIMITER_STATE_VERSION = 11;
 
 /** Every limit of the service is per minute. */
 export const WINDOW_MS = 60_000;

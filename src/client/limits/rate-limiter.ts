@@ -93,11 +93,6 @@ export interface KeyLimits {
   readonly reason: 'retry_after' | 'service' | 'window' | 'in_flight' | undefined;
 }
 
-interface Patience {
-  readonly waits: boolean;
-  readonly deadlineAt: number;
-}
-
 interface Call extends QueuedCall, Pick<AcquireOptions, 'retryOf'> {
   readonly settle: (sent: Permit | NotSent | ServiceDown) => void;
 }
@@ -289,7 +284,10 @@ export class RateLimiter {
   }
 
   /** Why a call does not wait; `undefined` if it does. `ahead`: the calls before it. */
-  #whyNotSent(ahead: number, { waits, deadlineAt }: Patience): NotSent | ServiceDown | undefined {
+  #whyNotSent(
+    ahead: number,
+    { waits, deadlineAt }: Pick<QueuedCall, 'waits'> & { readonly deadlineAt: number },
+  ): NotSent | ServiceDown | undefined {
     const now = this.#time.now();
     const tooLong = this.#tooLongWait(now);
     if (tooLong) return tooLong;

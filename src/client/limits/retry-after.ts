@@ -51,18 +51,13 @@ export function retryAfterMs(retryAfter: RetryAfter | undefined, unit: RetryAfte
   return ms > 0 ? ms : undefined;
 }
 
-const IMF_FIXDATE =
-  /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-/** The obsolete forms, which a client must accept: that of RFC 850 and that of `asctime()`. */
-const RFC_850 = /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
-const ASCTIME = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+/** The forms of RFC 9110 §5.6.7, of which two are obsolete, and similar ones: a day, and a time of GMT. */
+const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? [\w -]+ \d{2}:\d{2}:\d{2} (?:GMT|\d{4})$/;
 
-/** Milliseconds since the Unix epoch of an HTTP date (RFC 9110 §5.6.7); `undefined` for other text. */
+/** Milliseconds since the Unix epoch of an HTTP date; `undefined` for other text. */
 export function parseHttpDate(text: string | null | undefined): number | undefined {
-  if (!text) return undefined;
-  const hasNoZone = ASCTIME.test(text);
-  if (!hasNoZone && !IMF_FIXDATE.test(text) && !RFC_850.test(text)) return undefined;
-  const epochMs = Date.parse(hasNoZone ? `${text} GMT` : text);
+  if (!text || !HTTP_DATE.test(text)) return undefined;
+  const epochMs = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
   return Number.isNaN(epochMs) ? undefined : epochMs;
 }
 

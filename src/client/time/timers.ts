@@ -24,7 +24,7 @@ interface Sleep {
 interface TimeoutOptions {
   /** Time of `SteadyTime`. */
   readonly at: number;
-  readonly signal: CancelSignal;
+  readonly signal?: CancelSignal;
   /** Creates the error after the time has passed. */
   readonly errorOf: () => unknown;
 }
@@ -65,14 +65,14 @@ export class Timers {
     { at, signal, errorOf }: TimeoutOptions,
   ): Promise<T> {
     const cancellation = new Cancellation();
-    const onAbort = () => cancellation.cancel(signal.reason);
-    signal.addEventListener('abort', onAbort);
+    const onAbort = () => cancellation.cancel(signal?.reason);
+    signal?.addEventListener('abort', onAbort);
     const cancelTimer = this.at(at, () => cancellation.cancel(errorOf()));
     try {
       return await work(cancellation);
     } finally {
       cancelTimer();
-      signal.removeEventListener('abort', onAbort);
+      signal?.removeEventListener('abort', onAbort);
     }
   }
 

@@ -171,21 +171,51 @@ export class SharedLimit extends Limit {
     }
   }
 
+  /** Applies the reports of this process to the shared state, and requests a grant for its calls. */
   #propose(): Proposal {
     // Before each proposal and at no other time, because `#apply` removes as many reports as the proposal has.
     this.#forgetOldReports();
-    const { aheadMs, id, state } = this.#exchange;
-    return propose({
-      settings: this.settings,
-      id,
-      known: state,
-      inFlight: this.#inFlight,
-      reports: this.#reports.map((report) => shiftReport(report, aheadMs)),
-      wanted: this.#wanted,
-      queued: this.#queued,
-      refusedUntil: this.#refusedUntil + aheadMs,
-      now: this.#exchange.now(),
-    });
+    const { id, state: known, aheadMs } = this.#exchange;
+    const reports = this.#reports.map((report) => shiftReport(report, aheadMs));
+    const now = Math.max(this.#exchange.now(), known?.at ?? 0);
+    const leases = new Map(Object.entries(known?.leases ?? {}));
+    const own = leases.get(id) ?? NO_LEASE;
+    leases.set(id, own);
+    const dead = reclaimDead(leases, { id, now });
+    const limit = this.#withReports([...reports, ...dead], own.inFlight, now);
+    const { others, share } = shareFor(id, { leases, now, slots: freeSlots(advance(limit, now)) });
+    const granted = grant(limit, { now, wanted: Math.min(this.#wanted, share) });
+    const { count } = granted.grant;
+    const waiting = this.#wanted - count;
+    const queued = others.reduce((sum, lease) => sum + lease.waiting, this.#queued - count);
+    // The call that is sent now calls `quota()`: a process without a grant would do so only after its first one.
+    const asks = count > 0 && isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, now);
+    const isChanged = count > 0 || waiting > 0 !== own.waiting > 0;
+    if (isChanged) leases.delete(id); // it begins to wait, at the end of the order
+    leases.set(id, { inFlight: this.#inFlight + count, waiting, seenAt: now, askedAt: asks ? now : own.askedAt });
+    const isDue = waiting > 0 && now - own.seenAt >= WAITING_MS;
+    return {
+      state: { at: now, limit: granted.state, leases: Object.fromEntries(leases) },
+      // If its share is used, the grant has no time to ask again: the process checks soon whether others used the rest.
+      grant: granted.grant,
+      reported: reports.length,
+      asks,
+      isNews: isChanged || isDue || reports.length + dead.length > 0,
+    };
+  }
+
+  /** The shared state after the reports of this process, and of those that died. `known`: its requests in flight there. */
+  #withReports(reports: readonly Report[], known: number, now: number): LimiterState {
+    const { state, aheadMs } = this.#exchange;
+    // The log is changed in place, and the known state is needed again if another process writes first.
+    const before = startingState(this.settings, state && copyOf(state.limit));
+    // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
+    const missing = this.#inFlight + this.#reports.filter(({ kind }) => kind !== 'configured').length - known;
+    const limit = reports.reduce(
+      (next, report) => applyReport(next, respondedBetween(report, state?.at ?? 0, now), this.settings),
+      addInFlight(before, missing),
+    );
+    return { ...limit, gate: stayClosedUntil(limit.gate, this.#refusedUntil + aheadMs) };
   }
 
   #apply({ state, grant, asks, reported }: Proposal): void {
@@ -216,26 +246,6 @@ export class SharedLimit extends Limit {
   }
 }
 
-interface ProposalParts {
-  readonly settings: LimiterSettings;
-  /** The id of this process in the store. */
-  readonly id: string;
-  /** The state that was last read from the store. */
-  readonly known: SharedState | undefined;
-  /** Calls of this process in flight, without those that `reports` end. */
-  readonly inFlight: number;
-  /** Reports that are not in the store yet, in the time of the store. */
-  readonly reports: readonly Report[];
-  /** Number of calls that this process can send now. */
-  readonly wanted: number;
-  /** Number of its waiting calls, including those that it cannot send yet. */
-  readonly queued: number;
-  /** The end of the longest Retry-After of this process, which the store may have lost. */
-  readonly refusedUntil: number;
-  /** The store's time. */
-  readonly now: number;
-}
-
 /** The next state that a process offers to the store, and the calls that it may send when the state is written. */
 interface Proposal {
   readonly state: SharedState;
@@ -245,53 +255,6 @@ interface Proposal {
   /** Number of reports in the state. */
   readonly reported: number;
   readonly isNews: boolean;
-}
-
-/** Applies the reports of this process to the shared state, and requests a grant for its calls. */
-function propose(parts: ProposalParts): Proposal {
-  const { id, known, inFlight, reports, wanted } = parts;
-  const now = Math.max(parts.now, known?.at ?? 0);
-  const leases = new Map(Object.entries(known?.leases ?? {}));
-  const own = leases.get(id) ?? NO_LEASE;
-  leases.set(id, own);
-  const dead = reclaimDead(leases, { id, now });
-  const limit = withReports(parts, { own, dead, now });
-  const { others, share } = shareFor(id, { leases, now, slots: freeSlots(advance(limit, now)) });
-  const granted = grant(limit, { now, wanted: Math.min(wanted, share) });
-  const { count } = granted.grant;
-  const waiting = wanted - count;
-  const queued = others.reduce((sum, lease) => sum + lease.waiting, parts.queued - count);
-  // The call that is sent now calls `quota()`: a process without a grant would do so only after its first one.
-  const asks = count > 0 && isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, now);
-  const isChanged = count > 0 || waiting > 0 !== own.waiting > 0;
-  if (isChanged) leases.delete(id); // it begins to wait, at the end of the order
-  leases.set(id, { inFlight: inFlight + count, waiting, seenAt: now, askedAt: asks ? now : own.askedAt });
-  const isDue = waiting > 0 && now - own.seenAt >= WAITING_MS;
-  return {
-    state: { at: now, limit: granted.state, leases: Object.fromEntries(leases) },
-    // If its share is used, the grant has no time to ask again: the process checks soon whether others used the rest.
-    grant: granted.grant,
-    reported: reports.length,
-    asks,
-    isNews: isChanged || isDue || reports.length + dead.length > 0,
-  };
-}
-
-/** The shared state after the reports of this process, and of those that died. */
-function withReports(
-  { settings, known, inFlight, reports, refusedUntil }: ProposalParts,
-  { own, dead, now }: { readonly own: Lease; readonly dead: readonly Report[]; readonly now: number },
-): LimiterState {
-  // The log is changed in place, and the known state is needed again if another process writes first.
-  const before = startingState(settings, known && copyOf(known.limit));
-  // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
-  const missing = inFlight + reports.filter(({ kind }) => kind !== 'configured').length - own.inFlight;
-  const since = known?.at ?? 0;
-  const limit = [...reports, ...dead].reduce(
-    (state, report) => applyReport(state, respondedBetween(report, since, now), settings),
-    addInFlight(before, missing),
-  );
-  return { ...limit, gate: stayClosedUntil(limit.gate, refusedUntil) };
 }
 
 /** The state with which one of several processes continues when the store fails: an equal part of everything. */

@@ -1,14 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import { abortable } from '../../time/abort.ts';
 import { type Clock, type SteadyTime, steadyTime } from '../../time/clock.ts';
-import {
-  AcceptedLog,
-  LIMITER_STATE_VERSION,
-  type LimiterState,
-  LONG_AGO,
-  UNBOUNDED,
-  WINDOW_MS,
-} from '../limit-state.ts';
-import type { LimitExchange, LimitOffer, LimitStore } from './limit-store.ts';
+import { Timers } from '../../time/timers.ts';
+import { AcceptedLog, LIMITER_STATE_VERSION, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
+import type { LimitOffer, LimitStore } from './limit-store.ts';
 
 /** The requests of one process in flight, and the number of its waiting calls. */
 export interface Lease {
@@ -39,8 +34,6 @@ const FUTURE_MS = 5_000;
 const LARGEST_SKEW_MS = 1_000;
 /** A difference this large is not jitter: one of the clocks was set. */
 const CLOCK_WAS_SET_MS = 1_000;
-/** Of a SHA-256 in hex. */
-const CHECKSUM_LENGTH = 64;
 
 export interface StoreExchangeOptions {
   readonly store: LimitStore;
@@ -65,6 +58,7 @@ export class StoreExchange {
   version = '';
   readonly #options: StoreExchangeOptions;
   readonly #time: SteadyTime;
+  readonly #timers: Timers;
   readonly #name: string;
   #writes = 0;
   #aheadMs: number | undefined;
@@ -72,6 +66,7 @@ export class StoreExchange {
   constructor(options: StoreExchangeOptions) {
     this.#options = options;
     this.#time = steadyTime(options.clock);
+    this.#timers = new Timers(options.clock);
     this.#name = `${LIMITER_STATE_VERSION}:${options.name}`;
   }
 
@@ -99,11 +94,14 @@ export class StoreExchange {
     throw new Error(`none of ${MOST_TRIES} writes was accepted`);
   }
 
-  /** Without `offered`, only reads. Returns whether it was written. */
+  /** Without `offered`, only reads. Returns whether it was written. The timeout is that of one try: a busy store has not failed. */
   async #exchange(offered?: SharedState): Promise<boolean> {
     const { store } = this.#options;
-    const exchange = store.exchange(this.#name, this.version, offered && this.#createOffer(offered));
-    const { isWritten, version, state, nowMs } = await this.#inTime(exchange);
+    const ask = async () => store.exchange(this.#name, this.version, offered && this.#createOffer(offered));
+    const { isWritten, version, state, nowMs } = await this.#timers.withTimeout(
+      (cancellation) => abortable(ask(), cancellation),
+      { at: this.#time.now() + TIMEOUT_MS, errorOf: () => new Error(`no response within ${TIMEOUT_MS} ms`) },
+    );
     if (!Number.isFinite(nowMs))
       throw new Error(`the store returned nowMs ${nowMs}, expected milliseconds since the Unix epoch`);
     this.#observe(nowMs);
@@ -118,27 +116,6 @@ export class StoreExchange {
     this.#writes += 1;
     const version = `${this.id}:${this.#writes}`;
     return { version, state: textOf(state), nowMs: state.at, keepMs: keepMsOf(state) };
-  }
-
-  /** The timeout is that of one exchange, not of all tries together: a busy store has not failed. */
-  async #inTime(exchange: Promise<LimitExchange>): Promise<LimitExchange> {
-    const { clock } = this.#options;
-    const responded = new AbortController();
-    const sleep = (ms: number) => clock.sleep(ms, responded.signal);
-    const tooLate = sleep(TIMEOUT_MS)
-      // If the process itself was paused, the response has arrived and this turn reads it.
-      .then(() => sleep(1))
-      .then(
-        () => {
-          throw new Error(`no response within ${TIMEOUT_MS} ms`);
-        },
-        () => exchange, // only the response aborts the sleep
-      );
-    try {
-      return await Promise.race([exchange, tooLate]);
-    } finally {
-      responded.abort();
-    }
   }
 
   /**
@@ -163,22 +140,18 @@ function usableAt(state: SharedState | undefined, nowMs: number): SharedState | 
   return state.at > nowMs + LARGEST_SKEW_MS ? { ...state, at: nowMs } : state;
 }
 
-/** A checksum, which only a process of this version writes, and the state as JSON, in which a text is an infinite number. */
+/** The state as JSON, in which `1e999` is an infinite number. */
 export function textOf(state: SharedState): string {
-  const json = JSON.stringify(state, (_, value) => (Math.abs(value) === UNBOUNDED ? String(value) : value));
-  return checksumOf(json) + json;
+  const text = JSON.stringify(state, (_, value) => (Math.abs(value) === UNBOUNDED ? String(value) : value));
+  return text.replaceAll('"Infinity"', '1e999').replaceAll('"-Infinity"', '-1e999');
 }
 
 /** `undefined` for a text that is damaged, or from another program; the next write replaces it. */
 function parseState(text: string): SharedState | undefined {
-  const json = text.slice(CHECKSUM_LENGTH);
-  if (text.slice(0, CHECKSUM_LENGTH) !== checksumOf(json)) return undefined;
-  return JSON.parse(json, (name, value) => {
-    if (name === 'log') return new AcceptedLog(value);
-    return value === String(UNBOUNDED) || value === String(LONG_AGO) ? Number(value) : value;
-  });
-}
-
-function checksumOf(json: string): string {
-  return createHash('sha256').update(json).digest('hex');
+  try {
+    const { limit, ...state } = JSON.parse(text);
+    return { ...state, limit: { ...limit, log: new AcceptedLog(limit.log) } };
+  } catch {
+    return undefined;
+  }
 }
