@@ -49,7 +49,9 @@ export function createApiCall<Data>(result: Promise<CallResult<Data>>): ApiCall<
   const data = result.then((ended) => ended.data, failed);
   return Object.assign(data, {
     // Waits for `data`, not only for `result`: only then does V8 find the function that awaits this promise.
-    withMeta: () => data.then(async (value) => ({ data: value, meta: (await result).meta() })),
+    withMeta() {
+      return data.then(async (value) => ({ data: value, meta: (await result).meta() }));
+    },
   });
 }
 

@@ -45,7 +45,14 @@ export function operationEndpoint(id: OperationId, parameters: object = {}): End
     throw new ConfigError(`${id}: ${issue?.path.map((part) => `'${String(part)}': `).join('')}${issue?.message}`);
   }
   const target = buildOperationTarget(operation, values);
-  return { name: id, target, consumesQuota: operation.consumesQuota, parse: (body) => parseOperation(id, body) };
+  return {
+    name: id,
+    target,
+    consumesQuota: operation.consumesQuota,
+    parse(body) {
+      return parseOperation(id, body);
+    },
+  };
 }
 
 /**
@@ -82,7 +89,14 @@ export function pathEndpoint(given: unknown, query: Readonly<Record<string, unkn
   const known = findOperation(path)?.operation;
   if (known === undefined) return { name: path, target, consumesQuota: true, parse: parseEnvelope };
   const { id, consumesQuota } = known;
-  return { name: id, target, consumesQuota, parse: (body) => parseOperation(id, body) };
+  return {
+    name: id,
+    target,
+    consumesQuota,
+    parse(body) {
+      return parseOperation(id, body);
+    },
+  };
 }
 
 function parseEnvelope(body: unknown): ParsedEnvelope {

@@ -193,6 +193,9 @@ export class ClientEvents {
 
   /** Reports the last attempt of the call, which has ended. */
   request(subject: EventSubject, call: KeyedCall, { durationMs, outcome }: EndedAttempt): void {
+    const hook = this.#hooks.onRequest;
+    const log = this.#log.debug;
+    if (hook === undefined && log === undefined) return; // for most calls
     const describe = (): RequestEvent => {
       const { attempts } = call;
       const requestId = requestIdIn(outcome);
@@ -206,7 +209,7 @@ export class ClientEvents {
         durationMs,
       };
     };
-    emit(describe, this.#hooks.onRequest, { log: this.#log.debug, lineOf: requestLine });
+    emit(describe, hook, { log, lineOf: requestLine });
   }
 
   retry(subject: EventSubject, { call, error: { kind, status, code }, ...plan }: PlannedRetry): void {

@@ -283,7 +283,12 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   /** `data` has been checked by the schema of the operation or of the caller. */
   #resultOf<Data>(data: unknown, received: CallResponse, { startedAt }: FinishingCaller): CallResult<Data> {
     const durationMs = this.#settings.time.now() - startedAt;
-    return { data: data as Data, meta: () => metaOf(received, durationMs) };
+    return {
+      data: data as Data,
+      meta() {
+        return metaOf(received, durationMs);
+      },
+    };
   }
 
   /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */

@@ -140,7 +140,7 @@ export class InFlight {
   room(now: number): number {
     const { isDown, retryAt } = this.health;
     if (isDown) return this.#probe !== undefined || now < retryAt ? 0 : 1;
-    return Math.max(0, this.maxConcurrent - this.size);
+    return Math.max(0, this.maxConcurrent - this.#permits.size);
   }
 
   /** Time at which a request may be sent even if no response arrives; `undefined`: only after a response. */
@@ -162,7 +162,7 @@ export class InFlight {
   /** The service works: it sent a success or a refusal. */
   responded(permit: Permit, now: number): void {
     const isNews = this.#probe === permit || permit.sentAt >= this.#downAt;
-    if (this.size >= this.maxConcurrent) this.maxConcurrent = Math.min(this.#atMost, this.maxConcurrent + 1);
+    if (this.#permits.size >= this.maxConcurrent) this.maxConcurrent = Math.min(this.#atMost, this.maxConcurrent + 1);
     this.left(permit);
     const tookMs = now - permit.sentAt;
     this.roundTripMs += (this.roundTripMs === 0 ? 1 : AVERAGE_WEIGHT) * (tookMs - this.roundTripMs);

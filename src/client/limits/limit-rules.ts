@@ -39,8 +39,6 @@ export interface RetryAfterReading {
   readonly evidence: UnitState['evidence'] | 'set';
 }
 
-type RetryAfterSettings = Pick<LimiterSettings, 'maxRetryAfterMs' | 'retryAfterUnit'>;
-
 /** From this part of the limit on, the requests of this process explain a refusal. */
 const NEARLY_ALL = 0.9;
 /** Rounding to seconds on both sides, and the round trip. */
@@ -62,7 +60,7 @@ const TEST_PAUSE_MS = WINDOW_MS;
 const BLOCKED_AT_MOST_MS = 86_400_000;
 
 /** The state after a report. */
-export function applyReport(state: LimiterState, report: Report, settings: RetryAfterSettings): LimiterState {
+export function applyReport(state: LimiterState, report: Report, settings: LimiterSettings): LimiterState {
   switch (report.kind) {
     case 'accepted':
       return accepted(state, report);
@@ -84,7 +82,9 @@ export function applyReport(state: LimiterState, report: Report, settings: Retry
 function accepted(before: LimiterState, { now, sentAt }: RequestResult): LimiterState {
   const { log, gate, limit } = before;
   log.add(now);
-  const state = { ...addInFlight(before, -1), unit: weighAcceptance(before.unit, sentAt) };
+  // An accepted request that was sent after the trial confirms milliseconds.
+  const unit: UnitState = hasTrialEnded(before.unit, sentAt) ? { ...before.unit, evidence: 'confirmed' } : before.unit;
+  const state = { ...before, inFlight: before.inFlight - 1, unit };
   const refusals = Math.max(0, gate.refusals - 1);
   if (sentAt < gate.staleBefore) {
     // The request was in flight when the limit was learned from a refusal, so the limit is larger by one.
@@ -111,7 +111,7 @@ function acceptBehindGate(
   return { ...gate, refusals, accepted, room: isRamp ? Math.min(MANY_CALLS, gate.room + 1) : gate.room };
 }
 
-function refused(before: LimiterState, result: RequestResult, settings: RetryAfterSettings): LimiterState {
+function refused(before: LimiterState, result: RequestResult, settings: LimiterSettings): LimiterState {
   const { now, sentAt, retryAfter } = result;
   const { retryAfterUnit } = settings;
   const unit = retryAfterUnit === 'auto' ? weighRefusal(before.unit, retryAfter, { sentAt, now }) : before.unit;
@@ -137,11 +137,6 @@ export function weighRefusal(
   if (hasTrialEnded(state, sentAt)) return { ...state, evidence: 'refuted' };
   if (state.evidence !== 'assumed' || !isTried(retryAfter)) return state;
   return { evidence: 'on-trial', endsAt: now + retryAfter.value };
-}
-
-/** An accepted request that was sent after the trial confirms milliseconds. */
-export function weighAcceptance(state: UnitState, sentAt: number): UnitState {
-  return hasTrialEnded(state, sentAt) ? { ...state, evidence: 'confirmed' } : state;
 }
 
 function hasTrialEnded({ evidence, endsAt }: UnitState, sentAt: number): boolean {

@@ -11,7 +11,7 @@ import {
   LONG_AGO,
   UNBOUNDED,
 } from './limit-state.ts';
-import { type AcquireOptions, type QueuedCall, RequestQueue } from './request-queue.ts';
+import { type AcquireOptions, type Due, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
 import { SharedLimit, type Sharing } from './shared/shared-limit.ts';
 import { expectedSlotAt, slotAt } from './slots.ts';
@@ -20,6 +20,8 @@ import { expectedSlotAt, slotAt } from './slots.ts';
 const WAIT_WORTH_REPORTING_MS = 1_000;
 /** A program may not expect that calls wait for longer. */
 const LONG_WAIT_MS = 60_000;
+
+const NEVER: Due = { deadlineAt: UNBOUNDED };
 
 export interface RateLimiterOptions extends Partial<LimiterSettings> {
   readonly clock: Clock;
@@ -104,6 +106,8 @@ interface Call extends QueuedCall, Pick<AcquireOptions, 'retryOf'> {
 export class RateLimiter {
   /** `undefined` if this process does not share the limit. */
   readonly shared: SharedLimit | undefined;
+  /** Whether calls wait for the limit. */
+  readonly holdsBack: boolean;
   readonly #options: RateLimiterOptions;
   readonly #time: SteadyTime;
   readonly #timers: Timers;
@@ -121,6 +125,7 @@ export class RateLimiter {
     const { clock, random = Math.random, shared, onOutage, ...given } = options;
     const settings = { ...DEFAULT_LIMITER_SETTINGS, ...given };
     this.#options = options;
+    this.holdsBack = options.holdsBack ?? true;
     this.#time = steadyTime(clock);
     this.#timers = new Timers(clock);
     this.#inFlight = new InFlight({ maxConcurrent: settings.maxConcurrent, random });
@@ -130,10 +135,10 @@ export class RateLimiter {
   }
 
   /** The permit if the call need not wait: no other call waits, and a slot is free. */
-  tryAcquire({ retryOf, deadlineAt = () => UNBOUNDED }: AcquireOptions = {}): Permit | undefined {
+  tryAcquire({ retryOf, due = NEVER }: AcquireOptions = {}): Permit | undefined {
     const now = this.#time.now();
     if (!this.holdsBack) return this.#permit(now, { retryOf });
-    if (deadlineAt() < now) return undefined;
+    if (due.deadlineAt < now) return undefined;
     // A shared limit would ask its store for the slot.
     if (this.#queue.size > 0 || (this.shared && this.#slotAt(now, 0) > now)) return undefined;
     const { count } = this.#limit.grant(now, Math.min(1, this.#inFlight.room(now)), 1);
@@ -145,10 +150,10 @@ export class RateLimiter {
    * reason if the call is not sent. Rejects with the signal's reason on abort.
    */
   acquire(options: AcquireOptions = {}): Promise<Permit | NotSent | ServiceDown> {
-    const { signal, retryOf, priority = 'normal', deadlineAt = () => UNBOUNDED, wait: waits = true } = options;
+    const { signal, retryOf, priority = 'normal', due = NEVER, wait: waits = true } = options;
     if (signal?.aborted) return Promise.reject(signal.reason);
     const ahead = this.#queue.countAhead(priority, retryOf !== undefined);
-    const notSent = this.#whyNotSent(ahead, { waits, deadlineAt: deadlineAt() });
+    const notSent = this.#whyNotSent(ahead, { waits, due });
     const sent = notSent ?? this.tryAcquire(options);
     if (sent) return Promise.resolve(sent);
     return new Promise((resolve, reject) => {
@@ -157,7 +162,7 @@ export class RateLimiter {
         reject(signal?.reason);
       };
       const call: Call = {
-        ...{ ticket: retryOf?.ticket ?? ++this.#lastTicket, priority, retryOf, waits, deadlineAt },
+        ...{ ticket: retryOf?.ticket ?? ++this.#lastTicket, priority, retryOf, waits, due },
         failures: retryOf?.failures ?? 0,
         nodes: undefined,
         settle: (sent) => {
@@ -171,15 +176,10 @@ export class RateLimiter {
     });
   }
 
-  /** Whether calls wait for the limit. */
-  get holdsBack(): boolean {
-    return this.#options.holdsBack ?? true;
-  }
-
   /** The limit of the plan became known, for example from `quota()`. */
   configure(perMinute: number): void {
     this.#limit.report({ kind: 'configured', perMinute, now: this.#time.now() });
-    this.#changed();
+    if (this.#queue.size > 0) this.#serveSoon();
   }
 
   /** Whether to call `quota()`, and `configure()` with the limit of the plan. */
@@ -284,15 +284,12 @@ export class RateLimiter {
   }
 
   /** Why a call does not wait; `undefined` if it does. `ahead`: the calls before it. */
-  #whyNotSent(
-    ahead: number,
-    { waits, deadlineAt }: Pick<QueuedCall, 'waits'> & { readonly deadlineAt: number },
-  ): NotSent | ServiceDown | undefined {
+  #whyNotSent(ahead: number, { waits, due }: Pick<QueuedCall, 'waits' | 'due'>): NotSent | ServiceDown | undefined {
     const now = this.#time.now();
     const tooLong = this.#tooLongWait(now);
     if (tooLong) return tooLong;
     const slotAt = this.#slotAt(now, ahead);
-    if (slotAt > deadlineAt) return this.#notSent('deadline', slotAt);
+    if (slotAt > due.deadlineAt) return this.#notSent('deadline', slotAt);
     return !waits && slotAt > now ? this.#notSent('policy', slotAt) : undefined;
   }
 
@@ -374,7 +371,7 @@ export class RateLimiter {
     else this.#inFlight.left(permit);
     const reading = this.#limit.report({ sentAt: permit.sentAt, now, ...this.#resultOf(end) });
     if (reading) permit.retryAt = now + (reading.waitMs ?? closedUntil(this.#limit.state) - now);
-    this.#changed();
+    if (this.#queue.size > 0) this.#serveSoon();
     return reading;
   };
 
@@ -382,10 +379,6 @@ export class RateLimiter {
     if (end.kind !== 'failed') return end;
     // A cap counts all requests, even those that the service did not.
     return { kind: end.mayHaveCounted || (end.wasSent && this.#limit.state.isCap) ? 'lost' : 'unused' };
-  }
-
-  #changed(): void {
-    if (this.#queue.size > 0) this.#serveSoon();
   }
 }
 

@@ -5,11 +5,17 @@ import type { Permit } from './in-flight.ts';
 /** The order in which waiting calls are sent. */
 export type Priority = 'high' | 'normal' | 'low';
 
+/** The deadline of a call. */
+export interface Due {
+  /** Milliseconds of the limiter's clock; Infinity for none. Read again when it is reached, because that of a shared call can grow. */
+  readonly deadlineAt: number;
+}
+
 /** How a call waits for its slot. */
 export interface AcquireOptions {
   readonly signal?: CancelSignal | undefined;
-  /** Milliseconds of the limiter's clock; called again when that time is reached. Default: no deadline. */
-  readonly deadlineAt?: (() => number) | undefined;
+  /** Default: no deadline. */
+  readonly due?: Due | undefined;
   /** Calls of a higher priority are sent before all others. Default: `'normal'`. */
   readonly priority?: Priority | undefined;
   /** `false` rejects the call (reason `'policy'`) instead of waiting for the limit. Default: true. */
@@ -28,8 +34,7 @@ export interface QueuedCall {
   readonly failures: number;
   /** `false`: the call is rejected as soon as there is no free slot. */
   readonly waits: boolean;
-  /** Infinity for none. Called again when the deadline has passed, because that of a shared call can grow. */
-  readonly deadlineAt: () => number;
+  readonly due: Due;
   /** Set by the queue while it contains the call. */
   nodes?: Nodes | undefined;
 }
@@ -120,14 +125,14 @@ export class RequestQueue<Call extends QueuedCall> {
     for (let due = this.#deadlines.peek(); due && due.at < time; due = this.#deadlines.peek()) {
       const { call } = due;
       this.remove(call);
-      if (call.deadlineAt() < time) return call;
+      if (call.due.deadlineAt < time) return call;
       this.add(call); // its deadline is later now
     }
     return undefined;
   }
 
   #addDeadline(call: Call): HeapNode<Deadline<Call>> | undefined {
-    const at = call.deadlineAt();
+    const at = call.due.deadlineAt;
     return at === Number.POSITIVE_INFINITY ? undefined : this.#deadlines.push({ call, at });
   }
 }

@@ -110,17 +110,18 @@ class Attempts {
     const { signal, settings } = call;
     const slot: AcquireOptions = {
       signal,
-      deadlineAt: () => call.deadlineAt,
+      due: call,
       wait: settings.onLimit === 'wait',
       priority: settings.priority,
       retryOf: this.#permit, // a call that is sent again keeps its place in the queue
     };
     const waiting = { state, time, events, ask, refused: this.#refusal?.error };
-    const permit = state.limiter.tryAcquire(slot) ?? (await waitForSlot(call, slot, waiting));
+    const free = state.limiter.tryAcquire(slot);
+    const permit = free ?? (await waitForSlot(call, slot, waiting));
     this.#permit = permit;
     if (signal.aborted) permit.unused(); // the last caller aborted at the moment of the grant; `send` rejects
     try {
-      state.quota.requireLeft(call); // another call may have been refused during the wait
+      if (free === undefined) state.quota.requireLeft(call); // another call may have been refused during the wait
       const response = await send(call, state);
       permit.ok();
       return response;

@@ -43,7 +43,12 @@ export function send({ settings, timers, events, userAgent }: SendOptions): Send
     const { call } = attempt;
     const target = `${baseUrl}${call.endpoint.target}`;
     const { headers } = call.settings;
-    const plain = { accept: 'application/json', ...headers, 'user-agent': userAgentOf(headers, userAgent) };
+    const { 'user-agent': program } = headers; // appended to that of the client
+    const plain = {
+      accept: 'application/json',
+      ...headers,
+      'user-agent': program === undefined ? userAgent : `${userAgent} ${program}`,
+    };
     const transmit = (url: string, others: Readonly<Record<string, string>>) => {
       attempt.isSent = true;
       const signed = authenticate(url, { key: call.key, form, others });
@@ -68,7 +73,9 @@ export function send({ settings, timers, events, userAgent }: SendOptions): Send
       const response = await timers.withTimeout((cancellation) => exchange(attempt, cancellation), {
         at: attempt.startedAt + timeoutMs,
         signal,
-        errorOf: () => new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts }),
+        errorOf() {
+          return new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts });
+        },
       });
       outcome = parseResponse(response, call, { basePath, clock });
     } catch (error) {
@@ -78,11 +85,6 @@ export function send({ settings, timers, events, userAgent }: SendOptions): Send
     if ('rawBody' in outcome) return outcome;
     throw outcome.error;
   };
-}
-
-/** The user agent of the program is appended to that of the client. */
-function userAgentOf({ 'user-agent': program }: KeyedCall['settings']['headers'], userAgent: string): string {
-  return program === undefined ? userAgent : `${userAgent} ${program}`;
 }
 
 interface ReportParts {

@@ -111,7 +111,7 @@ test('if the service asks for a long wait, every call rejects for five minutes, 
 test('a call whose deadline is before the probe is rejected as unavailable', async () => {
   const { start, limiter } = await outage('30');
 
-  const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
+  const late = limiter.acquire({ due: { deadlineAt: start + 10_000 } });
 
   await expect(late).rejects.toMatchObject({
     reason: 'deadline',
@@ -126,7 +126,7 @@ test('the limit, if it asks for a later time than the service, is the reason of 
   first.limited(hint('30'));
   second.failed(failedFor('1'));
 
-  const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
+  const late = limiter.acquire({ due: { deadlineAt: start + 10_000 } });
 
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
 });

@@ -3,6 +3,7 @@ import { setImmediate as turnOfTheEventLoop } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Permit } from '../../../src/client/limits/in-flight.ts';
+import type { Due } from '../../../src/client/limits/request-queue.ts';
 import { retryAfterMs } from '../../../src/client/limits/retry-after.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { type Random, seededRandom } from '../../helpers/limits-random.ts';
@@ -25,10 +26,10 @@ function unitOf({ hint: form }: { readonly hint: HintForm }): { readonly retryAf
 
 /** Sends a call until it is served, over a network that takes up to 200 ms each way, and may lose the response. */
 async function call(limiter: StrictLimiter, network: Network): Promise<void> {
-  const { clock, server, random, signal, deadlineAt, loses = 0, serverNow = () => clock.now(), onPermit } = network;
+  const { clock, server, random, signal, due, loses = 0, serverNow = () => clock.now(), onPermit } = network;
   let permit: Permit | undefined;
   for (;;) {
-    permit = await limiter.acquire({ retryOf: permit, signal, deadlineAt });
+    permit = await limiter.acquire({ retryOf: permit, signal, due });
     onPermit?.();
     await clock.sleep(random() * 200);
     const { status, date, retryAfter } = server.receive(serverNow());
@@ -44,7 +45,7 @@ interface Network {
   readonly server: LimitedServer;
   readonly random: () => number;
   readonly signal?: AbortSignal;
-  readonly deadlineAt?: () => number;
+  readonly due?: Due;
   /** Part of the responses that never arrive. Default: none. */
   readonly loses?: number;
   readonly onPermit?: () => void;
@@ -116,7 +117,7 @@ test('no call gets a permit after its deadline, or is rejected later than that',
           await clock.sleep(comesMs);
           const deadlineAt = clock.now() + waitsMs;
           const onPermit = () => expect(clock.now()).toBeLessThanOrEqual(deadlineAt);
-          await call(limiter, { ...network, deadlineAt: () => deadlineAt, onPermit }).catch((error: unknown) => {
+          await call(limiter, { ...network, due: { deadlineAt: deadlineAt }, onPermit }).catch((error: unknown) => {
             expect(error).toBeInstanceOf(NotSentError);
             // A refusal of what was sent in time can come a round trip later; a timer rings up to 1 ms late.
             expect(clock.now()).toBeLessThanOrEqual(deadlineAt + 401);
@@ -279,7 +280,7 @@ test('a hundred thousand waiting calls use one timer, and leave none', async () 
 
   const leaveAt = clock.now() + 80_000;
   const waiting = Array.from({ length: 100_000 }, () =>
-    limiter.acquire({ signal: controller.signal, deadlineAt: () => leaveAt }).catch(() => 'left'),
+    limiter.acquire({ signal: controller.signal, due: { deadlineAt: leaveAt } }).catch(() => 'left'),
   );
   await quiet();
   const { pending } = clock;

@@ -25,7 +25,7 @@ test('a call that need not wait has its permit without a promise, with its place
   const failed = await limiter.acquire();
   failed.failed({ error: new Error('ECONNRESET'), wasSent: false, mayHaveCounted: false });
 
-  const again = limiter.tryAcquire({ retryOf: failed, deadlineAt: () => start });
+  const again = limiter.tryAcquire({ retryOf: failed, due: { deadlineAt: start } });
 
   expect(again).toMatchObject({ sentAt: start, ticket: failed.ticket, failures: 1 });
   expect(limiter.limits()).toMatchObject({ inFlight: 1, waiting: 0 });
@@ -34,7 +34,7 @@ test('a call that need not wait has its permit without a promise, with its place
 test.each<[string, (limiter: StrictLimiter) => Promise<unknown>, (start: number) => AcquireOptions]>([
   ['no slot', async (limiter) => [await limiter.acquire(), await limiter.acquire()], () => ({})],
   ['a refusal', async (limiter) => (await limiter.acquire()).limited(hint('7')), () => ({})],
-  ['a deadline that has passed', async () => undefined, (start) => ({ deadlineAt: () => start - 1 })],
+  ['a deadline that has passed', async () => undefined, (start) => ({ due: { deadlineAt: start - 1 } })],
 ])('with %s, there is no permit without a wait', async (_, prepare, options) => {
   const { start, limiter } = setUp({ perMinute: 2 });
   await prepare(limiter);
@@ -102,7 +102,7 @@ test.each([
   'with a cap, the next slot is known before the kind of window is: %s ends a call',
   async (_, given, reason) => {
     const { clock, start, limiter } = setUp({ perMinute: 2 });
-    const options = 'wait' in given ? given : { deadlineAt: () => given.deadlineAt(start) };
+    const options = 'wait' in given ? given : { due: { deadlineAt: given.deadlineAt(start) } };
     for (let call = 0; call < 2; call += 1) (await limiter.acquire()).ok();
 
     await expect(limiter.acquire(options)).rejects.toMatchObject({ reason, retryAt: start + 60_000 });
@@ -146,7 +146,7 @@ test('a call whose response would be late leaves its slot to another waiting cal
   await clock.advance(200);
   first.ok();
   const slotAt = start + 60_200;
-  const late = limiter.acquire({ deadlineAt: () => slotAt + 199 });
+  const late = limiter.acquire({ due: { deadlineAt: slotAt + 199 } });
   const other = limiter.acquire();
 
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: slotAt });
@@ -160,7 +160,7 @@ test('the only waiting call is sent even if its response will be late', async ()
   await clock.advance(200);
   first.ok();
 
-  const permit = limiter.acquire({ deadlineAt: () => start + 60_201 });
+  const permit = limiter.acquire({ due: { deadlineAt: start + 60_201 } });
   await clock.advance(60_000);
 
   expect((await permit).sentAt).toBe(start + 60_200);
@@ -171,7 +171,7 @@ test('a deadline at the very time of the slot allows the call', async () => {
   (await limiter.acquire()).limited(hint('30'));
   expect(limiter.limits().gate).toEqual({ until: new Date(start + 30_000) });
 
-  const permit = limiter.acquire({ deadlineAt: () => start + 30_000 });
+  const permit = limiter.acquire({ due: { deadlineAt: start + 30_000 } });
   await clock.advance(30_000);
 
   expect((await permit).sentAt).toBe(start + 30_000);
@@ -181,8 +181,8 @@ test('a deadline at the very time of the slot allows the call', async () => {
 test('rejects waiting calls as soon as the gate closes until after their deadlines', async () => {
   const { start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
-  const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
-  const patient = limiter.acquire({ deadlineAt: () => start + 40_000 });
+  const late = limiter.acquire({ due: { deadlineAt: start + 10_000 } });
+  const patient = limiter.acquire({ due: { deadlineAt: start + 40_000 } });
   await quiet();
 
   first.limited(hint('30'));
@@ -200,7 +200,7 @@ test('rejects a call immediately if too many calls wait before it', async () => 
   void limiter.acquire({ retryOf: probe });
   for (let call = 0; call < 25; call += 1) void limiter.acquire();
 
-  const late = limiter.acquire({ deadlineAt: () => start + 90_000 });
+  const late = limiter.acquire({ due: { deadlineAt: start + 90_000 } });
 
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: clock.now() + 180_000 });
 });
@@ -225,7 +225,7 @@ test('a Retry-After above the maximum rejects every call until the rest of it is
 
   const reading = first.limited(hint('80000'));
   const refusal = { reason: 'max_retry_after', retryAt: start + 80_000_000 };
-  await expect(limiter.acquire({ deadlineAt: () => start + 1_000 })).rejects.toMatchObject(refusal);
+  await expect(limiter.acquire({ due: { deadlineAt: start + 1_000 } })).rejects.toMatchObject(refusal);
 
   expect(reading).toMatchObject({ waitMs: 80_000_000, unit: 'seconds' });
   await expect(second).rejects.toMatchObject(refusal);
@@ -348,7 +348,7 @@ async function usedUp(calls: number, options: Omit<RateLimiterOptions, 'clock'> 
 
 test('a call of high priority is rejected only if too many of high priority wait before it', async () => {
   const { start, limiter } = await usedUp(25);
-  const high = { priority: 'high', deadlineAt: () => start + 90_000 } as const;
+  const high = { priority: 'high', due: { deadlineAt: start + 90_000 } } as const;
   for (let call = 0; call < 10; call += 1) void limiter.acquire(high);
   await quiet();
   expect(limiter.limits().waiting).toBe(35);
@@ -359,7 +359,7 @@ test('a call of high priority is rejected only if too many of high priority wait
 test('a refused call waits for the first slot, however many calls wait', async () => {
   const { clock, start, limiter, refused } = await usedUp(25);
 
-  const again = limiter.acquire({ retryOf: refused, deadlineAt: () => start + 60_000 });
+  const again = limiter.acquire({ retryOf: refused, due: { deadlineAt: start + 60_000 } });
   await clock.runAll();
 
   expect((await again).sentAt).toBe(start + 60_000);

@@ -6,7 +6,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 const PRIORITIES = ['high', 'normal', 'low'] as const;
 
 function queued(ticket: number, given: Partial<QueuedCall> = {}): QueuedCall {
-  return { ticket, priority: 'normal', failures: 0, waits: true, deadlineAt: () => NEVER, ...given };
+  return { ticket, priority: 'normal', failures: 0, waits: true, due: { deadlineAt: NEVER }, ...given };
 }
 
 test('shifts the highest priority first, then the lowest ticket, whatever was removed', () => {
@@ -43,7 +43,11 @@ test('shifts the highest priority first, then the lowest ticket, whatever was re
 
 test('removes calls whose deadline is before a time, the earliest first', () => {
   const queue = new RequestQueue<QueuedCall>();
-  const [late, soon, none] = [queued(1, { deadlineAt: () => 900 }), queued(2, { deadlineAt: () => 300 }), queued(3)];
+  const [late, soon, none] = [
+    queued(1, { due: { deadlineAt: 900 } }),
+    queued(2, { due: { deadlineAt: 300 } }),
+    queued(3),
+  ];
   for (const one of [late, soon, none]) queue.add(one);
 
   expect(queue.earliestDeadline).toBe(300);
@@ -57,10 +61,10 @@ test('removes calls whose deadline is before a time, the earliest first', () => 
 
 test('reads a passed deadline again, because it can be later now', () => {
   const queue = new RequestQueue<QueuedCall>();
-  let deadlineAt = 100;
-  const shared = queued(1, { deadlineAt: () => deadlineAt });
+  const due = { deadlineAt: 100 };
+  const shared = queued(1, { due });
   queue.add(shared);
-  deadlineAt = 500;
+  due.deadlineAt = 500;
 
   expect(queue.shiftDueBefore(500)).toBeUndefined();
   expect(queue.earliestDeadline).toBe(500);
@@ -93,9 +97,9 @@ test('removes calls that do not wait', () => {
 
 test('a removed call leaves nothing: no place, no deadline, no policy', () => {
   const queue = new RequestQueue<QueuedCall>();
-  const gone = queued(1, { priority: 'high', waits: false, deadlineAt: () => 300 });
+  const gone = queued(1, { priority: 'high', waits: false, due: { deadlineAt: 300 } });
   queue.add(gone);
-  queue.add(queued(2, { deadlineAt: () => 900 }));
+  queue.add(queued(2, { due: { deadlineAt: 900 } }));
 
   expect([queue.remove(gone), queue.remove(gone)]).toEqual([true, false]);
 

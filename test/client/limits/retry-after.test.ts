@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { weighAcceptance, weighRefusal } from '../../../src/client/limits/limit-rules.ts';
+import { applyReport, weighRefusal } from '../../../src/client/limits/limit-rules.ts';
+import { DEFAULT_LIMITER_SETTINGS, initialState } from '../../../src/client/limits/limit-state.ts';
 import {
   parseHttpDate,
   parseRetryAfter,
@@ -110,6 +111,12 @@ test('for any header, the wait is absent or a positive number of milliseconds', 
   );
 });
 
+/** The unit after an accepted request. */
+function accept(unit: UnitState, sentAt: number): UnitState {
+  const state = { ...initialState(60), unit };
+  return applyReport(state, { kind: 'accepted', now: sentAt, sentAt }, DEFAULT_LIMITER_SETTINGS).unit;
+}
+
 /** Refusals in order: the value, and when its request was sent and when the response came. */
 function refuse(values: readonly (readonly [value: number | string, at: number])[], before = UNKNOWN_UNIT): UnitState {
   return values.reduce(
@@ -154,8 +161,8 @@ test('a value below 1,000 is read as seconds during the trial of a larger one', 
 test('a request accepted after the tried wait confirms milliseconds permanently', () => {
   const tried = refuse([[20_000, 0]]);
 
-  expect(weighAcceptance(tried, 19_999)).toBe(tried);
-  const confirmed = weighAcceptance(tried, 20_000);
+  expect(accept(tried, 19_999)).toBe(tried);
+  const confirmed = accept(tried, 20_000);
   expect(confirmed.evidence).toBe('confirmed');
 
   const later = refuse(
@@ -178,7 +185,7 @@ test.each(['2996', '3000', '5', '2.5', undefined])(
     const refuted = weighRefusal(tried, hint(value), { sentAt: 603_000, now: 603_100 });
 
     expect(refuted.evidence).toBe('refuted');
-    const later = weighAcceptance(refuse([[5_000, 900_000]], refuted), 990_000);
+    const later = accept(refuse([[5_000, 900_000]], refuted), 990_000);
     expect(later.evidence).toBe('refuted');
     expect(unitAfter(later, 5_000)).toBe('seconds');
   },
@@ -193,7 +200,7 @@ test('a refusal of a request sent before the end of the tried wait proves nothin
 });
 
 test.each(['seconds', 'milliseconds'] as const)('a unit set to %s is never doubted', (unit) => {
-  const state = weighAcceptance(refuse([[3_000, 0]]), 400_000);
+  const state = accept(refuse([[3_000, 0]]), 400_000);
 
   expect(unitAfter(state, 4_000, unit)).toBe(unit);
 });

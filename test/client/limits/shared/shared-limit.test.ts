@@ -61,11 +61,11 @@ function ask(limiter: StrictLimiter, calls: number): Permit[] {
 test('four processes with deadlines use every slot before one of their calls is rejected', async () => {
   const { clock, startProcess } = setUp({ perMinute: 30 });
   const processes = [1, 2, 3, 4].map(() => startProcess());
-  const deadlineAt = () => 25_000 + startedAt;
   const startedAt = clock.now();
+  const due = { deadlineAt: 25_000 + startedAt };
   let served = 0;
   const call = async (limiter: StrictLimiter) => {
-    const permit = await limiter.acquire({ deadlineAt });
+    const permit = await limiter.acquire({ due });
     served += 1;
     await clock.sleep(5);
     permit.ok();
