@@ -94,7 +94,7 @@ export class SharedWork<T> {
       return await abortable(work.result, signal);
     } finally {
       work.callers -= 1;
-      if (work.callers === 0 && !(signal.aborted && continues())) this.#end(work, signal.reason);
+      if (work.callers === 0 && !continues()) this.#end(work, signal.reason);
     }
   }
 
@@ -102,9 +102,7 @@ export class SharedWork<T> {
     const cancellation = new Cancellation();
     const work = { result: start(cancellation), cancellation, callers: 0 };
     this.#work = work;
-    const settled = () => {
-      if (work.callers === 0) this.#end(work);
-    };
+    const settled = () => this.#end(work);
     work.result.then(settled, settled);
     return work;
   }
