@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Permit, RequestFailure } from '../../../src/client/limits/in-flight.ts';
+import { InFlight, Permit, type RequestFailure } from '../../../src/client/limits/in-flight.ts';
 import type { LimiterWait, RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
 import { type RetryAfterUnit, retryAfterMs } from '../../../src/client/limits/retry-after.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
@@ -53,6 +53,7 @@ test('while the service is down, one call is the probe and the others wait', asy
   await clock.advance(4_999);
   expect(granted).toHaveLength(0);
   await clock.advance(60_000);
+  expect(limiter.tryAcquire()).toBeUndefined(); // the probe has no response yet
   expect(granted.map(({ sentAt }) => sentAt)).toEqual([start + 5_000]);
 
   granted[0]!.ok();
@@ -106,6 +107,18 @@ test('if the service asks for a long wait, every call rejects for five minutes, 
     const rejection = (await error) as NotSentError;
     expect(rejection).toMatchObject({ reason: 'outage', retryAt: start + 300_000, failure: ERROR });
   }
+});
+
+test('after a long outage, the first call from the time of the next attempt on is the probe', async () => {
+  const { clock, start, limiter } = await outage('3600');
+
+  await clock.advance(299_999);
+  await expect(limiter.acquire()).rejects.toMatchObject({ reason: 'outage' });
+  await clock.advance(1);
+  const probe = await limiter.acquire();
+
+  expect(probe.sentAt).toBe(start + 300_000);
+  expect(limiter.tryAcquire()).toBeUndefined();
 });
 
 test('a call whose deadline is before the probe is rejected as unavailable', async () => {
@@ -249,4 +262,184 @@ test('calls that wait for a service that is down are sent at the time of the pro
   await clock.runAll();
 
   expect((await permit).sentAt).toBe(start + 2_500);
+});
+
+/** The requests in flight alone. Times are milliseconds; a jitter of 0.5 makes a backoff three quarters as long. */
+function requests(maxConcurrent = 16) {
+  const flight = new InFlight({ maxConcurrent, random: () => 0.5 });
+  const send = (sentAt: number, retryOf?: Permit) => {
+    const permit = new Permit(() => undefined, { sentAt, ticket: 0, retryOf });
+    flight.add(permit);
+    return permit;
+  };
+  const fail = (permit: Permit, now: number, more: Partial<RequestFailure> = {}) =>
+    flight.failed(permit, now, { ...FAILED, ...more });
+  return { flight, send, fail };
+}
+
+/** Three requests that fail together, at 100. */
+function down() {
+  const all = requests();
+  const early = all.send(0);
+  for (const permit of [0, 0, 0].map((at) => all.send(at))) all.fail(permit, 100);
+  return { ...all, early };
+}
+
+test('three failures in a row are an outage, two are none', () => {
+  const { flight, send, fail } = requests();
+  fail(send(0), 10);
+  fail(send(0), 10);
+  expect(flight.health.isDown).toBe(false);
+  fail(send(0), 10);
+
+  expect(flight.health).toEqual({ isDown: true, since: 10, retryAt: 10 + 375 });
+});
+
+test('a success between failures begins the count again', () => {
+  const { flight, send, fail } = requests();
+  for (const at of [0, 10]) fail(send(at), at);
+  flight.responded(send(20), 20);
+  for (const at of [30, 40]) fail(send(at), at);
+  expect(flight.health.isDown).toBe(false);
+
+  fail(send(50), 50);
+  expect(flight.health.isDown).toBe(true);
+});
+
+test('a request sent before the last successful one says nothing about an outage, one sent with it does', () => {
+  const { flight, send, fail } = requests();
+  const before = [1, 2, 3].map(() => send(9));
+  const together = [1, 2, 3].map(() => send(10));
+  flight.responded(send(10), 20);
+  flight.responded(send(5), 21); // an older one that responds later changes nothing
+  for (const permit of before) fail(permit, 30);
+  expect(flight.health.isDown).toBe(false);
+
+  for (const permit of together) fail(permit, 30);
+  expect(flight.health.isDown).toBe(true);
+});
+
+test('a call that fails again and again while others succeed is no outage', () => {
+  const { flight, send, fail } = requests();
+  let own = send(0);
+  fail(own, 10);
+  flight.responded(send(10), 15); // sent when the call failed, so not after it
+  flight.responded(send(11), 20);
+  for (const at of [30, 40, 50, 60]) {
+    own = send(at, own);
+    fail(own, at);
+    expect(own.firstFailedAt).toBe(10);
+  }
+  expect(flight.health.isDown).toBe(false);
+
+  for (const at of [70, 71, 72]) fail(send(at), at); // other calls
+  expect(flight.health.isDown).toBe(true);
+});
+
+test('a call whose first failure came with the last success counts toward an outage', () => {
+  const { flight, send, fail } = requests();
+  const calls = [1, 2, 3].map(() => send(0));
+  for (const permit of calls.slice(0, 2)) fail(permit, 10);
+  flight.responded(send(10), 12);
+  for (const permit of calls.map((call) => send(20, call))) fail(permit, 30);
+
+  expect(flight.health.isDown).toBe(true);
+});
+
+test.each([
+  ['shorter than a usual round trip', 999, false],
+  ['as long as a usual round trip', 1_000, true],
+])('three timeouts %s', (_, afterMs, isOutage) => {
+  const { flight, send, fail } = requests();
+  flight.responded(send(0), 1_000);
+  for (const permit of [1, 2, 3].map(() => send(1_000))) fail(permit, 1_000 + afterMs, { isTimeout: true });
+
+  expect(flight.health.isDown).toBe(isOutage);
+});
+
+test('failures other than timeouts count, however fast they are', () => {
+  const { flight, send, fail } = requests();
+  flight.responded(send(0), 1_000);
+  for (const permit of [1, 2, 3].map(() => send(1_000))) fail(permit, 1_001);
+
+  expect(flight.health.isDown).toBe(true);
+});
+
+test('a response to a request that was sent before the outage does not end it; that of the probe does', () => {
+  const { flight, send, early } = down();
+  flight.responded(early, 200);
+  expect(flight.health.isDown).toBe(true);
+
+  flight.responded(send(475), 500);
+  expect(flight.health.isDown).toBe(false);
+});
+
+test('without a queue, each request during the outage can end it', () => {
+  const { flight, send } = down();
+  const first = send(100);
+  send(101); // the probe now
+  flight.responded(first, 200);
+
+  expect(flight.health.isDown).toBe(false);
+});
+
+test('each failed probe lengthens the wait by half; the last one is 90 s after the beginning', () => {
+  const { flight, send, fail } = down();
+  const probes: number[] = [];
+  while (flight.health.retryAt < 200_000) {
+    const { retryAt } = flight.health;
+    probes.push(retryAt);
+    fail(send(retryAt), retryAt);
+  }
+
+  const waits = probes.map((at, place) => at - (probes[place - 1] ?? 100));
+  expect(waits.slice(0, 5)).toEqual([375, 563, 844, 1_266, 1_899]);
+  expect(probes).toContain(90_100);
+  expect(waits.slice(-3)).toEqual([12_000, 12_000, 12_000]);
+});
+
+test('the wait before a probe begins anew after the service has worked', () => {
+  const { flight, send, fail } = down();
+  fail(send(475), 475);
+  flight.responded(send(2_000), 2_010);
+  for (const at of [3_000, 3_001, 3_002]) fail(send(at), at);
+
+  expect(flight.health).toEqual({ isDown: true, since: 3_002, retryAt: 3_002 + 375 });
+});
+
+test('a probe that fails by itself does not lengthen the wait, unless the service asks for one', () => {
+  const { flight, send, fail } = requests();
+  flight.responded(send(0), 1_000);
+  for (const at of [1_000, 1_001, 1_002]) fail(send(at), at);
+  const { retryAt } = flight.health;
+  fail(send(retryAt), retryAt + 10, { isTimeout: true }); // shorter than a usual round trip
+  expect(flight.health.retryAt).toBe(retryAt);
+
+  fail(send(retryAt + 20), retryAt + 30, { isTimeout: true, hintMs: 7_000 });
+  expect(flight.health.retryAt).toBe(retryAt + 30 + 7_000);
+});
+
+test('a round trip is an average over about eight', () => {
+  const { flight, send } = requests();
+  flight.responded(send(0), 800);
+  expect(flight.roundTripMs).toBe(800);
+  flight.responded(send(1_000), 1_080);
+
+  expect(flight.roundTripMs).toBe(800 - 720 / 8);
+});
+
+test('timeouts halve the number of requests in flight once for all sent before; responses restore it while it is used', () => {
+  const { flight, send, fail } = requests(8);
+  const sent = [1, 2, 3].map(() => send(0));
+  fail(sent[0]!, 10, { isTimeout: true });
+  fail(sent[1]!, 20, { isTimeout: true });
+  expect(flight.maxConcurrent).toBe(4);
+  fail(send(10), 30, { isTimeout: true }); // sent when it was halved
+  expect(flight.maxConcurrent).toBe(2);
+
+  flight.responded(sent[2]!, 40); // one of two was in flight
+  expect(flight.maxConcurrent).toBe(2);
+  const full = [send(50), send(50)];
+  flight.responded(full[0]!, 60);
+  expect(flight.maxConcurrent).toBe(3);
 });
