@@ -1,6 +1,5 @@
 import { environmentProxy } from '../environment-proxy.ts';
-import { VERSION } from '../version.ts';
-import { baseUrlOf, type ClientSettings, type OpenSettings } from './config/settings.ts';
+import { baseUrlOf, type OpenSettings } from './config/settings.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { ClientEvents } from './events.ts';
 import { ApiKey, type ApiKeyOption, KeySource } from './key/api-key.ts';
@@ -10,7 +9,7 @@ import type { AnyOptions } from './options.ts';
 import { cache } from './steps/cache.ts';
 import { QuotaGuard, refreshQuota } from './steps/quota.ts';
 import { retry } from './steps/retry.ts';
-import { send } from './steps/send.ts';
+import type { StepContext } from './steps/send.ts';
 import { SharedCalls } from './steps/share-request.ts';
 import type { Timers } from './time/timers.ts';
 import { proxyTransport } from './transport/default-transport.ts';
@@ -65,12 +64,6 @@ export function requireConnection(parts: ClientParts): ClientConnection {
 const MISSING_BASE_URL =
   'baseUrl: missing; pass baseUrl or set FXRATES_BASE_URL (the service does not publish its host)';
 
-interface PipelineParts extends Pick<ClientParts, 'events' | 'timers' | 'lifetime'> {
-  readonly settings: ClientSettings;
-  readonly keys: KeySource;
-  readonly states: KeyStates;
-}
-
 /**
  * The steps of a call, from the outermost to the innermost:
  * - `SharedCalls` first: a call that shares a request needs no other step. It finds the key for the others;
@@ -79,19 +72,12 @@ interface PipelineParts extends Pick<ClientParts, 'events' | 'timers' | 'lifetim
  *   limit, and reports its end to both;
  * - `send` last: authentication, middleware, transport, timeout and parsing are one attempt.
  */
-function createPipeline({ settings, events, timers, lifetime, keys, states }: PipelineParts): SharedCalls {
-  const { baseUrl, clock, time, quotaGuard, cache: cacheSettings } = settings;
-  const refresh = refreshQuota({ states, events, settings });
-  const guard = quotaGuard && new QuotaGuard({ ...quotaGuard, states, refresh });
-  const attempt = send({ settings, timers, events, userAgent: userAgent() });
-  const retried = retry({ send: attempt, settings, keys, states, events, guard });
-  const next = cacheSettings
-    ? cache({
-        ...{ ...cacheSettings, baseUrl, timers, time, events, states, now: () => clock.now() },
-        refreshQuota: (call, maxAgeMs) => refresh(call, maxAgeMs, retried),
-      })(retried)
-    : retried;
-  return new SharedCalls({ timers, lifetime, keys, next });
+function createPipeline(context: StepContext): SharedCalls {
+  const { quotaGuard, cache: cacheSettings } = context.settings;
+  const refresh = refreshQuota(context);
+  const retried = retry(context, quotaGuard && new QuotaGuard(quotaGuard, context.states, refresh));
+  const next = cacheSettings === undefined ? retried : cache(context, cacheSettings, refresh, retried);
+  return new SharedCalls(context, next);
 }
 
 /** An empty text counts as missing, because build steps set such variables. */
@@ -107,15 +93,4 @@ function missingKey({ apiKey }: AnyOptions): string {
 
 function unusualKey({ masked }: ApiKey): string {
   return `apiKey: ${masked} does not have the documented form (…_live_ and 48 hexadecimal digits); it is sent anyway`;
-}
-
-/** Bun and Deno also report a compatible version of Node; workerd may report no versions. */
-const RUNTIMES = ['bun', 'deno', 'node'];
-
-/** Such as `fxrates/1.2.3 node/22.19.0`. */
-function userAgent(): string {
-  const versions: Readonly<Record<string, string | undefined>> = globalThis.process?.versions ?? {};
-  const runtime = RUNTIMES.find((name) => versions[name] !== undefined);
-  const parts = [`fxrates/${VERSION}`, runtime && `${runtime}/${versions[runtime]}`];
-  return parts.filter((part) => part !== undefined).join(' ');
 }

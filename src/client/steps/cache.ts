@@ -6,29 +6,29 @@ import type { CacheSettings } from '../config/option-table.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import { thrownMessage } from '../errors/program-values.ts';
-import type { ClientEvents } from '../events.ts';
 import type { ApiKey } from '../key/api-key.ts';
-import type { KeyStates } from '../key/key-state.ts';
 import { granularityMs } from '../key/quota-record.ts';
 import type { CacheStore } from '../options.ts';
 import { abortable, Cancellation, type CancelSignal } from '../time/abort.ts';
-import type { SteadyTime } from '../time/clock.ts';
-import type { Timers } from '../time/timers.ts';
 import { headersOf } from '../transport/transport.ts';
+import type { RefreshQuota } from './quota.ts';
+import type { StepContext } from './send.ts';
 
 /** An entry that is further in the future is ignored, because its age is unknown. */
 const CLOCK_SKEW_MS = 60_000;
 
-type CacheParts = CacheSettings & ResponseCacheParts & SnapshotAgeParts;
-
 /** Returns a stored response while it is young enough. Stores only responses that count toward the quota. */
-export function cache({ maxAgeMs: option, staleIfLimitedMs, ...parts }: CacheParts) {
-  const responses = new ResponseCache(parts);
+export function cache(context: StepContext, settings: CacheSettings, refresh: RefreshQuota, next: Handler): Handler {
+  const { maxAgeMs: option, staleIfLimitedMs, store } = settings;
+  const responses = new ResponseCache(context, store);
   // Read for each call, because the snapshot interval of the plan can change.
-  const usualAgeMs = option === 'snapshot' ? snapshotAge(parts) : async () => option;
+  const usualAgeMs =
+    option === 'snapshot'
+      ? snapshotAge(context, (call, maxAgeMs) => refresh(call, maxAgeMs, next))
+      : async () => option;
   const snapshotMsOf = (usualMs: number) => (option === 'snapshot' ? usualMs : undefined);
 
-  const cachedOrSent = async (call: KeyedCall, next: Handler): Promise<ApiResponse> => {
+  const cachedOrSent: Handler = async (call) => {
     const cached = await responses.read(call);
     const usualMs = await usualAgeMs(call, cached);
     const { maxAgeMs = usualMs } = call.settings;
@@ -45,9 +45,7 @@ export function cache({ maxAgeMs: option, staleIfLimitedMs, ...parts }: CachePar
     }
   };
 
-  return (next: Handler): Handler =>
-    (call) =>
-      call.endpoint.consumesQuota ? cachedOrSent(call, next) : next(call);
+  return (call) => (call.endpoint.consumesQuota ? cachedOrSent(call) : next(call));
 }
 
 interface CachedResponse extends Pick<CacheEntry, 'snapshotMs'> {
@@ -71,18 +69,14 @@ function isLimit(error: unknown): boolean {
 /** For this time, the snapshot interval of a plan is used without asking again: plans seldom change. */
 const PLAN_MS = 3_600_000;
 
-interface SnapshotAgeParts {
-  readonly states: KeyStates;
-  readonly events: ClientEvents;
-  /** Updates the quota record of the call's key, unless it is younger than `maxAgeMs`. */
-  readonly refreshQuota: (call: KeyedCall, maxAgeMs: number) => Promise<void>;
-}
-
 /**
  * Maximum age of a response: the snapshot interval of the plan, from the last quota record, the stored response or
  * `quota()`. If `quota()` fails and no response is stored, or the interval cannot be parsed: 0, so nothing is stored.
  */
-function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
+function snapshotAge(
+  { states, events }: StepContext,
+  refreshQuota: (call: KeyedCall, maxAgeMs: number) => Promise<void>,
+) {
   return async (call: KeyedCall, cached: CachedResponse | undefined): Promise<number> => {
     const { snapshotMs = 0 } = cached ?? {};
     const { quota: ofKey } = states.of(call.key);
@@ -109,36 +103,32 @@ const HASH_LENGTH = 16;
 
 type StoredResponse = ApiResponse & Pick<CacheEntry, 'snapshotMs'>;
 
-interface ResponseCacheParts {
-  readonly store: CacheStore;
-  readonly baseUrl: string;
-  readonly timers: Timers;
-  readonly time: SteadyTime;
-  readonly events: ClientEvents;
-  readonly now: () => number;
-}
-
 /** Reads and writes the entries of a store. A store that fails or hangs neither rejects nor delays a call. */
 class ResponseCache {
-  readonly #parts: ResponseCacheParts;
+  readonly #context: StepContext;
+  readonly #store: CacheStore;
   #pausedAtMs = Number.NEGATIVE_INFINITY;
   #hasWarned = false;
 
-  constructor(parts: ResponseCacheParts) {
-    this.#parts = parts;
+  constructor(context: StepContext, store: CacheStore) {
+    this.#context = context;
+    this.#store = store;
+  }
+
+  #now(): number {
+    return this.#context.settings.clock.now();
   }
 
   /** `undefined` if the entry is missing, invalid or takes too long. Rejects if the call is cancelled. */
   async read(call: KeyedCall): Promise<CachedResponse | undefined> {
-    const { store, now } = this.#parts;
-    const stored = await this.#withTimeout(async () => store.get(this.#nameOf(call)), call.signal);
+    const stored = await this.#withTimeout(async () => this.#store.get(this.#nameOf(call)), call.signal);
     const entry = decodeEntry(stored);
-    if (entry === undefined || entry.storedAtMs > now() + CLOCK_SKEW_MS) return undefined;
+    if (entry === undefined || entry.storedAtMs > this.#now() + CLOCK_SKEW_MS) return undefined;
     const { status, rawBody, headers, storedAtMs, snapshotMs } = entry;
     const parsed = call.endpoint.parse(parseJson(rawBody));
     if (parsed.issues !== undefined) return undefined;
     const response = { status, rawBody, headers: [...headers], data: parsed.data };
-    return { response, ageMs: () => Math.max(0, now() - storedAtMs), snapshotMs };
+    return { response, ageMs: () => Math.max(0, this.#now() - storedAtMs), snapshotMs };
   }
 
   /** Does not wait for the store. */
@@ -148,16 +138,15 @@ class ResponseCache {
   }
 
   #put(call: KeyedCall, { status, headers, rawBody, snapshotMs }: StoredResponse, ttlMs: number): unknown {
-    const { store, now } = this.#parts;
     const shown = headersOf(headers);
     if (repeatsKey(call.key, [rawBody, ...[...shown].flat()])) return undefined;
-    const entry = encodeEntry({ storedAtMs: now(), snapshotMs, status, headers: shown, rawBody });
-    return store.set(this.#nameOf(call), entry, Math.ceil(ttlMs));
+    const entry = encodeEntry({ storedAtMs: this.#now(), snapshotMs, status, headers: shown, rawBody });
+    return this.#store.set(this.#nameOf(call), entry, Math.ceil(ttlMs));
   }
 
   /** Responses are stored per key, because plans may differ in their data. */
   #nameOf({ endpoint: { target }, key, settings: { headers } }: KeyedCall): string {
-    const name = `fxrates:${this.#parts.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(sortedTarget(target))}`;
+    const name = `fxrates:${this.#context.settings.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(sortedTarget(target))}`;
     const sent = Object.entries(headers).sort();
     if (sent.length === 0) return name;
     // Hashed, because a header can contain a secret. The response may depend on any header.
@@ -167,12 +156,13 @@ class ResponseCache {
   async #withTimeout(work: () => Promise<unknown>, signal: CancelSignal): Promise<unknown> {
     if (this.#isPaused()) return undefined;
     const errorOf = () => {
-      this.#pausedAtMs = this.#parts.now();
+      this.#pausedAtMs = this.#now();
       return new Error(`no response within ${STORE_TIMEOUT_MS} ms`);
     };
+    const { timers, settings } = this.#context;
     try {
-      return await this.#parts.timers.withTimeout((cancellation) => abortable(work(), cancellation), {
-        at: this.#parts.time.now() + STORE_TIMEOUT_MS,
+      return await timers.withTimeout((cancellation) => abortable(work(), cancellation), {
+        at: settings.time.now() + STORE_TIMEOUT_MS,
         signal,
         errorOf,
       });
@@ -184,14 +174,14 @@ class ResponseCache {
   }
 
   #isPaused(): boolean {
-    const pausedMs = this.#parts.now() - this.#pausedAtMs;
+    const pausedMs = this.#now() - this.#pausedAtMs;
     return pausedMs >= 0 && pausedMs < STORE_PAUSE_MS;
   }
 
   /** Once, because each error of a store may have a different text. */
   #warn(why: string): void {
     if (!this.#hasWarned)
-      this.#parts.events.warnOnce(`cache: the store failed (${why}); requests are sent to the service`);
+      this.#context.events.warnOnce(`cache: the store failed (${why}); requests are sent to the service`);
     this.#hasWarned = true;
   }
 }

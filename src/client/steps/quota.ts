@@ -2,22 +2,16 @@ import type { Handler, KeyedCall } from '../call.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
-import type { ClientEvents } from '../events.ts';
 import { type KeyQuota, type QuotaEstimate, SHARED_KEY_MS } from '../key/key-quota.ts';
 import type { KeyState, KeyStates } from '../key/key-state.ts';
 import type { QuotaGuardOptions } from '../options.ts';
-
-interface RefreshParts {
-  readonly states: KeyStates;
-  readonly events: ClientEvents;
-  readonly settings: ClientSettings;
-}
+import type { StepContext } from './send.ts';
 
 /** Updates the quota record of a call's key, unless it is younger than `maxAgeMs`. `send` sends `quota()`. */
 export type RefreshQuota = (call: KeyedCall, maxAgeMs: number, send: Handler) => Promise<void>;
 
 /** Warns once about options that have no effect, because `quota()` failed. */
-export function refreshQuota({ states, events, settings }: RefreshParts): RefreshQuota {
+export function refreshQuota({ states, events, settings }: StepContext): RefreshQuota {
   return async (call, maxAgeMs, send) => {
     const { quota, key } = states.of(call.key);
     const error = await quota.refresh(call, maxAgeMs, send);
@@ -39,32 +33,30 @@ function unknownQuotaWarning(key: string, error: unknown, { quotaGuard, cache }:
 /** Before the guard rejects a call, it updates an older record, because the plan may have changed. */
 const CERTAIN_MS = 60_000;
 
-interface GuardParts extends QuotaGuardOptions {
-  readonly states: KeyStates;
-  readonly refresh: RefreshQuota;
-}
-
 /**
  * Rejects calls if only the reserve of the monthly quota is left, by an estimate: the last quota record and the requests
  * of this process since then. Calls of high priority may use the reserve.
  */
 export class QuotaGuard {
-  readonly #parts: GuardParts;
+  readonly #options: QuotaGuardOptions;
+  readonly #states: KeyStates;
+  readonly #refresh: RefreshQuota;
   #reportedFor: string | undefined;
 
-  constructor(parts: GuardParts) {
-    this.#parts = parts;
+  constructor(options: QuotaGuardOptions, states: KeyStates, refresh: RefreshQuota) {
+    this.#options = options;
+    this.#states = states;
+    this.#refresh = refresh;
   }
 
   /** @throws QuotaExhaustedError if the call is not sent */
   async admit(call: KeyedCall, send: Handler): Promise<void> {
     if (!call.endpoint.consumesQuota) return;
-    const { states, refresh, reserve } = this.#parts;
-    const { quota } = states.of(call.key);
+    const { quota } = this.#states.of(call.key);
     if (call.settings.priority !== 'high') {
-      await refresh(call, SHARED_KEY_MS, send);
-      if (this.#isLow(quota.available())) await refresh(call, CERTAIN_MS, send);
-      if (this.#isLow(quota.available())) throw refusal(quota, reserve);
+      await this.#refresh(call, SHARED_KEY_MS, send);
+      if (this.#isLow(quota.available())) await this.#refresh(call, CERTAIN_MS, send);
+      if (this.#isLow(quota.available())) throw refusal(quota, this.#options.reserve);
     }
     quota.reserve(call); // in the same tick as the check, because otherwise concurrent calls would all pass it
   }
@@ -76,11 +68,11 @@ export class QuotaGuard {
     if (estimate === undefined || !this.#isLow(estimate.remaining)) return;
     if (this.#reportedFor === estimate.quota.resets_at) return;
     this.#reportedFor = estimate.quota.resets_at;
-    callHook<QuotaEstimate>(this.#parts.onLow, estimate);
+    callHook<QuotaEstimate>(this.#options.onLow, estimate);
   }
 
   #isLow(left: number | undefined): boolean {
-    return left !== undefined && left <= this.#parts.reserve;
+    return left !== undefined && left <= this.#options.reserve;
   }
 }
 

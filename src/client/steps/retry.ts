@@ -1,5 +1,4 @@
 import type { ApiResponse, Handler, KeyedCall } from '../call.ts';
-import type { ClientSettings } from '../config/settings.ts';
 import {
   AuthenticationError,
   FxRatesError,
@@ -11,9 +10,7 @@ import {
   TimeoutError,
 } from '../errors/errors.ts';
 import { isPermanent } from '../errors/network-failure.ts';
-import type { ClientEvents } from '../events.ts';
-import type { KeySource } from '../key/api-key.ts';
-import type { KeyState, KeyStates } from '../key/key-state.ts';
+import type { KeyState } from '../key/key-state.ts';
 import { LONGEST_OUTAGE_MS, type Permit } from '../limits/in-flight.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
@@ -22,7 +19,7 @@ import { abortable } from '../time/abort.ts';
 import { backoffMs, equalJitter } from '../time/timers.ts';
 import { limitedError, reportFailure, waitForSlot } from './limit.ts';
 import type { QuotaGuard } from './quota.ts';
-import type { Send } from './send.ts';
+import { type Send, type StepContext, send } from './send.ts';
 
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];
 /** With equal jitter, because full jitter can be close to zero, and all retries could then fall into one outage. */
@@ -32,29 +29,22 @@ const MOST_OWN_ATTEMPTS = 2;
 /** Without a queue, refused calls are sent within a tenth of their wait after it, but not all at once. */
 const SPREAD = { part: 0.1, leastMs: 250, mostMs: 1_000 };
 
-interface RetryParts {
-  /** Sends one attempt. */
-  readonly send: Send;
-  readonly settings: ClientSettings;
-  readonly keys: KeySource;
-  readonly states: KeyStates;
-  readonly events: ClientEvents;
-  /** `undefined` without the option `quotaGuard`. */
-  readonly guard: QuotaGuard | undefined;
-}
-
 /**
  * Sends a call until it succeeds or may not be sent again, which is safe because every operation is a GET. It is sent
  * again with another key if the key cannot be used, after its Retry-After if the limit refused it (429), and after a
  * backoff if the connection or the service failed.
  */
-export function retry(parts: RetryParts): Handler {
-  const sendUntilDone: Handler = (call) => new Attempts(call, all).run();
-  const all = { ...parts, ask: sendUntilDone };
+export function retry(context: StepContext, guard: QuotaGuard | undefined): Handler {
+  const sendUntilDone: Handler = (call) => new Attempts(call, parts).run();
+  const parts = { ...context, guard, send: send(context), ask: sendUntilDone };
   return sendUntilDone;
 }
 
-interface AttemptsParts extends RetryParts {
+interface AttemptsParts extends StepContext {
+  /** `undefined` without the option `quotaGuard`. */
+  readonly guard: QuotaGuard | undefined;
+  /** Sends one attempt. */
+  readonly send: Send;
   /** Sends a `quota()` of the client itself. */
   readonly ask: Handler;
 }

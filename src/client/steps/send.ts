@@ -1,12 +1,14 @@
 import type { QuotaData } from '../../generated/types.ts';
+import { VERSION } from '../../version.ts';
 import type { ApiResponse, AttemptOutcome, KeyedCall } from '../call.ts';
 import { resolveHeaders } from '../config/checks.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import { type Attempt, AuthenticationError, FxRatesError, TimeoutError } from '../errors/errors.ts';
 import { networkFailure } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
-import type { ApiKey } from '../key/api-key.ts';
-import type { KeyState } from '../key/key-state.ts';
+import type { ApiKey, KeySource } from '../key/api-key.ts';
+import type { KeyState, KeyStates } from '../key/key-state.ts';
+import type { Lifetime } from '../lifetime.ts';
 import type { AuthForm } from '../options.ts';
 import { parseResponse } from '../parse-response.ts';
 import { abortable, type Cancellation } from '../time/abort.ts';
@@ -14,11 +16,14 @@ import type { Timers } from '../time/timers.ts';
 import type { TransportResponse } from '../transport/transport.ts';
 import { intercept } from './intercept.ts';
 
-interface SendOptions {
+/** What the steps of a client have in common. */
+export interface StepContext {
   readonly settings: ClientSettings;
-  readonly timers: Timers;
   readonly events: ClientEvents;
-  readonly userAgent: string;
+  readonly timers: Timers;
+  readonly lifetime: Lifetime;
+  readonly keys: KeySource;
+  readonly states: KeyStates;
 }
 
 /** Values at the start of an attempt. */
@@ -35,9 +40,10 @@ interface StartedAttempt {
 export type Send = (call: KeyedCall, state: KeyState) => Promise<ApiResponse>;
 
 /** One attempt within `timeoutMs`: authenticate, send, read, parse. It rejects with the client's errors only. */
-export function send({ settings, timers, events, userAgent }: SendOptions): Send {
+export function send({ settings, timers, events }: StepContext): Send {
   const { baseUrl, clock, time, middleware, maxResponseBytes: maxBytes, auth: form, transport } = settings;
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
+  const userAgent = ownUserAgent();
 
   const exchange = (attempt: StartedAttempt, cancellation: Cancellation): Promise<TransportResponse> => {
     const { call } = attempt;
@@ -85,6 +91,17 @@ export function send({ settings, timers, events, userAgent }: SendOptions): Send
     if ('rawBody' in outcome) return outcome;
     throw outcome.error;
   };
+}
+
+/** Bun and Deno also report a compatible version of Node; workerd may report no versions. */
+const RUNTIMES = ['bun', 'deno', 'node'];
+
+/** Such as `fxrates/1.2.3 node/22.19.0`. */
+function ownUserAgent(): string {
+  const versions: Readonly<Record<string, string | undefined>> = globalThis.process?.versions ?? {};
+  const runtime = RUNTIMES.find((name) => versions[name] !== undefined);
+  const parts = [`fxrates/${VERSION}`, runtime && `${runtime}/${versions[runtime]}`];
+  return parts.filter((part) => part !== undefined).join(' ');
 }
 
 interface ReportParts {

@@ -4,25 +4,20 @@ import { errorOfCall, type ResponseMeta } from '../api-call.ts';
 import { type ApiResponse, type Call, type CallSettings, type Endpoint, type Handler, NewCall } from '../call.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
-import type { KeySource } from '../key/api-key.ts';
-import type { Lifetime } from '../lifetime.ts';
 import { Cancellation, onAbort } from '../time/abort.ts';
 import type { Timers } from '../time/timers.ts';
 import { headerIn, headersOf } from '../transport/transport.ts';
+import type { StepContext } from './send.ts';
 
-/** Signal and deadline of one caller. */
-export interface CallDeadline {
+/** One caller of a call. */
+export interface Caller {
+  readonly endpoint: Endpoint;
+  readonly settings: CallSettings;
   readonly signal: AbortSignal | undefined;
   /** Milliseconds for the whole call; Infinity for no deadline. */
   readonly deadlineMs: number;
   /** Time of `SteadyTime` at which they have passed. */
   readonly deadlineAt: number;
-}
-
-/** One caller of a call. */
-export interface Caller extends CallDeadline {
-  readonly endpoint: Endpoint;
-  readonly settings: CallSettings;
 }
 
 /** The response for one caller, with the attempts, its source and its age. */
@@ -62,29 +57,24 @@ interface SharedCall extends Call {
   readonly node: HeapNode<unknown>;
 }
 
-interface ShareParts {
-  readonly timers: Timers;
-  readonly lifetime: Lifetime;
-  readonly keys: KeySource;
-  /** Sends a call with its key. */
-  readonly next: Handler;
-}
-
 /**
  * Identical calls in flight share one request. Each caller has its own signal; the request is aborted only with the last
  * caller. Calls with different settings (deadlines, retries, ages) do not share a request.
  */
 export class SharedCalls {
-  readonly #parts: ShareParts;
+  readonly #context: StepContext;
+  /** Sends a call with its key. */
+  readonly #next: Handler;
   /** By name. Not a Map: V8 retains the replaced tables of a Map, with their contents, until a full garbage collection. */
   readonly #calls: Record<string, SharedCall> = Object.create(null);
 
-  constructor(parts: ShareParts) {
-    this.#parts = parts;
+  constructor(context: StepContext, next: Handler) {
+    this.#context = context;
+    this.#next = next;
   }
 
   async send(caller: Caller): Promise<CallResponse> {
-    const { timers } = this.#parts;
+    const { timers } = this.#context;
     const call = this.#join(caller);
     const { attempts } = call;
     const isOwn = call.callers === 0;
@@ -112,17 +102,16 @@ export class SharedCalls {
   #start({ endpoint, settings, deadlineAt }: Caller, name?: string): SharedCall {
     const call = new NewCall({ endpoint, settings, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
     const response = this.#run(call);
-    const node = this.#parts.lifetime.add(call.signal, response);
+    const node = this.#context.lifetime.add(call.signal, response);
     const shared = Object.assign(call, { name, callers: 0, response, node });
     if (name !== undefined) this.#calls[name] = shared;
     return shared;
   }
 
   async #run(call: Call): Promise<ApiResponse> {
-    const { keys, next } = this.#parts;
     try {
-      const key = await keys.current(call.signal);
-      return await next(Object.assign(call, { key }));
+      const key = await this.#context.keys.current(call.signal);
+      return await this.#next(Object.assign(call, { key }));
     } finally {
       this.#ended(call);
     }
@@ -138,7 +127,7 @@ export class SharedCalls {
 
   #ended(call: Call & Partial<Pick<SharedCall, 'name' | 'node'>>): void {
     const { name, node } = call;
-    if (node !== undefined) this.#parts.lifetime.remove(node);
+    if (node !== undefined) this.#context.lifetime.remove(node);
     if (name !== undefined && this.#calls[name] === call) delete this.#calls[name];
   }
 }
@@ -154,7 +143,7 @@ interface Waiting {
 /** Waits for `work`, but not longer than the caller's signal and deadline allow. */
 export function waitAsCaller<T>(
   work: Promise<T>,
-  { signal, deadlineMs, deadlineAt }: CallDeadline,
+  { signal, deadlineMs, deadlineAt }: Caller,
   { timers, attempts, leave }: Waiting,
 ): Promise<T> {
   const hasDeadline = deadlineAt !== Number.POSITIVE_INFINITY;
