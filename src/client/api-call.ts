@@ -1,6 +1,6 @@
 import { tokens } from '../json.ts';
-import type { Numbers, StandardSchema } from './call-options.ts';
-import { type Attempt, type ErrorDetails, FxRatesError, ResponseError, type SchemaIssue } from './errors/errors.ts';
+import type { Numbers } from './call-options.ts';
+import { type Attempt, FxRatesError } from './errors/errors.ts';
 
 /** A response without its data, from `withMeta()`. */
 export interface ResponseMeta {
@@ -53,27 +53,6 @@ export function createApiCall<Data>(result: Promise<CallResult<Data>>): ApiCall<
       return data.then(async (value) => ({ data: value, meta: (await result).meta() }));
     },
   });
-}
-
-/** The output of the caller's own schema for `data`. @throws ResponseError with the schema's issues and `details()` */
-export async function checkPayload(
-  schema: StandardSchema,
-  data: unknown,
-  { endpoint, details }: { readonly endpoint: string; readonly details: () => ErrorDetails },
-): Promise<unknown> {
-  const result = await schema['~standard'].validate(data);
-  if (result.issues === undefined) return result.value;
-  const [first] = result.issues;
-  const problem = first === undefined ? 'it names no issue' : describe(first);
-  throw new ResponseError(`The data of ${endpoint} does not match the schema: ${problem}`, {
-    ...details(),
-    issues: result.issues,
-  });
-}
-
-function describe({ path = [], message }: SchemaIssue): string {
-  const where = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
-  return where === '' ? message : `${where}: ${message}`;
 }
 
 /** `Data` with its numbers as the client's option `numbers` says. */

@@ -5,7 +5,6 @@ import type { QuotaData } from '../generated/types.ts';
 import {
   type ApiCall,
   type CallResult,
-  checkPayload,
   createApiCall,
   dataWithTextNumbers,
   errorOfCall,
@@ -38,7 +37,7 @@ import type { KeyState } from './key/key-state.ts';
 import { Lifetime } from './lifetime.ts';
 import type { KeyLimits } from './limits/rate-limiter.ts';
 import type { FxRatesOptions } from './options.ts';
-import { payloadContext } from './parse-response.ts';
+import { checkPayload } from './parse-response.ts';
 import { type ClientConnection, type ClientParts, connect, requireConnection } from './pipeline.ts';
 import { createPoll, type Poll, type PollOptions, type PollQueries } from './poll.ts';
 import { type Caller, type CallResponse, metaOf, waitAsCaller } from './steps/share-request.ts';
@@ -267,16 +266,13 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     received: CallResponse,
     caller: FinishingCaller & { readonly schema: StandardSchema },
   ): Promise<CallResult<Data>> {
-    const { response, call } = received;
-    const { attempts } = call;
-    const key = this.#connection?.keys.known();
-    const context = payloadContext(response, { endpoint: caller.endpoint.name, key, attempts });
-    const checked = this.#lifetime.untilClosed(checkPayload(caller.schema, parsed, context));
+    const { attempts } = received.call;
+    const checked = this.#lifetime.untilClosed(checkPayload(caller.schema, parsed, received));
     try {
       const data = await waitAsCaller(checked, caller, { timers: this.#parts.timers, attempts });
       return this.#resultOf(data, received, caller);
     } catch (error) {
-      throw errorOfCall(error, call);
+      throw errorOfCall(error, received.call);
     }
   }
 

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import type { ApiResponse, KeyedCall, ParsedEnvelope } from './call.ts';
+import type { StandardSchema } from './call-options.ts';
 import {
   AuthenticationError,
   type ErrorDetails,
@@ -7,6 +8,7 @@ import {
   RateLimitError,
   RequestError,
   ResponseError,
+  type SchemaIssue,
   ServerError,
 } from './errors/errors.ts';
 import type { ApiKey } from './key/api-key.ts';
@@ -129,19 +131,26 @@ function detailsOf({ status, headers }: TransportResponse, { key, attempts }: Ke
   return { status, headers: headersWithoutKey(headers, key), attempts };
 }
 
-interface PayloadCall extends Pick<KeyedCall, 'attempts'> {
-  readonly endpoint: string;
-  readonly key: ApiKey | undefined;
+/** The output of the caller's own schema for `data`. @throws ResponseError with the schema's issues */
+export async function checkPayload(
+  schema: StandardSchema,
+  data: unknown,
+  { response: { status, headers, rawBody }, call }: { readonly response: ApiResponse; readonly call: KeyedCall },
+): Promise<unknown> {
+  const result = await schema['~standard'].validate(data);
+  if (result.issues === undefined) return result.value;
+  const { key, endpoint, attempts } = call;
+  const [first] = result.issues;
+  const problem = first === undefined ? 'it names no issue' : describe(first);
+  throw new ResponseError(`The data of ${key.redact(endpoint.name)} does not match the schema: ${problem}`, {
+    ...{ status, attempts, headers: headersWithoutKey(headers, key), bodyExcerpt: excerptOf(rawBody, call) },
+    issues: result.issues,
+  });
 }
 
-/** For the error of data that does not match the caller's schema: the endpoint, and details that are created on demand. */
-export function payloadContext({ status, headers, rawBody }: ApiResponse, { endpoint, key, attempts }: PayloadCall) {
-  if (key === undefined) return { endpoint, details: () => ({ status }) };
-  const details = (): ErrorDetails & Pick<ResponseError, 'bodyExcerpt'> => {
-    const shown = { headers: headersWithoutKey(headers, key), bodyExcerpt: excerptOf(rawBody, { key }) };
-    return { status, attempts, ...shown };
-  };
-  return { endpoint: key.redact(endpoint), details };
+function describe({ path = [], message }: SchemaIssue): string {
+  const where = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
+  return where === '' ? message : `${where}: ${message}`;
 }
 
 /** A copy of the headers with the key masked. */

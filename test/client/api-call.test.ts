@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { checkPayload, createApiCall, dataWithTextNumbers } from '../../src/client/api-call.ts';
+import { createApiCall, dataWithTextNumbers } from '../../src/client/api-call.ts';
 import {
   type ApiCall,
   FxRates,
@@ -67,7 +67,10 @@ test.each<[string, (call: ApiCall<unknown>) => unknown, number]>([
   expect(await unhandledBy(use)).toEqual(Array(times).fill(new Error('no')));
 });
 
-const context = { endpoint: 'latest', details: () => ({ status: 200 }) };
+/** What a client that receives `data` returns with this schema. */
+function checked(by: StandardSchema, data: unknown): Promise<unknown> {
+  return testClient(success(data)).fx.latest({}, { schema: by });
+}
 
 /** A schema of no library. */
 function schema(validate: (value: unknown) => unknown): StandardSchema {
@@ -81,16 +84,21 @@ test.each<[string, StandardSchema, unknown, unknown]>([
     { rates: { EUR: '0.92' }, more: 1 },
     { rates: { EUR: 0.92 } },
   ],
-  ['the output of an asynchronous schema', schema(async (value) => ({ value: [value] })), 1, [1]],
+  ['the output of an asynchronous schema', schema(async (value) => ({ value: [value] })), { n: 1 }, [{ n: 1 }]],
   // As the specification of schemas says.
-  ['the value if the list of issues is undefined', schema((value) => ({ value, issues: undefined })), 1, 1],
+  [
+    'the value if the list of issues is undefined',
+    schema((value) => ({ value, issues: undefined })),
+    { n: 1 },
+    { n: 1 },
+  ],
 ])('returns %s', async (_, by, data, output) => {
-  await expect(checkPayload(by, data, context)).resolves.toEqual(output);
+  await expect(checked(by, data)).resolves.toEqual(output);
 });
 
 test('names the endpoint and the path of the first issue, and has all issues', async () => {
   const error = await errorOf(
-    checkPayload(z.object({ base: z.string(), rates: z.object({ EUR: z.number() }) }), { rates: {} }, context),
+    checked(z.object({ base: z.string(), rates: z.object({ EUR: z.number() }) }), { rates: {} }),
   );
 
   expect(error).toMatchObject({
@@ -124,10 +132,9 @@ test.each([
   ],
 ])('the data of an operation %s', async (text, issues) => {
   const error = await errorOf(
-    checkPayload(
+    checked(
       schema(() => ({ issues })),
       {},
-      context,
     ),
   );
 
@@ -143,7 +150,7 @@ test('an error that a schema throws is passed on unchanged', async () => {
     throw new RangeError('bug in the schema');
   });
 
-  await expect(checkPayload(broken, {}, context)).rejects.toThrow(RangeError);
+  await expect(checked(broken, {})).rejects.toThrow(RangeError);
 });
 
 test('the error of a schema has the response and the call', async () => {

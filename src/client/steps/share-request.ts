@@ -1,7 +1,15 @@
 import type { HeapNode } from '../../heap.ts';
 import { parseJson } from '../../json.ts';
 import { errorOfCall, type ResponseMeta } from '../api-call.ts';
-import { type ApiResponse, type Call, type CallSettings, type Endpoint, type Handler, NewCall } from '../call.ts';
+import {
+  type ApiResponse,
+  type Call,
+  type CallSettings,
+  type Endpoint,
+  type Handler,
+  type KeyedCall,
+  NewCall,
+} from '../call.ts';
 import { sortedTarget } from '../endpoints.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
 import { Cancellation, onAbort } from '../time/abort.ts';
@@ -23,7 +31,7 @@ export interface Caller {
 /** The response for one caller, with the attempts, its source and its age. */
 export interface CallResponse {
   readonly response: ApiResponse;
-  readonly call: Call;
+  readonly call: KeyedCall;
   readonly source: ResponseMeta['source'];
   readonly ageMs: number;
 }
@@ -84,7 +92,8 @@ export class SharedCalls {
       const leave = () => this.#leave(call);
       const response = await waitAsCaller(call.response, caller, { timers, attempts, leave });
       const { source, ageMs } = response.cached ?? { source: isOwn ? 'network' : 'coalesced', ageMs: 0 };
-      return { response: isOwn ? response : separate(response, call), call, source, ageMs };
+      const keyed = call as SharedCall & KeyedCall; // its key was found before the request
+      return { response: isOwn ? response : separate(response, call), call: keyed, source, ageMs };
     } catch (error) {
       throw errorOfCall(error, call);
     }
