@@ -341,3 +341,13 @@ test('ends work that begins after close, also that of a client created from it',
     await expect(failing).rejects.toMatchObject({ kind: 'aborted' });
   }
 });
+
+test('a closed lifetime retains no state, which it could not release', async () => {
+  const child = new Lifetime(new Lifetime());
+  await child.close();
+  const state = heldState();
+
+  child.retain(state);
+
+  expect(state.clients).toBe(0);
+});

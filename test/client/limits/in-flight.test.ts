@@ -28,15 +28,19 @@ async function outage(retryAfter: string, options: Omit<RateLimiterOptions, 'clo
   return { ...setting, first };
 }
 
-test('a failed request that may have counted keeps its slot, one that was not sent returns it', async () => {
-  const { clock, start, limiter } = setUp({ perMinute: 1 });
+test.each([
+  ['that may have counted', { perMinute: 'learn' }, { wasSent: true, mayHaveCounted: true }, 1],
+  ['that was not counted', { perMinute: 'learn' }, { wasSent: true, mayHaveCounted: false }, 0],
+  ['that was not counted, with a cap on all requests,', { perMinute: 2 }, { wasSent: true, mayHaveCounted: false }, 1],
+  ['that was not sent, with a cap,', { perMinute: 2 }, { wasSent: false, mayHaveCounted: false }, 0],
+] as const)('a failed request %s uses a slot, or returns it', async (_, options, failure, used) => {
+  const { limiter } = setUp(options);
+  limiter.configure(2);
 
-  (await limiter.acquire()).failed({ wasSent: false, mayHaveCounted: false, error: ERROR });
-  (await limiter.acquire()).failed(FAILED);
-  const third = limiter.acquire();
-  await clock.runAll();
+  limiter.tryAcquire()?.failed({ ...FAILED, ...failure });
+  const granted = [1, 2, 3].filter(() => limiter.tryAcquire() !== undefined);
 
-  expect((await third).sentAt).toBe(start + 60_000);
+  expect(granted).toHaveLength(2 - used);
 });
 
 test('while the service is down, one call is the probe and the others wait', async () => {
