@@ -15,7 +15,7 @@ const PATH = '/api/v1/latest';
 const INSTANT = { latency: [0, 0] } as const;
 
 function serverOf(spec: ServerSpec): WildServer {
-  return new WildServer(spec, seededRandom(1), START);
+  return new WildServer(spec, seededRandom(1), { startedAt: START, seed: 1 });
 }
 
 function boundOf(scenario: Omit<Scenario, 'name'>, startedAt = START) {

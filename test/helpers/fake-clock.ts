@@ -50,19 +50,8 @@ export class FakeClock implements Clock {
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      this.sleeps.push(ms);
-      const stop = () => {
-        cancel();
-        reject(signal?.reason);
-      };
-      const cancel = this.after(ms, () => {
-        signal?.removeEventListener('abort', stop);
-        resolve();
-      });
-      signal?.addEventListener('abort', stop, { once: true });
-    });
+    if (!signal?.aborted) this.sleeps.push(ms);
+    return sleepOn(this, ms, signal);
   }
 
   /** Sets the wall clock forward or back; pending sleeps keep their duration. */
@@ -113,6 +102,22 @@ export class FakeClock implements Clock {
     next.fire();
     return true;
   }
+}
+
+/** Resolves after `ms` of a simulated time. Rejects with the signal's reason as soon as `signal` aborts. */
+export function sleepOn(time: Pick<FakeClock, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const stop = () => {
+      cancel();
+      reject(signal?.reason);
+    };
+    const cancel = time.after(ms, () => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    });
+    signal?.addEventListener('abort', stop, { once: true });
+  });
 }
 
 /** Waits for all work that needs only the event loop. */

@@ -8,8 +8,8 @@ interface Stored {
 }
 
 export interface MemoryLimitStoreOptions {
-  /** Milliseconds from a call to its result. Default: 0. */
-  readonly takesMs?: number;
+  /** Milliseconds from a call to its result; a function is asked for each of the two ways. Default: 0. */
+  readonly takesMs?: number | (() => number);
   /** Difference between its clock and the given one. Default: 0. */
   readonly aheadMs?: number;
 }
@@ -17,7 +17,7 @@ export interface MemoryLimitStoreOptions {
 /** A store in memory that simulated processes share, in virtual time. */
 export class MemoryLimitStore implements LimitStore {
   readonly #clock: Clock;
-  readonly #takesMs: number;
+  readonly #takesMs: number | (() => number);
   readonly #stored = new Map<string, Stored>();
   aheadMs: number;
   /** `'down'`: every exchange is rejected. `'silent'`: no exchange settles. */
@@ -33,17 +33,22 @@ export class MemoryLimitStore implements LimitStore {
 
   async exchange(name: string, known: string, offer?: LimitOffer): Promise<LimitExchange> {
     this.exchanges += 1;
-    if (this.#takesMs > 0) await this.#clock.sleep(this.#takesMs / 2);
+    await this.#travel();
     if (this.health === 'silent') return new Promise(() => undefined);
     if (this.health === 'down') throw new Error('connection refused');
     const reply = this.#decide(name, known, offer);
-    if (this.#takesMs > 0) await this.#clock.sleep(this.#takesMs / 2);
+    await this.#travel();
     return reply;
   }
 
   /** Loses all data, like a restart of the store. */
   forget(): void {
     this.#stored.clear();
+  }
+
+  async #travel(): Promise<void> {
+    const takesMs = typeof this.#takesMs === 'number' ? this.#takesMs : this.#takesMs();
+    if (takesMs > 0) await this.#clock.sleep(takesMs / 2);
   }
 
   #decide(name: string, known: string, offer: LimitOffer | undefined): LimitExchange {

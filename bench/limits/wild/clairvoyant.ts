@@ -1,7 +1,7 @@
 import { type Random, seededRandom } from '../../../test/helpers/limits-random.ts';
 import { latencyMs } from './network.ts';
 import { deadlineOf, type PlannedCall, type Scenario } from './scenario.ts';
-import { earlierTimes, othersTimes, WildServer } from './server.ts';
+import { WildServer } from './server.ts';
 import { EventQueue } from './virtual-time.ts';
 import { createWindow, type Window } from './windows.ts';
 
@@ -55,8 +55,6 @@ class ClairvoyantRun {
   readonly #sentAt: number[] = [];
   /** Calls that no caller has started yet. */
   readonly #unassigned: PlannedCall[] = [];
-  readonly #nextOther: () => number | undefined;
-  #otherAt: number | undefined;
   #freeCallers: number;
   #endedAt: number;
   #served = 0;
@@ -72,20 +70,14 @@ class ClairvoyantRun {
     this.#startedAt = startedAt;
     this.#endedAt = startedAt;
     this.#random = random;
-    this.#server = new WildServer(spec, random, startedAt);
+    this.#server = new WildServer(spec, random, { startedAt, seed });
     this.#cap = capOf(scenario);
-    for (const at of earlierTimes(spec, seededRandom(seed + 1), startedAt)) this.#server.receiveOther(at);
-    this.#nextOther = othersTimes(spec, seededRandom(seed + 2), startedAt);
-    this.#otherAt = this.#nextOther();
     this.#freeCallers = (job.callers ?? Number.POSITIVE_INFINITY) * processes;
     for (const call of planned) this.#events.push(startedAt + call.startMs, { kind: 'start', call });
   }
 
   run(): Bound {
-    for (let next = this.#events.pop(); next !== undefined; next = this.#events.pop()) {
-      this.#advanceOthers(next.at);
-      this.#handle(next.item, next.at);
-    }
+    for (let next = this.#events.pop(); next !== undefined; next = this.#events.pop()) this.#handle(next.item, next.at);
     const meanMs = this.#served === 0 ? 0 : this.#tookMs / this.#served;
     return { makespanMs: this.#endedAt - this.#startedAt, served: this.#served, meanMs };
   }
@@ -163,13 +155,6 @@ class ClairvoyantRun {
     this.#tookMs += respondedAt - sentAt;
     this.#endedAt = Math.max(this.#endedAt, respondedAt);
     this.#events.push(respondedAt, { kind: 'free' });
-  }
-
-  #advanceOthers(now: number): void {
-    while (this.#otherAt !== undefined && this.#otherAt <= now) {
-      this.#server.receiveOther(this.#otherAt);
-      this.#otherAt = this.#nextOther();
-    }
   }
 }
 

@@ -3,9 +3,6 @@ import type { Traffic } from './network.ts';
 import type { PlannedCall, Scenario } from './scenario.ts';
 import { type ProcessClock, settle, type VirtualTime } from './virtual-time.ts';
 
-export const BASE_URL = 'https://service.example';
-export const API_KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
-
 /** Makes one call; `n` makes each call different, because identical ones share one request. */
 export type MakeCall = (n: number, signal?: AbortSignal) => Promise<unknown>;
 

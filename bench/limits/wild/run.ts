@@ -1,11 +1,12 @@
 import { type Clock, type FetchLike, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
-import { seededRandom } from '../../../test/helpers/limits-random.ts';
+import { between, type Random, seededRandom } from '../../../test/helpers/limits-random.ts';
+import { MemoryLimitStore } from '../../../test/helpers/memory-limit-store.ts';
+import { API_KEY } from '../../../test/helpers/service-replies.ts';
 import { type Bound, clairvoyant } from './clairvoyant.ts';
-import { API_KEY, BASE_URL, JobRun, type MakeCall, type Process } from './job-run.ts';
+import { JobRun, type MakeCall, type Process } from './job-run.ts';
 import { createFetch, Traffic, type World } from './network.ts';
-import { type PlannedCall, planCalls, type Scenario } from './scenario.ts';
-import { earlierTimes, othersTimes, WildServer } from './server.ts';
-import { SimulatedStore } from './store.ts';
+import { type PlannedCall, planCalls, type Scenario, type StoreSpec } from './scenario.ts';
+import { WildServer } from './server.ts';
 import { ProcessClock, VirtualTime } from './virtual-time.ts';
 
 /** The result of one run of a scenario. */
@@ -46,17 +47,16 @@ export interface RunOptions {
 export async function runScenario(scenario: Scenario, { seed, trace, createCall }: RunOptions): Promise<Outcome> {
   const startedAt = START + Math.floor(seededRandom(seed)() * 60_000);
   const time = new VirtualTime(startedAt);
-  const store = scenario.store && new SimulatedStore(scenario.store, time, seededRandom(seed + 3));
+  const store = scenario.store && createStore(scenario.store, time, seededRandom(seed + 3));
   const { server: spec, network = {} } = scenario;
-  const server = new WildServer(spec, seededRandom(seed + 4), time.now());
+  const server = new WildServer(spec, seededRandom(seed + 4), { startedAt, seed });
   const traced = trace && { trace: withTime(trace, time) };
   const world: World = { time, server, network, random: seededRandom(seed + 5), ...traced };
   const processes = Array.from({ length: scenario.processes ?? 1 }, (_, place) =>
     startProcess(scenario, world, { store, seed: 100 * seed + place, name: `p${place}`, createCall }),
   );
   const planned = planCalls(scenario, seededRandom(seed + 6));
-  const bound = clairvoyant(scenario, planned, { seed, startedAt: time.now() });
-  startOthers(scenario, world, seed);
+  const bound = clairvoyant(scenario, planned, { seed, startedAt });
   startJumps(scenario, time, processes);
   const job = new JobRun(scenario, time, processes);
   await job.run(planned, 20 * bound.makespanMs + GIVE_UP_MS);
@@ -68,8 +68,22 @@ function withTime(trace: (line: string) => void, time: VirtualTime): (event: str
   return (event) => trace(`${((time.now() - startedAt) / 1000).toFixed(3).padStart(9)} ${event}`);
 }
 
+/** A store that the processes share. */
+function createStore({ latency: [low, high], failures = [] }: StoreSpec, time: VirtualTime, random: Random) {
+  const store = new MemoryLimitStore(new ProcessClock(time), { takesMs: () => between(random, low, high) });
+  for (const { fromMs, untilMs, kind } of failures) {
+    time.after(fromMs, () => {
+      store.health = kind;
+    });
+    time.after(untilMs, () => {
+      store.health = 'up';
+    });
+  }
+  return store;
+}
+
 interface ProcessOptions {
-  readonly store: SimulatedStore | undefined;
+  readonly store: MemoryLimitStore | undefined;
   readonly seed: number;
   readonly name: string;
   readonly createCall?: RunOptions['createCall'] | undefined;
@@ -81,7 +95,7 @@ function startProcess(scenario: Scenario, world: World, { store, seed, name, cre
   const traffic = new Traffic(name);
   const fetch = createFetch(world, traffic);
   if (createCall !== undefined) return { clock, traffic, call: createCall(fetch, world) };
-  const target = { baseUrl: BASE_URL, apiKey: API_KEY, fetch, logger: SILENT };
+  const target = { baseUrl: 'https://service.example', apiKey: API_KEY, fetch, logger: SILENT };
   const createClient = (own: Clock) => new FxRates({ ...target, clock: own, ...clientOptions(scenario, store) });
   const fx = createClient(clock);
   // The state of a key belongs to a clock, so a client with another one is like another process.
@@ -92,24 +106,9 @@ function startProcess(scenario: Scenario, world: World, { store, seed, name, cre
 
 const SILENT = { warn: () => undefined };
 
-function clientOptions({ told, options = {} }: Scenario, store: SimulatedStore | undefined): FxRatesOptions {
+function clientOptions({ told, options = {} }: Scenario, store: MemoryLimitStore | undefined): FxRatesOptions {
   const perMinute = told === undefined ? {} : { perMinute: told };
   return { ...options, rateLimit: { ...perMinute, ...(store ? { store } : {}), ...options.rateLimit } };
-}
-
-function startOthers({ server: spec }: Scenario, { time, server }: World, seed: number): void {
-  const startedAt = time.now();
-  for (const at of earlierTimes(spec, seededRandom(seed + 1), startedAt)) server.receiveOther(at);
-  const nextOther = othersTimes(spec, seededRandom(seed + 2), startedAt);
-  const next = () => {
-    const at = nextOther();
-    if (at === undefined) return;
-    time.after(at - time.now(), () => {
-      server.receiveOther(time.now());
-      next();
-    });
-  };
-  next();
 }
 
 function startJumps({ jumps = [] }: Scenario, time: VirtualTime, processes: readonly Process[]): void {

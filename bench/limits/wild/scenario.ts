@@ -2,7 +2,6 @@ import type { FxRatesOptions } from '../../../src/client/index.ts';
 import type { Random } from '../../../test/helpers/limits-random.ts';
 import type { NetworkSpec } from './network.ts';
 import type { ServerSpec } from './server.ts';
-import type { StoreSpec } from './store.ts';
 
 /** One situation: a server, a network, a job and its goals. */
 export interface Scenario {
@@ -25,6 +24,17 @@ export interface Scenario {
   readonly jumps?: readonly { readonly atMs: number; readonly byMs: number }[];
   /** Goals that replace the general ones. */
   readonly goals?: Partial<Goals>;
+}
+
+export interface StoreSpec {
+  /** Milliseconds from an exchange to its result. */
+  readonly latency: readonly [number, number];
+  /** Periods in which every exchange is rejected or never responded to, in milliseconds since the start. */
+  readonly failures?: readonly {
+    readonly fromMs: number;
+    readonly untilMs: number;
+    readonly kind: 'down' | 'silent';
+  }[];
 }
 
 /** Calls that start at once, one after another from a number of callers, or at random times. */

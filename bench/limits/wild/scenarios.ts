@@ -1,6 +1,5 @@
-import type { Scenario } from './scenario.ts';
+import type { Scenario, StoreSpec } from './scenario.ts';
 import type { HintForm, Outage, ServerSpec } from './server.ts';
-import type { StoreSpec } from './store.ts';
 
 type More = Partial<ServerSpec>;
 

@@ -1,4 +1,4 @@
-import { between, type Random } from '../../../test/helpers/limits-random.ts';
+import { between, type Random, seededRandom } from '../../../test/helpers/limits-random.ts';
 import { createWindow, type Window, type WindowOptions } from './windows.ts';
 
 /** Forms of Retry-After. `date-alone` is an HTTP date in a response without `Date`. A number is always sent as it is. */
@@ -54,16 +54,25 @@ export class WildServer {
   #changed = 0;
   #limit: number;
   #blockedUntil = Number.NEGATIVE_INFINITY;
-  accepted = 0;
   /** The times of all requests of the client. */
   readonly #arrivals: number[] = [];
+  /** The times of other clients' requests. */
+  readonly #others: Generator<number, undefined>;
+  #otherAt: number | undefined;
 
-  constructor(spec: ServerSpec, random: Random, startedAt: number) {
+  /** The seed determines the requests of other clients. */
+  constructor(
+    spec: ServerSpec,
+    random: Random,
+    { startedAt, seed }: { readonly startedAt: number; readonly seed: number },
+  ) {
     this.#spec = spec;
     this.#random = random;
     this.startedAt = startedAt;
     this.#limit = spec.limit;
     this.#windows = [spec, ...(spec.second ? [spec.second] : [])].map(createWindow);
+    this.#others = othersTimes(spec, seed, startedAt);
+    this.#otherAt = this.#others.next().value;
   }
 
   /** The outage that affects every request at that time. */
@@ -73,19 +82,13 @@ export class WildServer {
 
   /** Milliseconds until the server would serve a request. */
   waitMs(now: number): number {
-    const outage = this.outageAt(now);
-    return outage === undefined ? this.#windowsMs(now) : this.startedAt + outage.untilMs - now;
+    this.#receiveOthers(now);
+    return this.#waitMs(now);
   }
 
   /** Counts a request. */
   accept(now: number): void {
     for (const window of this.#windows) window.accept(now);
-    this.accepted += 1;
-  }
-
-  /** Handles a request of another client; counts it if it is accepted. */
-  receiveOther(now: number): void {
-    if (this.waitMs(now) <= 0) this.accept(now);
   }
 
   /** The largest number of requests in any minute, accepted or not. */
@@ -99,6 +102,7 @@ export class WildServer {
 
   receive(now: number, path: string): SimulatedResponse {
     this.#arrivals.push(now);
+    this.#receiveOthers(now);
     const outage = this.#outagesAt(now).find(({ part = 1 }) => part === 1 || this.#random() < part);
     if (outage !== undefined) return this.#failed(outage, now);
     const waitMs = Math.max(this.#windowsMs(now), this.#blockedUntil - now);
@@ -109,6 +113,19 @@ export class WildServer {
     }
     this.accept(now);
     return this.#served(path, now);
+  }
+
+  /** Handles the requests of other clients until now; counts those that are accepted. */
+  #receiveOthers(now: number): void {
+    for (let at = this.#otherAt; at !== undefined && at <= now; at = this.#otherAt) {
+      if (this.#waitMs(at) <= 0) this.accept(at);
+      this.#otherAt = this.#others.next().value;
+    }
+  }
+
+  #waitMs(now: number): number {
+    const outage = this.outageAt(now);
+    return outage === undefined ? this.#windowsMs(now) : this.startedAt + outage.untilMs - now;
   }
 
   #windowsMs(now: number): number {
@@ -156,20 +173,20 @@ export class WildServer {
   }
 }
 
-/** The times of other clients' requests since `startedAt`, in order: a Poisson process. */
-export function othersTimes({ othersPerMinute = 0 }: ServerSpec, random: Random, startedAt: number) {
-  let at = startedAt;
-  return (): number | undefined => {
-    if (othersPerMinute === 0) return undefined;
+/** The times of other clients' requests, in order: those before the start, then a Poisson process. */
+function* othersTimes(
+  { usedBefore = 0, limit, othersPerMinute = 0 }: ServerSpec,
+  seed: number,
+  startedAt: number,
+): Generator<number, undefined> {
+  const before = seededRandom(seed + 1);
+  const earlier = Array.from({ length: Math.round(usedBefore * limit) }, () => startedAt - between(before, 0, 40_000));
+  yield* earlier.sort((a, b) => a - b);
+  const random = seededRandom(seed + 2);
+  for (let at = startedAt; othersPerMinute > 0; ) {
     at -= Math.log(1 - random()) * (60_000 / othersPerMinute);
-    return at;
-  };
-}
-
-/** The times of other clients' requests before the start. */
-export function earlierTimes({ usedBefore = 0, limit }: ServerSpec, random: Random, startedAt: number): number[] {
-  const count = Math.round(usedBefore * limit);
-  return Array.from({ length: count }, () => startedAt - between(random, 0, 40_000)).sort((a, b) => a - b);
+    yield at;
+  }
 }
 
 /** The value of Retry-After for a wait; `undefined` for no header. */

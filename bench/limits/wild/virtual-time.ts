@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers';
 import type { Clock } from '../../../src/client/index.ts';
 import { Heap } from '../../../src/heap.ts';
+import { sleepOn } from '../../../test/helpers/fake-clock.ts';
 
 interface Event<Item> {
   readonly at: number;
@@ -113,21 +114,7 @@ export class ProcessClock implements Clock {
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) {
-        reject(signal.reason);
-        return;
-      }
-      const onAbort = () => {
-        cancel();
-        reject(signal?.reason);
-      };
-      const cancel = this.#time.after(ms, () => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve();
-      });
-      signal?.addEventListener('abort', onAbort, { once: true });
-    });
+    return sleepOn(this.#time, ms, signal);
   }
 }
 
