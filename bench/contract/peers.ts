@@ -1,5 +1,5 @@
 /**
- * Reads openapi.yaml with other tools. Spectral lints it and the document of the admin API. Four generators write
+ * Reads openapi.yaml with other tools. Spectral lints it and the document of the admin API. Two generators write
  * clients from it, which must compile in strict mode and call both operations of the mock over HTTP. Exits with 1 if
  * any step fails.
  * `npm ci --prefix bench --ignore-scripts && npm run bench:contract`; `--json`, `--record`.
@@ -51,24 +51,6 @@ import { latest, quota } from './hey/sdk.gen';
 client.setConfig({ baseUrl: ${BASE_URL}, auth: () => process.env['KEY'] });
 ${FREE_FORM}const rates = await latest({ query: { base: 'EUR' } });
 console.log(JSON.stringify([rates.data, (await quota()).data]));`,
-  },
-  {
-    name: 'orval',
-    generate: ['orval', '--input', SPEC, '--output', 'orval.ts', '--client', 'fetch'],
-    program: `import { getLatestUrl, getQuotaUrl, quota } from './orval';
-const url = (path: string) => new URL(path, process.env['URL']);
-${FREE_FORM}const target = getLatestUrl({ base: 'EUR' });
-const get = async (path: string) => (await fetch(url(path), { ${AUTH} })).json();
-void quota;
-console.log(JSON.stringify([await get(\`\${target}?base=EUR\`), await get(getQuotaUrl())]));`,
-  },
-  {
-    name: 'swagger-typescript-api',
-    generate: ['swagger-typescript-api', 'generate', '-p', SPEC, '-o', '.', '-n', 'swagger.ts'],
-    program: `import { Api } from './swagger';
-const api = new Api({ baseUrl: ${BASE_URL}, baseApiParams: { ${AUTH} } });
-${FREE_FORM}const latest = await api.api.latest({ query: { base: 'EUR' } });
-console.log(JSON.stringify([latest.data, (await api.api.quota()).data]));`,
   },
 ];
 

@@ -1,5 +1,5 @@
 /**
- * Measures the mock server, compared with a bare node:http server, Prism, Mockoon and json-server:
+ * Measures the mock server, compared with a bare node:http server, Prism and Mockoon:
  * `npm ci --prefix bench && npm run bench:mock`; `--json`, `--record`, `--only throughput,start-up,memory`, `--no-peers`.
  *
  * A ratio compares servers of one run, which are measured in turn. Each server has its own process, and so has each

@@ -70,7 +70,7 @@ export async function throughput({ withPeers }: PartOptions): Promise<Figures> {
 const THROUGHPUT_METHOD =
   `GET /api/v1/latest over ${LOAD.connections} plain sockets, one request at a time on each; medians of ${TURNS} turns ` +
   `of ${LOAD.ms / 1000} s, the servers one after the other in each round, in turn from either end. "/ bare" is the median ` +
-  `of the ratios within a round. json-server indents its response.`;
+  `of the ratios within a round.`;
 
 async function takeTurns(contenders: readonly Contender[], response: RecordedResponse): Promise<void> {
   for (const contender of contenders) checkResponse(contender, response);

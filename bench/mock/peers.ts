@@ -16,16 +16,6 @@ interface Peer {
 /** Each serves the same response and logs as little as possible, because the mock writes no log. */
 const PEERS: readonly Peer[] = [
   {
-    name: 'json-server',
-    package: 'json-server',
-    bin: 'lib/cli/bin.js',
-    serve: ({ body }, directory) => {
-      const data = write(join(directory, 'json-server.json'), { latest: JSON.parse(body) });
-      const routes = write(join(directory, 'json-server-routes.json'), { '/api/v1/*': '/$1' });
-      return (port) => [data, '--routes', routes, '--host', '127.0.0.1', '--port', `${port}`, '--read-only', '--quiet'];
-    },
-  },
-  {
     name: 'Mockoon CLI',
     package: '@mockoon/cli',
     bin: 'bin/run.js',
