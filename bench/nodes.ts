@@ -10,9 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installNode } from '../scripts/install-package.ts';
-import { median } from './median.ts';
-import type { NamedFigures } from './recorded.ts';
-import { table } from './table.ts';
+import { median, type NamedFigures, table } from './report.ts';
 
 /** The arguments of each benchmark, with fxrates alone. */
 const BENCHES = {

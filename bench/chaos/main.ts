@@ -5,26 +5,17 @@
  * `npm run bench:chaos`; `--json`, `--record`, `--calls 100000`, `--seed 20261121`.
  */
 import { setTimeout } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { CHAOS_FAULTS } from '../../test/helpers/chaos-faults.ts';
 import { ChaosRun, chaosMock } from '../../test/helpers/chaos-run.ts';
 import { memoryInUse } from '../memory-in-use.ts';
-import { reportChanges } from '../recorded.ts';
+import { readOptions, report } from '../report.ts';
 
 const WARM_UP_CALLS = 5_000;
 /** Client and mock use about 28 KiB per key. A string of 100 characters per call would add 16 KiB. */
 const MOST_KIBIBYTES_PER_KEY = 38;
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    calls: { type: 'string', default: '100000' },
-    seed: { type: 'string', default: '20261121' },
-    record: { type: 'boolean', default: false },
-  },
-});
-const calls = Number(values.calls);
-const seed = Number(values.seed);
+const options = readOptions({ calls: 100_000, seed: 20_261_121 });
+const { calls, seed } = options;
 
 const mock = chaosMock();
 // The first calls load and compile all code. Memory that grows later is a leak.
@@ -33,15 +24,15 @@ const handlesBefore = await openHandles();
 const mebibytesBefore = memoryInUse() / 2 ** 20;
 const startedAt = performance.now();
 const run = new ChaosRun({ seed, calls, faults: CHAOS_FAULTS, mock });
-const report = await run.play();
+const played = await run.play();
 const seconds = (performance.now() - startedAt) / 1000;
 const mebibytesAfter = memoryInUse() / 2 ** 20;
 const handlesAfter = await openHandles();
 
 // Measured while the client exists, so that memory it keeps per call is included.
 const kibibytesPerKey = ((mebibytesAfter - mebibytesBefore) * 1024) / run.keys;
-const { endings, struck, spent, virtualHours } = report;
-const problems = [...warmUp.problems, ...report.problems];
+const { endings, struck, spent, virtualHours } = played;
+const problems = [...warmUp.problems, ...played.problems];
 if (handlesAfter !== handlesBefore) problems.push(`handles: ${handlesBefore} → ${handlesAfter}`);
 if (kibibytesPerKey > MOST_KIBIBYTES_PER_KEY)
   problems.push(`memory: ${kibibytesPerKey.toFixed(1)} KiB per key, more than ${MOST_KIBIBYTES_PER_KEY}`);
@@ -53,10 +44,9 @@ const lines = [
   ...problems.slice(0, 20),
   `${problems.length} problems`,
 ];
-const facts = { calls, seed, seconds, mebibytesBefore, mebibytesAfter, kibibytesPerKey, ...report, problems };
-process.stdout.write(`${values.json ? JSON.stringify(facts, undefined, 2) : lines.join('\n')}\n`);
+const json = { calls, seed, seconds, mebibytesBefore, mebibytesAfter, kibibytesPerKey, ...played, problems };
 const figures = { 'KiB per key': kibibytesPerKey, problems: problems.length, ...endings };
-reportChanges({ bench: 'chaos', node: process.version, figures, isRecorded: values.record });
+report('chaos', { text: lines.join('\n'), json, figures }, options);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 async function openHandles(): Promise<string> {

@@ -8,56 +8,70 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { median } from '../median.ts';
-import { reportChanges } from '../recorded.ts';
-import { table } from '../table.ts';
-import { type Call, CONTENDERS } from './contenders.ts';
+import { request } from 'undici';
+import type { FxRatesOptions } from '../../src/client/index.ts';
+import { API_KEY } from '../../test/helpers/service-replies.ts';
+import { builtClient } from '../built.ts';
+import { type Call, type CreateCaller, peerCaller, requirePeers, type Target } from '../peers.ts';
+import { machine, median, readOptions, report, table } from '../report.ts';
+
+/** A limit that is never reached: the bench measures the work per call. */
+const rateLimit = { perMinute: 100_000_000 };
+
+/** By their names for `--only`. All other contenders are compared with the first one. */
+const CONTENDERS: Readonly<Record<string, { readonly title: string; readonly createCaller: CreateCaller }>> = {
+  'undici-request': { title: 'undici.request + JSON.parse', createCaller: callUndici },
+  fxrates: { title: 'fxrates', createCaller: ours({ rateLimit }) },
+  'fxrates-unlimited': { title: 'fxrates, no limiter', createCaller: ours({ rateLimit: false }) },
+  'fxrates-cached': {
+    title: 'fxrates, from its cache',
+    createCaller: ours({ cache: { maxAgeMs: 3_600_000 } }, 'always the same'),
+  },
+  ...Object.fromEntries(
+    ['fetch', 'openapi-fetch', 'hey-api', 'ofetch', 'ky', 'axios', 'got'].map((name) => [
+      name,
+      { title: name, createCaller: peerCaller(name) },
+    ]),
+  ),
+};
 
 const CONCURRENCIES = [1, 16];
-const API_KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    calls: { type: 'string', default: '3000' },
-    rounds: { type: 'string', default: '9' },
-    record: { type: 'boolean', default: false },
-  },
+const options = readOptions({ only: '', calls: 3_000, rounds: 9 });
+const only = options.only.split(',');
+const contenders = Object.entries(CONTENDERS).filter(([id], place) => {
+  return place === 0 || options.only === '' || only.includes(id);
 });
-const only = values.only?.split(',');
-const contenders = Object.entries(CONTENDERS).filter(([id], place) => place === 0 || (only?.includes(id) ?? true));
-if (only === undefined && !existsSync(new URL('../node_modules', import.meta.url))) {
-  process.stderr.write('The peers are not installed. Run: npm ci --prefix bench\n');
-  process.exit(1);
-}
+if (options.only === '') requirePeers();
 
 const server = fork(fileURLToPath(new URL('rates-server.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] });
 const [origin] = (await once(server, 'message')) as [string];
 const calls = new Map<string, Call>();
-const headers = { authorization: `Bearer ${API_KEY}`, accept: 'application/json' };
-for (const [, { title, createCaller }] of contenders) {
-  calls.set(title, await createCaller({ origin, apiKey: API_KEY, headers }));
-}
-const load = loadavg()[0];
+for (const [, { title, createCaller }] of contenders) calls.set(title, await createCaller({ origin, apiKey: API_KEY }));
 const results: { concurrency: number; rows: Measured[] }[] = [];
 for (const concurrency of CONCURRENCIES) {
-  const rows = await measureInTurns(calls, {
-    concurrency,
-    calls: Number(values.calls),
-    rounds: Number(values.rounds),
-  });
-  results.push({ concurrency, rows });
+  results.push({ concurrency, rows: await measureInTurns(calls, { ...options, concurrency }) });
 }
 server.disconnect();
-const facts = { date: new Date().toISOString(), node: process.version, loadAtStart: load, loadAtEnd: loadavg()[0] };
-process.stdout.write(values.json ? `${JSON.stringify({ ...facts, results }, undefined, 2)}\n` : asText());
-reportChanges({ bench: 'client', node: process.version, figures: ratios(), isRecorded: values.record });
+report('client', { text: asText(), json: { results }, facts: machine(), figures: ratios() }, options);
 process.exit();
+
+function ours(options: FxRatesOptions, parameter?: string): CreateCaller {
+  return async ({ origin, apiKey }) => {
+    const { FxRates } = await builtClient();
+    const fx = new FxRates({ baseUrl: origin, apiKey, ...options });
+    return (n) => fx.latest({ n: parameter ?? n });
+  };
+}
+
+function callUndici({ origin, apiKey }: Target): Call {
+  const headers = { authorization: `Bearer ${apiKey}`, accept: 'application/json' };
+  return async (n) => {
+    const { body } = await request(`${origin}/api/v1/latest?n=${n}`, { headers });
+    return JSON.parse(await body.text());
+  };
+}
 
 function ratios(): Record<string, number> {
   const ofRow = (concurrency: number, { name, throughput, cpu }: Measured) => [
@@ -68,9 +82,7 @@ function ratios(): Record<string, number> {
 }
 
 function asText(): string {
-  const tables = results.map(({ concurrency, rows }) => `### ${concurrency} at once\n\n${tableOf(rows)}`);
-  const footer = Object.entries(facts).map(([name, value]) => `${name} ${value}`);
-  return `${tables.join('\n\n')}\n\n${footer.join(', ')}\n`;
+  return results.map(({ concurrency, rows }) => `### ${concurrency} at once\n\n${tableOf(rows)}`).join('\n\n');
 }
 
 function tableOf(rows: readonly Measured[]): string {

@@ -7,16 +7,18 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { adminRoutes, openApi } from '../../src/mock-server/admin/routes.ts';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
-import { reportChanges } from '../recorded.ts';
+import { PEER_PACKAGES } from '../peers.ts';
+import { readOptions, report } from '../report.ts';
 
 const run = promisify(execFile);
-const BENCH = join(import.meta.dirname, '..');
-const SPEC = join(BENCH, '../openapi.yaml');
-const RULES = join(BENCH, '../.spectral.yaml');
+const ROOT = join(import.meta.dirname, '../..');
+const SPEC = join(ROOT, 'openapi.yaml');
+const RULES = join(ROOT, '.spectral.yaml');
+const CACHE = join(PEER_PACKAGES, '.cache');
 
 interface Peer {
   readonly name: string;
@@ -27,7 +29,6 @@ interface Peer {
   readonly program: string;
 }
 
-const AUTH = "headers: { authorization: 'Bearer ' + process.env['KEY'] }";
 const BASE_URL = "process.env['URL'] ?? ''";
 const FREE_FORM =
   '// @ts-expect-error The document shows no parameters; those that are passed all the same are sent.\n';
@@ -38,7 +39,8 @@ const PEERS: readonly Peer[] = [
     generate: ['openapi-typescript', SPEC, '-o', 'paths.ts'],
     program: `import createClient from 'openapi-fetch';
 import type { paths } from './paths';
-const client = createClient<paths>({ baseUrl: ${BASE_URL}, ${AUTH} });
+const headers = { authorization: 'Bearer ' + process.env['KEY'] };
+const client = createClient<paths>({ baseUrl: ${BASE_URL}, headers });
 ${FREE_FORM}const latest = await client.GET('/api/v1/latest', { params: { query: { base: 'EUR' } } });
 const quota = await client.GET('/api/v1/quota');
 console.log(JSON.stringify([latest.data, quota.data]));`,
@@ -56,34 +58,23 @@ console.log(JSON.stringify([rates.data, (await quota()).data]));`,
 
 interface Result {
   readonly name: string;
-  /** Errors of the compiler in strict mode; empty if there are none. */
-  readonly typeErrors: readonly string[];
-  /** Whether the mock received `base=EUR`. */
-  readonly sentBase: boolean;
-  readonly readQuota: boolean;
-  readonly keyInUrl: boolean;
+  /** Errors of the compiler in strict mode, and of the calls; empty if there are none. */
+  readonly problems: readonly string[];
 }
 
-const { values } = parseArgs({
-  options: { json: { type: 'boolean', default: false }, record: { type: 'boolean', default: false } },
-});
-await mkdir(join(BENCH, 'node_modules/.cache'), { recursive: true });
-const folder = await mkdtemp(join(BENCH, 'node_modules/.cache/contract-'));
+const options = readOptions({});
+await mkdir(CACHE, { recursive: true });
+const folder = await mkdtemp(join(CACHE, 'contract-'));
 try {
   const lint = await lintBoth();
   const results: Result[] = [];
   for (const peer of PEERS) results.push(await tryPeer(peer));
-  const good = results.filter(({ typeErrors, ...rest }) => typeErrors.length === 0 && isAsMeant(rest));
+  const good = results.filter(({ problems }) => problems.length === 0);
   const figures = { generatedClientsThatWork: good.length, problemsReportedBySpectral: lint.length };
-  reportChanges({ bench: 'peers', node: process.version, figures, isRecorded: values.record });
-  process.stdout.write(`${values.json ? JSON.stringify({ lint, results }, undefined, 2) : asText(lint, results)}\n`);
+  report('peers', { text: asText(lint, results), json: { lint, results }, figures }, options);
   process.exitCode = good.length === PEERS.length && lint.length === 0 ? 0 : 1;
 } finally {
   await rm(folder, { recursive: true, force: true });
-}
-
-function isAsMeant({ sentBase, readQuota, keyInUrl }: Omit<Result, 'typeErrors'>): boolean {
-  return sentBase && readQuota && !keyInUrl;
 }
 
 /** Problems that Spectral reports in the documents of the service and of the admin API. */
@@ -105,13 +96,14 @@ async function tryPeer({ name, generate, program }: Peer): Promise<Result> {
   const { stdout } = await tool(['tsc', '-p', 'tsconfig.json', '--pretty', 'false']);
   const mock = createMockServer({ seed: 7 });
   try {
-    return { name, typeErrors: stdout.split('\n').filter((line) => line.includes('error TS')), ...(await call(mock)) };
+    const typeErrors = stdout.split('\n').filter((line) => line.includes('error TS'));
+    return { name, problems: [...typeErrors, ...(await problemsOfCalls(mock))] };
   } finally {
     await mock.close();
   }
 }
 
-async function call(mock: MockServer): Promise<Omit<Result, 'name' | 'typeErrors'>> {
+async function problemsOfCalls(mock: MockServer): Promise<readonly string[]> {
   const { url } = await mock.serve();
   const { key } = mock.createKey();
   const outfile = join(folder, 'main.mjs');
@@ -120,18 +112,18 @@ async function call(mock: MockServer): Promise<Omit<Result, 'name' | 'typeErrors
   const [latest, quota] = JSON.parse(stdout) as {
     readonly data?: { readonly base?: string; readonly plan?: string };
   }[];
-  return {
-    sentBase: latest?.data?.base === 'EUR',
-    readQuota: quota?.data?.plan === 'free',
-    keyInUrl: mock.journal.list().some(({ hasKeyInUrl }) => hasKeyInUrl),
-  };
+  return [
+    ...(latest?.data?.base === 'EUR' ? [] : ['does not send base=EUR']),
+    ...(quota?.data?.plan === 'free' ? [] : ['does not read the quota']),
+    ...(mock.journal.list().some(({ hasKeyInUrl }) => hasKeyInUrl) ? ['puts the key into URLs'] : []),
+  ];
 }
 
 /**
  * Runs a command of bench/node_modules and returns its output; ignores its exit code. Throws if it cannot be started.
  */
 async function tool([name = '', ...args]: readonly string[]): Promise<{ readonly stdout: string }> {
-  const path = join(BENCH, 'node_modules/.bin', name);
+  const path = join(PEER_PACKAGES, '.bin', name);
   return run(path, args, { cwd: folder, maxBuffer: 2 ** 26 }).catch((error) => {
     if (typeof error.code === 'number') return error;
     throw error;
@@ -139,14 +131,8 @@ async function tool([name = '', ...args]: readonly string[]): Promise<{ readonly
 }
 
 function asText(lint: readonly string[], results: readonly Result[]): string {
-  const lines = results.map(({ name, typeErrors, sentBase, readQuota, keyInUrl }) => {
-    const facts = [
-      typeErrors.length === 0 ? 'compiles under strict' : typeErrors.join('\n'),
-      sentBase ? 'sends base=EUR' : 'does NOT send base=EUR',
-      readQuota ? 'reads the quota' : 'does NOT read the quota',
-      keyInUrl ? 'puts the key into URLs' : 'no key in URLs',
-    ];
-    return `${name}: ${facts.join(', ')}`;
-  });
+  const lines = results.map(
+    ({ name, problems }) => `${name}: ${problems.length === 0 ? 'works' : problems.join('\n')}`,
+  );
   return [`Spectral: ${lint.length} findings in two documents`, ...lint, ...lines].join('\n');
 }

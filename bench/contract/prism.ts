@@ -3,16 +3,13 @@
  * openapi.yaml itself and shares no code with this project. Exits with 1 if any response violates the document.
  * `npm ci --prefix bench && npm run bench:contract`; `--json`, `--record`.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { request } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
+import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
-import type { PlainRequest, PlainResponse } from '../../test/helpers/mock-adapters.ts';
+import { byNodeHttp, type PlainRequest, type PlainResponse, type Send } from '../../test/helpers/mock-adapters.ts';
 import { story } from '../../test/helpers/mock-story.ts';
-import { freePort } from '../free-port.ts';
-import { reportChanges } from '../recorded.ts';
+import { accepts, freePort } from '../free-port.ts';
+import { readOptions, report } from '../report.ts';
 
 interface Violation {
   /** Place and description of the problem, such as `['response', 'body', …]`. */
@@ -30,12 +27,14 @@ interface Checked extends PlainRequest {
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const PRISM = file('../node_modules/@stoplight/prism-cli/dist/index.js');
 
+const LOST: PlainResponse = { status: 0, headers: {}, body: '' };
 const BEHAVIOURS = [
   {},
   { rateHeaders: 'ietf-draft', retryAfterFormat: 'decimal', quotaRetryAfter: 'until-reset' },
   { unlimitedAs: 'omitted', quotaExhausted: '402 quota_exceeded' },
 ] as const;
 
+const options = readOptions({});
 const seen: Checked[] = [];
 for (const behaviour of BEHAVIOURS) {
   const mock = createMockServer({ seed: 7, clock: { mode: 'virtual', autoAdvance: false }, behaviour });
@@ -64,26 +63,23 @@ const counts = {
   violatingRequestsAccepted: accepted.length,
   violationsOfInvalidResponse: invalid.flatMap(({ violations }) => violations).length,
 };
-const { values } = parseArgs({
-  options: { json: { type: 'boolean', default: false }, record: { type: 'boolean', default: false } },
-});
-reportChanges({ bench: 'prism', node: process.version, figures: counts, isRecorded: values.record });
-process.stdout.write(`${values.json ? JSON.stringify({ ...counts, wrong }, undefined, 2) : asText()}\n`);
+report('prism', { text: asText(), json: { ...counts, wrong }, figures: counts }, options);
 process.exitCode = violating.length + accepted.length === 0 && counts.violationsOfInvalidResponse > 0 ? 0 : 1;
 
 /** Sends requests to the mock through Prism; returns each one with Prism's report. */
-async function throughPrism(
-  mock: MockServer,
-  play: (send: (request: PlainRequest) => Promise<PlainResponse>) => Promise<unknown>,
-): Promise<readonly Checked[]> {
+async function throughPrism(mock: MockServer, play: (send: Send) => Promise<unknown>): Promise<readonly Checked[]> {
   const checked: Checked[] = [];
   const { url } = await mock.serve();
   const port = await freePort();
-  const prism = spawn(process.execPath, [PRISM, 'proxy', file('../../openapi.yaml'), url, '-p', String(port)]);
+  const prism = spawn(process.execPath, [PRISM, 'proxy', file('../../openapi.yaml'), url, '-p', `${port}`], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const send = byNodeHttp(`http://127.0.0.1:${port}`);
   try {
-    await listening(prism);
+    while (!(await accepts(port))) if (prism.exitCode !== null) throw new Error('Prism did not start');
     await play(async (sent) => {
-      const response = await send(port, sent);
+      // Prism closes the connection on some requests, such as a path that it cannot decode.
+      const response = await send(sent).catch(() => LOST);
       const violations = JSON.parse(response.headers['sl-violations'] ?? '[]') as Violation[];
       const path = mock.journal.list().at(-1)?.path;
       checked.push({ ...sent, status: response.status, path, violations });
@@ -96,38 +92,11 @@ async function throughPrism(
   return checked;
 }
 
-function send(port: number, { method = 'GET', target, headers = {}, body }: PlainRequest): Promise<PlainResponse> {
-  return new Promise((resolve) => {
-    const options = { port, host: '127.0.0.1', path: target, method, headers, agent: false };
-    const outgoing = request(options, async (response) => {
-      const text = Buffer.concat(await response.toArray()).toString();
-      resolve({ status: response.statusCode ?? 0, headers: response.headers as Record<string, string>, body: text });
-    });
-    // Prism closes the connection on some requests, such as a path that it cannot decode.
-    outgoing.on('error', () => resolve({ status: 0, headers: {}, body: '' }));
-    outgoing.end(body);
-  });
-}
-
 /** A mock with a fault that removes most fields of the quota; Prism must report it. */
 function invalidMock(): MockServer {
   const mock = createMockServer();
   mock.faults.add({ kind: 'status', status: 200, body: '{"success":true,"data":{"plan":7}}' });
   return mock;
-}
-
-/** Reads the output continuously: Prism exits if it cannot write its log. */
-async function listening(prism: ChildProcess): Promise<void> {
-  let said = '';
-  const note = (chunk: Buffer) => {
-    said += chunk;
-  };
-  prism.stdout?.on('data', note);
-  prism.stderr?.on('data', note);
-  while (!said.includes('Prism is listening')) {
-    if (prism.exitCode !== null) throw new Error(`Prism did not start: ${said}`);
-    await setTimeout(50);
-  }
 }
 
 function asText(): string {

@@ -1,20 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { FxRates, type FxRatesOptions, type LimitStore } from '../../src/client/index.ts';
 import { redisStore } from '../../src/client/redis/index.ts';
+import { type CreateCaller, peerCaller } from '../peers.ts';
 import { realNow } from './time-scale.ts';
-
-/** Resolves when call number `n` was served; rejects with the error that a user of the package gets. */
-export type Call = (n: number) => Promise<unknown>;
-
-export interface CallerOptions {
-  readonly origin: string;
-  readonly apiKey: string;
-  /** The limit to keep; `undefined` if the contender must learn it. */
-  readonly perMinute: number | undefined;
-}
-
-export type CreateCaller = (options: CallerOptions) => Call | Promise<Call>;
 
 /** One row of the table. Everything that `settings` does not name is the default of the package. */
 export interface Contender {
@@ -52,7 +40,7 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
     settings: '`store`, `perMinute: 30`',
     told: 'limit',
   }),
-  fetch: { title: 'plain fetch', settings: 'none', createCaller: callFetch },
+  fetch: { title: 'plain fetch', settings: 'none', createCaller: peerCaller('fetch') },
   openai: peer('openai', { settings: 'none (2 retries)' }),
   ky: peer('ky', { settings: 'none (2 retries, 10 s per call)' }),
   got: peer('got', { settings: 'none (2 retries)' }),
@@ -99,13 +87,6 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
   }),
 };
 
-/** The version of a contender's package. */
-export function versionOf({ peer }: Contender): string {
-  if (peer === undefined) return '';
-  const file = new URL(`../node_modules/${peer}/package.json`, import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
-}
-
 /** The parameter makes each call different: identical concurrent calls share one request. */
 function ours(limit: FxRatesOptions['rateLimit'] = {}): CreateCaller {
   return ({ origin, apiKey, perMinute }) => {
@@ -134,26 +115,10 @@ function inScaledTime(store: LimitStore): LimitStore {
   };
 }
 
-/** `name`: the package whose version is printed, and the name of the call in peers.mjs. */
+/** `name`: the package whose version is printed, and the name of the call in peer-calls.mjs. */
 function peer(
   name: string,
   row: Omit<Contender, 'title' | 'peer' | 'createCaller'> & { readonly title?: string },
 ): Contender {
-  const createCaller: CreateCaller = async (options) => {
-    const file: string = './peers.mjs'; // no types: it needs the packages of bench/package.json
-    const { peers } = (await import(file)) as { readonly peers: Readonly<Record<string, CreateCaller>> };
-    const create = peers[row.needsRedis ? `${name}, clustered` : name];
-    if (create === undefined) throw new Error(`peers.mjs has no ${name}`);
-    return create(options);
-  };
-  return { title: name, ...row, peer: name, createCaller };
-}
-
-function callFetch({ origin, apiKey }: CallerOptions): Call {
-  return async (n) => {
-    const response = await fetch(`${origin}/api/v1/latest?n=${n}`, { headers: { authorization: `Bearer ${apiKey}` } });
-    const body = await response.json();
-    if (!response.ok) throw new Error(`${response.status}`);
-    return body;
-  };
+  return { title: name, ...row, peer: name, createCaller: peerCaller(row.needsRedis ? `${name}, clustered` : name) };
 }

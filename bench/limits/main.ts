@@ -11,111 +11,109 @@
  * proportions, for all contenders alike. Loopback and CPU are not faster: one of their milliseconds counts as 5, about
  * what a network would cost. `--speed 1` runs in real time and must show the same.
  *
- * `--real` measures fxrates behind rate limiters in wide use instead (real-limiters.ts).
- *
  * Options: `--record`, `--only fxrates,ky` (names in contenders.ts), `--quick` (sliding window, 1 process), `--runs 5`,
  * `--json`, `--speed 5`, `--jobs 12` (parallel runs).
  */
-import { existsSync } from 'node:fs';
-import { cpus, loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
 import { hasRedis, startRedis } from '../../test/helpers/redis-server.ts';
-import { reportChanges } from '../recorded.ts';
+import { peerVersion, requirePeers } from '../peers.ts';
+import { machine, readOptions, report, table } from '../report.ts';
 import { CONTENDERS } from './contenders.ts';
-import { figuresOf, rowsOf } from './figures.ts';
-import type { Run } from './run.ts';
-import { runAll } from './run-all.ts';
-import { QUICK_SITUATIONS, SITUATIONS } from './situations.ts';
-import { settingsTable, situationName, situationTables, summaryTable, titleOf } from './table.ts';
+import { QUICK_SITUATIONS, type Row, type Run, runAll, SITUATIONS, type Situation } from './run.ts';
 import { realNow } from './time-scale.ts';
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    runs: { type: 'string', default: '5' },
-    speed: { type: 'string', default: '5' },
-    jobs: { type: 'string', default: '12' },
-    record: { type: 'boolean', default: false },
-    real: { type: 'boolean', default: false },
-  },
-});
-if (values.real) {
-  const { measureRealLimiters } = await import('./real-limiters.ts');
-  await measureRealLimiters({ isJson: values.json, isRecorded: values.record });
-  process.exit();
-}
-const contenders = chooseContenders(values.only?.split(','));
-const situations = values.quick ? QUICK_SITUATIONS : SITUATIONS;
-const speed = Number(values.speed);
-const scale = { originMs: realNow(), speed };
+const WINDOW_NAMES: Readonly<Record<string, string>> = {
+  'fixed-minute': 'fixed window',
+  'sliding-log': 'sliding window',
+  bucket: 'token bucket',
+};
 
-if (contenders.some((name) => CONTENDERS[name]?.peer) && !existsSync(new URL('../node_modules', import.meta.url))) {
-  stop('The peers are not installed. Run: npm ci --prefix bench');
-}
+const options = readOptions({ only: '', quick: false, runs: 5, speed: 5, jobs: 12 });
+const contenders = chooseContenders(options.only === '' ? Object.keys(CONTENDERS) : options.only.split(','));
+if (contenders.some((name) => CONTENDERS[name]?.peer)) requirePeers();
 
 const redis = hasRedis ? await startRedis() : undefined; // for the processes that share a limit through it
 if (redis) process.env['REDIS_URL'] = redis.url;
-const machine = { cores: cpus().length, node: process.version, loadAtStart: loadavg()[0] };
-const options = { scale, runs: Number(values.runs), jobs: Number(values.jobs), onRun: report };
-const rows = rowsOf(await runAll(contenders, situations, options));
+const facts = { ...machine(), clock: `${options.speed} times real time`, runs: options.runs };
+const scale = { originMs: realNow(), speed: options.speed };
+const situations = options.quick ? QUICK_SITUATIONS : SITUATIONS;
+const rows = await runAll(contenders, situations, { scale, runs: options.runs, jobs: options.jobs, onRun });
 await redis?.kill();
-const facts = { date: new Date().toISOString(), clock: `${speed} times real time`, runs: options.runs, ...machine };
-process.stdout.write(values.json ? asJson() : asText());
-reportChanges({ bench: 'limits', node: process.version, figures: namedFigures(), isRecorded: values.record });
+const text = `${summaryTable()}\n\n### Settings beside the defaults\n\n${settingsTable()}`;
+report('limits', { text, json: { rows }, facts, figures: namedFigures() }, options);
 
-function chooseContenders(names: readonly string[] = Object.keys(CONTENDERS)): readonly string[] {
+function chooseContenders(names: readonly string[]): readonly string[] {
   const unknown = names.filter((name) => !Object.hasOwn(CONTENDERS, name));
-  if (unknown.length > 0) stop(`--only ${unknown.join(',')}: there are ${Object.keys(CONTENDERS).join(', ')}`);
+  if (unknown.length > 0) {
+    process.stderr.write(`--only ${unknown.join(',')}: there are ${Object.keys(CONTENDERS).join(', ')}\n`);
+    process.exit(1);
+  }
   const possible = names.filter((name) => hasRedis || !CONTENDERS[name]?.needsRedis);
   if (possible.length < names.length)
     process.stderr.write('SKIPPED: rows over Redis, because redis-server is missing\n');
   return possible;
 }
 
-function report(result: Run, progress: string): void {
-  const { served, refusedPer100, timeOverOptimum } = figuresOf(result);
-  const ratio = timeOverOptimum?.toFixed(2) ?? '–';
-  process.stderr.write(
-    `[${progress}] ${situationName(result.situation)}: ${titleOf(result.contender)}: ` +
-      `${served} served, ${refusedPer100} refused, time / least ${ratio}${errorsOf(result)}\n`,
-  );
-}
-
-/** The most frequent error of the calls, without its address. */
-function errorsOf({ endings }: Run): string {
-  const counts = new Map<string, number>();
-  for (const { error } of endings) {
-    const text = error?.replace(/https?:\S+/, '…');
-    if (text !== undefined) counts.set(text, (counts.get(text) ?? 0) + 1);
-  }
-  const [most] = [...counts].sort(([, a], [, b]) => b - a);
-  return most === undefined ? '' : `, ${most[1]} × ${most[0]}`;
+function onRun({ error, ...row }: Run, progress: string): void {
+  const figures = `${row.failed} failed, ${row.refused} refused, time / least ${row.time?.toFixed(2) ?? '–'}`;
+  process.stderr.write(`[${progress}] ${rowName(row)}: ${figures}${error === undefined ? '' : `, ${error}`}\n`);
 }
 
 function namedFigures(): Record<string, number> {
   return Object.fromEntries(
-    rows.flatMap(({ contender, situation, figures: { failed, refusedPer100, timeOverOptimum } }) => {
-      const name = `${titleOf(contender)}, ${situationName(situation)}`;
-      const time = timeOverOptimum === undefined ? [] : [[`${name}: time / least`, timeOverOptimum]];
-      return [[`${name}: failed`, failed], [`${name}: refused per 100`, refusedPer100], ...time];
+    rows.flatMap((row) => {
+      const name = rowName(row);
+      const time = row.time === undefined ? [] : [[`${name}: time / least`, row.time]];
+      return [[`${name}: failed`, row.failed], [`${name}: refused per 100`, row.refused], ...time];
     }),
   );
 }
 
-function asJson(): string {
-  const lines = rows.map(({ contender, situation, figures }) => ({ contender, ...situation, ...figures }));
-  return `${JSON.stringify({ ...facts, rows: lines }, undefined, 2)}\n`;
+function rowName({ contender, window, processes }: Pick<Row, 'contender'> & Situation): string {
+  return `${titleOf(contender)}, ${WINDOW_NAMES[window]}, ${processesOf(processes)}`;
 }
 
-function asText(): string {
-  const footer = Object.entries(facts).map(([name, value]) => `${name}: ${value}`);
-  const tables = [situationTables(rows), summaryTable(rows), settingsTable(contenders)];
-  return `${tables.join('\n\n')}\n\n${footer.join(', ')}\n`;
+function titleOf(contender: string): string {
+  return CONTENDERS[contender]?.title ?? contender;
 }
 
-function stop(message: string): never {
-  process.stderr.write(`${message}\n`);
-  process.exit(1);
+function processesOf(count: number): string {
+  return count === 1 ? '1 process' : `${count} processes`;
+}
+
+/** Each contender over all windows. */
+function summaryTable(): string {
+  const counts = [...new Set(situations.map(({ processes }) => processes))];
+  const heads = counts.flatMap((count) => [`${processesOf(count)}: calls failed`, '429 per 100 calls', 'time / least']);
+  const cells = [...new Set(rows.map(({ contender }) => contender))].map((contender) => {
+    const own = rows.filter((row) => row.contender === contender);
+    return [
+      titleOf(contender),
+      ...counts.flatMap((count) => summaryCells(own.filter((row) => row.processes === count))),
+    ];
+  });
+  return table(['', ...heads], cells);
+}
+
+/** The means of the counts, the geometric mean of the times, and the longest time. */
+function summaryCells(own: readonly Row[]): string[] {
+  if (own.length === 0) return ['', '', ''];
+  const times = own.flatMap(({ time }) => time ?? []);
+  return [
+    `${mean(own.map(({ failed }) => failed)).toFixed(0)} %`,
+    mean(own.map(({ refused }) => refused)).toFixed(0),
+    times.length === 0 ? '–' : `${Math.exp(mean(times.map(Math.log))).toFixed(2)} (${Math.max(...times).toFixed(2)})`,
+  ];
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** What the user of each package sets; all else is its default. */
+function settingsTable(): string {
+  const cells = contenders.map((name) => {
+    const { peer, settings = '' } = CONTENDERS[name] ?? {};
+    return [titleOf(name), peer === undefined ? '' : peerVersion(peer), settings];
+  });
+  return table(['', 'version', 'options set'], cells);
 }

@@ -6,39 +6,29 @@
  * and networks that misbehave; `--only outage` selects them by name. `--trace` prints every request and response of the
  * first one instead.
  */
-import { parseArgs } from 'node:util';
-import { reportChanges } from '../recorded.ts';
-import { table } from '../table.ts';
+import { median, readOptions, report, table } from '../report.ts';
+import { figuresOf, misses, ratioOf } from './wild/goals.ts';
 import { figuresOfJobs, GROUPS, type Job } from './wild/matrix.ts';
-import { measureWild, wildFigures, wildSummary, wildTable } from './wild/report.ts';
-import { runScenario } from './wild/run.ts';
+import { type Outcome, runScenario } from './wild/run.ts';
+import type { Scenario } from './wild/scenario.ts';
 import { SCENARIOS } from './wild/scenarios.ts';
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    record: { type: 'boolean', default: false },
-    seeds: { type: 'string', default: '1' },
-    group: { type: 'string' },
-    each: { type: 'boolean', default: false },
-    wild: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    trace: { type: 'boolean', default: false },
-  },
-});
-const seedCount = Number(values.seeds);
-const scenarios = SCENARIOS.filter(({ name }) => name.includes(values.only ?? ''));
-if (values.trace) {
+const options = readOptions({ seeds: 1, group: '', each: false, wild: false, only: '', trace: false });
+const { seeds, group, only } = options;
+const scenarios = SCENARIOS.filter(({ name }) => name.includes(only));
+if (options.trace) {
   const [scenario] = scenarios;
-  if (scenario) await runScenario(scenario, { seed: seedCount, trace: (line) => process.stdout.write(`${line}\n`) });
+  if (scenario) await runScenario(scenario, { seed: seeds, trace: (line) => process.stdout.write(`${line}\n`) });
   process.exit();
 }
-const isWildAlone = values.wild || values.only !== undefined;
-const rows = isWildAlone ? [] : await measureMatrix();
-const wild = values.group === undefined ? await measureWild(scenarios, seedCount) : [];
-process.stdout.write(`${values.json ? JSON.stringify({ rows, wild }, undefined, 2) : asText()}\n`);
-const figures = { ...matrixFigures(), ...wildFigures(wild) };
-reportChanges({ bench: 'simulate', node: process.version, figures, isRecorded: values.record });
+const rows = options.wild || only !== '' ? [] : await measureMatrix();
+const wild = group === '' ? await measureWild() : [];
+const text = [
+  ...(rows.length === 0 ? [] : [matrixTable()]),
+  ...(wild.length === 0 ? [] : [wildTable(), wildSummary()]),
+];
+const figures = { ...matrixFigures(), ...wildFigures() };
+report('simulate', { text: text.join('\n\n'), json: { rows, wild }, figures }, options);
 
 interface Row extends ReturnType<typeof figuresOfJobs> {
   readonly name: string;
@@ -46,18 +36,40 @@ interface Row extends ReturnType<typeof figuresOfJobs> {
 
 async function measureMatrix(): Promise<Row[]> {
   const measured: Row[] = [];
-  for (const { name, scenarios } of GROUPS.filter((group) => group.name.includes(values.group ?? ''))) {
+  for (const { name, scenarios } of GROUPS.filter((one) => one.name.includes(group))) {
     const jobs: Job[] = [];
-    for (const scenario of scenarios) {
-      for (let seed = 1; seed <= seedCount; seed += 1) {
-        jobs.push({ scenario, outcome: await runScenario(scenario, { seed }) });
-      }
-    }
-    const each = values.each ? jobs.map((job) => ({ name: job.scenario.name, ...figuresOfJobs([job]) })) : [];
+    for (const scenario of scenarios) jobs.push(...(await jobsOf(scenario)));
+    const each = options.each ? jobs.map((job) => ({ name: job.scenario.name, ...figuresOfJobs([job]) })) : [];
     measured.push(...each, { name, ...figuresOfJobs(jobs) });
     process.stderr.write(`${name}\n`);
   }
   return measured;
+}
+
+/** A scenario and its runs, one per seed. */
+interface WildRow {
+  readonly name: string;
+  readonly outcomes: readonly Outcome[];
+  /** The goals that a seed misses. */
+  readonly misses: readonly string[];
+}
+
+async function measureWild(): Promise<WildRow[]> {
+  const measured: WildRow[] = [];
+  for (const scenario of scenarios) {
+    const outcomes = (await jobsOf(scenario)).map(({ outcome }) => outcome);
+    const missed = outcomes.flatMap((outcome) => misses(scenario, outcome));
+    measured.push({ name: scenario.name, outcomes, misses: missed });
+    process.stderr.write(`${scenario.name}\n`);
+  }
+  return measured;
+}
+
+/** Runs a scenario with the seeds from 1 on. */
+async function jobsOf(scenario: Scenario): Promise<Job[]> {
+  const jobs: Job[] = [];
+  for (let seed = 1; seed <= seeds; seed += 1) jobs.push({ scenario, outcome: await runScenario(scenario, { seed }) });
+  return jobs;
 }
 
 function matrixFigures(): Record<string, number> {
@@ -71,25 +83,52 @@ function matrixFigures(): Record<string, number> {
   );
 }
 
-function asText(): string {
-  const wildText = wild.length === 0 ? '' : `${wildTable(wild)}\n\n${wildSummary(wild)}`;
-  return [...(rows.length === 0 ? [] : [matrixTable()]), wildText].join('\n\n');
-}
-
 function matrixTable(): string {
-  const heads = [
-    '',
-    'jobs',
-    'failed',
-    '429 per 100',
-    'early',
-    'time / optimum',
-    'worst',
-    'requests in a minute / limit',
-  ];
+  const counts = ['jobs', 'failed', '429 per 100', 'early'];
+  const heads = ['', ...counts, 'time / optimum', 'worst', 'requests in a minute / limit'];
   const cells = rows.map(({ name, jobs, failed, refusedPer100, early, ratio, worst, ofLimit }) => [
     ...[name, String(jobs), String(failed), refusedPer100.toFixed(2), String(early)],
     ...[ratio.toFixed(3), worst.toFixed(2), ofLimit.toFixed(2)],
   ]);
   return table(heads, cells);
+}
+
+/** The worst seed of each scenario. */
+function wildFigures(): Record<string, number> {
+  return Object.fromEntries(
+    wild.flatMap(({ name, outcomes, misses: missed }) => [
+      [`${name}: goals missed`, missed.length],
+      [`${name}: refused per 100`, worstOf(outcomes, refusedPer100)],
+      [`${name}: time / optimum`, worstOf(outcomes, ratioOf)],
+    ]),
+  );
+}
+
+function wildTable(): string {
+  const heads = ['situation', 'calls', 'failed', '429 per 100', 'early', 'time / optimum', 'goals missed'];
+  const cells = wild.map(({ name, outcomes, misses: missed }) => [
+    name,
+    String(worstOf(outcomes, ({ calls }) => calls)),
+    String(worstOf(outcomes, ({ avoidable, unsettled }) => avoidable + unsettled)),
+    worstOf(outcomes, refusedPer100).toFixed(1),
+    String(worstOf(outcomes, ({ early }) => early)),
+    worstOf(outcomes, ratioOf).toFixed(2),
+    missed.join(', '),
+  ]);
+  return table(heads, cells);
+}
+
+/** The number of scenarios that meet their goals, and the median time. */
+function wildSummary(): string {
+  const meeting = wild.filter((row) => row.misses.length === 0).length;
+  const middle = median(wild.flatMap(({ outcomes }) => outcomes.map(ratioOf)));
+  return `${meeting} of ${wild.length} meet their goals; median time / optimum ${middle.toFixed(3)}`;
+}
+
+function refusedPer100(outcome: Outcome): number {
+  return figuresOf(outcome).refusedPer100;
+}
+
+function worstOf(outcomes: readonly Outcome[], figure: (outcome: Outcome) => number): number {
+  return Math.max(...outcomes.map(figure));
 }

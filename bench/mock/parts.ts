@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtMock } from '../built.ts';
-import { median } from '../median.ts';
 import { memoryInUse } from '../memory-in-use.ts';
+import { median } from '../report.ts';
 import { peers } from './peers.ts';
 import { rawLoad } from './raw-load.ts';
 import {
@@ -63,14 +63,14 @@ export async function throughput({ withPeers }: PartOptions): Promise<Figures> {
   } finally {
     for (const { server } of contenders) await server[Symbol.asyncDispose]();
   }
-  const heads = ['over HTTP', 'requests/s', '/ bare', 'bytes of the response'];
+  const heads = ['over HTTP', 'requests/s', '/ bare'];
   return { heads, rows: speedRows(contenders), notes: [THROUGHPUT_METHOD, ...others.notes] };
 }
 
 const THROUGHPUT_METHOD =
   `GET /api/v1/latest over ${LOAD.connections} plain sockets, one request at a time on each; medians of ${TURNS} turns ` +
   `of ${LOAD.ms / 1000} s, the servers one after the other in each round, in turn from either end. "/ bare" is the median ` +
-  `of the ratios within a round.`;
+  'of the ratios within a round.';
 
 async function takeTurns(contenders: readonly Contender[], response: RecordedResponse): Promise<void> {
   for (const contender of contenders) checkResponse(contender, response);
@@ -89,9 +89,9 @@ function checkResponse({ program, server }: Contender, response: RecordedRespons
 
 function speedRows(contenders: readonly Contender[]): Figures['rows'] {
   const bare = contenders[0]?.speeds ?? [];
-  return contenders.map(({ program, server, speeds }) => {
+  return contenders.map(({ program, speeds }) => {
     const ratios = speeds.map((speed, turn) => speed / (bare[turn] ?? Number.NaN));
-    return [program.name, median(speeds), median(ratios), Buffer.byteLength(server.body)];
+    return [program.name, median(speeds), median(ratios)];
   });
 }
 

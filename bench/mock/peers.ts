@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { PEER_PACKAGES, peerVersion } from '../peers.ts';
 import type { RecordedResponse, ServerProgram } from './servers.ts';
-
-const packages = join(import.meta.dirname, '../node_modules');
 
 interface Peer {
   readonly name: string;
@@ -38,21 +37,17 @@ const PEERS: readonly Peer[] = [
 
 /** The other servers that are installed, and the names of those that are not. */
 export function peers(response: RecordedResponse, directory: string) {
-  const installed = PEERS.filter((peer) => existsSync(join(packages, peer.package)));
+  const installed = PEERS.filter((peer) => existsSync(join(PEER_PACKAGES, peer.package)));
   const programs = installed.map(({ name, package: of, bin, serve }): ServerProgram => {
     const args = serve(response, directory);
     return {
-      name: `${name} ${versionOf(of)}`,
-      args: (port) => [join(packages, of, bin), ...args(port)],
+      name: `${name} ${peerVersion(of)}`,
+      args: (port) => [join(PEER_PACKAGES, of, bin), ...args(port)],
       keys: ['any'],
     };
   });
   const missing = PEERS.filter((peer) => !installed.includes(peer)).map(({ name }) => name);
   return { programs, missing };
-}
-
-function versionOf(name: string): string {
-  return JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')).version;
 }
 
 function write(path: string, content: unknown): string {

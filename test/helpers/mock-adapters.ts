@@ -84,7 +84,7 @@ function byFetch(fetchOf: typeof fetch, origin: string): Send {
 
 const originalFetch = globalThis.fetch;
 
-function byNodeHttp(origin: string): Send {
+export function byNodeHttp(origin: string): Send {
   return ({ method = 'GET', target, headers = {}, body }) =>
     new Promise((resolve, reject) => {
       // Without keep-alive: an agent of an intercepted process must not reuse a socket of another test.

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import { type AddressInfo, createConnection } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import fastify from 'fastify';
 import { type IRateLimiterOptions, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 // @ts-expect-error It has no types.
 import sinon from 'sinon';
-import { freePort } from '../../bench/free-port.ts';
+import { accepts, freePort } from '../../bench/free-port.ts';
 import { type Clock, type FetchLike, FxRates, type FxRatesOptions } from '../../src/client/index.ts';
 import { API_KEY, quotaRecord, rateLimited, success } from './service-replies.ts';
 
@@ -226,16 +226,4 @@ function nginxConfiguration(folder: string, port: number, perMinute: number): st
         location /api/ { limit_req zone=key burst=10 nodelay; }
       }
     }`;
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = createConnection(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }

@@ -2,7 +2,7 @@
  * What a client knows: a limit told, asked with `quota()`, or neither; five kinds of window; 30, 300 and 1,000 requests
  * per minute; 1, 4 and 10 processes, which share a store or nothing. All calls are made at once.
  */
-import { median } from '../../median.ts';
+import { median } from '../../report.ts';
 import { ratioOf } from './goals.ts';
 import type { Outcome } from './run.ts';
 import type { Scenario } from './scenario.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changesText } from '../../bench/recorded.ts';
+import { changesText } from '../../bench/report.ts';
 
 test('figures that differ by more than a tenth are listed, also from and to zero', () => {
   const before = { same: 1, slower: 1, faster: 2, zero: 0, fromZero: 0 };

@@ -1,6 +1,11 @@
-/** The other packages, by name. Each is loaded when it is measured; they need the packages of bench/package.json. */
+/**
+ * The other packages, by name: each makes a function that calls `latest` with the parameter `n`. A package is loaded when it
+ * is measured; all of them are in bench/package.json.
+ */
 
 export const peers = {
+  fetch: callFetch,
+
   /** Calls the generic `get` of the SDK, which retries like all its methods. */
   async openai({ origin, apiKey }) {
     const { OpenAI } = await import('openai');
@@ -8,15 +13,50 @@ export const peers = {
     return (n) => client.get('/latest', { query: { n } });
   },
 
+  async 'openapi-fetch'({ origin, apiKey }) {
+    const { default: createClient } = await import('openapi-fetch');
+    const client = createClient({ baseUrl: origin, headers: bearer(apiKey) });
+    return async (n) => (await client.GET('/api/v1/latest', { params: { query: { n } } })).data;
+  },
+
+  /** Generates the client from openapi.yaml on every run. */
+  async 'hey-api'({ origin, apiKey }) {
+    const { createClient: generate } = await import('@hey-api/openapi-ts');
+    const output = new URL('node_modules/.cache/hey-api', import.meta.url).pathname;
+    const input = new URL('../openapi.yaml', import.meta.url).pathname;
+    await generate({
+      input,
+      output,
+      plugins: ['@hey-api/client-fetch', '@hey-api/sdk'],
+      logs: { level: 'silent' },
+    });
+    const { latest } = await import(`${output}/index.ts`);
+    const { client } = await import(`${output}/client.gen.ts`);
+    client.setConfig({ baseUrl: origin, headers: bearer(apiKey) });
+    return async (n) => (await latest({ query: { n } })).data;
+  },
+
+  async ofetch({ origin, apiKey }) {
+    const { ofetch } = await import('ofetch');
+    const call = ofetch.create({ baseURL: origin, headers: bearer(apiKey) });
+    return (n) => call('/api/v1/latest', { query: { n } });
+  },
+
+  async axios({ origin, apiKey }) {
+    const { default: axios } = await import('axios');
+    const client = axios.create({ baseURL: origin, headers: bearer(apiKey) });
+    return async (n) => (await client.get('/api/v1/latest', { params: { n } })).data;
+  },
+
   async ky({ origin, apiKey }) {
     const { default: ky } = await import('ky');
-    const client = ky.create({ prefixUrl: `${origin}/api/v1`, headers: { authorization: `Bearer ${apiKey}` } });
+    const client = ky.create({ prefixUrl: `${origin}/api/v1`, headers: bearer(apiKey) });
     return (n) => client.get('latest', { searchParams: { n } }).json();
   },
 
   async got({ origin, apiKey }) {
     const { default: got } = await import('got');
-    const client = got.extend({ prefixUrl: `${origin}/api/v1`, headers: { authorization: `Bearer ${apiKey}` } });
+    const client = got.extend({ prefixUrl: `${origin}/api/v1`, headers: bearer(apiKey) });
     return (n) => client.get('latest', { searchParams: { n } }).json();
   },
 
@@ -24,8 +64,7 @@ export const peers = {
     const { Agent, RetryAgent, request } = await import('undici');
     const dispatcher = new RetryAgent(new Agent());
     return async (n) => {
-      const headers = { authorization: `Bearer ${apiKey}` };
-      const { body } = await request(`${origin}/api/v1/latest?n=${n}`, { dispatcher, headers });
+      const { body } = await request(`${origin}/api/v1/latest?n=${n}`, { dispatcher, headers: bearer(apiKey) });
       return body.json();
     };
   },
@@ -123,10 +162,13 @@ async function callBottleneck({ perMinute, ...options }, store) {
 /** The error has the refused response. */
 function callFetch({ origin, apiKey }) {
   return async (n) => {
-    const headers = { authorization: `Bearer ${apiKey}` };
-    const response = await fetch(`${origin}/api/v1/latest?n=${n}`, { headers });
+    const response = await fetch(`${origin}/api/v1/latest?n=${n}`, { headers: bearer(apiKey) });
     const body = await response.json();
     if (response.ok) return body;
     throw Object.assign(new Error(`${response.status}`), { response });
   };
+}
+
+function bearer(apiKey) {
+  return { authorization: `Bearer ${apiKey}` };
 }

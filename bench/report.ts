@@ -1,0 +1,115 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+
+const loadAtStart = loadavg()[0];
+
+/**
+ * The options of a benchmark: `--json`, `--record` and its own, which are given with their defaults. A default that is a
+ * number makes a number of the option.
+ */
+export function readOptions<Own extends Readonly<Record<string, string | number | boolean>>>(own: Own) {
+  const defaults = { json: false, record: false, ...own };
+  const options: NonNullable<ParseArgsConfig['options']> = {};
+  for (const [name, value] of Object.entries(defaults)) {
+    const isFlag = typeof value === 'boolean';
+    options[name] = isFlag ? { type: 'boolean', default: value } : { type: 'string', default: `${value}` };
+  }
+  const { values } = parseArgs({ allowNegative: true, options });
+  const typed = Object.entries(defaults).map(([name, value]) => {
+    return [name, typeof value === 'number' ? Number(values[name]) : values[name]];
+  });
+  return Object.fromEntries(typed) as typeof defaults;
+}
+
+/** What a figure of time depends on. */
+export function machine() {
+  return { date: new Date().toISOString(), node: process.version, cores: cpus().length, loadAtStart };
+}
+
+/** Ratios and counts of one run by name. Times of one machine say nothing on another, and are not recorded. */
+export type NamedFigures = Readonly<Record<string, number>>;
+
+export interface Report {
+  readonly text: string;
+  /** The result for `--json`. */
+  readonly json: object;
+  /** Printed after the text, and before the result in JSON. Default: none. */
+  readonly facts?: Readonly<Record<string, unknown>>;
+  readonly figures: NamedFigures;
+}
+
+/**
+ * Prints a run to stdout, and what changed since the last recorded one to stderr. `bench` is the name of the file in
+ * `bench/recorded/`. Writes the figures to the file `FXRATES_BENCH_FIGURES`, if that is set (nodes.ts).
+ */
+export function report(
+  bench: string,
+  { text, json, facts = {}, figures }: Report,
+  options: { readonly json: boolean; readonly record: boolean },
+): void {
+  const footer = Object.entries(facts).map(([name, value]) => `${name} ${value}`);
+  const whole = footer.length === 0 ? text : `${text}\n\n${footer.join(', ')}`;
+  process.stdout.write(`${options.json ? JSON.stringify({ ...facts, ...json }, undefined, 2) : whole}\n`);
+  const copy = process.env['FXRATES_BENCH_FIGURES'];
+  if (copy !== undefined) writeFileSync(copy, JSON.stringify(figures));
+  reportChanges(bench, figures, options.record);
+}
+
+interface RecordedRun {
+  /** Day of the run: `2026-11-22`. */
+  readonly date: string;
+  readonly figures: NamedFigures;
+}
+
+/** Each major version of Node.js has a record of its own. */
+function reportChanges(bench: string, figures: NamedFigures, isRecorded: boolean): void {
+  const file = new URL(`recorded/${bench}.json`, import.meta.url);
+  const runs: Readonly<Record<string, RecordedRun>> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  const major = process.version.replace(/^v(\d+).*/, 'Node $1');
+  const before = runs[major];
+  process.stderr.write(
+    before === undefined
+      ? `\nNo recorded run of ${bench} on ${major}; --record writes one.\n`
+      : `\n${bench} on ${major} since ${before.date}: ${changesText(before.figures, figures)}\n`,
+  );
+  if (!isRecorded) return;
+  const date = new Date().toISOString().slice(0, 10);
+  // Figures that this run did not measure, because of `--only`, stay.
+  const rounded = Object.entries(figures).map(([name, figure]) => [name, Number(figure.toPrecision(4))]);
+  const run: RecordedRun = { date, figures: { ...before?.figures, ...Object.fromEntries(rounded) } };
+  writeFileSync(file, `${JSON.stringify({ ...runs, [major]: run }, undefined, 2)}\n`);
+}
+
+/** A difference below this share of the recorded figure is noise. */
+const NOISE = 0.1;
+
+/** A table of the figures that changed, and how many did not. Figures that one of the two runs lacks are not compared. */
+export function changesText(before: NamedFigures, now: NamedFigures): string {
+  const compared = Object.entries(now).flatMap(([name, is]) => {
+    const was = before[name];
+    return was === undefined ? [] : [{ name, was, is }];
+  });
+  const changed = compared.filter(({ was, is }) => Math.abs(is - was) > NOISE * Math.abs(was));
+  const same = `${compared.length - changed.length} of ${compared.length} figures are within ${100 * NOISE} %.`;
+  if (changed.length === 0) return same;
+  return `${same}\n\n${table(
+    ['', 'was', 'is'],
+    changed.map(({ name, was, is }) => [name, short(was), short(is)]),
+  )}`;
+}
+
+function short(figure: number): string {
+  return String(Number(figure.toPrecision(3)));
+}
+
+/** A Markdown table: names are aligned left, figures right. */
+export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const rule = heads.map((_, place) => (place === 0 ? '---' : '--:'));
+  return [heads, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Returns the upper of two middle values; NaN for an empty list. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
