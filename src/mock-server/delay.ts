@@ -4,17 +4,16 @@ import type { Clock } from './clock/clock.ts';
 import { expected, type Immutable } from './matching/checked-input.ts';
 import { chance } from './service/random.ts';
 
+const WORDS = 'milliseconds from 0, { "min": …, "max": … } in whole milliseconds, or { "median": …, "sigma": … }';
+const milliseconds = z.number(WORDS).min(0);
+
 export const delaySchema = expected(
-  'milliseconds from 0, { "min": …, "max": … } in whole milliseconds, or { "median": …, "sigma": … }',
-  (error) =>
-    z.union(
-      [
-        z.number().min(0, error),
-        z.strictObject({ min: z.int().min(0, error), max: z.int() }, error).refine(({ min, max }) => min <= max, error),
-        z.strictObject({ median: z.number().min(0, error), sigma: z.number().min(0, error) }, error),
-      ],
-      error,
-    ),
+  WORDS,
+  z.union([
+    milliseconds,
+    z.strictObject({ min: z.int(WORDS).min(0), max: z.int() }, WORDS).refine(({ min, max }) => min <= max),
+    z.strictObject({ median: milliseconds, sigma: milliseconds }, WORDS),
+  ]),
 );
 
 /**

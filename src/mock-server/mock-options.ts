@@ -73,12 +73,9 @@ const optionsShape = z.strictObject({
    * Origin at which the mock responds in process, through `fetch`, `listen()` and `handlers`.
    * @default 'https://fxrates.test'
    */
-  baseUrl: expected('an http or https origin such as https://fxrates.test', (error) =>
-    z
-      .string(error)
-      .refine(isOrigin, error)
-      .transform((text) => new URL(text).origin),
-  ).default('https://fxrates.test'),
+  baseUrl: expected('an http or https origin such as https://fxrates.test', z.string().refine(isOrigin))
+    .transform((text) => new URL(text).origin)
+    .default('https://fxrates.test'),
   /**
    * Number of requests that the journal keeps. When it is full, the oldest request is dropped.
    * @default 1000

@@ -24,7 +24,7 @@ const serveOptions = listenOptions.extend({
    * @default no file
    * @example './mock-state.json'
    */
-  state: expected('the path of a file', (error) => z.string(error).min(1, error)).optional(),
+  state: expected('the path of a file', z.string().min(1)).optional(),
   /**
    * The admin token, if other processes must know it in advance: 16 to 128 letters, digits, `_` and `-`.
    * @default a random token

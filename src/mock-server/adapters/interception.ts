@@ -48,11 +48,12 @@ export interface InterceptionOptions {
 }
 
 const optionsShape = z.strictObject({
-  onUnhandledRequest: expected("'bypass', 'warn', 'error' or a function", (error) =>
-    z.union(
-      [z.enum(['bypass', 'warn', 'error']), z.custom<OnUnhandledRequest>((value) => typeof value === 'function')],
-      error,
-    ),
+  onUnhandledRequest: expected(
+    "'bypass', 'warn', 'error' or a function",
+    z.union([
+      z.enum(['bypass', 'warn', 'error']),
+      z.custom<OnUnhandledRequest>((value) => typeof value === 'function'),
+    ]),
   ).optional(),
 } satisfies Record<keyof InterceptionOptions, z.ZodType>);
 

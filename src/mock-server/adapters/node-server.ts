@@ -44,14 +44,12 @@ export const listenOptions = z.strictObject({
    * Port to listen on; 0 for any free port.
    * @default 0
    */
-  port: expected('a whole number from 0 (any free port) to 65535', (error) =>
-    z.int(error).min(0, error).max(65_535, error),
-  ).default(0),
+  port: expected('a whole number from 0 (any free port) to 65535', z.int().min(0).max(65_535)).default(0),
   /**
    * Address or host name to listen on.
    * @default '127.0.0.1'
    */
-  host: expected('an address or a host name', (error) => z.string(error)).default('127.0.0.1'),
+  host: expected('an address or a host name', z.string()).default('127.0.0.1'),
   /**
    * Allows a `host` that other machines can reach. Do not expose the mock to the internet.
    * @default false

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type * as z from 'zod';
 import { parseTarget } from '../http/parse-request.ts';
-import { inputError } from '../matching/checked-input.ts';
+import { checkedInput } from '../matching/checked-input.ts';
 import type { MockCore } from '../mock-core.ts';
 import { MockScope } from '../mock-scope.ts';
 import { MockServerError, thrownText } from '../mock-server-error.ts';
@@ -123,15 +123,7 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
 
 function parsed(schema: z.ZodType | undefined, value: unknown, place: 'query' | 'body'): unknown {
   if (schema === undefined) return refuseAll(value, place);
-  const { data, error } = schema.safeParse(value, { error: typeInWords });
-  if (error === undefined) return data;
-  throw inputError(error, value, { schema, place: '', what: `a field of the ${place}`, whole: place });
-}
-
-/** For schemas without words of their own. */
-function typeInWords({ expected, values }: z.core.$ZodRawIssue): string | undefined {
-  if (Array.isArray(values)) return `one of ${values.join(', ')}`;
-  return typeof expected === 'string' ? `${/^[aeiou]/.test(expected) ? 'an' : 'a'} ${expected}` : undefined;
+  return checkedInput(schema, value, { what: `a field of the ${place}`, whole: place });
 }
 
 function refuseAll(value: unknown, place: string): unknown {

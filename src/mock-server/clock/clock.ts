@@ -43,7 +43,7 @@ export interface MockClock extends Clock {
 
 const CLOCK_WORDS = "'real', 'virtual' or { mode, now, autoAdvance, frozen }";
 
-export const clockMode = expected(CLOCK_WORDS, (error) => z.enum(['real', 'virtual'], error));
+export const clockMode = expected(CLOCK_WORDS, z.enum(['real', 'virtual']));
 
 /** A time in JSON. `parseInstant` checks it. */
 const instant = z

@@ -13,17 +13,18 @@ import {
 } from '../matching/checked-input.ts';
 import { requestPattern } from '../matching/request-pattern.ts';
 
-const milliseconds = expected('milliseconds from 0', (error) => z.number(error).min(0, error));
+const milliseconds = expected('milliseconds from 0', z.number().min(0));
 const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
-  expected(words, (error) => z.union([one, z.array(one).min(1, error)], error));
+  expected(words, z.union([one, z.array(one).min(1, words)]));
 
 const adapterNames = `some of ${ADAPTER_NAMES.join(', ')}`;
+const POSITIONS = 'the position of a request, counted from 1, or several positions';
 
 const faultMatch = requestPattern.extend({
   /** Status of the service's response. Only with `strikes: 'after'`. */
-  status: expected('an HTTP status', (error) => z.int(error)).optional(),
+  status: expected('an HTTP status', z.int()).optional(),
   /** Adapter through which the request arrived, or several adapters. */
-  via: several(adapterNames, z.enum(ADAPTER_NAMES, { error: adapterNames })).optional(),
+  via: several(adapterNames, z.enum(ADAPTER_NAMES, adapterNames)).optional(),
 });
 
 /** Pattern of the requests that a fault strikes. */
@@ -49,10 +50,7 @@ const conditions = z.strictObject({
    * @default every matching request
    * @example [1, 3]
    */
-  nth: several(
-    'the position of a request, counted from 1, or several positions',
-    z.int({ error: 'the position of a request, counted from 1, or several positions' }).min(1),
-  ).optional(),
+  nth: several(POSITIONS, z.int(POSITIONS).min(1)).optional(),
   /**
    * Maximum number of requests to strike.
    * @default no maximum
@@ -63,18 +61,18 @@ const conditions = z.strictObject({
    * separately.
    * @default 1
    */
-  probability: expected('a number from 0 to 1', (error) => z.number(error).min(0, error).max(1, error)).optional(),
+  probability: expected('a number from 0 to 1', z.number().min(0).max(1)).optional(),
   /**
    * Lifetime of the fault in milliseconds, by the mock's clock.
    * @default until it is removed
    */
-  forMs: expected('milliseconds above 0', (error) => z.number(error).gt(0, error)).optional(),
+  forMs: expected('milliseconds above 0', z.number().gt(0)).optional(),
   /**
    * With `'after'`, the service counts the request and responds; then the fault changes the response. With `'before'`, the
    * service never receives the request; a `latency` fault delays it instead.
    * @default 'after'
    */
-  strikes: expected("'before' or 'after'", (error) => z.enum(['before', 'after'], error)).optional(),
+  strikes: expected("'before' or 'after'", z.enum(['before', 'after'])).optional(),
 });
 
 interface KindDefinition<Settings extends z.ZodRawShape> {
@@ -126,7 +124,7 @@ export const faultKinds = {
        * `error.code` of the response.
        * @default derived from the status, for example `service_unavailable`
        */
-      code: expected('a code such as maintenance', (error) => z.string(error).regex(/^\w{1,64}$/, error)).optional(),
+      code: expected('a code such as maintenance', z.string().regex(/^\w{1,64}$/)).optional(),
       /** Additional headers of the response. An array has several values, for example of `set-cookie`. */
       headers: headerRecord.optional(),
       /**
@@ -134,7 +132,7 @@ export const faultKinds = {
        * as `text/html`.
        * @default the error envelope
        */
-      body: expected('text', (error) => z.string(error)).optional(),
+      body: expected('text', z.string()).optional(),
     },
     example: { status: 503 },
   }),

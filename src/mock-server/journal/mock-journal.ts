@@ -89,7 +89,7 @@ export const waitOptions = z.strictObject({
    * Longest wait in milliseconds, in real time, also under a virtual clock.
    * @default 10_000
    */
-  timeoutMs: expected('whole milliseconds from 0', (error) => z.int(error).min(0, error)).default(10_000),
+  timeoutMs: expected('whole milliseconds from 0', z.int().min(0)).default(10_000),
 });
 
 /** Options of `mock.journal.waitFor()`. */
@@ -191,7 +191,7 @@ export const claim = z.strictObject({
   atLeast: countOfRequests.describe('Minimum number of requests.'),
   atMost: countOfRequests.describe('Maximum number of requests.'),
   sentWith: requestFilter.exactOptional().describe('At least one of the requests also matches this pattern.'),
-  inOrder: expected('at least one pattern', (error) => z.array(requestFilter).min(1, error))
+  inOrder: expected('at least one pattern', z.array(requestFilter).min(1))
     .exactOptional()
     .describe('The patterns match requests in this order.'),
 });

@@ -4,14 +4,14 @@ import { expected, type Immutable, trueOrFalse } from '../matching/checked-input
 import { type Difference, differences, requestPattern } from '../matching/request-pattern.ts';
 import type { JournalEntry } from './journal.ts';
 
-const text = expected('text', (error) => z.string(error));
+const text = expected('text', z.string());
 
 export const requestFilter = requestPattern.extend({
   body: requestPattern.shape.body.refine((body) => typeof body !== 'string' || body.length <= MOST_BODY_CHARACTERS, {
     error: `at most ${MOST_BODY_CHARACTERS} characters, because the journal keeps no more; use a regular expression`,
   }),
   /** HTTP status that the client received; 0 if the connection ended without a response. */
-  status: expected('an HTTP status, or 0 for no response', (error) => z.int(error)).optional(),
+  status: expected('an HTTP status, or 0 for no response', z.int()).optional(),
   /** `error.code` of the response. */
   code: text.optional().describe('`error.code` of the response.'),
   /** Id of a fault that struck the request. Ids are not checked, because the fault may have been removed. */
@@ -21,7 +21,7 @@ export const requestFilter = requestPattern.extend({
   /** Whether neither the service nor a stub has this path. */
   isUnknownRoute: trueOrFalse.optional().describe('Whether neither the service nor a stub has this path.'),
   /** Selects only requests with a larger `number`. */
-  after: expected('the number of a request', (error) => z.int(error).min(0, error))
+  after: expected('the number of a request', z.int().min(0))
     .optional()
     .describe('Selects only requests with a larger number.'),
 });

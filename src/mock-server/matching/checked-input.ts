@@ -6,38 +6,31 @@ import { invalidOption, type MockServerError, unknownName } from '../mock-server
  * A schema with a description of its values: the mock's error has it after "expected", the admin API as the
  * description.
  */
-export function expected<Schema extends z.ZodType>(
-  words: string,
-  make: (error: { readonly error: string }) => Schema,
-): Schema {
-  return make({ error: words }).describe(`${words[0]?.toUpperCase()}${words.slice(1)}.`);
+export function expected<Schema extends z.ZodType>(words: string, schema: Schema): Schema {
+  const described = schema.clone({ ...schema.def, error: () => words });
+  return described.describe(`${words[0]?.toUpperCase()}${words.slice(1)}.`);
 }
 
 /** `of` names what is counted. */
 export function wholeFrom(least: number, of = '') {
-  return expected(`a whole number ${of}${of === '' ? '' : ' '}from ${least}`, (error) =>
-    z.int(error).min(least, error),
-  );
+  return expected(`a whole number ${of}${of === '' ? '' : ' '}from ${least}`, z.int().min(least));
 }
 
-export const trueOrFalse = expected('true or false', (error) => z.boolean(error));
+export const trueOrFalse = expected('true or false', z.boolean());
 
 /** The status of a response that a test defines. */
-export const responseStatus = expected('an HTTP status from 200 to 599', (error) =>
-  z.int(error).min(200, error).max(599, error),
-);
+export const responseStatus = expected('an HTTP status from 200 to 599', z.int().min(200).max(599));
 
 /** A name that a test has chosen. */
-export const nameSchema = expected('up to 64 letters, digits, _ and -', (error) =>
-  z.string(error).regex(/^[\w-]{1,64}$/, error),
-);
+export const nameSchema = expected('up to 64 letters, digits, _ and -', z.string().regex(/^[\w-]{1,64}$/));
 
 /**
  * An object of values by name; an undefined value is like none. A parser drops the name `__proto__`; it is rejected, so that
  * no condition is lost.
  */
 export function recordOf<Value extends z.ZodType>(words: string, value: Value, name = z.string()) {
-  return expected(words, (error) =>
+  return expected(
+    words,
     z.preprocess(
       (given: Readonly<Record<string, z.input<Value>>>, context) => {
         if (typeof given === 'object' && given !== null && Object.hasOwn(given, '__proto__')) {
@@ -45,7 +38,7 @@ export function recordOf<Value extends z.ZodType>(words: string, value: Value, n
         }
         return isJsonObject(given) ? definedOf(given) : given;
       },
-      z.record(name, value, error),
+      z.record(name, value, words),
     ),
   );
 }
@@ -53,8 +46,9 @@ export function recordOf<Value extends z.ZodType>(words: string, value: Value, n
 /** These belong to the connection: a wrong one would be another fault. */
 const HEADER_NAME = /^(?!content-length$|transfer-encoding$|trailer$)[\w!#$%&'*+.^`|~-]+$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
-export const headerValue = expected('the value of a header', (error) =>
-  z.string(error).refine((value) => HEADER_VALUE.test(value), error),
+export const headerValue = expected(
+  'the value of a header',
+  z.string().refine((value) => HEADER_VALUE.test(value)),
 );
 const headerWords =
   'an object of header names and values of printable ASCII characters, without content-length, transfer-encoding and trailer';
@@ -73,15 +67,8 @@ export type Immutable<Value> = Value extends RegExp
     ? { readonly [Name in keyof Value]: Immutable<Value[Name]> }
     : Value;
 
-/** For a nested object: another value is refused with these words, an unknown field by its name. */
-export const AN_OBJECT = {
-  error: ({ code }: { readonly code?: string }) => (code === 'invalid_type' ? 'an object' : undefined),
-};
-
 /** The id of a stub or a fault. A URL cannot have `.` and `..` as a segment. */
-export const idSchema = expected('letters, digits, _ . and -', (error) =>
-  z.string(error).regex(/^(?!\.{1,2}$)[\w.-]{1,64}$/, error),
-);
+export const idSchema = expected('letters, digits, _ . and -', z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,64}$/));
 
 /** A field that the mock adds. It is ignored in an input, so that a value that was read can be added again. */
 export const ADDED_FIELD = z.unknown().optional().describe('Ignored.').meta({ readOnly: true });
@@ -91,30 +78,31 @@ interface InputDescription {
   readonly place?: string | undefined;
   /** `a field of the filter` */
   readonly what: string;
+  /** The name of the value itself. Default: `place` without its dot, or `options`. */
+  readonly whole?: string;
 }
 
 /** Parses a value. Throws `MockServerError` with code `invalid_option`, which names the field. */
-export function checkedInput<Schema extends z.ZodObject>(
+export function checkedInput<Schema extends z.ZodType>(
   schema: Schema,
   given: unknown,
   description: InputDescription,
 ): z.output<Schema> {
-  if (!isJsonObject(given)) throw invalidOption(wholeName(description), given, 'an object');
-  const { data, error } = schema.safeParse(given);
+  const { data, error } = schema.safeParse(given, { error: typeInWords });
   if (error === undefined) return data;
   throw inputError(error, given, { schema, ...description });
 }
 
-/** The name of the value itself. */
-function wholeName({ place = '' }: InputDescription): string {
-  return place.replace(/\.$/, '') || 'options';
+/** For schemas without words of their own. */
+function typeInWords({ expected, values }: z.core.$ZodRawIssue): string | undefined {
+  if (Array.isArray(values)) return `one of ${values.join(', ')}`;
+  return typeof expected === 'string' ? `${/^[aeiou]/.test(expected) ? 'an' : 'a'} ${expected}` : undefined;
 }
 
-type UncheckedInput = InputDescription & { readonly schema: z.ZodType; readonly whole?: string };
+type UncheckedInput = InputDescription & { readonly schema: z.ZodType };
 
-/** The error for a value that does not match `schema`. `whole`: the name of the value itself. */
-export function inputError({ issues }: z.ZodError, given: unknown, input: UncheckedInput): MockServerError {
-  const { schema, place = '', what, whole = wholeName(input) } = input;
+function inputError({ issues }: z.ZodError, given: unknown, input: UncheckedInput): MockServerError {
+  const { schema, place = '', what, whole = place.replace(/\.$/, '') || 'options' } = input;
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   const issue = unknown ?? issues[0];
   const start = { field: '', value: given, inner: unwrapped(schema) };

@@ -4,7 +4,7 @@ import { operations } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { type RecordedRequest, recordedHeader, recordedParameter, redactKeys } from '../redact-keys.ts';
-import { AN_OBJECT, expected, type Immutable, recordOf } from './checked-input.ts';
+import { expected, type Immutable, recordOf } from './checked-input.ts';
 
 const plain = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -62,11 +62,13 @@ const regularExpression = z.preprocess(
 );
 const absence = z.strictObject({ absent: z.boolean() });
 
-const valuePattern = expected('text, { "matches": a regular expression } or { "absent": true }', (error) =>
-  z.union([plain, regularExpression, absence], error).refine(hasNoKey, MASKED),
+const valuePattern = expected(
+  'text, { "matches": a regular expression } or { "absent": true }',
+  z.union([plain, regularExpression, absence]).refine(hasNoKey, MASKED),
 );
-const listPattern = expected('text, an array, { "matches": a regular expression } or { "absent": true }', (error) =>
-  z.union([plain, z.array(plain), regularExpression, absence], error).refine(hasNoKey, MASKED),
+const listPattern = expected(
+  'text, an array, { "matches": a regular expression } or { "absent": true }',
+  z.union([plain, z.array(plain), regularExpression, absence]).refine(hasNoKey, MASKED),
 );
 
 /** A token (RFC 9110 §5.6.2): another name would never match. */
@@ -79,52 +81,52 @@ const headerName = z.string().regex(/^[!#$%&'*+.^`|~\w-]+$/);
 const ENCODED_IN_PATHS = /[^\x21-\x7e]+|["<>`{}]/g;
 
 /** Faults, stubs, filters and expectations have these fields. */
-export const requestPattern = z.strictObject(
-  {
-    /** Id of the operation, for example `'latest'`. */
-    operation: expected(`one of ${Object.keys(operations).join(', ')}`, (error) =>
-      z.string(error).refine((id) => Object.hasOwn(operations, id), error),
-    ).optional(),
-    /** Id of the API key, for example `'key_1'`. */
-    keyId: expected('the id of a key of this mock, such as key_1', (error) => z.string(error)).optional(),
-    /**
-     * The complete path without the query. `*` matches any characters. Spaces and characters such as `é` are encoded as in a
-     * URL.
-     * @example '/api/v1/*'
-     */
-    path: expected("a path such as /api/v1/latest or /api/*; a query is matched with query: { base: 'EUR' }", (error) =>
-      z
-        .string(error)
-        .regex(/^[/*][^?#]*$/, error)
-        .overwrite((path) =>
-          plainPath(path.replace(ENCODED_IN_PATHS, (text) => encodeURIComponent(Buffer.from(text).toString()))),
-        ),
-    ).optional(),
-    /** The HTTP method, in capitals. */
-    // ANY is not a method, so it would never match.
-    method: expected('a method in capitals, such as GET', (error) =>
-      z
-        .string(error)
-        .regex(/^[A-Z]+$/, error)
-        .refine((method) => method !== 'ANY', error),
-    ).optional(),
-    /**
-     * Parameters by name. Other parameters are allowed. A repeated parameter matches if one of its values matches; an array
-     * is compared with all values. A number is compared as JavaScript writes it: 1.10 matches `1.1`.
-     * @example { base: 'EUR', symbols: /USD/, date: { absent: true } }
-     */
-    query: recordOf('an object of parameters', listPattern)
-      .refine((values) => canBeRecorded(values, recordedParameter), CREDENTIAL)
-      .optional(),
-    /** Headers by case-insensitive name. Other headers are allowed. API keys are masked, as in the journal. */
-    headers: recordOf('an object of headers with valid names', valuePattern, headerName)
-      .refine((values) => canBeRecorded(values, (name, value) => recordedHeader(name.toLowerCase(), value)), CREDENTIAL)
-      .optional(),
-    /** The complete body as text; in filters and expectations its first 16,384 characters, which the journal keeps. */
-    body: valuePattern.optional(),
-  },
-  AN_OBJECT,
-);
+export const requestPattern = z.strictObject({
+  /** Id of the operation, for example `'latest'`. */
+  operation: expected(
+    `one of ${Object.keys(operations).join(', ')}`,
+    z.string().refine((id) => Object.hasOwn(operations, id)),
+  ).optional(),
+  /** Id of the API key, for example `'key_1'`. */
+  keyId: expected('the id of a key of this mock, such as key_1', z.string()).optional(),
+  /**
+   * The complete path without the query. `*` matches any characters. Spaces and characters such as `é` are encoded as in a
+   * URL.
+   * @example '/api/v1/*'
+   */
+  path: expected(
+    "a path such as /api/v1/latest or /api/*; a query is matched with query: { base: 'EUR' }",
+    z
+      .string()
+      .regex(/^[/*][^?#]*$/)
+      .overwrite((path) =>
+        plainPath(path.replace(ENCODED_IN_PATHS, (text) => encodeURIComponent(Buffer.from(text).toString()))),
+      ),
+  ).optional(),
+  /** The HTTP method, in capitals. */
+  // ANY is not a method, so it would never match.
+  method: expected(
+    'a method in capitals, such as GET',
+    z
+      .string()
+      .regex(/^[A-Z]+$/)
+      .refine((method) => method !== 'ANY'),
+  ).optional(),
+  /**
+   * Parameters by name. Other parameters are allowed. A repeated parameter matches if one of its values matches; an array
+   * is compared with all values. A number is compared as JavaScript writes it: 1.10 matches `1.1`.
+   * @example { base: 'EUR', symbols: /USD/, date: { absent: true } }
+   */
+  query: recordOf('an object of parameters', listPattern)
+    .refine((values) => canBeRecorded(values, recordedParameter), CREDENTIAL)
+    .optional(),
+  /** Headers by case-insensitive name. Other headers are allowed. API keys are masked, as in the journal. */
+  headers: recordOf('an object of headers with valid names', valuePattern, headerName)
+    .refine((values) => canBeRecorded(values, (name, value) => recordedHeader(name.toLowerCase(), value)), CREDENTIAL)
+    .optional(),
+  /** The complete body as text; in filters and expectations its first 16,384 characters, which the journal keeps. */
+  body: valuePattern.optional(),
+});
 
 /** Selects requests; by default all. All fields that are set must match. */
 export type RequestPattern = Immutable<z.input<typeof requestPattern>>;

@@ -33,7 +33,7 @@ export const accountOptions = z.strictObject({
    * E-mail address of the account.
    * @default an invented address below `example.test`
    */
-  email: expected('an e-mail address', (error) => z.string(error).regex(/^[^\s@]+@[^\s@]+$/, error)).optional(),
+  email: expected('an e-mail address', z.string().regex(/^[^\s@]+@[^\s@]+$/)).optional(),
   /**
    * Plan of the account.
    * @default 'free'

@@ -9,7 +9,7 @@ import { type Random, randomFromSeed } from './random.ts';
 import type { RateWindow } from './rate-windows.ts';
 
 const PLAN_NAMES = Object.keys(plans) as [PlanName, ...PlanName[]];
-export const planName = expected(`one of ${PLAN_NAMES.join(', ')}`, (error) => z.enum(PLAN_NAMES, error));
+export const planName = expected(`one of ${PLAN_NAMES.join(', ')}`, z.enum(PLAN_NAMES));
 
 const text = z.string();
 const count = z.int().min(0);

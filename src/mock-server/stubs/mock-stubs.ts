@@ -251,11 +251,12 @@ export const latestOptions = z.strictObject({
    * Value of the parameter `base`, in upper or lower case. Only requests with this value are affected.
    * @default all requests
    */
-  base: expected('a currency code such as EUR', (error) =>
+  base: expected(
+    'a currency code such as EUR',
     // In capitals, so that `eur` and `EUR` have one stub.
     z
-      .string(error)
-      .regex(/^[\w-]{1,32}$/, error)
+      .string()
+      .regex(/^[\w-]{1,32}$/)
       .toUpperCase(),
   )
     .optional()

@@ -3,7 +3,6 @@ import type { PlanName } from '../../generated/service.ts';
 import { delaySchema } from '../delay.ts';
 import {
   ADDED_FIELD,
-  AN_OBJECT,
   expected,
   headerRecord,
   type Immutable,
@@ -13,41 +12,39 @@ import {
 } from '../matching/checked-input.ts';
 import { requestPattern } from '../matching/request-pattern.ts';
 
-const TEXT = { error: 'text' };
+const text = z.string('text');
 
-const response = z.strictObject(
-  {
-    /**
-     * HTTP status, from 200 to 599.
-     * @default 200; 400 with `error`
-     */
-    status: responseStatus.optional(),
-    /**
-     * Response headers. An array has several values: one `set-cookie` header each, or joined with commas. `content-length`,
-     * `transfer-encoding` and `trailer` cannot be set.
-     * @example { 'set-cookie': ['a=1', 'b=2; HttpOnly'] }
-     */
-    headers: headerRecord.optional(),
-    /**
-     * Delay of the response by the mock's clock: milliseconds, `{ min, max }`, or `{ median, sigma }` of a lognormal
-     * distribution.
-     * @default 0
-     */
-    delayMs: delaySchema.optional(),
-    /** Sent as `{ success: true, data }`. */
-    data: z.unknown().optional().describe('Sent as `{ "success": true, "data": … }`.'),
-    /**
-     * Sent as `{ success: false, error: { code, message, status } }`.
-     * @example { code: 'unknown_currency', message: 'There is no XXX.' }
-     */
-    error: expected('an object with code and message', (error) =>
-      z.strictObject({ code: z.string(TEXT), message: z.string(TEXT).optional() }, error),
-    ).optional(),
-    /** The complete body: a string is sent unchanged, any other value as JSON. Binary bodies are not possible. */
-    body: z.unknown().optional().describe('The complete body: a string is sent unchanged, any other value as JSON.'),
-  },
-  AN_OBJECT,
-);
+const response = z.strictObject({
+  /**
+   * HTTP status, from 200 to 599.
+   * @default 200; 400 with `error`
+   */
+  status: responseStatus.optional(),
+  /**
+   * Response headers. An array has several values: one `set-cookie` header each, or joined with commas. `content-length`,
+   * `transfer-encoding` and `trailer` cannot be set.
+   * @example { 'set-cookie': ['a=1', 'b=2; HttpOnly'] }
+   */
+  headers: headerRecord.optional(),
+  /**
+   * Delay of the response by the mock's clock: milliseconds, `{ min, max }`, or `{ median, sigma }` of a lognormal
+   * distribution.
+   * @default 0
+   */
+  delayMs: delaySchema.optional(),
+  /** Sent as `{ success: true, data }`. */
+  data: z.unknown().optional().describe('Sent as `{ "success": true, "data": … }`.'),
+  /**
+   * Sent as `{ success: false, error: { code, message, status } }`.
+   * @example { code: 'unknown_currency', message: 'There is no XXX.' }
+   */
+  error: expected(
+    'an object with code and message',
+    z.strictObject({ code: text, message: text.optional() }),
+  ).optional(),
+  /** The complete body: a string is sent unchanged, any other value as JSON. Binary bodies are not possible. */
+  body: z.unknown().optional().describe('The complete body: a string is sent unchanged, any other value as JSON.'),
+});
 
 /** A response of a stub. Set at most one of `data`, `error` and `body`. */
 export type StubResponse = Immutable<z.input<typeof response>>;
@@ -69,8 +66,9 @@ export const stubOptions = z.strictObject({
    * @default a single response, from the other fields
    * @example [{ status: 503 }, { data: { base: 'EUR', rates: {} } }]
    */
-  responses: expected('an array of responses with status, headers, data, error or body', (error) =>
-    z.array(response, error).min(1, error),
+  responses: expected(
+    'an array of responses with status, headers, data, error or body',
+    z.array(response).min(1),
   ).optional(),
   /**
    * Maximum number of requests that receive it. The stub is ignored afterwards.
@@ -82,7 +80,7 @@ export const stubOptions = z.strictObject({
    * @default 0
    * @example -1 // only if no other stub matches
    */
-  priority: expected('a whole number; the stub with the highest one applies', (error) => z.int(error)).optional(),
+  priority: expected('a whole number; the stub with the highest one applies', z.int()).optional(),
 });
 
 /** A stub: a pattern of requests, and the response to them. The requests are still authenticated, limited and counted. */
