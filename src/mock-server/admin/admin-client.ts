@@ -6,7 +6,7 @@ import { problem } from './shapes.ts';
 
 interface Sent {
   /** Parameters of the path. */
-  readonly path?: Readonly<Record<string, string>>;
+  readonly path?: Readonly<Record<string, unknown>>;
   readonly query?: object | undefined;
   readonly body?: unknown;
 }
@@ -19,7 +19,7 @@ export function createSendAdmin(url: string, token: string): SendAdmin {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const send = async (name: string, { path = {}, query = {}, body }: Sent = {}): Promise<unknown> => {
     const [method = '', template = ''] = name.split(' ');
-    const place = template.replace(/\{(\w+)\}/g, (_, parameter: string) => pathSegment(path[parameter] ?? ''));
+    const place = template.replace(/\{(\w+)\}/g, (_, parameter: string) => pathSegment(String(path[parameter])));
     // A string is JSON already. Its numbers keep their digits.
     const text = typeof body === 'string' ? body : JSON.stringify(body, sendable);
     const sent = body === undefined ? {} : { body: text };
@@ -38,16 +38,13 @@ export function createSendAdmin(url: string, token: string): SendAdmin {
 
 /** Sends the arguments of a method of the mock to its route. */
 export function callMethod(send: SendAdmin, { method, path, takes = [] }: AdminRoute) {
-  const fields = takes.filter((place) => place.startsWith('body.'));
   return (...given: readonly unknown[]): Promise<unknown> => {
-    const at = (place: string) => given[takes.indexOf(place)];
-    const inBody = fields.map((place) => [place.slice('body.'.length), at(place)]);
-    const inPath = takes.map((place, index) => [place, String(given[index])]);
-    return send(`${method} ${path}`, {
-      path: { ...Object.fromEntries(inPath), ...Object(at('path')) },
-      query: Object(at('query')),
-      body: at('body') ?? at('text') ?? (inBody.length === 0 ? undefined : Object.fromEntries(inBody)),
-    });
+    const sent: Record<string, unknown> = {};
+    for (const [index, place] of takes.entries()) {
+      const [part = '', field] = place.replace('text', 'body').split('.');
+      sent[part] = field === undefined ? given[index] : { ...Object(sent[part]), [field]: given[index] };
+    }
+    return send(`${method} ${path}`, sent);
   };
 }
 

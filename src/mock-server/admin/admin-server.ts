@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type * as z from 'zod';
+import { createOperationFinder } from '../../operation.ts';
 import { parseTarget } from '../http/parse-request.ts';
 import { checkedInput } from '../matching/checked-input.ts';
 import type { MockCore } from '../mock-core.ts';
@@ -73,22 +74,13 @@ interface FoundRoute {
   readonly allowed: readonly string[];
 }
 
-/** The first route that matches. */
-function findRoute(method: string, path: string): FoundRoute {
-  const allowed: string[] = [];
-  for (const route of adminRoutes) {
-    const parts = matchPath(route.path, path);
-    if (parts === undefined) continue;
-    if (route.method === method) return { route, path: parts, allowed };
-    allowed.push(...(route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
-  }
-  return { route: undefined, path: {}, allowed };
-}
+const findPath = createOperationFinder(adminRoutes);
 
-function matchPath(template: string, path: string): Readonly<Record<string, string>> | undefined {
-  const pattern = template.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
-  const match = new RegExp(`^${pattern}$`).exec(path);
-  return match === null ? undefined : { ...match.groups };
+function findRoute(method: string, path: string): FoundRoute {
+  const { operation, parameters = {} } = findPath(path) ?? {};
+  const routes = adminRoutes.filter((route) => route.path === operation?.path);
+  const allowed = routes.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+  return { route: routes.find((route) => route.method === method), path: parameters, allowed };
 }
 
 /** A request of the admin API, and its response object. */

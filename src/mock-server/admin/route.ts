@@ -34,7 +34,8 @@ export interface AdminRoute extends RouteDescription {
   readonly path: string;
   /** The id in openapi.json. If `takes` is set, it is the method of the mock that the route calls, and that `connectMockServer` has. */
   readonly id: string;
-  /** Where a request has the arguments of that method: `body`, `text`, `query`, `path`, `body.plan`, or a parameter of the path. */
+  readonly tag: keyof typeof ADMIN_TAGS;
+  /** Where a request has the arguments of that method: `body`, `text`, `query`, `path`, or a field of one: `path.keyId`. */
   readonly takes?: readonly string[];
   /** Returns the value of the response. */
   readonly run: (call: AdminCall<unknown, unknown>) => unknown;
@@ -42,7 +43,8 @@ export interface AdminRoute extends RouteDescription {
 
 /** Input and output of a route. Its schemas check the parameters of `run`. */
 interface RouteDescription {
-  readonly tag: keyof typeof ADMIN_TAGS;
+  /** Default: the first part of the path. */
+  readonly tag?: keyof typeof ADMIN_TAGS;
   readonly summary: string;
   /** Without it, the route accepts no body. */
   readonly body?: z.ZodType;
@@ -89,7 +91,7 @@ export function route<Body extends z.ZodType = z.ZodUndefined, Query extends z.Z
     readonly run: (call: AdminCall<z.output<Body>, z.output<Query>>) => unknown;
   },
 ): AdminRoute {
-  return { ...definition, ...split(name) } as AdminRoute; // its schemas check what `run` receives
+  return { ...partsOf(name), ...definition } as AdminRoute; // its schemas check what `run` receives
 }
 
 type Methods<Part> = {
@@ -101,13 +103,15 @@ type MethodId =
   | Methods<MockScope>
   | { [Part in keyof MockScope & string]: `${Part}.${Methods<MockScope[Part]>}` }[keyof MockScope & string];
 
-/** A route that calls a method of the mock. `takes`: see `AdminRoute`. */
+/** A route that calls a method of the mock. `takes`: by default the parameters of the path, then body and query. */
 export function method(
   name: RouteName,
   id: MethodId,
-  { takes = [], ...description }: RouteDescription & Pick<AdminRoute, 'takes'>,
+  { takes: given, ...description }: RouteDescription & Pick<AdminRoute, 'takes'>,
 ): AdminRoute {
   const [part = '', own = part] = id.split('.');
+  const inPath = Array.from(name.matchAll(/\{(\w+)\}/g), ([, parameter]) => `path.${parameter}`);
+  const takes = given ?? [...inPath, ...['body', 'query'].filter((place) => place in description)];
   const run: AdminRoute['run'] = (call) => {
     const target: object = own === part ? call.mock : Reflect.get(call.mock, part);
     return Reflect.get(target, own).apply(
@@ -115,18 +119,16 @@ export function method(
       takes.map((place) => argumentAt(call, place)),
     );
   };
-  return { ...description, ...split(name), id, takes, run };
+  return { ...partsOf(name), ...description, id, takes, run };
 }
 
-function split(name: RouteName): Pick<AdminRoute, 'method' | 'path'> {
-  const [verb, path = ''] = name.split(' ');
-  return { method: verb as HttpMethod, path };
+function partsOf(name: RouteName): Pick<AdminRoute, 'method' | 'path' | 'tag'> {
+  const [, method, path, tag] = /^(\S+) (\/([a-z]+).*)$/.exec(name) ?? [];
+  return { method, path, tag } as Pick<AdminRoute, 'method' | 'path' | 'tag'>;
 }
 
 function argumentAt(call: AdminCall<unknown, unknown>, place: string): unknown {
-  if (place.startsWith('body.')) return Object(call.body)[place.slice('body.'.length)];
-  const whole = { body: call.body, text: call.text, query: call.query, path: call.path };
-  return Object.hasOwn(whole, place) ? whole[place as keyof typeof whole] : call.path[place];
+  return place.split('.').reduce((value: unknown, name) => Object(value)[name], call);
 }
 
 /** Whether a request without a body is refused before `run`. A schema itself refuses `{}`, which stands for no body. */

@@ -9,7 +9,6 @@ import { problem } from './shapes.ts';
 
 const health = route('GET /health', {
   id: 'health',
-  tag: 'health',
   summary: 'Check whether the mock is ready',
   isOpen: true,
   response: z.object({ status: z.literal('ok') }),

@@ -334,7 +334,7 @@ test('reads one stub and one fault', async () => {
 
 test.each([
   ['GET', '/stubs/x', 'Stub "x" does not exist or has expired; the stubs are stub_1, stub_2.'],
-  ['DELETE', '/stubs/a%20b', 'Stub "a%20b" does not exist or has expired; the stubs are stub_1, stub_2.'],
+  ['DELETE', '/stubs/a%20b', 'Stub "a b" does not exist or has expired; the stubs are stub_1, stub_2.'],
   ['GET', '/faults/x', 'Fault "x" does not exist or has expired; the only fault is fault_1.'],
   ['DELETE', '/faults/x', 'Fault "x" does not exist or has expired; the only fault is fault_1.'],
   ['GET', '/requests/x', 'This route does not exist; GET /__fxrates/openapi.json lists all routes.'],

@@ -16,8 +16,6 @@ import { Problem } from '../problem.ts';
 import { type AdminCall, method, route } from '../route.ts';
 import { journalFilter } from '../shapes.ts';
 
-const tag = 'requests';
-
 const list = z.object({
   entries: z.array(journalEntry).describe('Oldest first.'),
   total: z.number().int().describe('Number of matching requests, regardless of the limit.'),
@@ -48,7 +46,6 @@ type ListLimit = Pick<z.output<typeof listQuery>, 'limit'>;
 export const journalRoutes = [
   route('GET /requests', {
     id: 'listRequests',
-    tag,
     summary:
       'List the newest requests, each with the reason for its response; with `after`, the oldest ones after that number',
     query: listQuery,
@@ -57,7 +54,6 @@ export const journalRoutes = [
   }),
   route('POST /requests/find', {
     id: 'findRequests',
-    tag,
     summary: 'Find the newest requests that match a pattern; with `after`, the oldest ones after that number',
     body: find,
     response: list,
@@ -65,7 +61,6 @@ export const journalRoutes = [
   }),
   route('POST /requests/verify', {
     id: 'verifyRequests',
-    tag,
     summary: 'Verify number, content and order of requests; 422 with the closest requests on failure',
     body: verification,
     response: z.object({ count: z.number().int().describe('Number of requests that the filter selects.') }),
@@ -73,7 +68,6 @@ export const journalRoutes = [
   }),
   route('POST /requests/wait', {
     id: 'waitForRequests',
-    tag,
     summary: 'Wait until `count` requests match; 408 after `timeoutMs`, 410 when the mock or the space is closed',
     body: wait,
     response: list,
@@ -82,15 +76,15 @@ export const journalRoutes = [
       return { entries, total: entries.length, dropped: core.journal.dropped };
     },
   }),
-  method('DELETE /requests', 'journal.clear', { tag, summary: 'Empty the journal' }),
+  method('DELETE /requests', 'journal.clear', { summary: 'Empty the journal' }),
   method('GET /audit', 'audit', {
-    tag,
+    tag: 'requests',
     summary: 'List early retries, keys in URLs and unknown paths',
     response: audit,
   }),
   route('GET /events', {
     id: 'events',
-    tag,
+    tag: 'requests',
     summary:
       'Stream new requests that match as server-sent events; `after` or the header `Last-Event-ID` includes earlier requests from the journal',
     query: journalFilter.extend({

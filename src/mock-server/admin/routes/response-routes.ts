@@ -19,9 +19,7 @@ const checksBody = true;
 const maxBodyBytes = MAX_BODY_BYTES.responses;
 
 const addStub = method('POST /stubs', 'stubs.add', {
-  tag: 'stubs',
   summary: 'Add a stub, or replace the one with its `id`: one response, or several in turn, for matching requests',
-  takes: ['body'],
   body: stubInput,
   checksBody,
   maxBodyBytes,
@@ -31,39 +29,27 @@ const addStub = method('POST /stubs', 'stubs.add', {
 /** What the mock responds: switches, faults and stubs. */
 export const responseRoutes = [
   method('GET /behaviour', 'behaviour.describe', {
-    tag: 'behaviour',
     summary: 'List the switches with value, default, alternatives, provenance and reason for the default',
     response: z.array(switchDescription),
   }),
   method('PATCH /behaviour', 'behaviour.set', {
-    tag: 'behaviour',
     summary: 'Change switches, after a preset if one is set; if one value is invalid, nothing changes',
-    takes: ['body'],
     body: behaviourChanges,
   }),
   method('GET /faults', 'faults.list', {
-    tag: 'faults',
     summary: 'List the faults that have not expired, oldest first',
     response: z.array(fault),
   }),
   method('POST /faults', 'faults.add', {
-    tag: 'faults',
     summary: 'Add a fault, or replace the one with its `id`; rejected if an adapter in use cannot reproduce it',
-    takes: ['body'],
     body: faultInput,
     checksBody,
     response: fault,
   }),
-  method('GET /faults/{faultId}', 'faults.get', {
-    tag: 'faults',
-    summary: 'Read a fault that has not expired',
-    takes: ['faultId'],
-    response: fault,
-  }),
-  method('DELETE /faults/{faultId}', 'faults.remove', { tag: 'faults', summary: 'Remove a fault', takes: ['faultId'] }),
-  method('DELETE /faults', 'faults.clear', { tag: 'faults', summary: 'Remove all faults' }),
+  method('GET /faults/{faultId}', 'faults.get', { summary: 'Read a fault that has not expired', response: fault }),
+  method('DELETE /faults/{faultId}', 'faults.remove', { summary: 'Remove a fault' }),
+  method('DELETE /faults', 'faults.clear', { summary: 'Remove all faults' }),
   method('GET /stubs', 'stubs.list', {
-    tag: 'stubs',
     summary: 'List the active stubs by priority; of those that match a request, the last one applies',
     response: z.array(addedStub),
   }),
@@ -72,17 +58,9 @@ export const responseRoutes = [
     run: (call: Parameters<typeof addStub.run>[0]) =>
       addStub.run({ ...call, body: withDigits(call.body as StubOptions, call.text) }), // the mock checks the body
   },
-  method('GET /stubs/{stubId}', 'stubs.get', {
-    tag: 'stubs',
-    summary: 'Read an active stub',
-    takes: ['stubId'],
-    response: addedStub,
-  }),
-  method('DELETE /stubs/{stubId}', 'stubs.remove', { tag: 'stubs', summary: 'Remove a stub', takes: ['stubId'] }),
-  method('DELETE /stubs', 'stubs.clear', {
-    tag: 'stubs',
-    summary: 'Remove all stubs, including those of `PUT /latest`',
-  }),
+  method('GET /stubs/{stubId}', 'stubs.get', { summary: 'Read an active stub', response: addedStub }),
+  method('DELETE /stubs/{stubId}', 'stubs.remove', { summary: 'Remove a stub' }),
+  method('DELETE /stubs', 'stubs.clear', { summary: 'Remove all stubs, including those of `PUT /latest`' }),
   method('PUT /latest', 'latest.set', {
     tag: 'stubs',
     summary: 'Set the `data` of `latest`; numbers keep their digits, and an array has one element per request',
@@ -103,7 +81,6 @@ export const responseRoutes = [
   method('DELETE /latest', 'latest.reset', {
     tag: 'stubs',
     summary: 'Remove the responses of `PUT /latest`, all or for one base',
-    takes: ['query'],
     query: latestOptions,
   }),
 ];

@@ -6,8 +6,6 @@ import { Problem } from '../problem.ts';
 import { route } from '../route.ts';
 import { presetOrChanges } from '../shapes.ts';
 
-const tag = 'spaces';
-
 const space = z.object({
   name: z.string(),
   key: z.string().describe('The full API key. It is returned only here.'),
@@ -26,7 +24,6 @@ const spaceNames = z.array(z.object({ name: z.string() }));
 export const spaceRoutes = [
   route('POST /spaces', {
     id: 'openSpace',
-    tag,
     summary: 'Open a space: an account and a key with separate counters, clock, switches, faults and journal',
     body: opening,
     checksBody: true,
@@ -39,14 +36,12 @@ export const spaceRoutes = [
   }),
   route('GET /spaces', {
     id: 'listSpaces',
-    tag,
     summary: 'List the names of the open spaces',
     response: spaceNames,
     run: ({ core }) => namesOf(refuseInSpace(core)),
   }),
   route('DELETE /spaces', {
     id: 'closeSpaces',
-    tag,
     summary: 'Close all spaces, for example those of a test run that was killed; lists the names of the closed spaces',
     response: spaceNames,
     run({ core }) {
@@ -57,7 +52,6 @@ export const spaceRoutes = [
   }),
   route('DELETE /spaces/{space}', {
     id: 'closeSpace',
-    tag,
     summary: 'Close a space; its keys are then unknown',
     run: ({ core, path }) => closeCore(findSpace(refuseInSpace(core), path['space'] ?? '')),
   }),

@@ -8,7 +8,6 @@ import { stubInput } from '../../stubs/stub-schemas.ts';
 import { type AdminCall, MAX_BODY_BYTES, method, route } from '../route.ts';
 import { clockState, latestData, presetOrChanges, recording } from '../shapes.ts';
 
-const tag = 'state';
 /** Each part as the route of its own has it. */
 const setup = setupParts.extend({
   keys: z.array(setupKey).optional().describe('Keys to create, each with an account of its own.'),
@@ -21,29 +20,22 @@ const setup = setupParts.extend({
 });
 
 export const stateRoutes = [
-  method('GET /state', 'snapshot', {
-    tag,
-    summary: 'Read the state as JSON without secrets',
-    response: snapshotSchema,
-  }),
+  method('GET /state', 'snapshot', { summary: 'Read the state as JSON without secrets', response: snapshotSchema }),
   method('PUT /state', 'restore', {
-    tag,
     summary: 'Restore a state of this or another mock or space, and clear the journal; a space keeps its key',
-    takes: ['body'],
     body: snapshotSchema,
     // The mock checks it, as in process.
     checksBody: true,
     maxBodyBytes: MAX_BODY_BYTES.state,
   }),
   method('POST /reset', 'reset', {
-    tag,
+    tag: 'state',
     summary:
       'Restore the initial state: of a space with its key, of the mock with its setup; 409 while spaces are open',
-    takes: ['body'],
     body: resetOptions,
   }),
   method('POST /setup', 'setUp', {
-    tag,
+    tag: 'state',
     summary: 'Create keys, change switches, and add responses and faults; if a part is invalid, nothing changes',
     takes: ['text'],
     body: setup,
@@ -71,14 +63,12 @@ const step = z
 export const clockRoutes = [
   route('GET /clock', {
     id: 'getClock',
-    tag: 'clock',
     summary: 'Read the clock',
     response: clockState,
     run: clockStateOf,
   }),
   route('POST /clock', {
     id: 'moveClock',
-    tag: 'clock',
     summary: 'Advance, freeze or resume the clock; waits that end before the new time end in order',
     body: step,
     response: clockState,
