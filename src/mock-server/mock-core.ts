@@ -2,7 +2,7 @@ import { operations } from '../generated/operations.ts';
 import { ActiveAdapters } from './adapters/active-adapters.ts';
 import { Overrides } from './adapters/overrides.ts';
 import { Behaviour } from './behaviour/behaviour.ts';
-import { DrivenClock, SocketUse } from './clock/driven-clock.ts';
+import { DrivenClock } from './clock/driven-clock.ts';
 import { ResponseDelays } from './delay.ts';
 import type { ParsedRequest } from './http/parse-request.ts';
 import { createAssumptionCheck, createRouter, type EmulatedService } from './http/respond.ts';
@@ -14,7 +14,7 @@ import { createLatestResponder } from './rates/latest.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
 
 /**
- * What a mock consists of. A space is a child mock: it has a name and a parent, with which it shares adapters and sockets.
+ * What a mock consists of. A space is a child mock: it has a name and a parent, with which it shares adapters.
  * `MockScope` has the methods.
  */
 export interface MockCore extends EmulatedService {
@@ -28,7 +28,6 @@ export interface MockCore extends EmulatedService {
   readonly journal: Journal;
   readonly overrides: Overrides;
   readonly delays: ResponseDelays;
-  readonly sockets: SocketUse;
   readonly adapters: ActiveAdapters;
   /** The state at the start and after `reset()`: an empty one, to which the setup is applied. */
   readonly emptyState: () => ServiceState;
@@ -37,15 +36,14 @@ export interface MockCore extends EmulatedService {
 
 /** Creates a mock with an empty state. */
 export function createCore(options: CheckedMockOptions): MockCore {
-  const sockets = new SocketUse();
+  const adapters = new ActiveAdapters();
   return assembleCore({
     options,
     name: undefined,
     parent: undefined,
     behaviour: initialBehaviour(options),
-    clock: new DrivenClock(options.clock, sockets),
-    sockets,
-    adapters: new ActiveAdapters(),
+    clock: new DrivenClock(options.clock, adapters),
+    adapters,
     responders: { latest: createLatestResponder(), quota: quotaResponse },
     emptyState: () => emptyState(options.seed),
     initial: { ...options.setup, behaviour: undefined },
@@ -66,7 +64,7 @@ export function createChild(parent: MockCore, own: OwnParts): MockCore {
   return assembleCore({ ...parent, ...own, parent });
 }
 
-type Given = OwnParts & Pick<MockCore, 'options' | 'parent' | 'sockets' | 'adapters' | 'responders'>;
+type Given = OwnParts & Pick<MockCore, 'options' | 'parent' | 'adapters' | 'responders'>;
 
 function assembleCore(given: Given): MockCore {
   const { options, behaviour, clock } = given;

@@ -79,15 +79,12 @@ export class MockServer extends MockScope implements AsyncDisposable {
       if (onUnhandledRequest !== undefined) requireSameStrategy(onUnhandledRequest);
       return;
     }
-    const { sockets, adapters } = this.#core;
     this.#checkFaults('msw');
     const stop = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest ?? 'bypass');
-    const releaseSockets = sockets.expect();
-    const closeAdapters = adapters.open('msw');
+    const closeMsw = this.#core.adapters.open('msw');
     this.#stopListening = () => {
       stop();
-      releaseSockets();
-      closeAdapters();
+      closeMsw();
     };
   }
 

@@ -90,7 +90,7 @@ export function openSpace(mock: MockCore, options: SpaceOptions): Space {
   const core = createChild(mock, {
     name,
     behaviour: mock.behaviour.copy(behaviour),
-    clock: new DrivenClock(clock, mock.sockets),
+    clock: new DrivenClock(clock, mock.adapters),
     emptyState: () => namedState(seed, name),
     initial: initialStateOfSpace(mock, { plan }),
   });

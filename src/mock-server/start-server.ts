@@ -40,7 +40,7 @@ export async function startServer(options: ServeOptions, mock: MockCore, onClose
   const checked = checkedInput(serveOptions, options, { what: 'an option of serve()' });
   const { state, adminToken = randomBytes(32).toString('base64url'), ...address } = checked;
   checkToken(adminToken);
-  const { clock, sockets, adapters } = mock;
+  const { clock, adapters } = mock;
   const { host, allowRemote, tls } = address;
   const names = { host, allowRemote, scheme: tls === undefined ? 'http' : 'https' } as const;
   const admin = createAdmin({ mock, token: adminToken, ...names });
@@ -55,7 +55,7 @@ export async function startServer(options: ServeOptions, mock: MockCore, onClose
     await persister?.abandon();
     throw error;
   });
-  const ends = [sockets.expect(), adapters.open('socket'), onClose];
+  const ends = [adapters.open('socket'), onClose];
   const end = async () => {
     await server.close();
     for (const endOne of ends) endOne();

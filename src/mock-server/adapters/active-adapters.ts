@@ -9,14 +9,17 @@ export class ActiveAdapters {
 
   /** `mock.fetch` is always available. It is in use if no other adapter is. */
   get inUse(): readonly AdapterName[] {
-    return this.#open.length === 0 ? ['fetch'] : Array.from(new Set(this.#open));
+    return this.haveTransit ? Array.from(new Set(this.#open)) : ['fetch'];
   }
 
-  /** Returns a function that closes them again. */
-  open(...names: readonly AdapterName[]): () => void {
-    this.#open.push(...names);
-    return () => {
-      for (const name of names) this.#open.splice(this.#open.indexOf(name), 1);
-    };
+  /** Whether requests are in transit for a while before they reach the mock. Those of `mock.fetch` are not. */
+  get haveTransit(): boolean {
+    return this.#open.length > 0;
+  }
+
+  /** Returns a function that closes it again. */
+  open(name: AdapterName): () => void {
+    this.#open.push(name);
+    return () => void this.#open.splice(this.#open.indexOf(name), 1);
   }
 }

@@ -1,4 +1,5 @@
 import { Heap } from '../../heap.ts';
+import { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { type Clock, type ClockOptions, checkedClockOptions, LATEST_MS, parseInstant } from './clock.ts';
 import { LONGEST_TIMER_MS, nextTurn, pause } from './event-loop.ts';
 
@@ -30,14 +31,14 @@ export class DrivenClock implements Clock {
   /** The function that has set the timer: when fake timers replace it, the timer may never fire. */
   #setTimeout = globalThis.setTimeout;
 
-  constructor(option: 'real' | 'virtual' | ClockOptions, sockets = new SocketUse()) {
+  constructor(option: 'real' | 'virtual' | ClockOptions, adapters = new ActiveAdapters()) {
     const { mode, now, autoAdvance = true, frozen = false } = checkedClockOptions(option);
     const startAt = mode === 'real' ? now : (now ?? VIRTUAL_START);
     this.mode = mode;
     this.autoAdvance = autoAdvance;
     this.#startAt = startAt === undefined ? undefined : parseInstant('clock.now', startAt);
     this.#startsFrozen = frozen;
-    this.#idle = new IdleDetector(sockets);
+    this.#idle = new IdleDetector(adapters);
     this.#passing = mode === 'real' ? systemNow : () => 0;
     this.reset();
   }
@@ -196,10 +197,10 @@ class IdleDetector {
   /** Increased when the clock is read, and when a wait starts or ends. */
   activity = 0;
   #held = 0;
-  readonly #sockets: SocketUse;
+  readonly #adapters: ActiveAdapters;
 
-  constructor(sockets: SocketUse) {
-    this.#sockets = sockets;
+  constructor(adapters: ActiveAdapters) {
+    this.#adapters = adapters;
   }
 
   hold(): () => void {
@@ -214,7 +215,7 @@ class IdleDetector {
   async idle(): Promise<void> {
     await this.settle();
     for (let round = 0; isSystemBusy() && round < MOST_PAUSES; round += 1) {
-      await pause(SOCKET_PAUSE_MS);
+      await pause(TRANSIT_PAUSE_MS);
       await this.settle();
     }
   }
@@ -224,7 +225,7 @@ class IdleDetector {
     let idleTurns = 0;
     for (let turn = 0; idleTurns < IDLE_TURNS && turn < maxTurns; turn += 1) {
       const before = this.activity;
-      await (this.#sockets.areInUse ? pause(SOCKET_PAUSE_MS) : nextTurn());
+      await (this.#adapters.haveTransit ? pause(TRANSIT_PAUSE_MS) : nextTurn());
       idleTurns = this.activity === before && this.#held === 0 ? idleTurns + 1 : 0;
     }
   }
@@ -232,7 +233,7 @@ class IdleDetector {
 
 /** Several times the turns in which a client reads and parses a response and sends the next request. */
 const IDLE_TURNS = 12;
-const SOCKET_PAUSE_MS = 2;
+const TRANSIT_PAUSE_MS = 2;
 const MOST_PAUSES = 500;
 
 /** Whether an operation of the system is pending, such as reading a file, resolving a name or connecting. */
@@ -242,23 +243,6 @@ function isSystemBusy(): boolean {
 
 /** Names of libuv's requests, as opposed to sockets and timers, which may wait for ever. */
 const SYSTEM_WORK = /^(?:FSReq|CloseReq|GetAddrInfo|GetNameInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap)/;
-
-/** Whether requests of a mock arrive through sockets, where they are in transit for a while. */
-export class SocketUse {
-  #expecting = 0;
-
-  get areInUse(): boolean {
-    return this.#expecting > 0;
-  }
-
-  /** Returns a function that ends it, to be called once. */
-  expect(): () => void {
-    this.#expecting += 1;
-    return () => {
-      this.#expecting -= 1;
-    };
-  }
-}
 
 /** Waits, ordered by their end. Waits with the same end are resolved in the order in which they were added. */
 class TimerQueue {
