@@ -27,42 +27,6 @@ export interface RateWindow {
   save(): readonly number[];
 }
 
-/** Counts per full UTC minute. Around the start of a minute, up to twice the limit is accepted. */
-class FixedEpoch implements RateWindow {
-  #minute: number;
-  #count: number;
-
-  constructor([minute = -1, count = 0]: readonly number[] = []) {
-    this.#minute = minute;
-    this.#count = count;
-  }
-
-  waitMs(limit: number, now: number): number {
-    return this.used(limit, now) < limit ? 0 : this.fullAt(limit, now) - now;
-  }
-
-  count(limit: number, now: number): void {
-    this.#count = this.used(limit, now) + 1;
-    this.#minute = minuteOf(now);
-  }
-
-  used(_limit: number, now: number): number {
-    return minuteOf(now) === this.#minute ? this.#count : 0;
-  }
-
-  fullAt(_limit: number, now: number): number {
-    return (minuteOf(now) + 1) * WINDOW_MS;
-  }
-
-  save(): readonly number[] {
-    return [this.#minute, this.#count];
-  }
-}
-
-function minuteOf(now: number): number {
-  return Math.floor(now / WINDOW_MS);
-}
-
 /** Counts per minute from the first request: a window opens with a request and closes one minute later. */
 class FixedFirstRequest implements RateWindow {
   #openedAt: number;
@@ -73,13 +37,18 @@ class FixedFirstRequest implements RateWindow {
     this.#count = count;
   }
 
+  /** When the window of a first request at `now` opens. */
+  opensAt(now: number): number {
+    return now;
+  }
+
   waitMs(limit: number, now: number): number {
-    return this.used(limit, now) < limit ? 0 : this.#openedAt + WINDOW_MS - now;
+    return this.used(limit, now) < limit ? 0 : this.fullAt(limit, now) - now;
   }
 
   count(limit: number, now: number): void {
     const used = this.used(limit, now);
-    if (used === 0) this.#openedAt = now;
+    if (used === 0) this.#openedAt = this.opensAt(now);
     this.#count = used + 1;
   }
 
@@ -88,11 +57,28 @@ class FixedFirstRequest implements RateWindow {
   }
 
   fullAt(limit: number, now: number): number {
-    return (this.used(limit, now) > 0 ? this.#openedAt : now) + WINDOW_MS;
+    return (this.used(limit, now) > 0 ? this.#openedAt : this.opensAt(now)) + WINDOW_MS;
   }
 
   save(): readonly number[] {
     return this.#count === 0 ? [] : [this.#openedAt, this.#count];
+  }
+}
+
+/** Counts per full UTC minute. Around the start of a minute, up to twice the limit is accepted. */
+class FixedEpoch extends FixedFirstRequest {
+  constructor([minute, ...saved]: readonly number[] = []) {
+    super(minute === undefined ? [] : [minute * WINDOW_MS, ...saved]);
+  }
+
+  override opensAt(now: number): number {
+    return now - (now % WINDOW_MS);
+  }
+
+  /** With the number of the minute, as snapshots have it. */
+  override save(): readonly number[] {
+    const [openedAt, ...saved] = super.save();
+    return openedAt === undefined ? [] : [openedAt / WINDOW_MS, ...saved];
   }
 }
 
