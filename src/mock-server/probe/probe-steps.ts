@@ -1,49 +1,43 @@
 import { switches } from '../behaviour/switches.ts';
-import {
-  type Findings,
-  type Observation,
-  type ProbeRequest,
-  type ProbeResponse,
-  type Prober,
-  type Probing,
-  statusAndCodeText,
-} from './prober.ts';
+import { type Observation, type ProbeRequest, type ProbeResponse, type Prober, statusAndCodeText } from './prober.ts';
 
 /** Observes one behaviour. */
 interface ProbeStep {
   readonly requests: number;
   /** Number of them that may count toward the month. */
   readonly charged: number;
-  readonly run: (probing: Probing) => Promise<void>;
+  /** `quota` is the first response of the probe. */
+  readonly run: (prober: Prober, quota: ProbeResponse) => Promise<void>;
 }
+
+const MALFORMED_KEY = 'not-a-key';
+const WITHOUT_KEY = { authorization: '' };
+const WITH_MALFORMED_KEY = { authorization: `Bearer ${MALFORMED_KEY}` };
+/** The origin of an unknown page. */
+const PAGE = 'https://fxrates-probe.test';
 
 /** The steps after the first `quota`, the most important first, because a small budget ends before the last. */
 export const PROBE_STEPS: readonly ProbeStep[] = [
-  look('quota', () => ({}), refusalsOf('missingKey')),
-  look('quota', () => bearer(MALFORMED_KEY), refusalsOf('malformedKey')),
+  look('quota', WITHOUT_KEY, refusalsOf('missingKey')),
+  look('quota', WITH_MALFORMED_KEY, refusalsOf('malformedKey')),
   { requests: 1, charged: 0, run: probeUnknownKey },
-  look('fxrates-probe', () => ({}), unknownPathOf),
+  look('fxrates-probe', WITHOUT_KEY, unknownPathOf),
   { requests: 2, charged: 1, run: observeQuotaUse },
   { requests: 2, charged: 0, run: probeOtherKeyForms },
   { requests: 2, charged: 0, run: probeTwoKeys },
-  look('quota', (key) => ({ ...bearer(key), method: 'POST' }), postOf),
-  look('quota', (key) => ({ ...bearer(key), method: 'HEAD', origin: PAGE }), headOf),
-  look('quota', (key) => ({ ...bearer(key), method: 'OPTIONS' }), optionsOf),
+  look('quota', { method: 'POST' }, postOf),
+  look('quota', { method: 'HEAD', origin: PAGE }, headOf),
+  look('quota', { method: 'OPTIONS' }, optionsOf),
 ];
 
 /** A step that sends one request, which never counts, and observes its response. */
 function look(
   path: string,
-  requestWith: (key: string) => ProbeRequest,
+  request: ProbeRequest,
   observationsOf: (seen: ProbeResponse) => readonly Observation[],
 ): ProbeStep {
-  const run = async ({ prober, findings, key }: Probing) =>
-    findings.note(observationsOf(await prober.ask(path, requestWith(key))));
+  const run = async (prober: Prober) => prober.note(...observationsOf(await prober.ask(path, request)));
   return { requests: 1, charged: 0, run };
-}
-
-function bearer(key: string): ProbeRequest {
-  return { authorization: `Bearer ${key}` };
 }
 
 /** Of a request without a key, or with one that the service refuses. */
@@ -54,12 +48,12 @@ function refusalsOf(name: 'missingKey' | 'malformedKey' | 'unknownKey') {
   };
 }
 
-async function probeUnknownKey({ prober, findings, key }: Probing): Promise<void> {
-  const [prefix] = /^.*_live_/.exec(key) ?? [];
-  if (prefix === undefined)
-    return findings.note([['unknownKey', undefined, 'the key does not have the documented form']]);
+async function probeUnknownKey(prober: Prober): Promise<void> {
+  const [prefix] = /^.*_live_/.exec(prober.key) ?? [];
+  if (prefix === undefined) return prober.note(['unknownKey', undefined, 'the key does not have the documented form']);
   // No account has this key of 192 zero bits.
-  findings.note(refusalsOf('unknownKey')(await prober.ask('quota', bearer(prefix + '0'.repeat(48)))));
+  const authorization = `Bearer ${prefix}${'0'.repeat(48)}`;
+  prober.note(...refusalsOf('unknownKey')(await prober.ask('quota', { authorization })));
 }
 
 /** RFC 9110 §11.6.1: only a 401 carries a challenge. */
@@ -77,23 +71,22 @@ function unknownPathOf(seen: ProbeResponse): readonly Observation[] {
 }
 
 /** Both forms are documented, so no switch defines whether they work. */
-async function probeOtherKeyForms({ prober, findings, key }: Probing): Promise<void> {
+async function probeOtherKeyForms(prober: Prober): Promise<void> {
+  const { key, contradictions } = prober;
   const bare = await prober.ask('quota', { authorization: key });
   if (bare.status !== 200)
-    findings.contradict(`the response to the bare key in the Authorization header was ${bare.status}`);
-  const query = await prober.ask('quota', { query: { api_key: key } });
-  if (query.status !== 200) findings.contradict(`the response to the key in the query was ${query.status}`);
+    contradictions.push(`the response to the bare key in the Authorization header was ${bare.status}`);
+  const query = await prober.ask('quota', { ...WITHOUT_KEY, query: { api_key: key } });
+  if (query.status !== 200) contradictions.push(`the response to the key in the query was ${query.status}`);
 }
 
-async function probeTwoKeys({ prober, findings, key }: Probing): Promise<void> {
-  const goodHeader = await prober.ask('quota', { ...bearer(key), query: { api_key: MALFORMED_KEY } });
-  if (goodHeader.status === 200) return findings.note([['severalCredentials', 'header', '']]);
-  const goodQuery = await prober.ask('quota', { ...bearer(MALFORMED_KEY), query: { api_key: key } });
+async function probeTwoKeys(prober: Prober): Promise<void> {
+  const goodHeader = await prober.ask('quota', { query: { api_key: MALFORMED_KEY } });
+  if (goodHeader.status === 200) return prober.note(['severalCredentials', 'header', '']);
+  const goodQuery = await prober.ask('quota', { ...WITH_MALFORMED_KEY, query: { api_key: prober.key } });
   const value = goodQuery.status === 200 ? 'query' : isAuthenticationFailure(goodQuery) && 'refused';
-  findings.note([['severalCredentials', value, `the response was ${goodQuery.status}`]]);
+  prober.note(['severalCredentials', value, `the response was ${goodQuery.status}`]);
 }
-
-const MALFORMED_KEY = 'not-a-key';
 
 function isAuthenticationFailure({ status }: ProbeResponse): boolean {
   return status === 400 || status === 401 || status === 403;
@@ -113,9 +106,6 @@ function headOf({ status, headers }: ProbeResponse): readonly Observation[] {
   ];
 }
 
-/** The origin of an unknown page. */
-const PAGE = 'https://fxrates-probe.test';
-
 function optionsOf({ status, headers }: ProbeResponse): readonly Observation[] {
   const hasAllow = status === 204 && headers.has('allow');
   const value = hasAllow ? 'allow-header' : isMethodRefusal(status) && 'refused';
@@ -127,19 +117,19 @@ function isMethodRefusal(status: number): boolean {
 }
 
 /** The switches that a response of `quota` and the key show without a further request. */
-export function observeQuotaRecord({ findings, key, quota }: Omit<Probing, 'prober'>): void {
+export function observeQuotaRecord(prober: Prober, quota: ProbeResponse): void {
   const { plan, snapshot_granularity: granularity } = quota.data;
   const limit = 'monthly_limit' in quota.data ? quota.data['monthly_limit'] : 'omitted';
   const etag = quota.headers.get('etag');
-  findings.note([
-    ['keyPrefix', /^[A-Za-z0-9]+_live_/.exec(key)?.[0], 'the key does not have the documented form'],
+  prober.note(
+    ['keyPrefix', /^[A-Za-z0-9]+_live_/.exec(prober.key)?.[0], 'the key does not have the documented form'],
     ['snapshotGranularity', granularity, 'the quota record has no valid snapshot_granularity'],
     ['etag', etag === null ? 'absent' : etag.startsWith('W/') ? 'weak' : 'strong', ''],
     rateHeadersOf(quota),
     plan === 'unlimited'
       ? ['unlimitedAs', limit, `monthly_limit is ${JSON.stringify(limit)}`]
       : ['unlimitedAs', undefined, `the key belongs to the ${plan} plan`],
-  ]);
+  );
 }
 
 function rateHeadersOf({ headers }: ProbeResponse): Observation {
@@ -153,13 +143,13 @@ function rateHeadersOf({ headers }: ProbeResponse): Observation {
 }
 
 /** Calls `latest` with an unknown currency, then `quota`. This is the only step that may use quota. */
-async function observeQuotaUse({ prober, findings, key, quota }: Probing): Promise<void> {
-  const latest = await prober.ask('latest', { ...bearer(key), query: { base: 'XXX' } });
+async function observeQuotaUse(prober: Prober, quota: ProbeResponse): Promise<void> {
+  const latest = await prober.ask('latest', { query: { base: 'XXX' } });
   const value = statusAndCodeText(latest);
   const isExhausted = switches.quotaExhausted.accepts(value);
-  findings.note(isExhausted ? exhaustedOf(value, latest) : [badParameterOf(value, latest)]);
-  const after = await prober.ask('quota', bearer(key));
-  findings.note([periodOf([quota, after]), ...(isExhausted ? [] : [chargeOf(latest, [quota, after])])]);
+  prober.note(...(isExhausted ? exhaustedOf(value, latest) : [badParameterOf(value, latest)]));
+  const after = await prober.ask('quota');
+  prober.note(periodOf([quota, after]), ...(isExhausted ? [] : [chargeOf(latest, [quota, after])]));
 }
 
 function exhaustedOf(value: string, { headers }: ProbeResponse): readonly Observation[] {
@@ -219,55 +209,50 @@ export const BEYOND_LIMIT = 5;
 /** Number of them that may count toward the month. */
 export const CHARGED_BY_LIMIT = 2;
 
-interface LimitProbing extends Probing {
-  readonly sleep: (ms: number) => Promise<void>;
-}
-
 /** Uses up the per-minute limit with `quota`, which is free, and observes the refusals, if the budget allows it. */
-export async function probeLimit(probing: LimitProbing): Promise<void> {
-  const { prober, findings, key, quota, sleep } = probing;
+export async function probeLimit(prober: Prober, quota: ProbeResponse): Promise<void> {
   // Without a number, there is no limit to reach.
   if (!(prober.left >= Number(quota.data['rate_limit_per_minute']) + BEYOND_LIMIT)) return;
-  const first = await refusalWithin(prober, prober.left - BEYOND_LIMIT + 1, key);
-  if (first === undefined) return findings.note(retryAfterOpen('the limit was not reached within the budget'));
-  findings.note([await bucketOf(probing, first)]);
-  await sleep(BETWEEN_REFUSALS_MS);
-  const second = await refusalWithin(prober, 1, key);
-  observeRetryAfter(findings, [first, second]);
+  const first = await refusalWithin(prober, prober.left - BEYOND_LIMIT + 1);
+  if (first === undefined) return prober.note(...retryAfterOpen('the limit was not reached within the budget'));
+  prober.note(await bucketOf(prober, [quota, first]));
+  await prober.sleep(BETWEEN_REFUSALS_MS);
+  observeRetryAfter(prober, [first, await refusalWithin(prober, 1)]);
 }
 
 /** No whole number of seconds, so that two waits in whole seconds cannot both be exact. */
 const BETWEEN_REFUSALS_MS = 1437;
 
-async function refusalWithin(prober: Prober, most: number, key: string): Promise<ProbeResponse | undefined> {
+async function refusalWithin(prober: Prober, most: number): Promise<ProbeResponse | undefined> {
   for (let sent = 0; sent < most; sent += 1) {
-    const response = await prober.send('quota', bearer(key));
+    const response = await prober.send('quota');
     if (response.isRateLimited) return response;
   }
   return undefined;
 }
 
+type QuotaAndRefusal = readonly [quota: ProbeResponse, refusal: ProbeResponse];
+
 /** Whether `latest` is refused too after `quota` was refused. */
-async function bucketOf(probing: LimitProbing, refusal: ProbeResponse): Promise<Observation> {
-  const { findings } = probing;
-  const latest = await latestNotServed(probing);
-  if (latest === undefined) return await ownBucketOf(probing, refusal);
+async function bucketOf(prober: Prober, seen: QuotaAndRefusal): Promise<Observation> {
+  const latest = await latestNotServed(prober);
+  if (latest === undefined) return await ownBucketOf(prober, seen);
   if (!latest.isRateLimited) return ['quotaEndpointBucket', undefined, `latest returned ${latest.status}`];
-  if (findings.observed.has('quotaExhausted')) findings.note([['checkOrder', 'rate-then-quota', '']]);
+  if (prober.observed.has('quotaExhausted')) prober.note(['checkOrder', 'rate-then-quota', '']);
   return ['quotaEndpointBucket', 'shared', ''];
 }
 
 /** Sends two requests, because one could have been accepted in a slot that had just become free. */
-async function latestNotServed({ prober, key }: LimitProbing): Promise<ProbeResponse | undefined> {
+async function latestNotServed(prober: Prober): Promise<ProbeResponse | undefined> {
   for (let sent = 0; sent < CHARGED_BY_LIMIT; sent += 1) {
-    const latest = await prober.send('latest', bearer(key));
+    const latest = await prober.send('latest');
     if (latest.status !== 200) return latest;
   }
   return undefined;
 }
 
-async function ownBucketOf({ prober, key, quota }: LimitProbing, refusal: ProbeResponse): Promise<Observation> {
-  const again = await prober.send('quota', bearer(key));
+async function ownBucketOf(prober: Prober, [quota, refusal]: QuotaAndRefusal): Promise<Observation> {
+  const again = await prober.send('quota');
   const isInTime = again.receivedAt - refusal.sentAt < 60_000 / Number(quota.data['rate_limit_per_minute']);
   const reason = 'the responses arrived too slowly to distinguish the values';
   return ['quotaEndpointBucket', isInTime && again.isRateLimited && 'separate', reason];
@@ -275,20 +260,20 @@ async function ownBucketOf({ prober, key, quota }: LimitProbing, refusal: ProbeR
 
 /** Records the form of Retry-After in one or two refusals that are at least a second apart, with no success between. */
 export function observeRetryAfter(
-  findings: Findings,
+  prober: Prober,
   [first, second]: readonly [ProbeResponse, (ProbeResponse | undefined)?],
 ): void {
   const [value, next] = [retryAfterOf(first), retryAfterOf(second)];
-  if (Number.isNaN(value)) findings.contradict('a 429 rate_limited had no number in Retry-After');
+  if (Number.isNaN(value)) prober.contradictions.push('a 429 rate_limited had no number in Retry-After');
   const isDecimal = [first, second].some((seen) => seen?.headers.get('retry-after')?.includes('.'));
   const isSeconds = second !== undefined && countsSeconds(first, second);
   const isWhole = value === next && (value === 60 || value === 60_000);
   const reason = 'the refusals fit several values';
-  findings.note([
+  prober.note(
     ['retryAfterFormat', isDecimal ? 'decimal' : isSeconds && 'integer', reason],
     ['retryAfterUnit', value > MOST_SECONDS ? 'milliseconds' : isSeconds && 'seconds', reason],
     ['retryAfterValue', isWhole ? 'whole-minute' : next < value && 'rest-of-wait', reason],
-  ]);
+  );
 }
 
 /** Whether the second value is smaller by the seconds since the first. In milliseconds, it would be smaller by a thousand or more. */

@@ -13,13 +13,12 @@ import {
   usedOf,
 } from './probe-steps.ts';
 import {
-  Findings,
   type ObservedBehaviour,
   ProbeEnded,
   type ProbeFetch,
   type ProbeResponse,
   Prober,
-  type Probing,
+  type ProbeSummary,
   statusAndCodeText,
 } from './prober.ts';
 
@@ -109,40 +108,31 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
   const { origin } = new URL(baseUrl);
   const never = new AbortController().signal;
   const limits = { maxRequests: requests, timeoutMs, maxRetries, signal: signal ?? never };
-  const prober = new Prober({ baseUrl, fetch, clock, ...limits });
-  const findings = new Findings();
+  const prober = new Prober({ baseUrl, key: apiKey, fetch, clock, ...limits });
   const probedAt = new Date(clock.now()).toISOString();
-  const quota = await firstQuota(prober, apiKey);
-  const probing: Probing = { prober, findings, key: apiKey, quota };
-  observeQuotaRecord(probing);
-  await untilRefused(findings, async () => {
-    for (const { run } of stepsWithin(requests).steps) await run(probing);
-    await probeLimit({ ...probing, sleep: (ms) => clock.sleep(ms, signal) });
-  });
-  return reportOf(findings, { origin, probedAt, requests: prober.requests });
+  const quota = await firstQuota(prober);
+  observeQuotaRecord(prober, quota);
+  try {
+    for (const { run } of stepsWithin(requests).steps) await run(prober, quota);
+    await probeLimit(prober, quota);
+  } catch (error) {
+    if (!(error instanceof ProbeEnded)) throw error;
+    // Another program uses the key, or its minute was used before. The observations so far are reported.
+    if (error.response !== undefined) observeRetryAfter(prober, [error.response]);
+  }
+  return reportOf(prober, { origin, probedAt });
 }
 
-async function firstQuota(prober: Prober, key: string): Promise<ProbeResponse> {
-  const quota = await prober.send('quota', { authorization: `Bearer ${key}` });
+async function firstQuota(prober: Prober): Promise<ProbeResponse> {
+  const quota = await prober.send('quota');
   if (quota.status === 200 && usedOf(quota) !== undefined) return quota;
   const advice = quota.status === 401 || quota.status === 403 ? '; pass a valid API key' : '';
   const text = `The response to quota was ${statusAndCodeText(quota)}, expected 200 with a quota record${advice}.`;
   throw new MockServerError(text, { code: 'probe_failed', status: quota.status });
 }
 
-async function untilRefused(findings: Findings, run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    if (!(error instanceof ProbeEnded)) throw error;
-    // Another program uses the key, or its minute was used before. The observations so far are reported.
-    if (error.response !== undefined) observeRetryAfter(findings, [error.response]);
-  }
-}
-
-type Summary = Pick<ObservedBehaviour['about'], 'origin' | 'probedAt' | 'requests'>;
-
-function reportOf({ observed, reasons, contradictions }: Findings, summary: Summary): ObservedBehaviour {
+function reportOf(prober: Prober, start: Pick<ProbeSummary, 'origin' | 'probedAt'>): ObservedBehaviour {
+  const { requests, observed, reasons, contradictions } = prober;
   const known = SWITCH_NAMES.filter((name) => observed.has(name));
   const open = SWITCH_NAMES.filter((name) => !observed.has(name));
   const values = known.map((name): [string, KnownValue] => [
@@ -152,5 +142,5 @@ function reportOf({ observed, reasons, contradictions }: Findings, summary: Summ
   const notObserved = Object.fromEntries(open.map((name) => [name, reasons.get(name) ?? switches[name].notObserved]));
   // Each value was accepted by its switch when it was observed.
   const behaviour = Object.fromEntries(values) as Omit<BehaviourOptions, 'about'>;
-  return { about: { ...summary, contradictions, notObserved }, ...behaviour };
+  return { about: { ...start, requests, contradictions, notObserved }, ...behaviour };
 }

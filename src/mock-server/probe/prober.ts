@@ -20,7 +20,7 @@ export interface ProbeResponse {
 /** A request to the path `/api/v1/…`. */
 export interface ProbeRequest {
   readonly method?: 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
-  /** The `Authorization` header. */
+  /** The `Authorization` header; empty for none. Default: the key as Bearer. */
   readonly authorization?: string;
   readonly query?: Readonly<Record<string, string>>;
   /** The origin of the page from which a browser sends the request. */
@@ -51,6 +51,8 @@ export class ProbeEnded extends Error {
 
 interface ProberOptions {
   readonly baseUrl: string;
+  /** The user's key. */
+  readonly key: string;
   readonly fetch: ProbeFetch;
   readonly clock: Clock;
   readonly timeoutMs: number;
@@ -59,12 +61,17 @@ interface ProberOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sends the requests of a probe one after the other, up to the allowed number. */
+/** Sends the requests of a probe one after the other, up to the allowed number, and collects what their responses show. */
 export class Prober {
   requests = 0;
+  readonly key: string;
+  readonly observed = new Map<SwitchName, unknown>();
+  readonly reasons = new Map<SwitchName, string>();
+  readonly contradictions: string[] = [];
   readonly #options: ProberOptions;
 
   constructor(options: ProberOptions) {
+    this.key = options.key;
     this.#options = options;
   }
 
@@ -72,16 +79,28 @@ export class Prober {
     return this.#options.maxRequests - this.requests;
   }
 
+  /** Records the value of each switch, or the reason why the response shows none of its values. */
+  note(...observations: readonly Observation[]): void {
+    for (const [name, value, otherwise] of observations) {
+      if (switches[name].accepts(value)) this.observed.set(name, value);
+      else this.reasons.set(name, otherwise);
+    }
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.#options.clock.sleep(ms, this.#options.signal);
+  }
+
   /** As `send`, but a refusal of the per-minute limit throws ProbeEnded. */
-  async ask(path: string, request: ProbeRequest): Promise<ProbeResponse> {
+  async ask(path: string, request: ProbeRequest = {}): Promise<ProbeResponse> {
     const response = await this.send(path, request);
     if (response.isRateLimited) throw new ProbeEnded(response);
     return response;
   }
 
   /** @throws ProbeEnded instead of sending too much */
-  async send(path: string, { method = 'GET', query = {}, ...headers }: ProbeRequest): Promise<ProbeResponse> {
-    const { baseUrl, signal, clock } = this.#options;
+  async send(path: string, { method = 'GET', query = {}, ...headers }: ProbeRequest = {}): Promise<ProbeResponse> {
+    const { baseUrl, signal } = this.#options;
     if (this.left <= 0) throw new ProbeEnded();
     const parameters = new URLSearchParams(query).toString();
     const url = `${baseUrl}/api/v1/${path}${parameters === '' ? '' : `?${parameters}`}`;
@@ -94,17 +113,23 @@ export class Prober {
       } catch (error) {
         failures += 1;
         if (signal.aborted || failures > retries || this.left <= 0) throw error;
-        await clock.sleep(RETRY_DELAY_MS, signal);
+        await this.sleep(RETRY_DELAY_MS);
       }
     }
   }
 
-  async #send(url: string, method: string, headers: Record<string, string>): Promise<ProbeResponse> {
+  async #send(
+    url: string,
+    method: string,
+    own: Pick<ProbeRequest, 'authorization' | 'origin'>,
+  ): Promise<ProbeResponse> {
     const { fetch, clock, timeoutMs, signal } = this.#options;
     const timeout = new AbortController();
     const done = new AbortController();
     const expire = () => timeout.abort(new Error(`no response within ${timeoutMs} ms`));
     clock.sleep(timeoutMs, done.signal).then(expire, () => undefined);
+    const { authorization = `Bearer ${this.key}`, ...others } = own;
+    const headers = { ...others, ...(authorization !== '' && { authorization }) };
     const sentAt = clock.now();
     try {
       const either = AbortSignal.any([signal, timeout.signal]);
@@ -158,32 +183,3 @@ export interface ProbeSummary {
 
 /** A switch, its value in a response, and the reason for a value that the switch does not have: the response fits none or several. */
 export type Observation = readonly [name: SwitchName, value: unknown, otherwise: string];
-
-/** The results so far. Each step adds its observations. */
-export class Findings {
-  readonly observed = new Map<SwitchName, unknown>();
-  readonly reasons = new Map<SwitchName, string>();
-  readonly contradictions: string[] = [];
-
-  /** Records the value of each switch, or the reason why the response shows none of its values. */
-  note(observations: readonly Observation[]): void {
-    for (const [name, value, otherwise] of observations) {
-      if (switches[name].accepts(value)) this.observed.set(name, value);
-      else this.reasons.set(name, otherwise);
-    }
-  }
-
-  contradict(text: string): void {
-    this.contradictions.push(text);
-  }
-}
-
-/** The parameters of a step. */
-export interface Probing {
-  readonly prober: Prober;
-  readonly findings: Findings;
-  /** The user's key. */
-  readonly key: string;
-  /** The first response of `quota`. */
-  readonly quota: ProbeResponse;
-}
