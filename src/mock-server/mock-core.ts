@@ -5,7 +5,7 @@ import { Behaviour } from './behaviour/behaviour.ts';
 import { DrivenClock } from './clock/driven-clock.ts';
 import { ResponseDelays } from './delay.ts';
 import type { ParsedRequest } from './http/parse-request.ts';
-import { createAssumptionCheck, createRouter, type EmulatedService } from './http/respond.ts';
+import { createRouter, type EmulatedService } from './http/respond.ts';
 import { quotaResponse } from './http/responses.ts';
 import { Journal } from './journal/journal.ts';
 import type { CheckedMockOptions, Setup } from './mock-options.ts';
@@ -67,15 +67,15 @@ export function createChild(parent: MockCore, own: OwnParts): MockCore {
 type Given = OwnParts & Pick<MockCore, 'options' | 'parent' | 'adapters' | 'responders'>;
 
 function assembleCore(given: Given): MockCore {
-  const { options, behaviour, clock } = given;
-  const { baseUrl, defaultStubs, journalSize, onAssumption } = options;
+  const { options, clock } = given;
+  const { baseUrl, defaultStubs, journalSize } = options;
   return {
     ...given,
     state: given.emptyState(),
     now: clock.now.bind(clock),
     findRoute,
     defaultStubs: defaultStubs.map((stub) => ({ ...stub })),
-    checkAssumptions: createAssumptionCheck(onAssumption, behaviour, warn),
+    warned: new Set(),
     spaces: new Map(),
     journal: new Journal(journalSize),
     overrides: new Overrides(baseUrl),
@@ -84,10 +84,6 @@ function assembleCore(given: Given): MockCore {
 }
 
 const findRoute = createRouter(operations);
-
-function warn(text: string): void {
-  process.emitWarning(text, { type: 'FxratesMockWarning', code: 'FXRATES_ASSUMPTION' });
-}
 
 /**
  * The mock or the space that handles a request which reached `core`. The key of a request selects its space. A space handles

@@ -1,7 +1,7 @@
 import type { Operation } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
 import { createOperationFinder, type FoundOperation } from '../../operation.ts';
-import { type Behaviour, RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
+import { RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
 import { plainPath } from '../matching/request-pattern.ts';
 import type { RecordedRequest } from '../redact-keys.ts';
@@ -38,8 +38,9 @@ export interface EmulatedService extends ServiceContext {
   readonly responders: Readonly<Record<string, Responder>>;
   /** Apply to the requests for which the state has no stub: the options `latest` and `replay`. */
   readonly defaultStubs: readonly StubRecord[];
-  /** Can replace the response. */
-  readonly checkAssumptions?: CheckAssumptions | undefined;
+  readonly options: { readonly onAssumption: OnAssumption };
+  /** The assumptions that a process warning has named. */
+  readonly warned: Set<string>;
 }
 
 /** A request as a mock or a space reads it, for patterns. */
@@ -67,7 +68,7 @@ export function identified(
 
 /** Responds to one request in one synchronous step, so that it is counted completely or not at all. */
 export function respond(service: EmulatedService, request: ParsedRequest): MockResponse {
-  const { state, behaviour, now, defaultStubs, checkAssumptions } = service;
+  const { state, behaviour, now, defaultStubs, options } = service;
   const switches = new RequestSwitches(behaviour.values);
   const { method } = request.recorded;
   const route = service.findRoute(method, request.path);
@@ -82,7 +83,7 @@ export function respond(service: EmulatedService, request: ParsedRequest): MockR
     decided = internalError(error);
   }
   const { used } = switches;
-  const response = checkAssumptions?.(decided, used) ?? decided;
+  const response = options.onAssumption === 'ignore' ? decided : checkAssumptions(service, decided, used);
   const isUnknownRoute = route.kind === 'unknown' && stub === undefined;
   // The spread is last, because V8 takes 3 µs to add fields to a copy.
   const facts = { at, operation: route.operation?.id, isUnknownRoute, switches: used, ...decided.facts };
@@ -304,42 +305,24 @@ function plain(path: string): string {
 /** Reaction to a response that depends on an assumed value that was not set. */
 export type OnAssumption = 'ignore' | 'warn' | 'error';
 
-/** Checks a response that depends on `switches`. Returns it, or another response in its place. */
-export type CheckAssumptions = (response: MockResponse, switches: readonly SwitchName[]) => MockResponse;
-
 /**
- * Creates the check. `error` responds with 501 `assumption`, which clients do not retry, so the test fails immediately with this
- * text. `warn` warns once of each assumption.
+ * The response, or 501 `assumption` in its place, which clients do not retry, so the test fails immediately with this text.
+ * `'warn'` warns once of each assumption.
  */
-export function createAssumptionCheck(
-  onAssumption: OnAssumption,
-  behaviour: Behaviour,
-  warn: (text: string) => void,
-): CheckAssumptions | undefined {
-  if (onAssumption === 'ignore') return undefined;
-  const act = onAssumption === 'error' ? assumptionResponse : warnOnce(warn);
-  return (response, switches) => {
-    const assumptions = behaviour
-      .assumptionsAmong(switches)
-      .map((name) => `${name}: ${JSON.stringify(behaviour.values[name])}`);
-    return (assumptions.length > 0 ? act(assumptions) : undefined) ?? response;
-  };
-}
-
-function warnOnce(warn: (text: string) => void) {
-  const warned = new Set<string>();
-  return (assumptions: readonly string[]): undefined => {
-    const fresh = assumptions.filter((assumption) => !warned.has(assumption));
-    for (const assumption of fresh) warned.add(assumption);
-    if (fresh.length > 0) warn(explanation(fresh));
-  };
-}
-
-function assumptionResponse(assumptions: readonly string[]): MockResponse {
-  return errorResponse({ status: 501, code: 'assumption', message: explanation(assumptions) });
-}
-
-/** Ready to be copied into the test. */
-function explanation(assumptions: readonly string[]): string {
-  return `The response depends on undocumented behaviour of the service. To accept it, use createMockServer({ behaviour: { ${assumptions.join(', ')} } }).`;
+function checkAssumptions(
+  { behaviour, options, warned }: EmulatedService,
+  response: MockResponse,
+  switches: readonly SwitchName[],
+): MockResponse {
+  const assumptions = behaviour
+    .assumptionsAmong(switches)
+    .map((name) => `${name}: ${JSON.stringify(behaviour.values[name])}`)
+    .filter((assumption) => !warned.has(assumption));
+  if (assumptions.length === 0) return response;
+  // Ready to be copied into the test.
+  const message = `The response depends on undocumented behaviour of the service. To accept it, use createMockServer({ behaviour: { ${assumptions.join(', ')} } }).`;
+  if (options.onAssumption === 'error') return errorResponse({ status: 501, code: 'assumption', message });
+  for (const assumption of assumptions) warned.add(assumption);
+  process.emitWarning(message, { type: 'FxratesMockWarning', code: 'FXRATES_ASSUMPTION' });
+  return response;
 }
