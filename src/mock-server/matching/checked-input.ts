@@ -102,48 +102,35 @@ function typeInWords({ expected, values }: z.core.$ZodRawIssue): string | undefi
 type UncheckedInput = InputDescription & { readonly schema: z.ZodType };
 
 function inputError({ issues }: z.ZodError, given: unknown, input: UncheckedInput): MockServerError {
-  const { schema, place = '', what, whole = place.replace(/\.$/, '') || 'options' } = input;
+  const { place = '', what, whole = place.replace(/\.$/, '') || 'options' } = input;
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
-  const issue = unknown ?? issues[0];
-  const start = { field: '', value: given, inner: unwrapped(schema) };
-  const { field, value, inner } = locate(start, issue?.path ?? []);
-  if (unknown === undefined || !(inner instanceof z.ZodObject)) {
-    return invalidOption(field === '' ? whole : place + field, value, issue?.message ?? 'another value');
+  const { path, message } = unknown ?? issues[0] ?? { path: [], message: 'another value' };
+  const { schema, path: known } = schemaAt(input.schema, path);
+  const field = z.core.toDotPath(known); // `responses[1].status`
+  if (unknown === undefined || !(schema instanceof z.ZodObject)) {
+    const value = known.reduce((outer: unknown, name) => Object(outer)[name], given);
+    return invalidOption(field === '' ? whole : place + field, value, message);
   }
-  const known = Object.keys(inner.shape).filter((name) => name !== 'kind'); // `kind` selects the schema
+  const names = Object.keys(schema.shape).filter((name) => name !== 'kind'); // `kind` selects the schema
   const [name = ''] = unknown.keys;
   return field === ''
-    ? unknownName(name, { what, known }, place)
-    : unknownName(name, { what: `a field of ${field}`, known }, `${place}${field}.`);
+    ? unknownName(name, { what, known: names }, place)
+    : unknownName(name, { what: `a field of ${field}`, known: names }, `${place}${field}.`);
 }
 
-interface Location {
-  /** `responses[1].status` */
-  readonly field: string;
-  readonly value: unknown;
-  readonly inner: z.ZodType;
-}
-
-/** Follows `path` through objects and arrays, and stops at any other value. */
-function locate(outer: Location, [name, ...rest]: readonly PropertyKey[]): Location {
-  const inner = name === undefined ? undefined : schemaOf(outer.inner, name);
-  if (name === undefined || inner === undefined) return outer;
-  const value = (outer.value as Readonly<Record<PropertyKey, unknown>> | undefined)?.[name];
-  return locate({ field: fieldIn(outer.field, name), value, inner }, rest);
-}
-
-function schemaOf(schema: z.ZodType, name: PropertyKey): z.ZodType | undefined {
-  if (schema instanceof z.ZodArray) return schema.element as z.ZodType;
-  const inner: z.ZodType | undefined = schema instanceof z.ZodObject ? schema.shape[String(name)] : undefined;
-  return inner && unwrapped(inner);
+/** The schema at `path`, through objects and arrays, with its path. Stops at any other schema. */
+function schemaAt(outer: z.ZodType, path: readonly PropertyKey[]) {
+  let schema = unwrapped(outer);
+  for (const [depth, name] of path.entries()) {
+    const fields: Readonly<Record<PropertyKey, z.ZodType>> = schema instanceof z.ZodObject ? schema.shape : {};
+    const inner = schema instanceof z.ZodArray ? schema.element : fields[name];
+    if (inner === undefined) return { schema, path: path.slice(0, depth) };
+    schema = unwrapped(inner as z.ZodType);
+  }
+  return { schema, path };
 }
 
 function unwrapped(schema: z.ZodType): z.ZodType {
   const isOptional = schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional;
   return isOptional ? (schema.unwrap() as z.ZodType) : schema;
-}
-
-function fieldIn(outer: string, name: PropertyKey): string {
-  if (typeof name === 'number') return `${outer}[${name}]`;
-  return outer === '' ? String(name) : `${outer}.${String(name)}`;
 }
