@@ -1,6 +1,7 @@
 import { nearestName } from '../../nearest-name.ts';
+import type { Switches } from '../behaviour/behaviour.ts';
 import type { MockResponse } from '../http/mock-message.ts';
-import { parametersOf } from '../http/parse-request.ts';
+import { type ParsedRequest, parametersOf } from '../http/parse-request.ts';
 import type { Responder, RoutedRequest } from '../http/respond.ts';
 import { badParameter, errorResponse, successResponse, successResponseOfJson } from '../http/responses.ts';
 import { show } from '../mock-server-error.ts';
@@ -11,69 +12,60 @@ import type { InventedData, LatestContext, LatestFunction } from '../stubs/stub-
 
 /**
  * Creates the responder of `GET /api/v1/latest`. Its parameters and fields are not documented, so the data is invented, or
- * returned by a function of the test. It keeps the snapshots of invented rates, so a mock and its spaces share it.
+ * returned by a function of the test. It keeps responses with invented rates, so a mock and its spaces share it.
  */
 export function createLatestResponder(): Responder {
-  const snapshots = new Map<string, InventedSnapshot>();
+  const responses = new Map<string, MockResponse>();
   return (routed, { key }) => {
     const { service, request, switches, stub } = routed;
-    const { seed } = service.state;
     const intervalMs = snapshotIntervalMs(switches.use('snapshotGranularity'));
-    const at = Math.floor(routed.at / intervalMs) * intervalMs;
-    const name = `${seed} ${at}`;
-    let snapshot = snapshots.get(name);
-    if (snapshot === undefined) {
-      if (snapshots.size === MOST_SNAPSHOTS) snapshots.clear();
-      snapshot = { at, rate: inventRates(seed, at), responses: new Map() };
-      snapshots.set(name, snapshot);
+    const snapshot = { seed: service.state.seed, at: Math.floor(routed.at / intervalMs) * intervalMs };
+    if (stub?.source.kind === 'function') {
+      const invented = () => inventedData(readRequestedRates(parametersOf(request)), snapshot);
+      const context = { at: routed.at, keyId: key.id, plan: key.account.plan, invented };
+      return responseOfFunction(stub.source.latest, routed, context);
     }
-    if (stub?.source.kind !== 'function') return inventedResponse(snapshot, routed);
-    const invented = () => inventedData(snapshot, readRequestedRates(parametersOf(request)));
-    return responseOfFunction(stub.source.latest, routed, {
-      at: routed.at,
-      keyId: key.id,
-      plan: key.account.plan,
-      invented,
-    });
+    const name = `${snapshot.seed} ${snapshot.at} ${request.query}`;
+    const known = responses.get(name);
+    if (known !== undefined) return known;
+    const requested = readRequestedRates(parametersOf(request));
+    const response = inventedResponse(requested, snapshot, switches);
+    if (!isConstant(requested, request)) return response;
+    if (responses.size === MOST_CACHED) responses.clear();
+    responses.set(name, response);
+    return response;
   };
 }
-
-/** The invented rates of one time, and their responses by query, because most requests repeat. */
-interface InventedSnapshot {
-  readonly at: number;
-  readonly rate: InventedRate;
-  readonly responses: Map<string, MockResponse>;
-}
-
-/** Nearly all requests use the last one; a few are kept for spaces with other clocks. */
-const MOST_SNAPSHOTS = 16;
 
 /** About 2.5 kB each. */
 const MOST_CACHED = 200;
 const LONGEST_CACHED = 500;
 
-function inventedResponse(snapshot: InventedSnapshot, { request, switches }: RoutedRequest): MockResponse {
-  const { responses } = snapshot;
-  const known = responses.get(request.query);
-  if (known !== undefined) return known;
-  const requested = readRequestedRates(parametersOf(request));
-  const { unknownParameters } = requested;
+/** Whether a response can be kept: others depend on switches, and a query can contain a key. */
+function isConstant({ hasUnknown, unknownParameters }: RequestedRates, { query, recorded }: ParsedRequest): boolean {
+  return !hasUnknown && unknownParameters.length === 0 && !recorded.hasKeyInUrl && query.length <= LONGEST_CACHED;
+}
+
+/** What the invented rates depend on. */
+interface InventedSnapshot {
+  readonly seed: number;
+  readonly at: number;
+}
+
+function inventedResponse(requested: RequestedRates, snapshot: InventedSnapshot, switches: Switches): MockResponse {
+  const { hasUnknown, unknownParameters } = requested;
   const unknown = unknownParameters.length > 0 ? unknownParametersText(unknownParameters) : undefined;
   if (unknown !== undefined && switches.use('unknownParameters') === '400') {
     return errorResponse({ status: 400, code: 'invalid_parameter', message: unknown });
   }
-  const refusal = requested.hasUnknown ? badParameter(UNKNOWN_CURRENCY, switches) : undefined;
-  const response = refusal ?? successResponse(inventedData(snapshot, requested));
-  if (unknown !== undefined) return { ...response, why: `${response.why}; ${unknown}` };
-  // The other responses depend on switches, and a query can contain a key.
-  if (requested.hasUnknown || request.recorded.hasKeyInUrl || request.query.length > LONGEST_CACHED) return response;
-  if (responses.size === MOST_CACHED) responses.clear();
-  responses.set(request.query, response);
-  return response;
+  const refusal = hasUnknown ? badParameter(UNKNOWN_CURRENCY, switches) : undefined;
+  const response = refusal ?? successResponse(inventedData(requested, snapshot));
+  return unknown === undefined ? response : { ...response, why: `${response.why}; ${unknown}` };
 }
 
-function inventedData({ at, rate }: InventedSnapshot, { base, symbols }: RequestedRates): InventedData {
+function inventedData({ base, symbols }: RequestedRates, { seed, at }: InventedSnapshot): InventedData {
   const wanted = symbols.length > 0 ? symbols : CURRENCIES.filter((code) => code !== base);
+  const rate = inventRates(seed, at);
   return {
     base,
     timestamp: new Date(at).toISOString(),
