@@ -58,13 +58,20 @@ export function recordedHeaders(headers: Readonly<Record<string, string | undefi
 /** Values without the keys in them. Most have none, so that the entry of the journal shares them with the response. */
 export function recordedValues(values: RecordedValues): RecordedValues {
   const all = Object.values(values).join('\n');
-  if (redactKeys(all) === all) return values;
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? redactKeys(value) : value.map(redactKeys),
-    ]),
-  );
+  return redactKeys(all) === all ? values : maskedValues(values, (_, value) => redactKeys(value));
+}
+
+/** Parameters without the keys in them, also in their names. */
+export function recordedQuery(values: RecordedValues): RecordedValues {
+  return maskedValues(values, recordedParameter);
+}
+
+function maskedValues(values: RecordedValues, mask: (name: string, value: string) => string): RecordedValues {
+  const masked = Object.entries(values).map(([name, value]) => [
+    redactKeys(name),
+    typeof value === 'string' ? mask(name, value) : value.map((one) => mask(name, one)),
+  ]);
+  return Object.fromEntries(masked);
 }
 
 /** A header without the key in it. `name` is in lower case. */

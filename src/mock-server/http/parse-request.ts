@@ -5,7 +5,7 @@ import {
   type RecordedRequest,
   type RecordedValues,
   recordedHeaders,
-  recordedParameter,
+  recordedQuery,
   recordedValues,
   redactKeys,
 } from '../redact-keys.ts';
@@ -47,7 +47,7 @@ export function parseRequest(message: MockRequest): ParsedRequest {
     recorded: {
       method,
       path: mayHaveKey ? redactKeys(path) : path,
-      query: mayHaveKey ? maskedQuery(values) : values,
+      query: mayHaveKey ? recordedQuery(values) : values,
       headers: recordedHeaders(headers),
       body: body && recordedBody(body),
       hasKeyInUrl: mayHaveKey && (redactKeys(target) !== target || [keyInUrl, ...otherKeys].some(Boolean)),
@@ -104,14 +104,6 @@ const API_KEY = new RegExp(apiKeyPattern);
 /** SHA-256 of a key, in hexadecimal. The mock stores nothing else of a key. */
 export function hashOf(key: string): string {
   return hash('sha256', key, 'hex');
-}
-
-function maskedQuery(values: RecordedValues): RecordedValues {
-  const masked = Object.entries(values).map(([name, value]) => [
-    redactKeys(name),
-    typeof value === 'string' ? recordedParameter(name, value) : value.map((one) => recordedParameter(name, one)),
-  ]);
-  return Object.fromEntries(masked);
 }
 
 /** The headers and the body of a response as the journal shows them: without the keys in them. */

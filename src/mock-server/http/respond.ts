@@ -1,5 +1,5 @@
 import type { Operation } from '../../generated/operations.ts';
-import { editDistance } from '../../nearest-name.ts';
+import { nearestName } from '../../nearest-name.ts';
 import { createOperationFinder, type FoundOperation } from '../../operation.ts';
 import { RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
@@ -278,28 +278,13 @@ export function createRouter(operations: Readonly<Record<string, Operation>>): F
   };
 }
 
-/** The most similar path; `undefined` if none is similar. */
+/** The most similar path; `undefined` if none is similar. Most mistakes are about slashes or a missing beginning. */
 function nearestPath(path: string, paths: readonly string[]): string | undefined {
-  if (path.length > LONGEST_PATH) return undefined;
-  const given = plain(path);
-  // A path without its beginning is the most similar one.
-  const distanceTo = (known: string) => (given.length > 1 && known.endsWith(given) ? 0 : editDistance(given, known));
-  const ranked = paths
-    .map((known) => ({ known, distance: distanceTo(plain(known)) }))
-    .sort((one, other) => one.distance - other.distance);
-  const [best] = ranked;
-  return best !== undefined && best.distance <= best.known.length / 3 ? best.known : undefined;
-}
-
-/** A longer path is not a typing mistake, and comparing it takes time. */
-const LONGEST_PATH = 200;
-
-/** Ignores case and slashes, which most mistakes are about. */
-function plain(path: string): string {
-  return path
+  const given = path
     .toLowerCase()
     .replace(/\/{2,}/g, '/')
     .replace(/\/$/, '');
+  return paths.find((known) => given.length > 1 && known.endsWith(given)) ?? nearestName(given, paths);
 }
 
 /** Reaction to a response that depends on an assumed value that was not set. */
