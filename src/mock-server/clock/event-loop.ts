@@ -1,27 +1,19 @@
 import * as timers from 'node:timers';
+import * as promises from 'node:timers/promises';
 
 // Read when the module loads, and not from `globalThis`: fake timers of a test, installed earlier or later, must not stop
-// the mock. sinon also replaces the functions of the module.
-const { setImmediate: runNext, setTimeout: runLater, clearTimeout: stopTimer } = timers;
+// the mock. sinon also replaces the functions of the modules.
 const { setInterval: runOften, clearInterval: stopRunning } = timers;
+const { setImmediate: afterEvents, setTimeout: afterMs } = promises;
 
 /** Waits one turn of the event loop, in which all promises and events that are ready run. */
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => runNext(resolve));
+  return afterEvents();
 }
 
 /** Milliseconds of real time, or until `signal` aborts; the process does not end before. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      stopTimer(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = runLater(end, Math.min(ms, LONGEST_TIMER_MS));
-    if (signal?.aborted) end();
-    else signal?.addEventListener('abort', end);
-  });
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await afterMs(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal }).catch(() => undefined); // it rejects when aborted
 }
 
 /** Runs `act` every `ms` of real time until the returned function is called; the process may end before. */
