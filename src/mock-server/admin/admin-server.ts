@@ -44,10 +44,12 @@ async function handleApi({ mock, token }: AdminServerOptions, exchange: AdminExc
   const found = findRoute(method, rest ?? exchange.path);
   // Without the token, known and unknown names of spaces get the same response.
   const isOpen = found.route?.isOpen === true && space === undefined;
-  const refusal = isOpen ? undefined : requireToken(incoming.headers, token);
-  if (refusal !== undefined) throw refusal;
+  if (!isOpen) requireToken(incoming.headers, token);
   if (found.route === undefined) throw noRoute(found.allowed);
   const core = space === undefined ? mock : findSpace(mock, space);
+  if (space !== undefined && found.route.tag === 'spaces') {
+    throw new Problem('A space cannot contain spaces; use /__fxrates/spaces.', { status: 404, code: 'not_found' });
+  }
   await runRoute(found.route, { core, mock: new MockScope(core), path: found.path }, exchange);
 }
 

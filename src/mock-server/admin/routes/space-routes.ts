@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { clockMode, clockOptions } from '../../clock/clock.ts';
 import { closeCore, type MockCore } from '../../mock-core.ts';
 import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../../spaces.ts';
-import { Problem } from '../problem.ts';
 import { route } from '../route.ts';
 import { presetOrChanges } from '../shapes.ts';
 
@@ -30,7 +29,7 @@ export const spaceRoutes = [
     isBodyOptional: true,
     response: space,
     run({ core, body }) {
-      const { name, key, keyId, accountId } = openSpace(refuseInSpace(core), body as SpaceOptions); // which checks them
+      const { name, key, keyId, accountId } = openSpace(core, body as SpaceOptions); // which checks them
       return { name, key, keyId, accountId };
     },
   }),
@@ -38,14 +37,14 @@ export const spaceRoutes = [
     id: 'listSpaces',
     summary: 'List the names of the open spaces',
     response: spaceNames,
-    run: ({ core }) => namesOf(refuseInSpace(core)),
+    run: ({ core }) => namesOf(core),
   }),
   route('DELETE /spaces', {
     id: 'closeSpaces',
     summary: 'Close all spaces, for example those of a test run that was killed; lists the names of the closed spaces',
     response: spaceNames,
     run({ core }) {
-      const closed = namesOf(refuseInSpace(core));
+      const closed = namesOf(core);
       for (const space of core.spaces.values()) closeCore(space);
       return closed;
     },
@@ -53,15 +52,10 @@ export const spaceRoutes = [
   route('DELETE /spaces/{space}', {
     id: 'closeSpace',
     summary: 'Close a space; its keys are then unknown',
-    run: ({ core, path }) => closeCore(findSpace(refuseInSpace(core), path['space'] ?? '')),
+    run: ({ core, path }) => closeCore(findSpace(core, path['space'] ?? '')),
   }),
 ];
 
 function namesOf({ spaces }: MockCore) {
   return Array.from(spaces.keys(), (name) => ({ name }));
-}
-
-function refuseInSpace(core: MockCore): MockCore {
-  if (core.parent === undefined) return core;
-  throw new Problem('A space cannot contain spaces; use /__fxrates/spaces.', { status: 404, code: 'not_found' });
 }
