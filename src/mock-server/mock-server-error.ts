@@ -37,8 +37,8 @@ class InvalidOptionError extends MockServerError {
   readonly #isWhole: boolean;
 
   /** `isWhole`: the field stands for the whole checked value, not for a part of it. */
-  constructor(field: string, problem: string, { cause, isWhole = false }: { cause?: unknown; isWhole?: boolean } = {}) {
-    super(`${field} ${problem}`, { code: 'invalid_option', field, cause });
+  constructor(field: string, problem: string, { isWhole = false } = {}) {
+    super(`${field} ${problem}`, { code: 'invalid_option', field });
     this.#field = field;
     this.#problem = problem;
     this.#isWhole = isWhole;
@@ -47,7 +47,7 @@ class InvalidOptionError extends MockServerError {
   /** The same error, with the place of the value that contains the field: `stubs[2].status`. */
   at(entry: string): InvalidOptionError {
     const field = this.#isWhole ? entry : `${entry}.${this.#field}`;
-    return optionError(field, this.#problem, { cause: this });
+    return optionError(field, this.#problem);
   }
 }
 

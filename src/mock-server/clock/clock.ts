@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { parseIsoInstant } from '../../iso-instant.ts';
 import { isJsonObject } from '../../json.ts';
 import { checkedInput, expected, trueOrFalse } from '../matching/checked-input.ts';
-import { invalidOption } from '../mock-server-error.ts';
+import { invalidOption, within } from '../mock-server-error.ts';
 
 /** A source of time. The client's option `clock` has the same type. */
 export interface Clock {
@@ -76,7 +76,8 @@ export type ClockOptions = Readonly<z.input<typeof clockOptions>>;
 
 /** The option `clock` as an object, with valid fields. */
 export function checkedClockOptions(option: 'real' | 'virtual' | ClockOptions): ClockOptions {
-  if (isJsonObject(option)) return checkedInput(clockOptions, option, { place: 'clock.', what: 'a field of clock' });
+  if (isJsonObject(option))
+    return within('clock', () => checkedInput(clockOptions, option, { what: 'a field of clock' }));
   if (clockMode.safeParse(option).success) return { mode: option };
   throw invalidOption('clock', option, CLOCK_WORDS);
 }

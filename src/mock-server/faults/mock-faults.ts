@@ -7,7 +7,7 @@ import { STATUSES_WITHOUT_BODY } from '../http/responses.ts';
 import { checkedInput } from '../matching/checked-input.ts';
 import { checkKeyId, matchesPattern } from '../matching/request-pattern.ts';
 import type { MockCore } from '../mock-core.ts';
-import { freeName, invalidOption, MockServerError, withId } from '../mock-server-error.ts';
+import { freeName, invalidOption, MockServerError, withId, within } from '../mock-server-error.ts';
 import { chance } from '../service/random.ts';
 import type { ServiceState } from '../service/service-state.ts';
 import {
@@ -87,7 +87,7 @@ function checkedFault(given: FaultOptions, state: ServiceState): FaultRecord['se
   const data = checkedInput(faultKinds[kind].options, options, { what });
   checkBody(options);
   checkStrikes(options);
-  checkKeyId(match ?? {}, state.keys);
+  within('match', () => checkKeyId(match ?? {}, state.keys));
   return { ...data, id: options.id ?? nextId(state), strikes } as FaultRecord['settings'];
 }
 

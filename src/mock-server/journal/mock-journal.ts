@@ -3,7 +3,7 @@ import { pause } from '../clock/event-loop.ts';
 import { checkedInput, expected, type Immutable, wholeFrom } from '../matching/checked-input.ts';
 import { checkKeyId, nearMisses } from '../matching/request-pattern.ts';
 import type { MockCore } from '../mock-core.ts';
-import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
+import { invalidOption, MockServerError, show, within } from '../mock-server-error.ts';
 import { valuePairs } from '../redact-keys.ts';
 import { keyText, statusText } from './entry-text.ts';
 import { type JournalEntry, journalEntry } from './journal.ts';
@@ -55,19 +55,17 @@ export function createMockJournal(mock: MockCore): MockJournal {
  * The filter with each RegExp as JSON has it. Throws for a wrong field, the id of an unknown key and a number after the last
  * one: a typo must not pass for "no such request". Ids of faults and stubs are not checked: they may have been removed.
  */
-export function checkedFilter(
-  filter: RequestFilter | undefined,
-  { journal, state }: MockCore,
-  place = 'filter.',
-): RequestFilter {
-  const checked = checkedInput(requestFilter, filter, { place, what: 'a field of the filter' });
-  const { after = 0 } = checked;
-  if (after > journal.last) {
-    const expected = `at most ${journal.last}, the number of the last request; clear() restarts the numbers`;
-    throw invalidOption(`${place}after`, after, expected);
-  }
-  checkKeyId(checked, state.keys, place);
-  return checked;
+export function checkedFilter(filter: RequestFilter, { journal, state }: MockCore, place = 'filter'): RequestFilter {
+  return within(place, () => {
+    const checked = checkedInput(requestFilter, filter, { what: 'a field of the filter' });
+    const { after = 0 } = checked;
+    if (after > journal.last) {
+      const expected = `at most ${journal.last}, the number of the last request; clear() restarts the numbers`;
+      throw invalidOption('after', after, expected);
+    }
+    checkKeyId(checked, state.keys);
+    return checked;
+  });
 }
 
 /** Options of `mock.journal.subscribe()`. */
@@ -221,8 +219,8 @@ export function verifyRequests(mock: MockCore, given: RequestFilter, claim: Clai
   const matching = mock.journal.entries.filter(createMatcher(filter));
   const selection = { filter, matching, mock };
   const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = checkedClaim(claim);
-  if (sentWith !== undefined) checkedFilter(sentWith, mock, 'sentWith.');
-  for (const [index, pattern] of inOrder.entries()) checkedFilter(pattern, mock, `inOrder[${index}].`);
+  if (sentWith !== undefined) checkedFilter(sentWith, mock, 'sentWith');
+  for (const [index, pattern] of inOrder.entries()) checkedFilter(pattern, mock, `inOrder[${index}]`);
   if (atLeast !== undefined && matching.length < atLeast) throw wrongCount(selection, claim);
   if (atMost !== undefined) refuseForgotten(selection);
   if (atMost !== undefined && matching.length > atMost) throw wrongCount(selection, claim);

@@ -74,11 +74,9 @@ export const idSchema = expected('letters, digits, _ . and -', z.string().regex(
 export const ADDED_FIELD = z.unknown().optional().describe('Ignored.').meta({ readOnly: true });
 
 interface InputDescription {
-  /** Begins the name of a field in messages, `filter.`. Default: none. */
-  readonly place?: string | undefined;
   /** `a field of the filter` */
   readonly what: string;
-  /** The name of the value itself. Default: `place` without its dot, or `options`. */
+  /** The name of the value itself. Default: `options`. */
   readonly whole?: string;
 }
 
@@ -102,20 +100,20 @@ function typeInWords({ expected, values }: z.core.$ZodRawIssue): string | undefi
 type UncheckedInput = InputDescription & { readonly schema: z.ZodType };
 
 function inputError({ issues }: z.ZodError, given: unknown, input: UncheckedInput): MockServerError {
-  const { place = '', what, whole = place.replace(/\.$/, '') || 'options' } = input;
+  const { what, whole = 'options' } = input;
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   const { path, message } = unknown ?? issues[0] ?? { path: [], message: 'another value' };
   const { schema, path: known } = schemaAt(input.schema, path);
   const field = z.core.toDotPath(known); // `responses[1].status`
   if (unknown === undefined || !(schema instanceof z.ZodObject)) {
     const value = known.reduce((outer: unknown, name) => Object(outer)[name], given);
-    return invalidOption(field === '' ? whole : place + field, value, message);
+    return invalidOption(field === '' ? whole : field, value, message);
   }
   const names = Object.keys(schema.shape).filter((name) => name !== 'kind'); // `kind` selects the schema
   const [name = ''] = unknown.keys;
   return field === ''
-    ? unknownName(name, { what, known: names }, place)
-    : unknownName(name, { what: `a field of ${field}`, known: names }, `${place}${field}.`);
+    ? unknownName(name, { what, known: names })
+    : unknownName(name, { what: `a field of ${field}`, known: names }, `${field}.`);
 }
 
 /** The schema at `path`, through objects and arrays, with its path. Stops at any other schema. */

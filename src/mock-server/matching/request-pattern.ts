@@ -134,10 +134,10 @@ export type RequestPattern = Immutable<z.input<typeof requestPattern>>;
 /** The expected text, a regular expression, or `{ absent: true }` (`{ absent: false }`: any value that is present). */
 export type ValuePattern = Immutable<z.input<typeof valuePattern>>;
 
-/** Throws `MockServerError` with code `invalid_option` for the id of an unknown key. `place` begins the name of the field. */
-export function checkKeyId({ keyId }: RequestPattern, keys: ReadonlyMap<string, unknown>, place = 'match.'): void {
+/** Throws `MockServerError` with code `invalid_option` for the id of an unknown key. */
+export function checkKeyId({ keyId }: RequestPattern, keys: ReadonlyMap<string, unknown>): void {
   if (keyId === undefined || keys.has(keyId)) return;
-  throw invalidOption(`${place}keyId`, keyId, 'the id of a key of this mock, such as key_1');
+  throw invalidOption('keyId', keyId, 'the id of a key of this mock, such as key_1');
 }
 
 /** One field in which a request differs from a pattern. */

@@ -62,7 +62,7 @@ export function createMockStubs(context: ServiceContext): MockStubs {
     add(options) {
       const { state } = context;
       const stub = stubFrom(options, nextId(state));
-      checkKeyId(stub.match, state.keys);
+      within('match', () => checkKeyId(stub.match, state.keys));
       state.stubs = withStub(current(), stub);
       state.lastStub += 1;
       return toStub(stub);
