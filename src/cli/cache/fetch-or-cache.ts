@@ -5,7 +5,6 @@ import type { CacheOptions, CacheStore, Clock } from '../../client/index.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import type { ServiceConnection } from '../request/connection.ts';
 import { type ServiceRequest, type ServiceResponse, sendRequest } from '../request/send-request.ts';
@@ -74,7 +73,6 @@ async function readOffline(request: ServiceRequest, invocation: Invocation): Pro
     if (!(error instanceof CliError) || error.details.causeCode !== OFFLINE) throw error;
     throw new CliError('no cached response for this request', {
       code: 'not_cached',
-      exitCode: exitCodes.network,
       why: '--offline sends nothing',
       hints: ['Cache it:  the same command with --cache 10m instead of --offline'],
     });

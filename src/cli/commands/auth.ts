@@ -3,7 +3,6 @@ import { maskKey } from '../../text.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printError } from '../errors/print-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { connectionOptions, dataOptions, keyOptions, profileOption } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { sendQuotaRequest } from '../request/send-request.ts';
@@ -155,7 +154,7 @@ function notStored({ argv }: Invocation): (failure: unknown) => never {
   return (failure) => {
     if (!(failure instanceof CliError)) throw failure;
     const { details, message } = failure;
-    const isRefused = details.exitCode === exitCodes.authentication;
+    const isRefused = details.code === 'authentication';
     const [what, why] = isRefused ? ['the service refuses this key'] : ['the key could not be checked', message];
     const withoutCheck = changedCommand(argv, { add: ['--no-verify'] });
     const hints = [...(isRefused ? [] : (details.hints ?? [])), `To store it without a check:  ${withoutCheck}`];

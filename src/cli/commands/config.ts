@@ -1,7 +1,6 @@
 import { Argument } from 'commander';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { dataOptions, profileOption } from '../options.ts';
 import { printJson } from '../output/print-json.ts';
 import {
@@ -102,7 +101,7 @@ async function printSetting({ args: [typed], config, settings, screen }: Invocat
   const name = settingName(typed);
   const value = configValue(config, name, settings.profile);
   if (value === undefined) {
-    throw new CliError(`${name} is not set`, { code: 'not_set', exitCode: exitCodes.failure });
+    throw new CliError(`${name} is not set`, { code: 'not_set' });
   }
   await screen.printText(`${screen.isJson ? JSON.stringify(value) : value}\n`);
 }

@@ -156,9 +156,9 @@ function successes({ host, hostname, protocol }: URL, proxy: string | undefined)
 
 /** The results of the step that failed and of those that it leaves out. */
 function failures(error: CliError, hasResponse: boolean, argv: readonly string[]): Partial<Record<Step, CheckResult>> {
-  const { exitCode, causeCode = '' } = error.details;
+  const { code, causeCode = '' } = error.details;
   // A used-up limit does not mean that the key is wrong.
-  if (exitCode === exitCodes.rateLimited) {
+  if (code === 'rate_limited') {
     if (hasResponse) return { response: warning(error.message, `Try again later:  ${commandLine(argv)}`) };
     const unsent = skipped('nothing was sent');
     const next = `To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`;

@@ -6,7 +6,6 @@ import { nearestName } from '../../nearest-name.ts';
 import { visible } from '../../text.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { fileOption } from '../options.ts';
 import { dataOf, prettyText, printResponse } from '../output/print-json.ts';
 import { valuesTable } from '../output/values-table.ts';
@@ -150,7 +149,6 @@ function requireSafeWatch(
   const asked = count === undefined ? `--watch ${durationOption(Number(watch))}` : `${grouped(count)} responses`;
   throw new CliError(`${asked} would use up the monthly quota`, {
     code: 'watch_unsafe',
-    exitCode: exitCodes.quota,
     why: `${grouped(remaining)} requests are left, enough for one every ${formatDuration(safeIntervalMs)}`,
     resetsAt: resetsAt.toISOString(),
     hints: [
@@ -163,7 +161,6 @@ function requireSafeWatch(
 function usedUp(resetsAt: Date, argv: readonly string[]): CliError {
   return new CliError('the monthly quota is used up', {
     code: 'quota_exhausted',
-    exitCode: exitCodes.quota,
     resetsAt: resetsAt.toISOString(),
     hints: [`See:  ${relatedCommand(['quota'], argv)}`],
   });

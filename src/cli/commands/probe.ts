@@ -5,17 +5,12 @@ import { checkWritable, replaceFile } from '../../replace-file.ts';
 import { visible } from '../../text.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, cannotWrite } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
+import type { ErrorCode } from '../exit-codes.ts';
 import { twoColumns } from '../help.ts';
 import { connectionOptions, dataOptions, fileOption, parsedOption, wholeNumber } from '../options.ts';
 import { printReport } from '../output/report.ts';
 import { openConnection } from '../request/connection.ts';
-import {
-  EXIT_CODES_OF_KINDS,
-  explainNetworkError,
-  type NetworkContext,
-  refusedKeyHints,
-} from '../request/explain-error.ts';
+import { explainNetworkError, type NetworkContext, refusedKeyHints } from '../request/explain-error.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
@@ -116,7 +111,6 @@ function probeFailed(cause: unknown, context: ProbeContext): unknown {
     const hints = code === 'authentication' ? [`The key is from ${key.source}.`, ...keyHints()] : [];
     return new CliError(`cannot probe ${baseUrl}`, {
       code,
-      exitCode: EXIT_CODES_OF_KINDS[code],
       why,
       hints,
       status,
@@ -126,7 +120,7 @@ function probeFailed(cause: unknown, context: ProbeContext): unknown {
   const isProxyFailure = cause instanceof ProxyFailure;
   const { code, message }: NodeJS.ErrnoException = cause;
   const { what, ...explanation } = explainNetworkError({ code, message, isProxyFailure }, context);
-  return new CliError(what, { code: 'network', exitCode: exitCodes.network, causeCode: code, ...explanation, cause });
+  return new CliError(what, { code: 'network', causeCode: code, ...explanation, cause });
 }
 
 interface Refusal extends Error {
@@ -138,7 +132,7 @@ function isRefusal(cause: Error): cause is Refusal {
 }
 
 /** The kind of error that the client reports for this status. */
-function kindOf(status: number): keyof typeof EXIT_CODES_OF_KINDS {
+function kindOf(status: number): ErrorCode {
   if (status === 401 || status === 403) return 'authentication';
   if (status === 429) return 'rate_limited';
   if (status >= 500) return 'server';

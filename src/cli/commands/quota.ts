@@ -4,7 +4,6 @@ import { operations } from '../../generated/operations.ts';
 import { maskKey } from '../../text.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { leaves, memberNames } from '../json/select-value.ts';
 import { scalarText } from '../output/delimited-text.ts';
 import { dataOf, printJson, printRaw } from '../output/print-json.ts';
@@ -132,7 +131,6 @@ function checkUse(response: ServiceResponse, { failAt }: QuotaOptions): void {
   if (isPercent ? !isShareReached : used < amount) return;
   throw new CliError(`the monthly quota has reached --fail-at ${text}`, {
     code: 'fail_at',
-    exitCode: exitCodes.quota,
     why: `${grouped(used)}${ofLimit(limit)} used`,
     resetsAt: data.resets_at,
   });

@@ -1,10 +1,10 @@
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { type ErrorCode, type ExitCode, errorCodes } from '../exit-codes.ts';
 import { commandLine } from '../terminal/text.ts';
 
 interface CliErrorDetails {
-  /** Stable word for programs. */
-  readonly code: string;
-  readonly exitCode: ExitCode;
+  readonly code: ErrorCode;
+  /** Default: that of the code. */
+  readonly exitCode?: ExitCode;
   readonly why?: string | undefined;
   /** What to do next; the last line is the one to act on. */
   readonly hints?: readonly string[] | undefined;
@@ -22,11 +22,13 @@ interface CliErrorDetails {
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly details: CliErrorDetails;
+  readonly exitCode: ExitCode;
 
   constructor(what: string, details: CliErrorDetails) {
     const { why, cause } = details;
     super(why === undefined ? what : `${what} — ${why}`, cause === undefined ? undefined : { cause });
     this.details = details;
+    this.exitCode = details.exitCode ?? errorCodes[details.code];
   }
 }
 
@@ -34,7 +36,6 @@ export class CliError extends Error {
 export function usageError(what: string, why?: string, hints: readonly string[] = []): CliError {
   return new CliError(what.replace(/'[^']{100,}'/g, shortened), {
     code: 'usage',
-    exitCode: exitCodes.usage,
     why,
     hints,
   });
@@ -72,7 +73,7 @@ export function writeReason(cause: NodeJS.ErrnoException): string {
 
 /** A file that an option names cannot be read or written. */
 export function fileError(what: string, cause: NodeJS.ErrnoException, why = systemReason(cause)): CliError {
-  return new CliError(what, { code: 'file', exitCode: exitCodes.failure, why, cause });
+  return new CliError(what, { code: 'file', why, cause });
 }
 
 /** For `catch`: a file that an option names cannot be written. */
@@ -102,7 +103,7 @@ export function storageError(
   { cause, hint = OTHER_CONFIG_FOLDER }: StorageDetails = {},
 ): CliError {
   const hints = [hint];
-  return new CliError(what, { code: 'storage', exitCode: exitCodes.config, why, hints, cause });
+  return new CliError(what, { code: 'storage', why, hints, cause });
 }
 
 interface ArgumentChange {

@@ -12,7 +12,7 @@ export async function printError(error: unknown, screen: Screen): Promise<number
   const failure = toCliError(error);
   await screen.error(screen.isJson ? asJson(failure) : paragraph(failure, screen));
   if (screen.showsStacks) await screen.error(stackOf(error));
-  return failure.details.exitCode;
+  return failure.exitCode;
 }
 
 /** The reader of a pipe, such as `head -1`, reads no more. */
@@ -25,11 +25,10 @@ function toCliError(error: unknown): CliError {
   const cause = error instanceof Error ? error : new Error(String(error));
   if (error instanceof WriteFailure) {
     const why = error.code === 'ENOSPC' ? 'no space left on the device (ENOSPC)' : cause.message;
-    return new CliError('cannot write the output', { code: 'output', exitCode: exitCodes.failure, why, cause });
+    return new CliError('cannot write the output', { code: 'output', why, cause });
   }
   return new CliError('unexpected failure', {
     code: 'internal',
-    exitCode: exitCodes.failure,
     why: cause.message,
     hints: ['This is a bug of fxrates. Please report it with the output of the same command with -vv.'],
     cause,
@@ -66,7 +65,7 @@ function asJson(error: CliError): string {
 
 /** A failure for programs. */
 export function errorFacts(error: CliError): object {
-  const { code, status, requestId, causeCode, retryAfterSeconds, resetsAt, hints = [], exitCode } = error.details;
+  const { code, status, requestId, causeCode, retryAfterSeconds, resetsAt, hints = [] } = error.details;
   return {
     code,
     message: error.message,
@@ -76,7 +75,7 @@ export function errorFacts(error: CliError): object {
     retry_after_seconds: retryAfterSeconds,
     resets_at: resetsAt,
     hint: hints.length > 0 ? hints.join('\n') : undefined,
-    exit_code: exitCode,
+    exit_code: error.exitCode,
   };
 }
 

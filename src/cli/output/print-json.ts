@@ -2,7 +2,6 @@ import { setImmediate as yieldToSignals } from 'node:timers/promises';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { compactJson, prettyJson } from '../json/pretty-json.ts';
 import { findCaseless, leaves, memberNames, selectValue, writeJsonPath } from '../json/select-value.ts';
 import type { OutputFormat } from '../options.ts';
@@ -116,7 +115,6 @@ function requireValue(json: string, { text, path }: GetPath): string {
   if (value !== undefined) return value;
   throw new CliError(`the response has no '${text}'`, {
     code: 'missing_value',
-    exitCode: exitCodes.response,
     hints: hintsFor(json, path),
   });
 }

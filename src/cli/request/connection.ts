@@ -3,7 +3,6 @@ import type { FetchLike } from '../../client/index.ts';
 import { ACCEPTED_ENCODINGS, decoded } from '../../content-encoding.ts';
 import { environmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 
 /** A fetch for one service. `close` ends its connections, which would keep the process running. */
@@ -43,7 +42,6 @@ export async function openConnection(
 function unusableProxy(what: string): CliError {
   return new CliError(what, {
     code: 'unusable_proxy',
-    exitCode: exitCodes.config,
     hints: ['e.g. http://proxy.example:3128'],
   });
 }

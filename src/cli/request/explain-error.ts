@@ -2,7 +2,6 @@ import type { AnyFxRatesError, NetworkError, QuotaExhaustedError } from '../../c
 import { environmentProxy } from '../../environment-proxy.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Env } from '../io.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { isLoopback } from '../settings/base-url.ts';
@@ -14,19 +13,6 @@ interface ErrorContext {
   readonly key: KeyInUse;
   readonly baseUrl: string;
 }
-
-export const EXIT_CODES_OF_KINDS: Readonly<Record<AnyFxRatesError['kind'], ExitCode>> = {
-  config: exitCodes.usage,
-  authentication: exitCodes.authentication,
-  rate_limited: exitCodes.rateLimited,
-  quota_exhausted: exitCodes.quota,
-  request: exitCodes.rejected,
-  server: exitCodes.server,
-  network: exitCodes.network,
-  timeout: exitCodes.network,
-  aborted: exitCodes.failure,
-  response: exitCodes.response,
-};
 
 /** A failure of the client as the user of a command line needs it. */
 export function explainClientError(error: AnyFxRatesError, context: ErrorContext): CliError {
@@ -41,7 +27,6 @@ export function explainClientError(error: AnyFxRatesError, context: ErrorContext
   const { status, requestId, code: causeCode } = error;
   return new CliError(what, {
     code: kind,
-    exitCode: EXIT_CODES_OF_KINDS[kind],
     why,
     hints,
     status,
@@ -152,7 +137,6 @@ export function waitTooLong(
   const add = maxWaitMs === 0 && command === 'batch' ? [] : ['--max-wait', enough];
   return new CliError('rate limited', {
     code: 'rate_limited',
-    exitCode: exitCodes.rateLimited,
     why: `${when}, ${limitText(maxWaitMs, hasWaited)}`,
     hints: [
       `To wait:  ${changedCommand(argv, { without: ['--max-wait=', '--no-wait'], add })}`,

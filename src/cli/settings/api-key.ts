@@ -1,5 +1,4 @@
 import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { Interrupted, type Io, orInterrupted, readLimited } from '../io.ts';
 import { readCredential, type StoredKey } from '../storage/stored-files.ts';
 import type { CliSettings } from './settings.ts';
@@ -69,7 +68,6 @@ function storedSources(credential: StoredKey | undefined, { baseUrl, profile }: 
 function otherOrigin({ origin }: StoredKey, baseUrl: string): CliError {
   return new CliError(`refusing to send the stored key to ${new URL(baseUrl).origin}`, {
     code: 'other_origin',
-    exitCode: exitCodes.authentication,
     why: `it belongs to ${origin}`,
     hints: [`To store a key for this URL:  fxrates auth login --base-url ${baseUrl} --profile another`],
   });
@@ -121,13 +119,12 @@ function keyIn(text: string): string {
 }
 
 function unusableKey(what: string, why: string, cause?: unknown): CliError {
-  return new CliError(what, { code: 'unusable_key', exitCode: exitCodes.config, why, cause });
+  return new CliError(what, { code: 'unusable_key', why, cause });
 }
 
 function noKey({ baseUrl, profile }: CliSettings): CliError {
   return new CliError(`no API key${baseUrl === undefined ? '' : ` for ${baseUrl.text}`}`, {
     code: 'no_key',
-    exitCode: exitCodes.authentication,
     hints: [
       'Set it:      export FXRATES_API_KEY=…   or   --key-file /run/secrets/fxrates',
       `Store it:    fxrates auth login${profile === 'default' ? '' : ` --profile ${profile}`}`,

@@ -2,7 +2,6 @@ import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { operations } from '../../generated/operations.ts';
 import { apiPathIn } from '../../operation.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 
 /** A text, and the option or variable that it was read from. */
 export interface SourcedText {
@@ -73,7 +72,6 @@ function noBaseUrl(
 ): CliError {
   return new CliError(profile === 'default' ? 'no base URL' : `no base URL in profile ${profile}`, {
     code: 'no_base_url',
-    exitCode: exitCodes.config,
     why: 'the host of the service is not documented, so there is no default',
     hints: [
       `Set it:      export FXRATES_BASE_URL=https://…   or   ${typedAs}`,

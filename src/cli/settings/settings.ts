@@ -1,6 +1,5 @@
 import { nearestName } from '../../nearest-name.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { Env } from '../io.ts';
 import { type JsonPath, parseJsonPath } from '../json/select-value.ts';
 import {
@@ -211,7 +210,6 @@ export function requireProfile(
   if (names.has(profile)) return;
   throw new CliError(`there is no profile '${profile}'`, {
     code: 'unknown_profile',
-    exitCode: exitCodes.config,
     why: names.size === 0 ? 'no profile is stored' : `stored profiles: ${[...names].sort().join(', ')}`,
     hints: [`Create it:  fxrates auth login --profile ${profile}`],
   });

@@ -5,7 +5,6 @@ import { isJsonObject, type JsonObject } from '../../json.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
 import { CliError, noFolder, storageError, systemReason } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 
 /** Settings and keys are a few kB. */
 const LARGEST = 1_000_000;
@@ -98,7 +97,7 @@ function parse(bytes: Buffer, path: string): JsonObject {
 
 function unusable(path: string, why: string): CliError {
   const hints = [`Correct or remove it:  ${path}`];
-  return new CliError(`cannot use ${path}`, { code: 'storage', exitCode: exitCodes.config, why, hints });
+  return new CliError(`cannot use ${path}`, { code: 'storage', why, hints });
 }
 
 interface ParsedJson {

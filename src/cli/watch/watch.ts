@@ -4,7 +4,7 @@ import type { AnyFxRatesError, PollSchedule } from '../../client/index.ts';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { ErrorCode } from '../exit-codes.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { type OutputFormat, parsedOption, wholeNumber } from '../options.ts';
 import { csvLine } from '../output/delimited-text.ts';
@@ -60,7 +60,7 @@ interface Watch {
 }
 
 /** Failures that may be over at the next call. */
-const TEMPORARY: readonly ExitCode[] = [exitCodes.server, exitCodes.network, exitCodes.rateLimited];
+const TEMPORARY: readonly ErrorCode[] = ['server', 'network', 'timeout', 'rate_limited'];
 
 /**
  * Calls an operation repeatedly until `--count` responses have arrived or Ctrl-C. A failure before the first response ends
@@ -103,7 +103,7 @@ export async function watch(
 }
 
 function isTemporary(error: unknown): error is CliError {
-  return error instanceof CliError && TEMPORARY.includes(error.details.exitCode);
+  return error instanceof CliError && TEMPORARY.includes(error.details.code);
 }
 
 /** `14:20:05`. */

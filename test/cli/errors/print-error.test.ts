@@ -75,16 +75,16 @@ test.each([
 });
 
 test('as JSON, an error has its known fields and no others', async () => {
-  const options = { code: 'any', exitCode: 4 } as const;
+  const options = { code: 'no_key' } as const;
   const facts = { status: 429, causeCode: 'rate_limited', retryAfterSeconds: 7, resetsAt: '2026-02-01' };
   const full = new CliError('what', { ...options, ...facts, why: 'why', hints: ['one', 'two'] });
 
   const [bare, all] = [new CliError('what', options), full].map((error) => printed(error, { output: 'json' }));
 
-  expect(JSON.parse((await bare)!.stderr)).toEqual({ error: { code: 'any', message: 'what', exit_code: 4 } });
+  expect(JSON.parse((await bare)!.stderr)).toEqual({ error: { code: 'no_key', message: 'what', exit_code: 4 } });
   expect(JSON.parse((await all)!.stderr)).toEqual({
     error: {
-      code: 'any',
+      code: 'no_key',
       message: 'what — why',
       status: 429,
       cause_code: 'rate_limited',
@@ -97,7 +97,7 @@ test('as JSON, an error has its known fields and no others', async () => {
 });
 
 test('only -vv shows the stack, with those of the causes', async () => {
-  const error = new CliError('what', { code: 'any', exitCode: 1, cause: new TypeError('below') });
+  const error = new CliError('what', { code: 'command', cause: new TypeError('below') });
 
   const [once, twice] = [await printed(error, { verbose: 1 }), await printed(error, { verbose: 2 })];
 
@@ -112,8 +112,7 @@ test.each([
   [41, '  Run it:\n    fxrates latest base=USD EUR,GBP'],
 ])('on a terminal of %i columns a hint of 40 characters is %j', async (columns, lines) => {
   const error = new CliError('what', {
-    code: 'any',
-    exitCode: 1,
+    code: 'command',
     hints: ['Run it:  fxrates latest base=USD EUR,GBP'],
   });
 
@@ -123,7 +122,7 @@ test.each([
 });
 
 test('a long message is broken at words on a terminal only', async () => {
-  const error = new CliError('cannot read the file', { code: 'any', exitCode: 1, why: 'the disk is full of words' });
+  const error = new CliError('cannot read the file', { code: 'command', why: 'the disk is full of words' });
 
   const [terminal, log] = [await printed(error, { tty: ['stderr'], columns: 40 }), await printed(error)];
 

@@ -2,7 +2,6 @@ import type { BatchProgress } from '../../../client/index.ts';
 import { visible } from '../../../text.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError, relatedCommand } from '../../errors/cli-error.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import type { CallReporter } from '../../request/send-request.ts';
 import { canRedraw, ERASE_LINE } from '../../request/wait-reporter.ts';
@@ -204,7 +203,6 @@ export class ProgressView {
 function stalled(ms: number, refused: number, { argv }: Pick<Invocation, 'argv'>): CliError {
   return new CliError(`no query finished for ${formatDuration(ms)}`, {
     code: 'rate_limited',
-    exitCode: exitCodes.rateLimited,
     why: `the service refused ${grouped(refused)} requests`,
     hints: [`See:  ${relatedCommand(['doctor'], argv)}`],
   });

@@ -265,7 +265,7 @@ async function reportSpawnFailure(
   const code = error instanceof Error && 'syscall' in error && 'code' in error ? error.code : undefined;
   if (code !== 'ENOENT' && code !== 'EACCES') throw error;
   const what = code === 'ENOENT' ? `command not found: ${name}` : `not a program: ${name}`;
-  const failure = new CliError(what, { code: 'command', exitCode: exitCodes.failure, cause: error });
+  const failure = new CliError(what, { code: 'command', cause: error });
   const exitCode = code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE;
   const facts = { error: { ...errorFacts(failure), exit_code: exitCode } };
   await screen.error(screen.isJson ? jsonLine(facts) : `fxrates: ${failure.message}\n`);

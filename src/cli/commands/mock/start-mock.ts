@@ -169,7 +169,7 @@ function serveError(cause: unknown, options: MockOptions, argv: readonly string[
   const reason = reasons[systemCode(cause) ?? ''];
   if (reason === undefined) return cause;
   const [reported, hint] = reason;
-  return new CliError(reported, { code: 'cannot_listen', exitCode: exitCodes.failure, hints: [hint], cause });
+  return new CliError(reported, { code: 'cannot_listen', hints: [hint], cause });
 }
 
 function systemCode(error: unknown): string | undefined {
