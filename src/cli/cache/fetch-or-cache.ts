@@ -10,7 +10,6 @@ import type { ServiceConnection } from '../request/connection.ts';
 import { type ServiceRequest, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { cacheFolder } from '../storage/folders.ts';
-import { jsonLine } from '../terminal/text.ts';
 
 export interface CachingOptions {
   readonly cache?: number | 'snapshot';
@@ -45,7 +44,7 @@ export async function fetchOrCache(
   const { source, ageMs } = response;
   if (source !== 'cache') return response;
   const event = { event: 'cached_response', age_seconds: Math.floor(ageMs / 1000) };
-  await screen.info(screen.isJson ? jsonLine(event) : `fxrates: cached response, ${formatDuration(ageMs)} old\n`);
+  await screen.report(`cached response, ${formatDuration(ageMs)} old`, event);
   return response;
 }
 

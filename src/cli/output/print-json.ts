@@ -96,8 +96,19 @@ function* csvLines({ header, rows }: CsvTable): Generator<string> {
   for (const row of rows) yield csvLine(row);
 }
 
+/** The CSV of several responses as one document, with further columns before theirs. The first lines have the header. */
+export function csvDocument(names: readonly string[], get: readonly GetPath[]) {
+  let hasHeader = false;
+  return (values: readonly string[], json: string): string => {
+    const { header, rows } = selectedCsv(json, get);
+    const top = hasHeader ? [] : [[...names, ...header]];
+    hasHeader = true;
+    return [...top, ...Array.from(rows, (row) => [...values, ...row])].map((row) => `${csvLine(row)}\n`).join('');
+  };
+}
+
 /** What `--get` selects, as CSV: a column per path, but a row per value of a single object. @throws CliError */
-export function selectedCsv(json: string, get: readonly GetPath[]): CsvTable {
+function selectedCsv(json: string, get: readonly GetPath[]): CsvTable {
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only = json] = values;
   if (values.length < 2 && isContainer(only)) return csvTable(only);

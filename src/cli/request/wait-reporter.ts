@@ -2,7 +2,6 @@ import type { FxRatesOptions } from '../../client/index.ts';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { formatDuration } from '../settings/duration.ts';
-import { jsonLine } from '../terminal/text.ts';
 import { JITTER_MS, waitTooLong } from './explain-error.ts';
 
 interface ReportedWait {
@@ -11,14 +10,6 @@ interface ReportedWait {
   /** For people. */
   readonly cause: string;
   readonly waitMs: number;
-}
-
-/** Erases the line that the cursor is in. */
-export const ERASE_LINE = '\r\u001b[2K';
-
-/** Whether stderr can show a line that changes: on a terminal, unless `-v` writes lines between. */
-export function canRedraw({ screen, settings }: Invocation): boolean {
-  return screen.err.canRedraw && !screen.isJson && settings.quiet === 0 && settings.verbose === 0;
 }
 
 /** Reports the client's waits: a countdown on a terminal, one line in a log, one JSON line with `--json`. */
@@ -64,7 +55,7 @@ export class WaitReporter {
     if (this.#countdown === undefined) return;
     this.#countdown.abort();
     this.#countdown = undefined;
-    void this.#invocation.screen.info(ERASE_LINE);
+    void this.#invocation.screen.status('');
   }
 
   #onLimit(waitMs: number): void {
@@ -86,7 +77,7 @@ export class WaitReporter {
     this.#isBehindOthers = true;
     const { screen, io } = this.#invocation;
     const event = { event: 'wait', reason: 'in_flight', at: new Date(io.clock.now()).toISOString() };
-    void screen.info(screen.isJson ? jsonLine(event) : 'fxrates: waiting for other requests of this key to end\n');
+    void screen.report('waiting for other requests of this key to end', event);
   }
 
   /** Unaffected when the system clock is set. */
@@ -98,10 +89,13 @@ export class WaitReporter {
   #begin(wait: ReportedWait): void {
     this.end();
     this.#waits += 1;
-    const { screen } = this.#invocation;
-    if (screen.isJson) void screen.info(this.#event(wait));
-    else if (canRedraw(this.#invocation)) void this.#countDown(wait);
-    else void screen.info(`fxrates: ${this.#sentence(wait)}\n`);
+    const { screen, io } = this.#invocation;
+    if (screen.showsStatus) return void this.#countDown(wait);
+    const { reason, cause, waitMs } = wait;
+    const attempt = this.#waits + 1;
+    const at = new Date(io.clock.now()).toISOString();
+    const event = { event: 'retry', reason, wait_seconds: waitMs / 1000, attempt, at };
+    void screen.report(`${cause}, waiting ${formatDuration(waitMs)}, then attempt ${attempt}`, event);
   }
 
   async #countDown({ cause, waitMs }: ReportedWait): Promise<void> {
@@ -113,20 +107,10 @@ export class WaitReporter {
       const sentence = `${capitalized(cause)}. Retrying in ${formatDuration(leftMs)}`;
       const whole = `${sentence} — Ctrl-C to stop`;
       const line = whole.length < screen.err.columns ? whole : sentence;
-      await screen.info(`${ERASE_LINE}${screen.err.palette.warning(line.slice(0, screen.err.columns - 1))}`);
+      await screen.status(screen.err.palette.warning(line.slice(0, screen.err.columns - 1)));
       // Until the next whole second, so that the last frame shows 1 s.
       await io.clock.sleep(leftMs % 1000 || 1000, countdown.signal).catch(() => undefined);
     }
-  }
-
-  #sentence({ cause, waitMs }: ReportedWait): string {
-    return `${cause}, waiting ${formatDuration(waitMs)}, then attempt ${this.#waits + 1}`;
-  }
-
-  #event({ reason, waitMs }: ReportedWait): string {
-    const at = new Date(this.#invocation.io.clock.now()).toISOString();
-    const event = { event: 'retry', reason, wait_seconds: waitMs / 1000, attempt: this.#waits + 1, at };
-    return jsonLine(event);
   }
 }
 

@@ -22,6 +22,8 @@ export class Screen {
   readonly err: StreamStyle;
   readonly secrets: Redactor;
   readonly showsStacks: boolean;
+  /** Whether stderr can show a line that changes: on a terminal, unless `-v` writes lines between. */
+  readonly showsStatus: boolean;
   /** Whether the output format is JSON, for stderr too. */
   readonly isJson: boolean;
   /** Whether stdout gets text for people: on a terminal, and with `-o table`. A pipe gets JSON. */
@@ -30,6 +32,7 @@ export class Screen {
   readonly #quiet: number;
   readonly #warnings = new Set<string>();
   readonly #isUnicode: boolean;
+  #hasStatus = false;
 
   constructor(
     io: Pick<Io, 'stdout' | 'stderr' | 'env'>,
@@ -52,13 +55,20 @@ export class Screen {
     this.out = styleOf(io.stdout, true);
     this.help = styleOf(io.stdout, false);
     this.err = styleOf(io.stderr, this.isJson);
+    this.showsStatus = this.err.canRedraw && !this.isJson && quiet === 0 && verbose === 0;
   }
 
   /** Data, to stdout, as it is but for the key. */
-  print(chunk: string | Uint8Array): Promise<void> {
-    return this.#io.stdout.write(
+  async print(chunk: string | Uint8Array): Promise<void> {
+    if (this.out.isTTY) await this.status('');
+    await this.#io.stdout.write(
       typeof chunk === 'string' ? this.secrets.redact(chunk) : this.secrets.redactBytes(chunk),
     );
+  }
+
+  /** Data of the service by lines, to stdout: control characters do not reach a terminal. */
+  printLines(lines: string): Promise<void> {
+    return this.print(this.out.isTTY ? visible(lines) : lines);
   }
 
   /** Prints a full key: that of the mock server after its creation, and that of `auth token`. */
@@ -87,16 +97,30 @@ export class Screen {
     return this.#toStderr(this.err.isTTY ? lines.map((line) => this.#broken(line)).join('\n') : text);
   }
 
-  /** The remark of a command about what it does or did; programs get it as an event. */
-  remark(message: string): Promise<void> {
-    return this.info(this.isJson ? jsonLine({ event: 'info', message }) : `fxrates: ${message}\n`);
+  /** What happens, to stderr: a line for people, a line of JSON for programs. */
+  report(text: string, event: { readonly event: string; readonly [name: string]: unknown }): Promise<void> {
+    return this.info(this.isJson ? jsonLine(event) : `fxrates: ${text}\n`);
   }
 
-  /** A remark that programs get as an event. Each text is printed once. */
+  /** The remark of a command about what it does or did. */
+  remark(message: string): Promise<void> {
+    return this.report(message, { event: 'info', message });
+  }
+
+  /** Each text is printed once. */
   warn(message: string): Promise<void> {
     if (this.#warnings.has(message)) return Promise.resolve();
     this.#warnings.add(message);
-    return this.info(this.isJson ? jsonLine({ event: 'warning', message }) : `fxrates: ${visible(message)}\n`);
+    return this.report(visible(message), { event: 'warning', message });
+  }
+
+  /** Shows a line on stderr that the next text there, or on the same terminal, replaces. An empty one erases it. */
+  status(line: string): Promise<void> {
+    const isChange = line !== '' || this.#hasStatus;
+    this.#hasStatus = false;
+    const shown = isChange ? this.info(`${ERASE_LINE}${line}`) : Promise.resolve();
+    this.#hasStatus = line !== '';
+    return shown;
   }
 
   /** A failure, to stderr; `-qq` drops it. */
@@ -111,7 +135,9 @@ export class Screen {
 
   /** A failure to write to stderr is ignored: there is no other stream to report it to. */
   #toStderr(text: string): Promise<void> {
-    return this.#io.stderr.write(this.#plain(text)).catch(() => undefined);
+    const erased = this.#hasStatus ? ERASE_LINE : '';
+    this.#hasStatus = false;
+    return this.#io.stderr.write(erased + this.#plain(text)).catch(() => undefined);
   }
 
   /** An indented line is to be copied, and a coloured line fits already: neither is broken. */
@@ -124,6 +150,9 @@ export class Screen {
     return this.#isUnicode || this.isJson ? text : text.replace(/[—…·█░]/g, (character) => ASCII[character] ?? '?');
   }
 }
+
+/** Erases the line that the cursor is in. */
+const ERASE_LINE = '\r\u001b[2K';
 
 const ASCII: Readonly<Record<string, string>> = { '—': '-', '…': '...', '·': '-', '█': '#', '░': '-' };
 

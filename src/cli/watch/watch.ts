@@ -7,12 +7,11 @@ import { CliError, usageError } from '../errors/cli-error.ts';
 import type { ErrorCode } from '../exit-codes.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { type OutputFormat, parsedOption, wholeNumber } from '../options.ts';
-import { csvLine } from '../output/delimited-text.ts';
-import { selectedCsv } from '../output/print-json.ts';
+import { csvDocument } from '../output/print-json.ts';
 import { type OpenClient, type OperationRequest, openClient, type ServiceResponse } from '../request/send-request.ts';
 import { WaitReporter } from '../request/wait-reporter.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
-import { jsonLine, wrap } from '../terminal/text.ts';
+import { wrap } from '../terminal/text.ts';
 
 export interface WatchOptions {
   /** Milliseconds; `true` when no interval was typed. */
@@ -82,8 +81,8 @@ export async function watch(
     view.keep();
     const { message } = error;
     const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
-    const text = `fxrates: ${at} ${visible(message)}; next request in ${formatDuration(next.intervalMs)}\n`;
-    void screen.info(screen.isJson ? jsonLine({ event: 'missed', code: error.details.code, message }) : text);
+    const text = `${at} ${visible(message)}; next request in ${formatDuration(next.intervalMs)}`;
+    void screen.report(text, { event: 'missed', code: error.details.code, message });
   };
   const polled = { every, onError, signal: reporter.signal, operation: operation.id as 'latest' }; // or another one
   try {
@@ -135,10 +134,12 @@ class LiveView {
   readonly #invocation: Invocation;
   /** Rows of the last frame, which the next one overwrites. */
   #rows = 0;
-  #hasCsvHeader = false;
+  /** The lines of all responses are one document: its first column is the time of the response. */
+  readonly #csvOf: ReturnType<typeof csvDocument>;
 
   constructor(invocation: Invocation) {
     this.#invocation = invocation;
+    this.#csvOf = csvDocument(['fetched_at'], invocation.settings.get);
   }
 
   /** The next frame is printed below what is on the screen. */
@@ -150,22 +151,11 @@ class LiveView {
     const { settings, screen, io } = this.#invocation;
     const { json, print } = shown;
     const fetchedAt = new Date(io.clock.now()).toISOString();
-    if (settings.output === 'csv') return screen.print(this.#csv(json, fetchedAt));
+    if (settings.output === 'csv') return screen.printLines(this.#csvOf([fetchedAt], json));
     if (settings.get.length > 0) return print();
     if (screen.isForPeople) return this.#showToPeople(shown);
     if (!AS_JSON_LINE.includes(settings.output)) return print();
-    const line = `{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`;
-    return screen.print(screen.out.isTTY ? visible(line) : line);
-  }
-
-  /** The lines of all responses are one document: its first column is the time of the response. */
-  #csv(json: string, fetchedAt: string): string {
-    const { settings, screen } = this.#invocation;
-    const { header, rows } = selectedCsv(json, settings.get);
-    const top = this.#hasCsvHeader ? [] : [csvLine(['fetched_at', ...header])];
-    const text = [...top, ...Array.from(rows, (row) => csvLine([fetchedAt, ...row]))].join('\n');
-    this.#hasCsvHeader = true;
-    return `${screen.out.isTTY ? visible(text) : text}\n`;
+    return screen.printLines(`{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`);
   }
 
   #showToPeople({ text, next: { intervalMs }, reason, remark }: Shown): Promise<void> {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Invocation } from '../../../src/cli/command.ts';
 import { main } from '../../../src/cli/main.ts';
 import { WaitReporter } from '../../../src/cli/request/wait-reporter.ts';
+import { Screen } from '../../../src/cli/terminal/screen.ts';
 import type { WaitEvent } from '../../../src/client/index.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
@@ -147,9 +148,10 @@ test('--max-wait allows the jitter of one wait, not of each', async () => {
 function reporterWith({ isJson = false, maxWaitMs = 10_000 } = {}) {
   const clock = new FakeClock();
   const written: string[] = [];
-  const screen = { isJson, info: async (text: string) => void written.push(text), err: { canRedraw: false } };
-  const io = { clock, interrupts: new AbortController() };
+  const io = new FakeIo({ clock });
+  Object.assign(io.stderr, { write: async (text: string) => void written.push(text) });
   const settings = { maxWaitMs, quiet: 0, verbose: 0 };
+  const screen = new Screen(io, { ...settings, color: 'never', output: isJson ? 'json' : 'auto' });
   const reporter = new WaitReporter({ io, screen, settings, argv: [] } as unknown as Invocation);
   const wait = (event: object) => reporter.hooks.onWait?.(event as WaitEvent);
   return { reporter, wait, clock, written };

@@ -1,12 +1,10 @@
 import type { BatchProgress } from '../../../client/index.ts';
-import { visible } from '../../../text.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError, relatedCommand } from '../../errors/cli-error.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import type { CallReporter } from '../../request/send-request.ts';
-import { canRedraw, ERASE_LINE } from '../../request/wait-reporter.ts';
 import { formatDuration } from '../../settings/duration.ts';
-import { grouped, jsonLine } from '../../terminal/text.ts';
+import { grouped } from '../../terminal/text.ts';
 
 const FRAME_MS = 500;
 const LOG_LINE_MS = 10_000;
@@ -27,27 +25,23 @@ interface BatchCounts extends Pick<BatchProgress, 'done' | 'failed'> {
 export class ProgressView {
   readonly reporter: CallReporter;
   readonly #invocation: Invocation;
-  readonly #hasBar: boolean;
   readonly #stop = new AbortController();
+  readonly #stall = new AbortController();
   readonly #startedAt: number;
   #progress: BatchProgress;
   #etaAt: number | undefined;
   /** End of the last wait that the client has reported. */
   #waitsUntil = 0;
   #refused = 0;
-  #isDrawn = false;
-
   /** When a call ended, or its response was printed, for the last time. */
   #movedAt: number;
   #isPrinting = false;
   /** Failures that were printed to stderr as well as in a line of data. */
   #named = 0;
-  readonly #stall = new AbortController();
 
   constructor(invocation: Invocation, total: number) {
     const { io, screen } = invocation;
     this.#invocation = invocation;
-    this.#hasBar = canRedraw(invocation);
     this.#startedAt = io.clock.now();
     this.#movedAt = this.#startedAt;
     this.#progress = { done: 0, failed: 0, total, waiting: 0, etaMs: undefined };
@@ -60,32 +54,26 @@ export class ProgressView {
           this.#waitsUntil = until.getTime();
           this.#progress = { ...this.#progress, waiting };
         },
-        logger: { warn: (message) => void this.#erase().then(() => screen.warn(message)) },
+        logger: { warn: (message) => void screen.warn(message) },
       },
       signal: AbortSignal.any([io.interrupts.signal, this.#stall.signal]),
       end: () => undefined,
     };
   }
 
-  start(): void {
-    void this.#tick();
-  }
-
   readonly update = (progress: BatchProgress): void => {
-    const now = this.#invocation.io.clock.now();
     this.#progress = progress;
-    this.#movedAt = now;
-    this.#etaAt = progress.etaMs === undefined ? undefined : now + progress.etaMs;
+    this.#movedAt = this.#now();
+    this.#etaAt = progress.etaMs === undefined ? undefined : this.#movedAt + progress.etaMs;
   };
 
-  /** Prints lines of data; on a terminal the bar is erased first. */
+  /** Prints lines of data. */
   async print(lines: string): Promise<void> {
-    const { screen, io } = this.#invocation;
-    if (screen.out.isTTY) await this.#erase();
+    const { screen } = this.#invocation;
     this.#isPrinting = true;
-    await screen.print(screen.out.isTTY ? visible(lines) : lines);
+    await screen.printLines(lines);
     this.#isPrinting = false;
-    this.#movedAt = io.clock.now();
+    this.#movedAt = this.#now();
   }
 
   /**
@@ -96,20 +84,30 @@ export class ProgressView {
     const { screen } = this.#invocation;
     if (isPrinted && (screen.out.isTTY || screen.isJson || this.#named === MOST_NAMED)) return;
     this.#named += 1;
-    await this.#erase();
     await (isPrinted ? screen.info(text) : screen.error(text));
+  }
+
+  /** Shows the progress from time to time until the end, and ends a batch that makes none. */
+  async run(): Promise<void> {
+    const { io, screen } = this.#invocation;
+    const { signal } = this.#stop;
+    for (;;) {
+      await io.clock.sleep(screen.showsStatus ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
+      if (signal.aborted || this.#isStalled()) return;
+      await (screen.showsStatus
+        ? screen.status(this.#frame())
+        : screen.report(this.#parts().join(', '), this.#event('progress')));
+    }
   }
 
   async end({ done, failed, cached }: BatchCounts): Promise<void> {
     this.#stop.abort();
-    await this.#erase();
-    const { screen, io } = this.#invocation;
     const { total = done } = this.#progress;
     this.#progress = { done, failed, total, waiting: 0, etaMs: undefined };
     this.#etaAt = undefined;
     const left = total - done;
-    if (screen.isJson) return screen.info(this.#event(left > 0 ? 'stopped' : 'done'));
-    const after = formatDuration(1000 * Math.round((io.clock.now() - this.#startedAt) / 1000));
+    const how = left > 0 ? 'stopped' : 'done';
+    const after = formatDuration(1000 * Math.round((this.#now() - this.#startedAt) / 1000));
     const counts = [
       `${grouped(done - failed)} succeeded`,
       ...(cached > 0 ? [`${grouped(cached)} of them cached`] : []),
@@ -117,59 +115,33 @@ export class ProgressView {
       ...(left > 0 ? [`${grouped(left)} left`] : []),
       `${grouped(this.#refused)} refused`,
     ];
-    await screen.info(`fxrates: batch ${left > 0 ? 'stopped' : 'done'} after ${after}: ${counts.join(', ')}\n`);
-  }
-
-  async #tick(): Promise<void> {
-    const { io, screen } = this.#invocation;
-    const { signal } = this.#stop;
-    for (;;) {
-      await io.clock.sleep(this.#hasBar ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
-      if (signal.aborted) return;
-      if (this.#isStalled()) return;
-      if (this.#hasBar) await this.#draw();
-      else await screen.info(this.#logLine());
-    }
-  }
-
-  #logLine(): string {
-    return this.#invocation.screen.isJson ? this.#event('progress') : `fxrates: ${this.#parts().join(', ')}\n`;
+    await this.#invocation.screen.report(`batch ${how} after ${after}: ${counts.join(', ')}`, this.#event(how));
   }
 
   /** Ends the batch if so. The time of a slow reader of stdout does not count. */
   #isStalled(): boolean {
-    const { io, settings } = this.#invocation;
-    const { maxWaitMs } = settings;
+    const { maxWaitMs } = this.#invocation.settings;
     const longestMs = maxWaitMs > LONGEST_RETRY_AFTER_MS ? 2 * maxWaitMs : LONGEST_STALL_MS;
-    const stalledMs = this.#isPrinting ? 0 : io.clock.now() - this.#movedAt;
+    const stalledMs = this.#isPrinting ? 0 : this.#now() - this.#movedAt;
     if (stalledMs <= longestMs) return false;
     this.#stall.abort(stalled(stalledMs, this.#refused, this.#invocation));
     return true;
   }
 
-  async #erase(): Promise<void> {
-    if (!this.#isDrawn) return;
-    this.#isDrawn = false;
-    await this.#invocation.screen.info(ERASE_LINE);
-  }
-
-  #draw(): Promise<void> {
-    const { screen } = this.#invocation;
-    this.#isDrawn = true;
+  #frame(): string {
     const { done, total = 1 } = this.#progress;
-    const { columns, palette } = screen.err;
+    const { columns, palette } = this.#invocation.screen.err;
     const width = Math.min(WIDEST_BAR, Math.max(0, columns - WIDTH_OF_TEXT));
     const filled = Math.floor((width * done) / total);
     const bar = width === 0 ? '' : `[${palette.good('█'.repeat(filled))}${palette.faint('░'.repeat(width - filled))}] `;
-    const text = fitting(this.#parts(), columns - 1 - (width === 0 ? 0 : width + 3)).join(' · ');
-    return screen.info(`${ERASE_LINE}${bar}${text}`);
+    return bar + fitting(this.#parts(), columns - 1 - (width === 0 ? 0 : width + 3)).join(' · ');
   }
 
   /** The most important ones first: a narrow terminal shows only those that fit. */
   #parts(): readonly string[] {
     const { done, failed, total = done, waiting } = this.#progress;
     const leftMs = this.#etaMs();
-    const waitMs = this.#waitsUntil - this.#invocation.io.clock.now();
+    const waitMs = this.#waitsUntil - this.#now();
     return [
       `${grouped(done)} of ${grouped(total)}`,
       ...(done === 0 && waitMs > 0 ? [`next request in ${formatDuration(waitMs)}`] : []),
@@ -182,21 +154,24 @@ export class ProgressView {
   }
 
   #etaMs(): number | undefined {
-    const { io } = this.#invocation;
-    return this.#etaAt === undefined ? undefined : Math.max(0, this.#etaAt - io.clock.now());
+    return this.#etaAt === undefined ? undefined : Math.max(0, this.#etaAt - this.#now());
   }
 
   /** Calls that ended, on average. In the first minute, all of them. */
   #perMinute(): number {
-    const minutes = (this.#invocation.io.clock.now() - this.#startedAt) / MINUTE_MS;
+    const minutes = (this.#now() - this.#startedAt) / MINUTE_MS;
     return Math.round(this.#progress.done / Math.max(1, minutes));
   }
 
-  #event(event: 'progress' | 'done' | 'stopped'): string {
+  #event(event: 'progress' | 'done' | 'stopped') {
     const { done, failed, total, waiting } = this.#progress;
     const leftMs = this.#etaMs();
     const counts = { done, failed, total, waiting, refused: this.#refused, per_minute: this.#perMinute() };
-    return jsonLine({ event, ...counts, eta_seconds: leftMs === undefined ? null : Math.ceil(leftMs / 1000) });
+    return { event, ...counts, eta_seconds: leftMs === undefined ? null : Math.ceil(leftMs / 1000) };
+  }
+
+  #now(): number {
+    return this.#invocation.io.clock.now();
   }
 }
 

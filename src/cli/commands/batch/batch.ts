@@ -10,8 +10,7 @@ import { errorFacts } from '../../errors/print-error.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { compactJson } from '../../json/pretty-json.ts';
 import { connectionOptions, dataOptions, fileOption, type OutputFormat, repeatableOption } from '../../options.ts';
-import { csvLine } from '../../output/delimited-text.ts';
-import { dataOf, selectedCsv } from '../../output/print-json.ts';
+import { csvDocument, dataOf } from '../../output/print-json.ts';
 import { namedQuery, type ParamOptions, parameterOption, parseParameters } from '../../parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { type OpenClient, openClient, type Query } from '../../request/send-request.ts';
@@ -80,7 +79,7 @@ async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number>
   try {
     const { reporter } = run.progress;
     const client = await openClient(invocation, { reporter, cache: cacheOf(invocation) });
-    run.progress.start();
+    void run.progress.run();
     await run.send(client).finally(client.close);
   } finally {
     await run.end();
@@ -107,15 +106,13 @@ function sourceOf({ args, options, io, settings }: Invocation<BatchCommandOption
   const readsStdin = file === '-' || (file === undefined && each.length === 0 && !io.stdin.isTTY);
   if (readsStdin && settings.keyStdin) throw usageError('--key-stdin and - cannot be used together', 'both read stdin');
   const path = readsStdin ? '-' : file;
-  if ((path === undefined) === (each.length === 0)) throw noQueries();
+  if ((path === undefined) === (each.length === 0)) {
+    throw usageError('batch expects a file of queries or --each', 'pass one of them', [
+      'fxrates batch queries.txt',
+      'fxrates batch --each base=USD,EUR',
+    ]);
+  }
   return { operation, path, each };
-}
-
-function noQueries(): CliError {
-  return usageError('batch expects a file of queries or --each', 'pass one of them', [
-    'fxrates batch queries.txt',
-    'fxrates batch --each base=USD,EUR',
-  ]);
 }
 
 function operationOf(name: string): Operation {
@@ -145,15 +142,10 @@ class BatchRun {
   readonly #operation: Operation;
   readonly #queries: readonly Query[];
   readonly #format: Format;
-  /** Whether each query whose result was printed has succeeded. */
-  readonly #hasSucceeded = new Map<Query, boolean>();
-  /** Results that wait for those of earlier queries, with `--ordered`. */
-  readonly #waiting = new Map<Query, Item>();
-  /** Whether the header was printed, before the first response that has all that is printed of it. */
-  #hasHeader = false;
+  /** Queries whose response was printed. */
+  readonly #succeeded = new Set<Query>();
+  #failed = 0;
   #cached = 0;
-  /** Whether `quota()` was called after a 403. */
-  #hasCheckedKey = false;
   #failureCode: ExitCode = exitCodes.failure;
 
   constructor(
@@ -168,34 +160,25 @@ class BatchRun {
   }
 
   async send(client: OpenClient): Promise<void> {
-    const { settings } = this.#invocation;
-    const left = new Set(this.#queries);
+    const { settings, options } = this.#invocation;
     const batch = client.fx.batch(this.#queries, {
       operation: this.#operation.id as 'latest', // any operation with a query; the types know one of them
       signal: this.progress.reporter.signal,
       onLimit: settings.maxWaitMs === 0 ? 'throw' : 'wait',
       onProgress: this.progress.update,
     });
+    const items = this.#withRefusals(batch, client);
     try {
-      for await (const item of batch) {
-        left.delete(item.query);
-        await this.#add(item, client);
-        if (!(await this.#isKeyRefused(item, client))) continue;
-        this.#failureCode = exitCodes.authentication;
-        for (const query of left) await this.#add({ ...item, query }, client);
-        break;
-      }
+      for await (const item of options.ordered ? inOrder(items, this.#queries) : items)
+        await this.#report(item, client);
     } catch (error) {
       throw client.explained(error);
-    } finally {
-      await this.#flush(client);
     }
   }
 
   end(): Promise<void> {
-    const done = [...this.#hasSucceeded.values()];
-    const failed = done.filter((hasSucceeded) => !hasSucceeded).length;
-    return this.progress.end({ done: done.length, failed, cached: this.#cached });
+    const done = this.#succeeded.size + this.#failed;
+    return this.progress.end({ done, failed: this.#failed, cached: this.#cached });
   }
 
   exitCode(): ExitCode {
@@ -204,48 +187,36 @@ class BatchRun {
 
   /** The failed queries and, after an early end, those whose result was not printed. */
   queriesToSendAgain(): readonly Query[] {
-    return this.#queries.filter((query) => !this.#hasSucceeded.get(query));
+    return this.#queries.filter((query) => !this.#succeeded.has(query));
   }
 
   /**
-   * Whether no query can succeed with this key. The service does not document the status of a revoked key, and a 403 can
-   * be about one query. A call of `quota()`, which is free, distinguishes them; it is made after the first 403.
+   * The results. Once no query can succeed with this key, all others fail in the same way. The service does not document
+   * the status of a revoked key, and a 403 can be about one query, so `quota()`, which is free, is called after the first.
    */
-  async #isKeyRefused({ error }: Item, { fx }: OpenClient): Promise<boolean> {
-    if (error?.kind !== 'authentication') return false;
-    if (error.status !== 403) return true;
-    if (this.#hasCheckedKey) return false;
-    this.#hasCheckedKey = true;
+  async *#withRefusals(batch: AsyncIterable<Item>, { fx }: OpenClient): AsyncGenerator<Item> {
+    const left = new Set(this.#queries);
     const { signal } = this.progress.reporter;
-    return fx.get(operations.quota.path, { signal, priority: 'high' }).then(
-      () => false,
-      ({ kind }: AnyFxRatesError) => kind === 'authentication',
-    );
-  }
-
-  /** Reports a result as it arrives or, with `--ordered`, after those of earlier queries. */
-  async #add(item: Item, client: OpenClient): Promise<void> {
-    if (!this.#invocation.options.ordered) return this.#report(item, client);
-    this.#waiting.set(item.query, item);
-    for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#report(next, client);
-  }
-
-  /** After an early end: reports the results that still wait for their turn, because they have used quota. */
-  async #flush(client: OpenClient): Promise<void> {
-    for (const query of this.#queries) {
-      const item = this.#waiting.get(query);
-      if (item !== undefined) await this.#report(item, client);
+    let isRefusedBy403: Promise<boolean> | undefined;
+    for await (const item of batch) {
+      left.delete(item.query);
+      yield item;
+      if (item.error?.kind !== 'authentication') continue;
+      if (item.error.status === 403) {
+        isRefusedBy403 ??= fx.get(operations.quota.path, { signal, priority: 'high' }).then(
+          () => false,
+          ({ kind }: AnyFxRatesError) => kind === 'authentication',
+        );
+        if (!(await isRefusedBy403)) continue;
+      }
+      this.#failureCode = exitCodes.authentication;
+      for (const query of left) yield { ...item, query };
+      return;
     }
-  }
-
-  #next(): Item | undefined {
-    const query = this.#queries[this.#hasSucceeded.size];
-    return query && this.#waiting.get(query);
   }
 
   async #report(item: Item, client: OpenClient): Promise<void> {
     const { query } = item;
-    this.#waiting.delete(query);
     const { lines, failure } = this.#resultOf(item, client);
     if (failure !== undefined) {
       const text = `fxrates: ${queryText(query)}: ${visible(failure.message)}\n`;
@@ -253,22 +224,49 @@ class BatchRun {
     }
     if (lines !== '') await this.progress.print(lines);
     if (item.meta?.source === 'cache') this.#cached += 1;
-    this.#hasSucceeded.set(query, failure === undefined);
+    if (failure === undefined) this.#succeeded.add(query);
+    else this.#failed += 1;
   }
 
   #resultOf({ query, meta, error }: Item, client: OpenClient): { readonly lines: string; readonly failure?: CliError } {
     try {
       if (error !== undefined) throw client.explained(error);
-      const { header, lines } = this.#format.success(query, dataOf(meta.rawBody));
-      const isFirst = !this.#hasHeader;
-      this.#hasHeader = true;
-      return { lines: isFirst ? header + lines : lines };
+      return { lines: this.#format.success(query, dataOf(meta.rawBody)) };
     } catch (failure) {
       // A wrong path of --get: further requests would use quota for nothing.
-      if (!(failure instanceof CliError) || (error === undefined && !this.#hasHeader)) throw failure;
+      if (!(failure instanceof CliError) || (error === undefined && this.#succeeded.size === 0)) throw failure;
       if (error?.kind === 'quota_exhausted') this.#failureCode = exitCodes.quota;
       return { lines: this.#format.failure(query, failure), failure };
     }
+  }
+}
+
+/**
+ * The results in the order of their queries. After an early end, those that waited for their turn follow, because they have
+ * used quota.
+ */
+async function* inOrder(items: AsyncGenerator<Item>, queries: readonly Query[]): AsyncGenerator<Item> {
+  const waiting = new Map<Query, Item>();
+  try {
+    for (const query of queries) {
+      while (!waiting.has(query)) {
+        const { value, done } = await items.next();
+        if (done) return;
+        waiting.set(value.query, value);
+      }
+      yield* taken(query);
+    }
+  } catch (error) {
+    for (const query of queries) yield* taken(query);
+    throw error;
+  } finally {
+    await items.return(undefined);
+  }
+
+  function* taken(query: Query): Generator<Item> {
+    const item = waiting.get(query);
+    waiting.delete(query);
+    if (item !== undefined) yield item;
   }
 }
 
@@ -299,7 +297,7 @@ const BATCH_FORMATS: readonly OutputFormat[] = ['auto', 'json', 'compact', 'csv'
 
 interface Format {
   /** The lines of a success. Its numbers are exactly as received. @throws CliError if a value of `--get` is missing */
-  readonly success: (query: Query, json: string) => { readonly header: string; readonly lines: string };
+  readonly success: (query: Query, json: string) => string;
   /** The line of a failure; empty if the format has none. */
   readonly failure: (query: Query, error: CliError) => string;
 }
@@ -314,25 +312,21 @@ function formatOf(queries: readonly Query[], { settings: { output, get } }: Invo
 }
 
 const JSON_LINES: Format = {
-  success: (query, json) => ({
-    header: '',
-    lines: `{"query":${JSON.stringify(query)},"data":${compactJson(json)}}\n`,
-  }),
+  success: (query, json) => `{"query":${JSON.stringify(query)},"data":${compactJson(json)}}\n`,
   failure: (query, error) => `{"query":${JSON.stringify(query)},"error":${JSON.stringify(errorFacts(error))}}\n`,
 };
 
 /** One document for all queries: a column for each of their parameters, then the columns of `fxrates latest -o csv`. */
 function csv(queries: readonly Query[], get: readonly GetPath[]): Format {
   const names = [...new Set(queries.flatMap((query) => Object.keys(query)))];
+  const linesOf = csvDocument(names, get);
   return {
     success: (query, json) => {
-      const { header, rows } = selectedCsv(json, get);
       const values = new Map(Object.entries(query)); // a name such as constructor is in every object
-      const asked = names.map((name) => [values.get(name) ?? ''].flat().join(' '));
-      return {
-        header: `${csvLine([...names, ...header])}\n`,
-        lines: Array.from(rows, (row) => `${csvLine([...asked, ...row])}\n`).join(''),
-      };
+      return linesOf(
+        names.map((name) => [values.get(name) ?? ''].flat().join(' ')),
+        json,
+      );
     },
     failure: () => '',
   };
