@@ -7,7 +7,7 @@ import { visible } from '../../text.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
 import { fileOption } from '../options.ts';
-import { dataOf, prettyText, printResponse } from '../output/print-json.ts';
+import { dataOf, prettyText } from '../output/print-json.ts';
 import { valuesTable } from '../output/values-table.ts';
 import { EXAMPLE_NAMES } from '../parameters.ts';
 import { dryRun, type OperationRequest } from '../request/send-request.ts';
@@ -94,8 +94,7 @@ function watchLatest(request: OperationRequest, invocation: Invocation<LatestCom
     },
     show: (response, next, view) => {
       const json = dataOf(response.rawBody);
-      const print = () => printResponse(response, invocation);
-      return view.show({ ...changes.mark(json), json, next, reason: REASONS[next.reason], print });
+      return view.show({ response, ...changes.mark(json), json, next, reason: REASONS[next.reason] });
     },
   });
 }

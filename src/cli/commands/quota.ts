@@ -6,7 +6,7 @@ import type { CliCommand, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { leaves, memberNames } from '../json/select-value.ts';
 import { scalarText } from '../output/delimited-text.ts';
-import { dataOf, printJson, printRaw } from '../output/print-json.ts';
+import { dataOf, printBody } from '../output/print-json.ts';
 import { type ReportRow, reportText } from '../output/report.ts';
 import { dryRun, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { formatDuration } from '../settings/duration.ts';
@@ -51,54 +51,51 @@ export function quotaCommand(): CliCommand {
 const DEFAULT_INTERVAL_MS = 60_000;
 
 async function runQuota(invocation: Invocation<QuotaOptions>): Promise<void> {
-  const { options, settings } = invocation;
+  const { options, settings, screen } = invocation;
   const request = operationRequest(quota, invocation);
   const isRepeated = isWatch(options);
   if (settings.printRequestAs !== undefined) return dryRun(request, invocation);
   if (!isRepeated) {
     const response = await sendRequest(request, invocation);
-    await printQuota(response, invocation);
-    return checkUse(response, options);
+    const record = await recordOf(response, invocation);
+    if (screen.isForPeople && settings.get.length === 0) await screen.printText(quotaTable(record, invocation));
+    else await printBody(response, record.json, invocation);
+    return checkUse(record, options);
   }
   return watch(invocation, {
     request,
     every: typeof options.watch === 'number' ? options.watch : DEFAULT_INTERVAL_MS,
     show: async (response, next, view) => {
-      const print = () => printQuota(response, invocation);
-      const { text, json } = await textsOf(response, invocation);
-      await view.show({ text: text(), json: json(), next, reason: 'free', print });
-      checkUse(response, options);
+      const record = await recordOf(response, invocation);
+      const { json } = record;
+      await view.show({ response, text: quotaTable(record, invocation), json, next, reason: 'free' });
+      checkUse(record, options);
     },
   });
 }
 
-async function printQuota(response: ServiceResponse, invocation: Invocation<QuotaOptions>): Promise<void> {
-  const { settings, screen } = invocation;
-  if (settings.output === 'raw') return printRaw(response.rawBody, invocation);
-  const { text, json } = await textsOf(response, invocation);
-  if (screen.isForPeople && settings.get.length === 0) return screen.printText(text());
-  return printJson(json(), invocation);
+/** The quota record of a key, and what follows from it. */
+interface QuotaRecord {
+  readonly response: ServiceResponse;
+  readonly data: QuotaData;
+  /** The monthly limit; `undefined` if the plan has none. */
+  readonly limit: number | undefined;
+  /** Requests left of the month, at least 0; `undefined` without a limit. */
+  readonly remaining: number | undefined;
+  readonly forecast: QuotaForecast | undefined;
+  /** The JSON of the service with added fields. */
+  readonly json: string;
 }
 
-/** The record as a table for people, and as the JSON of the service with added fields. */
-async function textsOf(
-  response: ServiceResponse,
-  { screen, io, options }: Invocation<QuotaOptions>,
-): Promise<{ readonly text: () => string; readonly json: () => string }> {
-  const { receivedAt: now, rawBody } = response;
+async function recordOf(response: ServiceResponse, { options }: Invocation<QuotaOptions>): Promise<QuotaRecord> {
   const { forecastQuota } = await import('../../client/index.ts'); // already loaded: it sent the request
-  const data = dataIn(response);
-  const forecast = options.forecast ? forecastQuota(data, now) : undefined;
-  const record = dataOf(rawBody);
+  const data = response.data as QuotaData; // parsed with the schema by the client
+  const limit = limitOf(data);
+  const remaining = limit === undefined ? undefined : Math.max(0, limit - data.monthly_used);
+  const forecast = options.forecast ? forecastQuota(data, response.receivedAt) : undefined;
   const added = options.forecast ? { forecast: forecastJson(forecast) } : {};
-  return {
-    text: () => quotaTable(response, { style: screen.out, timeZone: io.timeZone, forecast }),
-    json: () => withFields(record, { monthly_remaining: String(remainingOf(data) ?? null), ...added }),
-  };
-}
-
-function dataIn({ data }: ServiceResponse): QuotaData {
-  return data as QuotaData; // parsed with the schema by the client
+  const json = withFields(dataOf(response.rawBody), { monthly_remaining: String(remaining ?? null), ...added });
+  return { response, data, limit, remaining, forecast, json };
 }
 
 /** `--fail-at 80%` or `--fail-at 800`. */
@@ -120,12 +117,10 @@ function parseFailAt(text: string): FailAt {
 }
 
 /** A share of an unlimited quota is never reached. @throws CliError when `--fail-at` is reached */
-function checkUse(response: ServiceResponse, { failAt }: QuotaOptions): void {
+function checkUse({ data, limit }: QuotaRecord, { failAt }: QuotaOptions): void {
   if (failAt === undefined) return;
   const { text, amount, isPercent } = failAt;
-  const data = dataIn(response);
   const used = data.monthly_used;
-  const limit = limitOf(data);
   // Thousandths of a percent are whole numbers, which compare exactly.
   const isShareReached = limit !== undefined && used * 100_000 >= Math.round(amount * 1000) * limit;
   if (isPercent ? !isShareReached : used < amount) return;
@@ -157,12 +152,6 @@ function tenths(value: number | undefined): number | null {
   return value === undefined ? null : Math.round(value * 10) / 10;
 }
 
-interface TableContext {
-  readonly style: StreamStyle;
-  readonly timeZone: string | undefined;
-  readonly forecast: QuotaForecast | undefined;
-}
-
 /** Fields with their own label. Other fields have a row with their name. */
 const KNOWN = [
   'plan',
@@ -175,16 +164,15 @@ const KNOWN = [
   'resets_at',
 ];
 
-/** The quota record for people. */
-function quotaTable(response: ServiceResponse, { style, timeZone, forecast }: TableContext): string {
+/** The record for people. */
+function quotaTable(record: QuotaRecord, { screen: { out }, io: { timeZone } }: Invocation): string {
+  const { data, remaining, response } = record;
   const { key, receivedAt, rawBody } = response;
-  const data = dataIn(response);
-  const remaining = remainingOf(data);
   const others = [...leaves(dataOf(rawBody))].filter(({ path: [name = ''] }) => !KNOWN.includes(name));
   const rows: ReportRow[] = [
     { label: 'Plan', value: data.plan },
     { label: 'Key', value: maskKey(key.secret), remark: `(from ${key.source})` },
-    usedRow(data, style),
+    usedRow(record, out),
     {
       label: 'Remaining',
       value: remaining === undefined ? 'no fixed limit' : grouped(remaining),
@@ -197,15 +185,18 @@ function quotaTable(response: ServiceResponse, { style, timeZone, forecast }: Ta
     // The digits of a field that is not documented stay those of the service.
     ...others.map(({ path, lexeme }) => ({ label: path.join('.'), value: scalarText(lexeme) })),
   ];
-  const text = reportText(rows, style);
-  return forecast === undefined ? text : `${text}\n${reportText(forecastRows(forecast, data, timeZone), style)}`;
+  const ofForecast = forecastRows(record, timeZone);
+  return [rows, ofForecast]
+    .filter(({ length }) => length > 0)
+    .map((block) => reportText(block, out))
+    .join('\n');
 }
 
-function usedRow(data: QuotaData, style: StreamStyle): ReportRow {
+function usedRow({ data, limit }: QuotaRecord, style: StreamStyle): ReportRow {
   const used = data.monthly_used;
-  const limit = limitOf(data);
-  if (limit === undefined) return { label: 'Used', value: grouped(used), remark: '(no fixed limit)' };
-  return { label: 'Used', value: grouped(used) + ofLimit(limit), remark: bar(limit === 0 ? 1 : used / limit, style) };
+  const share = limit === 0 ? 1 : used / (limit ?? 1);
+  const remark = limit === undefined ? '(no fixed limit)' : bar(share, style);
+  return { label: 'Used', value: grouped(used) + ofLimit(limit), remark };
 }
 
 /** Cells of the bar; fewer on a narrow screen. */
@@ -226,16 +217,15 @@ function resetRow({ resets_at: text }: QuotaData, now: number, timeZone: string 
 }
 
 /** The forecast for people. If it is too early for a forecast, or the quota is used up, the text says that. */
-function forecastRows(forecast: QuotaForecast, data: QuotaData, timeZone: string | undefined): ReportRow[] {
+function forecastRows({ forecast, limit, remaining }: QuotaRecord, timeZone: string | undefined): ReportRow[] {
+  if (forecast === undefined) return [];
+  if (remaining === 0) return [{ label: 'Forecast', value: 'used up; requests are served after the reset' }];
   const { confidence, perDay = 0, usedAtReset, exhaustsAt, resetsAt, safePerDay, safeIntervalMs } = forecast;
-  if (remainingOf(data) === 0) {
-    return [{ label: 'Forecast', value: 'used up; requests are served after the reset' }];
-  }
   const isEarly = confidence === 'low';
   const basis = `estimate, from this month's average of ${perDayText(perDay)} requests/day`;
   const rows: ReportRow[] = [{ label: 'Forecast', value: isEarly ? 'too early to tell' : basis }];
   if (!isEarly && usedAtReset !== undefined) {
-    rows.push({ label: 'At reset', value: `about ${grouped(usedAtReset)}${ofLimit(limitOf(data))}` });
+    rows.push({ label: 'At reset', value: `about ${grouped(usedAtReset)}${ofLimit(limit)}` });
   }
   if (!isEarly && exhaustsAt !== undefined) {
     const value = `about ${localTime(exhaustsAt.getTime(), timeZone)}`;
@@ -265,12 +255,6 @@ function limitOf({ plan, monthly_limit: limit }: QuotaData): number | undefined 
 /** ` of 1,000`. */
 function ofLimit(limit: number | undefined): string {
   return limit === undefined ? '' : ` of ${grouped(limit)}`;
-}
-
-/** Requests left of the month, at least 0; `undefined` if the plan has no numeric limit. */
-function remainingOf(data: QuotaData): number | undefined {
-  const limit = limitOf(data);
-  return limit === undefined ? undefined : Math.max(0, limit - data.monthly_used);
 }
 
 /** Appends the `own` fields, as JSON texts, to the record. The fields of the service are unchanged. */

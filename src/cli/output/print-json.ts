@@ -147,10 +147,14 @@ export interface PrintOptions {
 
 /** Prints the response of an operation in the form of `--shape`, `--envelope` and the output format. */
 export async function printResponse({ rawBody }: ServiceResponse, invocation: Invocation<PrintOptions>): Promise<void> {
-  const { settings, options } = invocation;
+  const { options } = invocation;
   if (options.shape) await printShape(dataOf(rawBody), invocation);
-  else if (settings.output === 'raw') await printRaw(rawBody, invocation);
-  else await printJson(options.envelope ? rawBody.trim() : dataOf(rawBody), invocation);
+  else await printBody({ rawBody }, options.envelope ? rawBody.trim() : dataOf(rawBody), invocation);
+}
+
+/** Prints `json`, or the whole body with `-o raw`. */
+export function printBody({ rawBody }: Pick<ServiceResponse, 'rawBody'>, json: string, invocation: Invocation) {
+  return invocation.settings.output === 'raw' ? printRaw(rawBody, invocation) : printJson(json, invocation);
 }
 
 /** The text of "data", unchanged. */

@@ -7,7 +7,7 @@ import { CliError, usageError } from '../errors/cli-error.ts';
 import type { ErrorCode } from '../exit-codes.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { type OutputFormat, parsedOption, wholeNumber } from '../options.ts';
-import { csvDocument } from '../output/print-json.ts';
+import { csvDocument, printBody } from '../output/print-json.ts';
 import { type OpenClient, type OperationRequest, openClient, type ServiceResponse } from '../request/send-request.ts';
 import { WaitReporter } from '../request/wait-reporter.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
@@ -113,12 +113,11 @@ function localClock(epochMs: number, timeZone: string | undefined): string {
 
 /** One response, in each form in which it can be printed. */
 interface Shown {
+  readonly response: ServiceResponse;
   /** For a terminal, line ends and all. */
   readonly text: string;
   /** For programs. */
   readonly json: string;
-  /** As the command prints it without `--watch`; with `--get`, `-o tsv` and `-o raw`. */
-  readonly print: () => Promise<void>;
   readonly next: PollSchedule;
   /** Why the next one comes then. */
   readonly reason: string;
@@ -149,12 +148,12 @@ class LiveView {
 
   async show(shown: Shown): Promise<void> {
     const { settings, screen, io } = this.#invocation;
-    const { json, print } = shown;
+    const { json, response } = shown;
     const fetchedAt = new Date(io.clock.now()).toISOString();
     if (settings.output === 'csv') return screen.printLines(this.#csvOf([fetchedAt], json));
-    if (settings.get.length > 0) return print();
+    if (settings.get.length > 0) return printBody(response, json, this.#invocation);
     if (screen.isForPeople) return this.#showToPeople(shown);
-    if (!AS_JSON_LINE.includes(settings.output)) return print();
+    if (!AS_JSON_LINE.includes(settings.output)) return printBody(response, json, this.#invocation);
     return screen.printLines(`{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`);
   }
 
