@@ -39,19 +39,11 @@ export interface PathRequest {
 export type QueryText = string | number | boolean;
 export type Query = Readonly<Record<string, QueryText | readonly QueryText[]>>;
 
-export interface ServiceResponse {
+export interface ServiceResponse extends Pick<ResponseMeta, 'rawBody' | 'status' | 'durationMs' | 'source' | 'ageMs'> {
   readonly data: unknown;
-  /** The body exactly as received. */
-  readonly rawBody: string;
-  readonly status: number;
-  readonly durationMs: number;
   /** Epoch milliseconds of the response, by the service's clock if it sends the `date` header. */
   readonly receivedAt: number;
   readonly key: KeyInUse;
-  /** Whether the service sent it just now. */
-  readonly source: ResponseMeta['source'];
-  /** Milliseconds since the service sent it. */
-  readonly ageMs: number;
 }
 
 interface ClientOverrides {
@@ -87,7 +79,6 @@ export interface OpenClient {
   readonly responseOf: (result: ClientResult) => ServiceResponse;
   /** A `CliError` in the user's words for an error of the client. */
   readonly explained: (error: unknown) => unknown;
-  readonly close: () => Promise<void>;
 }
 
 /** Sends `request` with the client and gives the whole response. @throws CliError in the user's words */
@@ -96,14 +87,9 @@ export async function sendRequest(
   invocation: Invocation,
   options: ClientOverrides = {},
 ): Promise<ServiceResponse> {
-  const { fx, reporter, responseOf, explained, close } = await openClient(invocation, options);
-  try {
-    return responseOf(await callClient(fx, request, { signal: reporter.signal }).withMeta());
-  } catch (error) {
-    throw explained(error);
-  } finally {
-    await close();
-  }
+  return withClient(invocation, options, async ({ fx, reporter: { signal }, responseOf }) =>
+    responseOf(await callClient(fx, request, { signal }).withMeta()),
+  );
 }
 
 /** Sends one `quota` request, which is free. @throws CliError in the user's words */
@@ -115,33 +101,35 @@ export async function sendQuotaRequest(
   return { ...response, data: response.data as QuotaData }; // parsed with the schema by the client
 }
 
-export async function openClient(invocation: Invocation, options: ClientOverrides = {}): Promise<OpenClient> {
-  const { trace = new HttpTrace(invocation), key: given, connection: givenConnection, cache } = options;
-  const { reporter = new WaitReporter(invocation) } = options;
+/** Runs `use` with a client, and closes that. @throws CliError in the user's words for an error of the client */
+export async function withClient<Result>(
+  invocation: Invocation,
+  options: ClientOverrides,
+  use: (client: OpenClient) => Promise<Result>,
+): Promise<Result> {
+  const { trace = new HttpTrace(invocation), reporter = new WaitReporter(invocation), cache } = options;
   const { settings, io } = invocation;
   const baseUrl = requireBaseUrl(settings);
-  const key = given ?? (await requireKey(settings, io));
+  const key = options.key ?? (await requireKey(settings, io));
   await registerSecret(key, invocation);
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
-  const connection = givenConnection ?? (await openConnection(io, baseUrl));
-  const fetch = trace.wrap(connection.fetch, () => reporter.end());
+  const connection = options.connection ?? (await openConnection(io, baseUrl));
   const explained = (error: unknown) => {
     if (reporter.signal.aborted) return reporter.signal.reason;
     return FxRatesError.is(error) ? explainClientError(error, { invocation, key, baseUrl }) : error;
   };
-  const close = () => {
-    reporter.end();
-    return connection.close();
-  };
   try {
+    const fetch = trace.wrap(connection.fetch, () => reporter.end());
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
-    const shares = givenConnection === undefined && sharesLimit(settings, baseUrl); // without a request, no slot is needed
+    const shares = options.connection === undefined && sharesLimit(settings, baseUrl); // without a request, no slot is needed
     const sharing = await sharingOf(invocation, reporter, shares);
     const fx = new FxRates({ ...limitsOf(settings), ...own, ...reporter.hooks, ...sharing });
-    return { fx, reporter, explained, close, responseOf: (result) => serviceResponse(result, { key, trace, io }) };
+    return await use({ fx, reporter, explained, responseOf: (result) => serviceResponse(result, { key, trace, io }) });
   } catch (error) {
-    await close();
     throw explained(error);
+  } finally {
+    reporter.end();
+    await connection.close();
   }
 }
 

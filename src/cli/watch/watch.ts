@@ -8,7 +8,7 @@ import type { ErrorCode } from '../exit-codes.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { type OutputFormat, parsedOption, wholeNumber } from '../options.ts';
 import { csvDocument, printBody } from '../output/print-json.ts';
-import { type OpenClient, type OperationRequest, openClient, type ServiceResponse } from '../request/send-request.ts';
+import { type OpenClient, type OperationRequest, type ServiceResponse, withClient } from '../request/send-request.ts';
 import { WaitReporter } from '../request/wait-reporter.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { wrap } from '../terminal/text.ts';
@@ -71,21 +71,20 @@ export async function watch(
 ): Promise<void> {
   const { io, screen, options } = invocation;
   const reporter = new WaitReporter(invocation, { endsLongWaits: false });
-  const client = await openClient(invocation, { reporter });
   const view = new LiveView(invocation);
   let responses = 0;
-  const onError = (failure: AnyFxRatesError, next: PollSchedule) => {
-    const error = client.explained(failure);
-    if (responses === 0 || !isTemporary(error)) throw error;
-    reporter.restart();
-    view.keep();
-    const { message } = error;
-    const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
-    const text = `${at} ${visible(message)}; next request in ${formatDuration(next.intervalMs)}`;
-    void screen.report(text, { event: 'missed', code: error.details.code, message });
-  };
-  const polled = { every, onError, signal: reporter.signal, operation: operation.id as 'latest' }; // or another one
-  try {
+  const poll = async (client: OpenClient) => {
+    const onError = (failure: AnyFxRatesError, next: PollSchedule) => {
+      const error = client.explained(failure);
+      if (responses === 0 || !isTemporary(error)) throw error;
+      reporter.restart();
+      view.keep();
+      const { message } = error;
+      const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
+      const text = `${at} ${visible(message)}; next request in ${formatDuration(next.intervalMs)}`;
+      void screen.report(text, { event: 'missed', code: error.details.code, message });
+    };
+    const polled = { every, onError, signal: reporter.signal, operation: operation.id as 'latest' }; // or another one
     await begin?.(client);
     for await (const { data, meta, next } of client.fx.poll(query, polled).withMeta()) {
       reporter.restart();
@@ -93,12 +92,11 @@ export async function watch(
       responses += 1;
       if (responses === options.count) break;
     }
-  } catch (error) {
+  };
+  await withClient(invocation, { reporter }, poll).catch(async (error: unknown) => {
     if (io.interrupts.signal.aborted && screen.out.isTTY) await screen.info('\n'); // after the ^C that the terminal shows
-    throw client.explained(error);
-  } finally {
-    await client.close();
-  }
+    throw error;
+  });
 }
 
 function isTemporary(error: unknown): error is CliError {

@@ -13,7 +13,7 @@ import { connectionOptions, dataOptions, fileOption, type OutputFormat, repeatab
 import { csvDocument, dataOf } from '../../output/print-json.ts';
 import { namedQuery, type ParamOptions, parameterOption, parseParameters } from '../../parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
-import { type OpenClient, openClient, type Query } from '../../request/send-request.ts';
+import { type OpenClient, type Query, withClient } from '../../request/send-request.ts';
 import type { GetPath } from '../../settings/settings.ts';
 import { grouped } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
@@ -78,9 +78,7 @@ async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number>
   const run = new BatchRun(invocation, { operation: source.operation, queries });
   try {
     const { reporter } = run.progress;
-    const client = await openClient(invocation, { reporter, cache: cacheOf(invocation) });
-    void run.progress.run();
-    await run.send(client).finally(client.close);
+    await withClient(invocation, { reporter, cache: cacheOf(invocation) }, (client) => run.send(client));
   } finally {
     await run.end();
     if (failedOut !== undefined) await writeFailed(failedOut, run.queriesToSendAgain(), invocation);
@@ -168,12 +166,8 @@ class BatchRun {
       onProgress: this.progress.update,
     });
     const items = this.#withRefusals(batch, client);
-    try {
-      for await (const item of options.ordered ? inOrder(items, this.#queries) : items)
-        await this.#report(item, client);
-    } catch (error) {
-      throw client.explained(error);
-    }
+    void this.progress.run();
+    for await (const item of options.ordered ? inOrder(items, this.#queries) : items) await this.#report(item, client);
   }
 
   end(): Promise<void> {
