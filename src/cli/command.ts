@@ -107,13 +107,7 @@ export class CliCommand extends Command {
     return this;
   }
 
-  /** The options that were typed, before the command or behind it. */
-  get typedOptions(): readonly Option[] {
-    const own = this.options.filter((option) => this.getOptionValueSource(option.attributeName()) === 'cli');
-    return [...(this.parent?.typedOptions ?? []), ...own];
-  }
-
-  /** Their values by commander's camelCase names. */
+  /** The options that were typed, before the command or behind it, by commander's camelCase names. */
   get typed(): Readonly<Record<string, unknown>> {
     const values = Object.entries(this.opts());
     return Object.fromEntries(values.filter(([name]) => this.getOptionValueSource(name) === 'cli'));

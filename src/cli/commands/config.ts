@@ -122,7 +122,7 @@ async function change(invocation: Invocation): Promise<void> {
 }
 
 function checkSetting(name: SettingName, value: string, { config, io }: Invocation): void {
-  CONFIG_SETTINGS[name].parse(value, name);
+  CONFIG_SETTINGS[name](value, name);
   if (name === 'profile') requireProfile({ profile: value }, { config, env: io.env });
 }
 

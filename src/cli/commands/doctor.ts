@@ -244,7 +244,7 @@ async function fileResult(
 /** @throws CliError for a value that cannot be used */
 function checkValues(config: ConfigFile): CheckResult | undefined {
   for (const profile of [undefined, ...config.profiles.keys()]) {
-    for (const [name, { parse }] of Object.entries(CONFIG_SETTINGS)) {
+    for (const [name, parse] of Object.entries(CONFIG_SETTINGS)) {
       const value = configValue(config, name, profile);
       if (value !== undefined) parse(value, `${name} in ${config.path}`);
     }

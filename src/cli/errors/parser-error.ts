@@ -1,4 +1,4 @@
-import type { CommanderError } from 'commander';
+import type { CommanderError, Option } from 'commander';
 import { apiKeyPattern } from '../../generated/service.ts';
 import { nearestName } from '../../nearest-name.ts';
 import type { CliCommand } from '../command.ts';
@@ -88,11 +88,12 @@ function unknownOption(command: CliCommand, argv: readonly string[]): CliError {
 
 /** @throws CliError for a wrong value, and for an option or format that the command does not have */
 export function requireOptions(command: CliCommand): void {
-  const { typed, typedOptions, options } = command;
+  const { typed, options } = command;
   const wrong = Object.values(typed).find((value) => value instanceof Error);
   if (wrong !== undefined) throw wrong;
-  const other = typedOptions.find((option) => !options.some(({ long }) => long === option.long));
-  if (other !== undefined) throw inapplicable(other.long ?? '', command);
+  const isNamed = (name: string) => (option: Option) => option.attributeName() === name;
+  const other = Object.keys(typed).find((name) => !options.some(isNamed(name)));
+  if (other !== undefined) throw inapplicable(sharedOptions().find(isNamed(other))?.long ?? '', command);
   requireFormat(command);
 }
 

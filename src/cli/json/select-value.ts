@@ -1,4 +1,5 @@
-import { members, type Range, valueRange } from '../../json.ts';
+import { members, type Range, stringValue, valueRange } from '../../json.ts';
+import { escapeUnits } from '../../text.ts';
 
 /** Names and list positions on the way to a value. */
 export type JsonPath = readonly string[];
@@ -11,6 +12,13 @@ export function selectValue(text: string, path: JsonPath): string | undefined {
     range = findMember(text, range.start, segment);
   }
   return range && text.slice(range.start, range.end);
+}
+
+/** A string without its quotes and escapes; any other JSON value unchanged. */
+export function scalarText(lexeme: string): string {
+  if (!lexeme.startsWith('"')) return lexeme;
+  // Half a surrogate pair has no UTF-8 form, so it keeps its escape.
+  return stringValue(lexeme).replace(/\p{Cs}/gu, escapeUnits);
 }
 
 /** The source text of each member of an object or list, by name. The last of equal names counts, as in JSON.parse. */

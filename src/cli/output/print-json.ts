@@ -3,21 +3,11 @@ import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { compactJson, prettyJson } from '../json/pretty-json.ts';
-import { findCaseless, leaves, memberNames, selectValue, writeJsonPath } from '../json/select-value.ts';
+import { findCaseless, leaves, memberNames, scalarText, selectValue, writeJsonPath } from '../json/select-value.ts';
 import type { OutputFormat } from '../options.ts';
 import type { ServiceResponse } from '../request/send-request.ts';
 import type { CliSettings, GetPath } from '../settings/settings.ts';
 import type { Palette, StreamStyle } from '../terminal/screen.ts';
-import {
-  type CsvTable,
-  cellText,
-  csvLine,
-  csvTable,
-  isContainer,
-  scalarText,
-  tsvCell,
-  tsvLines,
-} from './delimited-text.ts';
 import { valuesTable } from './values-table.ts';
 
 /**
@@ -138,6 +128,56 @@ function hintsFor(json: string, path: GetPath['path']): string[] {
   const names = memberNames(json, parent, 12);
   if (names.length === 0) return [];
   return [`${parent.length === 0 ? 'The response' : parent.join('.')} has: ${names.join(', ')}`];
+}
+
+/** A selected value as one cell: a scalar as its text, an object or a list as compact JSON. */
+function cellText(json: string): string {
+  return scalarText(isContainer(json) ? compactJson(json) : json);
+}
+
+function isContainer(json: string): boolean {
+  return json.startsWith('{') || json.startsWith('[');
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** `text` as a cell. Characters that would end the cell or the line are escaped with a backslash. */
+function tsvCell(text: string): string {
+  return text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character);
+}
+
+/** One line per value: dotted path, tab, value. */
+function* tsvLines(json: string): Generator<string> {
+  for (const { path, lexeme } of valuesOf(json)) yield `${path.map(tsvCell).join('.')}\t${tsvCell(cellText(lexeme))}`;
+}
+
+/** The values of a document; none for an empty object or list. */
+function* valuesOf(json: string) {
+  for (const leaf of leaves(json)) if (leaf.path.length > 0 || !isContainer(leaf.lexeme)) yield leaf;
+}
+
+/** A CSV document. Its rows can be read once. */
+interface CsvTable {
+  readonly header: readonly string[];
+  readonly rows: Iterable<readonly string[]>;
+}
+
+/** One row per value: dotted path and value. */
+function csvTable(json: string): CsvTable {
+  return { header: ['name', 'value'], rows: csvRows(json) };
+}
+
+function* csvRows(json: string): Generator<readonly string[]> {
+  for (const { path, lexeme } of valuesOf(json)) yield [path.join('.'), cellText(lexeme)];
+}
+
+/** A row of a CSV document as RFC 4180 has it, but for its end, which is a line feed, as in all other output. */
+function csvLine(row: readonly string[]): string {
+  return row.map(csvCell).join(',');
+}
+
+function csvCell(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 export interface PrintOptions {

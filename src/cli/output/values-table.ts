@@ -1,8 +1,7 @@
 import { oneLine } from '../../text.ts';
-import { leaves } from '../json/select-value.ts';
+import { leaves, scalarText } from '../json/select-value.ts';
 import type { Palette, StreamStyle } from '../terminal/screen.ts';
 import { wrap } from '../terminal/text.ts';
-import { scalarText } from './delimited-text.ts';
 
 interface Value {
   readonly name: string;

@@ -118,7 +118,7 @@ function profileOf(sources: Sources): string {
   return sources.options.profile ?? stored('profile', sources) ?? 'default';
 }
 
-type SettingValue<Name extends SettingName> = ReturnType<(typeof CONFIG_SETTINGS)[Name]['parse']>;
+type SettingValue<Name extends SettingName> = ReturnType<(typeof CONFIG_SETTINGS)[Name]>;
 
 /** From the variable FXRATES_NAME, or else from config.json. */
 function stored<Name extends SettingName>(name: Name, sources: Sources): SettingValue<Name> | undefined {
@@ -144,7 +144,7 @@ function tolerated<Value>(source: SettingSource, { strict }: Sources, read: () =
 }
 
 function parseSetting<Name extends SettingName>(name: Name, text: string, label: string): SettingValue<Name> {
-  return CONFIG_SETTINGS[name].parse(text, label) as SettingValue<Name>; // TypeScript unites the results of all
+  return CONFIG_SETTINGS[name](text, label) as SettingValue<Name>; // TypeScript unites the results of all
 }
 
 function isSwitchedOn(text: string | undefined): boolean {
@@ -159,17 +159,15 @@ function debugLevel({ FXRATES_DEBUG: text }: Env): number {
 
 /** The settings in config.json, and how a value is parsed. */
 export const CONFIG_SETTINGS = {
-  base_url: {
-    parse: (text: string, source: string) => checkBaseUrl({ text, source }),
-  },
-  profile: { parse: parseProfile },
-  output: { parse: parseOutputFormat },
-  timeout: { parse: parseTimeout },
-  retries: { parse: parseRetries },
-  max_wait: { parse: parseDuration },
-  share_limit: { parse: parseSwitch },
-  color: { parse: parseColor },
-} satisfies Record<string, ConfigSetting>;
+  base_url: (text: string, source: string) => checkBaseUrl({ text, source }),
+  profile: parseProfile,
+  output: parseOutputFormat,
+  timeout: parseTimeout,
+  retries: parseRetries,
+  max_wait: parseDuration,
+  share_limit: parseSwitch,
+  color: parseColor,
+};
 
 export const SETTING_NAMES = Object.keys(CONFIG_SETTINGS);
 
@@ -187,10 +185,6 @@ export function unknownSettings(config: ConfigFile): readonly string[] {
 export function settingHint(name: string): string {
   const nearest = nearestName(name.replaceAll('-', '_'), SETTING_NAMES);
   return nearest === undefined ? `Valid settings: ${SETTING_NAMES.join(', ')}` : `Did you mean ${nearest}?`;
-}
-
-interface ConfigSetting {
-  readonly parse: (text: string, label: string) => unknown;
 }
 
 export type SettingName = keyof typeof CONFIG_SETTINGS;

@@ -1,8 +1,7 @@
 import { isJsonObject } from '../../../json.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited } from '../../io.ts';
-import { memberTexts } from '../../json/select-value.ts';
-import { scalarText } from '../../output/delimited-text.ts';
+import { memberTexts, scalarText } from '../../json/select-value.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parameters.ts';
 import type { Query } from '../../request/send-request.ts';
 import { quoteForShell } from '../../terminal/text.ts';
