@@ -125,12 +125,7 @@ export class CliCommand extends Command {
 
   /** `<name> <value>`. */
   get syntax(): string {
-    return this.registeredArguments
-      .map((argument) => {
-        const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
-        return argument.required ? `<${name}>` : `[${name}]`;
-      })
-      .join(' ');
+    return this.usage().replace(/^(\[options\] ?)?(\[command\] ?)?/, '');
   }
 
   /** The options that only this command has. Those of several commands are in a group. */

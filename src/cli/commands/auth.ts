@@ -9,7 +9,7 @@ import { sendQuotaRequest } from '../request/send-request.ts';
 import { checkKey, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
 import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
-import { changeConfig, readCredential, removeCredential, storeCredential } from '../storage/stored-files.ts';
+import { changeConfig, changeCredential, readCredential } from '../storage/stored-files.ts';
 import { attempt, usageText } from './doctor.ts';
 
 interface VerifyOptions {
@@ -95,7 +95,7 @@ async function login(given: Invocation<VerifyOptions>): Promise<void> {
     await sendQuotaRequest(invocation, { key }).catch(notStored(invocation));
   }
   const { profile } = settings;
-  const path = await storeCredential(io, profile, { origin: new URL(baseUrl).origin, secret });
+  const path = await changeCredential(io, profile, { origin: new URL(baseUrl).origin, secret });
   const configPath = await changeConfig(io, 'base_url', { value: baseUrl, profile });
   await screen.remark(`key ${maskKey(secret)} for ${baseUrl} stored in ${path}, profile ${profile}`);
   await screen.remark(`base URL stored in ${configPath}`);
@@ -199,7 +199,7 @@ async function status(invocation: Invocation<VerifyOptions>): Promise<void> {
 async function logout({ io, screen, config, settings: { profile } }: Invocation): Promise<void> {
   const credential = await readCredential(io.env, profile);
   if (credential === undefined) return screen.remark(`no key is stored for profile ${profile}`);
-  const path = await removeCredential(io, profile);
+  const path = await changeCredential(io, profile, undefined);
   await screen.remark(`key of profile ${profile} removed from ${path}; it stays valid until it is revoked`);
   if (config.profiles.get(profile)?.has('base_url')) await screen.remark(`base URL is still stored in ${config.path}`);
 }

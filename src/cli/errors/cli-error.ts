@@ -1,10 +1,10 @@
-import { type ErrorCode, type ExitCode, errorCodes } from '../exit-codes.ts';
+import { type ErrorCode, errorCodes } from '../exit-codes.ts';
 import { commandLine } from '../terminal/text.ts';
 
 interface CliErrorDetails {
   readonly code: ErrorCode;
   /** Default: that of the code. */
-  readonly exitCode?: ExitCode;
+  readonly exitCode?: number;
   readonly why?: string | undefined;
   /** What to do next; the last line is the one to act on. */
   readonly hints?: readonly string[] | undefined;
@@ -22,7 +22,7 @@ interface CliErrorDetails {
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly details: CliErrorDetails;
-  readonly exitCode: ExitCode;
+  readonly exitCode: number;
 
   constructor(what: string, details: CliErrorDetails) {
     const { why, cause } = details;

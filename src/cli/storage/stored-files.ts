@@ -68,7 +68,7 @@ function objectOf(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-function withMember(object: JsonObject, name: string, value: string | undefined): JsonObject {
+function withMember(object: JsonObject, name: string, value: unknown): JsonObject {
   const { [name]: _, ...others } = object;
   return value === undefined ? others : { ...others, [name]: value };
 }
@@ -110,28 +110,18 @@ export function profilesWithKey(env: Env, profile: string): readonly string[] {
   }
 }
 
-/** Stores the key of `profile`. Returns the path of the file. */
-export function storeCredential(
-  io: Pick<Io, 'env' | 'clock'>,
-  profile: string,
-  { origin, secret }: Pick<StoredKey, 'origin' | 'secret'>,
-): Promise<string> {
-  const entry = { origin, api_key: secret, added_at: new Date(io.clock.now()).toISOString() };
-  return changeKeys(io, (keys) => ({ ...keys, [profile]: entry }));
-}
-
-export function removeCredential(io: Pick<Io, 'env' | 'clock'>, profile: string): Promise<string> {
-  return changeKeys(io, ({ [profile]: _, ...others }) => others);
-}
-
-async function changeKeys(
+/** Stores the key of `profile`; `undefined` removes it. Returns the path of the file. */
+export async function changeCredential(
   { env, clock }: Pick<Io, 'env' | 'clock'>,
-  change: (keys: JsonObject) => JsonObject,
+  profile: string,
+  key: Pick<StoredKey, 'origin' | 'secret'> | undefined,
 ): Promise<string> {
-  const update = (document: JsonObject): JsonObject => ({ ...document, keys: change(objectOf(document['keys'])) });
   const path = credentialsPath(env);
   if (path !== undefined) await refuseSymlink(path);
-  return updateJsonFile(path, update, clock);
+  const added_at = new Date(clock.now()).toISOString();
+  const entry = key && { origin: key.origin, api_key: key.secret, added_at };
+  const change = ({ keys, ...others }: JsonObject) => ({ ...others, keys: withMember(objectOf(keys), profile, entry) });
+  return updateJsonFile(path, change, clock);
 }
 
 /** The target of the link may be in a folder that others read, such as a repository. */

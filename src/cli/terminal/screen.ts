@@ -83,15 +83,11 @@ export class Screen {
 
   /** A remark for people, to stderr, broken at words on a terminal; `-q` drops it. */
   info(text: string): Promise<void> {
-    return this.#toPeople(this.secrets.redactMessage(text));
+    return this.infoWithSecret(this.secrets.redactMessage(text));
   }
 
   /** A remark with a key in full, the mock server's own. */
   infoWithSecret(text: string): Promise<void> {
-    return this.#toPeople(text);
-  }
-
-  #toPeople(text: string): Promise<void> {
     if (this.#quiet > 0) return Promise.resolve();
     const lines = text.split('\n');
     return this.#toStderr(this.err.isTTY ? lines.map((line) => this.#broken(line)).join('\n') : text);

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../json.ts';
+import { isJsonObject, parseJson } from '../../../json.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited } from '../../io.ts';
 import { memberTexts, scalarText } from '../../json/select-value.ts';
@@ -113,6 +113,7 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
 /** Also a line that a batch printed: `{ "query": { … }, "error": … }`. Numbers stay as they are written. */
 function queryOfJson(json: string): Query {
   const value = parseJson(json);
+  if (!isJsonObject(value)) throw usageError('it is not a JSON object');
   const textOf = memberTexts(json);
   if (isJsonObject(value['query'])) return queryOfJson(textOf.get('query') ?? '{}');
   return Object.fromEntries(
@@ -130,16 +131,6 @@ function queryOfJson(json: string): Query {
 
 function textsIn(json: string): readonly string[] {
   return (json.startsWith('[') ? [...memberTexts(json).values()] : [json]).map(scalarText);
-}
-
-function parseJson(json: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(json);
-    if (isJsonObject(value)) return value;
-  } catch {
-    // The same message as for a list or a text.
-  }
-  throw usageError('it is not a JSON object');
 }
 
 function isScalar(value: unknown): boolean {

@@ -8,7 +8,7 @@ import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import { oneLine } from '../../../text.ts';
 import { CliCommand, type Invocation } from '../../command.ts';
 import { CliError, changedCommand, usageError } from '../../errors/cli-error.ts';
-import { errorFacts, printError } from '../../errors/print-error.ts';
+import { printError } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Env } from '../../io.ts';
 import { choiceOption, fileOption, parsedOption, repeatableOption, wholeNumber } from '../../options.ts';
@@ -227,7 +227,7 @@ async function runBesideMock(
     const { code, signal } = await child.exited.finally(release);
     return code ?? 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
   } catch (error) {
-    return await reportSpawnFailure(error, command, invocation);
+    throw spawnFailure(error, command);
   } finally {
     // A state that cannot be written is reported. The exit code stays that of the command.
     await mock.close().catch((error) => printError(error, screen));
@@ -256,18 +256,12 @@ function noProxyFor(url: string, env: Env): Readonly<Record<string, string>> {
   return { NO_PROXY: added(upper || lower), no_proxy: added(lower || upper) };
 }
 
-/** Returns 126 or 127, the exit codes of shells, which are not an `ExitCode` of fxrates. */
-async function reportSpawnFailure(
-  error: unknown,
-  [name = '']: readonly string[],
-  { screen }: Invocation,
-): Promise<number> {
-  const code = error instanceof Error && 'syscall' in error && 'code' in error ? error.code : undefined;
-  if (code !== 'ENOENT' && code !== 'EACCES') throw error;
-  const what = code === 'ENOENT' ? `command not found: ${name}` : `not a program: ${name}`;
-  const failure = new CliError(what, { code: 'command', cause: error });
-  const exitCode = code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE;
-  const facts = { error: { ...errorFacts(failure), exit_code: exitCode } };
-  await screen.error(screen.isJson ? jsonLine(facts) : `fxrates: ${failure.message}\n`);
-  return exitCode;
+/** A CliError if the program at the start of `command` cannot be started. */
+function spawnFailure(cause: unknown, [name = '']: readonly string[]): unknown {
+  const code = cause instanceof Error && 'syscall' in cause && 'code' in cause ? cause.code : undefined;
+  if (code === 'ENOENT')
+    return new CliError(`command not found: ${name}`, { code: 'command', exitCode: NOT_FOUND, cause });
+  if (code === 'EACCES')
+    return new CliError(`not a program: ${name}`, { code: 'command', exitCode: NOT_EXECUTABLE, cause });
+  return cause;
 }
