@@ -8,6 +8,7 @@ type Parse<Value> = (text: string, label: string) => Value;
 const OUTPUT_FORMATS = ['auto', 'table', 'json', 'compact', 'csv', 'tsv', 'raw'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
+export type ColorWhen = (typeof COLOR_CHOICES)[number];
 
 /** The shared options that were typed. */
 export interface SharedOptions {
@@ -23,7 +24,7 @@ export interface SharedOptions {
   readonly retries?: number;
   readonly maxWait?: number;
   readonly wait?: boolean;
-  readonly color?: 'auto' | 'always' | 'never' | false;
+  readonly color?: ColorWhen | false;
   readonly input?: boolean;
   readonly quiet?: number;
   readonly verbose?: number;

@@ -12,11 +12,11 @@ import {
   settingHint,
 } from '../settings/settings.ts';
 import {
-  type ConfigFile,
   changeConfig,
   configPath,
   configValue,
   readConfig,
+  settingGroups,
   settingText,
 } from '../storage/stored-files.ts';
 
@@ -80,8 +80,7 @@ function pathCommand(): CliCommand {
 
 async function list(invocation: Invocation): Promise<void> {
   const config = readConfig(invocation.io.env);
-  const groups = [['', config.settings] as const, ...[...config.profiles].map(ofProfile)];
-  const settings = groups.flatMap(([prefix, values]) =>
+  const settings = settingGroups(config).flatMap(([prefix, values]) =>
     SETTING_NAMES.flatMap((name) => {
       const value = settingText(values.get(name), name, config);
       return value === undefined ? [] : [[prefix + name, value] as const];
@@ -91,10 +90,6 @@ async function list(invocation: Invocation): Promise<void> {
   const isEmpty = settings.length === 0;
   if (isEmpty && screen.isForPeople) await screen.remark(`nothing is set in ${config.path ?? 'config.json'}`);
   else await printJson(JSON.stringify(Object.fromEntries(settings)), invocation);
-}
-
-function ofProfile([name, values]: readonly [string, ConfigFile['settings']]) {
-  return [`profiles.${name}.`, values] as const;
 }
 
 async function printSetting({ args: [typed], config, settings, screen }: Invocation): Promise<void> {

@@ -11,6 +11,7 @@ import { CliError, relatedCommand } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { connectionOptions, dataOptions } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
+import { proxyFor } from '../request/connection.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { sendQuotaRequest } from '../request/send-request.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
@@ -81,7 +82,7 @@ async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readon
     ...(settings.profile === 'default' ? [] : [await finding('profile', profile)]),
     { name: 'base URL', ...(url instanceof CliError ? failed(url) : ok(`${url} (from ${settings.baseUrl?.source})`)) },
     { name: 'key', ...(key instanceof CliError ? failed(key) : keyResult(key, invocation)) },
-    { name: 'proxy', ...proxyResult(url, invocation) },
+    await finding('proxy', () => proxyResult(url, invocation)),
   ];
   if (options.offline) return local;
   if (url instanceof CliError || key instanceof CliError)
@@ -212,14 +213,10 @@ function keyResult({ secret, source, shadowed }: KeyInUse, { screen }: Invocatio
 }
 
 function proxyResult(baseUrl: string | CliError, { io }: Invocation): CheckResult {
-  const proxy = baseUrl instanceof CliError ? undefined : environmentProxy(io.env, baseUrl);
-  if (proxy !== undefined) {
-    const { variable, host, problem } = proxy;
-    if (problem === undefined) return ok(`${variable}: ${host}`);
-    return { status: 'fail', text: `${variable} ${problem}`, next: ['e.g. http://proxy.example:3128'] };
-  }
-  const isListed = !(baseUrl instanceof CliError) && isExempt(io.env, baseUrl);
-  return ok(isListed ? `none: NO_PROXY lists ${new URL(baseUrl).hostname}` : 'none for this base URL');
+  if (baseUrl instanceof CliError) return ok('none for this base URL');
+  const proxy = proxyFor(baseUrl, io.env);
+  if (proxy !== undefined) return ok(`${proxy.variable}: ${proxy.host}`);
+  return ok(isExempt(io.env, baseUrl) ? `none: NO_PROXY lists ${new URL(baseUrl).hostname}` : 'none for this base URL');
 }
 
 /** Whether a file of the configuration can be read, makes sense, and is for its owner only. */

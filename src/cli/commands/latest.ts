@@ -83,7 +83,7 @@ async function remarkOnNames({ query }: OperationRequest, { screen }: Invocation
 /** `latest --watch`: uses only so much of the month that enough is left until the reset. `quota` is free. */
 function watchLatest(request: OperationRequest, invocation: Invocation<LatestCommandOptions>): Promise<void> {
   const { options, screen } = invocation;
-  const changes = new Changes(screen.out);
+  const mark = createMarker(screen.out);
   return watch(invocation, {
     request,
     every: typeof options.watch === 'number' ? options.watch : 'quota',
@@ -94,7 +94,7 @@ function watchLatest(request: OperationRequest, invocation: Invocation<LatestCom
     },
     show: (response, next, view) => {
       const json = dataOf(response.rawBody);
-      return view.show({ response, ...changes.mark(json), json, next, reason: REASONS[next.reason] });
+      return view.show({ response, ...mark(json), json, next, reason: REASONS[next.reason] });
     },
   });
 }
@@ -107,32 +107,25 @@ const REASONS: Readonly<Record<PollSchedule['reason'], string>> = {
   unknown: 'the quota is not known',
 };
 
-/** Marks the numbers that differ from those of the response before. */
-class Changes {
-  readonly #style: StreamStyle;
-  #before: readonly string[] = [];
-
-  constructor(style: StreamStyle) {
-    this.#style = style;
-  }
-
-  mark(json: string): { readonly text: string; readonly remark: string | undefined } {
-    const before = this.#before;
+/** A function that marks the numbers of a response that differ from those of the response before. */
+function createMarker(style: StreamStyle) {
+  let before: readonly string[] = [];
+  return (json: string): { readonly text: string; readonly remark: string | undefined } => {
+    const earlier = before;
     const numbers = [...tokens(json)].flatMap(({ kind, start, end }) =>
       kind === 'number' ? [json.slice(start, end)] : [],
     );
-    this.#before = numbers;
+    before = numbers;
     // By position; responses of another shape are not compared.
-    const isComparable = before.length === numbers.length;
-    const { palette } = this.#style;
+    const isComparable = earlier.length === numbers.length;
     const painter = () => {
       let index = 0;
-      return (lexeme: string) => (isComparable && before[index++] !== lexeme ? palette.heading(lexeme) : lexeme);
+      return (lexeme: string) => (isComparable && earlier[index++] !== lexeme ? style.palette.heading(lexeme) : lexeme);
     };
-    const text = valuesTable(json, this.#style, painter()) ?? prettyText(json, palette, painter());
-    const changedCount = isComparable ? numbers.filter((number, at) => number !== before[at]).length : 0;
+    const text = valuesTable(json, style, painter()) ?? prettyText(json, style.palette, painter());
+    const changedCount = numbers.filter((number, at) => number !== earlier[at]).length;
     return { text, remark: isComparable ? `${changedCount} changed` : undefined };
-  }
+  };
 }
 
 /** @throws CliError for a watch that would use up the month */

@@ -123,11 +123,7 @@ function probeFailed(cause: unknown, context: ProbeContext): unknown {
   return new CliError(what, { code: 'network', causeCode: code, ...explanation, cause });
 }
 
-interface Refusal extends Error {
-  readonly status: number;
-}
-
-function isRefusal(cause: Error): cause is Refusal {
+function isRefusal(cause: Error): cause is Error & { readonly status: number } {
   return 'code' in cause && cause.code === 'probe_failed' && 'status' in cause && typeof cause.status === 'number';
 }
 

@@ -3,7 +3,7 @@ import type { FetchLike } from '../../client/index.ts';
 import { ACCEPTED_ENCODINGS, decoded } from '../../content-encoding.ts';
 import { environmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
 import { CliError } from '../errors/cli-error.ts';
-import type { Io } from '../io.ts';
+import type { Env, Io } from '../io.ts';
 
 /** A fetch for one service. `close` ends its connections, which would keep the process running. */
 export interface ServiceConnection {
@@ -19,10 +19,8 @@ export async function openConnection(
   { env, fetch }: Pick<Io, 'env' | 'fetch'>,
   baseUrl: string,
 ): Promise<ServiceConnection> {
-  const proxy = environmentProxy(env, baseUrl);
+  const proxy = proxyFor(baseUrl, env);
   if (proxy === undefined) return { fetch, close: async () => undefined };
-  const { variable, problem } = proxy;
-  if (problem !== undefined) throw unusableProxy(`${variable} ${problem}`);
   const undici = await import('undici');
   const dispatcher = proxyDispatcher(undici, proxy);
   return {
@@ -39,11 +37,12 @@ export async function openConnection(
   };
 }
 
-function unusableProxy(what: string): CliError {
-  return new CliError(what, {
-    code: 'unusable_proxy',
-    hints: ['e.g. http://proxy.example:3128'],
-  });
+/** The proxy of the environment. @throws CliError if it cannot be used */
+export function proxyFor(baseUrl: string, env: Env): ReturnType<typeof environmentProxy> {
+  const proxy = environmentProxy(env, baseUrl);
+  if (proxy?.problem === undefined) return proxy;
+  const hints = ['e.g. http://proxy.example:3128'];
+  throw new CliError(`${proxy.variable} ${proxy.problem}`, { code: 'unusable_proxy', hints });
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   parseTimeout,
   type SharedOptions,
 } from '../options.ts';
-import { type ConfigFile, configValue, profilesWithKey } from '../storage/stored-files.ts';
+import { type ConfigFile, configValue, profilesWithKey, settingGroups } from '../storage/stored-files.ts';
 import { lowerFirst } from '../terminal/text.ts';
 import { checkBaseUrl, type SourcedText } from './base-url.ts';
 import { parseDuration } from './duration.ts';
@@ -38,6 +38,8 @@ interface Sources {
 }
 
 /** The settings that shape messages. */
+export type MessageSettings = Readonly<ReturnType<typeof messageSettings>>;
+
 export function messageSettings(sources: Sources) {
   const { options, env } = sources;
   return {
@@ -173,8 +175,7 @@ export const SETTING_NAMES = Object.keys(CONFIG_SETTINGS);
 
 /** A warning for each unknown name in config.json. */
 export function unknownSettings(config: ConfigFile): readonly string[] {
-  const profiles = [...config.profiles].map(([name, values]) => [`profiles.${name}.`, values] as const);
-  return [['', config.settings] as const, ...profiles].flatMap(([where, values]) =>
+  return settingGroups(config).flatMap(([where, values]) =>
     [...values.keys()]
       .filter((name) => !isSettingName(name))
       .map((name) => `unknown setting '${where}${name}'; ${lowerFirst(settingHint(name))}`),

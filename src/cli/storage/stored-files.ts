@@ -37,6 +37,11 @@ function entriesOf(value: unknown): Entries {
   return new Map(Object.entries(objectOf(value)));
 }
 
+/** The settings for all profiles and those of each, with what their names begin with, such as `profiles.work.`. */
+export function settingGroups({ settings, profiles }: ConfigFile): readonly (readonly [string, Entries])[] {
+  return [['', settings], ...Array.from(profiles, ([name, values]) => [`profiles.${name}.`, values] as const)];
+}
+
 /** The text of a setting: that of the profile, or else that for all profiles. @throws CliError for an object or a list */
 export function configValue(config: ConfigFile, name: string, profile?: string): string | undefined {
   const ofProfile = profile === undefined ? undefined : config.profiles.get(profile)?.get(name);

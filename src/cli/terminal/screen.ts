@@ -2,16 +2,10 @@ import { createRequire } from 'node:module';
 import type { ChalkInstance, ForegroundColorName } from 'chalk';
 import { visible } from '../../text.ts';
 import type { Env, Io, Output } from '../io.ts';
-import type { OutputFormat } from '../options.ts';
+import type { ColorWhen } from '../options.ts';
+import type { MessageSettings } from '../settings/settings.ts';
 import { Redactor } from './redactor.ts';
 import { jsonLine, wrap } from './text.ts';
-
-interface ScreenSettings {
-  readonly color: ColorWhen;
-  readonly quiet: number;
-  readonly output: OutputFormat;
-  readonly verbose: number;
-}
 
 /** The styles of the two output streams, and the only way to write to them: each text is redacted first. */
 export class Screen {
@@ -36,7 +30,7 @@ export class Screen {
 
   constructor(
     io: Pick<Io, 'stdout' | 'stderr' | 'env'>,
-    { color: when, quiet, output, verbose }: ScreenSettings,
+    { color: when, quiet, output, verbose }: MessageSettings,
     secrets = new Redactor(),
   ) {
     this.#io = io;
@@ -174,8 +168,6 @@ function widthsOf({ columns }: Output): Pick<StreamStyle, 'columns' | 'width'> {
 function hasUnicode({ LC_ALL, LC_CTYPE, LANG, WT_SESSION }: Env): boolean {
   return WT_SESSION !== undefined || /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
 }
-
-export type ColorWhen = 'auto' | 'always' | 'never';
 
 interface ColorQuestion {
   readonly when: ColorWhen;

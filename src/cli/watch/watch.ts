@@ -123,7 +123,7 @@ interface Shown {
   readonly remark?: string | undefined;
 }
 
-/** Formats that print one JSON line per response to a pipe. The others are printed as without `--watch`. */
+/** Formats that print one JSON line per response to a pipe. The others, and `--get`, are printed as without `--watch`. */
 const AS_JSON_LINE: readonly OutputFormat[] = ['auto', 'json', 'compact'];
 
 /** Prints the responses of a watch: a terminal shows the last one in place, a pipe receives one JSON line for each. */
@@ -149,9 +149,9 @@ class LiveView {
     const { json, response } = shown;
     const fetchedAt = new Date(io.clock.now()).toISOString();
     if (settings.output === 'csv') return screen.printLines(this.#csvOf([fetchedAt], json));
-    if (settings.get.length > 0) return printBody(response, json, this.#invocation);
-    if (screen.isForPeople) return this.#showToPeople(shown);
-    if (!AS_JSON_LINE.includes(settings.output)) return printBody(response, json, this.#invocation);
+    const isWhole = settings.get.length === 0;
+    if (isWhole && screen.isForPeople) return this.#showToPeople(shown);
+    if (!isWhole || !AS_JSON_LINE.includes(settings.output)) return printBody(response, json, this.#invocation);
     return screen.printLines(`{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`);
   }
 

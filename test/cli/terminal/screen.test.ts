@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type ColorWhen, usesColor } from '../../../src/cli/terminal/screen.ts';
+import type { ColorWhen } from '../../../src/cli/options.ts';
+import { usesColor } from '../../../src/cli/terminal/screen.ts';
 import { visible } from '../../../src/text.ts';
 
 interface Case {

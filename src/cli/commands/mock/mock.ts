@@ -13,7 +13,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { Env } from '../../io.ts';
 import { choiceOption, fileOption, parsedOption, repeatableOption, wholeNumber } from '../../options.ts';
 import { jsonLine, quoteForShell } from '../../terminal/text.ts';
-import { type MockOptions, PRESETS, type RunningMock, startMock } from './start-mock.ts';
+import { type MockOptions, PRESETS, type RunningMock, type StartOptions, startMock } from './start-mock.ts';
 
 export function mockCommand(): CliCommand {
   return new CliCommand('mock')
@@ -66,16 +66,15 @@ function behaviourOption(): Option {
 
 const PLAN_NAMES = Object.keys(plans);
 
-function runMock(invocation: Invocation<ParsedOptions>): Promise<number> {
+function runMock(invocation: Invocation<MockOptions>): Promise<number> {
   const { argv, io } = invocation;
   const command = commandOf(invocation);
   const isAlone = command.length === 0;
-  const { allowRemote = false, port = isAlone ? DEFAULT_PORT : 0, host, ...given } = invocation.options;
-  const mock: MockOptions = {
-    ...given,
+  const { allowRemote, port = isAlone ? DEFAULT_PORT : 0, host } = invocation.options;
+  const mock = {
+    ...invocation.options,
     port,
     host: allowRemote ? (host ?? '0.0.0.0') : loopbackHost(host ?? '127.0.0.1', argv),
-    allowRemote,
     adminToken: checkedToken(io.env['FXRATES_MOCK_ADMIN_TOKEN']),
   };
   return isAlone ? serveMock(mock, invocation) : runBesideMock(command, mock, invocation);
@@ -107,9 +106,6 @@ function parsePort(text: string): number {
   throw usageError(`--port expects a number from 0 to 65535, got '${text}'`);
 }
 
-type ParsedOptions = Omit<MockOptions, 'port' | 'host' | 'allowRemote'> &
-  Partial<Pick<MockOptions, 'port' | 'host' | 'allowRemote'>>;
-
 function loopbackHost(host: string, argv: readonly string[]): string {
   if (LOOPBACK_ADDRESS.test(host)) return host;
   throw usageError(`--host expects a loopback address, got '${host}'`, '--allow-remote lets other machines connect', [
@@ -129,7 +125,7 @@ function parseTime(text: string): string {
 }
 
 /** Serves until Ctrl-C or SIGTERM. When ready, it prints one line to stdout, for a program; the rest is on stderr. */
-async function serveMock(options: MockOptions, invocation: Invocation): Promise<number> {
+async function serveMock(options: StartOptions, invocation: Invocation): Promise<number> {
   const { io, screen, settings } = invocation;
   const mock = await startMock(options, invocation);
   try {
@@ -206,7 +202,7 @@ const NOT_EXECUTABLE = 126;
 /** Runs `command` with a mock server in its environment. Returns its exit code, or 128 + n after signal n. */
 async function runBesideMock(
   command: readonly string[],
-  options: MockOptions,
+  options: StartOptions,
   invocation: Invocation,
 ): Promise<number> {
   const { io, screen } = invocation;

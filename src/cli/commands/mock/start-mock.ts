@@ -23,11 +23,9 @@ import { parseJsonFile } from '../../storage/json-file.ts';
 
 /** Options of `fxrates mock`, as parsed. */
 export interface MockOptions {
-  readonly port: number;
-  readonly host: string;
-  readonly allowRemote: boolean;
-  /** Token of the admin API. Default: a random one. */
-  readonly adminToken?: string | undefined;
+  readonly port?: number;
+  readonly host?: string;
+  readonly allowRemote?: boolean;
   readonly plan?: PlanName;
   readonly seed?: number;
   readonly now?: string;
@@ -42,6 +40,13 @@ export interface MockOptions {
   readonly replay?: string;
   /** The path of a file, which need not exist yet. */
   readonly state?: string;
+}
+
+export interface StartOptions extends MockOptions {
+  readonly port: number;
+  readonly host: string;
+  /** Token of the admin API. Default: a random one. */
+  readonly adminToken: string | undefined;
 }
 
 /** A mock server that listens, with a key to use it. */
@@ -63,7 +68,7 @@ interface PrintedKey {
 }
 
 /** Starts a mock server, which no other command loads. Warns of options that the state file overrides. */
-export async function startMock(options: MockOptions, { argv, screen }: Invocation): Promise<RunningMock> {
+export async function startMock(options: StartOptions, { argv, screen }: Invocation): Promise<RunningMock> {
   const { port, host, allowRemote, adminToken, plan, seed, now, frozen, journalSize, state, setup } = options;
   const [tls, behaviour, replay, setupText] = await Promise.all([
     readTls(options),
@@ -151,7 +156,7 @@ async function createMock(options: MockServerOptions, path = ''): Promise<MockSe
   }
 }
 
-function serveError(cause: unknown, options: MockOptions, argv: readonly string[]): unknown {
+function serveError(cause: unknown, options: StartOptions, argv: readonly string[]): unknown {
   const { host, port, tlsCert = '', tlsKey = '' } = options;
   const ofState = stateError(cause, exitCodes.usage); // may have the code of a port, such as EACCES
   if (ofState !== undefined) return ofState;
