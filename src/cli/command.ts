@@ -54,9 +54,9 @@ export class CliCommand extends Command {
   run: ((invocation: Invocation) => Promise<number>) | undefined;
   readonly #steps: (() => void)[] = [];
 
-  about({ summary, description, examples = [], notes = [] }: HelpTexts): this {
-    this.examples = examples;
-    this.notes = notes;
+  /** A text that is left out stays as it is. */
+  about({ summary = this.summary(), description = this.description(), ...texts }: Partial<HelpTexts>): this {
+    Object.assign(this, texts);
     return this.summary(summary).description(description);
   }
 

@@ -104,37 +104,31 @@ async function login(given: Invocation<VerifyOptions>): Promise<void> {
   }
 }
 
-/** The settings, with a base URL from a prompt if none is set. */
-async function withBaseUrl({ settings, screen, io }: Invocation): Promise<CliSettings> {
-  if (settings.baseUrl !== undefined || !io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) return settings;
-  if (settings.keyStdin) return settings;
-  const baseUrl = await promptForBaseUrl({ screen, io });
-  return baseUrl === undefined ? settings : { ...settings, baseUrl };
-}
-
-/** Asks again after an invalid URL; `undefined` after an empty line or the end of the input. */
-async function promptForBaseUrl(terminal: Pick<Invocation, 'screen' | 'io'>): Promise<CliSettings['baseUrl']> {
-  const { screen, io } = terminal;
+/** The settings, with a base URL from a prompt if none is set. Asks again after an invalid one, but not after an empty line. */
+async function withBaseUrl(invocation: Invocation): Promise<CliSettings> {
+  const { settings, screen, io } = invocation;
+  if (settings.baseUrl !== undefined || settings.keyStdin || !canAsk(invocation)) return settings;
   const ask = () => screen.ask('Base URL of the service, e.g. https://api.example.test: ');
   const line = await io.stdin.typedLine({ maxLength: LONGEST_URL, ask }).finally(() => screen.error('\n'));
   const baseUrl = { text: line.trim(), source: 'the prompt' };
-  if (baseUrl.text === '') return undefined;
-  try {
-    checkBaseUrl(baseUrl);
-    return baseUrl;
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    await printError(error, screen);
-    return promptForBaseUrl(terminal);
-  }
+  if (baseUrl.text === '') return settings;
+  const checked = await attempt(() => checkBaseUrl(baseUrl));
+  if (!(checked instanceof CliError)) return { ...settings, baseUrl };
+  await printError(checked, screen);
+  return withBaseUrl(invocation);
 }
 
 const LONGEST_URL = 2048;
 
+function canAsk({ io, settings }: Invocation): boolean {
+  return io.stdin.isTTY && io.stderr.isTTY && settings.mayAsk;
+}
+
 /** From `--key-stdin` or `--key-file`, else from a prompt. Variables are not read: there is no need to store their key. */
-async function readKey({ settings, screen, io }: Invocation): Promise<string> {
+async function readKey(invocation: Invocation): Promise<string> {
+  const { settings, screen, io } = invocation;
   if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(settings, io)).secret;
-  if (!io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) {
+  if (!canAsk(invocation)) {
     throw usageError(
       'no key to store',
       settings.mayAsk ? 'stdin is not a terminal' : 'prompts are disabled (--no-input)',

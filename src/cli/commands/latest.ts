@@ -31,7 +31,7 @@ interface LatestCommandOptions extends ResponseOptions, WatchOptions {
 }
 
 export function latestCommand(): CliCommand {
-  const command = operationCommand(latest, () => [
+  return operationCommand(latest, () => [
     ...responseOptions(latest),
     ...watchOptions('repeat; default: as often as the quota allows', {
       shortestMs: 1000,
@@ -39,11 +39,8 @@ export function latestCommand(): CliCommand {
     }),
     new Option('--force', 'with --watch: continue even if that exhausts the quota'),
     fileOption('--fixture-out <file>', 'append the response to a file for mock --replay'),
-  ]);
-  return command
+  ])
     .about({
-      summary: command.summary(),
-      description: command.description(),
       examples: [
         { command: 'fxrates latest', comment: 'everything the service returns' },
         { command: 'fxrates latest base=USD symbols=EUR,GBP', comment: 'parameters are sent unchanged' },

@@ -25,11 +25,16 @@ function readIfThere(path: string): Buffer | undefined {
     if (problem !== undefined) throw unusable(path, problem);
     return stats && readFileSync(path);
   } catch (error) {
-    if (error instanceof CliError) throw error;
-    const cause = error as NodeJS.ErrnoException; // of node:fs
-    if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
-    throw storageError(`cannot read ${path}`, systemReason(cause), { cause });
+    const { code } = error as NodeJS.ErrnoException; // of node:fs
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw failure(`cannot read ${path}`, error);
   }
+}
+
+function failure(what: string, error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  const cause = error as NodeJS.ErrnoException; // of node:fs
+  return storageError(what, systemReason(cause), { cause });
 }
 
 function problemOf(stats: Stats): string | undefined {
@@ -60,9 +65,7 @@ export async function updateJsonFile(
     }
     return path;
   } catch (error) {
-    if (error instanceof CliError) throw error;
-    const cause = error as NodeJS.ErrnoException; // of node:fs
-    throw storageError(`cannot write ${path}`, systemReason(cause), { cause });
+    throw failure(`cannot write ${path}`, error);
   }
 }
 

@@ -215,7 +215,7 @@ async function runBesideMock(
         ? jsonLine({ event: 'ready', url, plan, adminUrl })
         : `fxrates: mock server at ${url}, plan ${plan}\n  Clock, switches, journal:  ${adminUrl}\n`,
     );
-    const child = io.spawn(command, { ...environmentOf(mock), ...trustOf(mock, io.env), ...noProxyFor(url, io.env) });
+    const child = io.spawn(command, environmentOf(mock, io.env));
     // On a terminal, the command receives Ctrl-C itself. A second SIGINT could end it immediately.
     const release = io.interrupts.takeOver((name) => {
       if (name !== 'SIGINT' || !io.stdin.isTTY) child.kill(name);
@@ -230,15 +230,15 @@ async function runBesideMock(
   }
 }
 
-/** The variables that the client and `connectMockServer` read, and all keys of the mock. */
-function environmentOf({ url, key, keys, adminUrl }: RunningMock): Readonly<Record<string, string>> {
+/** The variables that the client and `connectMockServer` read, and those with which any program reaches the mock. */
+function environmentOf({ url, key, keys, adminUrl, certificate }: RunningMock, env: Env) {
   const all = keys.map((one) => one.key).join(' ');
-  return { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl, FXRATES_MOCK_KEYS: all };
-}
-
-/** Makes Node.js trust the certificate of the mock, if the environment does not name another file. */
-function trustOf({ certificate }: RunningMock, env: Env): Readonly<Record<string, string>> {
-  return certificate === undefined || env['NODE_EXTRA_CA_CERTS'] ? {} : { NODE_EXTRA_CA_CERTS: certificate };
+  return {
+    ...{ FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl, FXRATES_MOCK_KEYS: all },
+    // Makes Node.js trust the certificate, if the environment does not name another file.
+    ...(certificate === undefined || env['NODE_EXTRA_CA_CERTS'] ? {} : { NODE_EXTRA_CA_CERTS: certificate }),
+    ...noProxyFor(url, env),
+  };
 }
 
 /** `NO_PROXY` with the host of the mock, in both spellings, because each program reads another one first. */
