@@ -53,8 +53,8 @@ const FORMATS = {
   table: (json, out) => [asTable(json, out)],
   json: (json, out) => [asReceived(json, out)],
   compact: (json) => [compactJson(json)],
-  csv: (json) => csvLines(csvTable(json)),
-  tsv: tsvLines,
+  csv: (json) => csvLines(json, []),
+  tsv: (json) => linesOf(valueRows(json), tsvLine),
   raw: (json, out) => [asReceived(json, out)],
 } satisfies Record<OutputFormat, (json: string, out: StreamStyle) => Iterable<string>>;
 
@@ -70,39 +70,55 @@ export function prettyText(json: string, palette: Palette, paintNumber = (lexeme
 
 /** One value unchanged, several as one row. With `-o json` they are JSON; CSV has a header. */
 function selectedLines(json: string, { get, output }: CliSettings, out: StreamStyle): Iterable<string> {
-  if (output === 'csv') return csvLines(selectedCsv(json, get));
+  if (output === 'csv') return csvLines(json, get);
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only] = values;
   if (values.length > 1 || only === undefined) {
     const isJson = output === 'json';
-    return [shown(isJson ? `[${values.join(',')}]` : values.map((value) => tsvCell(cellText(value))).join('\t'), out)];
+    return [shown(isJson ? `[${values.join(',')}]` : tsvLine(values.map(cellText)), out)];
   }
   if (output === 'json' || isContainer(only)) return FORMATS[output](only, out);
   return [shown(scalarText(only), out)];
 }
 
-function* csvLines({ header, rows }: CsvTable): Generator<string> {
+function* csvLines(json: string, get: readonly GetPath[]): Generator<string> {
+  const { header, rows } = csvTable(json, get);
   yield csvLine(header);
-  for (const row of rows) yield csvLine(row);
+  yield* linesOf(rows, csvLine);
+}
+
+function* linesOf(rows: Iterable<Row>, lineOf: (row: Row) => string): Generator<string> {
+  for (const row of rows) yield lineOf(row);
 }
 
 /** The CSV of several responses as one document, with further columns before theirs. The first lines have the header. */
 export function csvDocument(names: readonly string[], get: readonly GetPath[]) {
   let hasHeader = false;
   return (values: readonly string[], json: string): string => {
-    const { header, rows } = selectedCsv(json, get);
+    const { header, rows } = csvTable(json, get);
     const top = hasHeader ? [] : [[...names, ...header]];
     hasHeader = true;
     return [...top, ...Array.from(rows, (row) => [...values, ...row])].map((row) => `${csvLine(row)}\n`).join('');
   };
 }
 
-/** What `--get` selects, as CSV: a column per path, but a row per value of a single object. @throws CliError */
-function selectedCsv(json: string, get: readonly GetPath[]): CsvTable {
+type Row = readonly string[];
+
+/** A row per value, or what `--get` selects: a column per path, but a row per value of a single object. @throws CliError */
+function csvTable(json: string, get: readonly GetPath[]): { readonly header: Row; readonly rows: Iterable<Row> } {
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only = json] = values;
-  if (values.length < 2 && isContainer(only)) return csvTable(only);
+  if (values.length === 0 || (values.length === 1 && isContainer(only))) {
+    return { header: ['name', 'value'], rows: valueRows(only) };
+  }
   return { header: get.map(({ text }) => text), rows: [values.map(cellText)] };
+}
+
+/** The dotted path and the text of each value; none for an empty object or list. */
+function* valueRows(json: string): Generator<Row> {
+  for (const { path, lexeme } of leaves(json)) {
+    if (path.length > 0 || !isContainer(lexeme)) yield [path.join('.'), cellText(lexeme)];
+  }
 }
 
 /** A file or a pipe gets a text as it is. */
@@ -146,33 +162,12 @@ function tsvCell(text: string): string {
   return text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character);
 }
 
-/** One line per value: dotted path, tab, value. */
-function* tsvLines(json: string): Generator<string> {
-  for (const { path, lexeme } of valuesOf(json)) yield `${path.map(tsvCell).join('.')}\t${tsvCell(cellText(lexeme))}`;
-}
-
-/** The values of a document; none for an empty object or list. */
-function* valuesOf(json: string) {
-  for (const leaf of leaves(json)) if (leaf.path.length > 0 || !isContainer(leaf.lexeme)) yield leaf;
-}
-
-/** A CSV document. Its rows can be read once. */
-interface CsvTable {
-  readonly header: readonly string[];
-  readonly rows: Iterable<readonly string[]>;
-}
-
-/** One row per value: dotted path and value. */
-function csvTable(json: string): CsvTable {
-  return { header: ['name', 'value'], rows: csvRows(json) };
-}
-
-function* csvRows(json: string): Generator<readonly string[]> {
-  for (const { path, lexeme } of valuesOf(json)) yield [path.join('.'), cellText(lexeme)];
+function tsvLine(row: Row): string {
+  return row.map(tsvCell).join('\t');
 }
 
 /** A row of a CSV document as RFC 4180 has it, but for its end, which is a line feed, as in all other output. */
-function csvLine(row: readonly string[]): string {
+function csvLine(row: Row): string {
   return row.map(csvCell).join(',');
 }
 
@@ -214,7 +209,7 @@ async function printShape(json: string, invocation: Invocation): Promise<void> {
 function shapeOf(json: string): ReadonlyMap<string, ReadonlySet<string>> {
   const shape = new Map<string, Set<string>>();
   for (const { path, lexeme } of leaves(json, () => '[]')) {
-    const name = path.map(tsvCell).join('.') || '.';
+    const name = tsvCell(path.join('.')) || '.';
     shape.set(name, (shape.get(name) ?? new Set()).add(typeOf(lexeme)));
   }
   return shape;
