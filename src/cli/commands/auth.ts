@@ -127,7 +127,7 @@ function canAsk({ io, settings }: Invocation): boolean {
 /** From `--key-stdin` or `--key-file`, else from a prompt. Variables are not read: there is no need to store their key. */
 async function readKey(invocation: Invocation): Promise<string> {
   const { settings, screen, io } = invocation;
-  if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(settings, io)).secret;
+  if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(invocation)).secret;
   if (!canAsk(invocation)) {
     throw usageError(
       'no key to store',
@@ -158,12 +158,11 @@ function notStored({ argv }: Invocation): (failure: unknown) => never {
 
 /** Prints the key in use, its source and the response of the service; fails as a call with this key would. */
 async function status(invocation: Invocation<VerifyOptions>): Promise<void> {
-  const { settings, io, screen, options } = invocation;
+  const { settings, screen, options } = invocation;
   const { profile, baseUrl } = settings;
   requireBaseUrl(settings);
-  const key = await requireKey(settings, io);
+  const key = await requireKey(invocation);
   const { secret, source, shadowed } = key;
-  screen.secrets.protect(secret);
   const check = options.verify ? await attempt(() => sendQuotaRequest(invocation, { key })) : undefined;
   const quota = check === undefined || check instanceof CliError ? undefined : check.data;
   const failure = check instanceof CliError ? check : undefined;
@@ -199,13 +198,13 @@ async function logout({ io, screen, config, settings: { profile } }: Invocation)
 }
 
 /** Prints the key in full, the only command that does. */
-async function printToken({ io, screen, settings, options, argv }: Invocation<TokenOptions>): Promise<void> {
+async function printToken(invocation: Invocation<TokenOptions>): Promise<void> {
+  const { screen, options, argv } = invocation;
   if (screen.out.isTTY && !options.show) {
     throw usageError('refusing to show the key on a terminal', undefined, [
       `To show it:  ${changedCommand(argv, { add: ['--show'] })}`,
     ]);
   }
-  const { secret, warning } = await requireKey(settings, io);
-  if (warning !== undefined) await screen.warn(warning);
+  const { secret } = await requireKey(invocation);
   await screen.printWithSecret(`${screen.isJson ? JSON.stringify({ api_key: secret }) : secret}\n`);
 }

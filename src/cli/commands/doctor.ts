@@ -71,7 +71,7 @@ async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readon
     await finding('credentials', () => fileResult(credentialsPath(io.env), (path) => void readJsonFile(path))),
   ];
   const url = await attempt(() => requireBaseUrl(settings));
-  const key = await attempt(() => requireKey(settings, io));
+  const key = await attempt(() => requireKey(invocation));
   const profile = () => {
     requireProfile(settings, { ...invocation, env: io.env });
     return ok(settings.profile);
@@ -81,7 +81,7 @@ async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readon
     ...files,
     ...(settings.profile === 'default' ? [] : [await finding('profile', profile)]),
     { name: 'base URL', ...(url instanceof CliError ? failed(url) : ok(`${url} (from ${settings.baseUrl?.source})`)) },
-    { name: 'key', ...(key instanceof CliError ? failed(key) : keyResult(key, invocation)) },
+    { name: 'key', ...(key instanceof CliError ? failed(key) : keyResult(key)) },
     await finding('proxy', () => proxyResult(url, invocation)),
   ];
   if (options.offline) return local;
@@ -204,8 +204,7 @@ const KEY_FORM =
   'The documented form is a prefix that ends with _live_, then 48 hexadecimal digits. Check that the whole key was copied.';
 
 /** The source of the key and whether it has the documented form; never the key itself. */
-function keyResult({ secret, source, shadowed }: KeyInUse, { screen }: Invocation): CheckResult {
-  screen.secrets.protect(secret);
+function keyResult({ secret, source, shadowed }: KeyInUse): CheckResult {
   const shadows = shadowed.length === 0 ? '' : `; overrides ${shadowed.join(' and ')}`;
   const text = `${maskKey(secret)} (from ${source}${shadows})`;
   if (new RegExp(apiKeyPattern).test(secret)) return ok(text);

@@ -54,9 +54,7 @@ async function probe(invocation: Invocation<ProbeCommandOptions>): Promise<void>
   const typed = given === undefined ? {} : { baseUrl: { text: given, source: 'probe' } };
   const settings = { ...invocation.settings, ...typed };
   const baseUrl = requireBaseUrl(settings, { typedAs: 'fxrates probe https://…' }).replace(/\/+$/, '');
-  const key = await requireKey(settings, io);
-  const { secret } = key;
-  screen.secrets.protect(secret);
+  const key = await requireKey({ ...invocation, settings });
   if (out !== undefined) await checkWritable(out).catch(cannotWrite(out));
   const { planProbe, probeService } = await import('../../mock-server/index.ts');
   const { requests, charged } = planProbe(maxRequests);
@@ -67,7 +65,7 @@ async function probe(invocation: Invocation<ProbeCommandOptions>): Promise<void>
   const fetch = connection.fetch as unknown as ProbeFetch;
   const { timeoutMs, retries: maxRetries } = settings;
   const limits = { maxRequests, timeoutMs, maxRetries };
-  const observed = await probeService(baseUrl, { apiKey: secret, ...limits, fetch, clock: io.clock, signal })
+  const observed = await probeService(baseUrl, { apiKey: key.secret, ...limits, fetch, clock: io.clock, signal })
     .catch((cause: unknown) => {
       signal.throwIfAborted();
       const source = given === undefined ? (settings.baseUrl?.source ?? '') : 'the command line';

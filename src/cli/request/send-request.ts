@@ -110,8 +110,7 @@ export async function withClient<Result>(
   const { trace = new HttpTrace(invocation), reporter = new WaitReporter(invocation), cache } = options;
   const { settings, io } = invocation;
   const baseUrl = requireBaseUrl(settings);
-  const key = options.key ?? (await requireKey(settings, io));
-  await registerSecret(key, invocation);
+  const key = options.key ?? (await requireKey(invocation));
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
   const connection = options.connection ?? (await openConnection(io, baseUrl));
   const explained = (error: unknown) => {
@@ -166,12 +165,6 @@ async function sharingOf(
     if (settings.verbose > 0 || !message.includes('rateLimit.store: ')) hooks.logger?.warn(withoutAdvice(message));
   };
   return { rateLimit: store && { store }, logger: { warn } };
-}
-
-/** Masks the key in all output from here on. */
-async function registerSecret({ secret, warning }: KeyInUse, { screen }: Invocation): Promise<void> {
-  screen.secrets.protect(secret);
-  if (warning !== undefined) await screen.warn(warning);
 }
 
 /** Calls the client's own method of the operation, which knows the schema of its response. */

@@ -1,6 +1,7 @@
 import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited } from '../io.ts';
 import { readCredential, type StoredKey } from '../storage/stored-files.ts';
+import type { Screen } from '../terminal/screen.ts';
 import type { CliSettings } from './settings.ts';
 
 /** The key of a command and its source. */
@@ -9,14 +10,19 @@ export interface KeyInUse {
   readonly source: string;
   /** Sources that are set too, but count less. */
   readonly shadowed: readonly string[];
-  /** For a warning: other users can read the file of the key. */
-  readonly warning?: string | undefined;
 }
 
 interface Source {
   readonly label: string;
+  /** Other users can read the file of the key. */
   readonly warning?: string | undefined;
   read(): Promise<string>;
+}
+
+interface KeyContext {
+  readonly settings: CliSettings;
+  readonly io: Io;
+  readonly screen: Screen;
 }
 
 /** Longer than any key. */
@@ -26,9 +32,9 @@ const MOST_BYTES = 1_000_000;
 
 /**
  * Reads the key from the first source that is set: `--key-stdin`, `--key-file`, FXRATES_API_KEY, FXRATES_API_KEY_FILE,
- * the stored key of the profile. The stored key is only sent to its own origin.
+ * the stored key of the profile. The stored key is only sent to its own origin. All later output masks the key.
  */
-export async function requireKey(settings: CliSettings, io: Io): Promise<KeyInUse> {
+export async function requireKey({ settings, io, screen }: KeyContext): Promise<KeyInUse> {
   const typed = typedSources(settings, io);
   const credential = await readCredential(io.env, settings.profile).catch((error) => {
     if (typed.length === 0) throw error; // a broken file matters when its key does
@@ -38,8 +44,9 @@ export async function requireKey(settings: CliSettings, io: Io): Promise<KeyInUs
   if (source === undefined) throw noKey(settings);
   const secret = await source.read();
   checkKey(secret, source.label);
-  const shadowed = others.map(({ label }) => label);
-  return { secret, source: source.label, shadowed, warning: source.warning };
+  screen.secrets.protect(secret);
+  if (source.warning !== undefined) await screen.warn(source.warning);
+  return { secret, source: source.label, shadowed: others.map(({ label }) => label) };
 }
 
 function typedSources({ keyStdin, keyFile }: CliSettings, { env, stdin, interrupts: { signal } }: Io): Source[] {

@@ -121,10 +121,10 @@ export async function changeCredential(
   profile: string,
   key: Pick<StoredKey, 'origin' | 'secret'> | undefined,
 ): Promise<string> {
-  const path = credentialsPath(env);
-  if (path !== undefined) await refuseSymlink(path);
   const added_at = new Date(clock.now()).toISOString();
   const entry = key && { origin: key.origin, api_key: key.secret, added_at };
+  const path = credentialsPath(env);
+  if (path !== undefined) await refuseSymlink(path);
   const change = ({ keys, ...others }: JsonObject) => ({ ...others, keys: withMember(objectOf(keys), profile, entry) });
   return updateJsonFile(path, change, clock);
 }
