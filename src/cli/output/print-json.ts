@@ -87,7 +87,7 @@ function* csvLines(json: string, get: readonly GetPath[]): Generator<string> {
   yield* linesOf(rows, csvLine);
 }
 
-function* linesOf(rows: Iterable<Row>, lineOf: (row: Row) => string): Generator<string> {
+function* linesOf(rows: Iterable<CsvRow>, lineOf: (row: CsvRow) => string): Generator<string> {
   for (const row of rows) yield lineOf(row);
 }
 
@@ -102,10 +102,10 @@ export function csvDocument(names: readonly string[], get: readonly GetPath[]) {
   };
 }
 
-type Row = readonly string[];
+type CsvRow = readonly string[];
 
 /** A row per value, or what `--get` selects: a column per path, but a row per value of a single object. @throws CliError */
-function csvTable(json: string, get: readonly GetPath[]): { readonly header: Row; readonly rows: Iterable<Row> } {
+function csvTable(json: string, get: readonly GetPath[]): { readonly header: CsvRow; readonly rows: Iterable<CsvRow> } {
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only = json] = values;
   if (values.length === 0 || (values.length === 1 && isContainer(only))) {
@@ -115,7 +115,7 @@ function csvTable(json: string, get: readonly GetPath[]): { readonly header: Row
 }
 
 /** The dotted path and the text of each value; none for an empty object or list. */
-function* valueRows(json: string): Generator<Row> {
+function* valueRows(json: string): Generator<CsvRow> {
   for (const { path, lexeme } of leaves(json)) {
     if (path.length > 0 || !isContainer(lexeme)) yield [path.join('.'), cellText(lexeme)];
   }
@@ -162,12 +162,12 @@ function tsvCell(text: string): string {
   return text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character);
 }
 
-function tsvLine(row: Row): string {
+function tsvLine(row: CsvRow): string {
   return row.map(tsvCell).join('\t');
 }
 
 /** A row of a CSV document as RFC 4180 has it, but for its end, which is a line feed, as in all other output. */
-function csvLine(row: Row): string {
+function csvLine(row: CsvRow): string {
   return row.map(csvCell).join(',');
 }
 
