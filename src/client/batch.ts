@@ -1,78 +1,13 @@
-import type { OperationId, operations } from '../generated/operations.ts';
-import type { ApiCall, ResponseMeta } from './api-call.ts';
-import type { CallOptions } from './call-options.ts';
+import type { ResponseMeta } from './api-call.ts';
+import type { BatchOptions, BatchProgress, CallOptions } from './call-options.ts';
+import { refuse } from './config/checks.ts';
+import { readOptions } from './config/option-table.ts';
+import { resolveCall } from './config/settings.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
 import { callHook } from './errors/program-values.ts';
 import { abortErrorOf } from './lifetime.ts';
-import type { RateLimiter } from './limits/rate-limiter.ts';
+import type { LoopClient } from './pipeline.ts';
 import { onAbort, onReturn } from './time/abort.ts';
-import type { SteadyTime } from './time/clock.ts';
-
-/** The operations that take a query. */
-export type QueryOperation = {
-  [Id in OperationId]: (typeof operations)[Id]['query'] extends 'none' ? never : Id;
-}[OperationId];
-
-/** The progress of a batch, for `onProgress`. */
-export interface BatchProgress {
-  /** Number of calls that have ended, including failed ones. */
-  readonly done: number;
-  /** Number of calls that have ended with an error. */
-  readonly failed: number;
-  /** Number of queries: the `length` or `size` of the iterable; `undefined` if it has neither. */
-  readonly total: number | undefined;
-  /** Number of calls of the key in the queue of this process; 0 with `rateLimit: false`. */
-  readonly waiting: number;
-  /**
-   * Estimated milliseconds until the last call ends, from the limit and the speed of the service; `undefined` if `total` is.
-   * Other users of the key, and a limit that is not known yet, make it longer.
-   */
-  readonly etaMs: number | undefined;
-}
-
-/** Options of a batch. Those of a call apply to each of its calls. */
-export interface BatchOptions<Id extends QueryOperation = QueryOperation>
-  extends Omit<CallOptions, 'deadlineMs' | 'onLimit' | 'priority'> {
-  /**
-   * Time limit for each call in milliseconds, from its start and including the queue; `false` for none. The client's option
-   * does not apply.
-   *
-   * @default false
-   */
-  readonly deadlineMs?: number | false | undefined;
-  /**
-   * Whether each call waits for the rate limit, or fails with `RateLimitError`. The client's option does not apply.
-   *
-   * @default 'wait'
-   */
-  readonly onLimit?: 'wait' | 'throw' | undefined;
-  /**
-   * When each call is sent: before (`'high'`), among (`'normal'`) or after (`'low'`) the other waiting calls of the key.
-   *
-   * @default 'low'
-   */
-  readonly priority?: 'high' | 'normal' | 'low' | undefined;
-  /**
-   * Maximum number of calls that wait, are in flight, or have a result that the loop has not read. With `rateLimit: false`,
-   * the default is 16.
-   *
-   * @default 256
-   */
-  readonly concurrency?: number | undefined;
-  /**
-   * Name of the operation to call. The queries have the type of its query.
-   *
-   * @default 'latest'
-   */
-  readonly operation?: Id | undefined;
-  /**
-   * Called after each call, with the progress so far.
-   *
-   * @default undefined
-   * @example ({ done, total, etaMs }) => console.log(`${done}/${total}, ${etaMs} ms left`)
-   */
-  readonly onProgress?: ((progress: BatchProgress) => void) | undefined;
-}
 
 /** The result of one query: the data (`value`) and the rest of the response (`meta`), or the `error` of its call. */
 export type BatchItem<Query, Value> =
@@ -88,16 +23,15 @@ export interface RemainingQueries<Query> extends AsyncIterable<Query> {
   readonly size: number | undefined;
 }
 
-/** The parts of a client that a batch uses. */
-export interface BatchParts<Query> {
-  readonly send: (query: Query, signal: AbortSignal) => ApiCall<unknown>;
-  readonly limiter: () => RateLimiter | undefined;
-  readonly time: SteadyTime;
-  /** Signals that end the batch: that of its options, and that of the client. */
-  readonly signals: readonly AbortSignal[];
-  readonly concurrency: number;
-  readonly onProgress: BatchOptions['onProgress'];
+/** The options of a batch, and its client. */
+export interface BatchParts<Query> extends LoopClient<Query> {
+  readonly options: BatchOptions;
 }
+
+/** Calls that wait in the queue cost little memory, and are sent as soon as the limit allows. */
+const CONCURRENCY = 256;
+/** Without a queue, that many refused calls would soon use up the retry budget of the key. */
+const CONCURRENCY_WITHOUT_QUEUE = 16;
 
 interface QueryEntry<Query, Value> {
   readonly query: Query;
@@ -110,7 +44,7 @@ interface QueryEntry<Query, Value> {
  * most `concurrency` queries and results are in memory.
  */
 export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value>> {
-  readonly #parts: BatchParts<Query>;
+  readonly #parts: ReturnType<typeof resolveBatch<Query>>;
   readonly #source: Iterator<Query> | AsyncIterator<Query>;
   readonly #total: number | undefined;
   /** Queries whose result has not been read, in their order. */
@@ -133,7 +67,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   #delivered = 0;
 
   constructor(queries: BatchQueries<Query>, parts: BatchParts<Query>) {
-    this.#parts = parts;
+    this.#parts = resolveBatch(queries, parts);
     this.#total = countOf(queries);
     this.#source = Symbol.asyncIterator in queries ? queries[Symbol.asyncIterator]() : queries[Symbol.iterator]();
   }
@@ -153,7 +87,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     if (this.#phase !== 'new')
       throw new ConfigError('batch: already iterated; for the remaining queries, call fx.batch(batch.left())');
     this.#phase = 'running';
-    this.#startedAt = this.#parts.time.now();
+    this.#startedAt = this.#parts.settings.time.now();
     const { signals } = this.#parts;
     const abort = (signal: AbortSignal) => this.#fail(abortErrorOf(signal));
     const listeners = signals.map((signal) => onAbort(signal, () => abort(signal)));
@@ -252,10 +186,10 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     this.#entries.add(entry);
     const { query } = entry;
     if (this.#stop.signal.aborted) return;
-    const call = this.#parts.send(query, this.#stop.signal).withMeta();
-    call.then(
-      // The operation's data, or the output of the schema.
-      ({ data, meta }) => this.#end(entry, { query, value: data as Value, meta }),
+    const { request, operation, call } = this.#parts;
+    const response = request<Value>(operation, query, { ...call, signal: this.#stop.signal }).withMeta();
+    response.then(
+      ({ data, meta }) => this.#end(entry, { query, value: data, meta }),
       (error: unknown) => {
         if (FxRatesError.is(error) && error.kind !== 'aborted') this.#end(entry, { query, error });
         else this.#fail(error);
@@ -280,15 +214,30 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
 
   #progress(): BatchProgress {
     const [done, failed, total] = [this.#done, this.#failed, this.#total];
-    const { limiter, time, concurrency } = this.#parts;
-    const queue = limiter();
+    const { stateInUse, settings, concurrency } = this.#parts;
+    const queue = stateInUse()?.queue;
     const waiting = queue?.limits().waiting ?? 0;
     if (total === undefined) return { done, failed, total, waiting, etaMs: undefined };
     const left = total - done;
-    const perCallMs = (time.now() - this.#startedAt) / done;
+    const perCallMs = (settings.time.now() - this.#startedAt) / done;
     const etaMs = left <= 0 ? 0 : (queue?.etaMs(left, concurrency) ?? Math.ceil(left * perCallMs));
     return { done, failed, total, waiting, etaMs };
   }
+}
+
+/** The options of a batch, checked and complete. @throws ConfigError, also if `queries` is not iterable */
+function resolveBatch<Query>(queries: unknown, { options, ...client }: BatchParts<Query>) {
+  const { settings, lifetime } = client;
+  const most = settings.rateLimit === false ? CONCURRENCY_WITHOUT_QUEUE : CONCURRENCY;
+  const { operation = 'latest', concurrency = most, onProgress, signal, ...given } = readOptions('batch', options);
+  const isList = typeof queries === 'object' && queries !== null;
+  if (!isList || !(Symbol.iterator in queries || Symbol.asyncIterator in queries)) {
+    refuse('batch', queries, 'an iterable of queries, such as an array');
+  }
+  const call: CallOptions = { deadlineMs: false, onLimit: 'wait', priority: 'low', ...given };
+  resolveCall(call, settings); // throws before the first call
+  const signals = [...lifetime.signals, ...(signal ? [signal] : [])];
+  return { ...client, signals, operation, onProgress, concurrency, call };
 }
 
 function countOf(queries: object): number | undefined {

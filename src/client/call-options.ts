@@ -1,4 +1,5 @@
-import type { SchemaIssue } from './errors/errors.ts';
+import type { OperationId, operations } from '../generated/operations.ts';
+import type { AnyFxRatesError, SchemaIssue } from './errors/errors.ts';
 
 /** Type of the numbers in the data: `'number'`, with about 16 digits, or `'string'`, with all digits. */
 export type Numbers = 'number' | 'string';
@@ -109,3 +110,109 @@ export type StandardResult<Output> =
 
 /** The type of the data that a schema returns. */
 export type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
+
+/** The operations that take a query. */
+export type QueryOperation = {
+  [Id in OperationId]: (typeof operations)[Id]['query'] extends 'none' ? never : Id;
+}[OperationId];
+
+/** The progress of a batch, for `onProgress`. */
+export interface BatchProgress {
+  /** Number of calls that have ended, including failed ones. */
+  readonly done: number;
+  /** Number of calls that have ended with an error. */
+  readonly failed: number;
+  /** Number of queries: the `length` or `size` of the iterable; `undefined` if it has neither. */
+  readonly total: number | undefined;
+  /** Number of calls of the key in the queue of this process; 0 with `rateLimit: false`. */
+  readonly waiting: number;
+  /**
+   * Estimated milliseconds until the last call ends, from the limit and the speed of the service; `undefined` if `total` is.
+   * Other users of the key, and a limit that is not known yet, make it longer.
+   */
+  readonly etaMs: number | undefined;
+}
+
+/** Options of a batch. Those of a call apply to each of its calls. */
+export interface BatchOptions<Id extends QueryOperation = QueryOperation>
+  extends Omit<CallOptions, 'deadlineMs' | 'onLimit' | 'priority'> {
+  /**
+   * Time limit for each call in milliseconds, from its start and including the queue; `false` for none. The client's option
+   * does not apply.
+   *
+   * @default false
+   */
+  readonly deadlineMs?: number | false | undefined;
+  /**
+   * Whether each call waits for the rate limit, or fails with `RateLimitError`. The client's option does not apply.
+   *
+   * @default 'wait'
+   */
+  readonly onLimit?: 'wait' | 'throw' | undefined;
+  /**
+   * When each call is sent: before (`'high'`), among (`'normal'`) or after (`'low'`) the other waiting calls of the key.
+   *
+   * @default 'low'
+   */
+  readonly priority?: 'high' | 'normal' | 'low' | undefined;
+  /**
+   * Maximum number of calls that wait, are in flight, or have a result that the loop has not read. With `rateLimit: false`,
+   * the default is 16.
+   *
+   * @default 256
+   */
+  readonly concurrency?: number | undefined;
+  /**
+   * Name of the operation to call. The queries have the type of its query.
+   *
+   * @default 'latest'
+   */
+  readonly operation?: Id | undefined;
+  /**
+   * Called after each call, with the progress so far.
+   *
+   * @default undefined
+   * @example ({ done, total, etaMs }) => console.log(`${done}/${total}, ${etaMs} ms left`)
+   */
+  readonly onProgress?: ((progress: BatchProgress) => void) | undefined;
+}
+
+/** The next call of a poll. */
+export interface PollSchedule {
+  /** Time of the next call. */
+  readonly at: Date;
+  /** Milliseconds from the start of one call to the start of the next. */
+  readonly intervalMs: number;
+  /**
+   * Reason for the interval. `'every'`: the option. `'limit'`: the per-minute limit. `'snapshot'`: the snapshot interval of
+   * the plan. `'quota'`: the quota must last until it resets. `'unknown'`: `quota()` failed.
+   */
+  readonly reason: 'every' | 'limit' | 'snapshot' | 'quota' | 'unknown';
+}
+
+/** Options of a poll. Those of a call apply to each of its calls. */
+export interface PollOptions<Id extends OperationId = OperationId> extends CallOptions {
+  /**
+   * Interval from one call to the next in milliseconds. `'snapshot'` uses the snapshot interval of the plan. `'quota'` spreads
+   * the requests left, without the reserve of `quotaGuard`, until the quota resets. All polls of a key in the process share
+   * these requests. The interval is never shorter than the snapshot interval.
+   *
+   * @default 'quota'
+   * @example 300_000
+   */
+  readonly every?: 'quota' | 'snapshot' | number | undefined;
+  /**
+   * Name of the operation to call.
+   *
+   * @default 'latest'
+   */
+  readonly operation?: Id | undefined;
+  /**
+   * Called after a temporary failure (`network`, `server`, `timeout`, `rate_limited`, `quota_exhausted`); the poll then
+   * continues. An error that it throws ends the poll. If omitted, every failure ends the poll.
+   *
+   * @default undefined
+   * @example (error, next) => console.warn(error.message, next.at)
+   */
+  readonly onError?: ((error: AnyFxRatesError, next: PollSchedule) => void) | undefined;
+}

@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { OperationMethods } from '../generated/operation-methods.ts';
-import { type OperationId, operations } from '../generated/operations.ts';
-import type { QuotaData } from '../generated/types.ts';
+import type { OperationId } from '../generated/operations.ts';
 import {
   type ApiCall,
   type CallResult,
@@ -10,17 +9,24 @@ import {
   errorOfCall,
   type WithNumbers,
 } from './api-call.ts';
-import { Batch, type BatchOptions, type BatchQueries, type QueryOperation } from './batch.ts';
+import { Batch, type BatchQueries } from './batch.ts';
 import type { Endpoint } from './call.ts';
-import type { CallOptions, Numbers, SchemaCallOptions, SchemaOutput, StandardSchema } from './call-options.ts';
+import type {
+  BatchOptions,
+  CallOptions,
+  Numbers,
+  PollOptions,
+  QueryOperation,
+  SchemaCallOptions,
+  SchemaOutput,
+  StandardSchema,
+} from './call-options.ts';
 import {
   type CallerSettings,
   inheritedOptions,
   type OpenSettings,
-  resolveBatch,
   resolveCall,
   resolveOptions,
-  resolvePoll,
 } from './config/settings.ts';
 import {
   deprecations,
@@ -30,7 +36,6 @@ import {
   operationEndpoint,
   pathEndpoint,
 } from './endpoints.ts';
-import { ConfigError } from './errors/errors.ts';
 import { ClientEvents, isTraced, traceCall } from './events.ts';
 import type { QuotaEstimate } from './key/key-quota.ts';
 import type { KeyState } from './key/key-state.ts';
@@ -38,8 +43,8 @@ import { Lifetime } from './lifetime.ts';
 import type { KeyLimits } from './limits/rate-limiter.ts';
 import type { FxRatesOptions } from './options.ts';
 import { checkPayload } from './parse-response.ts';
-import { type ClientConnection, type ClientParts, connect, requireConnection } from './pipeline.ts';
-import { createPoll, type Poll, type PollOptions, type PollQueries } from './poll.ts';
+import { type ClientConnection, type ClientParts, connect, type LoopClient, requireConnection } from './pipeline.ts';
+import { createPoll, type Poll, type PollQueries } from './poll.ts';
 import { type Caller, type CallResponse, metaOf, waitAsCaller } from './steps/share-request.ts';
 import { Timers } from './time/timers.ts';
 
@@ -126,16 +131,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     queries: BatchQueries<Query>,
     options?: BatchOptions<Id>,
   ): Batch<Query, DataOf<Id, Data, ClientNumbers>>;
-  batch(queries: BatchQueries<object>, given: BatchOptions = {}): Batch<object, unknown> {
-    this.#lifetime.requireOpen();
-    const { operation, options, signal: own, ...settings } = resolveBatch(queries, given, this.#settings);
-    return new Batch(queries, {
-      ...settings,
-      signals: [...this.#lifetime.signals, ...(own ? [own] : [])],
-      time: this.#settings.time,
-      limiter: () => this.#stateInUse()?.queue,
-      send: (query, signal) => this.request(operation, query, { ...options, signal }),
-    });
+  batch(queries: BatchQueries<object>, options: BatchOptions = {}): Batch<object, unknown> {
+    return new Batch<object, unknown>(queries, { ...this.#asLoopClient(), options });
   }
 
   /**
@@ -156,23 +153,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     query?: PollQueries<OperationQuery<Id>> | undefined,
     options?: PollOptions<Id>,
   ): Poll<DataOf<Id, Data, ClientNumbers>, OperationQuery<Id>>;
-  poll(query?: PollQueries<object>, given: PollOptions = {}): Poll<unknown> {
-    this.#lifetime.requireOpen();
-    const { operation, options, ...settings } = resolvePoll(given, this.#settings);
-    const queries = Array.isArray(query) ? (query as readonly object[]) : [query];
-    if (queries.length === 0) throw new ConfigError('query: expected at least one query, got an empty list');
-    const { clock, time } = this.#settings;
-    return createPoll({
-      ...settings,
-      queries,
-      consumesQuota: operations[operation].consumesQuota,
-      clock,
-      time,
-      clientSignals: this.#lifetime.signals,
-      quota: () => this.#stateInUse()?.quota,
-      fetchQuota: (ended) => this.request<QuotaData>('quota', undefined, { priority: 'high', signal: ended }),
-      call: (each, ended) => this.request(operation, each, { ...options, signal: ended }).withMeta(),
-    });
+  poll(query?: PollQueries<object>, options: PollOptions = {}): Poll<unknown> {
+    return createPoll(query, { ...this.#asLoopClient(), options });
   }
 
   /**
@@ -211,6 +193,17 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   /** Returns the last quota record and the requests since; `undefined` before the first record, and after its reset. */
   quotaEstimate(): QuotaEstimate | undefined {
     return this.#stateInUse()?.quota.estimate();
+  }
+
+  /** @throws ConfigError if the client is closed */
+  #asLoopClient(): LoopClient<object | undefined> {
+    this.#lifetime.requireOpen();
+    return {
+      settings: this.#settings,
+      lifetime: this.#lifetime,
+      stateInUse: () => this.#stateInUse(),
+      request: (id, query, options) => this.request(id, query, options),
+    };
   }
 
   /** `undefined` before the first key. */

@@ -1,8 +1,15 @@
 // Exports all types, so that those of a new operation are included.
 export type * from '../generated/types.ts';
 export type { ApiCall, ResponseMeta } from './api-call.ts';
-export type { Batch, BatchItem, BatchOptions, BatchProgress, RemainingQueries } from './batch.ts';
-export type { CallOptions, StandardSchema } from './call-options.ts';
+export type { Batch, BatchItem, RemainingQueries } from './batch.ts';
+export type {
+  BatchOptions,
+  BatchProgress,
+  CallOptions,
+  PollOptions,
+  PollSchedule,
+  StandardSchema,
+} from './call-options.ts';
 export type { Attempt } from './errors/errors.ts';
 export {
   AbortError,
@@ -32,7 +39,7 @@ export type {
   QuotaGuardOptions,
   RateLimitOptions,
 } from './options.ts';
-export type { Poll, PollItem, PollOptions, PollSchedule } from './poll.ts';
+export type { Poll, PollItem } from './poll.ts';
 export type { Middleware } from './steps/intercept.ts';
 export type { Clock } from './time/clock.ts';
 export type { FetchLike } from './transport/transport.ts';

@@ -1,9 +1,12 @@
 import { environmentProxy } from '../environment-proxy.ts';
+import type { OperationId } from '../generated/operations.ts';
+import type { ApiCall } from './api-call.ts';
+import type { CallOptions } from './call-options.ts';
 import { baseUrlOf, type OpenSettings } from './config/settings.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { ClientEvents } from './events.ts';
 import { ApiKey, type ApiKeyOption, KeySource } from './key/api-key.ts';
-import { ignoredOptionsWarning, KeyStates, sharedOptions } from './key/key-state.ts';
+import { ignoredOptionsWarning, type KeyState, KeyStates, sharedOptions } from './key/key-state.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { AnyOptions } from './options.ts';
 import { cache } from './steps/cache.ts';
@@ -29,6 +32,15 @@ export interface ClientParts {
   readonly lifetime: Lifetime;
   /** The key source of the client from which this one was created. */
   readonly keys: KeySource | undefined;
+}
+
+/** A client, as its batches and polls use it. */
+export interface LoopClient<Query = object | undefined> {
+  readonly settings: OpenSettings;
+  readonly lifetime: Lifetime;
+  /** The state of the key in use; `undefined` before the first key. */
+  readonly stateInUse: () => KeyState | undefined;
+  readonly request: <Data>(id: OperationId, query: Query, options: CallOptions) => ApiCall<Data>;
 }
 
 /** `undefined` while the base URL or the key is missing. @throws ConfigError if one of them is wrong */

@@ -1,52 +1,14 @@
-import type { OperationId } from '../generated/operations.ts';
+import { operations } from '../generated/operations.ts';
 import type { ResponseMeta } from './api-call.ts';
-import type { CallOptions } from './call-options.ts';
-import { type AnyFxRatesError, ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
+import type { PollOptions, PollSchedule } from './call-options.ts';
+import { readOptions } from './config/option-table.ts';
+import { resolveCall } from './config/settings.ts';
+import { ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
 import { type KeyQuota, type RunningPoll, SHARED_KEY_MS } from './key/key-quota.ts';
 import { granularityMs } from './key/quota-record.ts';
 import { abortErrorOf } from './lifetime.ts';
+import type { LoopClient } from './pipeline.ts';
 import { onReturn } from './time/abort.ts';
-import type { Clock, SteadyTime } from './time/clock.ts';
-
-/** The next call of a poll. */
-export interface PollSchedule {
-  /** Time of the next call. */
-  readonly at: Date;
-  /** Milliseconds from the start of one call to the start of the next. */
-  readonly intervalMs: number;
-  /**
-   * Reason for the interval. `'every'`: the option. `'limit'`: the per-minute limit. `'snapshot'`: the snapshot interval of
-   * the plan. `'quota'`: the quota must last until it resets. `'unknown'`: `quota()` failed.
-   */
-  readonly reason: 'every' | 'limit' | 'snapshot' | 'quota' | 'unknown';
-}
-
-/** Options of a poll. Those of a call apply to each of its calls. */
-export interface PollOptions<Id extends OperationId = OperationId> extends CallOptions {
-  /**
-   * Interval from one call to the next in milliseconds. `'snapshot'` uses the snapshot interval of the plan. `'quota'` spreads
-   * the requests left, without the reserve of `quotaGuard`, until the quota resets. All polls of a key in the process share
-   * these requests. The interval is never shorter than the snapshot interval.
-   *
-   * @default 'quota'
-   * @example 300_000
-   */
-  readonly every?: 'quota' | 'snapshot' | number | undefined;
-  /**
-   * Name of the operation to call.
-   *
-   * @default 'latest'
-   */
-  readonly operation?: Id | undefined;
-  /**
-   * Called after a temporary failure (`network`, `server`, `timeout`, `rate_limited`, `quota_exhausted`); the poll then
-   * continues. An error that it throws ends the poll. If omitted, every failure ends the poll.
-   *
-   * @default undefined
-   * @example (error, next) => console.warn(error.message, next.at)
-   */
-  readonly onError?: ((error: AnyFxRatesError, next: PollSchedule) => void) | undefined;
-}
 
 /** The query of a poll, or a list of queries: each round then makes a call per query. */
 export type PollQueries<Query> = Query | readonly Query[];
@@ -72,31 +34,6 @@ export interface Poll<Data, Query = object> extends AsyncIterable<Data> {
   withMeta(): AsyncIterable<PollItem<Data, Query>>;
 }
 
-/** The parts of a client that a poll uses. */
-export interface PollParts {
-  /** One for each call of a round. */
-  readonly queries: readonly (object | undefined)[];
-  /** Whether a call counts toward the quota. */
-  readonly consumesQuota: boolean;
-  readonly every: 'quota' | 'snapshot' | number;
-  /** The signals of the client, which end the poll. */
-  readonly clientSignals: readonly AbortSignal[];
-  /** The signal of the options, which ends the poll and its calls. */
-  readonly signal: AbortSignal | undefined;
-  readonly onError: PollOptions['onError'];
-  /** Requests of the quota that are not spread. */
-  readonly reserve: number;
-  readonly clock: Clock;
-  readonly time: SteadyTime;
-  readonly call: (
-    query: object | undefined,
-    signal: AbortSignal,
-  ) => Promise<{ readonly data: unknown; readonly meta: ResponseMeta }>;
-  readonly fetchQuota: (signal: AbortSignal) => Promise<unknown>;
-  /** The quota of the key in use; `undefined` before the first key. */
-  readonly quota: () => KeyQuota | undefined;
-}
-
 const TEMPORARY_KINDS: readonly FxRatesErrorKind[] = [
   'network',
   'server',
@@ -108,11 +45,33 @@ const TEMPORARY_KINDS: readonly FxRatesErrorKind[] = [
 const QUOTA_REFRESH_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-export function createPoll<Data>(parts: PollParts): Poll<Data> {
+/** @throws ConfigError if the options are wrong, or there is no query */
+export function createPoll<Data>(
+  query: PollQueries<object> | undefined,
+  given: LoopClient & { readonly options: PollOptions },
+): Poll<Data> {
+  const parts = resolvePoll(query, given);
   return {
     withMeta: () => new Rounds<Data>(parts).iterate((item) => item),
     [Symbol.asyncIterator]: () => new Rounds<Data>(parts).iterate(({ data }) => data),
   };
+}
+
+type PollParts = ReturnType<typeof resolvePoll>;
+
+function resolvePoll(
+  query: PollQueries<object> | undefined,
+  { options, ...client }: LoopClient & { readonly options: PollOptions },
+) {
+  const { cache, quotaGuard } = client.settings;
+  const { every = 'quota', operation = 'latest', onError, ...given } = readOptions('poll', options);
+  const call = cache === undefined || given.maxAgeMs !== undefined ? given : { ...given, maxAgeMs: 0 };
+  resolveCall(call, client.settings); // throws before the first call
+  const queries: readonly (object | undefined)[] = Array.isArray(query) ? query : [query];
+  if (queries.length === 0) throw new ConfigError('query: expected at least one query, got an empty list');
+  /** Requests of the quota that are not spread. */
+  const reserve = given.priority === 'high' ? 0 : (quotaGuard?.reserve ?? 0);
+  return { ...client, queries, every, operation, onError, reserve, call };
 }
 
 type Interval = Omit<PollSchedule, 'at'>;
@@ -135,11 +94,12 @@ class Rounds<Data> implements RunningPoll {
   readonly #signal: AbortSignal;
 
   constructor(parts: PollParts) {
-    const { signal, clientSignals, queries, consumesQuota } = parts;
+    const { queries, operation, lifetime } = parts;
+    const { signal } = parts.call;
     this.#parts = parts;
-    this.requests = consumesQuota ? queries.length : 0;
+    this.requests = operations[operation].consumesQuota ? queries.length : 0;
     this.#callSignal = AbortSignal.any([this.#stop.signal, ...(signal ? [signal] : [])]);
-    this.#signal = AbortSignal.any([this.#callSignal, ...clientSignals]);
+    this.#signal = AbortSignal.any([this.#callSignal, ...lifetime.signals]);
   }
 
   get fixedMs(): number | undefined {
@@ -177,20 +137,22 @@ class Rounds<Data> implements RunningPoll {
 
   /** The outcomes of a round, in the order of the queries; the only one is the error of `quota()`, if it failed. */
   async #startRound(): Promise<readonly (CallOutcome<Data> | Promise<CallOutcome<Data>>)[]> {
-    const { queries, call, time } = this.#parts;
+    const { queries, operation, call, request, settings } = this.#parts;
     if (this.#signal.aborted) throw abortErrorOf(this.#signal);
-    this.#startedAt = time.now();
+    this.#startedAt = settings.time.now();
     try {
       await this.#updateQuota();
     } catch (error) {
       return [{ error }];
     }
-    return queries.map((query) =>
-      call(query, this.#callSignal).then(
-        ({ data, meta }) => ({ query, data: data as Data, meta }), // the operation's data, or the output of the schema
-        (error: unknown) => ({ error }),
-      ),
-    );
+    const options = { ...call, signal: this.#callSignal };
+    return queries.map(async (query) => {
+      try {
+        return { query, ...(await request<Data>(operation, query, options).withMeta()) };
+      } catch (error) {
+        return { error };
+      }
+    });
   }
 
   /** `undefined` after a temporary failure. */
@@ -205,7 +167,7 @@ class Rounds<Data> implements RunningPoll {
   }
 
   async #wait(): Promise<void> {
-    const { time } = this.#parts;
+    const { time } = this.#parts.settings;
     for (;;) {
       this.#alarm = new AbortController();
       const { intervalMs, reason } = this.#schedule();
@@ -222,7 +184,7 @@ class Rounds<Data> implements RunningPoll {
   async #sleep(ms: number): Promise<boolean> {
     const alarm = this.#alarm.signal;
     try {
-      await this.#parts.clock.sleep(ms, AbortSignal.any([this.#signal, alarm]));
+      await this.#parts.settings.clock.sleep(ms, AbortSignal.any([this.#signal, alarm]));
       return true;
     } catch (error) {
       if (this.#signal.aborted) throw abortErrorOf(this.#signal);
@@ -233,12 +195,13 @@ class Rounds<Data> implements RunningPoll {
 
   /** @throws the error of `quota()`, if no quota record is known */
   async #updateQuota(): Promise<void> {
-    const { every, fetchQuota, clock } = this.#parts;
+    const { every, stateInUse, settings, request } = this.#parts;
     if (typeof every === 'number') return;
-    const ageMs = clock.now() - (this.#parts.quota()?.estimate()?.asOf.getTime() ?? Number.NEGATIVE_INFINITY);
+    const { asOf } = stateInUse()?.quota.estimate() ?? {};
+    const ageMs = settings.clock.now() - (asOf?.getTime() ?? Number.NEGATIVE_INFINITY);
     if (ageMs >= 0 && ageMs < SHARED_KEY_MS) return;
     try {
-      await fetchQuota(this.#callSignal);
+      await request('quota', undefined, { priority: 'high', signal: this.#callSignal });
     } catch (error) {
       const isAborted = FxRatesError.is(error) && error.kind === 'aborted';
       if (isAborted || this.#interval === undefined) throw error;
@@ -246,9 +209,9 @@ class Rounds<Data> implements RunningPoll {
   }
 
   #schedule(): PollSchedule {
-    const { every, time } = this.#parts;
+    const { every, settings } = this.#parts;
     this.#shareQuota();
-    const fromMs = time.toEpoch(this.#startedAt);
+    const fromMs = settings.time.toEpoch(this.#startedAt);
     const known =
       typeof every === 'number' ? { intervalMs: every, reason: 'every' as const } : this.#intervalAt(fromMs);
     this.#interval = known ?? this.#interval;
@@ -258,7 +221,7 @@ class Rounds<Data> implements RunningPoll {
 
   /** The key, and with it the quota, is known from the first call on. The key can be rotated. */
   #shareQuota(): void {
-    const quota = this.#parts.quota();
+    const quota = this.#parts.stateInUse()?.quota;
     if (quota === this.#quota) return;
     this.#quota?.endPoll(this);
     this.#quota = quota;

@@ -1,11 +1,16 @@
 import { type Operation, type OperationId, operations } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
-import type { BatchOptions, QueryOperation } from '../batch.ts';
-import type { CallOptions, SchemaCallOptions, StandardSchema } from '../call-options.ts';
+import type {
+  BatchOptions,
+  CallOptions,
+  PollOptions,
+  QueryOperation,
+  SchemaCallOptions,
+  StandardSchema,
+} from '../call-options.ts';
 import type { Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { AnyOptions, CacheOptions, CacheStore, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
-import type { PollOptions } from '../poll.ts';
 import type { Middleware } from '../steps/intercept.ts';
 import { type Clock, realClock } from '../time/clock.ts';
 import type { FetchLike } from '../transport/transport.ts';

@@ -1,13 +1,11 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
-import { type OperationId, operations } from '../../generated/operations.ts';
+import { operations } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
 import { apiPathIn } from '../../operation.ts';
-import type { BatchOptions, BatchParts, QueryOperation } from '../batch.ts';
 import type { CallSettings } from '../call.ts';
 import type { CallOptions } from '../call-options.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { AnyOptions } from '../options.ts';
-import type { PollOptions, PollParts } from '../poll.ts';
 import { type SteadyTime, steadyTime } from '../time/clock.ts';
 import { defaultTransport, undiciTransport } from '../transport/default-transport.ts';
 import { fetchTransport, type Transport } from '../transport/transport.ts';
@@ -147,46 +145,4 @@ export function resolveCall(options: CallOptions, client: OpenSettings): CallerS
   const sent = { ...settings, headers: Object.entries(headers).sort(), deadlineMs };
   const sharedBy = coalesce ? JSON.stringify(sent) : undefined;
   return { settings: { ...settings, sharedBy }, signal, deadlineMs };
-}
-
-/** Calls that wait in the queue cost little memory, and are sent as soon as the limit allows. */
-const CONCURRENCY = 256;
-/** Without a queue, that many refused calls would soon use up the retry budget of the key. */
-const CONCURRENCY_WITHOUT_QUEUE = 16;
-
-interface BatchSettings extends Pick<BatchParts<unknown>, 'concurrency' | 'onProgress'> {
-  readonly signal: AbortSignal | undefined;
-  readonly operation: QueryOperation;
-  /** For each call. */
-  readonly options: CallOptions;
-}
-
-/** The options of a batch, checked and complete. @throws ConfigError, also if `queries` is not iterable */
-export function resolveBatch(queries: unknown, options: BatchOptions, client: OpenSettings): BatchSettings {
-  const { concurrency, operation = 'latest', onProgress, signal, ...given } = readOptions('batch', options);
-  const isList = typeof queries === 'object' && queries !== null;
-  if (!isList || !(Symbol.iterator in queries || Symbol.asyncIterator in queries)) {
-    refuse('batch', queries, 'an iterable of queries, such as an array');
-  }
-  const call: CallOptions = { deadlineMs: false, onLimit: 'wait', priority: 'low', ...given };
-  resolveCall(call, client); // throws before the first call
-  const most = client.rateLimit === false ? CONCURRENCY_WITHOUT_QUEUE : CONCURRENCY;
-  return { signal, operation, onProgress, concurrency: concurrency ?? most, options: call };
-}
-
-interface PollSettings extends Pick<PollParts, 'every' | 'onError' | 'reserve'> {
-  readonly signal: AbortSignal | undefined;
-  readonly operation: OperationId;
-  /** For each call. */
-  readonly options: CallOptions;
-}
-
-/** The options of a poll, checked and complete. @throws ConfigError */
-export function resolvePoll(options: PollOptions, client: OpenSettings): PollSettings {
-  const { every = 'quota', operation = 'latest', onError, ...given } = readOptions('poll', options);
-  const isFromCache = client.cache === undefined || given.maxAgeMs !== undefined;
-  const call: CallOptions = isFromCache ? given : { ...given, maxAgeMs: 0 };
-  resolveCall(call, client); // throws before the first call
-  const reserve = given.priority === 'high' ? 0 : (client.quotaGuard?.reserve ?? 0);
-  return { every, operation, onError, signal: given.signal, reserve, options: call };
 }

@@ -30,8 +30,10 @@ test('an option that is undefined has its default', () => {
 const DOCUMENTED = ['options.ts', 'call-options.ts'].flatMap((file) => {
   const source = readFileSync(new URL(`../../../src/client/${file}`, import.meta.url), 'utf8');
   const options = source.slice(source.search(/export interface (?:FxRatesOptions|OverridableOptions)/));
-  const fields = options.matchAll(/@default ([^\n]+)\n(?: +\* @example[^\n]*\n)? +\*\/\n +readonly (\w+)\?:/g);
-  return Array.from(fields, ([, text = '', name = '']) => [name, text] as const);
+  const fields = options
+    .split('export interface BatchOptions')[0]
+    ?.matchAll(/@default ([^\n]+)\n(?: +\* @example[^\n]*\n)? +\*\/\n +readonly (\w+)\?:/g);
+  return Array.from(fields ?? [], ([, text = '', name = '']) => [name, text] as const);
 });
 
 const known = DOCUMENTED.filter(([, text]) => !/^(?:undefined|process)/.test(text));
