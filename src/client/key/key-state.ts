@@ -177,10 +177,11 @@ export class UnitInWords {
   }
 
   /** A 429 has arrived. `events` are those of the client whose call was refused. */
-  saw({ unit, evidence }: RetryAfterReading, parsed: RetryAfter | undefined, events: ClientEvents): void {
+  saw(reading: RetryAfterReading | undefined, parsed: RetryAfter | undefined, events: ClientEvents): void {
+    const { unit, evidence } = reading ?? {};
     if (parsed?.form === 'invalid') this.#warnOfInvalid(parsed.text, events);
     // A small number during a trial is read in seconds and does not affect the trial.
-    if (parsed?.form !== 'integer' || (evidence === 'on-trial' && unit === 'seconds')) return;
+    if (parsed?.form !== 'integer' || evidence === undefined || (evidence === 'on-trial' && unit === 'seconds')) return;
     this.words = unitInWords(parsed.value, evidence);
     if (this.words !== undefined && evidence !== this.#evidence) events.warnOnce(`Key ${this.#key}: ${this.words}`);
     this.#evidence = evidence;
@@ -270,7 +271,7 @@ export class RetryBudget {
 }
 
 /** Ends with the version of the shape of `Shared`, which includes `KeyState` and the limiter. */
-const SHARED = 'key-states.11';
+const SHARED = 'key-states.12';
 
 interface Shared {
   readonly real: StateRegistry;

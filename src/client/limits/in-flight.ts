@@ -2,14 +2,22 @@ import { backoffMs, equalJitter } from '../time/timers.ts';
 import type { RetryAfterReading } from './limit-rules.ts';
 import type { RetryAfter } from './retry-after.ts';
 
-/** How a request ended: see the methods of `Permit`. */
+/**
+ * How a request ended.
+ * - `accepted`: the server responded, neither with a refusal for the rate nor with a failure.
+ * - `refused`: the server refused it for the rate (429 `rate_limited`).
+ * - `failed`: a 5xx, a timeout, a broken or refused connection.
+ * - `lost`: the caller aborted before a response arrived. The server may have counted the request.
+ * - `unused`: the request was not sent; its slot is returned.
+ */
 export type RequestEnd =
   | { readonly kind: 'accepted' | 'lost' | 'unused' }
   | { readonly kind: 'refused'; readonly retryAfter: RetryAfter | undefined }
-  | ({ readonly kind: 'failed' } & RequestFailure);
+  | RequestFailure;
 
 /** How a request failed. */
 export interface RequestFailure {
+  readonly kind: 'failed';
   /** Whether the request was sent, and whether the service may have counted it. */
   readonly wasSent: boolean;
   readonly mayHaveCounted: boolean;
@@ -46,33 +54,8 @@ export class Permit {
     this.firstFailedAt = retryOf?.firstFailedAt ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The server responded, neither with a refusal for the rate nor with a failure. */
-  ok(): void {
-    this.#end({ kind: 'accepted' });
-  }
-
-  /** The server refused the request for the rate (429 `rate_limited`). */
-  limited(retryAfter?: RetryAfter): RetryAfterReading | undefined {
-    return this.#end({ kind: 'refused', retryAfter });
-  }
-
-  /** The service failed: a 5xx, a timeout, a broken or refused connection. */
-  failed(failure: RequestFailure): void {
-    if (this.#isOpen) this.failures += 1;
-    this.#end({ kind: 'failed', ...failure });
-  }
-
-  /** The caller aborted before a response arrived. The server may have counted the request. */
-  lost(): void {
-    this.#end({ kind: 'lost' });
-  }
-
-  /** The request was not sent; its slot is returned. */
-  unused(): void {
-    this.#end({ kind: 'unused' });
-  }
-
-  #end(end: RequestEnd): RetryAfterReading | undefined {
+  /** Reports how the request ended. Returns how the Retry-After of a refusal is read. */
+  end(end: RequestEnd): RetryAfterReading | undefined {
     if (!this.#isOpen) return undefined;
     this.#isOpen = false;
     return this.#onEnd(this, end);
@@ -178,6 +161,7 @@ export class InFlight {
     const isOwn = this.#isOwnFailure(permit, isTimeout && now - permit.sentAt < this.roundTripMs);
     this.left(permit);
     this.lastFailure = error;
+    permit.failures += 1;
     permit.firstFailedAt = Math.min(permit.firstFailedAt, now);
     if (isTimeout) this.#halve(permit, now);
     if (isProbe && !(isOwn && hintMs === undefined)) this.#failedProbes += 1;

@@ -11,11 +11,10 @@ import {
 import { isPermanent, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import type { KeyState } from '../key/key-state.ts';
-import type { Permit } from '../limits/in-flight.ts';
-import type { RetryAfterReading } from '../limits/limit-rules.ts';
-import type { RateLimiter, ServiceDown } from '../limits/rate-limiter.ts';
+import type { Permit, RequestEnd } from '../limits/in-flight.ts';
+import type { ServiceDown } from '../limits/rate-limiter.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
-import { retryAfterMs } from '../limits/retry-after.ts';
+import { type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import type { SteadyTime } from '../time/clock.ts';
 
 interface WaitOptions {
@@ -57,31 +56,17 @@ function learnLimit(call: KeyedCall, { limiter, quota }: KeyState, ask: Handler)
 /** Sent by a proxy in front of the service: the request was not counted. */
 const NOT_COUNTED_STATUSES: readonly (number | undefined)[] = [502, 503];
 
-/** Reports a failed attempt to the limiter. Returns how it reads the Retry-After of a 429. */
-export function reportFailure(
-  permit: Permit,
-  error: unknown,
-  { state, events }: { readonly state: KeyState; readonly events: ClientEvents },
-): RetryAfterReading | undefined {
-  if (error instanceof RateLimitError) {
-    const reading = permit.limited(error.retryAfter);
-    if (reading) state.unit.saw(reading, error.retryAfter, events);
-    return reading;
-  }
-  if (!(error instanceof FxRatesError)) permit.unused();
-  else if (error instanceof AbortError) permit.lost();
-  else if (isOutage(error)) reportOutage(permit, error, state.limiter);
-  else if (error.status !== undefined) permit.ok();
-  else permit.unused();
-  return undefined;
-}
-
-function reportOutage(permit: Permit, error: FxRatesError, { retryAfterUnit }: RateLimiter): void {
+/** How the request of a failed attempt ended for the limiter. `unit`: that of a Retry-After. */
+export function endOf(error: unknown, unit: RetryAfterUnit): RequestEnd {
+  if (error instanceof RateLimitError) return { kind: 'refused', retryAfter: error.retryAfter };
+  if (error instanceof AbortError) return { kind: 'lost' };
+  if (!(error instanceof FxRatesError)) return { kind: 'unused' };
   const { status, retryAfter } = error;
+  if (!isOutage(error)) return { kind: status === undefined ? 'unused' : 'accepted' };
   const wasSent = status !== undefined || !wasNeverSent(error);
   const mayHaveCounted = wasSent && !NOT_COUNTED_STATUSES.includes(status);
-  const hintMs = retryAfterMs(retryAfter, retryAfterUnit);
-  permit.failed({ hintMs, wasSent, mayHaveCounted, isTimeout: error instanceof TimeoutError, error });
+  const hintMs = retryAfterMs(retryAfter, unit);
+  return { kind: 'failed', hintMs, wasSent, mayHaveCounted, isTimeout: error instanceof TimeoutError, error };
 }
 
 /** Whether an error counts as a failure of the service. */

@@ -11,13 +11,13 @@ import {
 } from '../errors/errors.ts';
 import { isPermanent } from '../errors/network-failure.ts';
 import type { KeyState } from '../key/key-state.ts';
-import { LONGEST_OUTAGE_MS, type Permit } from '../limits/in-flight.ts';
+import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import { abortable } from '../time/abort.ts';
 import { backoffMs, equalJitter } from '../time/timers.ts';
-import { limitedError, reportFailure, waitForSlot } from './limit.ts';
+import { endOf, limitedError, waitForSlot } from './limit.ts';
 import type { QuotaGuard } from './quota.ts';
 import { type Send, type StepContext, send } from './send.ts';
 
@@ -48,6 +48,8 @@ interface AttemptsParts extends StepContext {
   /** Sends a `quota()` of the client itself. */
   readonly ask: Handler;
 }
+
+const ACCEPTED: RequestEnd = { kind: 'accepted' };
 
 /** The attempts of one call. */
 class Attempts {
@@ -109,16 +111,19 @@ class Attempts {
     const free = state.limiter.tryAcquire(slot);
     const permit = free ?? (await waitForSlot(call, slot, waiting));
     this.#permit = permit;
-    if (signal.aborted) permit.unused(); // the last caller aborted at the moment of the grant; `send` rejects
+    if (signal.aborted) permit.end({ kind: 'unused' }); // the last caller aborted at the moment of the grant; `send` rejects
     try {
       if (free === undefined) state.quota.requireLeft(call); // another call may have been refused during the wait
       const response = await send(call, state);
-      permit.ok();
+      permit.end(ACCEPTED);
       return response;
     } catch (failure) {
       const error = failure instanceof FxRatesError ? await this.#explain(failure, state) : failure;
-      const reading = reportFailure(permit, error, { state, events });
-      if (error instanceof RateLimitError) this.#refusal = { error, reading };
+      const reading = permit.end(endOf(error, state.limiter.retryAfterUnit));
+      if (error instanceof RateLimitError) {
+        state.unit.saw(reading, error.retryAfter, events);
+        this.#refusal = { error, reading };
+      }
       throw error;
     }
   }

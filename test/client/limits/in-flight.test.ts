@@ -6,7 +6,7 @@ import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { hint, type NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
 
 const ERROR = new Error('503');
-const FAILED: RequestFailure = { wasSent: true, mayHaveCounted: true, error: ERROR };
+const FAILED: RequestFailure = { kind: 'failed', wasSent: true, mayHaveCounted: true, error: ERROR };
 
 /** A 503 with that Retry-After. */
 const failedFor = (seconds: string, unit: RetryAfterUnit = 'seconds'): RequestFailure => ({
@@ -24,7 +24,7 @@ function setUp(options: Omit<RateLimiterOptions, 'clock'> = {}) {
 async function outage(retryAfter: string, options: Omit<RateLimiterOptions, 'clock'> = {}) {
   const setting = setUp(options);
   const first = await setting.limiter.acquire();
-  first.failed(failedFor(retryAfter, setting.limiter.retryAfterUnit));
+  first.end(failedFor(retryAfter, setting.limiter.retryAfterUnit));
   return { ...setting, first };
 }
 
@@ -37,7 +37,7 @@ test.each([
   const { limiter } = setUp(options);
   limiter.configure(2);
 
-  limiter.tryAcquire()?.failed({ ...FAILED, ...failure });
+  limiter.tryAcquire()?.end({ ...FAILED, ...failure });
   const granted = [1, 2, 3].filter(() => limiter.tryAcquire() !== undefined);
 
   expect(granted).toHaveLength(2 - used);
@@ -60,7 +60,7 @@ test('while the service is down, one call is the probe and the others wait', asy
   expect(limiter.tryAcquire()).toBeUndefined(); // the probe has no response yet
   expect(granted.map(({ sentAt }) => sentAt)).toEqual([start + 5_000]);
 
-  granted[0]!.ok();
+  granted[0]!.end({ kind: 'accepted' });
   await quiet();
   expect(limiter.limits().service).toBe('up');
   expect(limiter.isServiceDown).toBe(false);
@@ -78,7 +78,7 @@ test('the probe is the call with the fewest failures; a failed call keeps its pl
 
   await clock.advance(1_000);
   expect(granted.map(({ name }) => name)).toEqual(['later']);
-  granted[0]!.permit.ok();
+  granted[0]!.permit.end({ kind: 'accepted' });
   await quiet();
 
   expect(granted.map(({ name }) => name)).toEqual(['later', 'again', 'last']);
@@ -92,7 +92,7 @@ test('after the caller of a probe aborts, the next call is the probe', async () 
   await clock.advance(5_000);
   expect(granted).toHaveLength(0);
 
-  (await probe).lost();
+  (await probe).end({ kind: 'lost' });
   await quiet();
 
   expect(granted).toHaveLength(1);
@@ -102,7 +102,7 @@ test('if the service asks for a long wait, every call rejects for five minutes, 
   const { start, limiter } = setUp();
   const first = await limiter.acquire();
   const waiting = Array.from({ length: 200 }, () => limiter.acquire().catch((error: unknown) => error));
-  first.failed(failedFor('3600'));
+  first.end(failedFor('3600'));
   await quiet();
 
   const late = await limiter.acquire().catch((error: unknown) => error);
@@ -140,8 +140,8 @@ test('a call whose deadline is before the probe is rejected as unavailable', asy
 test('the limit, if it asks for a later time than the service, is the reason of a rejection', async () => {
   const { start, limiter } = setUp();
   const [first, second] = [await limiter.acquire(), await limiter.acquire()];
-  first.limited(hint('30'));
-  second.failed(failedFor('1'));
+  first.end({ kind: 'refused', retryAfter: hint('30') });
+  second.end(failedFor('1'));
 
   const late = limiter.acquire({ due: { deadlineAt: start + 10_000 } });
 
@@ -195,12 +195,12 @@ test('the Retry-After of a 503 is in seconds, unless the unit is set or was lear
 test('the Retry-After of a 503 is in milliseconds if those of refusals were', async () => {
   const { clock, limiter } = setUp();
   const first = await limiter.acquire();
-  first.limited(hint('30000'));
+  first.end({ kind: 'refused', retryAfter: hint('30000') });
   const second = limiter.acquire({ retryOf: first });
   await clock.runAll();
-  (await second).ok();
+  (await second).end({ kind: 'accepted' });
 
-  (await limiter.acquire()).failed(failedFor('2000', limiter.retryAfterUnit));
+  (await limiter.acquire()).end(failedFor('2000', limiter.retryAfterUnit));
 
   expect(limiter.limits().service).toEqual({ downUntil: new Date(clock.now() + 2_000) });
 });
@@ -211,17 +211,17 @@ test('sends sixteen requests at once; a timeout halves that, once for all in fli
   for (let call = 0; call < 400; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
   await quiet();
   for (let sent = 0; granted.length < 100; sent += 1) {
-    granted[sent]!.ok();
+    granted[sent]!.end({ kind: 'accepted' });
     await quiet();
   }
   expect(limiter.limits()).toMatchObject({ inFlight: 16, maxConcurrent: 16 });
 
   await clock.advance(10_000);
-  for (const permit of granted.slice(-3)) permit.failed({ ...FAILED, isTimeout: true });
+  for (const permit of granted.slice(-3)) permit.end({ ...FAILED, isTimeout: true });
   const halved = limiter.limits().maxConcurrent;
-  for (const permit of granted.slice(0, -3)) permit.ok();
+  for (const permit of granted.slice(0, -3)) permit.end({ kind: 'accepted' });
   await quiet();
-  for (const permit of granted.slice(-8)) permit.ok();
+  for (const permit of granted.slice(-8)) permit.end({ kind: 'accepted' });
 
   expect(halved).toBe(8);
   expect(limiter.limits().maxConcurrent).toBeGreaterThan(8);
@@ -241,7 +241,7 @@ test('the limit is wanted again when a refusal contradicts it', async () => {
   limiter.configure(1_000);
   await quiet();
 
-  granted[0]!.limited(hint('30'));
+  granted[0]!.end({ kind: 'refused', retryAfter: hint('30') });
 
   expect(limiter.isLimitWanted).toBe(true);
 });
@@ -250,12 +250,12 @@ test('the limit is not wanted if an option sets it, for a single call, or while 
   expect((await crowded({ perMinute: 30 })).limiter.isLimitWanted).toBe(false);
 
   const single = setUp({ perMinute: 'learn' });
-  (await single.limiter.acquire()).limited(hint('30'));
+  (await single.limiter.acquire()).end({ kind: 'refused', retryAfter: hint('30') });
   void single.limiter.acquire();
   expect(single.limiter.isLimitWanted).toBe(false);
 
   const { limiter, granted } = await crowded();
-  granted[0]!.failed(failedFor('30'));
+  granted[0]!.end(failedFor('30'));
   expect(limiter.isLimitWanted).toBe(false);
 });
 

@@ -25,7 +25,7 @@ function unitOf({ hint: form }: { readonly hint: HintForm }): { readonly retryAf
 }
 
 /** Sends a call until it is served, over a network that takes up to 200 ms each way, and may lose the response. */
-async function call(limiter: StrictLimiter, network: Network): Promise<void> {
+async function call(limiter: StrictLimiter, network: Network): Promise<unknown> {
   const { clock, server, random, signal, due, loses = 0, serverNow = () => clock.now(), onPermit } = network;
   let permit: Permit | undefined;
   for (;;) {
@@ -34,9 +34,9 @@ async function call(limiter: StrictLimiter, network: Network): Promise<void> {
     await clock.sleep(random() * 200);
     const { status, date, retryAfter } = server.receive(serverNow());
     await clock.sleep(random() * 200);
-    if (random() < loses) return permit.lost();
-    if (status === 200) return permit.ok();
-    permit.limited(hint(retryAfter, date));
+    if (random() < loses) return permit.end({ kind: 'lost' });
+    if (status === 200) return permit.end({ kind: 'accepted' });
+    permit.end({ kind: 'refused', retryAfter: hint(retryAfter, date) });
   }
 }
 
@@ -174,7 +174,7 @@ test('nothing is sent before the Retry-After of any refusal has passed', async (
         await clock.runAll();
         permit = await next;
         expect(clock.now()).toBeGreaterThanOrEqual(notBefore);
-        permit.limited(hint(String(seconds)));
+        permit.end({ kind: 'refused', retryAfter: hint(String(seconds)) });
         notBefore = clock.now() + seconds * 1000;
       }
     }),
@@ -260,7 +260,7 @@ test('waiting calls are served by priority, then in their order', async () => {
     const permit = await limiter.acquire({ priority });
     order.push(name);
     await clock.sleep(10);
-    permit.ok();
+    permit.end({ kind: 'accepted' });
   };
 
   const visits = [visit('at once'), visit('later', 'low'), visit('a'), visit('b'), visit('urgent', 'high')];
@@ -275,8 +275,8 @@ test('a hundred thousand waiting calls use one timer, and leave none', async () 
   const limiter = new StrictLimiter({ clock });
   limiter.configure(1);
   const controller = new AbortController();
-  (await limiter.acquire()).ok();
-  (await limiter.acquire()).limited(hint('60'));
+  (await limiter.acquire()).end({ kind: 'accepted' });
+  (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint('60') });
 
   const leaveAt = clock.now() + 80_000;
   const waiting = Array.from({ length: 100_000 }, () =>
@@ -327,8 +327,8 @@ class OutageRun {
     const isDown = sinceMs >= 0 && sinceMs < this.#outage.lastsMs;
     const response = isDown ? undefined : this.#server.receive(this.clock.now());
     await this.clock.sleep(this.#random() * 200);
-    if (response?.status === 200) permit.ok();
-    else if (response) permit.limited(hint(response.retryAfter, response.date));
+    if (response?.status === 200) permit.end({ kind: 'accepted' });
+    else if (response) permit.end({ kind: 'refused', retryAfter: hint(response.retryAfter, response.date) });
     else this.#fail(permit);
     return response?.status === 200;
   }
@@ -337,7 +337,7 @@ class OutageRun {
     this.failures += 1;
     const before = this.#perMinute;
     const hintMs = retryAfterMs(hint(this.#outage.retryAfter), 'seconds');
-    permit.failed({ hintMs, wasSent: true, mayHaveCounted: false, error: new Error('503') });
+    permit.end({ kind: 'failed', hintMs, wasSent: true, mayHaveCounted: false, error: new Error('503') });
     expect(this.#perMinute).toBeLessThanOrEqual(before);
   }
 
@@ -371,8 +371,8 @@ test('an outage at any time costs few requests and no call; a failure raises no 
 
 const EVENT = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('ask' as const), calls: fc.integer({ min: 1, max: 6 }) }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('ok' as const) }) },
-  fc.record({ kind: fc.constant('limited' as const), retryAfter: fc.constantFrom('1', '20', '60', '3600', undefined) }),
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('accepted' as const) }) },
+  fc.record({ kind: fc.constant('refused' as const), retryAfter: fc.constantFrom('1', '20', '60', '3600', undefined) }),
   fc.record({ kind: fc.constant('lost' as const) }),
   fc.record({ kind: fc.constant('configure' as const), perMinute: fc.integer({ min: 1, max: 20 }) }),
   fc.record({ kind: fc.constant('store' as const), health: fc.constantFrom('up' as const, 'down' as const) }),
@@ -382,7 +382,7 @@ const STEP = fc.record({ event: EVENT, process: fc.nat(1), thenMs: fc.oneof(fc.n
 type Step = typeof STEP extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Reported {
-  readonly kind: 'ok' | 'lost' | 'limited';
+  readonly kind: 'accepted' | 'lost' | 'refused';
   readonly retryAfter?: string | undefined;
 }
 
@@ -413,8 +413,7 @@ async function traceOf(steps: readonly Step[], aheadMs: number): Promise<readonl
 }
 
 function report({ kind, retryAfter }: Reported, permit: Permit | undefined): void {
-  if (kind === 'limited') permit?.limited(hint(retryAfter));
-  else permit?.[kind]();
+  permit?.end(kind === 'refused' ? { kind, retryAfter: hint(retryAfter) } : { kind });
 }
 
 test('the clock of the store changes nothing, whatever happens', { timeout: 60_000 }, async () => {

@@ -23,7 +23,7 @@ function learned(perMinute: number, options: Omit<RateLimiterOptions, 'clock'> =
 test('a call that need not wait has its permit without a promise, with its place and the attempts before', async () => {
   const { start, limiter } = setUp({ perMinute: 2 });
   const failed = await limiter.acquire();
-  failed.failed({ error: new Error('ECONNRESET'), wasSent: false, mayHaveCounted: false });
+  failed.end({ kind: 'failed', error: new Error('ECONNRESET'), wasSent: false, mayHaveCounted: false });
 
   const again = limiter.tryAcquire({ retryOf: failed, due: { deadlineAt: start } });
 
@@ -33,7 +33,11 @@ test('a call that need not wait has its permit without a promise, with its place
 
 test.each<[string, (limiter: StrictLimiter) => Promise<unknown>, (start: number) => AcquireOptions]>([
   ['no slot', async (limiter) => [await limiter.acquire(), await limiter.acquire()], () => ({})],
-  ['a refusal', async (limiter) => (await limiter.acquire()).limited(hint('7')), () => ({})],
+  [
+    'a refusal',
+    async (limiter) => (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint('7') }),
+    () => ({}),
+  ],
   ['a deadline that has passed', async () => undefined, (start) => ({ due: { deadlineAt: start - 1 } })],
 ])('with %s, there is no permit without a wait', async (_, prepare, options) => {
   const { start, limiter } = setUp({ perMinute: 2 });
@@ -48,7 +52,7 @@ test('a call takes no free slot before the calls that wait', async () => {
   const { limiter } = setUp({ perMinute: 1 });
   const first = await limiter.acquire();
   void limiter.acquire();
-  first.unused();
+  first.end({ kind: 'unused' });
 
   expect(limiter.tryAcquire()).toBeUndefined();
 });
@@ -59,7 +63,7 @@ test('a call that must wait does not ask the store for a slot', async () => {
   const limiter = new StrictLimiter({ clock, shared: { store, name: 'key' } });
   const first = limiter.acquire();
   await clock.runAll();
-  (await first).limited(hint('7'));
+  (await first).end({ kind: 'refused', retryAfter: hint('7') });
   await clock.advance(3_000);
   const { exchanges } = store;
 
@@ -70,23 +74,23 @@ test('a call that must wait does not ask the store for a slot', async () => {
 });
 
 test.each([
-  ['ok', 1],
+  ['accepted', 1],
   ['lost', 1],
   ['unused', 0],
 ] as const)(
   'a permit reported as %s frees its place once and uses %i of the limit, whatever follows',
-  async (report, used) => {
+  async (kind, used) => {
     const { limiter } = setUp({ perMinute: 3 });
     const permit = await limiter.acquire();
 
-    permit[report]();
-    permit.ok();
-    permit.lost();
-    permit.unused();
+    permit.end({ kind });
+    permit.end({ kind: 'accepted' });
+    permit.end({ kind: 'lost' });
+    permit.end({ kind: 'unused' });
 
-    permit.failed({ hintMs: 30_000, wasSent: true, mayHaveCounted: true, error: new Error('503') });
+    permit.end({ kind: 'failed', hintMs: 30_000, wasSent: true, mayHaveCounted: true, error: new Error('503') });
 
-    expect(permit.limited(hint('30'))).toBeUndefined();
+    expect(permit.end({ kind: 'refused', retryAfter: hint('30') })).toBeUndefined();
     expect(permit.failures).toBe(0);
     expect(limiter.limits()).toMatchObject({ inFlight: 0, gate: 'open', service: 'up' });
     for (let call = 0; call < 4; call += 1) void limiter.acquire();
@@ -103,7 +107,7 @@ test.each([
   async (_, given, reason) => {
     const { clock, start, limiter } = setUp({ perMinute: 2 });
     const options = 'wait' in given ? given : { due: { deadlineAt: given.deadlineAt(start) } };
-    for (let call = 0; call < 2; call += 1) (await limiter.acquire()).ok();
+    for (let call = 0; call < 2; call += 1) (await limiter.acquire()).end({ kind: 'accepted' });
 
     await expect(limiter.acquire(options)).rejects.toMatchObject({ reason, retryAt: start + 60_000 });
 
@@ -117,7 +121,7 @@ test('with a cap, a call that does not wait is rejected when the requests in fli
   const inFlight = [await limiter.acquire(), await limiter.acquire()];
   const third = limiter.acquire({ wait: false });
 
-  for (const permit of inFlight) permit.ok();
+  for (const permit of inFlight) permit.end({ kind: 'accepted' });
 
   await expect(third).rejects.toMatchObject({ reason: 'policy', retryAt: start + 60_000 });
 });
@@ -125,11 +129,11 @@ test('with a cap, a call that does not wait is rejected when the requests in fli
 test('a call that has waited and is refused keeps its place before later calls', async () => {
   const { clock, limiter } = setUp({ maxConcurrent: 1 });
   const served: string[] = [];
-  const call = async (name: string, retryOf?: Permit): Promise<void> => {
+  const call = async (name: string, retryOf?: Permit): Promise<unknown> => {
     const permit = await limiter.acquire({ retryOf });
     served.push(name);
-    if (name !== 'second' || retryOf !== undefined) return permit.ok();
-    permit.limited(hint('1'));
+    if (name !== 'second' || retryOf !== undefined) return permit.end({ kind: 'accepted' });
+    permit.end({ kind: 'refused', retryAfter: hint('1') });
     return call('second', permit);
   };
 
@@ -144,7 +148,7 @@ test('a call whose response would be late leaves its slot to another waiting cal
   const { clock, start, limiter } = setUp({ perMinute: 1 });
   const first = await limiter.acquire();
   await clock.advance(200);
-  first.ok();
+  first.end({ kind: 'accepted' });
   const slotAt = start + 60_200;
   const late = limiter.acquire({ due: { deadlineAt: slotAt + 199 } });
   const other = limiter.acquire();
@@ -158,7 +162,7 @@ test('the only waiting call is sent even if its response will be late', async ()
   const { clock, start, limiter } = setUp({ perMinute: 1 });
   const first = await limiter.acquire();
   await clock.advance(200);
-  first.ok();
+  first.end({ kind: 'accepted' });
 
   const permit = limiter.acquire({ due: { deadlineAt: start + 60_201 } });
   await clock.advance(60_000);
@@ -168,7 +172,7 @@ test('the only waiting call is sent even if its response will be late', async ()
 
 test('a deadline at the very time of the slot allows the call', async () => {
   const { clock, start, limiter } = setUp();
-  (await limiter.acquire()).limited(hint('30'));
+  (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint('30') });
   expect(limiter.limits().gate).toEqual({ until: new Date(start + 30_000) });
 
   const permit = limiter.acquire({ due: { deadlineAt: start + 30_000 } });
@@ -185,7 +189,7 @@ test('rejects waiting calls as soon as the gate closes until after their deadlin
   const patient = limiter.acquire({ due: { deadlineAt: start + 40_000 } });
   await quiet();
 
-  first.limited(hint('30'));
+  first.end({ kind: 'refused', retryAfter: hint('30') });
 
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
   expect(limiter.limits().waiting).toBe(1);
@@ -194,9 +198,9 @@ test('rejects waiting calls as soon as the gate closes until after their deadlin
 
 test('rejects a call immediately if too many calls wait before it', async () => {
   const { clock, start, limiter } = learned(10);
-  for (let call = 0; call < 10; call += 1) (await limiter.acquire()).ok();
+  for (let call = 0; call < 10; call += 1) (await limiter.acquire()).end({ kind: 'accepted' });
   const probe = await limiter.acquire();
-  probe.limited(hint('60'));
+  probe.end({ kind: 'refused', retryAfter: hint('60') });
   void limiter.acquire({ retryOf: probe });
   for (let call = 0; call < 25; call += 1) void limiter.acquire();
 
@@ -211,7 +215,7 @@ test('a call that does not wait rejects without a slot, also if it loses its slo
   const unlucky = limiter.acquire({ wait: false });
   await quiet();
 
-  first.limited(hint('5'));
+  first.end({ kind: 'refused', retryAfter: hint('5') });
 
   await expect(unlucky).rejects.toMatchObject({ reason: 'policy', retryAt: start + 5_000 });
   await expect(limiter.acquire({ wait: false })).rejects.toMatchObject({ reason: 'policy', retryAt: start + 5_000 });
@@ -223,7 +227,7 @@ test('a Retry-After above the maximum rejects every call until the rest of it is
   const second = limiter.acquire();
   await quiet();
 
-  const reading = first.limited(hint('80000'));
+  const reading = first.end({ kind: 'refused', retryAfter: hint('80000') });
   const refusal = { reason: 'max_retry_after', retryAt: start + 80_000_000 };
   await expect(limiter.acquire({ due: { deadlineAt: start + 1_000 } })).rejects.toMatchObject(refusal);
 
@@ -254,10 +258,10 @@ test('an abort rejects within a tick with the reason of the signal, and leaves n
 
 test('shows the gate, the queue and the learned limit', async () => {
   const { start, limiter } = learned(2);
-  (await limiter.acquire()).ok();
-  (await limiter.acquire()).ok();
+  (await limiter.acquire()).end({ kind: 'accepted' });
+  (await limiter.acquire()).end({ kind: 'accepted' });
   const probe = await limiter.acquire();
-  probe.limited(hint('60'));
+  probe.end({ kind: 'refused', retryAfter: hint('60') });
   void limiter.acquire({ retryOf: probe });
   await quiet();
 
@@ -280,7 +284,7 @@ test('many calls have responses when the limit or the service allows, whichever 
 
   const permit = await limiter.acquire();
   clock.set(400);
-  permit.ok();
+  permit.end({ kind: 'accepted' });
 
   expect(limiter.etaMs(1, 256)).toBe(400);
   expect(limiter.etaMs(20, 256)).toBe(5 * 400);
@@ -308,10 +312,10 @@ test('is idle while no call waits and none is in flight', async () => {
   const first = await limiter.acquire();
   states.push(limiter.isIdle);
   const second = limiter.acquire();
-  first.ok();
-  (await second).ok();
+  first.end({ kind: 'accepted' });
+  (await second).end({ kind: 'accepted' });
   states.push(limiter.isIdle);
-  (await limiter.acquire()).limited(hint('30'));
+  (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint('30') });
   void limiter.acquire();
   await quiet();
   states.push(limiter.isIdle); // it waits, and nothing is in flight
@@ -325,7 +329,7 @@ test.each([
 ])('a wait of %s s is reported from one second on', async (retryAfter, reported) => {
   const waits: number[] = [];
   const { clock, start, limiter } = setUp({ onWait: ({ until }) => waits.push(until) });
-  (await limiter.acquire()).limited(hint(retryAfter));
+  (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint(retryAfter) });
   void limiter.acquire();
 
   await clock.runAll();
@@ -337,9 +341,9 @@ test.each([
 async function usedUp(calls: number, options: Omit<RateLimiterOptions, 'clock'> = {}) {
   const setting = learned(10, options);
   const { limiter } = setting;
-  for (let call = 0; call < 10; call += 1) (await limiter.acquire()).ok();
+  for (let call = 0; call < 10; call += 1) (await limiter.acquire()).end({ kind: 'accepted' });
   const refused = await limiter.acquire();
-  refused.limited(hint('60'));
+  refused.end({ kind: 'refused', retryAfter: hint('60') });
   const signal = new Cancellation();
   for (let call = 0; call < calls; call += 1) limiter.acquire({ signal }).catch(() => undefined);
   await quiet();
@@ -373,7 +377,7 @@ test('each wait for the window is reported once, at its start', async () => {
     reportedAt.push(clock.now() - start);
   };
   const { clock, start, limiter } = setUp({ perMinute: 1, onWait });
-  for (let call = 0; call < 3; call += 1) void limiter.acquire().then((permit) => permit.ok());
+  for (let call = 0; call < 3; call += 1) void limiter.acquire().then((permit) => permit.end({ kind: 'accepted' }));
 
   await clock.runAll();
 

@@ -32,7 +32,7 @@ function setUp(options: Partial<RateLimiterOptions> = {}) {
   const serve = async (limiters: StrictLimiter | StrictLimiter[], calls = 1) => {
     const granted = [limiters].flat().map((limiter) => ask(limiter, calls));
     await clock.advance(10);
-    for (const permit of granted.flat()) permit.ok();
+    for (const permit of granted.flat()) permit.end({ kind: 'accepted' });
     await clock.advance(10);
     return granted.flat().length;
   };
@@ -68,7 +68,7 @@ test('four processes with deadlines use every slot before one of their calls is 
     const permit = await limiter.acquire({ due });
     served += 1;
     await clock.sleep(5);
-    permit.ok();
+    permit.end({ kind: 'accepted' });
   };
 
   const calls = processes.flatMap((limiter) => Array.from({ length: 15 }, () => call(limiter)));
@@ -84,7 +84,7 @@ test('a refusal of one process delays the other', async () => {
   const [one, other] = [startProcess(), startProcess()];
   const first = ask(one, 1);
   await clock.advance(10);
-  first[0]?.limited(hint('30'));
+  first[0]?.end({ kind: 'refused', retryAfter: hint('30') });
   await clock.advance(10);
 
   const granted = ask(other, 1);
@@ -116,9 +116,9 @@ test('the calls of a process that died count as sent, half a minute later', asyn
 
   const granted = ask(other, 5);
   await clock.advance(10);
-  granted[0]?.ok();
+  granted[0]?.end({ kind: 'accepted' });
   await clock.advance(MINUTE + 1_000);
-  granted[1]?.ok();
+  granted[1]?.end({ kind: 'accepted' });
   const whileTheyCounted = granted.length;
   await clock.advance(MINUTE / 2);
 
@@ -133,7 +133,7 @@ test.each([0, 3_600_000, -3_600_000, 700])(
 
     const granted = [ask(one, 2), ask(other, 4)];
     await clock.advance(100);
-    for (const permit of granted.flat()) permit.ok();
+    for (const permit of granted.flat()) permit.end({ kind: 'accepted' });
     const atOnce = granted.flat().length;
     await clock.advance(MINUTE - 1_000);
     const before = granted.flat().length;
@@ -155,7 +155,7 @@ test.each(['down', 'silent'] as const)(
     await clock.advance(300);
 
     for (let round = 0; round < 20; round += 1) {
-      for (const permit of granted.flat()) permit.ok();
+      for (const permit of granted.flat()) permit.end({ kind: 'accepted' });
       await clock.advance(300);
     }
     expect(granted.map(({ length }) => length)).toEqual([19, 19]);
@@ -172,7 +172,7 @@ test('a store that works again, empty or not, receives the requests sent meanwhi
     store.health = 'down';
     const second = ask(one, 1);
     await clock.advance(500);
-    second[0]?.ok();
+    second[0]?.end({ kind: 'accepted' });
 
     store.health = 'up';
     if (isEmpty) store.forget();
@@ -203,9 +203,9 @@ test.each([1_200, 4_900])('a clock of the store that is set back by %i ms costs 
   const [one, other] = [startProcess(), startProcess()];
   const first = ask(one, 2);
   await clock.advance(10);
-  first[0]?.limited(hint('1'));
+  first[0]?.end({ kind: 'refused', retryAfter: hint('1') });
   await clock.advance(1_500);
-  first[1]?.ok();
+  first[1]?.end({ kind: 'accepted' });
   await clock.advance(100);
 
   store.aheadMs = -backMs;
@@ -220,7 +220,7 @@ test.each([1_200, 4_900])('a clock of the store that is set back by %i ms costs 
 test('a process that starts during a long Retry-After knows it from the store', async () => {
   const { clock, startProcess } = setUp();
   const [permit] = await Promise.all([startProcess().acquire(), clock.advance(10)]);
-  permit.limited(hint('86400'));
+  permit.end({ kind: 'refused', retryAfter: hint('86400') });
   await clock.advance(20 * MINUTE);
 
   const rejected = startProcess()
@@ -236,7 +236,7 @@ test.each(['lost', 'garbled'])('a process knows its Retry-After even if the stat
   const limiter = startProcess();
   const first = ask(limiter, 1);
   await clock.advance(10);
-  first[0]?.limited(hint('30'));
+  first[0]?.end({ kind: 'refused', retryAfter: hint('30') });
   await clock.advance(1_000);
 
   store.forget();
@@ -260,7 +260,7 @@ test('tells when the store has the results of all calls', async () => {
   const limiter = startProcess();
   const granted = ask(limiter, 2);
   await clock.advance(10);
-  for (const permit of granted) permit.ok();
+  for (const permit of granted) permit.end({ kind: 'accepted' });
   const writes = store.writes;
   let isStored = false;
 
@@ -299,7 +299,7 @@ test('a slot granted while the service refuses another call is returned', async 
   const second = ask(one, 1);
   await clock.advance(1); // the store has it, and has not responded
 
-  first[0]?.limited(hint('30'));
+  first[0]?.end({ kind: 'refused', retryAfter: hint('30') });
   await clock.advance(29_000);
   const early = second.length;
   await clock.advance(2_000);
@@ -346,7 +346,7 @@ test.each([
     const first = granted.flat();
     expect(first).toHaveLength(4);
 
-    for (const permit of first) permit.ok();
+    for (const permit of first) permit.end({ kind: 'accepted' });
     await clock.advance(200);
 
     const wanting = processes.filter(({ isLimitWanted }) => isLimitWanted);
@@ -374,7 +374,7 @@ test('a call needs one write to be sent and one to be reported', async () => {
   const granted = ask(startProcess(), 1);
   await clock.advance(100);
   const toBeSent = store.writes;
-  granted[0]?.ok();
+  granted[0]?.end({ kind: 'accepted' });
   await clock.advance(100);
 
   expect([toBeSent, store.writes]).toEqual([1, 2]);
@@ -398,7 +398,7 @@ async function timesGranted(limiter: StrictLimiter, clock: FakeClock, calls: num
   for (let call = 0; call < calls; call += 1) {
     void limiter.acquire().then((permit) => {
       times.push(clock.now() - startsAt);
-      permit.ok();
+      permit.end({ kind: 'accepted' });
     });
   }
   await clock.advance(2 * MINUTE + 30_000);
@@ -413,7 +413,7 @@ test.each([3_600_000, -3_600_000])(
     const limiter = startProcess();
     const first = ask(limiter, 1);
     await clock.advance(10_500);
-    first[0]?.ok();
+    first[0]?.end({ kind: 'accepted' });
     await clock.advance(100);
     store.health = 'down';
 
@@ -444,17 +444,17 @@ test('a refusal that arrives while a process reaches the store again applies to 
   const first = ask(one, 1);
   await clock.advance(10);
   link.isUp = false;
-  first[0]?.ok();
+  first[0]?.end({ kind: 'accepted' });
   await clock.advance(10);
   const granted = ask(one, 2);
   await clock.advance(10);
-  granted[0]?.ok();
+  granted[0]?.end({ kind: 'accepted' });
   await clock.advance(MINUTE + 1_000);
 
   link.isUp = true;
   ask(one, 1);
   await clock.advance(1); // the store has it, and has not responded
-  granted[1]?.limited(hint('30'));
+  granted[1]?.end({ kind: 'refused', retryAfter: hint('30') });
   await clock.advance(100);
   const early = ask(other, 1);
   await clock.advance(29_000);
@@ -469,12 +469,12 @@ test('a refusal while a process could not reach the store delays all until its w
   link.isUp = false;
   const granted = ask(one, 1);
   await clock.advance(10);
-  granted[0]?.limited(hint('75'));
+  granted[0]?.end({ kind: 'refused', retryAfter: hint('75') });
   const later = [ask(one, 1)];
   await clock.advance(65_000);
   const meanwhile = ask(other, 1);
   await clock.advance(10);
-  meanwhile[0]?.ok();
+  meanwhile[0]?.end({ kind: 'accepted' });
 
   link.isUp = true;
   await clock.advance(1_100);
@@ -496,7 +496,7 @@ test.each([1_000, 3 * MINUTE])(
     const granted = ask(one, 1);
     await clock.advance(10);
     one.configure(40);
-    granted[0]?.unused();
+    granted[0]?.end({ kind: 'unused' });
     await clock.advance(outageMs);
 
     link.isUp = true;
@@ -569,7 +569,7 @@ test.each([
   const [one, other] = [startProcess(), startProcess()];
   const first = ask(one, 1);
   await clock.advance(10);
-  if (hasResponse) first[0]?.ok();
+  if (hasResponse) first[0]?.end({ kind: 'accepted' });
   await clock.advance(10);
   const granted = ask(other, 1);
   await clock.advance(10);
@@ -601,10 +601,10 @@ test('calls that wait for slots are sent as those become free, without a respons
   const [one, other] = [startProcess(), startProcess()];
   const used = ask(other, 4);
   await clock.advance(10);
-  for (const permit of used.splice(0, 2)) permit.ok();
+  for (const permit of used.splice(0, 2)) permit.end({ kind: 'accepted' });
   const granted = ask(one, 4); // their responses take longer than a minute
   await clock.advance(5_000);
-  for (const permit of used) permit.ok();
+  for (const permit of used) permit.end({ kind: 'accepted' });
 
   const counts: number[] = [];
   for (const ms of [MINUTE - 6_000, 2_000, 5_000]) {
@@ -623,7 +623,7 @@ test('a response that arrives during an exchange does not delay the calls that i
   const second = ask(limiter, 1);
   await clock.advance(1); // the store has it, and has not responded
 
-  first[0]?.ok();
+  first[0]?.end({ kind: 'accepted' });
   await clock.advance(1);
   const inTime = second.length;
   await clock.advance(100);
@@ -643,7 +643,7 @@ test('while the store fails, a process tries it once a second, however many resp
   for (let round = 0; round < 100; round += 1) {
     const granted = ask(limiter, 2);
     await clock.advance(100);
-    for (const permit of granted) permit.ok();
+    for (const permit of granted) permit.end({ kind: 'accepted' });
   }
 
   expect(store.exchanges).toBeGreaterThan(8);
@@ -656,9 +656,9 @@ test('while the store fails, a process that knows the window waits no longer tha
   const met = [ask(one, 3), ask(other, 3)];
   await clock.advance(10);
   const [refused, ...accepted] = met.flat();
-  for (const permit of accepted) permit.ok();
+  for (const permit of accepted) permit.end({ kind: 'accepted' });
   await clock.advance(10);
-  refused?.limited(hint('60'));
+  refused?.end({ kind: 'refused', retryAfter: hint('60') });
   await clock.advance(10);
   const known = one.limits().window;
   await clock.advance(MINUTE);
@@ -668,7 +668,7 @@ test('while the store fails, a process that knows the window waits no longer tha
   store.health = 'down';
   const first = ask(one, 1);
   await clock.advance(100);
-  first[0]?.limited(hint('2'));
+  first[0]?.end({ kind: 'refused', retryAfter: hint('2') });
   const second = ask(one, 1);
   await clock.advance(2_100);
 
