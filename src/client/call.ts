@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Attempt } from './errors/errors.ts';
+import type { OperationId } from '../generated/operations.ts';
+import type { Attempt, SchemaIssue } from './errors/errors.ts';
 import type { ApiKey } from './key/api-key.ts';
 import type { Priority } from './limits/request-queue.ts';
 import type { Cancellation } from './time/abort.ts';
@@ -13,14 +14,14 @@ export interface Endpoint {
   readonly target: string;
   /** Whether a successful request counts toward the monthly quota, by the contract. */
   readonly consumesQuota: boolean;
-  /** Validates the body of a success; returns its data or its issues. */
-  readonly parse: (body: unknown) => ParsedEnvelope;
+  /** `undefined` for a path that the contract does not have. */
+  readonly operation: OperationId | undefined;
 }
 
-/** A success body after its schema. */
+/** The data of a success, or the issues of its schema. */
 export type ParsedEnvelope =
   | { readonly data: unknown; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string; readonly path: readonly PropertyKey[] }[] };
+  | { readonly issues: readonly SchemaIssue[] };
 
 /** The options of a call, validated and complete. */
 export interface CallSettings {

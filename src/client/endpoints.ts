@@ -44,15 +44,8 @@ export function operationEndpoint(id: OperationId, parameters: object = {}): End
     const [issue] = checked.error.issues;
     throw new ConfigError(`${id}: ${issue?.path.map((part) => `'${String(part)}': `).join('')}${issue?.message}`);
   }
-  const target = buildOperationTarget(operation, values);
-  return {
-    name: id,
-    target,
-    consumesQuota: operation.consumesQuota,
-    parse(body) {
-      return parseOperation(id, body);
-    },
-  };
+  const { consumesQuota } = operation;
+  return { name: id, operation: id, target: buildOperationTarget(operation, values), consumesQuota };
 }
 
 /**
@@ -64,10 +57,15 @@ function parseSchema(schema: z.ZodMiniType, value: unknown) {
   return parsed.success ? parsed : schema.safeParse(value, { error: english().localeError });
 }
 
-/** The data of a success of an operation, or its issues. */
-function parseOperation(id: OperationId, body: unknown): ParsedEnvelope {
-  const parsed = parseSchema(responseSchemas[id], body);
-  return parsed.success ? { data: (parsed.data as { readonly data: unknown }).data } : { issues: parsed.error.issues };
+/** Validates the body of a success. Without an operation, only its envelope. */
+export function parseBody({ operation }: Endpoint, body: unknown): ParsedEnvelope {
+  if (operation !== undefined) {
+    const parsed = parseSchema(responseSchemas[operation], body);
+    if (!parsed.success) return { issues: parsed.error.issues };
+    return { data: (parsed.data as { readonly data: unknown }).data };
+  }
+  if (isJsonObject(body) && body['success'] === true && 'data' in body) return { data: body['data'] };
+  return { issues: [{ message: 'expected { "success": true, "data": … }', path: [] }] };
 }
 
 /** Warnings of an operation or parameters that the contract marks as deprecated. */
@@ -82,26 +80,12 @@ export function deprecations(id: OperationId, values: object = {}): readonly str
 
 const findOperation = createOperationFinder(Object.values<Operation & { readonly id: OperationId }>(operations));
 
-/** An endpoint that the contract does not have; only the envelope of its responses is validated. */
+/** The endpoint of a path, which the contract may not have. */
 export function pathEndpoint(given: unknown, query: Readonly<Record<string, unknown>> | undefined): Endpoint {
   const path = checkPath(given);
   const target = query === undefined ? path : buildTarget(path, parametersIn(query));
   const known = findOperation(path)?.operation;
-  if (known === undefined) return { name: path, target, consumesQuota: true, parse: parseEnvelope };
-  const { id, consumesQuota } = known;
-  return {
-    name: id,
-    target,
-    consumesQuota,
-    parse(body) {
-      return parseOperation(id, body);
-    },
-  };
-}
-
-function parseEnvelope(body: unknown): ParsedEnvelope {
-  if (isJsonObject(body) && body['success'] === true && 'data' in body) return { data: body['data'] };
-  return { issues: [{ message: 'expected { "success": true, "data": … }', path: [] }] };
+  return { name: known?.id ?? path, operation: known?.id, target, consumesQuota: known?.consumesQuota ?? true };
 }
 
 /** Path and query of an operation, whose values are in one object. @throws ConfigError that names the parameter */

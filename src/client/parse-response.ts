@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
-import type { ApiResponse, KeyedCall, ParsedEnvelope } from './call.ts';
+import type { ApiResponse, KeyedCall } from './call.ts';
 import type { StandardSchema } from './call-options.ts';
+import { parseBody } from './endpoints.ts';
 import {
   AuthenticationError,
   type ErrorDetails,
@@ -28,17 +29,20 @@ interface Arrival {
 
 /** The data of a success. @throws the error of a failure, by status and envelope */
 export function parseResponse(response: TransportResponse, request: KeyedCall, arrival: Arrival): ApiResponse {
-  const { status, headers, text, problem } = response;
+  const { status, headers, rawBody, problem } = response;
   if (status >= 300 && status < 400) throw unexpectedStatus(response, request); // whatever its body says
-  const body = parseJson(text); // the text is empty if there was a problem with it
+  const body = parseJson(rawBody); // the text is empty if there was a problem with it
   const failedStatus = status >= 400 ? status : statusOfFailure(body, status);
   if (failedStatus !== undefined) throw failureOf(failedStatus, { response, request, body, ...arrival });
   if (status < 200 || status >= 300) throw unexpectedStatus(response, request);
   if (problem !== undefined) throw new ResponseError(`${problem} (HTTP ${status})`, detailsOf(response, request));
   if (body === undefined) throw notJson(response, request);
-  const parsed = request.endpoint.parse(body);
-  if (parsed.issues !== undefined) throw notTheContract(response, request, parsed.issues);
-  return { status, headers, rawBody: text, data: parsed.data };
+  const parsed = parseBody(request.endpoint, body);
+  if (parsed.issues !== undefined) {
+    const what = `response of ${request.endpoint.name} does not match the contract`;
+    throw mismatch(what, parsed.issues, { response, call: request, root: 'the body: ' });
+  }
+  return { status, headers, rawBody, data: parsed.data };
 }
 
 /** The status in an error envelope of a success response; without one, the status of the response. */
@@ -104,53 +108,46 @@ function unexpectedStatus(response: TransportResponse, request: KeyedCall): Resp
   return new ResponseError(message, detailsOf(response, request));
 }
 
-function notTheContract(
-  response: TransportResponse,
-  request: KeyedCall,
-  issues: NonNullable<ParsedEnvelope['issues']>,
-): ResponseError {
-  const [first] = issues;
-  const where = first === undefined || first.path.length === 0 ? 'the body' : first.path.join('.');
-  return new ResponseError(
-    request.key.redact(
-      `The response of ${request.endpoint.name} does not match the contract: ${where}: ${first?.message}`,
-    ),
-    { ...detailsOf(response, request), issues, bodyExcerpt: excerptOf(response.text, request) },
-  );
-}
-
 function notJson(response: TransportResponse, request: KeyedCall): ResponseError {
   const type = shownHeader('content-type', response, request) ?? 'no content type';
   return new ResponseError(`The body is not JSON (HTTP ${response.status}, ${type})`, {
     ...detailsOf(response, request),
-    bodyExcerpt: excerptOf(response.text, request),
+    bodyExcerpt: excerptOf(response.rawBody, request),
   });
 }
 
-function detailsOf({ status, headers }: TransportResponse, { key, attempts }: KeyedCall): ErrorDetails {
+function detailsOf(
+  { status, headers }: Pick<TransportResponse, 'status' | 'headers'>,
+  { key, attempts }: KeyedCall,
+): ErrorDetails {
   return { status, headers: headersWithoutKey(headers, key), attempts };
 }
 
-/** The output of the caller's own schema for `data`. @throws ResponseError with the schema's issues */
-export async function checkPayload(
-  schema: StandardSchema,
-  data: unknown,
-  { response: { status, headers, rawBody }, call }: { readonly response: ApiResponse; readonly call: KeyedCall },
-): Promise<unknown> {
-  const result = await schema['~standard'].validate(data);
-  if (result.issues === undefined) return result.value;
-  const { key, endpoint, attempts } = call;
-  const [first] = result.issues;
-  const problem = first === undefined ? 'it names no issue' : describe(first);
-  throw new ResponseError(`The data of ${key.redact(endpoint.name)} does not match the schema: ${problem}`, {
-    ...{ status, attempts, headers: headersWithoutKey(headers, key), bodyExcerpt: excerptOf(rawBody, call) },
-    issues: result.issues,
-  });
+interface Checked {
+  readonly response: Pick<TransportResponse, 'status' | 'headers' | 'rawBody'>;
+  readonly call: KeyedCall;
 }
 
-function describe({ path = [], message }: SchemaIssue): string {
-  const where = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
-  return where === '' ? message : `${where}: ${message}`;
+/** The output of the caller's own schema for `data`. @throws ResponseError with the schema's issues */
+export async function checkPayload(schema: StandardSchema, data: unknown, checked: Checked): Promise<unknown> {
+  const result = await schema['~standard'].validate(data);
+  if (result.issues === undefined) return result.value;
+  throw mismatch(`data of ${checked.call.endpoint.name} does not match the schema`, result.issues, checked);
+}
+
+/** `root`: the name of the value itself, for an issue without a path. */
+function mismatch(
+  what: string,
+  issues: readonly SchemaIssue[],
+  { response, call, root = '' }: Checked & { readonly root?: string },
+): ResponseError {
+  const { path = [], message = 'it names no issue' } = issues[0] ?? {};
+  const names = path.map((part) => String(typeof part === 'object' ? part.key : part));
+  const where = names.length === 0 ? root : `${names.join('.')}: `;
+  return new ResponseError(call.key.redact(`The ${what}: ${where}${message}`), {
+    ...{ ...detailsOf(response, call), issues },
+    bodyExcerpt: excerptOf(response.rawBody, call),
+  });
 }
 
 /** A copy of the headers with the key masked. */

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { parseJson } from '../../json.ts';
 import type { ApiResponse, Handler, KeyedCall } from '../call.ts';
 import type { CacheSettings } from '../config/option-table.ts';
-import { sortedTarget } from '../endpoints.ts';
+import { parseBody, sortedTarget } from '../endpoints.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import { thrownMessage } from '../errors/program-values.ts';
 import type { ApiKey } from '../key/api-key.ts';
@@ -125,7 +125,7 @@ class ResponseCache {
     const entry = decodeEntry(stored);
     if (entry === undefined || entry.storedAtMs > this.#now() + CLOCK_SKEW_MS) return undefined;
     const { status, rawBody, headers, storedAtMs, snapshotMs } = entry;
-    const parsed = call.endpoint.parse(parseJson(rawBody));
+    const parsed = parseBody(call.endpoint, parseJson(rawBody));
     if (parsed.issues !== undefined) return undefined;
     const response = { status, rawBody, headers: [...headers], data: parsed.data };
     return { response, ageMs: () => Math.max(0, this.#now() - storedAtMs), snapshotMs };

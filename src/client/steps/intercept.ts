@@ -117,9 +117,9 @@ function checkUrl(url: string, original: string): string {
 const STATUS_NOT_OK = 500;
 const NO_BODY_STATUSES: readonly number[] = [101, 204, 205, 304];
 
-function responseOf({ status, text }: TransportResponse, headers: Headers): Response {
+function responseOf({ status, rawBody }: TransportResponse, headers: Headers): Response {
   const isPlain = status >= 200 && status <= 599;
-  const body = NO_BODY_STATUSES.includes(status) ? null : text;
+  const body = NO_BODY_STATUSES.includes(status) ? null : rawBody;
   const response = new Response(body, { status: isPlain ? status : STATUS_NOT_OK, headers });
   // A service can send a status that HTTP does not define, but a `Response` cannot be created with it.
   return isPlain ? response : Object.defineProperty(response, 'status', { value: status });

@@ -10,7 +10,7 @@ import {
   type KeyedCall,
   NewCall,
 } from '../call.ts';
-import { sortedTarget } from '../endpoints.ts';
+import { parseBody, sortedTarget } from '../endpoints.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
 import { Cancellation, onAbort } from '../time/abort.ts';
 import type { Timers } from '../time/timers.ts';
@@ -181,7 +181,7 @@ export function waitAsCaller<T>(
  * recursive copy could overflow the stack with deeply nested data.
  */
 function separate(response: ApiResponse, call: Call): ApiResponse {
-  const parsed = call.endpoint.parse(parseJson(response.rawBody));
+  const parsed = parseBody(call.endpoint, parseJson(response.rawBody));
   if (parsed.issues !== undefined) throw new Error('a valid response cannot be parsed again');
   return { ...response, data: parsed.data };
 }

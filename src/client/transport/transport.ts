@@ -45,7 +45,7 @@ export type Transport = (request: TransportRequest) => Promise<TransportResponse
 
 /** A body as text, or the problem with it; the status is valid in both cases. */
 interface ReadBody {
-  readonly text: string;
+  readonly rawBody: string;
   readonly problem: string | undefined;
 }
 
@@ -87,14 +87,14 @@ export class BodyReader {
 }
 
 function problemOf(problem: string): ReadBody {
-  return { text: '', problem };
+  return { rawBody: '', problem };
 }
 
 function readText(bytes: Buffer): ReadBody {
-  if (isAscii(bytes)) return { text: bytes.toString('latin1'), problem: undefined }; // faster than decoding UTF-8
+  if (isAscii(bytes)) return { rawBody: bytes.toString('latin1'), problem: undefined }; // faster than decoding UTF-8
   if (!isUtf8(bytes)) return problemOf('The body is not UTF-8'); // RFC 8259 §8.1
   const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  return { text: bytes.toString('utf8', hasByteOrderMark ? 3 : 0), problem: undefined };
+  return { rawBody: bytes.toString('utf8', hasByteOrderMark ? 3 : 0), problem: undefined };
 }
 
 /** A WHATWG `fetch`, as far as the client uses it. */

@@ -43,7 +43,7 @@ test('sends through the global dispatcher of undici, also if it is replaced late
   respondWith('second');
   const second = await transport(request);
 
-  expect([first.text, second.text]).toEqual(['first', 'second']);
+  expect([first.rawBody, second.rawBody]).toEqual(['first', 'second']);
 });
 
 const undici = await import('undici');
@@ -56,7 +56,7 @@ test.each([
 ] as const)("sends with the runtime's fetch %s", async (_, changes) => {
   const response = await defaultTransport(runtime(changes))(request);
 
-  expect(response.text).toBe('by fetch');
+  expect(response.rawBody).toBe('by fetch');
 });
 
 test('loads undici once, with the first request', async () => {
@@ -128,14 +128,14 @@ test.each([
 ])('%s sends with the transport that works there', async (_, globals, text) => {
   respondWith('by undici');
 
-  expect(await sendOn(globals, defaultTransport)).toMatchObject({ text });
+  expect(await sendOn(globals, defaultTransport)).toMatchObject({ rawBody: text });
 });
 
 test.each([
   ['Bun', { Bun: {} }],
   ['Deno', { Deno: {} }],
 ])('%s sends with its own fetch if the environment names a proxy', async (_, globals) => {
-  expect(await sendOn(globals, () => proxyTransport(proxy!))).toMatchObject({ text: 'by fetch' });
+  expect(await sendOn(globals, () => proxyTransport(proxy!))).toMatchObject({ rawBody: 'by fetch' });
 });
 
 test.each<[string, Record<string, unknown>, string]>([
@@ -238,7 +238,7 @@ test('the response has the last status and headers, without those of information
   dispatcher.handler.onComplete?.([]);
 
   const { headers, ...rest } = await response;
-  expect(rest).toEqual({ status: 200, text: 'body', problem: undefined });
+  expect(rest).toEqual({ status: 200, rawBody: 'body', problem: undefined });
   expect([headerIn(headers, 'date'), headerIn(headers, 'link')]).toEqual(['today', undefined]);
   expect(dispatcher.aborts).toEqual([]);
 });

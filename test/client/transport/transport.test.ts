@@ -30,7 +30,7 @@ test('calls fetch with a GET that follows no redirect, and with headers that fet
     signal: expect.any(AbortSignal),
   });
   expect(sent?.headers).not.toBe(headers);
-  expect(response).toMatchObject({ status: 418, text: 'short and stout', problem: undefined });
+  expect(response).toMatchObject({ status: 418, rawBody: 'short and stout', problem: undefined });
   expect(headerIn(response.headers, 'x-note')).toBe('tea');
   expect(headerIn(response.headers, 'x-other')).toBeUndefined();
 });
@@ -99,7 +99,7 @@ test.each([[[1]], [[1, 5000]], [[5000, 1, 1]], [[100_000]], [[70_000, 3]], [[409
     }
 
     expect(accepted).toBe(true);
-    expect(body.end()).toEqual({ text, problem: undefined });
+    expect(body.end()).toEqual({ rawBody: text, problem: undefined });
   },
 );
 
@@ -110,7 +110,7 @@ test('copies every chunk, which the caller may change', () => {
   for (const chunk of chunks) body.add(chunk);
   for (const chunk of chunks) chunk.fill('-');
 
-  expect(body.end().text).toBe(`a${'x'.repeat(10_000)}`);
+  expect(body.end().rawBody).toBe(`a${'x'.repeat(10_000)}`);
 });
 
 test('a body of exactly the maximum length is read, and of one byte more is rejected', () => {
@@ -120,8 +120,8 @@ test('a body of exactly the maximum length is read, and of one byte more is reje
   expect([exact.add(Buffer.from('abc')), exact.add(Buffer.from('def'))]).toEqual([true, true]);
   expect([long.add(Buffer.from('abc')), long.add(Buffer.from('defg'))]).toEqual([true, false]);
 
-  expect(exact.end()).toEqual({ text: 'abcdef', problem: undefined });
-  expect(long.end()).toEqual({ text: '', problem: 'The body is longer than 6 bytes (maxResponseBytes)' });
+  expect(exact.end()).toEqual({ rawBody: 'abcdef', problem: undefined });
+  expect(long.end()).toEqual({ rawBody: '', problem: 'The body is longer than 6 bytes (maxResponseBytes)' });
 });
 
 /** The bytes in chunks that end at `cuts`, each a part of one buffer, as a socket delivers them. */
@@ -154,10 +154,10 @@ test('any bytes in any chunks are decoded as the WHATWG decoder does, or are not
   );
 });
 
-function decoded(whole: Uint8Array): { readonly text: string; readonly problem: string | undefined } {
+function decoded(whole: Uint8Array): { readonly rawBody: string; readonly problem: string | undefined } {
   try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(whole), problem: undefined };
+    return { rawBody: new TextDecoder('utf-8', { fatal: true }).decode(whole), problem: undefined };
   } catch {
-    return { text: '', problem: 'The body is not UTF-8' };
+    return { rawBody: '', problem: 'The body is not UTF-8' };
   }
 }
