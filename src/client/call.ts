@@ -21,7 +21,7 @@ export interface Endpoint {
 /** The data of a success, or the issues of its schema. */
 export type ParsedEnvelope =
   | { readonly data: unknown; readonly issues?: undefined }
-  | { readonly issues: readonly SchemaIssue[] };
+  | { readonly data?: undefined; readonly issues: readonly SchemaIssue[] };
 
 /** The options of a call, validated and complete. */
 export interface CallSettings {

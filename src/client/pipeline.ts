@@ -10,7 +10,6 @@ import { ignoredOptionsWarning, type KeyState, KeyStates, sharedOptions } from '
 import type { Lifetime } from './lifetime.ts';
 import type { AnyOptions } from './options.ts';
 import { cache } from './steps/cache.ts';
-import { QuotaGuard, refreshQuota } from './steps/quota.ts';
 import { retry } from './steps/retry.ts';
 import type { StepContext } from './steps/send.ts';
 import { SharedCalls } from './steps/share-request.ts';
@@ -85,11 +84,9 @@ const MISSING_BASE_URL =
  * - `send` last: authentication, middleware, transport, timeout and parsing are one attempt.
  */
 function createPipeline(context: StepContext): SharedCalls {
-  const { quotaGuard, cache: cacheSettings } = context.settings;
-  const refresh = refreshQuota(context);
-  const retried = retry(context, quotaGuard && new QuotaGuard(quotaGuard, context.states, refresh));
-  const next = cacheSettings === undefined ? retried : cache(context, cacheSettings, refresh, retried);
-  return new SharedCalls(context, next);
+  const { cache: settings } = context.settings;
+  const retried = retry(context);
+  return new SharedCalls(context, settings === undefined ? retried : cache(context, settings, retried));
 }
 
 /** An empty text counts as missing, because build steps set such variables. */

@@ -6,94 +6,17 @@ import type { CacheSettings } from '../config/option-table.ts';
 import { parseBody, sortedTarget } from '../endpoints.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import { thrownMessage } from '../errors/program-values.ts';
-import type { ApiKey } from '../key/api-key.ts';
 import { granularityMs } from '../key/quota-record.ts';
-import type { CacheStore } from '../options.ts';
 import { abortable, Cancellation, type CancelSignal } from '../time/abort.ts';
 import { headersOf } from '../transport/transport.ts';
-import type { RefreshQuota } from './quota.ts';
+import { refreshQuota } from './quota.ts';
 import type { StepContext } from './send.ts';
 
 /** An entry that is further in the future is ignored, because its age is unknown. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** Returns a stored response while it is young enough. Stores only responses that count toward the quota. */
-export function cache(context: StepContext, settings: CacheSettings, refresh: RefreshQuota, next: Handler): Handler {
-  const { maxAgeMs: option, staleIfLimitedMs, store } = settings;
-  const responses = new ResponseCache(context, store);
-  // Read for each call, because the snapshot interval of the plan can change.
-  const usualAgeMs =
-    option === 'snapshot'
-      ? snapshotAge(context, (call, maxAgeMs) => refresh(call, maxAgeMs, next))
-      : async () => option;
-  const snapshotMsOf = (usualMs: number) => (option === 'snapshot' ? usualMs : undefined);
-
-  const cachedOrSent: Handler = async (call) => {
-    const cached = await responses.read(call);
-    const usualMs = await usualAgeMs(call, cached);
-    const { maxAgeMs = usualMs } = call.settings;
-    if (isYounger(cached, maxAgeMs)) return fromCache(cached, 'cache');
-    try {
-      const response = await next(call);
-      const stored = { ...response, snapshotMs: snapshotMsOf(usualMs) };
-      responses.write(call, stored, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
-      return response;
-    } catch (error) {
-      const mayBeStale = isLimit(error) && call.settings.maxAgeMs !== 0; // 0 asks for the current state
-      if (mayBeStale && isYounger(cached, staleIfLimitedMs)) return fromCache(cached, 'stale');
-      throw error;
-    }
-  };
-
-  return (call) => (call.endpoint.consumesQuota ? cachedOrSent(call) : next(call));
-}
-
-interface CachedResponse extends Pick<CacheEntry, 'snapshotMs'> {
-  readonly response: ApiResponse;
-  readonly ageMs: () => number;
-}
-
-/** Checked now, because the call may have waited since the entry was read. */
-function isYounger(cached: CachedResponse | undefined, maxAgeMs: number): cached is CachedResponse {
-  return cached !== undefined && cached.ageMs() < maxAgeMs;
-}
-
-function fromCache({ response, ageMs }: CachedResponse, source: 'cache' | 'stale'): ApiResponse {
-  return { ...response, cached: { source, ageMs: ageMs() } };
-}
-
-function isLimit(error: unknown): boolean {
-  return error instanceof RateLimitError || error instanceof QuotaExhaustedError;
-}
-
 /** For this time, the snapshot interval of a plan is used without asking again: plans seldom change. */
 const PLAN_MS = 3_600_000;
-
-/**
- * Maximum age of a response: the snapshot interval of the plan, from the last quota record, the stored response or
- * `quota()`. If `quota()` fails and no response is stored, or the interval cannot be parsed: 0, so nothing is stored.
- */
-function snapshotAge(
-  { states, events }: StepContext,
-  refreshQuota: (call: KeyedCall, maxAgeMs: number) => Promise<void>,
-) {
-  return async (call: KeyedCall, cached: CachedResponse | undefined): Promise<number> => {
-    const { snapshotMs = 0 } = cached ?? {};
-    const { quota: ofKey } = states.of(call.key);
-    // Another process stored it. Without this, each process would call quota() before its first call.
-    if (!ofKey.isUpToDate(PLAN_MS) && isYounger(cached, Math.min(snapshotMs, PLAN_MS))) return snapshotMs;
-    await refreshQuota(call, PLAN_MS);
-    const quota = ofKey.estimate()?.quota;
-    if (quota === undefined) return snapshotMs;
-    const ageMs = granularityMs(quota.snapshot_granularity);
-    if (ageMs !== undefined) return ageMs;
-    events.warnOnce(
-      `cache: cannot parse snapshot_granularity '${quota.snapshot_granularity}', so nothing is cached; set cache.maxAgeMs to a number of milliseconds`,
-    );
-    return 0;
-  };
-}
-
 /** If the store takes longer, the request is sent, because the service takes about as long. */
 const STORE_TIMEOUT_MS = 500;
 /** Pause after a timeout of the store; without it, each call would wait for the timeout. */
@@ -101,47 +24,110 @@ const STORE_PAUSE_MS = 10_000;
 /** Characters of a SHA-256 that distinguish the keys of one store. */
 const HASH_LENGTH = 16;
 
-type StoredResponse = ApiResponse & Pick<CacheEntry, 'snapshotMs'>;
+/** Returns a stored response while it is young enough. Stores only responses that count toward the quota. */
+export function cache(context: StepContext, settings: CacheSettings, next: Handler): Handler {
+  const responses = new ResponseCache(context, settings, next);
+  return (call) => (call.endpoint.consumesQuota ? responses.send(call) : next(call));
+}
 
-/** Reads and writes the entries of a store. A store that fails or hangs neither rejects nor delays a call. */
+interface CachedResponse extends Pick<CacheEntry, 'storedAtMs' | 'snapshotMs'> {
+  readonly response: ApiResponse;
+}
+
+/** Responses in a store. A store that fails or hangs neither rejects nor delays a call. */
 class ResponseCache {
   readonly #context: StepContext;
-  readonly #store: CacheStore;
+  readonly #settings: CacheSettings;
+  readonly #next: Handler;
   #pausedAtMs = Number.NEGATIVE_INFINITY;
   #hasWarned = false;
 
-  constructor(context: StepContext, store: CacheStore) {
+  constructor(context: StepContext, settings: CacheSettings, next: Handler) {
     this.#context = context;
-    this.#store = store;
+    this.#settings = settings;
+    this.#next = next;
+  }
+
+  async send(call: KeyedCall): Promise<ApiResponse> {
+    const { maxAgeMs: option, staleIfLimitedMs } = this.#settings;
+    const cached = await this.#read(call);
+    const snapshotMs = option === 'snapshot' ? await this.#snapshotMs(call, cached) : undefined;
+    const usualMs = snapshotMs ?? Number(option);
+    const { maxAgeMs = usualMs } = call.settings;
+    if (this.#isYounger(cached, maxAgeMs)) return this.#from('cache', cached);
+    try {
+      const response = await this.#next(call);
+      this.#write(call, { response, snapshotMs, ttlMs: Math.max(usualMs, maxAgeMs, staleIfLimitedMs) });
+      return response;
+    } catch (error) {
+      const isLimit = error instanceof RateLimitError || error instanceof QuotaExhaustedError;
+      const mayBeStale = isLimit && call.settings.maxAgeMs !== 0; // 0 asks for the current state
+      if (mayBeStale && this.#isYounger(cached, staleIfLimitedMs)) return this.#from('stale', cached);
+      throw error;
+    }
+  }
+
+  /** Checked now, because the call may have waited since the entry was read. */
+  #isYounger(cached: CachedResponse | undefined, maxAgeMs: number): cached is CachedResponse {
+    return cached !== undefined && this.#ageMs(cached) < maxAgeMs;
+  }
+
+  #ageMs({ storedAtMs }: CachedResponse): number {
+    return Math.max(0, this.#now() - storedAtMs);
+  }
+
+  #from(source: 'cache' | 'stale', cached: CachedResponse): ApiResponse {
+    return { ...cached.response, cached: { source, ageMs: this.#ageMs(cached) } };
   }
 
   #now(): number {
     return this.#context.settings.clock.now();
   }
 
+  /**
+   * Maximum age of a response: the snapshot interval of the plan, from the last quota record, the stored response or
+   * `quota()`. If `quota()` fails and no response is stored, or the interval cannot be parsed: 0, so nothing is stored.
+   * Read for each call, because the plan can change.
+   */
+  async #snapshotMs(call: KeyedCall, cached: CachedResponse | undefined): Promise<number> {
+    const { snapshotMs = 0 } = cached ?? {};
+    const { quota: ofKey } = this.#context.states.of(call.key);
+    // Another process stored it. Without this, each process would call quota() before its first call.
+    if (!ofKey.isUpToDate(PLAN_MS) && this.#isYounger(cached, Math.min(snapshotMs, PLAN_MS))) return snapshotMs;
+    await refreshQuota(this.#context, call, { maxAgeMs: PLAN_MS, send: this.#next });
+    const quota = ofKey.estimate()?.quota;
+    if (quota === undefined) return snapshotMs;
+    const ageMs = granularityMs(quota.snapshot_granularity);
+    if (ageMs !== undefined) return ageMs;
+    this.#context.events.warnOnce(
+      `cache: cannot parse snapshot_granularity '${quota.snapshot_granularity}', so nothing is cached; set cache.maxAgeMs to a number of milliseconds`,
+    );
+    return 0;
+  }
+
   /** `undefined` if the entry is missing, invalid or takes too long. Rejects if the call is cancelled. */
-  async read(call: KeyedCall): Promise<CachedResponse | undefined> {
-    const stored = await this.#withTimeout(async () => this.#store.get(this.#nameOf(call)), call.signal);
+  async #read(call: KeyedCall): Promise<CachedResponse | undefined> {
+    const stored = await this.#withTimeout(async () => this.#settings.store.get(this.#nameOf(call)), call.signal);
     const entry = decodeEntry(stored);
     if (entry === undefined || entry.storedAtMs > this.#now() + CLOCK_SKEW_MS) return undefined;
     const { status, rawBody, headers, storedAtMs, snapshotMs } = entry;
-    const parsed = parseBody(call.endpoint, parseJson(rawBody));
-    if (parsed.issues !== undefined) return undefined;
-    const response = { status, rawBody, headers: [...headers], data: parsed.data };
-    return { response, ageMs: () => Math.max(0, this.#now() - storedAtMs), snapshotMs };
+    const { issues, data } = parseBody(call.endpoint, parseJson(rawBody));
+    if (issues !== undefined) return undefined;
+    return { response: { status, rawBody, headers: [...headers], data }, storedAtMs, snapshotMs };
   }
 
   /** Does not wait for the store. */
-  write(call: KeyedCall, response: StoredResponse, ttlMs: number): void {
-    if (ttlMs === 0) return; // for a store, 0 means no expiry
-    void this.#withTimeout(async () => this.#put(call, response, ttlMs), new Cancellation());
+  #write(call: KeyedCall, fresh: FreshResponse): void {
+    if (fresh.ttlMs === 0) return; // for a store, 0 means no expiry
+    void this.#withTimeout(async () => this.#put(call, fresh), new Cancellation());
   }
 
-  #put(call: KeyedCall, { status, headers, rawBody, snapshotMs }: StoredResponse, ttlMs: number): unknown {
+  #put(call: KeyedCall, { response: { status, headers, rawBody }, snapshotMs, ttlMs }: FreshResponse): unknown {
     const shown = headersOf(headers);
-    if (repeatsKey(call.key, [rawBody, ...[...shown].flat()])) return undefined;
+    // A response that contains the key is not stored, because others may read the store.
+    if ([rawBody, ...[...shown].flat()].some((text) => call.key.redact(text) !== text)) return undefined;
     const entry = encodeEntry({ storedAtMs: this.#now(), snapshotMs, status, headers: shown, rawBody });
-    return this.#store.set(this.#nameOf(call), entry, Math.ceil(ttlMs));
+    return this.#settings.store.set(this.#nameOf(call), entry, Math.ceil(ttlMs));
   }
 
   /** Responses are stored per key, because plans may differ in their data. */
@@ -154,7 +140,8 @@ class ResponseCache {
   }
 
   async #withTimeout(work: () => Promise<unknown>, signal: CancelSignal): Promise<unknown> {
-    if (this.#isPaused()) return undefined;
+    const pausedMs = this.#now() - this.#pausedAtMs;
+    if (pausedMs >= 0 && pausedMs < STORE_PAUSE_MS) return undefined;
     const errorOf = () => {
       this.#pausedAtMs = this.#now();
       return new Error(`no response within ${STORE_TIMEOUT_MS} ms`);
@@ -173,11 +160,6 @@ class ResponseCache {
     }
   }
 
-  #isPaused(): boolean {
-    const pausedMs = this.#now() - this.#pausedAtMs;
-    return pausedMs >= 0 && pausedMs < STORE_PAUSE_MS;
-  }
-
   /** Once, because each error of a store may have a different text. */
   #warn(why: string): void {
     if (!this.#hasWarned)
@@ -186,9 +168,8 @@ class ResponseCache {
   }
 }
 
-/** A response that contains the key is not stored, because others may read the store. */
-function repeatsKey(key: ApiKey, texts: readonly string[]): boolean {
-  return texts.some((text) => key.redact(text) !== text);
+interface FreshResponse extends Pick<CachedResponse, 'response' | 'snapshotMs'> {
+  readonly ttlMs: number;
 }
 
 /** A stored response with its exact text, so that no digit changes. */

@@ -3,21 +3,23 @@ import type { ClientSettings } from '../config/settings.ts';
 import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
 import { type KeyQuota, type QuotaEstimate, SHARED_KEY_MS } from '../key/key-quota.ts';
-import type { KeyState, KeyStates } from '../key/key-state.ts';
+import type { KeyState } from '../key/key-state.ts';
 import type { QuotaGuardOptions } from '../options.ts';
 import type { StepContext } from './send.ts';
 
-/** Updates the quota record of a call's key, unless it is younger than `maxAgeMs`. `send` sends `quota()`. */
-export type RefreshQuota = (call: KeyedCall, maxAgeMs: number, send: Handler) => Promise<void>;
-
-/** Warns once about options that have no effect, because `quota()` failed. */
-export function refreshQuota({ states, events, settings }: StepContext): RefreshQuota {
-  return async (call, maxAgeMs, send) => {
-    const { quota, key } = states.of(call.key);
-    const error = await quota.refresh(call, maxAgeMs, send);
-    if (error === undefined || quota.estimate() !== undefined) return;
-    events.warnOnce(unknownQuotaWarning(key, error, settings));
-  };
+/**
+ * Updates the quota record of a call's key, unless it is younger than `maxAgeMs`. Warns once about options that have no
+ * effect, because `quota()` failed. `send` sends `quota()`.
+ */
+export async function refreshQuota(
+  { states, events, settings }: StepContext,
+  call: KeyedCall,
+  { maxAgeMs, send }: { readonly maxAgeMs: number; readonly send: Handler },
+): Promise<void> {
+  const { quota, key } = states.of(call.key);
+  const error = await quota.refresh(call, maxAgeMs, send);
+  if (error === undefined || quota.estimate() !== undefined) return;
+  events.warnOnce(unknownQuotaWarning(key, error, settings));
 }
 
 function unknownQuotaWarning(key: string, error: unknown, { quotaGuard, cache }: ClientSettings): string {
@@ -38,24 +40,22 @@ const CERTAIN_MS = 60_000;
  * of this process since then. Calls of high priority may use the reserve.
  */
 export class QuotaGuard {
+  readonly #context: StepContext;
   readonly #options: QuotaGuardOptions;
-  readonly #states: KeyStates;
-  readonly #refresh: RefreshQuota;
   #reportedFor: string | undefined;
 
-  constructor(options: QuotaGuardOptions, states: KeyStates, refresh: RefreshQuota) {
+  constructor(context: StepContext, options: QuotaGuardOptions) {
+    this.#context = context;
     this.#options = options;
-    this.#states = states;
-    this.#refresh = refresh;
   }
 
   /** @throws QuotaExhaustedError if the call is not sent */
   async admit(call: KeyedCall, send: Handler): Promise<void> {
     if (!call.endpoint.consumesQuota) return;
-    const { quota } = this.#states.of(call.key);
+    const { quota } = this.#context.states.of(call.key);
     if (call.settings.priority !== 'high') {
-      await this.#refresh(call, SHARED_KEY_MS, send);
-      if (this.#isLow(quota.available())) await this.#refresh(call, CERTAIN_MS, send);
+      await refreshQuota(this.#context, call, { maxAgeMs: SHARED_KEY_MS, send });
+      if (this.#isLow(quota.available())) await refreshQuota(this.#context, call, { maxAgeMs: CERTAIN_MS, send });
       if (this.#isLow(quota.available())) throw refusal(quota, this.#options.reserve);
     }
     quota.reserve(call); // in the same tick as the check, because otherwise concurrent calls would all pass it

@@ -18,7 +18,7 @@ import { retryAfterMs } from '../limits/retry-after.ts';
 import { abortable } from '../time/abort.ts';
 import { backoffMs, equalJitter } from '../time/timers.ts';
 import { endOf, limitedError, waitForSlot } from './limit.ts';
-import type { QuotaGuard } from './quota.ts';
+import { QuotaGuard } from './quota.ts';
 import { type Send, type StepContext, send } from './send.ts';
 
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];
@@ -34,7 +34,9 @@ const SPREAD = { part: 0.1, leastMs: 250, mostMs: 1_000 };
  * again with another key if the key cannot be used, after its Retry-After if the limit refused it (429), and after a
  * backoff if the connection or the service failed.
  */
-export function retry(context: StepContext, guard: QuotaGuard | undefined): Handler {
+export function retry(context: StepContext): Handler {
+  const { quotaGuard } = context.settings;
+  const guard = quotaGuard && new QuotaGuard(context, quotaGuard);
   const sendUntilDone: Handler = (call) => new Attempts(call, parts).run();
   const parts = { ...context, guard, send: send(context), ask: sendUntilDone };
   return sendUntilDone;
