@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import type { QuotaData } from '../../generated/types.ts';
 import { processState } from '../../process-state.ts';
 import type { ClientSettings } from '../config/settings.ts';
-import type { ClientEvents, EventSubject } from '../events.ts';
+import type { ClientEvents } from '../events.ts';
 import { Lifetime, type RetainedState } from '../lifetime.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import { type KeyLimits, type LimiterWait, type LongWait, RateLimiter } from '../limits/rate-limiter.ts';
@@ -27,20 +27,25 @@ export class KeyState implements RetainedState {
   readonly limiter: RateLimiter;
   readonly retryBudget: RetryBudget;
   readonly quota: KeyQuota;
-  /** The clients that receive the events of waits. */
-  readonly subscribers: Subscribers;
-  readonly unit: UnitInWords;
+  /** How Retry-After is read, with the next step, for the errors of refused calls; `undefined` for plain seconds. */
+  unitInWords: string | undefined;
+  #evidence: RetryAfterReading['evidence'] | undefined;
+  #hasWarnedOfInvalid = false;
+  /** Clients and the number of their waiting calls. Each receives one event per wait, and can be collected after its calls. */
+  readonly #waiting = new Map<ClientEvents, number>();
+  /** A warning for the next client, if no call was waiting. */
+  #pending: string | undefined;
+  readonly #clock: Clock;
   readonly #learnsLimit: boolean;
 
   constructor({ masked, hash }: ApiKey, settings: ClientSettings, onForgotten: () => void = () => undefined) {
     const { clock, rateLimit } = settings;
     this.key = masked;
     this.usedAt = clock.now();
+    this.#clock = clock;
     this.#onForgotten = onForgotten;
     this.retryBudget = new RetryBudget(rateLimit === false ? UNQUEUED_RETRIES : QUEUED_RETRIES);
     this.options = sharedOptions(settings);
-    this.subscribers = new Subscribers(this, clock);
-    this.unit = new UnitInWords(masked);
     this.quota = new KeyQuota(clock, settings.time);
     this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
     this.limiter = createLimiter(this, stateName(hash, settings), settings);
@@ -55,6 +60,50 @@ export class KeyState implements RetainedState {
     const perMinute = record.rate_limit_per_minute;
     // A client cannot reach a larger limit.
     if (this.#learnsLimit && perMinute >= 1 && Number.isSafeInteger(perMinute)) this.limiter.configure(perMinute);
+  }
+
+  /** A 429 has arrived for a call of `events`. Warns once of each change of the unit, and once of an invalid value. */
+  sawRefusal(reading: RetryAfterReading | undefined, parsed: RetryAfter | undefined, events: ClientEvents): void {
+    if (parsed?.form === 'invalid' && !this.#hasWarnedOfInvalid) {
+      this.#hasWarnedOfInvalid = true; // once per key, because each value may differ
+      events.warnOnce(invalidRetryAfterWarning(this.key, parsed.text));
+    }
+    const { unit, evidence } = reading ?? {};
+    // A small number during a trial is read in seconds and does not affect the trial.
+    if (parsed?.form !== 'integer' || !evidence || (evidence === 'on-trial' && unit === 'seconds')) return;
+    this.unitInWords = unitInWords(parsed.value, evidence);
+    const isNew = this.unitInWords !== undefined && evidence !== this.#evidence;
+    if (isNew) events.warnOnce(`Key ${this.key}: ${this.unitInWords}`);
+    this.#evidence = evidence;
+  }
+
+  /** A call of the client waits. */
+  join(events: ClientEvents): void {
+    this.#waiting.set(events, (this.#waiting.get(events) ?? 0) + 1);
+  }
+
+  leave(events: ClientEvents): void {
+    const remaining = (this.#waiting.get(events) ?? 0) - 1;
+    if (remaining > 0) this.#waiting.set(events, remaining);
+    else this.#waiting.delete(events);
+  }
+
+  /** Reports a warning that came when no call was waiting. */
+  warnPending(events: ClientEvents): void {
+    if (this.#pending !== undefined) events.warnOnce(this.#pending);
+    this.#pending = undefined;
+  }
+
+  /** Warns the clients with waiting calls. */
+  warn(message: string, code?: string): void {
+    if (this.#waiting.size === 0) this.#pending = message;
+    for (const events of this.#waiting.keys()) events.warnOnce(message, code);
+  }
+
+  /** Reports a wait to the clients with waiting calls. */
+  reportWait({ until, waiting, reason }: LimiterWait): void {
+    const waitMs = Math.ceil(Math.max(0, until - this.#clock.now()));
+    for (const events of this.#waiting.keys()) events.wait(this, { reason, waitMs, until: new Date(until), waiting });
   }
 
   /** The state of the limit; `undefined` without a queue. */
@@ -80,7 +129,7 @@ export class KeyState implements RetainedState {
 }
 
 function createLimiter(
-  { key, subscribers }: KeyState,
+  state: KeyState,
   name: string,
   { rateLimit, maxRetryAfterMs, retryAfterUnit, clock, random }: ClientSettings,
 ): RateLimiter {
@@ -91,11 +140,11 @@ function createLimiter(
     ...{ maxRetryAfterMs, clock, random },
     // Without a queue, not one request but all would try milliseconds.
     retryAfterUnit: rateLimit === false && retryAfterUnit === 'auto' ? 'seconds' : retryAfterUnit,
-    onWait: subscribers.notify,
-    onLongWait: (wait) => subscribers.warn(longWaitWarning(key, wait), 'FXRATES_LONG_WAIT'),
+    onWait: (wait) => state.reportWait(wait),
+    onLongWait: (wait) => state.warn(longWaitWarning(state.key, wait), 'FXRATES_LONG_WAIT'),
     shared: store && { store, name },
     onOutage: (reason) =>
-      subscribers.warn(
+      state.warn(
         `rateLimit.store: the store failed (${reason}); this process uses its share of the limit until the store responds again`,
       ),
   });
@@ -116,84 +165,12 @@ export function stateName(hash: string, { baseUrl, rateLimit }: ClientSettings):
   return `${new URL(baseUrl).origin}#${hash}${rateLimit === false ? '#unqueued' : ''}`;
 }
 
-/** The clients whose calls wait for one limiter. Each receives one event per wait, and can be collected when its calls end. */
-export class Subscribers {
-  readonly #state: EventSubject;
-  readonly #clock: Clock;
-  readonly #waiting = new Map<ClientEvents, number>();
-  /** A warning for the next client, if no call was waiting. */
-  #pending: string | undefined;
-
-  constructor(state: EventSubject, clock: Clock) {
-    this.#state = state;
-    this.#clock = clock;
-  }
-
-  join(events: ClientEvents): void {
-    this.#waiting.set(events, (this.#waiting.get(events) ?? 0) + 1);
-  }
-
-  leave(events: ClientEvents): void {
-    const remaining = (this.#waiting.get(events) ?? 0) - 1;
-    if (remaining > 0) this.#waiting.set(events, remaining);
-    else this.#waiting.delete(events);
-  }
-
-  /** Reports a warning that came when no call was waiting. */
-  warnPending(events: ClientEvents): void {
-    if (this.#pending !== undefined) events.warnOnce(this.#pending);
-    this.#pending = undefined;
-  }
-
-  warn(message: string, code?: string): void {
-    if (this.#waiting.size === 0) this.#pending = message;
-    for (const events of this.#waiting.keys()) events.warnOnce(message, code);
-  }
-
-  readonly notify = ({ until, waiting, reason }: LimiterWait): void => {
-    const event = {
-      reason,
-      waitMs: Math.ceil(Math.max(0, until - this.#clock.now())),
-      until: new Date(until),
-      waiting,
-    };
-    for (const events of this.#waiting.keys()) events.wait(this.#state, event);
-  };
-}
-
 /** Characters of a Retry-After that a warning shows. */
 const LONGEST_SHOWN = 60;
 
-/** How a key's Retry-After is read, in words. Warns once of each change, and once of an invalid value. */
-export class UnitInWords {
-  /** With the next step, for the errors of refused calls; `undefined` for plain seconds. */
-  words: string | undefined;
-  readonly #key: string;
-  #evidence: RetryAfterReading['evidence'] | undefined;
-  #hasWarnedOfInvalid = false;
-
-  constructor(key: string) {
-    this.#key = key;
-  }
-
-  /** A 429 has arrived. `events` are those of the client whose call was refused. */
-  saw(reading: RetryAfterReading | undefined, parsed: RetryAfter | undefined, events: ClientEvents): void {
-    const { unit, evidence } = reading ?? {};
-    if (parsed?.form === 'invalid') this.#warnOfInvalid(parsed.text, events);
-    // A small number during a trial is read in seconds and does not affect the trial.
-    if (parsed?.form !== 'integer' || evidence === undefined || (evidence === 'on-trial' && unit === 'seconds')) return;
-    this.words = unitInWords(parsed.value, evidence);
-    if (this.words !== undefined && evidence !== this.#evidence) events.warnOnce(`Key ${this.#key}: ${this.words}`);
-    this.#evidence = evidence;
-  }
-
-  /** Once per key, because each value may differ. */
-  #warnOfInvalid(retryAfter: string, events: ClientEvents): void {
-    if (this.#hasWarnedOfInvalid) return;
-    this.#hasWarnedOfInvalid = true;
-    const shown = retryAfter.length > LONGEST_SHOWN ? `${retryAfter.slice(0, LONGEST_SHOWN)}…` : retryAfter;
-    events.warnOnce(`Key ${this.#key}: Retry-After '${shown}' is neither a number nor an HTTP date; ignored`);
-  }
+function invalidRetryAfterWarning(key: string, text: string): string {
+  const shown = text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+  return `Key ${key}: Retry-After '${shown}' is neither a number nor an HTTP date; ignored`;
 }
 
 export function unitInWords(value: number, evidence: RetryAfterReading['evidence']): string | undefined {

@@ -30,9 +30,9 @@ interface WaitOptions {
 /** Waits until the limit of the key has a slot for the call. @throws an error with the reason if the call may not wait */
 export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options: WaitOptions): Promise<Permit> {
   const { state, time, events, ask, refused } = options;
-  const { limiter, subscribers } = state;
+  const { limiter } = state;
   const askedAt = time.now();
-  subscribers.join(events);
+  state.join(events);
   try {
     const acquired = limiter.acquire(slot);
     learnLimit(call, state, ask);
@@ -44,7 +44,7 @@ export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options
     if ('failure' in sent) throw unavailableError(call, { ...sent, waitMs });
     throw limitedError(call, { state, time, reason: sent.reason, waitMs, refused });
   } finally {
-    subscribers.leave(events);
+    state.leave(events);
     call.next = { ...call.next, waitedMs: call.next.waitedMs + time.now() - askedAt };
   }
 }
@@ -98,7 +98,7 @@ export function limitedError(call: KeyedCall, { state, time, reason, waitMs, ref
   const leftMs = waitMs === undefined ? undefined : Math.ceil(Math.max(0, waitMs));
   const wait = leftMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(leftMs)} s`;
   const message = `The per-minute limit of key ${call.key.masked} is reached; ${wait}, ${WHY[reason]}`;
-  return new RateLimitError(state.unit.words === undefined ? message : `${message}. ${state.unit.words}`, {
+  return new RateLimitError(state.unitInWords === undefined ? message : `${message}. ${state.unitInWords}`, {
     reason,
     retryAfterMs: leftMs,
     retryAt: waitMs === undefined ? undefined : new Date(time.toEpoch(time.now() + waitMs)),

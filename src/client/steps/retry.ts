@@ -77,7 +77,7 @@ class Attempts {
       for (;;) {
         const state = states.of(call.key);
         const { length: attemptsBefore } = call.attempts;
-        state.subscribers.warnPending(events);
+        state.warnPending(events);
         try {
           const response = await this.#attempt(state);
           state.retryBudget.succeeded();
@@ -123,7 +123,7 @@ class Attempts {
       const error = failure instanceof FxRatesError ? await this.#explain(failure, state) : failure;
       const reading = permit.end(endOf(error, state.limiter.retryAfterUnit));
       if (error instanceof RateLimitError) {
-        state.unit.saw(reading, error.retryAfter, events);
+        state.sawRefusal(reading, error.retryAfter, events);
         this.#refusal = { error, reading };
       }
       throw error;

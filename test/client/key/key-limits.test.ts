@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { resolveOptions } from '../../../src/client/config/settings.ts';
 import { ClientEvents } from '../../../src/client/events.ts';
 import {
   FxRates,
@@ -8,11 +9,12 @@ import {
   type RetryEvent,
   type WaitEvent,
 } from '../../../src/client/index.ts';
-import { UnitInWords } from '../../../src/client/key/key-state.ts';
+import { ApiKey } from '../../../src/client/key/api-key.ts';
+import { KeyState } from '../../../src/client/key/key-state.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
-import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
+import { BASE_URL, differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
 
 test('with a free slot, there is no reason to wait', async () => {
   const { fx, clock } = testClient(success());
@@ -77,9 +79,10 @@ test.each([
 ])('a warning of an invalid Retry-After with %i characters shows at most 60', (length, shown) => {
   const warnings: string[] = [];
   const events = new ClientEvents({ logger: { warn: (message) => warnings.push(message) } });
+  const state = new KeyState(ApiKey.from(API_KEY), { ...resolveOptions({}), baseUrl: BASE_URL });
   const reading = { waitMs: undefined, unit: 'seconds', evidence: 'assumed' } as const;
 
-  new UnitInWords('fx_live_…cdef').saw(reading, { form: 'invalid', text: 'x'.repeat(length) }, events);
+  state.sawRefusal(reading, { form: 'invalid', text: 'x'.repeat(length) }, events);
 
   expect(warnings).toEqual([`Key fx_live_…cdef: Retry-After '${shown}' is neither a number nor an HTTP date; ignored`]);
 });

@@ -12,7 +12,6 @@ import {
   QUEUED_RETRIES,
   RetryBudget,
   StateRegistry,
-  Subscribers,
   stateName,
   UNQUEUED_RETRIES,
 } from '../../../src/client/key/key-state.ts';
@@ -67,34 +66,34 @@ test('the name of a state has the origin and the hash, but neither path nor key'
 
 test.each(['window', 'service'] as const)('a wait that is already over is one of 0 ms: %s', (reason) => {
   const clock = new FakeClock(5000);
-  const subscribers = new Subscribers(stateWith(), clock);
+  const state = stateWith({ clock });
   const { events, waits } = client();
-  subscribers.join(events);
+  state.join(events);
 
-  subscribers.notify({ until: 4000, waiting: 1, reason });
+  state.reportWait({ until: 4000, waiting: 1, reason });
 
   expect(waits).toMatchObject([{ reason, waitMs: 0 }]);
 });
 
 test('the clients with waiting calls receive a warning, and later ones do not', () => {
-  const subscribers = new Subscribers(stateWith(), new FakeClock());
+  const state = stateWith();
   const [one, other, later] = [client(), client(), client()];
-  subscribers.join(one.events);
-  subscribers.join(other.events);
+  state.join(one.events);
+  state.join(other.events);
 
-  subscribers.warn('the store failed');
-  subscribers.join(later.events);
+  state.warn('the store failed');
+  state.join(later.events);
 
   expect([one.warnings, other.warnings, later.warnings]).toEqual([['the store failed'], ['the store failed'], []]);
 });
 
 test('a warning without a waiting call is for the next client only', () => {
-  const subscribers = new Subscribers(stateWith(), new FakeClock());
+  const state = stateWith();
   const [one, other] = [client(), client()];
 
-  subscribers.warn('the store failed');
-  subscribers.warnPending(one.events);
-  subscribers.warnPending(other.events);
+  state.warn('the store failed');
+  state.warnPending(one.events);
+  state.warnPending(other.events);
 
   expect([one.warnings, other.warnings]).toEqual([['the store failed'], []]);
 });
