@@ -196,33 +196,36 @@ export class ClientEvents {
     const hook = this.#hooks.onRequest;
     const log = this.#log.debug;
     if (hook === undefined && log === undefined) return; // for most calls
-    const describe = (): RequestEvent => {
-      const { attempts } = call;
-      const requestId = requestIdIn(outcome);
-      const ended = attempts[attempts.length - 1] as Attempt; // it was added already
-      return {
-        ...about(subject),
-        ...callOf(call),
-        attempt: attempts.length,
-        ...ended,
-        requestId: requestId && call.key.redact(requestId),
-        durationMs,
-      };
+    const { attempts } = call;
+    const requestId = requestIdIn(outcome);
+    const ended = attempts[attempts.length - 1] as Attempt; // it was added already
+    const event: RequestEvent = {
+      ...about(subject),
+      ...callOf(call),
+      attempt: attempts.length,
+      ...ended,
+      requestId: requestId && call.key.redact(requestId),
+      durationMs,
     };
-    emit(describe, hook, { log, lineOf: requestLine });
+    callHook(hook, event);
+    if (log !== undefined) callHook(log, requestLine(event));
   }
 
   retry(subject: EventSubject, { call, error: { kind, status, code }, ...plan }: PlannedRetry): void {
-    const describe = () => ({ ...about(subject), ...callOf(call), kind, status, code, ...plan });
-    emit(describe, this.#hooks.onRetry, { log: this.#log.info, lineOf: retryLine });
+    const event = { ...about(subject), ...callOf(call), kind, status, code, ...plan };
+    callHook(this.#hooks.onRetry, event);
+    callHook(this.#log.info, retryLine(event));
   }
 
   wait(subject: EventSubject, wait: Omit<WaitEvent, keyof KeyEvent>): void {
-    emit(() => ({ ...about(subject), ...wait }), this.#hooks.onWait, { log: this.#log.info, lineOf: waitLine });
+    const event = { ...about(subject), ...wait };
+    callHook(this.#hooks.onWait, event);
+    callHook(this.#log.info, waitLine(event));
   }
 
   quota(subject: EventSubject, { reason, quota }: Pick<QuotaEvent, 'reason' | 'quota'>): void {
-    emit(() => ({ ...about(subject), reason, quota }), this.#hooks.onQuota);
+    const hook = this.#hooks.onQuota;
+    if (hook !== undefined) callHook(hook, { ...about(subject), reason, quota });
   }
 
   /** Sends each warning once per client; with a `code`, once per code, and without a logger once per process. */
@@ -234,23 +237,6 @@ export class ClientEvents {
     else if (code === undefined) process.emitWarning(message, { type: 'FxRatesWarning' });
     else warnProcessOnce(message, code);
   }
-}
-
-interface Logging<Event> {
-  readonly log: Log | undefined;
-  readonly lineOf: (event: Event) => string;
-}
-
-/** Without a hook and a log, `describe` is not called. */
-function emit<Event>(
-  describe: () => Event,
-  hook: ((event: Event) => void) | undefined,
-  { log, lineOf }: Partial<Logging<Event>> = {},
-): void {
-  if (hook === undefined && log === undefined) return;
-  const event = describe();
-  callHook(hook, event);
-  if (log !== undefined && lineOf !== undefined) callHook(log, lineOf(event));
 }
 
 function warnProcessOnce(message: string, code: string): void {

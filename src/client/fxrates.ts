@@ -245,32 +245,23 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   /** Converts the numbers and checks the data with the caller's schema. Without a schema, the result is no promise. */
-  #finish<Data>(received: CallResponse, caller: FinishingCaller): CallResult<Data> | Promise<CallResult<Data>> {
+  #finish<Data>(received: CallResponse, caller: Caller): CallResult<Data> | Promise<CallResult<Data>> {
     const { rawBody, data } = received.response;
     // Parsed from the text, because clients with another option `numbers` share cached responses.
     const parsed = this.#settings.numbers === 'number' ? data : dataWithTextNumbers(rawBody);
-    return caller.schema === undefined
-      ? this.#resultOf(parsed, received, caller)
-      : this.#checked(parsed, received, { ...caller, schema: caller.schema });
-  }
-
-  async #checked<Data>(
-    parsed: unknown,
-    received: CallResponse,
-    caller: FinishingCaller & { readonly schema: StandardSchema },
-  ): Promise<CallResult<Data>> {
-    const { attempts } = received.call;
+    if (caller.schema === undefined) return this.#resultOf(parsed, received, caller);
     const checked = this.#lifetime.untilClosed(checkPayload(caller.schema, parsed, received));
-    try {
-      const data = await waitAsCaller(checked, caller, { timers: this.#parts.timers, attempts });
-      return this.#resultOf(data, received, caller);
-    } catch (error) {
-      throw errorOfCall(error, received.call);
-    }
+    const { attempts } = received.call;
+    return waitAsCaller(checked, caller, { timers: this.#parts.timers, attempts }).then(
+      (output) => this.#resultOf(output, received, caller),
+      (error) => {
+        throw errorOfCall(error, received.call);
+      },
+    );
   }
 
   /** `data` has been checked by the schema of the operation or of the caller. */
-  #resultOf<Data>(data: unknown, received: CallResponse, { startedAt }: FinishingCaller): CallResult<Data> {
+  #resultOf<Data>(data: unknown, received: CallResponse, { startedAt }: Caller): CallResult<Data> {
     const durationMs = this.#settings.time.now() - startedAt;
     return {
       data: data as Data,
@@ -304,8 +295,3 @@ function derivedClient<Chosen extends Numbers>(
 type DataOf<Id extends OperationId, Data, Chosen extends Numbers> = [Data] extends [never]
   ? WithNumbers<OperationData<Id>, Chosen>
   : Data;
-
-interface FinishingCaller extends Caller {
-  readonly startedAt: number;
-  readonly schema: StandardSchema | undefined;
-}

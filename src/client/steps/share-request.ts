@@ -10,6 +10,7 @@ import {
   type KeyedCall,
   NewCall,
 } from '../call.ts';
+import type { StandardSchema } from '../call-options.ts';
 import { parseBody, sortedTarget } from '../endpoints.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
 import { Cancellation, onAbort } from '../time/abort.ts';
@@ -24,8 +25,10 @@ export interface Caller {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds for the whole call; Infinity for no deadline. */
   readonly deadlineMs: number;
-  /** Time of `SteadyTime` at which they have passed. */
+  /** Times of `SteadyTime` at which the call started, and at which they have passed. */
+  readonly startedAt: number;
   readonly deadlineAt: number;
+  readonly schema: StandardSchema | undefined;
 }
 
 /** The response for one caller, with the attempts, its source and its age. */
