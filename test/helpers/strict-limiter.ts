@@ -1,13 +1,13 @@
 import { Permit } from '../../src/client/limits/in-flight.ts';
-import { type NotSent, RateLimiter, type ServiceDown } from '../../src/client/limits/rate-limiter.ts';
+import { type NotSent, RateLimiter } from '../../src/client/limits/rate-limiter.ts';
 import type { AcquireOptions } from '../../src/client/limits/request-queue.ts';
 import { parseRetryAfter, type RetryAfter } from '../../src/client/limits/retry-after.ts';
 
 /** A call that the limiter did not send, with the reason. */
 export class NotSentError extends Error {
-  readonly why: NotSent | ServiceDown;
+  readonly why: NotSent;
 
-  constructor(why: NotSent | ServiceDown) {
+  constructor(why: NotSent) {
     super(why.reason);
     this.why = why;
     Object.assign(this, why);

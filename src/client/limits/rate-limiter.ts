@@ -57,16 +57,11 @@ export interface LongWait {
 
 /** Why a call is not sent, instead of its permit: waiting would not help, or the call does not wait. */
 export interface NotSent {
-  readonly reason: 'deadline' | 'max_retry_after' | 'policy';
+  readonly reason: 'deadline' | 'max_retry_after' | 'policy' | 'outage';
   /** The earliest time, in milliseconds since the Unix epoch, at which the call could have been sent. */
   readonly retryAt: number;
-}
-
-/** The service is down, and not the limit used up: its last failure, and the time of the next attempt. */
-export interface ServiceDown {
-  readonly reason: NotSent['reason'] | 'outage';
-  readonly retryAt: number;
-  readonly failure: unknown;
+  /** The last failure if the service is down; `undefined` if the limit is used up. */
+  readonly failure?: unknown;
 }
 
 /** The state of a key's limit, from `fx.limits()`. */
@@ -96,7 +91,7 @@ export interface KeyLimits {
 }
 
 interface Call extends QueuedCall, Pick<AcquireOptions, 'retryOf'> {
-  readonly settle: (sent: Permit | NotSent | ServiceDown) => void;
+  readonly settle: (sent: Permit | NotSent) => void;
 }
 
 /**
@@ -149,7 +144,7 @@ export class RateLimiter {
    * Resolves with a permit when the call may be sent; report the result on the permit. Resolves immediately with the
    * reason if the call is not sent. Rejects with the signal's reason on abort.
    */
-  acquire(options: AcquireOptions = {}): Promise<Permit | NotSent | ServiceDown> {
+  acquire(options: AcquireOptions = {}): Promise<Permit | NotSent> {
     const { signal, retryOf, priority = 'normal', due = NEVER, wait: waits = true } = options;
     if (signal?.aborted) return Promise.reject(signal.reason);
     const ahead = this.#queue.countAhead(priority, retryOf !== undefined);
@@ -284,7 +279,7 @@ export class RateLimiter {
   }
 
   /** Why a call does not wait; `undefined` if it does. `ahead`: the calls before it. */
-  #whyNotSent(ahead: number, { waits, due }: Pick<QueuedCall, 'waits' | 'due'>): NotSent | ServiceDown | undefined {
+  #whyNotSent(ahead: number, { waits, due }: Pick<QueuedCall, 'waits' | 'due'>): NotSent | undefined {
     const now = this.#time.now();
     const tooLong = this.#tooLongWait(now);
     if (tooLong) return tooLong;
@@ -309,24 +304,20 @@ export class RateLimiter {
   }
 
   /** The reason if a longer quota than that of the window is used up, or the service is down for long. */
-  #tooLongWait(now: number): NotSent | ServiceDown | undefined {
+  #tooLongWait(now: number): NotSent | undefined {
     const { state, aheadMs, settings } = this.#limit;
     const blockedUntil = state.blockedUntil - aheadMs;
     // Another process, with a smaller maximum, may have stored a time that this one waits for.
     if (blockedUntil - now > settings.maxRetryAfterMs) return this.#notSent('max_retry_after', blockedUntil);
     const { retryAt } = this.#inFlight.health;
     if (retryAt - now > settings.maxRetryAfterMs) return this.#notSent('max_retry_after', retryAt);
-    return this.#inFlight.isDownForLong(now) ? this.#serviceDown('outage', retryAt) : undefined;
+    return this.#inFlight.isDownForLong(now) ? this.#notSent('outage', retryAt) : undefined;
   }
 
-  #notSent(reason: NotSent['reason'], retryAt: number): NotSent | ServiceDown {
-    const { isDown, retryAt: probeAt } = this.#inFlight.health;
-    if (isDown && retryAt <= probeAt) return this.#serviceDown(reason, retryAt);
-    return { reason, retryAt: Math.ceil(this.#time.toEpoch(retryAt)) };
-  }
-
-  #serviceDown(reason: ServiceDown['reason'], retryAt: number): ServiceDown {
-    return { reason, retryAt: Math.ceil(this.#time.toEpoch(retryAt)), failure: this.#inFlight.lastFailure };
+  #notSent(reason: NotSent['reason'], retryAt: number): NotSent {
+    const { health, lastFailure } = this.#inFlight;
+    const failure = health.isDown && retryAt <= health.retryAt ? lastFailure : undefined;
+    return { reason, retryAt: Math.ceil(this.#time.toEpoch(retryAt)), failure };
   }
 
   #wakeAt(at: number | undefined): void {

@@ -12,7 +12,7 @@ import { isPermanent, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import type { KeyState } from '../key/key-state.ts';
 import type { Permit, RequestEnd } from '../limits/in-flight.ts';
-import type { ServiceDown } from '../limits/rate-limiter.ts';
+import type { NotSent } from '../limits/rate-limiter.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
 import { type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import type { SteadyTime } from '../time/clock.ts';
@@ -41,8 +41,9 @@ export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options
     // Not instanceof: another copy of the package may have created the limiter.
     if (!('reason' in sent)) return sent;
     const waitMs = sent.retryAt - time.toEpoch(time.now());
-    if ('failure' in sent) throw unavailableError(call, { ...sent, waitMs });
-    throw limitedError(call, { state, time, reason: sent.reason, waitMs, refused });
+    const { reason, failure } = sent;
+    if (reason === 'outage' || failure !== undefined) throw unavailableError(call, { ...sent, waitMs });
+    throw limitedError(call, { state, time, reason, waitMs, refused });
   } finally {
     state.leave(events);
     call.next = { ...call.next, waitedMs: call.next.waitedMs + time.now() - askedAt };
@@ -85,7 +86,7 @@ interface LimitedCall {
   readonly refused: RateLimitError | undefined;
 }
 
-const WHY: Record<RateLimitReason | ServiceDown['reason'], string> = {
+const WHY: Record<RateLimitReason | NotSent['reason'], string> = {
   deadline: 'which is too late for the deadline of the call (deadlineMs)',
   max_retry_after: 'which is longer than maxRetryAfterMs',
   policy: "and onLimit is 'throw'",
@@ -114,7 +115,7 @@ export function limitedError(call: KeyedCall, { state, time, reason, waitMs, ref
 /** The error of a call that was not sent because it may not wait until the service is expected to work again. */
 function unavailableError(
   { attempts }: KeyedCall,
-  { failure: cause, reason, waitMs }: ServiceDown & { readonly waitMs: number },
+  { failure: cause, reason, waitMs }: NotSent & { readonly waitMs: number },
 ): ServerError | NetworkError {
   const { code, status, headers } = cause instanceof FxRatesError ? cause : {};
   const shown = status ?? code ?? 'no response';
