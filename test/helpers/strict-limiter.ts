@@ -1,7 +1,15 @@
 import { Permit } from '../../src/client/limits/in-flight.ts';
-import { type NotSent, RateLimiter } from '../../src/client/limits/rate-limiter.ts';
+import type { LimiterSettings } from '../../src/client/limits/limit-state.ts';
+import { type NotSent, RateLimiter, type RateLimiterOptions } from '../../src/client/limits/rate-limiter.ts';
 import type { AcquireOptions } from '../../src/client/limits/request-queue.ts';
 import { parseRetryAfter, type RetryAfter } from '../../src/client/limits/retry-after.ts';
+
+export const DEFAULT_LIMITER_SETTINGS: LimiterSettings = {
+  perMinute: 'learn',
+  maxConcurrent: 16,
+  maxRetryAfterMs: 600_000,
+  retryAfterUnit: 'auto',
+};
 
 /** A call that the limiter did not send, with the reason. */
 export class NotSentError extends Error {
@@ -16,6 +24,10 @@ export class NotSentError extends Error {
 
 /** A limiter whose `acquire` rejects a call that is not sent, so that a test can await a permit. */
 export class StrictLimiter extends RateLimiter {
+  constructor(options: Partial<RateLimiterOptions> & Pick<RateLimiterOptions, 'clock'>) {
+    super({ ...DEFAULT_LIMITER_SETTINGS, random: Math.random, holdsBack: true, ...options });
+  }
+
   override acquire(options?: AcquireOptions): Promise<Permit> {
     return super.acquire(options).then((sent) => {
       if (sent instanceof Permit) return sent;

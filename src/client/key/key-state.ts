@@ -128,12 +128,14 @@ export class KeyState implements RetainedState {
   }
 }
 
+const WITHOUT_QUEUE = { store: undefined, perMinute: 'learn', maxConcurrent: Number.POSITIVE_INFINITY } as const;
+
 function createLimiter(
   state: KeyState,
   name: string,
   { rateLimit, maxRetryAfterMs, retryAfterUnit, clock, random }: ClientSettings,
 ): RateLimiter {
-  const { store, ...limit } = rateLimit === false ? { store: undefined } : rateLimit;
+  const { store, ...limit } = rateLimit === false ? WITHOUT_QUEUE : rateLimit;
   return new RateLimiter({
     ...limit,
     holdsBack: rateLimit !== false,

@@ -74,22 +74,15 @@ export interface LimiterState {
 }
 
 export interface LimiterSettings {
-  /** Requests per minute, a cap; `'learn'` reads or learns the number. Default: `'learn'`. */
+  /** Requests per minute, a cap; `'learn'` reads or learns the number. */
   readonly perMinute: 'learn' | number;
-  /** Maximum number of requests in flight. Default: 16. */
+  /** Maximum number of requests in flight. */
   readonly maxConcurrent: number;
-  /** Longest Retry-After to wait for. Default: 600 000 ms. */
+  /** Longest Retry-After to wait for, in milliseconds. */
   readonly maxRetryAfterMs: number;
-  /** The unit of an integer Retry-After; `'auto'` is seconds unless the responses show milliseconds. Default: `'auto'`. */
+  /** The unit of an integer Retry-After; `'auto'` is seconds unless the responses show milliseconds. */
   readonly retryAfterUnit: 'auto' | RetryAfterUnit;
 }
-
-export const DEFAULT_LIMITER_SETTINGS: LimiterSettings = {
-  perMinute: 'learn',
-  maxConcurrent: 16,
-  maxRetryAfterMs: 600_000,
-  retryAfterUnit: 'auto',
-};
 
 const OPEN_GATE: Gate = {
   opensAt: LONG_AGO,

@@ -3,14 +3,7 @@ import { Timers } from '../time/timers.ts';
 import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
 import { Limit } from './limit.ts';
 import type { Report } from './limit-rules.ts';
-import {
-  closedUntil,
-  DEFAULT_LIMITER_SETTINGS,
-  type LimiterSettings,
-  type LimiterState,
-  LONG_AGO,
-  UNBOUNDED,
-} from './limit-state.ts';
+import { closedUntil, type LimiterSettings, type LimiterState, LONG_AGO, UNBOUNDED } from './limit-state.ts';
 import { type AcquireOptions, type Due, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
 import { SharedLimit, type Sharing } from './shared/shared-limit.ts';
@@ -23,12 +16,12 @@ const LONG_WAIT_MS = 60_000;
 
 const NEVER: Due = { deadlineAt: UNBOUNDED };
 
-export interface RateLimiterOptions extends Partial<LimiterSettings> {
+export interface RateLimiterOptions extends LimiterSettings {
   readonly clock: Clock;
   /** Returns a random number in [0, 1). */
-  readonly random?: (() => number) | undefined;
-  /** `false`: every call gets a permit at once; the limiter only observes. Default: true. */
-  readonly holdsBack?: boolean | undefined;
+  readonly random: () => number;
+  /** `false`: every call gets a permit at once; the limiter only observes. */
+  readonly holdsBack: boolean;
   /** Called once per wait of the limiter, however many calls wait. */
   readonly onWait?: ((wait: LimiterWait) => void) | undefined;
   /** Called once, when the last waiting call, except those of low priority, will be sent in more than a minute. */
@@ -116,17 +109,15 @@ export class RateLimiter {
   #hasReportedLongWait = false;
 
   constructor(options: RateLimiterOptions) {
-    // biome-ignore lint/plugin: the default of the option
-    const { clock, random = Math.random, shared, onOutage, ...given } = options;
-    const settings = { ...DEFAULT_LIMITER_SETTINGS, ...given };
+    const { clock, random, maxConcurrent, holdsBack, shared, onOutage } = options;
     this.#options = options;
-    this.holdsBack = options.holdsBack ?? true;
+    this.holdsBack = holdsBack;
     this.#time = steadyTime(clock);
     this.#timers = new Timers(clock);
-    this.#inFlight = new InFlight({ maxConcurrent: settings.maxConcurrent, random });
+    this.#inFlight = new InFlight({ maxConcurrent, random });
     const onChange = () => this.#serve();
-    this.shared = shared && new SharedLimit({ settings, ...shared, clock, onChange, onOutage });
-    this.#limit = this.shared ?? new Limit(settings);
+    this.shared = shared && new SharedLimit({ settings: options, ...shared, clock, onChange, onOutage });
+    this.#limit = this.shared ?? new Limit(options);
   }
 
   /** The permit if the call need not wait: no other call waits, and a slot is free. */

@@ -14,14 +14,14 @@ const failedFor = (seconds: string, unit: RetryAfterUnit = 'seconds'): RequestFa
   hintMs: retryAfterMs(hint(seconds), unit),
 });
 
-function setUp(options: Omit<RateLimiterOptions, 'clock'> = {}) {
+function setUp(options: Partial<RateLimiterOptions> = {}) {
   const clock = new FakeClock();
   const limiter = new StrictLimiter({ clock, random: () => 0.5, perMinute: 100, ...options });
   return { clock, start: clock.now(), limiter };
 }
 
 /** A service that failed at once with a 503 that asks for `retryAfter` seconds. */
-async function outage(retryAfter: string, options: Omit<RateLimiterOptions, 'clock'> = {}) {
+async function outage(retryAfter: string, options: Partial<RateLimiterOptions> = {}) {
   const setting = setUp(options);
   const first = await setting.limiter.acquire();
   first.end(failedFor(retryAfter, setting.limiter.retryAfterUnit));
@@ -228,7 +228,7 @@ test('sends sixteen requests at once; a timeout halves that, once for all in fli
 });
 
 /** Calls in flight, and more that wait. */
-async function crowded(options: Omit<RateLimiterOptions, 'clock'> = {}) {
+async function crowded(options: Partial<RateLimiterOptions> = {}) {
   const { clock, limiter } = setUp({ perMinute: 'learn', ...options });
   const granted: Permit[] = [];
   for (let call = 0; call < 50; call += 1) void limiter.acquire().then((permit) => granted.push(permit));

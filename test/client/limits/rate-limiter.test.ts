@@ -8,13 +8,13 @@ import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 import { hint, StrictLimiter } from '../../helpers/strict-limiter.ts';
 
-function setUp(options: Omit<RateLimiterOptions, 'clock'> = {}) {
+function setUp(options: Partial<RateLimiterOptions> = {}) {
   const clock = new FakeClock();
   return { clock, start: clock.now(), limiter: new StrictLimiter({ clock, ...options }) };
 }
 
 /** A limiter that has read this limit from `quota()`. */
-function learned(perMinute: number, options: Omit<RateLimiterOptions, 'clock'> = {}) {
+function learned(perMinute: number, options: Partial<RateLimiterOptions> = {}) {
   const setting = setUp(options);
   setting.limiter.configure(perMinute);
   return setting;
@@ -338,7 +338,7 @@ test.each([
 });
 
 /** A limit of ten per minute that is used up, and `calls` calls that wait for the next minute. */
-async function usedUp(calls: number, options: Omit<RateLimiterOptions, 'clock'> = {}) {
+async function usedUp(calls: number, options: Partial<RateLimiterOptions> = {}) {
   const setting = learned(10, options);
   const { limiter } = setting;
   for (let call = 0; call < 10; call += 1) (await limiter.acquire()).end({ kind: 'accepted' });

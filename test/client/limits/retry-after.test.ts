@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { applyReport, weighRefusal } from '../../../src/client/limits/limit-rules.ts';
-import { DEFAULT_LIMITER_SETTINGS, initialState } from '../../../src/client/limits/limit-state.ts';
+import { initialState } from '../../../src/client/limits/limit-state.ts';
 import {
   parseHttpDate,
   parseRetryAfter,
@@ -10,7 +10,7 @@ import {
   type UnitState,
   unitOf,
 } from '../../../src/client/limits/retry-after.ts';
-import { hint } from '../../helpers/strict-limiter.ts';
+import { DEFAULT_LIMITER_SETTINGS, hint } from '../../helpers/strict-limiter.ts';
 
 const UNKNOWN_UNIT: UnitState = { evidence: 'assumed', endsAt: 0 };
 const DATE = 'Tue, 14 Nov 2023 22:13:20 GMT';

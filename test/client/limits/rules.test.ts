@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Limit } from '../../../src/client/limits/limit.ts';
-import {
-  AcceptedLog,
-  DEFAULT_LIMITER_SETTINGS,
-  type LimiterSettings,
-  WINDOW_MS,
-} from '../../../src/client/limits/limit-state.ts';
+import { AcceptedLog, type LimiterSettings, WINDOW_MS } from '../../../src/client/limits/limit-state.ts';
 import { slotAt } from '../../../src/client/limits/slots.ts';
-import { hint } from '../../helpers/strict-limiter.ts';
+import { DEFAULT_LIMITER_SETTINGS, hint } from '../../helpers/strict-limiter.ts';
 
 /** The rules of src/client/limits/README.md that are about the limit alone, without a queue. Times are in milliseconds. */
 
