@@ -45,9 +45,7 @@ export interface CallSettings {
 export type QuotaReason = 'call' | 'refusal' | 'refresh' | 'limit';
 
 /** One call on its way through the steps. Several callers can share it. */
-export interface Call {
-  /** Also in its events, its meta and its error. */
-  readonly id: string;
+export class Call {
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
   /** Aborts with the last caller. */
@@ -56,20 +54,9 @@ export interface Call {
   deadlineAt: number;
   readonly quotaReason: QuotaReason;
   /** The attempts that have ended, in order. */
-  readonly attempts: Attempt[];
-  /** Why the next attempt is made, and how long the call has waited for it. */
-  next: Pick<Attempt, 'reason' | 'waitedMs'>;
-}
-
-/** A call without attempts yet. Its ID is created at its first use, because most calls have no use for it. */
-export class NewCall implements Call {
-  readonly endpoint: Endpoint;
-  readonly settings: CallSettings;
-  readonly signal: Cancellation;
-  deadlineAt: number;
-  readonly quotaReason: QuotaReason;
   readonly attempts: Attempt[] = [];
-  next: Call['next'] = { reason: 'first', waitedMs: 0 };
+  /** Why the next attempt is made, and how long the call has waited for it. */
+  next: Pick<Attempt, 'reason' | 'waitedMs'> = { reason: 'first', waitedMs: 0 };
   #id: string | undefined;
 
   constructor({ endpoint, settings, signal, deadlineAt, quotaReason }: Omit<Call, 'id' | 'attempts' | 'next'>) {
@@ -80,6 +67,7 @@ export class NewCall implements Call {
     this.quotaReason = quotaReason;
   }
 
+  /** Also in its events, its meta and its error. Created at its first use, because most calls have no use for it. */
   get id(): string {
     this.#id ??= randomUUID();
     return this.#id;

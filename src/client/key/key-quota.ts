@@ -2,10 +2,9 @@ import type { QuotaData } from '../../generated/types.ts';
 import {
   type ApiResponse,
   type AttemptOutcome,
-  type Call,
+  Call,
   type Handler,
   type KeyedCall,
-  NewCall,
   type QuotaReason,
 } from '../call.ts';
 import { operationEndpoint } from '../endpoints.ts';
@@ -261,7 +260,7 @@ export class KeyQuota {
     { reason, signal }: { readonly reason: QuotaReason; readonly signal: Cancellation },
   ): Promise<QuotaData> {
     const isBypass = reason === 'refusal'; // it may outlive its first call, because other calls wait for it
-    const call = new NewCall({
+    const call = new Call({
       endpoint: QUOTA,
       settings: { ...settings, maxRetries: 0, maxAgeMs: undefined, priority: 'high' },
       signal,

@@ -1,15 +1,7 @@
 import type { HeapNode } from '../../heap.ts';
 import { parseJson } from '../../json.ts';
 import { errorOfCall, type ResponseMeta } from '../api-call.ts';
-import {
-  type ApiResponse,
-  type Call,
-  type CallSettings,
-  type Endpoint,
-  type Handler,
-  type KeyedCall,
-  NewCall,
-} from '../call.ts';
+import { type ApiResponse, Call, type CallSettings, type Endpoint, type Handler, type KeyedCall } from '../call.ts';
 import type { StandardSchema } from '../call-options.ts';
 import { parseBody, sortedTarget } from '../endpoints.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
@@ -112,7 +104,7 @@ export class SharedCalls {
 
   /** Other callers can join the call under its `name`. */
   #start({ endpoint, settings, deadlineAt }: Caller, name?: string): SharedCall {
-    const call = new NewCall({ endpoint, settings, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
+    const call = new Call({ endpoint, settings, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
     const response = this.#run(call);
     const node = this.#context.lifetime.add(call.signal, response);
     const shared = Object.assign(call, { name, callers: 0, response, node });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ApiResponse, KeyedCall } from '../../../src/client/call.ts';
+import { type ApiResponse, Call, type KeyedCall } from '../../../src/client/call.ts';
 import { resolveCall, resolveOptions } from '../../../src/client/config/settings.ts';
 import { operationEndpoint } from '../../../src/client/endpoints.ts';
 import {
@@ -21,10 +21,8 @@ const { settings } = resolveCall({}, resolveOptions({}));
 
 /** A call of `latest`. */
 function aCall(signal = new Cancellation(), deadlineAt = Number.POSITIVE_INFINITY): KeyedCall {
-  return {
-    ...{ id: 'a call', endpoint: operationEndpoint('latest'), settings, signal, deadlineAt, quotaReason: 'call' },
-    ...{ key: ApiKey.from(API_KEY), attempts: [], next: { reason: 'first', waitedMs: 0 } },
-  };
+  const call = new Call({ endpoint: operationEndpoint('latest'), settings, signal, deadlineAt, quotaReason: 'call' });
+  return Object.assign(call, { key: ApiKey.from(API_KEY) });
 }
 
 function responseWith(data: unknown): ApiResponse {
