@@ -4,7 +4,7 @@ import { apiKeyPattern } from '../../generated/service.ts';
 import { maskKey } from '../../text.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { withReadableErrors } from '../errors/program-values.ts';
-import { type Cancellation, type CancelSignal, SharedWork } from '../time/abort.ts';
+import { type Cancellation, SharedWork } from '../time/abort.ts';
 
 const DOCUMENTED_FORM = new RegExp(apiKeyPattern);
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
@@ -94,7 +94,7 @@ export class KeySource {
   }
 
   /** The key in use; calls the provider the first time. Rejects with the signal's reason as soon as that aborts. */
-  current(signal: CancelSignal): ApiKey | Promise<ApiKey> {
+  current(signal: Cancellation): ApiKey | Promise<ApiKey> {
     return this.#key ?? this.#loadOnce(signal);
   }
 
@@ -104,13 +104,13 @@ export class KeySource {
   }
 
   /** The key to use instead of `refused`; `undefined` if there is no other. */
-  async replacementFor(refused: ApiKey, signal: CancelSignal): Promise<ApiKey | undefined> {
+  async replacementFor(refused: ApiKey, signal: Cancellation): Promise<ApiKey | undefined> {
     const already = this.#key;
     const key = already !== undefined && already.hash !== refused.hash ? already : await this.#loadOnce(signal);
     return key.hash === refused.hash ? undefined : key;
   }
 
-  #loadOnce(signal: CancelSignal): Promise<ApiKey> {
+  #loadOnce(signal: Cancellation): Promise<ApiKey> {
     return this.#loading.join((cancellation) => this.#load(cancellation), signal);
   }
 

@@ -152,11 +152,11 @@ export class RateLimiter {
         failures: retryOf?.failures ?? 0,
         nodes: undefined,
         settle: (sent) => {
-          signal?.removeEventListener('abort', onAbort);
+          signal?.unlisten(onAbort);
           resolve(sent);
         },
       };
-      signal?.addEventListener('abort', onAbort, { once: true });
+      signal?.listen(onAbort);
       this.#queue.add(call);
       this.#serveSoon();
     });

@@ -1,5 +1,5 @@
 import { Heap, type HeapNode } from '../../heap.ts';
-import type { CancelSignal } from '../time/abort.ts';
+import type { Cancellation } from '../time/abort.ts';
 import type { Permit } from './in-flight.ts';
 
 /** The order in which waiting calls are sent. */
@@ -13,7 +13,7 @@ export interface Due {
 
 /** How a call waits for its slot. */
 export interface AcquireOptions {
-  readonly signal?: CancelSignal | undefined;
+  readonly signal?: Cancellation | undefined;
   /** Default: no deadline. */
   readonly due?: Due | undefined;
   /** Calls of a higher priority are sent before all others. Default: `'normal'`. */

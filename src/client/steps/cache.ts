@@ -7,7 +7,7 @@ import { parseBody, sortedTarget } from '../endpoints.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import { thrownMessage } from '../errors/program-values.ts';
 import { granularityMs } from '../key/quota-record.ts';
-import { abortable, Cancellation, type CancelSignal } from '../time/abort.ts';
+import { abortable, Cancellation } from '../time/abort.ts';
 import { headersOf } from '../transport/transport.ts';
 import { refreshQuota } from './quota.ts';
 import type { StepContext } from './send.ts';
@@ -139,7 +139,7 @@ class ResponseCache {
     return `${name}:${createHash('sha256').update(JSON.stringify(sent)).digest('hex').slice(0, HASH_LENGTH)}`;
   }
 
-  async #withTimeout(work: () => Promise<unknown>, signal: CancelSignal): Promise<unknown> {
+  async #withTimeout(work: () => Promise<unknown>, signal: Cancellation): Promise<unknown> {
     const pausedMs = this.#now() - this.#pausedAtMs;
     if (pausedMs >= 0 && pausedMs < STORE_PAUSE_MS) return undefined;
     const errorOf = () => {

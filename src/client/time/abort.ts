@@ -1,16 +1,8 @@
-/** The part of `AbortSignal` that the client listens to. */
-export interface CancelSignal {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  addEventListener(type: 'abort', listener: () => void, options?: { readonly once: boolean }): void;
-  removeEventListener(type: 'abort', listener: () => void): void;
-}
-
 /**
  * Ends one call or one attempt. An `AbortController` per call and attempt, with its event listeners, took a quarter of
  * the client's own time. This class serves the listeners of the client, and creates a real signal for other code.
  */
-export class Cancellation implements CancelSignal {
+export class Cancellation {
   aborted = false;
   reason: unknown;
   /** Two or three, so an array is faster than a Set. */
@@ -27,12 +19,12 @@ export class Cancellation implements CancelSignal {
     for (const listener of listeners) listener();
   }
 
-  addEventListener(_type: 'abort', listener: () => void): void {
+  listen(listener: () => void): void {
     if (this.#listeners === undefined) this.#listeners = [listener];
     else this.#listeners.push(listener);
   }
 
-  removeEventListener(_type: 'abort', listener: () => void): void {
+  unlisten(listener: () => void): void {
     const index = this.#listeners?.indexOf(listener) ?? -1;
     if (index !== -1) this.#listeners?.splice(index, 1);
   }
@@ -48,18 +40,18 @@ export class Cancellation implements CancelSignal {
 }
 
 /** Resolves with `work`; rejects with the signal's reason as soon as it aborts, even if `work` ignores it. */
-export function abortable<T>(work: Promise<T>, signal: CancelSignal): Promise<T> {
+export function abortable<T>(work: Promise<T>, signal: Cancellation): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    else signal.listen(stop);
     work.then(
       (value) => {
-        signal.removeEventListener('abort', stop);
+        signal.unlisten(stop);
         resolve(value);
       },
       (error: unknown) => {
-        signal.removeEventListener('abort', stop);
+        signal.unlisten(stop);
         reject(error);
       },
     );
@@ -85,7 +77,7 @@ export class SharedWork<T> {
    */
   async join(
     start: (cancellation: Cancellation) => Promise<T>,
-    signal: CancelSignal,
+    signal: Cancellation,
     continues: () => boolean = () => false,
   ): Promise<T> {
     const work = this.#work ?? this.#begin(start);

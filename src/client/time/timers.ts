@@ -1,7 +1,7 @@
 // Imported, because fake timers that a test installs and removes may never fire.
 import { setImmediate } from 'node:timers';
 import { Heap } from '../../heap.ts';
-import { Cancellation, type CancelSignal } from './abort.ts';
+import { Cancellation } from './abort.ts';
 import { type Clock, type SteadyTime, steadyTime } from './clock.ts';
 
 /** Without a reason, every stop would create an exception with its stack: a tenth of the time of a call. */
@@ -24,7 +24,7 @@ interface Sleep {
 interface TimeoutOptions {
   /** Time of `SteadyTime`. */
   readonly at: number;
-  readonly signal?: CancelSignal;
+  readonly signal?: Cancellation;
   /** Creates the error after the time has passed. */
   readonly errorOf: () => unknown;
 }
@@ -66,13 +66,13 @@ export class Timers {
   ): Promise<T> {
     const cancellation = new Cancellation();
     const onAbort = () => cancellation.cancel(signal?.reason);
-    signal?.addEventListener('abort', onAbort);
+    signal?.listen(onAbort);
     const cancelTimer = this.at(at, () => cancellation.cancel(errorOf()));
     try {
       return await work(cancellation);
     } finally {
       cancelTimer();
-      signal?.removeEventListener('abort', onAbort);
+      signal?.unlisten(onAbort);
     }
   }
 

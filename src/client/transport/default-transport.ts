@@ -184,7 +184,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#request = request;
     this.#settle = settle;
     this.#body = new BodyReader(request.maxBytes);
-    request.cancellation.addEventListener('abort', this.#onCancel);
+    request.cancellation.listen(this.#onCancel);
   }
 
   /** Called again if undici sends the request on another connection. */
@@ -229,7 +229,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   };
 
   #stopListening(): void {
-    this.#request.cancellation.removeEventListener('abort', this.#onCancel);
+    this.#request.cancellation.unlisten(this.#onCancel);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Permit } from '../../../../src/client/limits/in-flight.ts';
 import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
 import type { RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
 import type { LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
+import { Cancellation } from '../../../../src/client/time/abort.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
 import { hint, StrictLimiter } from '../../../helpers/strict-limiter.ts';
@@ -278,11 +279,11 @@ test('tells when the store has the results of all calls', async () => {
 test('a call aborted during the exchange returns its slot', async () => {
   const { clock, startProcess } = setUp({ perMinute: 1 });
   const [one, other] = [startProcess(), startProcess()];
-  const controller = new AbortController();
-  const aborted = one.acquire({ signal: controller.signal }).catch((reason) => reason);
+  const signal = new Cancellation();
+  const aborted = one.acquire({ signal }).catch((reason) => reason);
   await clock.advance(1); // the store has it, and has not responded
 
-  controller.abort('changed my mind');
+  signal.cancel('changed my mind');
   const granted = ask(other, 1);
   await clock.advance(200);
 
@@ -548,13 +549,13 @@ test('a process whose waiting call was aborted delays no other', async () => {
   const { clock, startProcess, serve } = setUp({ perMinute: 1 });
   const [one, other] = [startProcess(), startProcess()];
   await serve(startProcess());
-  const leaving = new AbortController();
-  const aborted = one.acquire({ signal: leaving.signal }).catch(() => 'aborted');
+  const leaving = new Cancellation();
+  const aborted = one.acquire({ signal: leaving }).catch(() => 'aborted');
   await clock.advance(MINUTE - 2_000);
   const granted = ask(other, 1);
   await clock.advance(10);
 
-  leaving.abort();
+  leaving.cancel('left');
   await clock.advance(2_050);
 
   expect(await aborted).toBe('aborted');
