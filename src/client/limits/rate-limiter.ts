@@ -322,8 +322,8 @@ export class RateLimiter {
       this.#serve();
     };
     // A shorter sleep could end in the millisecond in which it began, and repeat without an end.
-    const sleepMs = Math.max(1, Math.ceil(wakeAt - this.#time.now()));
-    this.#wake = { at: wakeAt, cancel: this.#timers.after(sleepMs, wake) };
+    const endsAt = Math.max(this.#time.now() + 1, Math.ceil(wakeAt));
+    this.#wake = { at: wakeAt, cancel: this.#timers.at(endsAt, wake) };
   }
 
   /** With a shared limit, `askAgainAt` is often earlier than the next slot, so the later time is reported. */

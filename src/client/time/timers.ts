@@ -44,11 +44,6 @@ export class Timers {
     this.#time = steadyTime(clock);
   }
 
-  /** Calls `fire` once, `ms` milliseconds from now. Returns a function that cancels it. */
-  after(ms: number, fire: () => void): () => void {
-    return this.at(this.#time.now() + ms, fire);
-  }
-
   /** Calls `fire` once, at a time of `SteadyTime`. Returns a function that cancels it. */
   at(at: number, fire: () => void): () => void {
     this.#count += 1;

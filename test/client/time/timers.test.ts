@@ -7,12 +7,12 @@ import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 test('consecutive calls share one sleep', async () => {
   const clock = new FakeClock();
   const timers = new Timers(clock);
-  let cancel = timers.after(10_000, () => undefined);
+  let cancel = timers.at(clock.now() + 10_000, () => undefined);
   await quiet();
 
   for (let call = 0; call < 3; call += 1) {
     cancel();
-    cancel = timers.after(10_000, () => undefined);
+    cancel = timers.at(clock.now() + 10_000, () => undefined);
     await quiet();
   }
 
@@ -21,7 +21,7 @@ test('consecutive calls share one sleep', async () => {
 
 test('fake timers, installed while the last timer is cancelled, leave no sleep', async () => {
   const clock = new FakeClock();
-  const cancel = new Timers(clock).after(10_000, () => undefined);
+  const cancel = new Timers(clock).at(clock.now() + 10_000, () => undefined);
   await quiet();
 
   vi.useFakeTimers();
@@ -36,10 +36,10 @@ test('a timer may set and cancel others', async () => {
   const timers = new Timers(clock);
   const fired: number[] = [];
 
-  const cancelLater = timers.after(20, () => fired.push(-1));
-  timers.after(10, () => {
+  const cancelLater = timers.at(clock.now() + 20, () => fired.push(-1));
+  timers.at(clock.now() + 10, () => {
     cancelLater();
-    timers.after(5, () => fired.push(clock.now()));
+    timers.at(clock.now() + 5, () => fired.push(clock.now()));
   });
   await clock.advance(100);
 
@@ -51,7 +51,7 @@ test('a clock set back an hour delays a timer by less than its own time', async 
   const clock = new FakeClock();
   const timers = new Timers(clock);
   let hasFired = false;
-  timers.after(10_000, () => {
+  timers.at(clock.now() + 10_000, () => {
     hasFired = true;
   });
   await clock.advance(5_000);
@@ -67,8 +67,8 @@ test('after a jump forward, such as the sleep of a laptop, overdue timers fire t
   const clock = new FakeClock();
   const timers = new Timers(clock);
   const fired: string[] = [];
-  timers.after(1_000, () => fired.push('attempt'));
-  timers.after(90_000, () => fired.push('deadline'));
+  timers.at(clock.now() + 1_000, () => fired.push('attempt'));
+  timers.at(clock.now() + 90_000, () => fired.push('deadline'));
   await clock.advance(500);
 
   clock.set(3_600_000);
@@ -95,7 +95,7 @@ class Run {
       at: this.clock.now() + ms,
       firedAt: undefined,
       isCancelled: false,
-      cancel: this.#timers.after(ms, () => {
+      cancel: this.#timers.at(this.clock.now() + ms, () => {
         expect(timer.firedAt).toBeUndefined();
         timer.firedAt = this.clock.now();
       }),
@@ -143,8 +143,8 @@ test('a process that was suspended reads its responses before timeouts fire', as
   const clock = new FakeClock(0);
   const timers = new Timers(clock);
   const fired: number[] = [];
-  const cancel = timers.after(1_000, () => fired.push(1));
-  timers.after(1_000, () => fired.push(2));
+  const cancel = timers.at(clock.now() + 1_000, () => fired.push(1));
+  timers.at(clock.now() + 1_000, () => fired.push(2));
   await quiet();
 
   clock.set(30_000); // the machine slept
@@ -160,7 +160,7 @@ test.each([
 ])('a sleep that ends %i ms late makes the sleeps %j before a timeout fires', async (lateMs, sleeps) => {
   const clock = new FakeClock(0);
   let hasFired = false;
-  new Timers(clock).after(1_000, () => {
+  new Timers(clock).at(clock.now() + 1_000, () => {
     hasFired = true;
   });
   await quiet();
@@ -180,9 +180,9 @@ test('a clock that ends a sleep although it was stopped starts no second sleep',
     sleep: (ms: number) => new Promise<void>((end) => sleeps.push({ ms, end })),
   };
   const timers = new Timers(clock);
-  timers.after(1_000, () => undefined);
+  timers.at(clock.now() + 1_000, () => undefined);
   await quiet();
-  timers.after(500, () => undefined);
+  timers.at(clock.now() + 500, () => undefined);
   await quiet();
 
   now = 400;
