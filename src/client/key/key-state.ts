@@ -8,7 +8,7 @@ import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import { type KeyLimits, type LimiterWait, type LongWait, RateLimiter } from '../limits/rate-limiter.ts';
 import type { RetryAfter } from '../limits/retry-after.ts';
 import type { AnyOptions } from '../options.ts';
-import { type Clock, realClock } from '../time/clock.ts';
+import { type Clock, realClock, type SteadyTime } from '../time/clock.ts';
 import type { ApiKey } from './api-key.ts';
 import { KeyQuota } from './key-quota.ts';
 
@@ -35,18 +35,18 @@ export class KeyState implements RetainedState {
   readonly #waiting = new Map<ClientEvents, number>();
   /** A warning for the next client, if no call was waiting. */
   #pending: string | undefined;
-  readonly #clock: Clock;
+  readonly time: SteadyTime;
   readonly #learnsLimit: boolean;
 
   constructor({ masked, hash }: ApiKey, settings: ClientSettings, onForgotten: () => void = () => undefined) {
     const { clock, rateLimit } = settings;
     this.key = masked;
     this.usedAt = clock.now();
-    this.#clock = clock;
+    this.time = settings.time;
     this.#onForgotten = onForgotten;
     this.retryBudget = new RetryBudget(rateLimit === false ? UNQUEUED_RETRIES : QUEUED_RETRIES);
     this.options = sharedOptions(settings);
-    this.quota = new KeyQuota(clock, settings.time);
+    this.quota = new KeyQuota(clock, this.time);
     this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
     this.limiter = createLimiter(this, stateName(hash, settings), settings);
   }
@@ -102,7 +102,7 @@ export class KeyState implements RetainedState {
 
   /** Reports a wait to the clients with waiting calls. */
   reportWait({ until, waiting, reason }: LimiterWait): void {
-    const waitMs = Math.ceil(Math.max(0, until - this.#clock.now()));
+    const waitMs = Math.ceil(Math.max(0, until - this.time.toEpoch(this.time.now())));
     for (const events of this.#waiting.keys()) events.wait(this, { reason, waitMs, until: new Date(until), waiting });
   }
 

@@ -9,18 +9,15 @@ import {
   TimeoutError,
 } from '../errors/errors.ts';
 import { isPermanent, wasNeverSent } from '../errors/network-failure.ts';
-import type { ClientEvents } from '../events.ts';
 import type { KeyState } from '../key/key-state.ts';
 import type { Permit, RequestEnd } from '../limits/in-flight.ts';
 import type { NotSent } from '../limits/rate-limiter.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
 import { type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
-import type { SteadyTime } from '../time/clock.ts';
+import type { StepContext } from './send.ts';
 
-interface WaitOptions {
+interface WaitOptions extends StepContext {
   readonly state: KeyState;
-  readonly time: SteadyTime;
-  readonly events: ClientEvents;
   /** The last 429 of the call. */
   readonly refused: RateLimitError | undefined;
   /** Sends a `quota()` of the client, if the limiter wants the limit of the plan. */
@@ -29,8 +26,8 @@ interface WaitOptions {
 
 /** Waits until the limit of the key has a slot for the call. @throws an error with the reason if the call may not wait */
 export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options: WaitOptions): Promise<Permit> {
-  const { state, time, events, ask, refused } = options;
-  const { limiter } = state;
+  const { state, events, ask, refused } = options;
+  const { limiter, time } = state;
   const askedAt = time.now();
   state.join(events);
   try {
@@ -43,7 +40,7 @@ export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options
     const waitMs = sent.retryAt - time.toEpoch(time.now());
     const { reason, failure } = sent;
     if (reason === 'outage' || failure !== undefined) throw unavailableError(call, { ...sent, waitMs });
-    throw limitedError(call, { state, time, reason, waitMs, refused });
+    throw limitedError(call, { state, reason, waitMs, refused });
   } finally {
     state.leave(events);
     call.next = { ...call.next, waitedMs: call.next.waitedMs + time.now() - askedAt };
@@ -78,7 +75,6 @@ function isOutage(error: FxRatesError): boolean {
 
 interface LimitedCall {
   readonly state: KeyState;
-  readonly time: SteadyTime;
   readonly reason: RateLimitReason;
   /** Milliseconds until the next slot; `undefined` if unknown. */
   readonly waitMs: number | undefined;
@@ -95,14 +91,14 @@ const WHY: Record<RateLimitReason | NotSent['reason'], string> = {
 };
 
 /** The error of a call that may not wait for the rate limit: the time of the next slot, and the reason. */
-export function limitedError(call: KeyedCall, { state, time, reason, waitMs, refused }: LimitedCall): RateLimitError {
+export function limitedError(call: KeyedCall, { state, reason, waitMs, refused }: LimitedCall): RateLimitError {
   const leftMs = waitMs === undefined ? undefined : Math.ceil(Math.max(0, waitMs));
   const wait = leftMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(leftMs)} s`;
   const message = `The per-minute limit of key ${call.key.masked} is reached; ${wait}, ${WHY[reason]}`;
   return new RateLimitError(state.unitInWords === undefined ? message : `${message}. ${state.unitInWords}`, {
     reason,
     retryAfterMs: leftMs,
-    retryAt: waitMs === undefined ? undefined : new Date(time.toEpoch(time.now() + waitMs)),
+    retryAt: waitMs === undefined ? undefined : new Date(state.time.toEpoch(state.time.now() + waitMs)),
     retryAfterRaw: refused?.retryAfterRaw,
     code: refused?.code,
     status: refused?.status,

@@ -94,7 +94,6 @@ class Attempts {
   /** One attempt in a slot of the limit, whose end is reported to the limiter. */
   async #attempt(state: KeyState): Promise<ApiResponse> {
     const { guard, send, ask, events } = this.#parts;
-    const { time } = this.#parts.settings;
     const call = this.#call;
     if (guard !== undefined && this.#admittedBy !== state) {
       this.#admittedBy = state;
@@ -109,9 +108,8 @@ class Attempts {
       priority: settings.priority,
       retryOf: this.#permit, // a call that is sent again keeps its place in the queue
     };
-    const waiting = { state, time, events, ask, refused: this.#refusal?.error };
     const free = state.limiter.tryAcquire(slot);
-    const permit = free ?? (await waitForSlot(call, slot, waiting));
+    const permit = free ?? (await waitForSlot(call, slot, { ...this.#parts, state, refused: this.#refusal?.error }));
     this.#permit = permit;
     if (signal.aborted) permit.end({ kind: 'unused' }); // the last caller aborted at the moment of the grant; `send` rejects
     try {
@@ -192,9 +190,8 @@ class Attempts {
     const { quotaReason, attempts, settings } = this.#call;
     const isOwn = quotaReason !== 'call' && attempts.length >= MOST_OWN_ATTEMPTS;
     if (settings.onLimit === 'throw' || isOwn) {
-      const { time } = this.#parts.settings;
       const waitMs = this.#refusal?.reading?.waitMs;
-      throw limitedError(this.#call, { state, time, reason: 'policy', waitMs, refused: error });
+      throw limitedError(this.#call, { state, reason: 'policy', waitMs, refused: error });
     }
   }
 
@@ -210,7 +207,7 @@ class Attempts {
     const isTooLate = hintMs + SPREAD.mostMs > this.#call.deadlineAt - time.now();
     const reason = hintMs > maxRetryAfterMs ? 'max_retry_after' : isTooLate ? 'deadline' : 'budget';
     if (reason === 'budget' && state.retryBudget.take()) return waitMs;
-    throw limitedError(this.#call, { state, time, reason, waitMs: hintMs, refused });
+    throw limitedError(this.#call, { state, reason, waitMs: hintMs, refused });
   }
 
   /** Milliseconds to wait before the retry. @throws the error itself if it is not retried */
