@@ -91,7 +91,6 @@ export class KeyQuota {
   #explained: { readonly quota: QuotaData | undefined; readonly atMs: number } | undefined;
   #limitAskedAt = Number.NEGATIVE_INFINITY;
   #limitIntervalMs = LIMIT_INTERVAL_MS;
-  #isRefused = false;
 
   constructor(clock: Clock, time: SteadyTime) {
     this.#clock = clock;
@@ -187,11 +186,11 @@ export class KeyQuota {
    * refusals that learning the limit would cause. Not again if the service refused it.
    */
   learnLimit(call: KeyedCall, send: Handler): void {
-    if (this.#isRefused || this.#time.now() - this.#limitAskedAt < this.#limitIntervalMs) return;
+    if (this.#time.now() - this.#limitAskedAt < this.#limitIntervalMs) return;
     this.#limitAskedAt = this.#time.now();
     this.#ask(call, send, { reason: 'limit', signal: call.signal }).catch((error: unknown) => {
-      this.#isRefused = isRefusal(error);
       if (error instanceof RateLimitError) this.#limitIntervalMs *= 2;
+      else if (isRefusal(error)) this.#limitIntervalMs = Number.POSITIVE_INFINITY;
     });
   }
 
@@ -319,10 +318,10 @@ function isPlenty(estimate: QuotaEstimate | undefined): boolean {
   return estimate?.remaining !== undefined && estimate.remaining > 2 * estimate.quota.rate_limit_per_minute;
 }
 
-/** Whether the service refuses `quota()` for this key: 4xx, but not 429. */
+/** Whether the service refuses `quota()` for this key: 4xx. */
 function isRefusal(error: unknown): boolean {
-  const status = error instanceof FxRatesError ? error.status : undefined;
-  return status !== undefined && status >= 400 && status < 500 && status !== 429;
+  const { status = 0 } = error instanceof FxRatesError ? error : {};
+  return status >= 400 && status < 500;
 }
 
 /** If the period was over when the record arrived, the clocks disagree, and the record of the service is valid. */
