@@ -96,12 +96,12 @@ export class InFlight {
   roundTripMs = 0;
   /** The error of the last request that failed. */
   lastFailure: unknown;
-  /** Requests that may be in flight now. */
+  /** Number of requests in flight, and how many may be now. */
+  size = 0;
   maxConcurrent: number;
   #halvedAt = Number.NEGATIVE_INFINITY;
   readonly #atMost: number;
   readonly #random: () => number;
-  readonly #permits = new Set<Permit>();
   #probe: Permit | undefined;
   #failedProbes = 0;
   #failuresInARow = 0;
@@ -115,15 +115,11 @@ export class InFlight {
     this.maxConcurrent = maxConcurrent;
   }
 
-  get size(): number {
-    return this.#permits.size;
-  }
-
   /** Number of further requests that may be sent. */
   room(now: number): number {
     const { isDown, retryAt } = this.health;
     if (isDown) return this.#probe !== undefined || now < retryAt ? 0 : 1;
-    return Math.max(0, this.maxConcurrent - this.#permits.size);
+    return Math.max(0, this.maxConcurrent - this.size);
   }
 
   /** Time at which a request may be sent even if no response arrives; `undefined`: only after a response. */
@@ -139,13 +135,13 @@ export class InFlight {
 
   add(permit: Permit): void {
     if (this.health.isDown) this.#probe = permit;
-    this.#permits.add(permit);
+    this.size += 1;
   }
 
   /** The service works: it sent a success or a refusal. */
   responded(permit: Permit, now: number): void {
     const isNews = this.#probe === permit || permit.sentAt >= this.#downAt;
-    if (this.#permits.size >= this.maxConcurrent) this.maxConcurrent = Math.min(this.#atMost, this.maxConcurrent + 1);
+    if (this.size >= this.maxConcurrent) this.maxConcurrent = Math.min(this.#atMost, this.maxConcurrent + 1);
     this.left(permit);
     const tookMs = now - permit.sentAt;
     this.roundTripMs += (this.roundTripMs === 0 ? 1 : AVERAGE_WEIGHT) * (tookMs - this.roundTripMs);
@@ -172,7 +168,7 @@ export class InFlight {
 
   /** The caller aborted, or the request was not sent. */
   left(permit: Permit): void {
-    this.#permits.delete(permit);
+    this.size -= 1;
     if (this.#probe === permit) this.#probe = undefined;
   }
 
