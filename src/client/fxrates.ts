@@ -199,8 +199,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   #asLoopClient(): LoopClient<object | undefined> {
     this.#lifetime.requireOpen();
     return {
-      settings: this.#settings,
-      lifetime: this.#lifetime,
+      ...this.#parts,
       stateInUse: () => this.#stateInUse(),
       request: (id, query, options) => this.request(id, query, options),
     };

@@ -127,6 +127,7 @@ function inheritedCache(option: AnyOptions['cache'], parent: CacheSettings | und
 /** The options of one caller; several callers share a call only if their `settings` are equal. */
 export interface CallerSettings {
   readonly settings: CallSettings;
+  /** Milliseconds for the whole call; Infinity for no deadline. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal | undefined;
 }

@@ -1,8 +1,9 @@
 import type { HeapNode } from '../../heap.ts';
 import { parseJson } from '../../json.ts';
 import { errorOfCall, type ResponseMeta } from '../api-call.ts';
-import { type ApiResponse, Call, type CallSettings, type Endpoint, type Handler, type KeyedCall } from '../call.ts';
+import { type ApiResponse, Call, type Endpoint, type Handler, type KeyedCall } from '../call.ts';
 import type { StandardSchema } from '../call-options.ts';
+import type { CallerSettings } from '../config/settings.ts';
 import { parseBody, sortedTarget } from '../endpoints.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
 import { Cancellation, onAbort } from '../time/abort.ts';
@@ -11,13 +12,9 @@ import { headerIn, headersOf } from '../transport/transport.ts';
 import type { StepContext } from './send.ts';
 
 /** One caller of a call. */
-export interface Caller {
+export interface Caller extends CallerSettings {
   readonly endpoint: Endpoint;
-  readonly settings: CallSettings;
-  readonly signal: AbortSignal | undefined;
-  /** Milliseconds for the whole call; Infinity for no deadline. */
-  readonly deadlineMs: number;
-  /** Times of `SteadyTime` at which the call started, and at which they have passed. */
+  /** Times of `SteadyTime` at which the call started, and of its deadline. */
   readonly startedAt: number;
   readonly deadlineAt: number;
   readonly schema: StandardSchema | undefined;
