@@ -66,6 +66,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   #failed = 0;
   #delivered = 0;
 
+  /** @internal */
   constructor(queries: BatchQueries<Query>, parts: BatchParts<Query>) {
     this.#parts = resolveBatch(queries, parts);
     this.#total = countOf(queries);
