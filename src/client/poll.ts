@@ -45,11 +45,13 @@ const TEMPORARY_KINDS: readonly FxRatesErrorKind[] = [
 const QUOTA_REFRESH_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
+/** The options of a poll, and its client. */
+interface PollClient extends LoopClient {
+  readonly options: PollOptions;
+}
+
 /** @throws ConfigError if the options are wrong, or there is no query */
-export function createPoll<Data>(
-  query: PollQueries<object> | undefined,
-  given: LoopClient & { readonly options: PollOptions },
-): Poll<Data> {
+export function createPoll<Data>(query: PollQueries<object> | undefined, given: PollClient): Poll<Data> {
   const parts = resolvePoll(query, given);
   return {
     withMeta: () => new Rounds<Data>(parts).iterate((item) => item),
@@ -59,10 +61,7 @@ export function createPoll<Data>(
 
 type PollParts = ReturnType<typeof resolvePoll>;
 
-function resolvePoll(
-  query: PollQueries<object> | undefined,
-  { options, ...client }: LoopClient & { readonly options: PollOptions },
-) {
+function resolvePoll(query: PollQueries<object> | undefined, { options, ...client }: PollClient) {
   const { cache, quotaGuard } = client.settings;
   const { every = 'quota', operation = 'latest', onError, ...given } = readOptions('poll', options);
   const call = cache === undefined || given.maxAgeMs !== undefined ? given : { ...given, maxAgeMs: 0 };
