@@ -153,7 +153,8 @@ function mismatch(
 /** A copy of the headers with the key masked. */
 export function headersWithoutKey(headers: TransportResponse['headers'], key: ApiKey): Headers {
   const shown = new Headers();
-  const redacted = (text: string) => inAscii(key.redact(text)); // a service may use the key as the name of a header
+  // A service may use the key as the name of a header, which cannot contain the ellipsis of a masked key.
+  const redacted = (text: string) => key.redact(text).replaceAll('…', '...');
   for (const [name, value] of headers) shown.append(redacted(name), redacted(value));
   return shown;
 }
@@ -161,11 +162,6 @@ export function headersWithoutKey(headers: TransportResponse['headers'], key: Ap
 function shownHeader(name: string, { headers }: TransportResponse, { key }: KeyedCall): string | undefined {
   const value = headerIn(headers, name);
   return value === undefined ? undefined : key.redact(value);
-}
-
-/** A header cannot contain the ellipsis of a masked key. */
-function inAscii(value: string): string {
-  return value.replaceAll('…', '...');
 }
 
 function shortened(text: string): string {

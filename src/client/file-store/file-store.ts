@@ -64,11 +64,16 @@ export function fileExchange(root: string, { now, files }: FileAccess) {
     const folder = folderOf(name);
     const nowMs = now();
     const content = folder.unchanged() ?? read(folder, nowMs);
-    const isAccepted = offer && versionOf(content, nowMs) === known && Math.abs(offer.nowMs - nowMs) <= MAX_SKEW_MS;
+    const { version: current = '' } = usableAt(content, nowMs) ?? {};
+    const isAccepted = offer && current === known && Math.abs(offer.nowMs - nowMs) <= MAX_SKEW_MS;
     if (!isAccepted) return toExchange(content, known, nowMs);
-    if (content === 'missing') createOwnFolder(root, files);
-    const isWritten = folder.replace(content, storedOf(offer, nowMs));
-    if (isWritten) return { isWritten, version: offer.version, state: '', nowMs };
+    if (content === 'missing') {
+      makeFolder(root, files);
+      hasOwnFolder(root, files);
+    }
+    const { version, state, keepMs } = offer;
+    const isWritten = folder.replace(content, { version, state, keepMs, writtenAtMs: nowMs });
+    if (isWritten) return { isWritten, version, state: '', nowMs };
     return toExchange(read(folder, nowMs), known, nowMs);
   };
 }
@@ -76,17 +81,9 @@ export function fileExchange(root: string, { now, files }: FileAccess) {
 /** A writer whose estimate of the store's time differs by more is rejected, because its decisions use wrong times. */
 const MAX_SKEW_MS = 1_000;
 
-function storedOf({ version, state, keepMs }: LimitOffer, nowMs: number): StoredState {
-  return { version, state, writtenAtMs: nowMs, keepMs };
-}
-
 function toExchange(content: FileContent, known: string, nowMs: number): LimitExchange {
   const { version, state } = usableAt(content, nowMs) ?? { version: '', state: '' };
   return { isWritten: false, version, state: version === known ? '' : state, nowMs };
-}
-
-function versionOf(content: FileContent, nowMs: number): string {
-  return usableAt(content, nowMs)?.version ?? '';
 }
 
 /** `undefined` for a state that is too old, or that was written before the clock was set back. */
@@ -114,11 +111,6 @@ function hasOwnFolder(path: string, files: Files): boolean {
   if ((stats.mode & WRITABLE_BY_OTHERS) !== 0)
     throw new Error(`${path} is writable by other users; run: chmod 700 '${path}'`);
   return true;
-}
-
-function createOwnFolder(path: string, files: Files): void {
-  makeFolder(path, files);
-  hasOwnFolder(path, files);
 }
 
 /** Creates the folder and its parents. Node.js' own `recursive` never returns for a path below `/proc`. */

@@ -75,7 +75,7 @@ export class BodyReader {
 
   end(): ReadBody {
     return this.#length > this.#maxBytes
-      ? problemOf(tooLong(this.#maxBytes))
+      ? problemOf(`The body is longer than ${this.#maxBytes} bytes (maxResponseBytes)`)
       : readText(this.#bytes.subarray(0, this.#length));
   }
 
@@ -167,8 +167,4 @@ async function readBody(
 function rootMessage(error: unknown): string {
   const { message, cause } = error as Error; // as `isDecodingError` has checked
   return cause instanceof Error ? cause.message : message;
-}
-
-function tooLong(maxBytes: number): string {
-  return `The body is longer than ${maxBytes} bytes (maxResponseBytes)`;
 }
