@@ -37,6 +37,7 @@ export default defineConfig({
       thresholds: { lines: 97, branches: 92 },
     },
     sequence: { sequencer: LongFilesFirst },
+    globalSetup: 'test/helpers/temporary-folder.ts',
     projects: [
       {
         extends: true,
