@@ -1,21 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { crashReport } from '../../src/cli/errors/crash-report.ts';
 import { type FakeIoOptions, runCli } from '../helpers/cli-io.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
 import { API_KEY, exhaustedQuota, failure, rateLimited, success } from '../helpers/service-replies.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** Not of the documented form, with characters that URL encoding and JSON change. */
 const ODD_KEY = 'canary+key/0f1e2d3c"4b5a6978\\8796a5b4c3d2e1f0';
 const LIVE_KEY = `fx_live_${'ca11ab1e'.repeat(6)}`;
-
-let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'fxrates-canary-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const LINES = [
   'latest',
@@ -107,6 +101,7 @@ function casesWith(key: string): readonly Case[] {
 test.each(LINES.flatMap((line) => [ODD_KEY, LIVE_KEY].map((key) => [line, key] as const)))(
   '-vv %s never shows the key %s, in any situation',
   async (line, key) => {
+    const folder = temporaryFolder();
     for (const { replies, args, options } of casesWith(key)) {
       const quota = success(exhaustedQuota());
 
@@ -180,7 +175,7 @@ const WRONG_PLACES = [
 test.each(WRONG_PLACES.flatMap((line) => [line, `--json ${line}`, `-vv ${line}`]))(
   '%s: a key in a wrong place, which no setting names, is masked',
   async (line) => {
-    const env = { HOME: folder, FXRATES_API_KEY: '' };
+    const env = { HOME: temporaryFolder(), FXRATES_API_KEY: '' };
 
     const { stdout, stderr } = await runCli(line.replaceAll('KEY', LIVE_KEY), { env });
 
@@ -189,6 +184,7 @@ test.each(WRONG_PLACES.flatMap((line) => [line, `--json ${line}`, `-vv ${line}`]
 );
 
 test('auth token is the one command that prints the key, and credentials.json the one file', async () => {
+  const folder = temporaryFolder();
   const env = { HOME: folder, FXRATES_API_KEY: '' };
   await runCli('auth login --key-stdin --no-verify', { env, stdin: `${LIVE_KEY}\n` });
 

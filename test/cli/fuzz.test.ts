@@ -1,17 +1,16 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { runCli } from '../helpers/cli-io.ts';
 import { jsonText, stripped } from '../helpers/cli-json-text.ts';
 import { mutated } from '../helpers/mutated.ts';
 import { failure, rateLimited, success } from '../helpers/service-replies.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const CANARY = `fx_live_${'ca11ab1e'.repeat(6)}`;
-const folder = mkdtempSync(join(tmpdir(), 'fxrates-fuzz-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 /** `FXRATES_FUZZ=30` runs thirty times as many examples. */
 const EFFORT = Number(process.env['FXRATES_FUZZ'] ?? 1);
 

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCli } from '../helpers/cli-io.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fxrates-growth-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 /**
  * Counts how often the blocks of code in `src` run: a function, the body of a loop, a branch. Unlike a duration, the count

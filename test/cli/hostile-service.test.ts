@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { crashReport } from '../../src/cli/errors/crash-report.ts';
 import { runCli } from '../helpers/cli-io.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
 import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /**
  * Text with an effect on a terminal: a colour, a title, the 8-bit form of both, an overwritten line, a reversed line.
@@ -15,8 +13,7 @@ const EVIL = '\u001b[31m\u001b]0;x\u0007\u009b31m\u0085\rok\u202e\u200b';
 /** The part of it that a header can contain. */
 const EVIL_HEADER = '\u009b31m\u0085';
 
-const folder = mkdtempSync(join(tmpdir(), 'fxrates-hostile-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const LINES = [
   'latest',

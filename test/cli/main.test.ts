@@ -1,16 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createProgram } from '../../src/cli/program.ts';
 import { runCli } from '../helpers/cli-io.ts';
-
-let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'fxrates-refuse-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const SEND_NO_SINGLE_REQUEST = [
   ...['auth login --key-stdin', 'auth status', 'auth token', 'auth logout', 'doctor', 'doctor --offline'],
@@ -36,6 +29,7 @@ test.each([
   ]),
   ...PRINT_NO_DATA.map((line) => ['--get plan', line, 'it prints no data']),
 ])('%s %s is rejected before the command runs', async (option, line, why) => {
+  const folder = temporaryFolder();
   const env = { HOME: folder };
   const stdin = `fx_live_${'5700ed'.repeat(8)}\n`;
 
@@ -49,7 +43,7 @@ test.each([
 });
 
 test('the error names the command and its help, and help does not offer the option', async () => {
-  const { stderr } = await runCli('auth login --dry-run', { env: { HOME: folder } });
+  const { stderr } = await runCli('auth login --dry-run', { env: { HOME: temporaryFolder() } });
   const program = createProgram();
   const offers = (line: string) =>
     ['--dry-run', '--curl', '--get'].filter((name) => program.find(line.split(' '))?.has(name));
@@ -71,7 +65,7 @@ test.each([
     (line) => [`${line} --profile staging`, 'has no --profile — it does not use profiles'] as const,
   ),
 ])('%s is refused, because the command cannot use the option', async (line, why) => {
-  const { code, stdout, stderr } = await runCli(line, { env: { HOME: folder } });
+  const { code, stdout, stderr } = await runCli(line, { env: { HOME: temporaryFolder() } });
 
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(why);
@@ -80,7 +74,7 @@ test.each([
 test.each(['config path', 'auth token', 'completion bash', 'cache clear'])(
   '%s -o json is accepted, because it also applies to errors',
   async (line) => {
-    expect((await runCli(`${line} -o json`, { env: { HOME: folder } })).code).toBe(0);
+    expect((await runCli(`${line} -o json`, { env: { HOME: temporaryFolder() } })).code).toBe(0);
   },
 );
 
@@ -96,7 +90,7 @@ test.each([
 });
 
 test('cache info --get is one value', async () => {
-  expect((await runCli('cache info --get responses', { env: { HOME: folder } })).stdout).toBe('0\n');
+  expect((await runCli('cache info --get responses', { env: { HOME: temporaryFolder() } })).stdout).toBe('0\n');
 });
 
 const { version } = packageJson;

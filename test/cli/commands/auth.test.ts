@@ -1,20 +1,18 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const STORED = `fx_live_${'5700ed'.repeat(8)}`;
 const ORIGIN = 'https://api.example.test';
 const replies = success(quotaRecord());
 let folder = '';
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'fxrates-auth-'));
+beforeEach(() => {
+  folder = temporaryFolder();
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 function run(line: string, { env, ...options }: FakeIoOptions = {}) {
   const own = { FXRATES_CONFIG_DIR: folder, FXRATES_API_KEY: undefined, FXRATES_BASE_URL: undefined, ...env };

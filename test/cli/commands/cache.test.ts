@@ -1,18 +1,17 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { until } from '../../helpers/until.ts';
 
 let home = '';
 const clock = new FakeClock();
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'fxrates-cache-'));
+beforeEach(() => {
+  home = temporaryFolder();
 });
-afterEach(() => rm(home, { recursive: true }));
 
 /** The store is written after the response is printed, as at the end of a process. */
 async function run(line: string, options: FakeIoOptions = {}) {

@@ -1,19 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { lstat, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
 import { API_KEY, rateLimited } from '../../helpers/service-replies.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 let folder = '';
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'fxrates-config-'));
+beforeEach(() => {
+  folder = temporaryFolder();
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 const run = (line: string, { env, ...options }: FakeIoOptions = {}) =>
   runCli(line, { ...options, env: { FXRATES_CONFIG_DIR: folder, ...env } });
@@ -115,7 +113,7 @@ test.skipIf(process.platform === 'win32')(
     expect(code).toBe(0);
     expect(JSON.parse(await readFile(target, 'utf8'))).toMatchObject({ retries: 1, timeout: '10s' });
     expect((await lstat(join(folder, 'config.json'))).isSymbolicLink()).toBe(true);
-    expect(stdout).toMatch(/^ok +config file .*\(mode 0600\)/m);
+    expect(stdout).toMatch(/^ok +config file\s+\S+\s+\(mode\s+0600\)/m);
   },
 );
 

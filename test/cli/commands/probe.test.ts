@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
@@ -12,6 +11,7 @@ import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 import { startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import { quotaRecord } from '../../helpers/service-replies.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const BASE_URL = 'https://fxrates.test';
 
@@ -79,7 +79,7 @@ test('a pipe can ask for CSV and for one value', async () => {
 
 test('the file that it writes is accepted by --behaviour', async () => {
   const { probe } = mockWith({ behaviour: { headRequests: 'refused' } });
-  const path = join(mkdtempSync(join(tmpdir(), 'fxrates-probe-')), 'behaviour.json');
+  const path = join(temporaryFolder(), 'behaviour.json');
 
   const { code, stdout } = await probe([`${BASE_URL}/`, '--out', path]);
 

@@ -1,12 +1,10 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { quotaRecord, success } from '../../helpers/service-replies.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const DATA = {
   base: 'USD',
@@ -149,7 +147,7 @@ test('--watch -o csv prints one header, and the time before each row', async () 
   expect(new Set(stdout.match(/\dT[\d:.]+Z/g)).size).toBe(2);
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'fxrates-pipe-'));
+const folder = temporaryFolder();
 const env = { FXRATES_CONFIG_DIR: folder, HOME: folder };
 const replies = success(quotaRecord());
 

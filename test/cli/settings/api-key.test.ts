@@ -1,21 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { runCli } from '../../helpers/cli-io.ts';
 import { API_KEY, success } from '../../helpers/service-replies.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const KEYS = ['stdin', 'file', 'env', 'env-file'].map((name) => `key-from-${name}-${'0'.repeat(16)}`);
 const [STDIN = '', FILE = '', ENV = '', ENV_FILE = ''] = KEYS;
-let folder = '';
+const folder = temporaryFolder();
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'fxrates-keys-'));
   await writeFile(join(folder, 'key'), `${FILE}\n`);
   await writeFile(join(folder, 'env-key'), `${ENV_FILE}\r\n`);
 });
-
-afterAll(() => rm(folder, { recursive: true }));
 
 /** In order of precedence; the two flags cannot be combined. */
 const SOURCES = ['--key-stdin', '--key-file', 'FXRATES_API_KEY', 'FXRATES_API_KEY_FILE'] as const;

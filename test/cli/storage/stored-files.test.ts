@@ -1,13 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { compileCacheSize, useCompileCache } from '../../../src/cli/storage/compile-cache.ts';
 import { cacheFolder, configFolder, stateFolder } from '../../../src/cli/storage/folders.ts';
 import { parseJsonFile } from '../../../src/cli/storage/json-file.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { jsonText } from '../../helpers/cli-json-text.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 test.each([
   ['', 1, 1],
@@ -71,9 +71,8 @@ test('Windows needs no HOME for the cache and the state', () => {
 
 let home = '';
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'fxrates-compiled-'));
+  home = temporaryFolder();
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const compiled = () => join(home, '.cache', 'fxrates', 'compiled');
 

@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Redactor } from '../../../src/cli/terminal/redactor.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { failure } from '../../helpers/service-replies.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 /** Contains `_live_` and 20 letters and digits after it, but is not a key. */
 const FEED = 'eur_live_snapshot20260131T1405';
@@ -13,12 +13,6 @@ const BODY = `{"success":true,"data":${DATA}}`;
 /** A key of the documented form that is in no setting. */
 const KEY = `fx_live_${'ca11ab1e'.repeat(5)}0f1e9c2d`;
 const IN_URL = KEY.replaceAll('_', '%5F');
-
-let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'fxrates-redactor-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
 
 test.each([
   ['latest', `${DATA}\n`],
@@ -40,7 +34,7 @@ test('api -i prints such data in a header and in the body unchanged', async () =
 });
 
 test('--fixture-out records such data unchanged', async () => {
-  const file = join(folder, 'responses.json');
+  const file = join(temporaryFolder(), 'responses.json');
 
   await runCli(['latest', '--fixture-out', file], { replies: { body: BODY } });
 
@@ -53,7 +47,7 @@ test.each([
   ['as in a URL, in small letters', IN_URL.toLowerCase(), 'fx%5flive_…9c2d'],
   ['in capitals', KEY.toUpperCase(), 'FX_live_…9C2D'],
 ])('a key in the data is masked everywhere, %s', async (_, key, mask) => {
-  const file = join(folder, 'responses.json');
+  const file = join(temporaryFolder(), 'responses.json');
   const replies = { headers: { 'x-key': key }, body: `{"success":true,"data":{"echo":"${key}"}}` };
 
   for (const line of ['latest', 'latest --json', 'latest -o tsv', 'latest -o raw', 'latest --get echo', 'api /x -i']) {

@@ -1,19 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { main } from '../../../../src/cli/main.ts';
 import { createMockServer } from '../../../../src/mock-server/index.ts';
 import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import type { SentRequest } from '../../../helpers/fake-fetch.ts';
 import { API_KEY, exhaustedQuota, failure, rateLimited, success } from '../../../helpers/service-replies.ts';
+import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 import { until } from '../../../helpers/until.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fxrates-batch-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function fileOf(name: string, text: string): string {
   const path = join(folder, name);

@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { completionText } from '../../../../src/cli/commands/completion/complete.ts';
 import { createProgram } from '../../../../src/cli/program.ts';
 import { createMockServer } from '../../../../src/mock-server/index.ts';
+import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 
-const home = mkdtempSync(join(tmpdir(), 'fxrates-complete-'));
+const home = temporaryFolder();
 mkdirSync(join(home, '.config', 'fxrates'), { recursive: true });
 const config = { profiles: { work: { base_url: 'https://x.test' }, home: {} } };
 // With a byte order mark, as some editors of Windows write it.
@@ -104,7 +104,7 @@ test('prints candidates with their descriptions, then the directive', async () =
 });
 
 test('offers no profiles if config.json cannot be used', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fxrates-complete-'));
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'config.json'), '{ "profiles": ');
 
   expect((await ask(['latest', '--profile', ''], { FXRATES_CONFIG_DIR: folder })).words).toEqual([]);

@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createMockServer } from '../../../../src/mock-server/index.ts';
 import { type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
 import { success } from '../../../helpers/service-replies.ts';
+import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 
 /** Unusual but valid JSON: spacing, repeated names, escapes, and more digits than a number has. */
 const DATA = '{ "base":"USD", "rates":{"EUR":1.10, "10":1E-7,"2":12345678901234567890.5},"x":"\\u00e9\\t","x":[ ] }';
@@ -169,13 +169,10 @@ test.each([
   );
 });
 
-let folder = '';
 let file = '';
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'fxrates-fixture-'));
-  file = join(folder, 'responses.json');
+beforeEach(() => {
+  file = join(temporaryFolder(), 'responses.json');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const record = (line: string, options: FakeIoOptions = {}) =>
   runCli([...`latest ${line}`.split(' ').filter(Boolean), '--fixture-out', file], options);
@@ -240,7 +237,7 @@ test.each(['not JSON', '[]', '{"success":true,"data":{}}'])(
 );
 
 test('a file that cannot be written is an error with its reason, before a request uses quota', async () => {
-  file = join(folder, 'nowhere', 'responses.json');
+  file = join(temporaryFolder(), 'nowhere', 'responses.json');
 
   const { code, stdout, stderr, requests } = await record('');
 

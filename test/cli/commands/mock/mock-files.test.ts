@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { expect, test } from 'vitest';
@@ -8,9 +7,10 @@ import { main } from '../../../../src/cli/main.ts';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
 import { selfSigned } from '../../../helpers/self-signed.ts';
+import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 import { startMock, withMock } from './running-mock.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fxrates-mock-'));
+const folder = temporaryFolder();
 
 function fileOf(name: string, text: string | Buffer): string {
   const path = join(folder, name);

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
+import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 import { type Ready, startMock, withMock } from './running-mock.ts';
 
 async function usedOf({ url, key }: Ready): Promise<number> {
@@ -12,7 +12,7 @@ async function usedOf({ url, key }: Ready): Promise<number> {
 }
 
 const spend = ({ url, key }: Ready) => fetch(`${url}/api/v1/latest`, { headers: { authorization: key } });
-const newState = () => join(mkdtempSync(join(tmpdir(), 'fxrates-cli-state-')), 'state.json');
+const newState = () => join(temporaryFolder(), 'state.json');
 
 test('--state restores the last run with the same key, and the file contains no key', async () => {
   const state = newState();
@@ -53,12 +53,12 @@ test('a file that exists overrides --now and --seed, and a warning says so', asy
   expect(await warnings(['--state', state, '--seed', '7'])).toEqual([]);
   expect(await warnings(['--state', state])).toEqual([]);
   expect((await warnings(['--state', state, '--frozen'])).join()).toContain('overrides --frozen (its clock runs);');
-  const setup = join(mkdtempSync(join(tmpdir(), 'fxrates-cli-setup-')), 'setup.json');
+  const setup = join(temporaryFolder(), 'setup.json');
   writeFileSync(setup, '{}');
   expect((await warnings(['--state', state, '--setup', setup])).join()).toContain(`overrides --setup ${setup};`);
   const [time, seed] = await warnings(['--state', state, '--seed', '8', '--now', '2026-02-01']);
 
-  const replay = join(mkdtempSync(join(tmpdir(), 'fxrates-cli-replay-')), 'rates.json');
+  const replay = join(temporaryFolder(), 'rates.json');
   writeFileSync(replay, '{ "*": { "USD": 1 } }');
   expect(await warnings(['--state', state, '--replay', replay])).toEqual([]);
   const withLatest = newState();
@@ -76,7 +76,7 @@ test('a file that exists overrides --now and --seed, and a warning says so', asy
 
 test('a state overrides --setup: the keys are those of the first run, as they are now', async () => {
   const state = newState();
-  const setup = join(mkdtempSync(join(tmpdir(), 'fxrates-cli-setup-')), 'setup.json');
+  const setup = join(temporaryFolder(), 'setup.json');
   writeFileSync(setup, '{ "keys": [{ "plan": "developer" }, {}, {}], "latest": { "EUR": 1 } }');
   const args = ['--state', state, '--setup', setup];
   const first = await withMock(args, async (ready) => {
