@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
@@ -10,6 +8,7 @@ import { redisStore } from '../../src/client/redis/index.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
 import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const KEEP_MS = 60_000;
 
@@ -77,9 +76,8 @@ describe('in memory', () => {
 });
 
 describe('in files', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fxrates-limits-'));
+  const folder = temporaryFolder();
   const store = fileStore(join(folder, 'one'));
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   describe('by one process', () => limitStoreContract(() => store));
   describe('by a new process each time', () => limitStoreContract(() => fileStore(join(folder, 'many'))));

@@ -1,11 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 import { readDocument } from '../helpers/document.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const hasCurl = (() => {
   try {
@@ -42,9 +42,8 @@ const EFFECTS: Readonly<Record<string, (mock: MockServer, output: string) => unk
 };
 
 describe.skipIf(!hasCurl)('the shell function of docs/mock-server.md', () => {
-  let cwd: string;
+  const cwd = temporaryFolder();
   beforeAll(async () => {
-    cwd = await mkdtemp(join(tmpdir(), 'fxrates-admin-'));
     await writeFile(join(cwd, 'rates.json'), `{"*":${RECORDED}}`);
     await writeFile(join(cwd, 'setup.json'), '{"keys":[{"plan":"developer"}]}');
   });

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
@@ -9,6 +8,7 @@ import { createMockServer, type RunningServer } from '../../src/mock-server/inde
 import { BUNDLE, hasBundle, Running } from '../helpers/cli-bundle.ts';
 import { readDocument } from '../helpers/document.ts';
 import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { TSC_7 } from '../helpers/typescript.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -48,18 +48,17 @@ const RUNNERS: readonly TestRunner[] = [
 
 const needsBuild = describe.skipIf(!hasBundle); // npm run build; `npm test` does it first
 const mock = createMockServer({ seed: 7 });
+const binaries = temporaryFolder();
 let server: RunningServer;
 let redis: RedisServer | undefined;
 let env: Record<string, string>;
 /** Inside the project, so that `import 'fxrates'` finds the built package as it would in node_modules. */
 let folder: string;
-let binaries: string;
 
 beforeAll(async () => {
   server = await mock.serve();
   redis = hasRedis ? await startRedis() : undefined;
   folder = mkdtempSync(join(root, '.documents-'));
-  binaries = mkdtempSync(join(tmpdir(), 'fxrates-bin-'));
   writeFileSync(join(binaries, 'fxrates'), `#!/bin/sh\nexec "${process.execPath}" "${BUNDLE}" "$@"\n`);
   chmodSync(join(binaries, 'fxrates'), 0o755);
   const { key } = mock.createKey({ plan: 'developer' });
@@ -78,7 +77,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.close();
   await redis?.kill();
-  for (const temporary of [folder, binaries]) rmSync(temporary, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
 });
 
 const folderOf = (document: string) => join(folder, document.replaceAll('/', '-'));

@@ -1,24 +1,21 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const mock = createMockServer();
 const { key } = mock.createKey({ plan: 'unlimited' });
-const home = mkdtempSync(join(tmpdir(), 'fxrates-batch-'));
+const home = temporaryFolder();
 let env: Record<string, string> = {};
 
 beforeAll(async () => {
   const { url } = await mock.serve();
   env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, HOME: home };
 });
-afterAll(async () => {
-  await mock.close();
-  rmSync(home, { recursive: true });
-});
+afterAll(() => mock.close());
 
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `n=${n} symbols=EUR\n`).join('');
 
@@ -60,12 +57,11 @@ const WINDOWS = inLongRuns(['fixed-epoch', 'sliding-log'] as const, ['fixed-epoc
 test.skipIf(!hasBundle).each(WINDOWS)(
   `xargs runs ${COUNT} commands under a limit of 30, %s: none fails`,
   async (rateWindow) => {
-    const home = mkdtempSync(join(tmpdir(), 'fxrates-xargs-'));
     await using mock = createMockServer({ clock: { mode: 'real', now: NOW }, behaviour: { rateWindow } });
     const { url } = await mock.serve();
     const { key } = mock.createKey({ plan: 'free' });
     // Not the default for a service on this machine.
-    const env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_SHARE_LIMIT: 'on', HOME: home };
+    const env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_SHARE_LIMIT: 'on', HOME: temporaryFolder() };
 
     const command = `"${process.execPath}" "${BUNDLE}" latest n={} -q`;
     const { code } = await runShell(`seq ${COUNT} | xargs -P 20 -I{} ${command}`, { env });
@@ -73,6 +69,5 @@ test.skipIf(!hasBundle).each(WINDOWS)(
     const refused = mock.journal.list({ status: 429 });
     expect(code).toBe(0);
     expect(refused.length).toBeLessThanOrEqual(5);
-    rmSync(home, { recursive: true });
   },
 );

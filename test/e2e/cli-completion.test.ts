@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { BUNDLE, hasBundle, runBundle } from '../helpers/cli-bundle.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 const hasProgram = (program: string) => spawnSync(program, ['--version']).error === undefined;
@@ -14,9 +14,8 @@ const hasTerminal = hasProgram('script');
 /**
  * A home folder with one profile, a file and the script of each shell; `fxrates` is the built program.
  */
-let home = '';
+const home = temporaryFolder();
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'fxrates-completion-'));
   const put = (path: string, text: string) => {
     mkdirSync(join(home, path, '..'), { recursive: true });
     writeFileSync(join(home, path), text);
@@ -29,7 +28,6 @@ beforeAll(async () => {
     if (hasBundle) put(`script.${shell}`, (await runBundle(['completion', shell])).stdout);
   }
 });
-afterAll(() => rmSync(home, { recursive: true }));
 
 function run(program: string, args: readonly string[], input = '') {
   const env = { PATH: `${join(home, 'bin')}:${process.env['PATH']}`, HOME: home, TERM: 'dumb', LANG: 'C.UTF-8' };

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { createMockServer, type RunningServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, Running } from '../helpers/cli-bundle.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const examples = createProgram()
   .all()
@@ -35,12 +35,11 @@ const REPLACED: readonly (readonly [example: string, here: string])[] = [
 const mock = createMockServer({ seed: 7 });
 const { key } = mock.createKey({ plan: 'developer' });
 let server: RunningServer;
-let home = '';
+const home = temporaryFolder();
 let env: Record<string, string> = {};
 
 beforeAll(async () => {
   server = await mock.serve();
-  home = await mkdtemp(join(tmpdir(), 'fxrates-examples-'));
   await writeFile(join(home, 'key.txt'), `${key}\n`);
   for (const name of ['queries.txt', 'failed.txt']) await writeFile(join(home, name), 'base=USD symbols=EUR,GBP\n');
   await mkdir(join(home, 'bin'));
@@ -62,10 +61,7 @@ beforeAll(async () => {
   await new Running('bash', ['-c', setUp], { env }).ended;
 });
 
-afterAll(async () => {
-  await server.close();
-  await rm(home, { recursive: true });
-});
+afterAll(() => server.close());
 
 function here(example: string): string {
   return REPLACED.reduce((line, [text, replacement]) => line.replace(text, replacement), `cd "$HOME"; ${example}`);

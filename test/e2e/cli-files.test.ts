@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, Running, runBundle, startBundle } from '../helpers/cli-bundle.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const mock = createMockServer();
 const { key } = mock.createKey();
@@ -18,11 +18,9 @@ afterAll(() => mock.close());
 const KEY = `fx_live_${'a1b2c3d4'.repeat(6)}`;
 let folder = '';
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'fxrates-e2e-'));
+beforeEach(() => {
+  folder = temporaryFolder();
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 const loginAs = (profile: string) => [
   ...['auth', 'login', '--key-stdin', '--no-verify'],

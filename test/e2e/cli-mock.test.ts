@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BUNDLE, hasBundle, runBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 describe.skipIf(!hasBundle)('fxrates mock', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)('%s stops it with 0, also with connections open', async (signal) => {
@@ -37,7 +37,7 @@ describe.skipIf(!hasBundle)('fxrates mock -- command', () => {
   const inNode = (code: string) => ['mock', '--', process.execPath, '-e', code];
 
   test('the command trusts the certificate of --tls-cert', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'fxrates-tls-'));
+    const folder = temporaryFolder();
     const files = Object.entries(selfSigned()).flatMap(([name, pem]) => {
       writeFileSync(join(folder, name), pem);
       return [`--tls-${name}`, join(folder, name)];

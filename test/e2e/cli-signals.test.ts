@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, Running, startBundle } from '../helpers/cli-bundle.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const mock = createMockServer();
 const { key } = mock.createKey();
@@ -86,9 +86,7 @@ describe.skipIf(!hasBundle || !hasScript)('on a pseudo-terminal', () => {
 
 /** A command that handles signals and waits for a key from an empty pipe. */
 async function startedWithoutKey(): Promise<Running> {
-  const folder = await mkdtemp(join(tmpdir(), 'fxrates-fifo-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const fifo = join(folder, 'key');
+  const fifo = join(temporaryFolder(), 'key');
   spawnSync('mkfifo', [fifo]);
   const running = startBundle(['quota', '--key-file', fifo, '--base-url', 'http://127.0.0.1:9']);
   await untilHandlingSignals(running.pid);

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BUNDLE, hasBundle, Running, runBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
 import { type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { API_KEY } from '../helpers/service-replies.ts';
 import { canMountDisk, onDisk } from '../helpers/small-disk.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** Larger than any pipe buffer, with more digits than a number has. */
 const DATA = JSON.stringify({ rows: 'x'.repeat(1_000_000) }).replace('}', ',"rate":1.10,"é":"\\u00e9"}');
@@ -38,7 +38,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
   });
 
   test('-o raw is the body, byte for byte, in a pipe with a slow reader and in a file', async () => {
-    const file = join(tmpdir(), `fxrates-raw-${process.pid}`);
+    const file = join(temporaryFolder(), 'raw');
     const hash = createHash('sha256').update(BODY).digest('hex');
 
     const piped = await runShell('fxrates latest -o raw | (sleep 0.3; sha256sum)', { env });
@@ -50,7 +50,6 @@ describe.skipIf(!hasBundle)('the built command', () => {
         .update(await readFile(file))
         .digest('hex'),
     ).toBe(hash);
-    await rm(file);
   });
 
   test.each(['fxrates latest | head -c 10', 'fxrates --help | head -1', 'fxrates latest -o tsv | true'])(
@@ -157,8 +156,7 @@ describe.skipIf(!hasBundle)('what nothing catches', () => {
 
   // As after an upgrade under a running command, whose next import finds nothing.
   test('exits with a report if its own files are missing', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'fxrates-crash-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = temporaryFolder();
     await cp(dirname(BUNDLE), folder, { recursive: true });
     const missing = (await readdir(folder)).filter((name) => name.startsWith('main.'));
     for (const name of missing) await rm(join(folder, name));

@@ -1,8 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import * as nodeFiles from 'node:fs';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -10,6 +9,7 @@ import { StateFolder } from '../../src/client/file-store/state-folder.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { bundledProgram } from '../helpers/child-program.ts';
 import type { CallsEnded, CallsOrder, SharingOptions } from '../helpers/sharing-process.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const PROCESS = await bundledProgram(new URL('../helpers/sharing-process.ts', import.meta.url));
 const ORDER: CallsOrder = { calls: 40, deadlineMs: 100_000 };
@@ -28,8 +28,7 @@ function readState(root: string): unknown {
 }
 
 test('one of four processes is killed at any moment, three times: the others serve all calls, the state stays readable', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fxrates-kill-'));
-  const root = join(folder, 'limits');
+  const root = join(temporaryFolder(), 'limits');
   await using mock = createMockServer();
   const { url } = await mock.serve();
   const { key } = mock.createKey({ plan: 'unlimited' });
@@ -54,5 +53,4 @@ test('one of four processes is killed at any moment, three times: the others ser
     expect(readState(root)).toMatchObject({ stored: { state: expect.stringMatching(/^\{"at":.*\}$/) } });
   }
   for (const child of survivors) child.disconnect();
-  rmSync(folder, { recursive: true, maxRetries: 5 });
 });

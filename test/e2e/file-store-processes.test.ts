@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { fileStore } from '../../src/client/file-store/index.ts';
 import { bundledProgram } from '../helpers/child-program.ts';
 import type { AcceptedWrite, WritingOptions } from '../helpers/file-store-process.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const PROCESS = await bundledProgram(new URL('../helpers/file-store-process.ts', import.meta.url));
 
@@ -15,7 +15,7 @@ let root: string;
 let processes: ChildProcess[];
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'fxrates-limits-'));
+  base = temporaryFolder();
   root = join(base, 'limits');
   processes = [1, 2, 3, 4, 5].map((place) => {
     const options: WritingOptions = { root, log: join(base, `${place}.log`) };
@@ -24,7 +24,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   for (const each of processes) each.kill('SIGKILL');
-  rmSync(base, { recursive: true, maxRetries: 5 });
 });
 
 const acceptedWrites = (): AcceptedWrite[] =>

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { type Document, isMap, parseDocument, type YAMLMap } from 'yaml';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { TSC_7 } from '../helpers/typescript.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -53,13 +52,9 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/**
- * Created once for a test file, and deleted after its last test. Throws the generator's message if it rejects the
- * document.
- */
+/** Created once for a test file. Throws the generator's message if it rejects the document. */
 export async function generatedProject(spec: string): Promise<GeneratedProject> {
-  const root = await mkdtemp(join(tmpdir(), 'fxrates-generated-'));
-  afterAll(() => rm(root, { recursive: true, force: true }));
+  const root = temporaryFolder();
   await Promise.all(PARTS.map((part) => cp(join(ROOT, part), join(root, part), { recursive: true })));
   await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'), 'dir');
   await writeFile(join(root, 'openapi.yaml'), spec);

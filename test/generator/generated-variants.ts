@@ -1,13 +1,12 @@
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, transform } from 'esbuild';
-import { afterAll } from 'vitest';
 import type { main } from '../../src/cli/main.ts';
 import type { FxRates } from '../../src/client/index.ts';
 import type { Operation } from '../../src/generated/operations.ts';
 import type { createMockServer } from '../../src/mock-server/index.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { typeErrors } from './generated-project.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -35,8 +34,7 @@ export class GeneratedVariants {
   }
 
   static async create(): Promise<GeneratedVariants> {
-    const root = await mkdtemp(join(tmpdir(), 'fxrates-variants-'));
-    afterAll(() => rm(root, { recursive: true, force: true }));
+    const root = temporaryFolder();
     await cp(join(ROOT, 'src'), join(root, 'src'), { recursive: true });
     await cp(join(ROOT, 'tsconfig.json'), join(root, 'tsconfig.json'));
     await cp(join(ROOT, 'package.json'), join(root, 'package.json'));

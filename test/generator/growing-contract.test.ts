@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { isLong } from '../helpers/long-tests.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { TSC_7 } from '../helpers/typescript.ts';
 import { specWith } from './generated-project.ts';
 
@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const LEFT_OUT = /^(?:node_modules|dist|\.git|coverage|\.documents-.*|.*\.tgz)$/;
 
 /** The whole project with three more operations, after `npm run generate` and no other edit. */
-let root: string;
+const root = temporaryFolder();
 
 /** The tests that read the contract. Run all others with `npm test` in such a copy. */
 const SUITES = [
@@ -29,14 +29,11 @@ const SUITES = [
 // `added-operation.test.ts` and `generated-specs.test.ts` try less in every run.
 describe.skipIf(!isLong)('the project with three more operations', () => {
   beforeAll(async () => {
-    root = await mkdtemp(join(tmpdir(), 'fxrates-growing-'));
     await cp(ROOT, root, { recursive: true, filter: (source) => !LEFT_OUT.test(basename(source)) });
     await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'), 'dir');
     await writeFile(join(root, 'openapi.yaml'), await specWith('three-operations.yaml'));
     await run('tsx', 'scripts/generate.ts');
   });
-
-  afterAll(() => rm(root, { recursive: true, force: true }));
 
   test('compiles with its tests', async () => {
     expect(await runNode(TSC_7, '--pretty', 'false')).toBe('');

@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { main } from '../../scripts/generator/main.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { generatedProject } from './generated-project.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -18,7 +18,7 @@ test('src/generated matches openapi.yaml, byte for byte', async () => {
 });
 
 test('--check names every file that differs or is missing, and writes none', async () => {
-  const out = await emptyDirectory();
+  const out = temporaryFolder();
   await run('--out', out);
   await writeFile(join(out, 'types.ts'), '// edited\n');
   await rm(join(out, 'service.ts'));
@@ -35,7 +35,7 @@ test('--check names every file that differs or is missing, and writes none', asy
 });
 
 test('--spec reads another spec; if it is rejected, the place is reported and nothing is written', async () => {
-  const out = await emptyDirectory();
+  const out = temporaryFolder();
   const typo = join(out, 'typo.yaml');
   await writeFile(typo, spec.replace('x-extensible-enum: [free', 'x-extensible-enums: [free'));
 
@@ -51,7 +51,7 @@ test('--spec reads another spec; if it is rejected, the place is reported and no
 });
 
 test.each(["'200'", '200'])('a refusal below the status %s has the line of its place', async (status) => {
-  const out = await emptyDirectory();
+  const out = temporaryFolder();
   const typo = join(out, 'typo.yaml');
   const text = spec.replaceAll("'200':", `${status}:`).replace('The latest rates.', '$&\n          contnet: {}');
   await writeFile(typo, text);
@@ -71,7 +71,7 @@ test.each([
   ['openapi: 3.1.0\ninfo: &x\n  a: [1, *x]\n', /broken\.yaml:3:10 YAML aliases are not implemented; write a \$ref\n$/],
   ['{"asyncapi": "3.0.0"}', /broken\.yaml:1:1 #: this is not an OpenAPI document: 'openapi' is missing\n$/],
 ])('the document %j is refused in one line', async (text, message) => {
-  const out = await emptyDirectory();
+  const out = temporaryFolder();
   const broken = join(out, 'broken.yaml');
   await writeFile(broken, text);
 
@@ -85,7 +85,7 @@ test.each([
 
 test.each([
   [['--spec', 'nowhere.yaml'], /^\S*nowhere\.yaml does not exist; pass an OpenAPI document with --spec FILE\n$/],
-  [['--spec', tmpdir()], /is a folder; pass an OpenAPI document with --spec FILE\n$/],
+  [['--spec', ROOT], /is a folder; pass an OpenAPI document with --spec FILE\n$/],
   [
     ['--spec', 'https://api.test/openapi.yaml'],
     /^https:\S+ is a URL; download it first and pass the file with --spec\n$/,
@@ -112,10 +112,4 @@ async function run(...args: readonly string[]): Promise<{ readonly exitCode: num
   const lines: string[] = [];
   const exitCode = await main(args, (line) => lines.push(`${line}\n`));
   return { exitCode, stderr: lines.join('') };
-}
-
-async function emptyDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'fxrates-generate-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return directory;
 }

@@ -1,9 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fastifyRateLimit from '@fastify/rate-limit';
@@ -17,6 +16,7 @@ import sinon from 'sinon';
 import { accepts, freePort } from '../../bench/free-port.ts';
 import { type Clock, type FetchLike, FxRates, type FxRatesOptions } from '../../src/client/index.ts';
 import { API_KEY, quotaRecord, rateLimited, success } from './service-replies.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** A service behind a rate limiter of 30 requests per minute, on a port of the loopback. */
 interface LimitedService extends AsyncDisposable {
@@ -184,7 +184,7 @@ async function serve(listener: RequestListener): Promise<LimitedService> {
 
 /** nginx reads the real time: for a client whose clock is `speed` times as fast, its rate is as much higher. */
 async function startNginx(speed: number): Promise<LimitedService> {
-  const folder = mkdtempSync(join(tmpdir(), 'fxrates-nginx-'));
+  const folder = temporaryFolder();
   const port = await freePort();
   mkdirSync(join(folder, 'api/v1'), { recursive: true });
   writeFileSync(join(folder, 'api/v1/latest'), JSON.stringify(LATEST));
@@ -198,7 +198,6 @@ async function startNginx(speed: number): Promise<LimitedService> {
   const close = async () => {
     process.off('exit', kill);
     if (nginx.exitCode === null && nginx.kill()) await once(nginx, 'exit');
-    rmSync(folder, { recursive: true });
   };
   const kill = () => nginx.kill('SIGKILL');
   process.once('exit', kill);

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { freePort } from '../../bench/free-port.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 import { until } from './until.ts';
 
 /** A real Redis on a free port of the loopback, without files. */
@@ -101,7 +100,7 @@ export interface RedisCluster extends AsyncDisposable {
 const SLOTS = 16_384;
 
 export async function startRedisCluster(): Promise<RedisCluster> {
-  const folder = mkdtempSync(join(tmpdir(), 'fxrates-cluster-'));
+  const folder = temporaryFolder();
   const nodes = new Map<number, { readonly process: ChildProcess; readonly admin: Redis }>();
   const start = async (port: number) => {
     const options = ['--cluster-enabled', 'yes', '--cluster-config-file', `${port}.conf`, '--dir', folder];
@@ -158,7 +157,6 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     promoted: (port) => until(async () => (await ask(port, 'INFO', 'replication')).includes('role:master')),
     async [Symbol.asyncDispose]() {
       for (const port of [...nodes.keys()]) await kill(port);
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** Whether tests can mount a file system: on Linux, as root, and not in a container without that right. */
 export const canMountDisk =
@@ -9,13 +7,12 @@ export const canMountDisk =
 
 /** Calls `use` with a folder on a disk of `size`, such as `64k`. */
 export async function onDisk(size: string, use: (folder: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'fxrates-disk-'));
+  const folder = temporaryFolder();
   const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]);
   try {
     if (status !== 0) throw new Error(`cannot mount a disk: ${stderr}`);
     await use(folder);
   } finally {
     if (status === 0) spawnSync('umount', [folder]);
-    rmSync(folder, { recursive: true });
   }
 }

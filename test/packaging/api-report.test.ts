@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { hasBundle } from '../helpers/cli-bundle.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { TSC_7 } from '../helpers/typescript.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -19,9 +18,8 @@ const ENTRIES = {
 /** After a deliberate change: `npx vitest run test/packaging/api-report.test.ts -u`. */
 test('the public types are those of the report', async () => {
   // The build has written the same declarations, so a test after it does not.
-  const folder = hasBundle ? join(ROOT, '.declarations') : mkdtempSync(join(tmpdir(), 'fxrates-declarations-'));
+  const folder = hasBundle ? join(ROOT, '.declarations') : temporaryFolder();
   if (!hasBundle) {
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const project = join(ROOT, 'scripts/tsconfig.declarations.json');
     execFileSync(process.execPath, [TSC_7, '-p', project, '--outDir', folder]);
   }

@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { freePort } from '../../bench/free-port.ts';
 import { connectMockServer, createMockServer } from '../../src/mock-server/index.ts';
 import { hasBundle, Running } from '../helpers/cli-bundle.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { until } from '../helpers/until.ts';
 import { installOffline, pack } from './consumer.ts';
 
@@ -25,16 +25,13 @@ const compose = parse(block('yaml', '# compose.yaml'));
 const { mock: mockService, tests: testService } = compose.services;
 const ciScript = String(parse(block('yaml', '# .github'))[0].run);
 
-let folder: string;
+const folder = temporaryFolder();
 
 describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, without Docker', () => {
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'fxrates-container-'));
     // Replaces `npm install --global`, which needs a registry.
     await installOffline(await pack(folder), folder, []);
   });
-
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test('the image is an official one of Node.js and installs nothing but this package', () => {
     expect(dockerfile['FROM']).toMatch(/^node:\d+-slim$/);

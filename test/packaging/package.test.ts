@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { publint } from 'publint';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { hasBundle } from '../helpers/cli-bundle.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { failureOf, installOffline, pack, runLine, type Tarball, writePrograms } from './consumer.ts';
 import {
   BUNDLE_CHECKS,
@@ -15,7 +15,7 @@ import {
 } from './consumer-checks.ts';
 
 /** Outside the project, so that only the package and its dependencies are found. */
-let folder: string;
+const folder = temporaryFolder();
 let tarball: Tarball;
 let plain: string;
 let besideMsw: string;
@@ -23,7 +23,6 @@ let besideMsw: string;
 // npm run build; `npm test` does it first. Other Nodes and a real installation: npm run test:package -- 22 24 26
 describe.skipIf(!hasBundle)('the package', () => {
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'fxrates-package-'));
     tarball = await pack(folder);
     plain = join(folder, 'plain');
     besideMsw = join(folder, 'beside-msw');
@@ -32,8 +31,6 @@ describe.skipIf(!hasBundle)('the package', () => {
     await installOffline(tarball, plain, ['@types/node']);
     await installOffline(tarball, besideMsw, ['@types/node', 'msw']);
   });
-
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test('contains the files that package.json names, and no others', () => {
     const paths = tarball.files.map(({ path }) => path);

@@ -1,17 +1,16 @@
 import fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fileExchange } from '../../../src/client/file-store/file-store.ts';
 import type { Files } from '../../../src/client/file-store/state-folder.ts';
 import type { LimitExchange } from '../../../src/client/limits/shared/limit-store.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const NOW = Date.UTC(2026, 0, 21);
 const STEPS_AT_MOST = 60;
-const base = fs.mkdtempSync(join(tmpdir(), 'fxrates-limits-'));
+const base = temporaryFolder();
 let folders = 0;
-afterAll(() => fs.rmSync(base, { recursive: true }));
 
 interface Write {
   readonly from: string;

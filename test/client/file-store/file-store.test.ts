@@ -1,8 +1,7 @@
 import fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { defaultFolder, fileExchange } from '../../../src/client/file-store/file-store.ts';
 import { fileStore } from '../../../src/client/file-store/index.ts';
 import type { Files } from '../../../src/client/file-store/state-folder.ts';
@@ -11,6 +10,7 @@ import type { LimitStore } from '../../../src/client/limits/shared/limit-store.t
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { success } from '../../helpers/service-replies.ts';
 import { canMountDisk, onDisk } from '../../helpers/small-disk.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { differentCalls, testClient } from '../../helpers/test-client.ts';
 
 const DAY = 86_400_000;
@@ -24,13 +24,10 @@ let clock: FakeClock;
 let store: LimitStore;
 
 beforeEach(() => {
-  base = fs.mkdtempSync(join(tmpdir(), 'fxrates-limits-'));
+  base = temporaryFolder();
   root = join(base, 'state', 'limits');
   clock = new FakeClock(Date.now());
   store = fileStore(root, { clock });
-});
-afterEach(() => {
-  fs.rmSync(base, { recursive: true });
 });
 
 const offer = (version: string, keepMs = 60_000) => ({ version, state: `of ${version}`, nowMs: clock.now(), keepMs });

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Agent } from 'undici';
@@ -10,6 +9,7 @@ import { afterEach, expect, test } from 'vitest';
 import { FxRates, type FxRatesOptions, type NetworkError } from '../../../src/client/index.ts';
 import { selfSigned } from '../../helpers/self-signed.ts';
 import { API_KEY, success } from '../../helpers/service-replies.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
 const run = promisify(execFile);
@@ -80,14 +80,12 @@ test.each<[string, { readonly cert: string; readonly key: string }, () => FxRate
 test('a certificate in NODE_EXTRA_CA_CERTS is trusted, as the error says', async () => {
   const credentials = selfSigned();
   const { url } = await serve(credentials);
-  const folder = await mkdtemp(join(tmpdir(), 'fxrates-ca-'));
-  const file = join(folder, 'ca.pem');
+  const file = join(temporaryFolder(), 'ca.pem');
   await writeFile(file, credentials.cert);
 
   const { stdout } = await run(process.execPath, ['--import', 'tsx', child, url], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: file },
   });
-  await rm(folder, { recursive: true });
 
   expect(JSON.parse(stdout)).toEqual({ EUR: 1 });
 });

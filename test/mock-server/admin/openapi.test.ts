@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -10,6 +9,7 @@ import { adminRoutes, openApi } from '../../../src/mock-server/admin/routes.ts';
 import { SWITCH_NAMES, switches } from '../../../src/mock-server/behaviour/switches.ts';
 import { FAULT_KINDS } from '../../../src/mock-server/faults/fault-kinds.ts';
 import { createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 test('describes every route, and nothing else', () => {
   const described = Object.entries(openApi(adminRoutes).paths).flatMap(([path, operations]) =>
@@ -20,17 +20,12 @@ test('describes every route, and nothing else', () => {
 });
 
 test('is a valid OpenAPI document', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'fxrates-admin-'));
-  const file = join(folder, 'admin.json');
+  const file = join(temporaryFolder(), 'admin.json');
   await writeFile(file, JSON.stringify(openApi(adminRoutes)));
   const redocly = join(import.meta.dirname, '../../../node_modules/.bin/redocly');
   const config = join(import.meta.dirname, '../../../redocly.yaml');
-  try {
-    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-    await promisify(execFile)(redocly, ['lint', file, '--config', config], { env });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  await promisify(execFile)(redocly, ['lint', file, '--config', config], { env });
 });
 
 test('responses match the schemas of the document', async () => {

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -11,15 +10,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
 import { readStateFile } from '../../../src/mock-server/state/state-file.ts';
 import { bundledProgram } from '../../helpers/child-program.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { until } from '../../helpers/until.ts';
-
-const newFolder = () => mkdtempSync(join(tmpdir(), 'fxrates-state-'));
 
 const CHILD = await bundledProgram(new URL('./state-file.child.ts', import.meta.url));
 
@@ -36,7 +33,7 @@ async function kill(child: ReturnType<typeof start>): Promise<void> {
 const CLOCK = { mode: 'virtual', autoAdvance: false } as const;
 
 test('a mock restores keys, usage, windows, clock, switches, faults and outbox from its state file', async () => {
-  const state = join(newFolder(), 'state.json');
+  const state = join(temporaryFolder(), 'state.json');
   const mock = createMockServer({ clock: CLOCK, seed: 7 });
   const server = await mock.serve({ state });
   const { key, id } = mock.createKey();
@@ -57,7 +54,7 @@ test('a mock restores keys, usage, windows, clock, switches, faults and outbox f
 });
 
 test('a killed server loses no request to which it had just responded', async () => {
-  const state = join(newFolder(), 'state.json');
+  const state = join(temporaryFolder(), 'state.json');
   const child = start('serve', state);
   const [{ key, url, adminUrl }] = await once(child, 'message');
   const used = async () => (await readStateFile(state))?.snapshot.keys[0]?.used;
@@ -85,7 +82,7 @@ function sizeOf(path: string): number {
 }
 
 test('kill -9 during a write leaves the complete old or new file', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const interrupted: boolean[] = [];
   for (let round = 0; round < 3; round += 1) {
     const path = join(folder, `state-${round}.json`);
@@ -104,7 +101,7 @@ test('kill -9 during a write leaves the complete old or new file', async () => {
 });
 
 test('temporary files of a killed writer are removed at the next start', async () => {
-  const state = join(newFolder(), 'state.json');
+  const state = join(temporaryFolder(), 'state.json');
   writeFileSync(`${state}.tmp`, '{"format":');
   const mock = createMockServer();
 
@@ -149,7 +146,7 @@ test.each([
   ]),
   [withKey({ window: [1e300] }), 'is damaged: snapshot.keys.0.window.0: '],
 ])('a file with %s is rejected by name, and is not changed', async (text, message) => {
-  const state = join(newFolder(), 'state.json');
+  const state = join(temporaryFolder(), 'state.json');
   writeFileSync(state, text);
 
   const serving = createMockServer().serve({ state });
@@ -160,7 +157,7 @@ test.each([
 });
 
 test('rejects an unwritable state file before it listens', async () => {
-  const state = join(newFolder(), 'no', 'such', 'folder', 'state.json');
+  const state = join(temporaryFolder(), 'no', 'such', 'folder', 'state.json');
 
   await expect(createMockServer().serve({ state })).rejects.toThrow(
     `The state file ${state} cannot be written (ENOENT); check permissions and free space, or use another file.`,
@@ -170,7 +167,7 @@ test('rejects an unwritable state file before it listens', async () => {
 test('real time continues while the mock does not run; a frozen clock does not', async () => {
   const hourAgo = Date.now() - 3_600_000;
   const resumed = async (frozen: boolean, savedAt = hourAgo) => {
-    const state = join(newFolder(), 'state.json');
+    const state = join(temporaryFolder(), 'state.json');
     const snapshot = { ...whole.snapshot, now: Date.UTC(2026, 0, 15), frozen };
     writeFileSync(state, JSON.stringify({ ...whole, savedAt, snapshot }));
     const mock = createMockServer();
@@ -185,7 +182,7 @@ test('real time continues while the mock does not run; a frozen clock does not',
 });
 
 test('a symbolic link to the file is kept', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const [target, state] = [join(folder, 'real.json'), join(folder, 'link.json')];
   writeFileSync(target, JSON.stringify(whole));
   symlinkSync(target, state);
@@ -196,7 +193,7 @@ test('a symbolic link to the file is kept', async () => {
 });
 
 test('warns about a disk error while serving, writes again after it, and throws it on close', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const state = join(folder, 'state.json');
   const server = await createMockServer().serve({ state });
   const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
@@ -219,7 +216,7 @@ test.each([[''], [7 as unknown as string]])('%j is not a valid path of a state f
 });
 
 test('a link where the temporary file used to be is not followed', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const state = join(folder, 'state.json');
   writeFileSync(join(folder, 'precious'), 'precious');
   symlinkSync(join(folder, 'precious'), `${state}.tmp`);
@@ -231,7 +228,7 @@ test('a link where the temporary file used to be is not followed', async () => {
 });
 
 test('rejects a second server on the same state file until the first has closed', async () => {
-  const state = join(newFolder(), 'state.json');
+  const state = join(temporaryFolder(), 'state.json');
   const first = await createMockServer().serve({ state });
   const second = createMockServer();
   vi.resetModules();
@@ -250,7 +247,7 @@ test('rejects a second server on the same state file until the first has closed'
 });
 
 test('a server that cannot listen releases its state file', async () => {
-  const state = join(newFolder(), 'state.json');
+  const state = join(temporaryFolder(), 'state.json');
   await using running = await createMockServer().serve();
 
   await expect(createMockServer().serve({ state, port: running.port })).rejects.toThrow(/in use/);
@@ -263,7 +260,7 @@ test.each([
   ['of an earlier container, with the same process id', () => `${process.pid} dead`],
   ['that a killed process has not finished', () => ''],
 ])('replaces the lock %s', async (_, lock) => {
-  const state = join(newFolder(), 'state.json');
+  const state = join(temporaryFolder(), 'state.json');
   writeFileSync(`${state}.lock`, lock());
 
   await (await createMockServer().serve({ state })).close();
@@ -272,7 +269,7 @@ test.each([
 });
 
 test.skipIf(process.platform === 'win32')('replaces a lock that is a link or a pipe, and not the target', async () => {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'precious'), 'precious');
   symlinkSync(join(folder, 'precious'), join(folder, 'a.json.lock'));
   spawnSync('mkfifo', [join(folder, 'b.json.lock')]);
@@ -284,7 +281,7 @@ test.skipIf(process.platform === 'win32')('replaces a lock that is a link or a p
 });
 
 test('rejects a state file that another running process uses', async () => {
-  const state = join(newFolder(), 'state.json');
+  const state = join(temporaryFolder(), 'state.json');
   writeFileSync(`${state}.lock`, `${process.ppid} other`);
 
   await expect(createMockServer().serve({ state })).rejects.toMatchObject({ code: 'state_in_use' });
@@ -293,7 +290,7 @@ test('rejects a state file that another running process uses', async () => {
 });
 
 test('a server whose lock was replaced writes no more', async () => {
-  const state = join(newFolder(), 'state.json');
+  const state = join(temporaryFolder(), 'state.json');
   const server = await createMockServer().serve({ state });
   const before = readFileSync(state, 'utf8');
   writeFileSync(`${state}.lock`, `${process.ppid} other`);
@@ -305,7 +302,7 @@ test('a server whose lock was replaced writes no more', async () => {
 });
 
 test.skipIf(process.platform === 'win32')('refuses a pipe as a state file', async () => {
-  const pipe = join(newFolder(), 'pipe');
+  const pipe = join(temporaryFolder(), 'pipe');
   execFileSync('mkfifo', [pipe]);
 
   await expect(createMockServer().serve({ state: pipe })).rejects.toMatchObject({ code: 'state_unusable' });
