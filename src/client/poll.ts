@@ -68,7 +68,7 @@ function resolvePoll(query: PollQueries<object> | undefined, { options, ...clien
   resolveCall(call, client.settings); // throws before the first call
   const queries: readonly (object | undefined)[] = Array.isArray(query) ? query : [query];
   if (queries.length === 0) throw new ConfigError('query: expected at least one query, got an empty list');
-  /** Requests of the quota that are not spread. */
+  // Requests of the quota that are not spread.
   const reserve = given.priority === 'high' ? 0 : (quotaGuard?.reserve ?? 0);
   return { ...client, queries, every, operation, onError, reserve, call };
 }

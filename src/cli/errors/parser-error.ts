@@ -70,7 +70,7 @@ export function refuseTypedKey(argv: readonly string[]): void {
 
 /** commander leaves the first unknown option, and all words after it, among the arguments. */
 function unknownOption(command: CliCommand, argv: readonly string[]): CliError {
-  const typed = command.args.find((arg) => /^-\D/.test(arg)) ?? '';
+  const typed = command.args.find((arg) => /^-(?!\d+$)./.test(arg)) ?? '';
   const [flag = ''] = typed.split('=', 1);
   const what = `unknown option '${typed}'`;
   const hint = OPTION_HINTS.get(flag);

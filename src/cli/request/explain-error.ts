@@ -224,6 +224,7 @@ function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly 
 export function withoutAdvice(message: string): string {
   return message
     .replace(/; [^;]*\bset retryAfterUnit\b.*$/, '')
+    .replace(/\. In a request handler, .*$/, '')
     .replace(/ \((?:maxResponseBytes|deadlineMs)\)/, '')
     .replace('longer than maxRetryAfterMs', 'longer than --max-wait')
     .replace("and onLimit is 'throw'", 'and waiting is off (--no-wait)')

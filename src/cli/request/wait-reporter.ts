@@ -1,4 +1,4 @@
-import type { FxRatesOptions } from '../../client/index.ts';
+import type { FxRatesOptions, WaitEvent } from '../../client/index.ts';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { formatDuration } from '../settings/duration.ts';
@@ -34,7 +34,8 @@ export class WaitReporter {
     this.#endsLongWaits = endsLongWaits;
     this.signal = AbortSignal.any([invocation.io.interrupts.signal, this.#tooLong.signal]);
     this.hooks = {
-      onWait: ({ waitMs, limits }) => (limits?.reason === 'in_flight' ? this.#onInFlight() : this.#onLimit(waitMs)),
+      onWait: ({ waitMs, reason, limits }) =>
+        limits?.reason === 'in_flight' ? this.#onInFlight() : this.#onLimit(waitMs, reason),
       onRetry: ({ kind, code, status, waitMs }) =>
         this.#begin({ reason: kind, cause: visible(`the attempt failed (${status ?? code ?? kind})`), waitMs }),
       logger: { warn: (message) => void invocation.screen.warn(message) },
@@ -58,14 +59,16 @@ export class WaitReporter {
     void this.#invocation.screen.status('');
   }
 
-  #onLimit(waitMs: number): void {
+  #onLimit(waitMs: number, why: WaitEvent['reason']): void {
     this.end();
     const sumMs = this.#waitedMs + waitMs;
     const { maxWaitMs } = this.#invocation.settings;
     if (this.#endsLongWaits && sumMs > maxWaitMs + JITTER_MS) {
       this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs }));
     } else {
-      this.#begin({ reason: 'rate_limited', cause: 'rate limited', waitMs });
+      const isDown = why === 'service';
+      const [reason, cause] = isDown ? ['server', 'the service is down'] : ['rate_limited', 'rate limited'];
+      this.#begin({ reason, cause, waitMs });
       this.#waitsSince = this.#now();
     }
   }

@@ -27,6 +27,8 @@ export class KeyState implements RetainedState {
   readonly limiter: RateLimiter;
   readonly retryBudget: RetryBudget;
   readonly quota: KeyQuota;
+  /** Measures the waits of its calls. */
+  readonly time: SteadyTime;
   /** How Retry-After is read, with the next step, for the errors of refused calls; `undefined` for plain seconds. */
   unitInWords: string | undefined;
   #evidence: RetryAfterReading['evidence'] | undefined;
@@ -35,7 +37,6 @@ export class KeyState implements RetainedState {
   readonly #waiting = new Map<ClientEvents, number>();
   /** A warning for the next client, if no call was waiting. */
   #pending: string | undefined;
-  readonly time: SteadyTime;
   readonly #learnsLimit: boolean;
 
   constructor({ masked, hash }: ApiKey, settings: ClientSettings, onForgotten: () => void = () => undefined) {
@@ -71,7 +72,7 @@ export class KeyState implements RetainedState {
     const { unit, evidence } = reading ?? {};
     // A small number during a trial is read in seconds and does not affect the trial.
     if (parsed?.form !== 'integer' || !evidence || (evidence === 'on-trial' && unit === 'seconds')) return;
-    this.unitInWords = unitInWords(parsed.value, evidence);
+    this.unitInWords = wordsOfUnit(parsed.value, evidence);
     const isNew = this.unitInWords !== undefined && evidence !== this.#evidence;
     if (isNew) events.warnOnce(`Key ${this.key}: ${this.unitInWords}`);
     this.#evidence = evidence;
@@ -175,7 +176,7 @@ function invalidRetryAfterWarning(key: string, text: string): string {
   return `Key ${key}: Retry-After '${shown}' is neither a number nor an HTTP date; ignored`;
 }
 
-export function unitInWords(value: number, evidence: RetryAfterReading['evidence']): string | undefined {
+export function wordsOfUnit(value: number, evidence: RetryAfterReading['evidence']): string | undefined {
   switch (evidence) {
     case 'on-trial':
       return `Retry-After ${value} is too long for a per-minute limit in seconds, so it is tried as milliseconds; if you know the unit, set retryAfterUnit`;

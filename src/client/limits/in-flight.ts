@@ -96,8 +96,9 @@ export class InFlight {
   roundTripMs = 0;
   /** The error of the last request that failed. */
   lastFailure: unknown;
-  /** Number of requests in flight, and how many may be now. */
+  /** Requests in flight. */
   size = 0;
+  /** Requests that may be in flight now. */
   maxConcurrent: number;
   #halvedAt = Number.NEGATIVE_INFINITY;
   readonly #atMost: number;

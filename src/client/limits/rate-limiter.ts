@@ -37,6 +37,7 @@ export interface LimiterWait {
   /** Milliseconds since the Unix epoch. */
   readonly until: number;
   readonly waiting: number;
+  /** As in `WaitEvent`. */
   readonly reason: 'retry_after' | 'window' | 'service';
 }
 

@@ -8,6 +8,7 @@ test.each([
   ['latst', "unknown command 'latst'", 'Did you mean latest?'],
   ['USD', "unknown command 'USD'", 'See: fxrates --help'],
   ['latest --jsn', "unknown option '--jsn'", 'Did you mean --json?'],
+  ['latest --watch -1s', "unknown option '-1s'", 'See: fxrates latest --help'],
   ['latest --base USD', "unknown option '--base' — parameters are written name=value", 'fxrates latest base=USD'],
   ['latest --base=USD', "unknown option '--base=USD' — parameters are written name=value", 'fxrates latest base=USD'],
   ['latest --base', "unknown option '--base' — parameters are written name=value", 'fxrates latest base=…'],

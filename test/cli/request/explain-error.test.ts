@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { explainNetworkError, withoutAdvice } from '../../../src/cli/request/explain-error.ts';
 import { NetworkError } from '../../../src/client/index.ts';
-import { unitInWords } from '../../../src/client/key/key-state.ts';
+import { wordsOfUnit } from '../../../src/client/key/key-state.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { exhaustedQuota, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 
@@ -98,7 +98,7 @@ test.each([
   ['confirmed', 'Retry-After 30000 is in milliseconds, as the responses have shown'],
   ['refuted', 'Retry-After 30000 is in seconds: after a wait in milliseconds, the service refused the request again'],
 ] as const)('if the unit is %s, the message states that, without the option of the client', (evidence, fact) => {
-  const words = unitInWords(30_000, evidence);
+  const words = wordsOfUnit(30_000, evidence);
 
   expect(words).toContain('retryAfterUnit');
   expect(withoutAdvice(`Key fx_live_…cdef: ${words}`)).toBe(`Key fx_live_…cdef: ${fact}`);
@@ -135,6 +135,12 @@ test('no message of a batch names an option of the client', async () => {
   for (const { stdout, stderr } of [refused, unavailable]) {
     expect(stdout + stderr).not.toMatch(/retryAfterUnit|maxRetryAfterMs|deadlineMs|onLimit/);
   }
+});
+
+test('the warning of a long wait is reported without the options of the client', () => {
+  const wait = '2 calls of key fx_live_…cdef wait for its limit; the last will be sent in about 2 minutes';
+
+  expect(withoutAdvice(`${wait}. In a request handler, set deadlineMs or onLimit: 'throw'`)).toBe(wait);
 });
 
 test('other messages are unchanged', () => {

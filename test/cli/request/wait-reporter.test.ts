@@ -225,3 +225,16 @@ test('Ctrl-C during a request ends the command', async () => {
 
   expect(await running).toBe(130);
 });
+
+test.each([
+  ['service', { cause: 'the service is down', reason: 'server' }],
+  ['window', { cause: 'rate limited', reason: 'rate_limited' }],
+  ['retry_after', { cause: 'rate limited', reason: 'rate_limited' }],
+])('a wait because of %s is reported with that cause', (reason, shown) => {
+  const people = reporterWith();
+  const programs = reporterWith({ isJson: true });
+  for (const { wait } of [people, programs]) wait({ waitMs: 2_000, reason });
+
+  expect(people.written.join('')).toContain(`fxrates: ${shown.cause}, waiting 2 s`);
+  expect(programs.written.join('')).toContain(`"reason":"${shown.reason}"`);
+});

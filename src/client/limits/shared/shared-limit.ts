@@ -204,13 +204,13 @@ export class SharedLimit extends Limit {
     };
   }
 
-  /** The shared state after the reports of this process, and of those that died. `known`: its requests in flight there. */
-  #withReports(reports: readonly Report[], known: number, now: number): LimiterState {
+  /** The shared state after the reports of this process, and of those that died. `inStore`: its requests in flight there. */
+  #withReports(reports: readonly Report[], inStore: number, now: number): LimiterState {
     const { state, aheadMs } = this.#exchange;
     // The log is changed in place, and the known state is needed again if another process writes first.
     const before = startingState(this.settings, state && copyOf(state.limit));
     // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
-    const missing = this.#inFlight + this.#reports.filter(({ kind }) => kind !== 'configured').length - known;
+    const missing = this.#inFlight + this.#reports.filter(({ kind }) => kind !== 'configured').length - inStore;
     const limit = reports.reduce(
       (next, report) => applyReport(next, respondedBetween(report, state?.at ?? 0, now), this.settings),
       addInFlight(before, missing),
