@@ -146,6 +146,7 @@ function entryOf(
   // The service has identified the requests that it has read.
   const facts: RequestFacts = response.facts ?? identified(request, mock);
   const isSent = delivery?.sendsHead !== false && delayMs !== Number.POSITIVE_INFINITY;
+  const { responseHeaders, responseBody } = isSent ? recordResponse(response) : NOTHING_SENT;
   return {
     number: mock.journal.last + 1,
     space: mock.name,
@@ -167,7 +168,11 @@ function entryOf(
     faults: struck.map(({ settings }) => settings.id),
     stub: response.stub,
     why: response.why,
-    ...(isSent ? { status: response.status, code: response.code, ...recordResponse(response) } : NOTHING_SENT),
+    // Not spread: V8 takes microseconds to add fields to an object of this size.
+    status: isSent ? response.status : 0,
+    code: isSent ? response.code : undefined,
+    responseHeaders,
+    responseBody,
   };
 }
 

@@ -236,7 +236,7 @@ function authenticate(
 ): Authentication {
   if (credential === undefined) return { refusal: request.credentials.length === 0 ? NO_KEY : SEVERAL };
   const key = service.state.keysByHash.get(credential.hash);
-  if (key === undefined) return { refusal: credential.isWellFormed ? UNKNOWN : MALFORMED };
+  if (key === undefined) return { refusal: credential.isWellFormed() ? UNKNOWN : MALFORMED };
   if (key.revokedAt !== undefined && at >= key.revokedAt + switches.use('revocationDelayMs')) {
     return { key, refusal: { refusedBy: 'revokedKey', why: `${key.id} is revoked` } };
   }

@@ -52,7 +52,7 @@ const INVENTED_HISTORICAL_DAYS: Readonly<Record<PlanName, number>> = { free: 90,
 
 /** A response with a complete success envelope, such as an example of openapi.yaml. */
 export function envelopeResponse(envelope: unknown): MockResponse {
-  return { status: 200, headers: NO_HEADERS, body: toJson(envelope), code: undefined, why: 'served' };
+  return { status: 200, headers: NO_HEADERS, body: toJson(envelope), code: undefined, why: 'served', facts: undefined };
 }
 
 const NO_HEADERS: MockResponse['headers'] = {};
@@ -75,7 +75,7 @@ export function errorResponse({
   headers = {},
   why = message,
 }: ErrorResponseOptions): MockResponse {
-  return { status, headers, body: errorBody({ status, code, message }), code, why };
+  return { status, headers, body: errorBody({ status, code, message }), code, why, facts: undefined };
 }
 
 export function errorBody({

@@ -1,3 +1,5 @@
+import { parse } from 'node:querystring';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseRequest, shortened } from '../../../src/mock-server/http/parse-request.ts';
 
@@ -17,6 +19,13 @@ test.each([
   ['/x?__proto__=1', Object.fromEntries([['__proto__', '1']])],
 ])('the query of %s is recorded by name, without keys', (target, query) => {
   expect(record(target).query).toEqual(query);
+});
+
+test('any query is recorded as node:querystring parses it', () => {
+  const part = fc.constantFrom('a', 'b', 'toString', '__proto__', '%20', '%', '+', 'é', '');
+  const pair = fc.tuple(part, fc.constantFrom('=', '=', '=', '==', ''), part).map((texts) => texts.join(''));
+  const queries = fc.array(pair, { maxLength: 4 }).map((pairs) => pairs.join('&'));
+  fc.assert(fc.property(queries, (query) => expect(record(`/x?${query}`).query).toStrictEqual({ ...parse(query) })));
 });
 
 test.each([
