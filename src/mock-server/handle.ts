@@ -45,7 +45,7 @@ function sendFailure(exchange: Exchange, error: unknown): MockResponse | Promise
 }
 
 function failed({ mock, request }: Exchange, error: unknown): MockResponse {
-  return completed(internalError(error), request.recorded.method, mock.now());
+  return completed(internalError(error), { method: request.recorded.method, now: mock.now() });
 }
 
 interface Exchange {

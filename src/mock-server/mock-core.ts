@@ -6,7 +6,7 @@ import { DrivenClock } from './clock/driven-clock.ts';
 import { ResponseDelays } from './delay.ts';
 import type { ParsedRequest } from './http/parse-request.ts';
 import { createRouter, type EmulatedService } from './http/respond.ts';
-import { quotaResponse } from './http/responses.ts';
+import { HttpDates, quotaResponse } from './http/responses.ts';
 import { Journal } from './journal/journal.ts';
 import type { CheckedMockOptions, Setup } from './mock-options.ts';
 import { within } from './mock-server-error.ts';
@@ -75,6 +75,7 @@ function assembleCore(given: Given): MockCore {
     now: clock.now.bind(clock),
     findRoute,
     defaultStubs: defaultStubs.map((stub) => ({ ...stub })),
+    dates: new HttpDates(),
     warned: new Set(),
     spaces: new Map(),
     journal: new Journal(journalSize),

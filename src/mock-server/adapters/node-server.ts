@@ -335,7 +335,7 @@ function brokenRequestResponse(errorCode: string | undefined, now: number): Mock
     code: 'bad_request',
     message: 'The request is not valid HTTP.',
   };
-  return completed(errorResponse(refusal), 'GET', now);
+  return completed(errorResponse(refusal), { method: 'GET', now });
 }
 
 /** RFC 9110 §15.5.6: a 405 lists methods. */

@@ -107,7 +107,7 @@ function after(bytes: number): string {
 function replaceResponse(
   response: MockResponse,
   { status, code, headers = {}, body }: Effect<'status'>,
-  { method, now }: Struck,
+  struck: Struck,
 ): MockResponse {
   const message = reasonPhrase(status) || 'Unknown';
   const envelope = errorResponse({ status, code: code ?? codeOfStatus(status), message });
@@ -116,7 +116,7 @@ function replaceResponse(
   const text = hasEnvelope ? envelope.body : (body ?? '');
   const replaced = { ...envelope, headers: { ...type, ...readHeaders(headers) }, body: text };
   const { facts, stub } = response;
-  return { ...completed(replaced, method, now), code: hasEnvelope ? envelope.code : undefined, facts, stub };
+  return { ...completed(replaced, struck), code: hasEnvelope ? envelope.code : undefined, facts, stub };
 }
 
 function deliver(response: MockResponse, change: Partial<Delivery>): MockResponse {

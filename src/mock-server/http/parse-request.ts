@@ -62,7 +62,6 @@ export function parseRequest(message: MockRequest): ParsedRequest {
 function valuesByName(query: string): RecordedValues {
   const values: Record<string, string> = {};
   for (const pair of query.split('&')) {
-    if (pair === '') continue;
     const end = pair.indexOf('=');
     const name = pair.slice(0, Math.max(end, 0));
     // `in` also finds `__proto__`, which must not be assigned.
