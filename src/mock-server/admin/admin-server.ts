@@ -109,8 +109,7 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
   const body = route.checksBody ? json : parsed(route.body, json, 'body');
   const disconnected = new AbortController();
   outgoing.once('close', () => disconnected.abort());
-  const value = await route.run({ ...where, body, text, query, signal: disconnected.signal, outgoing });
-  if (route.isStream) return;
+  const value = await route.run({ ...where, body, text, query, signal: disconnected.signal });
   const isEmpty = route.response === undefined;
   sendJson(outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });
 }

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type * as z from 'zod';
 import type { MockCore } from '../mock-core.ts';
 import type { MockScope } from '../mock-scope.ts';
@@ -60,8 +59,6 @@ interface RouteDescription {
   readonly response?: z.ZodType;
   /** Needs no token. */
   readonly isOpen?: boolean;
-  /** Responds with `text/event-stream`. */
-  readonly isStream?: boolean;
 }
 
 export interface AdminCall<Body, Query> {
@@ -77,8 +74,6 @@ export interface AdminCall<Body, Query> {
   readonly query: Query;
   /** Aborts when the caller disconnects. */
   readonly signal: AbortSignal;
-  /** For streams and additional headers. */
-  readonly outgoing: ServerResponse;
 }
 
 /** A route that is no method of the mock. */

@@ -87,11 +87,7 @@ function operation(route: AdminRoute) {
 
 const PROBLEM = { $ref: '#/components/schemas/Problem' };
 
-function successResponses({ response, isStream = false }: AdminRoute) {
-  if (isStream) {
-    const events = { 'text/event-stream': { schema: { type: 'string' } } };
-    return { 200: { description: 'Events named `request`, with a journal entry each.', content: events } };
-  }
+function successResponses({ response }: AdminRoute) {
   if (response === undefined) return { 204: { description: 'Done.' } };
   return { 200: { description: 'Done.', content: json(schemaOf(response)) } };
 }

@@ -1,9 +1,7 @@
-import * as timers from 'node:timers';
 import * as promises from 'node:timers/promises';
 
 // Read when the module loads, and not from `globalThis`: fake timers of a test, installed earlier or later, must not stop
-// the mock. sinon also replaces the functions of the modules.
-const { setInterval: runOften, clearInterval: stopRunning } = timers;
+// the mock. sinon also replaces the functions of the module.
 const { setImmediate: afterEvents, setTimeout: afterMs } = promises;
 
 /** Waits one turn of the event loop, in which all promises and events that are ready run. */
@@ -14,13 +12,6 @@ export function nextTurn(): Promise<void> {
 /** Milliseconds of real time, or until `signal` aborts; the process does not end before. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await afterMs(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal }).catch(() => undefined); // it rejects when aborted
-}
-
-/** Runs `act` every `ms` of real time until the returned function is called; the process may end before. */
-export function repeat(ms: number, act: () => void): () => void {
-  const timer = runOften(act, ms);
-  timer.unref();
-  return () => stopRunning(timer);
 }
 
 /** Node fires a longer timer after 1 ms. */

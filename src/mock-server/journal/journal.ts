@@ -130,11 +130,6 @@ export class Journal {
     for (const { listener, spaces } of this.#subscriptions) if (spaces) notify(listener, entry);
   }
 
-  /** Number of waits and event streams that have not ended. */
-  get waiting(): number {
-    return [...this.#subscriptions].filter(({ onClose }) => onClose !== undefined).length;
-  }
-
   /** Calls `listener` for each new entry. Returns a function that cancels it. */
   subscribe(listener: Subscription['listener'], options: Omit<Subscription, 'listener'> = {}): () => void {
     const subscription = { ...options, listener };
@@ -142,7 +137,7 @@ export class Journal {
     return () => void this.#subscriptions.delete(subscription);
   }
 
-  /** Ends waits and event streams. The entries stay, because a closed mock can still be called in process. */
+  /** Ends waits. The entries stay, because a closed mock can still be called in process. */
   close(): void {
     for (const { onClose } of this.#subscriptions) onClose?.();
   }

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { repeat } from '../../clock/event-loop.ts';
-import { type JournalEntry, journalEntry } from '../../journal/journal.ts';
+import { journalEntry } from '../../journal/journal.ts';
 import {
   audit,
   checkedFilter,
@@ -11,9 +10,7 @@ import {
 } from '../../journal/mock-journal.ts';
 import { createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
 import type { MockCore } from '../../mock-core.ts';
-import { PAGE_HEADERS } from '../own-pages.ts';
-import { Problem } from '../problem.ts';
-import { type AdminCall, method, route } from '../route.ts';
+import { method, route } from '../route.ts';
 import { journalFilter } from '../shapes.ts';
 
 const list = z.object({
@@ -82,19 +79,6 @@ export const journalRoutes = [
     summary: 'List early retries, keys in URLs and unknown paths',
     response: audit,
   }),
-  route('GET /events', {
-    id: 'events',
-    tag: 'requests',
-    summary:
-      'Stream new requests that match as server-sent events; `after` or the header `Last-Event-ID` includes earlier requests from the journal',
-    query: journalFilter.extend({
-      after: journalFilter.shape.after.describe(
-        'Number of the last known request. Default: `Last-Event-ID`, which browsers send when they reconnect.',
-      ),
-    }),
-    isStream: true,
-    run: (call) => streamEvents(call),
-  }),
 ];
 
 function listRequests(mock: MockCore, { limit, ...filter }: RequestFilter & ListLimit) {
@@ -104,51 +88,3 @@ function listRequests(mock: MockCore, { limit, ...filter }: RequestFilter & List
   const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
   return { entries, total: found.length, dropped: journal.dropped };
 }
-
-/** Sends the journal entries that match as server-sent events until the client disconnects. */
-export function streamEvents({ core, query, signal, outgoing }: EventsCall, every = repeat) {
-  const { journal } = core;
-  const { after, ...filter } = query;
-  checkedFilter({ after }, core);
-  const matches = createMatcher(checkedFilter(filter, core));
-  if (journal.waiting >= MOST_STREAMS) {
-    const message = `${MOST_STREAMS} event streams and waits are open; close one, or read /__fxrates/requests.`;
-    throw new Problem(message, { status: 503, code: 'too_many_streams' });
-  }
-  outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
-  outgoing.flushHeaders();
-  if (outgoing.req.method === 'HEAD') return void outgoing.end();
-  const send = (entry: JournalEntry) => {
-    if (!matches(entry)) return;
-    outgoing.write(`id: ${entry.number}\nevent: request\ndata: ${JSON.stringify(entry)}\n\n`);
-    // Closed if the listener does not read, because the mock would have to store the missed entries.
-    if (outgoing.writableLength > MOST_UNREAD_BYTES) outgoing.destroy();
-  };
-  const known = after ?? lastEventId(outgoing.req.headers['last-event-id']);
-  if (known !== undefined) {
-    // With a number from before `clear()`, all entries are new.
-    for (const entry of journal.entries) if (entry.number > known || known > journal.last) send(entry);
-  }
-  const unsubscribe = journal.subscribe(send, { onClose: () => void outgoing.end() });
-  // A comment, so that proxies and clients do not take a stream without requests for a broken connection.
-  const stopBeats = every(BEAT_MS, () => void outgoing.write(':\n\n'));
-  const stop = () => {
-    unsubscribe();
-    stopBeats();
-  };
-  signal.addEventListener('abort', stop, { once: true });
-}
-
-/** WHATWG HTML §9.2.7: a comment about every 15 seconds. */
-const BEAT_MS = 15_000;
-
-type EventsCall = AdminCall<unknown, RequestFilter>;
-
-/** The number of the last event before a connection ended; `undefined` for another text than a number. */
-function lastEventId(header: string | readonly string[] | undefined): number | undefined {
-  return typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
-}
-
-/** Each can keep that many unread bytes. */
-const MOST_STREAMS = 100;
-const MOST_UNREAD_BYTES = 4 * 1024 * 1024;

@@ -11,7 +11,7 @@ import { keepToken, takeToken, useMock } from './use-mock.ts';
 
 function App() {
   const [query, setQuery] = usePanelQuery();
-  const { spaces, problem, needsToken, connect, ...mock } = useMock(query.space);
+  const { spaces, problem, needsToken, load, ...mock } = useMock(query.space);
   const props = { ...mock, query, setQuery };
   return html`<a class="skip" href="#main">Skip to the content</a>
     <header class="bar">
@@ -21,7 +21,7 @@ function App() {
     <main id="main">
       <h1 class="hidden">Control panel${query.space !== '' && ` of space ${query.space}`}</h1>
       ${problem !== '' && !(needsToken && takeToken() === '') && html`<p class="note bad wide" role="alert">${problem}</p>`}
-      ${needsToken && html`<${TokenForm} connect=${connect} />`}
+      ${needsToken && html`<${TokenForm} connect=${load} />`}
       ${!needsToken && mock.view !== undefined && SECTIONS.map((Section) => html`<${Section} ...${props} />`)}
     </main>`;
 }

@@ -3,7 +3,7 @@ import { minuteChart } from './journal-entries.ts';
 import { type SectionProps, timeOfDay } from './mock-view.ts';
 
 /** The requests that the minute of a key counts, against its limit, and those that were not served. */
-export function ChartSection({ view: { clock }, entries, query }: SectionProps) {
+export function ChartSection({ view: { clock, entries }, query }: SectionProps) {
   const { seconds, keyId, limit, summary } = minuteChart(entries, clock.now, query.key);
   const highest = 1.15 * Math.max(2, limit ?? 0, ...seconds.map(({ all }) => all));
   const bar = (name: string, second: number, [from, to]: readonly [number, number]) =>

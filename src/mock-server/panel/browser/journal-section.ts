@@ -7,7 +7,8 @@ import { curlCommand, isServed, keyFilterOf, matchingEntries, operationFilterOf,
 import { durationText, type MockView, type PanelQuery, type SectionProps, timeOfDay } from './mock-view.ts';
 
 /** All requests with the reason for the response. A row expands to all details. */
-export function JournalSection({ view, entries, query, setQuery, act }: SectionProps) {
+export function JournalSection({ view, query, setQuery, act }: SectionProps) {
+  const { entries } = view;
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const matching = matchingEntries(entries, query);
   const isFiltered = FILTERS.some((name) => query[name] !== '');
@@ -19,7 +20,7 @@ export function JournalSection({ view, entries, query, setQuery, act }: SectionP
     ${isFiltered && html`<button type="button" onClick=${() => setQuery(NO_FILTERS)}>Clear filters</button>`}
     <button type="button" disabled=${entries.length === 0} onClick=${() => act('DELETE', '/requests')}>Empty</button>`;
   return html`<${Section} title="Requests" isWide actions=${actions}>
-    <${Filters} entries=${entries} view=${view} query=${query} setQuery=${setQuery} />
+    <${Filters} view=${view} query=${query} setQuery=${setQuery} />
     <${Rows} items=${matching} row=${row} empty=${isFiltered ? 'No requests match the filters.' : 'No requests yet.'} atOnce=${100}
       attributes=${{ class: 'plain journal', 'aria-label': 'Requests, newest first', onKeyDown: moveFocus }} />
   <//>`;
@@ -33,9 +34,10 @@ function countText(matching: number, all: number, isFiltered: boolean): string {
   return isFiltered ? `${matching} of ${all} ${noun}` : `${all} ${noun}`;
 }
 
-type FiltersProps = Pick<SectionProps, 'entries' | 'view' | 'query' | 'setQuery'>;
+type FiltersProps = Pick<SectionProps, 'view' | 'query' | 'setQuery'>;
 
-function Filters({ entries, view, query, setQuery }: FiltersProps) {
+function Filters({ view, query, setQuery }: FiltersProps) {
+  const { entries } = view;
   const statuses = distinct(entries.map(({ status }) => String(status))).sort();
   const operations = distinct(entries.map(operationFilterOf)).sort();
   const keys = distinct([...view.keys.map(({ id }) => id), ...entries.map(keyFilterOf)]);

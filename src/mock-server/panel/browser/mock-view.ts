@@ -27,6 +27,8 @@ export interface MockView {
   readonly switches: readonly SwitchDescription[];
   readonly faults: readonly Fault[];
   readonly stubs: readonly Stub[];
+  /** The requests in the journal, newest first. */
+  readonly entries: readonly JournalEntry[];
 }
 
 /** A call that the mock refused, and why. */
@@ -38,8 +40,6 @@ export interface RejectedCall {
 /** The parameters of a section of the panel. */
 export interface SectionProps {
   readonly view: MockView;
-  /** Newest first. */
-  readonly entries: readonly JournalEntry[];
   readonly query: PanelQuery;
   readonly setQuery: ChangeQuery;
   /** Returns the JSON schema of the body of `POST <path>`; `undefined` until the description of the API is loaded. */

@@ -1,34 +1,29 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { JournalEntry } from '../../journal/journal.ts';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { ClockState, MockView, SectionProps } from './mock-view.ts';
 
-/** The default `journalSize` of the mock. */
-const MOST_ENTRIES = 1000;
-
-/** The current state of the mock or a space: read once, updated by events and every second. */
+/** The current state of the mock or a space, read every second and after each change. */
 export function useMock(space: string) {
   const scope = space === '' ? '' : `/spaces/${encodeURIComponent(space)}`;
-  const [view, setView] = useState<MockView>();
+  const [read, setRead] = useState<{ readonly scope: string; readonly view: MockView }>();
   const [api, setApi] = useState<ApiDescription>();
   const [spaces, setSpaces] = useState<readonly string[]>([]);
-  const [entries, setEntries] = useState<readonly JournalEntry[]>([]);
   const [lost, setLost] = useState<Error>();
   const [refusal, setRefusal] = useState<SectionProps['refusal']>();
-  const [connection, setConnection] = useState(0);
+  const shown = useRef<MockView['entries']>([]);
   const load = useCallback(async () => {
     try {
       setSpaces((await callAdmin<readonly { readonly name: string }[]>('GET', '/spaces')).map(({ name }) => name));
-      setView(await readView(scope));
+      const view = await readView(scope, shown.current);
+      shown.current = view.entries;
+      setRead({ scope, view });
       setLost(undefined);
     } catch (error) {
       setLost(asError(error));
     }
   }, [scope]);
 
-  useEffect(() => {
-    setView(undefined);
-    return followMock(scope, load, setEntries);
-  }, [connection, scope]);
+  useEffect(() => everySecond(load), [load]);
+  const view = read?.scope === scope ? read.view : undefined;
   const isConnected = view !== undefined;
   useEffect(() => {
     // `load` shows the errors.
@@ -43,15 +38,13 @@ export function useMock(space: string) {
       setRefusal({ path, message: asError(error).message });
       return undefined;
     } finally {
-      if (path === '/requests') setEntries([]);
       await load();
     }
   };
   const needsToken = lost instanceof AdminApiError && lost.status === 401;
   const problem = lost?.message ?? ''; // why the state could not be read
   const bodySchema: SectionProps['bodySchema'] = (path) => schemaIn(api, path);
-  const connect = () => setConnection(connection + 1);
-  return { view, spaces, entries, problem, refusal, needsToken, act, bodySchema, connect };
+  return { view, spaces, problem, refusal, needsToken, act, bodySchema, load };
 }
 
 interface ApiDescription {
@@ -67,36 +60,19 @@ function schemaIn<Schema>(api: ApiDescription | undefined, path: string): Schema
   return api?.paths[path]?.post?.requestBody.content['application/json'].schema as Schema | undefined;
 }
 
-/** Returns a function that ends it. */
-function followMock(scope: string, load: () => Promise<void>, setEntries: ChangeEntries): () => void {
+/** Calls `load` now and, while the page is visible, a second after each call. Returns a function that ends this. */
+function everySecond(load: () => Promise<void>): () => void {
   const end = new AbortController();
-  const loadOnce = oneAtATime(load, end.signal);
-  // The stream ends with its space, and another space can have the name. `load` shows the errors.
-  const follow = () =>
-    followEntries(scope, setEntries, { signal: end.signal, onShown: loadOnce }).catch(() => undefined);
-  const followOnce = oneAtATime(follow, end.signal);
-  setEntries(() => []);
-  loadOnce();
-  followOnce();
-  const stop = everySecond(() => {
-    loadOnce();
-    followOnce();
-  });
+  let timer = 0;
+  const next = async () => {
+    if (!document.hidden) await load();
+    // biome-ignore lint/plugin: the panel shows a running mock, in real time
+    if (!end.signal.aborted) timer = window.setTimeout(next, 1000);
+  };
+  void next();
   return () => {
     end.abort();
-    stop();
-  };
-}
-
-/** Each request changes the gauges, but a burst must not cause as many updates. */
-function oneAtATime(load: () => Promise<void>, signal: AbortSignal): () => void {
-  let isLoading = false;
-  return () => {
-    if (isLoading || signal.aborted) return;
-    isLoading = true;
-    void load().finally(() => {
-      isLoading = false;
-    });
+    clearTimeout(timer);
   };
 }
 
@@ -105,60 +81,29 @@ function asError(error: unknown): Error {
   return new Error('The mock server does not respond. After you restart it, open the address that it prints.');
 }
 
-async function readView(scope: string): Promise<MockView> {
-  const [clock, accounts, keys, switches, faults, stubs] = await Promise.all([
+async function readView(scope: string, shown: MockView['entries']): Promise<MockView> {
+  const [clock, accounts, keys, switches, faults, stubs, entries] = await Promise.all([
     callAdmin<ClockState>('GET', `${scope}/clock`),
     callAdmin<MockView['accounts']>('GET', `${scope}/accounts`),
     callAdmin<MockView['keys']>('GET', `${scope}/keys?limit=200`),
     callAdmin<MockView['switches']>('GET', `${scope}/behaviour`),
     callAdmin<MockView['faults']>('GET', `${scope}/faults`),
     callAdmin<MockView['stubs']>('GET', `${scope}/stubs`),
+    readEntries(scope, shown),
   ]);
-  return { clock, accounts, keys, switches, faults, stubs };
+  return { clock, accounts, keys, switches, faults, stubs, entries };
 }
 
-type ChangeEntries = (update: (entries: readonly JournalEntry[]) => readonly JournalEntry[]) => void;
-
-interface Following {
-  readonly signal: AbortSignal;
-  readonly onShown: () => void;
+/** The newest requests, which are read only if the last one differs from the last one that is shown. */
+async function readEntries(scope: string, shown: MockView['entries']): Promise<MockView['entries']> {
+  const newest = async (limit: number) =>
+    (await callAdmin<Pick<MockView, 'entries'>>('GET', `${scope}/requests?limit=${limit}`)).entries.toReversed();
+  const last = await newest(1);
+  return JSON.stringify(last) === JSON.stringify(shown.slice(0, 1)) ? shown : await newest(MOST_ENTRIES);
 }
 
-/** Many requests at once become one change of the page. */
-async function followEntries(scope: string, change: ChangeEntries, { signal, onShown }: Following): Promise<void> {
-  let fresh: JournalEntry[] = [];
-  const show = () => {
-    const newest = fresh.reverse();
-    fresh = [];
-    if (signal.aborted) return;
-    change((entries) => [...newest, ...since(newest, entries)].slice(0, MOST_ENTRIES));
-    onShown();
-  };
-  await followJournal(
-    scope,
-    (entry) => {
-      if (fresh.length === 0) requestAnimationFrame(show);
-      fresh.push(entry);
-      if (fresh.length > MOST_ENTRIES) fresh.shift();
-    },
-    signal,
-  );
-}
-
-/** The entries before `newest`; none when the journal has begun anew, and with it the numbers. */
-function since(newest: readonly JournalEntry[], entries: readonly JournalEntry[]): readonly JournalEntry[] {
-  const isAnew = (newest.at(-1)?.number ?? 0) <= (entries[0]?.number ?? 0);
-  return isAnew ? [] : entries;
-}
-
-/** Calls `act` every second while the page is visible. Returns a function that ends this. */
-function everySecond(act: () => void): () => void {
-  // biome-ignore lint/plugin: the panel shows a running mock, in real time
-  const timer = setInterval(() => {
-    if (!document.hidden) act();
-  }, 1000);
-  return () => clearInterval(timer);
-}
+/** The default `journalSize` of the mock. */
+const MOST_ENTRIES = 1000;
 
 const STORED = 'fxrates-admin-token';
 
@@ -191,43 +136,16 @@ class AdminApiError extends Error {
 
 /** One call of the admin API. A string is sent as it is, as JSON. */
 async function callAdmin<Result>(method: string, path: string, body?: unknown): Promise<Result> {
-  const json = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
-  const response = await sendAdmin(method, path, json);
-  const text = await response.text();
-  return JSON.parse(text === '' ? 'null' : text);
-}
-
-async function sendAdmin(method: string, path: string, body?: string, signal?: AbortSignal): Promise<Response> {
+  const json = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await fetch(`/__fxrates${path}`, {
     method,
     headers: { authorization: `Bearer ${takeToken()}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body }),
-    ...(signal === undefined ? {} : { signal }),
+    ...(body === undefined ? {} : { body: json }),
   });
-  if (response.ok) return response;
+  if (response.ok) return JSON.parse((await response.text()) || 'null');
   const problem = await response.json().catch(() => undefined);
   throw new AdminApiError(
     problem?.error?.message ?? `The mock server responded with status ${response.status}.`,
     response.status,
   );
-}
-
-/** Calls `onEntry` for every request of the mock, or of a space of it, until `signal` aborts or the server ends. */
-async function followJournal(
-  scope: string,
-  onEntry: (entry: JournalEntry) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  const response = await sendAdmin('GET', `${scope}/events?after=0`, undefined, signal);
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {
-    const events = (text + read.value).split('\n\n');
-    text = events.pop() ?? '';
-    for (const event of events) {
-      const [, entry] = /^data: (.*)$/m.exec(event) ?? [];
-      // A comment shows that the connection is alive.
-      if (entry !== undefined) onEntry(JSON.parse(entry));
-    }
-  }
 }
