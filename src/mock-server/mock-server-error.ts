@@ -30,39 +30,14 @@ export interface MockServerErrorDetail {
   readonly cause?: unknown;
 }
 
-/** The error for an invalid option. Its message is the field and the problem. */
-class InvalidOptionError extends MockServerError {
-  readonly #problem: string;
-  readonly #field: string;
-  readonly #isWhole: boolean;
-
-  /** `isWhole`: the field stands for the whole checked value, not for a part of it. */
-  constructor(field: string, problem: string, { isWhole = false } = {}) {
-    super(`${field} ${problem}`, { code: 'invalid_option', field });
-    this.#field = field;
-    this.#problem = problem;
-    this.#isWhole = isWhole;
-  }
-
-  /** The same error, with the place of the value that contains the field: `stubs[2].status`. */
-  at(entry: string): InvalidOptionError {
-    const field = this.#isWhole ? entry : `${entry}.${this.#field}`;
-    return optionError(field, this.#problem);
-  }
-}
-
-/** Outside the class: esbuild changes the name of a class that refers to itself. */
-function optionError(...details: ConstructorParameters<typeof InvalidOptionError>): InvalidOptionError {
-  return new InvalidOptionError(...details);
-}
-
-/** As the field of an error, these names stand for the whole checked value. */
-const WHOLE_VALUES: readonly string[] = ['stub', 'fault', 'options', 'setup'];
-
 /** The error for an invalid option: its name, its value, and what was expected. */
 export function invalidOption(option: string, value: unknown, expected: string): MockServerError {
-  const isWhole = WHOLE_VALUES.includes(option);
-  return optionError(option, `is ${show(value)}; expected ${expected}.`, { isWhole });
+  return optionError(option, `is ${show(value)}; expected ${expected}.`);
+}
+
+/** The message begins with the field, for `within()`. */
+function optionError(field: string, problem: string): MockServerError {
+  return new MockServerError(`${field} ${problem}`, { code: 'invalid_option', field });
 }
 
 /** Runs `act`. An error about a part of an entry then names its place: `stubs[2].status is 99; …`. */
@@ -70,12 +45,18 @@ export function within<Result>(entry: string, act: () => Result): Result {
   try {
     return act();
   } catch (error) {
-    if (error instanceof InvalidOptionError) throw error.at(entry);
     if (!(error instanceof MockServerError)) throw error;
-    const { code, status, message } = error;
-    throw new MockServerError(`${entry}: ${message}`, { code, status, field: entry, cause: error });
+    const { code, status, message, field } = error;
+    if (field === undefined || !message.startsWith(`${field} `)) {
+      throw new MockServerError(`${entry}: ${message}`, { code, status, field: entry, cause: error });
+    }
+    const place = ABOUT_WHOLE.test(message) ? entry : `${entry}.${field}`;
+    throw new MockServerError(place + message.slice(field.length), { code, status, field: place });
   }
 }
+
+/** An error about the whole checked value, and not about an unknown field of that name. */
+const ABOUT_WHOLE = /^(?:stub|fault|options|setup) is (?!not an? )/;
 
 interface Searched<Item> {
   readonly among: ReadonlyMap<string, Item>;
