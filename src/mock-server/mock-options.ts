@@ -192,11 +192,11 @@ function parsedSetup(json: string): Setup {
   const setup: Setup = JSON.parse(json);
   // A value that is not an object is refused as it is.
   if (!isJsonObject(setup)) return setup;
-  const exact: { latest?: string; replay?: string; stubs?: StubOptions[] } = {};
+  const exact: { latest?: string; replay?: string; stubs?: unknown[] } = {};
   for (const { name, text } of jsonParts(json)) {
     if (name === 'latest' || name === 'replay') exact[name] = unquoted(text);
     if (name === 'stubs' && Array.isArray(setup.stubs))
-      exact.stubs = jsonParts(text).map((stub) => withDigits(JSON.parse(stub.text), stub.text));
+      exact.stubs = jsonParts(text).map((stub) => withDigits(stub.text));
   }
-  return { ...setup, ...exact };
+  return { ...setup, ...exact } as Setup; // which is checked when it is applied
 }

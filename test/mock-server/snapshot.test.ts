@@ -182,16 +182,7 @@ test('a snapshot has the stubs, except those with a function', () => {
 
   expect(stubs.map(({ source }) => source.kind)).toEqual(['responses']);
   expect(restored.snapshot().stubs).toEqual(stubs);
-  expect(restored.snapshot().stubs?.[0]).not.toBe(stubs[0]);
-});
-
-test('a snapshot without stubs, of version 0.1, has none', () => {
-  const mock = createMockServer({ clock: CLOCK });
-  const { stubs: _, lastStub: __, ...old } = mock.snapshot();
-
-  mock.restore(old);
-
-  expect(mock.snapshot()).toMatchObject({ stubs: [], lastStub: 0 });
+  expect(restored.snapshot().stubs[0]).not.toBe(stubs[0]);
 });
 
 test('later events do not change a snapshot', async () => {
@@ -270,7 +261,7 @@ test.each([[undefined], [null], [{}], [{ version: 2 }], ['text']])('%j is refuse
 });
 
 const [KEY, ACCOUNT] = [{ id: 'key_1', accountId: 'account_1' }, { id: 'account_1' }];
-const MAIL = { accountId: 'account_1', to: 'a@b.test', token: 'x', sentAt: 0, isUsed: false };
+const MAIL = { accountId: 'account_1', to: 'a@b.test', sentAt: 0 };
 
 test.each<[string, object]>([
   ['version', { version: 2 }],
@@ -279,7 +270,7 @@ test.each<[string, object]>([
   ['accounts.0.plan', { accounts: [{ ...ACCOUNT, plan: 'gold' }] }],
   ['keys.0.hash', { keys: [{ ...KEY, hash: 'x' }] }],
   ['keys.0.used', { keys: [{ ...KEY, used: -5 }] }],
-  ['keys.0.window', { keys: [{ ...KEY, window: undefined }] }],
+  ['keys.0.window', { keys: [{ ...KEY, window: 'x' }] }],
   ['lastKey', { lastKey: -1 }],
   ['lastKey', { lastKey: 0 }],
   ['lastAccount', { lastAccount: 0 }],

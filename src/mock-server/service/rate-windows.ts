@@ -67,18 +67,8 @@ class FixedFirstRequest implements RateWindow {
 
 /** Counts per full UTC minute. Around the start of a minute, up to twice the limit is accepted. */
 class FixedEpoch extends FixedFirstRequest {
-  constructor([minute, ...saved]: readonly number[] = []) {
-    super(minute === undefined ? [] : [minute * WINDOW_MS, ...saved]);
-  }
-
   override opensAt(now: number): number {
     return now - (now % WINDOW_MS);
-  }
-
-  /** With the number of the minute, as snapshots have it. */
-  override save(): readonly number[] {
-    const [openedAt, ...saved] = super.save();
-    return openedAt === undefined ? [] : [openedAt / WINDOW_MS, ...saved];
   }
 }
 

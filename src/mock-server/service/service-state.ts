@@ -16,7 +16,7 @@ const count = z.int().min(0);
 /** A period can begin before 1970, where the mock's clock starts at the earliest. */
 export const savedTime = z.number().min(-LATEST_MS).max(LATEST_MS);
 /** Times and numbers of requests. */
-const savedWindow = z.array(savedTime).nullable();
+const savedWindow = z.array(savedTime).optional();
 
 /** The records of the state as a snapshot has them. */
 export const savedAccount = z.strictObject({
@@ -35,9 +35,9 @@ export const savedKey = z.strictObject({
   prefix: text,
   lastFour: text,
   createdAt: savedTime,
-  revokedAt: savedTime.nullable(),
+  revokedAt: savedTime.optional(),
   /** Start of the quota period that `used` counts in. */
-  usedFrom: savedTime.nullable(),
+  usedFrom: savedTime.optional(),
   used: count,
   window: savedWindow,
   quotaEndpointWindow: savedWindow,
@@ -45,8 +45,7 @@ export const savedKey = z.strictObject({
   retryAt: savedTime,
 });
 
-/** Snapshots of earlier versions also have the token of a link. */
-export const savedMail = z.object({ id: text, accountId: text, to: text, sentAt: savedTime });
+export const savedMail = z.strictObject({ id: text, accountId: text, to: text, sentAt: savedTime });
 
 export const counters = z.object({
   /** Number of the newest account. */
@@ -60,7 +59,7 @@ export const counters = z.object({
   /** Number of the newest space. */
   lastSpace: count,
   /** Number of the newest stub. */
-  lastStub: count.default(0),
+  lastStub: count,
 });
 
 /** An account in the state of the service. */
@@ -71,13 +70,9 @@ export interface AccountRecord extends z.output<typeof savedAccount> {
   activeKeys: number;
 }
 
-type KeyFields = 'id' | 'hash' | 'prefix' | 'lastFour' | 'createdAt' | 'used' | 'retryAt';
-
 /** A key in the state of the service, without the key itself. It is small, because a mock can have a million keys. */
-export interface KeyRecord extends Pick<z.output<typeof savedKey>, KeyFields> {
+export interface KeyRecord extends Omit<z.output<typeof savedKey>, 'accountId' | 'window' | 'quotaEndpointWindow'> {
   readonly account: AccountRecord;
-  revokedAt: number | undefined;
-  usedFrom: number | undefined;
   /** Created by the first request. */
   window: RateWindow | undefined;
   /** The separate window of the quota endpoint, if the switch defines one. */

@@ -51,17 +51,17 @@ export const snapshotSchema = z.strictObject({
   /** The confirmation e-mails. */
   mails: z.array(savedMail),
   faults: z.array(savedFault),
-  stubs: z.array(savedStub).default([]),
+  stubs: z.array(savedStub),
 });
 
 /** The state of a mock as plain JSON: accounts, SHA-256 of keys, usage, switches, faults, stubs, random numbers and time. */
 export interface Snapshot extends Immutable<Omit<z.input<typeof snapshotSchema>, 'behaviour' | 'faults' | 'stubs'>> {
-  /** Value of each switch. In a snapshot of an earlier version of this package, a later switch is absent. */
+  /** Value of each switch. A switch that is absent has its default. */
   readonly behaviour: BehaviourValues;
   /** The faults and the requests that they struck. */
   readonly faults: readonly FaultRecord[];
-  /** The stubs, except those with a function. Absent in snapshots of version 0.1 of this package. */
-  readonly stubs?: readonly SavedStub[] | undefined;
+  /** The stubs, except those with a function. */
+  readonly stubs: readonly SavedStub[];
 }
 
 type SavedKey = Snapshot['keys'][number];
@@ -90,7 +90,7 @@ export function takeSnapshot({ state, behaviour, clock }: MockCore): Snapshot {
 
 /** A new state that equals the one the snapshot was taken of. The snapshot was checked. */
 function restoredState(snapshot: Snapshot): ServiceState {
-  const { seed, random, accounts, keys, mails, faults, stubs = [], behaviour } = snapshot;
+  const { seed, random, accounts, keys, mails, faults, stubs, behaviour } = snapshot;
   const state: ServiceState = {
     accounts: new Map(accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 }])),
     keys: new Map(),
@@ -150,14 +150,7 @@ function isSaved(stub: StubRecord): stub is SavedStub {
 }
 
 function saveKey({ account, window, quotaEndpointWindow, ...key }: KeyRecord): SavedKey {
-  return {
-    ...key,
-    accountId: account.id,
-    revokedAt: key.revokedAt ?? null,
-    usedFrom: key.usedFrom ?? null,
-    window: window?.save() ?? null,
-    quotaEndpointWindow: quotaEndpointWindow?.save() ?? null,
-  };
+  return { ...key, accountId: account.id, window: window?.save(), quotaEndpointWindow: quotaEndpointWindow?.save() };
 }
 
 function addKey(state: ServiceState, { accountId, ...saved }: SavedKey, { rateWindow }: BehaviourValues): void {
@@ -167,13 +160,10 @@ function addKey(state: ServiceState, { accountId, ...saved }: SavedKey, { rateWi
       code: 'invalid_snapshot',
     });
   }
-  const restored = (window: readonly number[] | null) =>
-    window === null ? undefined : new rateWindows[rateWindow](window);
+  const restored = (window: readonly number[] | undefined) => window && new rateWindows[rateWindow](window);
   const key: KeyRecord = {
     ...saved,
     account,
-    revokedAt: saved.revokedAt ?? undefined,
-    usedFrom: saved.usedFrom ?? undefined,
     window: restored(saved.window),
     quotaEndpointWindow: restored(saved.quotaEndpointWindow),
   };

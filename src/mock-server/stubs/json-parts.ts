@@ -1,4 +1,4 @@
-import { isJsonObject, members } from '../../json.ts';
+import { isJsonObject, members, parseJson } from '../../json.ts';
 
 /**
  * The members of a JSON object, or the elements of an array, as texts: the digits of numbers stay as they are. The text
@@ -23,13 +23,14 @@ export class JsonText {
   }
 }
 
-/** A stub that was sent as JSON, with `data` and `body` of each response as `JsonText`. */
-export function withDigits<Stub>(stub: Stub, json: string): Stub {
+/** A stub as JSON, with `data` and `body` of each response as `JsonText`. */
+export function withDigits(json: string): unknown {
+  const stub = parseJson(json);
   if (!isJsonObject(stub)) return stub;
   const exact: { data?: unknown; body?: unknown; responses?: unknown } = {};
   for (const { name, text } of jsonParts(json)) {
     if (name === 'responses' && text.startsWith('[')) {
-      exact[name] = jsonParts(text).map((part) => withDigits<unknown>(JSON.parse(part.text), part.text));
+      exact[name] = jsonParts(text).map((part) => withDigits(part.text));
     } else if ((name === 'data' || name === 'body') && !text.startsWith('"')) {
       exact[name] = new JsonText(text);
     }

@@ -15,7 +15,7 @@ import {
 } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, withId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
-import { JsonText, jsonOf, jsonParts, unquoted } from './json-parts.ts';
+import { JsonText, jsonOf, jsonParts, unquoted, withDigits } from './json-parts.ts';
 import { parseReplay, type Replay, recordedResponseTo } from './replay.ts';
 import {
   type LatestFunction,
@@ -59,9 +59,9 @@ export function createMockStubs(context: ServiceContext): MockStubs {
   const find = (id: string) =>
     withId('stub', id, { among: new Map(current().map((stub) => [stub.id, stub])), otherwise: 'has expired' });
   return {
-    add(options) {
+    add(given: StubOptions | string) {
       const { state } = context;
-      const stub = stubFrom(options, nextId(state));
+      const stub = stubFrom(typeof given === 'string' ? withDigits(given) : given, nextId(state));
       within('match', () => checkKeyId(stub.match, state.keys));
       state.stubs = withStub(current(), stub);
       state.lastStub += 1;
@@ -85,18 +85,18 @@ function nextId({ lastStub, stubs }: ServiceState): string {
 
 function toStub({ id, match, times, priority, served, source }: StubRecord): Stub {
   const responses = source.kind === 'responses' ? source.responses.map(({ code: _, ...sent }) => sent) : [];
-  return structuredClone({ id, match, times: times ?? undefined, priority, served, kind: source.kind, responses });
+  return structuredClone({ id, match, times, priority, served, kind: source.kind, responses });
 }
 
 /** The stub that the options describe. Throws `MockServerError` with code `invalid_option`. */
-function stubFrom(options: StubOptions, nextId: string): StubRecord {
+function stubFrom(options: unknown, nextId: string): StubRecord {
   if (!isJsonObject(options)) throw invalidOption('stub', options, 'an object');
   const { kind, served: _, ...rest } = options as StubOptions & Partial<Stub>; // may be one that was read
   if (kind !== undefined && kind !== 'responses') {
     throw invalidOption('kind', kind, "'responses', because the others are added with mock.latest");
   }
   const checked = checkedInput(stubOptions, definedOf(rest), { what: 'a field of a stub' });
-  const { id = nextId, responses, times = null, priority = 0, match: pattern = {}, ...single } = checked;
+  const { id = nextId, responses, times, priority = 0, match: pattern = {}, ...single } = checked;
   if (responses !== undefined && Object.keys(single).length > 0) {
     throw invalidOption('responses', responses, `either responses or ${Object.keys(single).join(', ')}, not both`);
   }
@@ -122,7 +122,7 @@ function contentOf(given: StubResponse, status: number): Content & Partial<Stubb
     throw invalidOption('stub', given, 'at most one of data, error and body');
   }
   if (!STATUSES_WITHOUT_BODY.has(status)) return body === undefined ? envelopeOf(given, status) : wholeBody(body);
-  if (data === undefined && error === undefined && (body === undefined || body === '')) return { body: '', code: null };
+  if (data === undefined && error === undefined && (body === undefined || body === '')) return { body: '' };
   throw invalidOption('stub', given, `no data, error or body, because a response with status ${status} has none`);
 }
 
@@ -135,17 +135,17 @@ function wholeBody(given: unknown) {
 }
 
 /** `error.code` of an error envelope, which the journal shows. */
-function codeIn(envelope: unknown): string | null {
+function codeIn(envelope: unknown): string | undefined {
   const { code } = Object(Object(envelope).error);
-  return typeof code === 'string' ? code : null;
+  return typeof code === 'string' ? code : undefined;
 }
 
 function envelopeOf(given: StubResponse, status: number): Content {
   const { data, error } = given;
-  if (data !== undefined) return { body: successBody(textOf('data', data)), code: null };
+  if (data !== undefined) return { body: successBody(textOf('data', data)) };
   if (error === undefined && status < 300) throw invalidOption('stub', given, 'data, error or body');
   // A redirect is complete with its Location header.
-  if (error === undefined && status < 400) return { body: '', code: null };
+  if (error === undefined && status < 400) return { body: '' };
   const { code = codeOfStatus(status), message = reasonPhrase(status) || 'Unknown' } = error ?? {};
   return { body: errorBody({ status, code, message }), code };
 }
@@ -178,7 +178,7 @@ export function nearStubs(stubs: readonly StubRecord[], request: MatchedRequest)
 }
 
 function isActive({ times, served }: StubRecord): boolean {
-  return times === null || served < times;
+  return times === undefined || served < times;
 }
 
 function isRead({ method }: MatchedRequest): boolean {
@@ -218,7 +218,7 @@ export function stubResponse(
   if (response === undefined) throw new Error(`Stub ${id} has no response.`);
   const delayMs = drawDelayMs(response.delayMs ?? 0, seed, id, served);
   const why = `response of stub ${id}${delayMs === 0 ? '' : `, ${delayMs} ms late`}`;
-  return { ...response, code: response.code ?? undefined, delayMs, why, stub: id };
+  return { ...response, code: response.code, delayMs, why, stub: id };
 }
 
 /**
@@ -298,7 +298,7 @@ function latestStub(source: StubSource, base?: string): StubRecord {
   // Ignores case, as invented rates do.
   const query = base === undefined ? {} : { query: { base: { matches: `^${base}$`, flags: 'i' } } };
   const match = { operation: 'latest', ...query };
-  return { id: latestStubId(base), match, times: null, priority: 0, source, served: 0 };
+  return { id: latestStubId(base), match, priority: 0, source, served: 0 };
 }
 
 function sourceOf(data: unknown): StubSource {
@@ -326,5 +326,5 @@ function latestResponse(data: unknown, place: string): StubbedResponse {
   const json = typeof data === 'string' ? data.trim() : jsonOf(data);
   if (json === undefined) throw invalidOption(place, data, 'a value that JSON can represent');
   if (!json.startsWith('{') || !isJson(json)) throw invalidOption(place, json, 'an object');
-  return { status: 200, headers: {}, body: successBody(json), code: null };
+  return { status: 200, headers: {}, body: successBody(json) };
 }

@@ -22,7 +22,7 @@ export function recordedResponseTo(responses: RecordedResponses, query: URLSearc
   const name = [canonical, ANY].find((known) => Object.hasOwn(responses, known));
   const response = name === undefined ? undefined : responses[name];
   if (response === undefined) return notRecorded(canonical, Object.keys(responses));
-  return { ...response, delayMs: 0, code: response.code ?? undefined, why: 'served' };
+  return { ...response, delayMs: 0, code: response.code, why: 'served' };
 }
 
 const ANY = '*';
@@ -64,9 +64,9 @@ function parseRecorded(option: string, recorded: unknown): StubbedResponse {
   const recording = readRecording(recorded);
   if (recording === undefined) throw invalidOption(option, recorded, 'an envelope, or the data of one');
   const { json, value } = recording;
-  if (!isEnvelope(value)) return { status: 200, headers: {}, body: successBody(json), code: null };
+  if (!isEnvelope(value)) return { status: 200, headers: {}, body: successBody(json) };
   const body = withoutTags(json);
-  if (value['success'] === true) return { status: 200, headers: {}, body, code: null };
+  if (value['success'] === true) return { status: 200, headers: {}, body };
   const { code, status } = isJsonObject(value['error']) ? value['error'] : {};
   if (typeof code !== 'string' || !Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) {
     throw invalidOption(`${option}.error`, value['error'], 'a recorded error with its code, message and status');

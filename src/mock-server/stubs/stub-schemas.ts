@@ -106,7 +106,7 @@ const sentResponse = z.strictObject({
 export type SentResponse = Immutable<z.output<typeof sentResponse>>;
 
 const stubbedResponse = sentResponse.extend({
-  code: z.string().nullable().describe('`error.code` of the response, for the journal.'),
+  code: z.string().optional().describe('`error.code` of the response, for the journal.'),
 });
 
 /** A response of a stub as the mock keeps it. */
@@ -116,10 +116,10 @@ export type StubbedResponse = Immutable<z.output<typeof stubbedResponse>>;
 export const savedStub = z.strictObject({
   id: z.string(),
   match: requestPattern,
-  /** Maximum number of requests; `null` for no maximum. */
-  times: z.int().nullable(),
+  /** Maximum number of requests. Default: no maximum. */
+  times: z.int().optional(),
   /** Of several stubs for a request, the one with the highest number applies. */
-  priority: z.int().default(0),
+  priority: z.int(),
   source: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('responses'), responses: z.array(stubbedResponse).min(1) }),
     z.strictObject({ kind: z.literal('replay'), recorded: z.record(z.string(), stubbedResponse) }),

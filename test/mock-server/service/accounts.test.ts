@@ -314,15 +314,14 @@ test('keeps the newest 1,000 e-mails', () => {
   expect(mock.outbox.list()).toEqual([]);
 });
 
-test('a snapshot contains the e-mails, also one of an earlier version with links, and a reset removes them', () => {
+test('a snapshot contains the e-mails, and a reset removes them', () => {
   const mock = createMockServer();
   mock.accounts.create({ email: 'ada@example.test' });
   const saved = mock.snapshot();
   mock.reset();
   expect(mock.outbox.list()).toEqual([]);
 
-  const withLinks = saved.mails.map((mail) => ({ ...mail, token: '0'.repeat(32), isUsed: false }));
-  mock.restore({ ...saved, mails: withLinks });
+  mock.restore(saved);
 
   expect(mock.snapshot().mails).toEqual(saved.mails);
 });

@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import { switchDescription } from '../../behaviour/behaviour.ts';
 import { faultInput, faultUnion } from '../../faults/fault-kinds.ts';
-import { withDigits } from '../../stubs/json-parts.ts';
 import { latestOptions } from '../../stubs/mock-stubs.ts';
-import { addedStub, type StubOptions, stubInput } from '../../stubs/stub-schemas.ts';
-import { MAX_BODY_BYTES, method } from '../route.ts';
+import { addedStub, stubInput } from '../../stubs/stub-schemas.ts';
+import { method } from '../route.ts';
 import { behaviourChanges, latestData, recording } from '../shapes.ts';
 
 const fault = faultUnion({
@@ -16,15 +15,6 @@ const fault = faultUnion({
 
 /** The mock's own error messages are more precise than those of the schema. */
 const checksBody = true;
-const maxBodyBytes = MAX_BODY_BYTES.responses;
-
-const addStub = method('POST /stubs', 'stubs.add', {
-  summary: 'Add a stub, or replace the one with its `id`: one response, or several in turn, for matching requests',
-  body: stubInput,
-  checksBody,
-  maxBodyBytes,
-  response: addedStub,
-});
 
 /** What the mock responds: switches, faults and stubs. */
 export const responseRoutes = [
@@ -53,11 +43,13 @@ export const responseRoutes = [
     summary: 'List the active stubs by priority; of those that match a request, the last one applies',
     response: z.array(addedStub),
   }),
-  {
-    ...addStub,
-    run: (call: Parameters<typeof addStub.run>[0]) =>
-      addStub.run({ ...call, body: withDigits(call.body as StubOptions, call.text) }), // the mock checks the body
-  },
+  method('POST /stubs', 'stubs.add', {
+    summary: 'Add a stub, or replace the one with its `id`: one response, or several in turn, for matching requests',
+    takes: ['text'],
+    body: stubInput,
+    checksBody,
+    response: addedStub,
+  }),
   method('GET /stubs/{stubId}', 'stubs.get', { summary: 'Read an active stub', response: addedStub }),
   method('DELETE /stubs/{stubId}', 'stubs.remove', { summary: 'Remove a stub' }),
   method('DELETE /stubs', 'stubs.clear', { summary: 'Remove all stubs, including those of `PUT /latest`' }),
@@ -68,7 +60,6 @@ export const responseRoutes = [
     query: latestOptions,
     body: latestData,
     checksBody,
-    maxBodyBytes,
   }),
   method('PUT /latest/replay', 'latest.replay', {
     tag: 'stubs',
@@ -76,7 +67,6 @@ export const responseRoutes = [
     takes: ['text'],
     body: recording,
     checksBody,
-    maxBodyBytes,
   }),
   method('DELETE /latest', 'latest.reset', {
     tag: 'stubs',
