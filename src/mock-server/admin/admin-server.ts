@@ -10,7 +10,7 @@ import { redirectToPanel, servePanel } from '../panel/serve-panel.ts';
 import { findSpace } from '../spaces.ts';
 import { requireToken } from './gate.ts';
 import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
-import { type AdminCall, type AdminRoute, MAX_BODY_BYTES, needsBody } from './route.ts';
+import { type AdminCall, type AdminRoute, needsBody } from './route.ts';
 import { adminRoutes } from './routes.ts';
 
 export interface AdminServerOptions {
@@ -102,8 +102,8 @@ type Where = Pick<AdminCall<unknown, unknown>, 'core' | 'mock' | 'path'>;
 async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }: AdminExchange): Promise<void> {
   const parameters = new URLSearchParams(parseTarget(incoming.url ?? '').query);
   const query = parsed(route.query, Object.fromEntries(parameters), 'query');
-  const { value: json, text } = await readJsonBody(incoming, route.maxBodyBytes ?? MAX_BODY_BYTES.default);
-  if (needsBody(route) && text === '') {
+  const { value: json, text } = await readJsonBody(incoming);
+  if (text === '' && needsBody(route)) {
     throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });
   }
   const body = route.checksBody ? json : parsed(route.body, json, 'body');

@@ -2,11 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseJson } from '../../json.ts';
 import { utf8Text } from '../../text.ts';
-import { pause } from '../clock/event-loop.ts';
 import { MockServerError, type MockServerErrorDetail } from '../mock-server-error.ts';
 import { PAGE_HEADERS } from './own-pages.ts';
 import { readBody } from './read-body.ts';
-import { MAX_BODY_BYTES } from './route.ts';
 
 /** An error of the admin API itself, with headers for its response. `field` is the part of the request that is wrong. */
 export class Problem extends MockServerError {
@@ -41,20 +39,22 @@ export function sendJson(outgoing: ServerResponse, { status, body, headers = {} 
 export function sendProblem(outgoing: ServerResponse, problem: MockServerError): void {
   const { status = 400, code, message, field } = problem;
   const headers = problem instanceof Problem ? problem.headers : {};
-  // A body that is much too long is not read to its end; the connection cannot be used again.
+  // The body is not read to its end; the connection cannot be used again.
   if (status === 413) outgoing.shouldKeepAlive = false;
   sendJson(outgoing, { status, body: { error: { code, message, field } }, headers });
 }
 
+/** A state can have a million keys. */
+const MAX_BODY_BYTES = 256 * 1024 * 1024;
+
 /** The JSON body of a request, and its text; `{}` without a body. Refuses other types, too many bytes and invalid JSON. */
 export async function readJsonBody(
   incoming: IncomingMessage,
-  maxBytes: number,
 ): Promise<{ readonly value: unknown; readonly text: string }> {
-  const bytes = await readBody(incoming, maxBytes);
-  if (bytes.length > maxBytes) {
-    await discard(incoming);
-    throw new Problem(`The body is larger than ${maxBytes} bytes.`, { status: 413, code: 'content_too_large' });
+  const isTooLong = Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES;
+  const bytes = isTooLong ? undefined : await readBody(incoming, MAX_BODY_BYTES);
+  if (bytes === undefined || bytes.length > MAX_BODY_BYTES) {
+    throw new Problem(`The body is larger than ${MAX_BODY_BYTES} bytes.`, { status: 413, code: 'content_too_large' });
   }
   const text = utf8Text(bytes);
   if (text === undefined) {
@@ -72,19 +72,3 @@ export async function readJsonBody(
   if (value === undefined) throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });
   return { value, text };
 }
-
-/** Reads the rest of a body, while it arrives. Many clients read the response only after they have sent the whole body. */
-async function discard(incoming: IncomingMessage): Promise<void> {
-  const chunks = incoming.iterator({ destroyOnReturn: false });
-  let length = 0;
-  while (length <= MAX_BODY_BYTES.state) {
-    const arrived = new AbortController();
-    const idle = pause(MOST_IDLE_MS, arrived.signal);
-    const chunk = await Promise.race([chunks.next(), idle]).finally(() => arrived.abort());
-    if (chunk === undefined || chunk.done === true) return;
-    length += chunk.value.length;
-  }
-}
-
-/** A client that sends no more of its body waits for the response. */
-const MOST_IDLE_MS = 500;

@@ -17,11 +17,6 @@ export const ADMIN_TAGS = {
   spaces: 'Isolated parts of the mock, for tests that run at the same time.',
 } as const;
 
-const MIB = 1024 * 1024;
-
-/** Maximum body of a request. Responses and recordings are files of a test; a state can have a million keys. */
-export const MAX_BODY_BYTES = { default: MIB, responses: 16 * MIB, state: 256 * MIB } as const;
-
 type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A method and a path below `/__fxrates`, with parameters in braces: `PUT /accounts/{accountId}/plan`. */
@@ -49,10 +44,6 @@ interface RouteDescription {
   readonly body?: z.ZodType;
   /** If set, `run` checks the body, with its own error messages. The schema only describes it. */
   readonly checksBody?: boolean;
-  /** Whether a body that `run` checks may be absent. */
-  readonly isBodyOptional?: boolean;
-  /** Default: `MAX_BODY_BYTES.default`. */
-  readonly maxBodyBytes?: number;
   /** Without it, the route accepts no query. */
   readonly query?: z.ZodType;
   /** Schema of the response body. If omitted, the route responds with 204 and without a body. */
@@ -126,7 +117,7 @@ function argumentAt(call: AdminCall<unknown, unknown>, place: string): unknown {
   return place.split('.').reduce((value: unknown, name) => Object(value)[name], call);
 }
 
-/** Whether a request without a body is refused before `run`. A schema itself refuses `{}`, which stands for no body. */
-export function needsBody({ checksBody = false, isBodyOptional = false }: AdminRoute): boolean {
-  return checksBody && !isBodyOptional;
+/** Whether a request without a body is refused: the schema refuses `{}`, which stands for no body, or the text is needed. */
+export function needsBody({ body, takes = [] }: AdminRoute): boolean {
+  return takes.includes('text') || body?.safeParse({}).success === false;
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ADMIN_TAGS, type AdminRoute, MAX_BODY_BYTES, needsBody, route } from './route.ts';
+import { ADMIN_TAGS, type AdminRoute, needsBody, route } from './route.ts';
 import { accountRoutes } from './routes/account-routes.ts';
 import { journalRoutes } from './routes/journal-routes.ts';
 import { responseRoutes } from './routes/response-routes.ts';
@@ -70,17 +70,17 @@ export function openApi(routes: readonly AdminRoute[]) {
 }
 
 function operation(route: AdminRoute) {
-  const { id, tag, summary, body, maxBodyBytes = MAX_BODY_BYTES.default, isOpen = false } = route;
-  const required = needsBody(route) || body?.safeParse({}).success === false;
-  const size = body === undefined ? '' : ` The body has at most ${maxBodyBytes / MAX_BODY_BYTES.default} MiB.`;
+  const { id, tag, summary, body, isOpen = false } = route;
   return {
     operationId: id,
     tags: [tag],
     summary,
-    description: `${summary}. ${isOpen ? 'Needs no token.' : 'Needs the admin token.'}${size}`,
+    description: `${summary}. ${isOpen ? 'Needs no token.' : 'Needs the admin token.'}`,
     ...(isOpen ? { security: [] } : {}),
     ...parametersOf(route),
-    ...(body === undefined ? {} : { requestBody: { required, content: json(schemaOf(body, 'input')) } }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: needsBody(route), content: json(schemaOf(body, 'input')) } }),
     responses: { ...successResponses(route), '4XX': { description: 'Refused.', content: json(PROBLEM) } },
   };
 }

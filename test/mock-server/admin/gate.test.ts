@@ -1,8 +1,7 @@
 import { request } from 'node:http';
-import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { refuseForeignHost } from '../../../src/mock-server/admin/gate.ts';
-import { adminRoutes, openApi } from '../../../src/mock-server/admin/routes.ts';
+import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
 import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
 
@@ -19,7 +18,7 @@ function send(url: string, path: string, { method = 'GET', headers = {}, body }:
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     const outgoing = request(
       url,
-      { path, method, headers: { ...headers, ...length }, agent: false },
+      { path, method, headers: { ...length, ...headers }, agent: false },
       async (response) => {
         const text = Buffer.concat(await response.toArray()).toString();
         const code = /"code":"(\w+)"/.exec(text)?.[1];
@@ -119,44 +118,13 @@ test('refuses a body that is too large, is not JSON, or has another content type
   const post = (body: string, more = {}) =>
     send(server.url, '/__fxrates/clock', { method: 'POST', headers: bearer(server, more), body });
 
-  expect(await post(`{"advanceMs":1,"x":"${'x'.repeat(1024 * 1024)}"}`)).toMatchObject({ status: 413 });
+  expect(await post('', { 'content-length': String(256 * 1024 * 1024 + 1) })).toMatchObject({ status: 413 });
   expect(await post('{')).toMatchObject({ status: 400, code: 'invalid_json' });
   expect(await post('advanceMs=1', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
   expect(await post('[]')).toMatchObject({ status: 400, code: 'invalid_option' });
 });
 
-test('a client that reads only after it has sent a body that is too large gets the 413', async () => {
-  await using mock = createMockServer();
-  const { url, adminToken } = await mock.serve();
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  const body = `{"plan":"${'x'.repeat(24 * 1024 * 1024)}"}`;
-  const head = `POST /__fxrates/keys HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
-
-  await new Promise<void>((resolve, reject) => {
-    socket.once('error', reject);
-    socket.write(head + body, (error) => (error ? reject(error) : resolve()));
-  });
-  let text = '';
-  for await (const chunk of socket.setEncoding('utf8')) text += chunk;
-
-  expect(text).toMatch(/^HTTP\/1\.1 413 .*"code":"content_too_large"/s);
-});
-
-test.each([
-  ['POST', '/setup', 16],
-  ['PUT', '/latest', 16],
-  ['PUT', '/latest/replay', 16],
-  ['POST', '/stubs', 16],
-  ['PUT', '/state', 256],
-  ['POST', '/keys', 1],
-])('the description of %s %s says that its body has at most %i MiB', (method, path, mebibytes) => {
-  const { paths } = openApi(adminRoutes);
-
-  const description = expect.stringContaining(`The body has at most ${mebibytes} MiB.`);
-  expect(paths[path]?.[method.toLowerCase()]).toMatchObject({ description });
-});
-
-test('the body of a stub may have as many bytes as that of a setup', async () => {
+test('the body of a stub may have megabytes', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
   const body = JSON.stringify({ body: 'x'.repeat(2 * 1024 * 1024) });

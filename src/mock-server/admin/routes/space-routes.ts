@@ -26,7 +26,6 @@ export const spaceRoutes = [
     summary: 'Open a space: an account and a key with separate counters, clock, switches, faults and journal',
     body: opening,
     checksBody: true,
-    isBodyOptional: true,
     response: space,
     run({ core, body }) {
       const { name, key, keyId, accountId } = openSpace(core, body as SpaceOptions); // which checks them

@@ -5,7 +5,7 @@ import { setupKey, setupParts } from '../../mock-options.ts';
 import { createdKey } from '../../service/keys.ts';
 import { snapshotSchema } from '../../state/snapshot.ts';
 import { stubInput } from '../../stubs/stub-schemas.ts';
-import { type AdminCall, MAX_BODY_BYTES, method, route } from '../route.ts';
+import { type AdminCall, method, route } from '../route.ts';
 import { clockState, latestData, presetOrChanges, recording } from '../shapes.ts';
 
 /** Each part as the route of its own has it. */
@@ -26,7 +26,6 @@ export const stateRoutes = [
     body: snapshotSchema,
     // The mock checks it, as in process.
     checksBody: true,
-    maxBodyBytes: MAX_BODY_BYTES.state,
   }),
   method('POST /reset', 'reset', {
     tag: 'state',
@@ -41,7 +40,6 @@ export const stateRoutes = [
     body: setup,
     // The mock itself names the wrong part of a stub or a fault.
     checksBody: true,
-    maxBodyBytes: MAX_BODY_BYTES.responses,
     response: z.object({ keys: z.array(createdKey) }),
   }),
 ];

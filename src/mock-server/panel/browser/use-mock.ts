@@ -63,11 +63,11 @@ function schemaIn<Schema>(api: ApiDescription | undefined, path: string): Schema
 /** Calls `load` now and, while the page is visible, a second after each call. Returns a function that ends this. */
 function everySecond(load: () => Promise<void>): () => void {
   const end = new AbortController();
-  let timer = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const next = async () => {
     if (!document.hidden) await load();
     // biome-ignore lint/plugin: the panel shows a running mock, in real time
-    if (!end.signal.aborted) timer = window.setTimeout(next, 1000);
+    if (!end.signal.aborted) timer = setTimeout(next, 1000);
   };
   void next();
   return () => {
