@@ -1,19 +1,18 @@
-import type { MockBehaviour } from '../behaviour/behaviour.ts';
+import { parseJson } from '../../json.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
-import type { MockFaults } from '../faults/mock-faults.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import { checkedClaim, createExpectation, type MockJournal, type RequestExpectation } from '../journal/mock-journal.ts';
 import type { RequestFilter } from '../journal/request-filter.ts';
+import { regExpText } from '../matching/request-pattern.ts';
 import type { MockScope } from '../mock-scope.ts';
-import { invalidOption, MockServerError } from '../mock-server-error.ts';
-import type { Accounts, Outbox } from '../service/accounts.ts';
-import type { Keys } from '../service/keys.ts';
+import { invalidOption, MockServerError, notFound } from '../mock-server-error.ts';
 import type { Space, SpaceOptions } from '../spaces.ts';
-import type { LatestData, LatestOptions, MockLatest, MockStubs } from '../stubs/mock-stubs.ts';
+import type { LatestData, LatestOptions, MockLatest } from '../stubs/mock-stubs.ts';
 import type { LatestFunction } from '../stubs/stub-schemas.ts';
-import { callMethod, createSendAdmin, type SendAdmin } from './admin-client.ts';
 import { ADMIN_ROOT } from './own-pages.ts';
+import { problem } from './problem.ts';
+import type { AdminRoute } from './route.ts';
 import { adminRoutes } from './routes.ts';
 
 /** A mock server in another process. It has the methods of a mock that need no function of this process, as promises. */
@@ -72,27 +71,23 @@ export type Remote<Local> = {
     : () => Promise<Local[Name]>;
 };
 
+/** The parts of a mock that need no function of its process. */
+type RemoteParts = {
+  readonly [Part in keyof Pick<MockScope, 'accounts' | 'keys' | 'outbox' | 'faults' | 'stubs' | 'behaviour'>]: Remote<
+    MockScope[Part]
+  >;
+};
+
 /** The methods of a mock or a space in another process. */
 export interface RemoteScope
-  extends Remote<Pick<MockScope, 'createKey' | 'setUp' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
+  extends RemoteParts,
+    Remote<Pick<MockScope, 'createKey' | 'setUp' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
   /** URL of the server, for the client's option `baseUrl`. */
   readonly baseUrl: string;
-  /** Accounts of the emulated service. */
-  readonly accounts: Remote<Accounts>;
-  /** API keys of the emulated service. */
-  readonly keys: Remote<Keys>;
-  /** The confirmation e-mails of new accounts. */
-  readonly outbox: Remote<Outbox>;
-  /** Faults: failures that the test defines. */
-  readonly faults: Remote<MockFaults>;
-  /** Stubs: responses that the test defines. */
-  readonly stubs: Remote<MockStubs>;
   /** Sets the response of `latest`. */
   readonly latest: RemoteLatest;
   /** The clock of the mock. Rate windows, quota periods and faults use it. */
   readonly clock: Remote<Pick<MockClock, 'now' | 'advance' | 'advanceTo' | 'freeze' | 'resume'>>;
-  /** Switches for undocumented behaviour. */
-  readonly behaviour: Remote<MockBehaviour>;
   /** The requests that the mock received, each with the reason for its response. */
   readonly journal: RemoteJournal;
   /** Returns assertions, as `mock.expectRequests()` does. They return promises. */
@@ -186,4 +181,94 @@ function remoteJournal(send: SendAdmin): Omit<RemoteJournal, 'clear'> {
     waitFor: async (filter = {}, options = {}) =>
       (await send<ListedRequests>('POST /requests/wait', { body: { ...filter, ...options } })).entries,
   };
+}
+
+interface Sent {
+  /** Parameters of the path. */
+  readonly path?: Readonly<Record<string, unknown>>;
+  readonly query?: object | undefined;
+  readonly body?: unknown;
+}
+
+/** Sends a request to a route, by its name, `PUT /accounts/{accountId}/plan`. The caller's type describes the result. */
+type SendAdmin = <Result>(name: string, sent?: Sent) => Promise<Result>;
+
+/** Creates the function that calls the admin API below `url`. It throws the errors that the mock itself would throw. */
+function createSendAdmin(url: string, token: string): SendAdmin {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const send = async (name: string, { path = {}, query = {}, body }: Sent = {}): Promise<unknown> => {
+    const [method = '', template = ''] = name.split(' ');
+    const place = template.replace(/\{(\w+)\}/g, (_, parameter: string) => pathSegment(String(path[parameter])));
+    // A string is JSON already. Its numbers keep their digits.
+    const text = typeof body === 'string' ? body : JSON.stringify(body, sendable);
+    const sent = body === undefined ? {} : { body: text };
+    const response = await fetch(`${url}${place}${searchOf(query)}`, { method, headers, ...sent }).catch((cause) => {
+      throw noServer(new URL(url).origin, cause);
+    });
+    const content = await response.text();
+    const value = parseJson(content, HAS_DATES.test(template) ? withDates : undefined);
+    const isResult = response.ok && (content === '' || value !== undefined);
+    if (!isResult) throw refusalOf(response.status, value, new URL(url).origin);
+    return value;
+  };
+  // The server has checked the output of the route.
+  return send as SendAdmin;
+}
+
+/** Sends the arguments of a method of the mock to its route. */
+function callMethod(send: SendAdmin, { method, path, takes = [] }: AdminRoute) {
+  return (...given: readonly unknown[]): Promise<unknown> => {
+    const sent: Record<string, unknown> = {};
+    for (const [index, place] of takes.entries()) {
+      const [part = '', field] = place.replace('text', 'body').split('.');
+      sent[part] = field === undefined ? given[index] : { ...Object(sent[part]), [field]: given[index] };
+    }
+    return send(`${method} ${path}`, sent);
+  };
+}
+
+/** A URL cannot have `.` and `..` as a segment; no id is one of them. */
+function pathSegment(id: string): string {
+  if (id === '.' || id === '..') throw notFound(`There is nothing with the id '${id}'.`);
+  return encodeURIComponent(id);
+}
+
+/** JSON has no regular expressions. Refuses values that JSON would lose. */
+function sendable(name: string, value: unknown): unknown {
+  if (value instanceof RegExp) return regExpText(value);
+  const isLost =
+    ['function', 'bigint'].includes(typeof value) ||
+    ArrayBuffer.isView(value) ||
+    (typeof value === 'number' && !Number.isFinite(value));
+  if (isLost) throw invalidOption(name || 'argument', value, 'a value that JSON can represent');
+  return value;
+}
+
+/** Other results have no dates, but can have names of the user, such as those of parameters. */
+const HAS_DATES = /^\/(?:accounts|keys|outbox)\b/;
+
+/** JSON has no dates. In these results, the names of dates end in `At`, such as `createdAt`. */
+function withDates(name: string, value: unknown): unknown {
+  return typeof value === 'string' && name.endsWith('At') ? new Date(value) : value;
+}
+
+function searchOf(query: object): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return '';
+  return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)])))}`;
+}
+
+/** The error of a connection that failed. */
+function noServer(origin: string, error: unknown): MockServerError {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } }; // of fetch
+  const reason = typeof cause?.code === 'string' ? ` (${cause.code})` : '';
+  const text = `There is no server at ${origin}${reason}; start one with fxrates mock.`;
+  return new MockServerError(text, { code: 'no_mock_server', cause: error });
+}
+
+function refusalOf(status: number, content: unknown, origin: string): MockServerError {
+  const { data } = problem.safeParse(content);
+  if (data !== undefined) return new MockServerError(data.error.message, { ...data.error, status });
+  const text = `The server at ${origin} is not an fxrates mock server (status ${status}); start one with fxrates mock.`;
+  return new MockServerError(text, { code: 'no_mock_server', status });
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import * as z from 'zod';
 import { parseJson } from '../../json.ts';
 import { utf8Text } from '../../text.ts';
 import { MockServerError, type MockServerErrorDetail } from '../mock-server-error.ts';
@@ -34,6 +35,11 @@ export function sendJson(outgoing: ServerResponse, { status, body, headers = {} 
   outgoing.writeHead(status, { ...type, 'content-length': Buffer.byteLength(text), ...PAGE_HEADERS, ...headers });
   outgoing.end(text);
 }
+
+/** The body of a response with an error. */
+export const problem = z.object({
+  error: z.object({ code: z.string(), message: z.string(), field: z.string().optional() }),
+});
 
 /** Sends `{ error: { code, message, field } }`. An error of the mock without a status is about an invalid argument. */
 export function sendProblem(outgoing: ServerResponse, problem: MockServerError): void {

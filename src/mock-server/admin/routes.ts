@@ -1,133 +1,386 @@
 import * as z from 'zod';
-import { ADMIN_TAGS, type AdminRoute, needsBody, route } from './route.ts';
-import { accountRoutes } from './routes/account-routes.ts';
-import { journalRoutes } from './routes/journal-routes.ts';
-import { responseRoutes } from './routes/response-routes.ts';
-import { spaceRoutes } from './routes/space-routes.ts';
-import { clockRoutes, stateRoutes } from './routes/state-routes.ts';
-import { problem } from './shapes.ts';
+import { switchDescription } from '../behaviour/behaviour.ts';
+import { PRESET_NAMES, PROVENANCES } from '../behaviour/switch.ts';
+import { SWITCH_NAMES, type SwitchName, switches } from '../behaviour/switches.ts';
+import { clockMode, clockOptions, clockState } from '../clock/clock.ts';
+import { faultInput, faultUnion } from '../faults/fault-kinds.ts';
+import { resetOptions } from '../initial-state.ts';
+import { journalEntry } from '../journal/journal.ts';
+import { audit, checkedFilter, claim, verifyRequests, waitForRequests, waitOptions } from '../journal/mock-journal.ts';
+import { createMatcher, type RequestFilter, requestFilter } from '../journal/request-filter.ts';
+import { closeCore, type MockCore } from '../mock-core.ts';
+import { setupKey, setupParts } from '../mock-options.ts';
+import { account, accountOptions, mail, newPlan } from '../service/accounts.ts';
+import { createdKey, keyFilter, keySummary, keyUsage, newKey } from '../service/keys.ts';
+import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../spaces.ts';
+import { snapshotSchema } from '../state/snapshot.ts';
+import { latestOptions } from '../stubs/mock-stubs.ts';
+import { addedStub, stubInput } from '../stubs/stub-schemas.ts';
+import { openApi } from './openapi.ts';
+import { type AdminCall, type AdminRoute, method, route } from './route.ts';
 
-const health = route('GET /health', {
-  id: 'health',
-  summary: 'Check whether the mock is ready',
-  isOpen: true,
-  response: z.object({ status: z.literal('ok') }),
-  run: () => ({ status: 'ok' }),
+/** Switches to change. */
+const behaviourChanges = z.strictObject({
+  preset: z.enum(PRESET_NAMES).optional(),
+  about: z.unknown().optional().describe('A note. The mock ignores it.'),
+  ...Object.fromEntries(SWITCH_NAMES.map((name) => [name, changeOf(name)])),
+});
+const presetOrChanges = z.union([z.enum(PRESET_NAMES), behaviourChanges]);
+
+const object = z.looseObject({});
+/** The `data` of `latest`. */
+const latestData = z.union([object, z.array(object)]);
+/** Recorded responses of `latest`. */
+const recording = object;
+
+/** Conditions in the query of a URL, where numbers are text. JSON is needed to match query, headers and body. */
+const listQuery = requestFilter.omit({ query: true, headers: true, body: true }).extend({
+  status: z.coerce.number().int().optional().describe('HTTP status, or 0 for no response.'),
+  isUnknownRoute: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .describe('Whether neither the service nor a stub has this path.'),
+  after: z.coerce.number().int().min(0).optional().describe('Selects only requests with a larger number.'),
+  limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of requests.'),
 });
 
-const description = route('GET /openapi.json', {
-  id: 'openapi',
-  tag: 'health',
-  summary: 'Read the OpenAPI description of the admin API',
-  response: z.looseObject({}),
-  run: (): object => openApi(adminRoutes),
+/** Each part as the route of its own has it. */
+const setup = setupParts.extend({
+  keys: z.array(setupKey).optional().describe('Keys to create, each with an account of its own.'),
+  behaviour: presetOrChanges.optional(),
+  latest: latestData.optional().describe('The `data` of `latest`; an array has one element per request.'),
+  replay: recording.optional().describe('Responses of `latest` by query.'),
+  stubs: z.array(stubInput).optional(),
+  faults: z.array(faultInput).optional(),
+  $schema: z.string().optional().describe('Ignored by the mock. Editors read it.'),
 });
+
+const step = z
+  .strictObject({
+    advanceMs: z.number().min(0).optional().describe('Milliseconds to advance.'),
+    advanceTo: z
+      .union([z.string(), z.number()])
+      .optional()
+      .describe('`quota-reset`, `next-window`, or a time: ISO 8601, or milliseconds.'),
+    frozen: z.boolean().optional().describe('`true` freezes the clock, `false` resumes it.'),
+  })
+  .refine((step) => Object.values(step).filter((value) => value !== undefined).length === 1, {
+    error: 'set exactly one of advanceMs, advanceTo and frozen',
+  })
+  .meta({ minProperties: 1, maxProperties: 1 });
+
+const fault = faultUnion({
+  id: z.string(),
+  addedAt: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
+  matched: z.number().int().describe('Number of requests that it matched.'),
+  struck: z.number().int().describe('Number of requests that it struck.'),
+});
+
+/** The mock's own error messages are more precise than those of the schema. */
+const checksBody = true;
+
+const list = z.object({
+  entries: z.array(journalEntry).describe('Oldest first.'),
+  total: z.number().int().describe('Number of matching requests, regardless of the limit.'),
+  dropped: z.number().int().describe('Number of older requests that were dropped, matching or not.'),
+});
+
+const find = requestFilter.extend({ limit: listQuery.shape.limit });
+const wait = requestFilter.extend({
+  ...waitOptions.shape,
+  timeoutMs: waitOptions.shape.timeoutMs
+    .unwrap()
+    .max(240_000)
+    .default(10_000)
+    .describe('Milliseconds, in real time. HTTP clients give up after some minutes: `fetch` of Node.js after 300,000.'),
+});
+
+const verification = claim
+  .extend({ filter: requestFilter.optional().describe('Requests to check; by default all.') })
+  // Without a condition, the verification would always succeed.
+  .refine(({ filter: _, ...conditions }) => Object.keys(conditions).length > 0, {
+    error: 'nothing to verify; set count, atLeast, atMost, sentWith or inOrder',
+  });
+
+const space = z.object({
+  name: z.string(),
+  key: z.string().describe('The full API key. It is returned only here.'),
+  keyId: z.string(),
+  accountId: z.string(),
+});
+
+/** The options of `mock.space()`, whose own error messages name the wrong part of clock and behaviour. */
+const opening = spaceOptions.extend({
+  clock: z.union([clockMode, clockOptions]).optional().describe('By default like the clock of the mock.'),
+  behaviour: presetOrChanges.optional().describe('Switches that differ from those of the mock.'),
+});
+
+const spaceNames = z.array(z.object({ name: z.string() }));
 
 /** The whole admin API. */
 export const adminRoutes: readonly AdminRoute[] = [
-  health,
-  description,
-  ...stateRoutes,
-  ...clockRoutes,
-  ...responseRoutes,
-  ...journalRoutes,
-  ...accountRoutes,
-  ...spaceRoutes,
+  route('GET /health', {
+    id: 'health',
+    summary: 'Check whether the mock is ready',
+    isOpen: true,
+    response: z.object({ status: z.literal('ok') }),
+    run: () => ({ status: 'ok' }),
+  }),
+  route('GET /openapi.json', {
+    id: 'openapi',
+    tag: 'health',
+    summary: 'Read the OpenAPI description of the admin API',
+    response: z.looseObject({}),
+    run: (): object => openApi(adminRoutes),
+  }),
+  method('GET /state', 'snapshot', { summary: 'Read the state as JSON without secrets', response: snapshotSchema }),
+  method('PUT /state', 'restore', {
+    summary: 'Restore a state of this or another mock or space, and clear the journal; a space keeps its key',
+    body: snapshotSchema,
+    // The mock checks it, as in process.
+    checksBody: true,
+  }),
+  method('POST /reset', 'reset', {
+    tag: 'state',
+    summary:
+      'Restore the initial state: of a space with its key, of the mock with its setup; 409 while spaces are open',
+    body: resetOptions,
+  }),
+  method('POST /setup', 'setUp', {
+    tag: 'state',
+    summary: 'Create keys, change switches, and add responses and faults; if a part is invalid, nothing changes',
+    takes: ['text'],
+    body: setup,
+    // The mock itself names the wrong part of a stub or a fault.
+    checksBody: true,
+    response: z.object({ keys: z.array(createdKey) }),
+  }),
+  route('GET /clock', {
+    id: 'getClock',
+    summary: 'Read the clock',
+    response: clockState,
+    run: clockStateOf,
+  }),
+  route('POST /clock', {
+    id: 'moveClock',
+    summary: 'Advance, freeze or resume the clock; waits that end before the new time end in order',
+    body: step,
+    response: clockState,
+    async run({ body, ...context }) {
+      const { clock } = context.mock;
+      if (body.advanceMs !== undefined) await clock.advance(body.advanceMs);
+      if (body.advanceTo !== undefined) await clock.advanceTo(body.advanceTo);
+      if (body.frozen === true) clock.freeze();
+      if (body.frozen === false) clock.resume();
+      return clockStateOf(context);
+    },
+  }),
+  method('GET /behaviour', 'behaviour.describe', {
+    summary: 'List the switches with value, default, alternatives, provenance and reason for the default',
+    response: z.array(switchDescription),
+  }),
+  method('PATCH /behaviour', 'behaviour.set', {
+    summary: 'Change switches, after a preset if one is set; if one value is invalid, nothing changes',
+    body: behaviourChanges,
+  }),
+  method('GET /faults', 'faults.list', {
+    summary: 'List the faults that have not expired, oldest first',
+    response: z.array(fault),
+  }),
+  method('POST /faults', 'faults.add', {
+    summary: 'Add a fault, or replace the one with its `id`; rejected if an adapter in use cannot reproduce it',
+    body: faultInput,
+    checksBody,
+    response: fault,
+  }),
+  method('GET /faults/{faultId}', 'faults.get', { summary: 'Read a fault that has not expired', response: fault }),
+  method('DELETE /faults/{faultId}', 'faults.remove', { summary: 'Remove a fault' }),
+  method('DELETE /faults', 'faults.clear', { summary: 'Remove all faults' }),
+  method('GET /stubs', 'stubs.list', {
+    summary: 'List the active stubs by priority; of those that match a request, the last one applies',
+    response: z.array(addedStub),
+  }),
+  method('POST /stubs', 'stubs.add', {
+    summary: 'Add a stub, or replace the one with its `id`: one response, or several in turn, for matching requests',
+    takes: ['text'],
+    body: stubInput,
+    checksBody,
+    response: addedStub,
+  }),
+  method('GET /stubs/{stubId}', 'stubs.get', { summary: 'Read an active stub', response: addedStub }),
+  method('DELETE /stubs/{stubId}', 'stubs.remove', { summary: 'Remove a stub' }),
+  method('DELETE /stubs', 'stubs.clear', { summary: 'Remove all stubs, including those of `PUT /latest`' }),
+  method('PUT /latest', 'latest.set', {
+    tag: 'stubs',
+    summary: 'Set the `data` of `latest`; numbers keep their digits, and an array has one element per request',
+    takes: ['text', 'query'],
+    query: latestOptions,
+    body: latestData,
+    checksBody,
+  }),
+  method('PUT /latest/replay', 'latest.replay', {
+    tag: 'stubs',
+    summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
+    takes: ['text'],
+    body: recording,
+    checksBody,
+  }),
+  method('DELETE /latest', 'latest.reset', {
+    tag: 'stubs',
+    summary: 'Remove the responses of `PUT /latest`, all or for one base',
+    query: latestOptions,
+  }),
+  route('GET /requests', {
+    id: 'listRequests',
+    summary:
+      'List the newest requests, each with the reason for its response; with `after`, the oldest ones after that number',
+    query: listQuery,
+    response: list,
+    run: ({ query, core }) => listRequests(core, query),
+  }),
+  route('POST /requests/find', {
+    id: 'findRequests',
+    summary: 'Find the newest requests that match a pattern; with `after`, the oldest ones after that number',
+    body: find,
+    response: list,
+    run: ({ core, body }) => listRequests(core, body),
+  }),
+  route('POST /requests/verify', {
+    id: 'verifyRequests',
+    summary: 'Verify number, content and order of requests; 422 with the closest requests on failure',
+    body: verification,
+    response: z.object({ count: z.number().int().describe('Number of requests that the filter selects.') }),
+    run: ({ core, body: { filter = {}, ...given } }) => ({ count: verifyRequests(core, filter, given) }),
+  }),
+  route('POST /requests/wait', {
+    id: 'waitForRequests',
+    summary: 'Wait until `count` requests match; 408 after `timeoutMs`, 410 when the mock or the space is closed',
+    body: wait,
+    response: list,
+    async run({ core, body: { count, timeoutMs, ...filter }, signal }) {
+      const entries = await waitForRequests(core, { filter, count, timeoutMs, signal });
+      return { entries, total: entries.length, dropped: core.journal.dropped };
+    },
+  }),
+  method('DELETE /requests', 'journal.clear', { summary: 'Empty the journal' }),
+  method('GET /audit', 'audit', {
+    tag: 'requests',
+    summary: 'List early retries, keys in URLs and unknown paths',
+    response: audit,
+  }),
+  method('GET /accounts', 'accounts.list', { summary: 'List all accounts', response: z.array(account) }),
+  method('POST /accounts', 'accounts.create', {
+    summary: 'Create an account and send a confirmation e-mail to its address',
+    body: accountOptions,
+    response: account,
+  }),
+  method('GET /accounts/{accountId}', 'accounts.get', { summary: 'Read an account', response: account }),
+  method('POST /accounts/{accountId}/confirm', 'accounts.confirm', {
+    summary: 'Confirm the e-mail address, as the link in the e-mail does',
+    response: account,
+  }),
+  method('POST /accounts/{accountId}/mails', 'accounts.sendConfirmation', {
+    summary: 'Send the confirmation e-mail again',
+    response: mail,
+  }),
+  method('PUT /accounts/{accountId}/plan', 'accounts.setPlan', {
+    summary: 'Move the account and its keys to another plan',
+    takes: ['path.accountId', 'body.plan'],
+    body: newPlan,
+    response: account,
+  }),
+  method('POST /accounts/{accountId}/keys', 'keys.create', {
+    summary: 'Create a key for this account, if its address is confirmed and its plan allows another key',
+    takes: ['path'],
+    response: createdKey,
+  }),
+  method('POST /keys', 'createKey', {
+    summary: 'Create a confirmed account and a key in one step',
+    body: newKey,
+    response: createdKey,
+  }),
+  method('GET /keys', 'keys.list', {
+    summary: 'List keys with their usage, oldest first',
+    query: keyFilter.extend({ limit: z.coerce.number().pipe(keyFilter.shape.limit.unwrap()).optional() }),
+    response: z.array(keySummary),
+  }),
+  method('GET /keys/{keyId}', 'keys.get', {
+    summary: 'Read a key with its usage, and the wait until the next request is accepted',
+    response: keySummary,
+  }),
+  method('DELETE /keys/{keyId}', 'keys.revoke', {
+    summary: 'Revoke a key: its next request fails',
+    response: keySummary,
+  }),
+  method('PUT /keys/{keyId}/usage', 'keys.setUsage', {
+    summary: 'Set the number of requests counted in the current quota period, in the current minute, or in both',
+    body: keyUsage,
+    response: keySummary,
+  }),
+  method('GET /outbox', 'outbox.list', {
+    summary: 'List the confirmation e-mails',
+    query: z.strictObject({ to: z.string().optional().describe('Only e-mails to this address.') }),
+    response: z.array(mail),
+  }),
+  method('DELETE /outbox', 'outbox.clear', { summary: 'Delete all e-mails' }),
+  route('POST /spaces', {
+    id: 'openSpace',
+    summary: 'Open a space: an account and a key with separate counters, clock, switches, faults and journal',
+    body: opening,
+    checksBody: true,
+    response: space,
+    run({ core, body }) {
+      const { name, key, keyId, accountId } = openSpace(core, body as SpaceOptions); // which checks them
+      return { name, key, keyId, accountId };
+    },
+  }),
+  route('GET /spaces', {
+    id: 'listSpaces',
+    summary: 'List the names of the open spaces',
+    response: spaceNames,
+    run: ({ core }) => namesOf(core),
+  }),
+  route('DELETE /spaces', {
+    id: 'closeSpaces',
+    summary: 'Close all spaces, for example those of a test run that was killed; lists the names of the closed spaces',
+    response: spaceNames,
+    run({ core }) {
+      const closed = namesOf(core);
+      for (const space of core.spaces.values()) closeCore(space);
+      return closed;
+    },
+  }),
+  route('DELETE /spaces/{space}', {
+    id: 'closeSpace',
+    summary: 'Close a space; its keys are then unknown',
+    run: ({ core, path }) => closeCore(findSpace(core, path['space'] ?? '')),
+  }),
 ];
 
-/** The admin API as OpenAPI 3.1, generated from its routes. */
-export function openApi(routes: readonly AdminRoute[]) {
-  const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
-  }
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Admin API of the fxrates mock server',
-      version: '1',
-      description: 'Controls a mock server from another process. The emulated service never counts these requests.',
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    servers: [
-      { url: '/__fxrates', description: 'The mock itself.' },
-      {
-        url: '/__fxrates/spaces/{space}',
-        description: 'A space: the same routes, except those of spaces.',
-        variables: { space: { default: 'space_1', description: 'Name of an open space.' } },
-      },
-    ],
-    security: [{ adminToken: [] }],
-    tags: Array.from(new Set(routes.map(({ tag }) => tag)), (name) => ({ name, description: ADMIN_TAGS[name] })),
-    paths,
-    components: {
-      securitySchemes: {
-        adminToken: { type: 'http', scheme: 'bearer', description: 'Printed when the mock starts.' },
-      },
-      schemas: { Problem: schemaOf(problem) },
-    },
-  };
+/** A change of a switch in the description. The mock itself checks it, with its own error messages. */
+function changeOf(name: SwitchName): z.ZodType {
+  const { schema, expected } = switches[name];
+  const value = z.unknown().meta(schema);
+  return z
+    .union([value, z.strictObject({ value, provenance: z.enum(PROVENANCES) })])
+    .optional()
+    .describe(`${expected}.`);
 }
 
-function operation(route: AdminRoute) {
-  const { id, tag, summary, body, isOpen = false } = route;
-  return {
-    operationId: id,
-    tags: [tag],
-    summary,
-    description: `${summary}. ${isOpen ? 'Needs no token.' : 'Needs the admin token.'}`,
-    ...(isOpen ? { security: [] } : {}),
-    ...parametersOf(route),
-    ...(body === undefined
-      ? {}
-      : { requestBody: { required: needsBody(route), content: json(schemaOf(body, 'input')) } }),
-    responses: { ...successResponses(route), '4XX': { description: 'Refused.', content: json(PROBLEM) } },
-  };
+function clockStateOf({ mock: { clock } }: Pick<AdminCall<unknown, unknown>, 'mock'>) {
+  const now = clock.now();
+  return { mode: clock.mode, frozen: clock.isFrozen, now, iso: new Date(now).toISOString() };
 }
 
-const PROBLEM = { $ref: '#/components/schemas/Problem' };
-
-function successResponses({ response }: AdminRoute) {
-  if (response === undefined) return { 204: { description: 'Done.' } };
-  return { 200: { description: 'Done.', content: json(schemaOf(response)) } };
+function listRequests(mock: MockCore, { limit, ...filter }: RequestFilter & { readonly limit: number }) {
+  const { journal } = mock;
+  const found = journal.entries.filter(createMatcher(checkedFilter(filter, mock)));
+  // With a cursor the oldest that were not read yet, without one the newest.
+  const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
+  return { entries, total: found.length, dropped: journal.dropped };
 }
 
-function parametersOf({ path, query }: AdminRoute) {
-  const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }));
-  const { properties = {} } = query === undefined ? {} : schemaOf(query, 'input');
-  const inQuery = Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema }));
-  const parameters = [...inPath, ...inQuery];
-  return parameters.length === 0 ? {} : { parameters };
-}
-
-function json(schema: unknown) {
-  return { 'application/json': { schema } };
-}
-
-function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output') {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    io,
-    target: 'draft-2020-12',
-    unrepresentable: 'any', // a part that the mock checks itself
-    override: restoreMeaning,
-  });
-  return rest;
-}
-
-/** zod omits the examples of an input that it checks before it parses it, and has no schema for a date. */
-function restoreMeaning({
-  zodSchema,
-  jsonSchema,
-}: {
-  readonly zodSchema: z.core.$ZodType;
-  readonly jsonSchema: object;
-}) {
-  const { examples } = z.globalRegistry.get(zodSchema) ?? {};
-  if (examples !== undefined) Object.assign(jsonSchema, { examples });
-  if (zodSchema instanceof z.ZodDate) Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
+function namesOf({ spaces }: MockCore) {
+  return Array.from(spaces.keys(), (name) => ({ name }));
 }

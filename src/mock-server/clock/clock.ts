@@ -74,6 +74,14 @@ export const clockOptions = z.strictObject({
 /** The option `clock` of a mock or a space, with all its settings. */
 export type ClockOptions = Readonly<z.input<typeof clockOptions>>;
 
+/** A clock as the admin API shows it. */
+export const clockState = z.object({
+  mode: z.enum(['real', 'virtual']),
+  frozen: z.boolean().describe('Whether the clock is frozen.'),
+  now: z.number().describe('Milliseconds since the Unix epoch.'),
+  iso: z.iso.datetime(),
+});
+
 /** The option `clock` as an object, with valid fields. */
 export function checkedClockOptions(option: 'real' | 'virtual' | ClockOptions): ClockOptions {
   if (isJsonObject(option))

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import type { clockState } from '../../admin/shapes.ts';
 import type { SwitchDescription } from '../../behaviour/behaviour.ts';
+import type { clockState } from '../../clock/clock.ts';
 import type { Fault } from '../../faults/fault-kinds.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import type { Account } from '../../service/accounts.ts';
