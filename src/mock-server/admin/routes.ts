@@ -10,14 +10,13 @@ import { audit, checkedFilter, claim, verifyRequests, waitForRequests, waitOptio
 import { createMatcher, type RequestFilter, requestFilter } from '../journal/request-filter.ts';
 import { closeCore, type MockCore } from '../mock-core.ts';
 import { setupKey, setupParts } from '../mock-options.ts';
+import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../mock-scope.ts';
 import { account, accountOptions, mail, newPlan } from '../service/accounts.ts';
 import { createdKey, keyFilter, keySummary, keyUsage, newKey } from '../service/keys.ts';
-import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../spaces.ts';
 import { snapshotSchema } from '../state/snapshot.ts';
 import { latestOptions } from '../stubs/mock-stubs.ts';
 import { addedStub, stubInput } from '../stubs/stub-schemas.ts';
-import { openApi } from './openapi.ts';
-import { type AdminCall, type AdminRoute, method, route } from './route.ts';
+import { type AdminCall, type AdminRoute, method, openApi, route } from './route.ts';
 
 /** Switches to change. */
 const behaviourChanges = z.strictObject({
@@ -183,6 +182,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('PATCH /behaviour', 'behaviour.set', {
     summary: 'Change switches, after a preset if one is set; if one value is invalid, nothing changes',
     body: behaviourChanges,
+    checksBody,
   }),
   method('GET /faults', 'faults.list', {
     summary: 'List the faults that have not expired, oldest first',
@@ -358,14 +358,9 @@ export const adminRoutes: readonly AdminRoute[] = [
   }),
 ];
 
-/** A change of a switch in the description. The mock itself checks it, with its own error messages. */
 function changeOf(name: SwitchName): z.ZodType {
-  const { schema, expected } = switches[name];
-  const value = z.unknown().meta(schema);
-  return z
-    .union([value, z.strictObject({ value, provenance: z.enum(PROVENANCES) })])
-    .optional()
-    .describe(`${expected}.`);
+  const { schema } = switches[name];
+  return z.union([schema, z.strictObject({ value: schema, provenance: z.enum(PROVENANCES) })]).optional();
 }
 
 function clockStateOf({ mock: { clock } }: Pick<AdminCall<unknown, unknown>, 'mock'>) {

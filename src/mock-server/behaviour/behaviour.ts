@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { definedOf } from '../../json.ts';
-import type { Immutable } from '../matching/checked-input.ts';
+import { checkedInput, type Immutable } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError, show, unknownName } from '../mock-server-error.ts';
-import { PRESET_NAMES, PROVENANCES, type PresetName, type Provenance, type Switch } from './switch.ts';
+import { accepts, PRESET_NAMES, PROVENANCES, type PresetName, type Provenance, type Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_GROUPS, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
 const switchValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -274,7 +274,7 @@ function readSetting(name: SwitchName, wanted: unknown, unsafe: boolean): Switch
   const isKnown = typeof wanted === 'object' && wanted !== null && 'value' in wanted && 'provenance' in wanted;
   const { value: given, provenance } = isKnown ? wanted : { value: wanted, provenance: known.provenance };
   // '400' of a list of texts may be written as 400: --behaviour unknownParameters=400 is a number.
-  const value = typeof given === 'number' && known.accepts(String(given)) ? String(given) : given;
+  const value = typeof given === 'number' && accepts(known, String(given)) ? String(given) : given;
   checkValue(name, value, unsafe);
   if (provenance !== 'assumed' && provenance !== 'documented' && provenance !== 'observed') {
     throw invalidOption(`behaviour.${name}.provenance`, provenance, 'assumed, documented or observed');
@@ -285,7 +285,7 @@ function readSetting(name: SwitchName, wanted: unknown, unsafe: boolean): Switch
 
 function checkValue(name: SwitchName, value: unknown, unsafe: boolean): void {
   const known: Switch<unknown> = switches[name];
-  if (!known.accepts(value)) throw invalidOption(`behaviour.${name}`, value, known.expected);
+  checkedInput(known.schema, value, { what: 'a switch', whole: `behaviour.${name}` });
   if (known.provenance === 'documented' && value !== known.default && !unsafe) {
     throw new MockServerError(
       `behaviour.${name} is ${show(known.default)} in the documentation; to set another value, pass unsafe: true to createMockServer().`,

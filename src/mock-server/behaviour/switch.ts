@@ -1,4 +1,6 @@
+import * as z from 'zod';
 import type { NotShown } from '../../generated/service.ts';
+import { expected } from '../matching/checked-input.ts';
 
 /** How a value is known: `documented` by the service, `observed` by a probe of the real service, or `assumed`. */
 export type Provenance = (typeof PROVENANCES)[number];
@@ -14,7 +16,9 @@ export type PresetName = (typeof PRESET_NAMES)[number];
 export const PRESET_NAMES = ['documented', 'lenient', 'hostile'] as const;
 
 /** A behaviour that the service does not document, with the mock's default and alternatives. */
-export interface Switch<Value> extends SwitchDomain<Value> {
+export interface Switch<Value> {
+  /** The accepted values, with their description. */
+  readonly schema: z.ZodType;
   readonly default: Value;
   /** Other values; for a number, examples of others. */
   readonly alternatives: readonly Value[];
@@ -28,13 +32,6 @@ export interface Switch<Value> extends SwitchDomain<Value> {
   readonly notObserved: string;
   /** Reason for the default. */
   readonly why: string;
-}
-
-/** The accepted values: as a check, in words and as a JSON schema. */
-interface SwitchDomain<Value> {
-  readonly accepts: (value: unknown) => value is Value;
-  readonly expected: string;
-  readonly schema: Readonly<Record<string, unknown>>;
 }
 
 type SwitchTexts<Value> = Pick<Switch<Value>, 'why'> & {
@@ -52,11 +49,8 @@ export function enumSwitch<const Value extends string | number | boolean | null>
   values: readonly [Value, ...Value[]],
   about: SwitchTexts<NoInfer<Value>>,
 ): Switch<Value> {
-  return createSwitch(values, about, {
-    accepts: (value): value is Value => values.some((known) => known === value),
-    expected: `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`,
-    schema: { enum: values },
-  });
+  const words = `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
+  return createSwitch(values, about, expected(words, z.literal(values)));
 }
 
 /** A switch that takes a whole number, or `null` for none where `null` is the default or among the alternatives. */
@@ -65,12 +59,9 @@ export function numberSwitch<Value extends number | null>(
   { min, ...about }: SwitchTexts<NoInfer<Value>> & { readonly min: number },
 ): Switch<Value> {
   const isNullable = values.some((value) => value === null);
-  return createSwitch(values, about, {
-    accepts: (value): value is Value =>
-      value === null ? isNullable : Number.isSafeInteger(value) && Number(value) >= min,
-    expected: `a whole number from ${min}${isNullable ? ', or null for none' : ''}`,
-    schema: { type: isNullable ? ['integer', 'null'] : 'integer', minimum: min },
-  });
+  const words = `a whole number from ${min}${isNullable ? ', or null for none' : ''}`;
+  const number = expected(words, z.int().min(min));
+  return createSwitch(values, about, isNullable ? number.nullable() : number);
 }
 
 /** A switch that takes any text matching `pattern`. */
@@ -78,20 +69,16 @@ export function textSwitch(
   values: readonly [string, ...string[]],
   { pattern, ...about }: SwitchTexts<string> & { readonly pattern: RegExp },
 ): Switch<string> {
-  return createSwitch(values, about, {
-    accepts: (value): value is string => typeof value === 'string' && pattern.test(value),
-    expected: `text matching ${pattern.source}`,
-    schema: { type: 'string', pattern: pattern.source },
-  });
+  return createSwitch(values, about, expected(`text matching ${pattern.source}`, z.string().regex(pattern)));
 }
 
 function createSwitch<Value>(
   [first, ...alternatives]: readonly [Value, ...Value[]],
   { notObserved = 'the budget was used up before this step', notShown, ...about }: SwitchTexts<Value>,
-  domain: SwitchDomain<Value>,
+  schema: z.ZodType,
 ): Switch<Value> {
   return {
-    ...domain,
+    schema,
     lenient: first,
     hostile: first,
     ...about,
@@ -106,4 +93,9 @@ function createSwitch<Value>(
 /** The status and the error code that a switch value such as `'401 unauthorized'` names. */
 export function statusAndCode(value: `${number} ${string}`): { readonly status: number; readonly code: string } {
   return { status: Number(value.slice(0, 3)), code: value.slice(4) };
+}
+
+/** Whether a switch has this value. */
+export function accepts({ schema }: Switch<unknown>, value: unknown): boolean {
+  return schema.safeParse(value).success;
 }

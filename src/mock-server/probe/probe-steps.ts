@@ -1,3 +1,4 @@
+import { accepts } from '../behaviour/switch.ts';
 import { switches } from '../behaviour/switches.ts';
 import { type Observation, type ProbeRequest, type ProbeResponse, type Prober, statusAndCodeText } from './prober.ts';
 
@@ -146,7 +147,7 @@ function rateHeadersOf({ headers }: ProbeResponse): Observation {
 async function observeQuotaUse(prober: Prober, quota: ProbeResponse): Promise<void> {
   const latest = await prober.ask('latest', { query: { base: 'XXX' } });
   const value = statusAndCodeText(latest);
-  const isExhausted = switches.quotaExhausted.accepts(value);
+  const isExhausted = accepts(switches.quotaExhausted, value);
   prober.note(...(isExhausted ? exhaustedOf(value, latest) : [badParameterOf(value, latest)]));
   const after = await prober.ask('quota');
   prober.note(periodOf([quota, after]), ...(isExhausted ? [] : [chargeOf(latest, [quota, after])]));

@@ -1,5 +1,6 @@
 import { parseJson } from '../../json.ts';
 import type { BehaviourOptions } from '../behaviour/behaviour.ts';
+import { accepts } from '../behaviour/switch.ts';
 import { type SwitchName, switches } from '../behaviour/switches.ts';
 import type { Clock } from '../clock/clock.ts';
 
@@ -82,7 +83,7 @@ export class Prober {
   /** Records the value of each switch, or the reason why the response shows none of its values. */
   note(...observations: readonly Observation[]): void {
     for (const [name, value, otherwise] of observations) {
-      if (switches[name].accepts(value)) this.observed.set(name, value);
+      if (accepts(switches[name], value)) this.observed.set(name, value);
       else this.reasons.set(name, otherwise);
     }
   }

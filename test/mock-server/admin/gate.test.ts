@@ -168,7 +168,7 @@ test.each([
   ['POST', '/clock', { advanceMs: 1, advanceSeconds: 1 }, 'advanceSeconds'],
   ['POST', '/clock', { advanceTo: 'tomorrow' }, 'advanceTo'],
   ['POST', '/reset', { hard: true }, 'hard'],
-  ['PATCH', '/behaviour', { rateWindw: 'sliding-log' }, 'rateWindw'],
+  ['PATCH', '/behaviour', { rateWindw: 'sliding-log' }, 'behaviour.rateWindw'],
   ['PATCH', '/behaviour', { revocationDelayMs: 5 }, 'behaviour.revocationDelayMs'],
   ['POST', '/keys', { plan: 'gold' }, 'plan'],
   ['POST', '/accounts', { mail: 'a@b' }, 'mail'],

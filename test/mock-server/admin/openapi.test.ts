@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
-import { openApi } from '../../../src/mock-server/admin/openapi.ts';
+import { openApi } from '../../../src/mock-server/admin/route.ts';
 import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
 import { SWITCH_NAMES, switches } from '../../../src/mock-server/behaviour/switches.ts';
 import { FAULT_KINDS } from '../../../src/mock-server/faults/fault-kinds.ts';
@@ -61,7 +61,7 @@ test('the description of PATCH /behaviour has the values of each switch', () => 
 
   for (const name of SWITCH_NAMES) {
     for (const value of candidates) {
-      const isValid = switches[name].accepts(value);
+      const isValid = switches[name].schema.safeParse(value).success;
       expect([name, value, accepts({ [name]: value })]).toEqual([name, value, isValid]);
       expect([name, value, accepts({ [name]: { value, provenance: 'observed' } })]).toEqual([name, value, isValid]);
     }
