@@ -250,17 +250,8 @@ export function plainPath(path: string): string {
 function matchesPath(pattern: string, given: string): boolean {
   const path = plainPath(given);
   if (!pattern.includes('*')) return pattern === path;
-  const [first = '', ...rest] = pattern.split('*');
-  const last = rest.pop() ?? '';
-  if (!path.startsWith(first) || !path.slice(first.length).endsWith(last)) return false;
-  // The leftmost match of each part, so the time is proportional to the length of the path.
-  let from = first.length;
-  for (const piece of rest) {
-    const at = path.indexOf(piece, from);
-    if (at === -1) return false;
-    from = at + piece.length;
-  }
-  return from <= path.length - last.length;
+  const fixed = pattern.split(/\*+/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return testWithinLimit(new RegExp(`^${fixed.join('.*')}$`, 's'), path);
 }
 
 interface Comparison {

@@ -1,11 +1,10 @@
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
 import { AccountSection } from './account-section.ts';
-import { ChartSection } from './chart-section.ts';
 import { FaultSection, StubSection } from './entry-sections.ts';
 import { html, Select, withValue } from './html.ts';
 import { JournalSection } from './journal-section.ts';
-import { ClockSection, SwitchSection } from './mock-sections.ts';
+import { ChartSection, ClockSection, SwitchSection } from './mock-sections.ts';
 import { type ChangeQuery, type PanelQuery, readQuery, writeQuery } from './mock-view.ts';
 import { keepToken, takeToken, useMock } from './use-mock.ts';
 
@@ -44,10 +43,9 @@ interface SpaceChoiceProps {
 
 /** Shown if there is more than one choice. */
 function SpaceChoice({ spaces, chosen, choose }: SpaceChoiceProps) {
-  const names = chosen === '' || spaces.includes(chosen) ? spaces : [...spaces, chosen];
-  if (names.length === 0) return null;
+  if (spaces.length === 0 && chosen === '') return null;
   return html`<label class="check">Space
-    <${Select} options=${[['', 'the mock itself'], ...names.map((name) => [name, name])]} chosen=${chosen} choose=${choose} /></label>`;
+    <${Select} options=${[['', 'the mock itself'], ...spaces.map((name) => [name, name])]} chosen=${chosen} choose=${choose} /></label>`;
 }
 
 /** For a tab that was opened without the printed address. */

@@ -14,14 +14,15 @@ export function withValue(use: (value: string) => void) {
 interface SelectProps {
   /** Values with their texts. */
   readonly options: readonly (readonly [string, string])[];
-  readonly chosen: string;
+  readonly chosen: string | undefined;
   readonly choose: (value: string) => void;
 }
 
-/** A list to choose from; other properties are those of the element. */
+/** A list to choose from; other properties are those of the element. A link can name a value that is not in the list yet. */
 export function Select({ options, chosen, choose, ...attributes }: SelectProps) {
+  const isListed = chosen === undefined || options.some(([value]) => value === chosen);
   return html`<select ...${attributes} onChange=${withValue(choose)}>
-    ${options.map(([value, text]) => html`<option value=${value} selected=${value === chosen}>${text}</option>`)}
+    ${[...options, ...(isListed ? [] : [[chosen, chosen]])].map(([value, text]) => html`<option value=${value} selected=${value === chosen}>${text}</option>`)}
   </select>`;
 }
 

@@ -63,10 +63,7 @@ interface ChoiceProps extends Pick<SectionProps, 'query' | 'setQuery'> {
 }
 
 function Choice({ name, label, all, options, query, setQuery }: ChoiceProps) {
-  const chosen = query[name];
-  // A link can name a request that has not arrived yet.
-  const shown = chosen === '' || options.some(([value]) => value === chosen) ? options : [...options, [chosen, chosen]];
-  return html`<${Select} aria-label=${label} options=${[['', all], ...shown]} chosen=${chosen}
+  return html`<${Select} aria-label=${label} options=${[['', all], ...options]} chosen=${query[name]}
     choose=${(value: string) => setQuery({ [name]: value })} />`;
 }
 

@@ -70,33 +70,30 @@ export function durationText(ms: number): string {
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }
 
-/** The selection, which is in the address of the page, so that a link shows the same. */
-export interface PanelQuery {
+/** Shows everything. */
+const NO_SELECTION = {
   /** Name of a space; empty for the mock itself. */
-  readonly space: string;
+  space: '',
   /** `served`, `refused`, or a status; empty for all. */
-  readonly status: string;
+  status: '',
   /** Id of an operation, `unknown` or `other`. */
-  readonly operation: string;
+  operation: '',
   /** Id of a key, `none` or `unknown`. */
-  readonly key: string;
+  key: '',
   /** Anywhere in a request. */
-  readonly text: string;
-}
+  text: '',
+};
 
-const NAMES = ['space', 'status', 'operation', 'key', 'text'] as const;
+/** The selection, which is in the address of the page, so that a link shows the same. */
+export type PanelQuery = Readonly<typeof NO_SELECTION>;
 
 export function readQuery(search: string): PanelQuery {
-  const given = new URLSearchParams(search);
-  const [space = '', status = '', operation = '', key = '', text = ''] = NAMES.map((name) => given.get(name) ?? '');
-  return { space, status, operation, key, text };
+  return { ...NO_SELECTION, ...Object.fromEntries(new URLSearchParams(search)) };
 }
 
 /** With its question mark; empty if everything is shown. */
 export function writeQuery(query: PanelQuery): string {
-  const given = new URLSearchParams(
-    Object.fromEntries(NAMES.filter((name) => query[name] !== '').map((name) => [name, query[name]])),
-  );
+  const given = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''));
   return given.size === 0 ? '' : `?${given}`;
 }
 
