@@ -1,7 +1,6 @@
 import { nextTurn } from './clock/event-loop.ts';
-import { applyFaults } from './faults/apply-fault.ts';
 import type { StruckFault } from './faults/fault-kinds.ts';
-import { selectFaults } from './faults/mock-faults.ts';
+import { applyFaults, selectFaults } from './faults/mock-faults.ts';
 import {
   type HandleRequest,
   type MockResponse,

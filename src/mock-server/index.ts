@@ -1,8 +1,7 @@
 export type { PlanName } from '../generated/service.ts';
 export type { AdapterName } from './adapters/active-adapters.ts';
 export type { Fetch } from './adapters/fetch.ts';
-export type { InterceptionOptions, OnUnhandledRequest } from './adapters/interception.ts';
-export type { MswHandler } from './adapters/overrides.ts';
+export type { InterceptionOptions, MswHandler, OnUnhandledRequest } from './adapters/interception.ts';
 export type { TlsOptions } from './adapters/tls-server.ts';
 export {
   connectMockServer,
@@ -41,20 +40,18 @@ export type { Audit, MockJournal, RequestExpectation, SubscribeOptions, WaitOpti
 export type { RequestFilter } from './journal/request-filter.ts';
 export type { RequestPattern, ValuePattern } from './matching/request-pattern.ts';
 export type { MockServerOptions, Setup, SetupKey, SetupResult } from './mock-options.ts';
-export type { ClientOptions } from './mock-scope.ts';
+export type { ClientOptions, Space, SpaceOptions } from './mock-scope.ts';
+export type { RunningServer, ServeOptions } from './mock-server.ts';
 export { createMockServer, type MockServer } from './mock-server.ts';
 export { MockServerError } from './mock-server-error.ts';
 export { type ProbeOptions, type ProbePlan, planProbe, probeService } from './probe/probe.ts';
 export type { ObservedBehaviour, ProbeFetch, ProbeSummary } from './probe/prober.ts';
 export type { Account, Accounts, CreateAccountOptions, Mail, Outbox } from './service/accounts.ts';
-export type { RateUse } from './service/decide.ts';
+export type { QuotaUse, RateUse } from './service/decide.ts';
 export type { CreatedKey, KeySummary, Keys, MinuteUse, SetUsage } from './service/keys.ts';
-export type { QuotaUse } from './service/quota.ts';
-export type { Space, SpaceOptions } from './spaces.ts';
-export type { RunningServer, ServeOptions } from './start-server.ts';
 export type { Snapshot } from './state/snapshot.ts';
+export type { Replay } from './stubs/json-parts.ts';
 export type { LatestData, LatestOptions, MockLatest, MockStubs } from './stubs/mock-stubs.ts';
-export type { Replay } from './stubs/replay.ts';
 export type {
   InventedData,
   LatestContext,

@@ -1,6 +1,6 @@
 import { operations } from '../generated/operations.ts';
 import { ActiveAdapters } from './adapters/active-adapters.ts';
-import { Overrides } from './adapters/overrides.ts';
+import { Overrides } from './adapters/interception.ts';
 import { Behaviour } from './behaviour/behaviour.ts';
 import { DrivenClock } from './clock/driven-clock.ts';
 import { ResponseDelays } from './delay.ts';

@@ -8,9 +8,8 @@ import { checkedInput, expected, type Immutable, trueOrFalse, wholeFrom } from '
 import { invalidOption, within } from './mock-server-error.ts';
 import { type CreatedKey, keyUsage } from './service/keys.ts';
 import { planName } from './service/service-state.ts';
-import { jsonParts, unquoted, withDigits } from './stubs/json-parts.ts';
+import { jsonParts, type Replay, unquoted, withDigits } from './stubs/json-parts.ts';
 import { type LatestData, latestStubs } from './stubs/mock-stubs.ts';
-import type { Replay } from './stubs/replay.ts';
 import type { LatestFunction, StubOptions, StubRecord } from './stubs/stub-schemas.ts';
 
 /** Clock, behaviour, setup, latest and replay are checked where they are used. */

@@ -1,12 +1,15 @@
+import * as z from 'zod';
 import type { PlanName } from '../generated/service.ts';
 import { createFetch, type Fetch } from './adapters/fetch.ts';
-import type { MswHandler } from './adapters/overrides.ts';
-import { createMockBehaviour, type MockBehaviour } from './behaviour/behaviour.ts';
-import type { Clock, MockClock } from './clock/clock.ts';
-import { createMockClock } from './clock/mock-clock.ts';
+import type { MswHandler } from './adapters/interception.ts';
+import { type BehaviourOptions, createMockBehaviour, type MockBehaviour } from './behaviour/behaviour.ts';
+import type { PresetName } from './behaviour/switch.ts';
+import type { Clock, ClockOptions, MockClock } from './clock/clock.ts';
+import { createMockClock, DrivenClock } from './clock/driven-clock.ts';
 import { createMockFaults, type MockFaults } from './faults/mock-faults.ts';
 import { createHandler } from './handle.ts';
-import { applySetup, type ResetOptions, resetOptions, startState } from './initial-state.ts';
+import { hashOf } from './http/parse-request.ts';
+import { applySetup, initialStateOfSpace, type ResetOptions, resetOptions, startState } from './initial-state.ts';
 import {
   type Audit,
   auditOf,
@@ -17,12 +20,14 @@ import {
   verifyRequests,
 } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
-import { checkedInput } from './matching/checked-input.ts';
-import { createChild, type MockCore } from './mock-core.ts';
+import { checkedInput, nameSchema } from './matching/checked-input.ts';
+import { closeCore, createChild, type MockCore } from './mock-core.ts';
 import { checkedSetup, type Setup, type SetupResult } from './mock-options.ts';
-import { MockServerError } from './mock-server-error.ts';
+import { freeName, MockServerError, withId } from './mock-server-error.ts';
 import { type Accounts, createAccounts, createOutbox, type Outbox } from './service/accounts.ts';
 import { type CreatedKey, createKeys, createKeyWithAccount, type Keys, newKey } from './service/keys.ts';
+import { randomFromSeed } from './service/random.ts';
+import { emptyState, planName, type ServiceState } from './service/service-state.ts';
 import { copiedState, restoreSnapshot, type Snapshot, takeSnapshot } from './state/snapshot.ts';
 import { createMockLatest, createMockStubs, type MockLatest, type MockStubs } from './stubs/mock-stubs.ts';
 
@@ -175,4 +180,103 @@ export class MockScope {
     overrides.clear();
     journal.clear();
   }
+}
+
+export const spaceOptions = z.strictObject({
+  /**
+   * Name of the space, which determines its key. Up to 64 letters, digits, `_` and `-`.
+   * @default 'space_1', 'space_2', …
+   */
+  name: nameSchema.optional().describe('Name of the space, which determines its key. Letters, digits, `_` and `-`.'),
+  /**
+   * Plan of the account of the space.
+   * @default 'free'
+   */
+  plan: planName.optional(),
+  /**
+   * Clock of the space.
+   * @default the mode and the current time of the mock's clock
+   */
+  clock: z.custom<'real' | 'virtual' | ClockOptions>().optional(),
+  /**
+   * Switches that differ from the current ones of the mock.
+   * @default the current switches of the mock
+   */
+  behaviour: z.custom<PresetName | BehaviourOptions>().optional(),
+});
+
+/** Options of `mock.space()`. All are optional. */
+export type SpaceOptions = Readonly<z.input<typeof spaceOptions>>;
+
+/**
+ * A part of a mock for one test: an account and a key with separate counters, clock, switches, faults, stubs, handlers
+ * and journal. The key of a request selects its space, through every adapter. Requests without a known key belong to the
+ * mock itself.
+ */
+export class Space extends MockScope implements AsyncDisposable {
+  /** Name of the space, also part of its admin routes. */
+  readonly name: string;
+  /** The full API key. */
+  readonly key: string;
+  /** Id of the key. */
+  readonly keyId: string;
+  /** Id of the account. */
+  readonly accountId: string;
+  readonly #core: MockCore;
+
+  constructor(name: string, core: MockCore) {
+    super(core);
+    const [{ key = '', id = '', accountId = '' } = {}] = startState(core);
+    this.name = name;
+    this.key = key;
+    this.keyId = id;
+    this.accountId = accountId;
+    this.#core = core;
+  }
+
+  /** Closes the space. Its keys are then unknown to the mock. */
+  async close(): Promise<void> {
+    closeCore(this.#core);
+  }
+
+  /** Calls `close()` at the end of an `await using` block. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** Opens a space of a mock. */
+export function openSpace(mock: MockCore, options: SpaceOptions): Space {
+  const { state, spaces } = mock;
+  const { plan, behaviour, ...given } = checkedInput(spaceOptions, options, { what: 'an option of space()' });
+  const { mode, autoAdvance, isFrozen: frozen } = mock.clock;
+  const { clock = { mode, autoAdvance, frozen, now: mock.clock.now() } } = given;
+  const { name = freeName('space', state.lastSpace + 1, (taken) => spaces.has(taken)) } = given;
+  if (spaces.has(name)) {
+    const text = `The space ${name} is already open; close it first, or choose another name.`;
+    throw new MockServerError(text, { code: 'space_exists', status: 409 });
+  }
+  const { seed } = state; // after `restore()`, it is that of the snapshot
+  const core = createChild(mock, {
+    name,
+    behaviour: mock.behaviour.copy(behaviour),
+    clock: new DrivenClock(clock, mock.adapters),
+    emptyState: () => namedState(seed, name),
+    initial: initialStateOfSpace(mock, { plan }),
+  });
+  const space = new Space(name, core);
+  spaces.set(name, core);
+  state.lastSpace += 1;
+  return space;
+}
+
+/** Finds an open space. Throws `MockServerError` with code `not_found`. */
+export function findSpace({ spaces }: MockCore, name: string): MockCore {
+  return withId('space', name, { among: spaces, otherwise: 'is closed' });
+}
+
+/** The rates are those of the mock. The keys are unique, and do not depend on the order of tests. */
+function namedState(seed: number, name: string): ServiceState {
+  const ownSeed = Number.parseInt(hashOf(`${seed} ${name}`).slice(0, 12), 16);
+  return { ...emptyState(seed), random: randomFromSeed(ownSeed) };
 }

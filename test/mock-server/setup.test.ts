@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { openApi } from '../../src/mock-server/admin/openapi.ts';
+import { openApi } from '../../src/mock-server/admin/route.ts';
 import { adminRoutes } from '../../src/mock-server/admin/routes.ts';
 import { connectMockServer, createMockServer, type MockServer, type Setup } from '../../src/mock-server/index.ts';
 

@@ -1,14 +1,19 @@
-import { syncBuiltinESMExports } from 'node:module';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
 import type { RequestHandler } from 'msw';
 import type { setupServer } from 'msw/node';
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import { processState } from '../../process-state.ts';
-import type { HandleRequest } from '../http/mock-message.ts';
+import {
+  type HandleRequest,
+  type MockRequest,
+  type MockResponse,
+  noResponse,
+  readHeaders,
+} from '../http/mock-message.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
-import { MockServerError } from '../mock-server-error.ts';
-import { fromRequest, toResponse } from './fetch.ts';
-import { load, mswMajorVersion } from './load-packages.ts';
+import { invalidOption, MockServerError } from '../mock-server-error.ts';
+import { fromRequest, toRequest, toResponse } from './fetch.ts';
 
 /** The mocks that intercept this process, by origin. */
 interface Listening {
@@ -185,4 +190,98 @@ export function mswPath(url: string): string | RegExp {
   if (isPlain) return url.replaceAll(/\{(\w+)\}/g, ':$1');
   const fixed = url.split(/\{[^{}]+\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${fixed.join('[^/]+?')}$`);
+}
+
+/** The packages that are loaded on first use, because most users of the mock do not need them. */
+interface Packages {
+  readonly msw: typeof import('msw');
+  readonly 'msw/node': typeof import('msw/node');
+  readonly 'msw/package.json': { readonly version: string };
+}
+
+const require = createRequire(import.meta.url);
+
+/** `require`, because getters and `listen()` cannot wait; Node 20.19 and later require ES modules too. */
+function load<Name extends keyof Packages>(name: Name): Packages[Name] {
+  try {
+    if (NODE_VERSION < 22 && (name === 'msw' || name === 'msw/node')) refuseMsw3();
+    return require(name);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw cause;
+    throw new MockServerError(`msw is not installed; run ${INSTALL_MSW}.`, { code: 'msw_missing', cause });
+  }
+}
+
+function mswMajorVersion(): number {
+  return Number.parseInt(load('msw/package.json').version, 10);
+}
+
+const NODE_VERSION = Number.parseInt(process.versions.node, 10);
+
+/** msw 3 needs Node 22. */
+const INSTALL_MSW = NODE_VERSION < 22 ? 'npm i -D msw@2' : 'npm i -D msw';
+
+/** On Node 20, msw 3 loads, and fails at its first use with a TypeError. */
+function refuseMsw3(): void {
+  if (mswMajorVersion() < 3) return;
+  const text = `msw 3 requires Node.js 22, and this is Node.js ${process.versions.node}; run ${INSTALL_MSW}.`;
+  throw new MockServerError(text, { code: 'msw_missing' });
+}
+
+/** The handlers of `mock.use()`. They are called before the emulated service, starting with the one added last. */
+export class Overrides {
+  readonly #baseUrl: string;
+  /** The one that is called first comes first. A public type must not need msw, which is an optional package. */
+  handlers: readonly MswHandler[] = [];
+
+  constructor(baseUrl: string) {
+    this.#baseUrl = baseUrl;
+  }
+
+  add(handlers: readonly MswHandler[]): void {
+    for (const handler of handlers as readonly (Partial<RequestHandler> | null | undefined)[]) {
+      if (typeof handler?.run === 'function') continue;
+      throw invalidOption('handler', handler, 'a request handler of msw, such as http.get()');
+    }
+    this.handlers = [...handlers, ...this.handlers];
+  }
+
+  clear(): void {
+    this.handlers = [];
+  }
+
+  /** The response of the first handler that has one; `undefined` without one. */
+  async respond(request: MockRequest): Promise<MockResponse | undefined> {
+    const { getResponse } = load('msw');
+    // Handlers have the mock's base URL or a path, also for requests to another address of the mock.
+    const handlers = this.handlers as RequestHandler[];
+    const response = await getResponse(handlers, toRequest(request, this.#baseUrl), { baseUrl: this.#baseUrl });
+    // With `passthrough()`, the emulated service responds, because the mock sends nothing.
+    if (response === undefined || response.headers.get('x-msw-intention') === 'passthrough') return undefined;
+    return response.type === 'error' ? noResponse(WHY) : fromResponse(response);
+  }
+}
+
+const WHY = 'the response is that of a handler of mock.use()';
+
+async function fromResponse(response: Response): Promise<MockResponse> {
+  const body = new Uint8Array(await response.arrayBuffer());
+  const headers = readHeaders({
+    ...Object.fromEntries(response.headers),
+    'set-cookie': response.headers.getSetCookie(),
+    // That of the body as the handler returned it: the mock does not compress.
+    'content-length': String(body.byteLength),
+  });
+  return { status: response.status, headers, body, code: undefined, why: WHY };
+}
+
+/**
+ * A request handler of any version of msw. The type does not depend on msw, so that it also compiles in a project without
+ * it.
+ */
+export interface MswHandler {
+  /** Description of the handler. */
+  readonly info: object;
+  /** Runs the handler; msw calls it. */
+  run(args: never): Promise<unknown>;
 }

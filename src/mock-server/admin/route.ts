@@ -1,6 +1,7 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import type { MockCore } from '../mock-core.ts';
 import type { MockScope } from '../mock-scope.ts';
+import { problem } from './problem.ts';
 
 /** The tags of the routes, with their descriptions in openapi.json. */
 export const ADMIN_TAGS = {
@@ -120,4 +121,101 @@ function argumentAt(call: AdminCall<unknown, unknown>, place: string): unknown {
 /** Whether a request without a body is refused: the schema refuses `{}`, which stands for no body, or the text is needed. */
 export function needsBody({ body, takes = [] }: AdminRoute): boolean {
   return takes.includes('text') || body?.safeParse({}).success === false;
+}
+
+/** The admin API as OpenAPI 3.1, generated from its routes. */
+export function openApi(routes: readonly AdminRoute[]) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Admin API of the fxrates mock server',
+      version: '1',
+      description: 'Controls a mock server from another process. The emulated service never counts these requests.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [
+      { url: '/__fxrates', description: 'The mock itself.' },
+      {
+        url: '/__fxrates/spaces/{space}',
+        description: 'A space: the same routes, except those of spaces.',
+        variables: { space: { default: 'space_1', description: 'Name of an open space.' } },
+      },
+    ],
+    security: [{ adminToken: [] }],
+    tags: Array.from(new Set(routes.map(({ tag }) => tag)), (name) => ({ name, description: ADMIN_TAGS[name] })),
+    paths,
+    components: {
+      securitySchemes: {
+        adminToken: { type: 'http', scheme: 'bearer', description: 'Printed when the mock starts.' },
+      },
+      schemas: { Problem: schemaOf(problem) },
+    },
+  };
+}
+
+function operation(route: AdminRoute) {
+  const { id, tag, summary, body, isOpen = false } = route;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: `${summary}. ${isOpen ? 'Needs no token.' : 'Needs the admin token.'}`,
+    ...(isOpen ? { security: [] } : {}),
+    ...parametersOf(route),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: needsBody(route), content: json(schemaOf(body, 'input')) } }),
+    responses: { ...successResponses(route), '4XX': { description: 'Refused.', content: json(PROBLEM) } },
+  };
+}
+
+const PROBLEM = { $ref: '#/components/schemas/Problem' };
+
+function successResponses({ response }: AdminRoute) {
+  if (response === undefined) return { 204: { description: 'Done.' } };
+  return { 200: { description: 'Done.', content: json(schemaOf(response)) } };
+}
+
+function parametersOf({ path, query }: AdminRoute) {
+  const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const { properties = {} } = query === undefined ? {} : schemaOf(query, 'input');
+  const inQuery = Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema }));
+  const parameters = [...inPath, ...inQuery];
+  return parameters.length === 0 ? {} : { parameters };
+}
+
+function json(schema: unknown) {
+  return { 'application/json': { schema } };
+}
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output') {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any', // a part that the mock checks itself
+    override: restoreMeaning,
+  });
+  return rest;
+}
+
+/** zod omits the examples of an input that it checks before it parses it, and has no schema for a date. */
+function restoreMeaning({
+  zodSchema,
+  jsonSchema,
+}: {
+  readonly zodSchema: z.core.$ZodType;
+  readonly jsonSchema: object;
+}) {
+  const { examples } = z.globalRegistry.get(zodSchema) ?? {};
+  if (examples !== undefined) Object.assign(jsonSchema, { examples });
+  if (zodSchema instanceof z.ZodDate) Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
 }

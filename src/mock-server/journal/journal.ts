@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { SWITCH_NAMES } from '../behaviour/switches.ts';
 import type { Immutable } from '../matching/checked-input.ts';
 import { redactKeys } from '../redact-keys.ts';
-import { minuteUsage } from '../service/decide.ts';
-import { monthUsage } from '../service/quota.ts';
+import { minuteUsage, monthUsage } from '../service/decide.ts';
 
 /** Parameters, or headers of a response. */
 const valuesByName = z.record(z.string(), z.union([z.string(), z.array(z.string())]));

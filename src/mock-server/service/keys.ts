@@ -5,8 +5,7 @@ import { hashOf } from '../http/parse-request.ts';
 import { checkedInput, wholeFrom } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError, withId } from '../mock-server-error.ts';
 import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
-import { minuteUsage } from './decide.ts';
-import { monthUsage, quotaUse } from './quota.ts';
+import { minuteUsage, monthUsage, quotaUse } from './decide.ts';
 import { limitPerMinute, type RateWindow, rateWindows } from './rate-windows.ts';
 import {
   type AccountRecord,

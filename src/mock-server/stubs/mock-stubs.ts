@@ -15,8 +15,16 @@ import {
 } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, withId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
-import { JsonText, jsonOf, jsonParts, unquoted, withDigits } from './json-parts.ts';
-import { parseReplay, type Replay, recordedResponseTo } from './replay.ts';
+import {
+  JsonText,
+  jsonOf,
+  jsonParts,
+  parseReplay,
+  type Replay,
+  recordedResponseTo,
+  unquoted,
+  withDigits,
+} from './json-parts.ts';
 import {
   type LatestFunction,
   type Stub,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createMockServer, type SetUsage } from '../../../src/mock-server/index.ts';
-import { quotaPeriod } from '../../../src/mock-server/service/quota.ts';
+import { quotaPeriod } from '../../../src/mock-server/service/decide.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 
 const at = (text: string) => Date.parse(text);
