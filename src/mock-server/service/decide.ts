@@ -31,7 +31,7 @@ export function quotaUse(key: KeyRecord, at: number, behaviour: Switches): Quota
 }
 
 /** Counts one request in the period of `quota`. Returns the usage after it. */
-export function chargeQuota(key: KeyRecord, quota: QuotaUse): QuotaUse {
+function chargeQuota(key: KeyRecord, quota: QuotaUse): QuotaUse {
   key.used = quota.used + 1;
   key.usedFrom = quota.startedAt;
   const { limit, startedAt, resetsAt } = quota;

@@ -135,8 +135,17 @@ class SlidingCounter implements RateWindow {
 
   waitMs(limit: number, now: number): number {
     this.#turnTo(now);
-    const start = this.#minute * WINDOW_MS;
-    return fitsAt({ start, previous: this.#previous, current: this.#current, limit, from: now }) - now;
+    // In this minute, in the next one, or in the one after it, which counts nothing of now.
+    const counters = [this.#previous, this.#current, 0, 0];
+    const waits = [0, 1, 2].map((later) => {
+      const [previous = 0, current = 0] = counters.slice(later);
+      const end = (this.#minute + later + 1) * WINDOW_MS;
+      const room = limit - current - 1;
+      const remaining = previous === 0 ? WINDOW_MS : Math.floor((room * WINDOW_MS) / previous);
+      const at = Math.max(now, end - Math.min(remaining, WINDOW_MS));
+      return room >= 0 && at < end ? at - now : Number.POSITIVE_INFINITY;
+    });
+    return Math.min(...waits);
   }
 
   count(_limit: number, now: number): void {
@@ -166,26 +175,6 @@ class SlidingCounter implements RateWindow {
     this.#current = 0;
     this.#minute = minute;
   }
-}
-
-interface Counters {
-  readonly start: number;
-  readonly previous: number;
-  readonly current: number;
-  readonly limit: number;
-  readonly from: number;
-}
-
-/** First millisecond from `from` on at which one more request is within the limit. */
-function fitsAt({ start, previous, current, limit, from }: Counters): number {
-  const end = start + WINDOW_MS;
-  const room = limit - current - 1;
-  if (room >= 0) {
-    const remaining = previous === 0 ? WINDOW_MS : Math.floor((room * WINDOW_MS) / previous);
-    const at = Math.max(from, end - remaining);
-    if (at < end) return at;
-  }
-  return fitsAt({ start: end, previous: current, current: 0, limit, from: end });
 }
 
 /**
