@@ -28,7 +28,7 @@ import { type Accounts, createAccounts, createOutbox, type Outbox } from './serv
 import { type CreatedKey, createKeys, createKeyWithAccount, type Keys, newKey } from './service/keys.ts';
 import { randomFromSeed } from './service/random.ts';
 import { emptyState, planName, type ServiceState } from './service/service-state.ts';
-import { copiedState, restoreSnapshot, type Snapshot, takeSnapshot } from './state/snapshot.ts';
+import { restoredState, restoreSnapshot, type Snapshot, takeSnapshot } from './state/snapshot.ts';
 import { createMockLatest, createMockStubs, type MockLatest, type MockStubs } from './stubs/mock-stubs.ts';
 
 /** Client options that send requests to a mock in process and use its clock. */
@@ -108,7 +108,11 @@ export class MockScope {
     // Applied to a copy first, so that nothing changes if it throws.
     applySetup(
       checked,
-      createChild(core, { ...core, behaviour: core.behaviour.copy(), emptyState: () => copiedState(core) }),
+      createChild(core, {
+        ...core,
+        behaviour: core.behaviour.copy(),
+        emptyState: () => restoredState(takeSnapshot(core)),
+      }),
     );
     return applySetup(checked, core);
   }

@@ -180,7 +180,7 @@ const serveOptions = listenOptions.extend({
 export type ServeOptions = Readonly<z.input<typeof serveOptions>>;
 
 /** Serves a mock with its pages and its admin API. Writes its state to the file `options.state`, if set. */
-export async function startServer(options: ServeOptions, mock: MockCore, onClose: () => void): Promise<RunningServer> {
+async function startServer(options: ServeOptions, mock: MockCore, onClose: () => void): Promise<RunningServer> {
   const checked = checkedInput(serveOptions, options, { what: 'an option of serve()' });
   const { state, adminToken = randomBytes(32).toString('base64url'), ...address } = checked;
   checkToken(adminToken);
@@ -196,13 +196,14 @@ export async function startServer(options: ServeOptions, mock: MockCore, onClose
     admin,
     onResponded,
   }).catch(async (error: unknown) => {
-    await persister?.abandon();
+    await persister?.close();
     throw error;
   });
-  const ends = [adapters.open('socket'), onClose];
+  const closeAdapter = adapters.open('socket');
   const end = async () => {
     await server.close();
-    for (const endOne of ends) endOne();
+    closeAdapter();
+    onClose();
     await persister?.close();
   };
   let closed: Promise<void> | undefined;

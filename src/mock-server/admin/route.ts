@@ -43,7 +43,7 @@ interface RouteDescription {
   readonly summary: string;
   /** Without it, the route accepts no body. */
   readonly body?: z.ZodType;
-  /** If set, `run` checks the body, with its own error messages. The schema only describes it. */
+  /** Whether `run` checks the body, as a method does with its argument: its error messages are more precise than those of the schema. */
   readonly checksBody?: boolean;
   /** Without it, the route accepts no query. */
   readonly query?: z.ZodType;
@@ -106,7 +106,8 @@ export function method(
       takes.map((place) => argumentAt(call, place)),
     );
   };
-  return { ...partsOf(name), ...description, id, takes, run };
+  const checksBody = takes.includes('body') || takes.includes('text');
+  return { ...partsOf(name), checksBody, ...description, id, takes, run };
 }
 
 function partsOf(name: RouteName): Pick<AdminRoute, 'method' | 'path' | 'tag'> {

@@ -76,9 +76,6 @@ const fault = faultUnion({
   struck: z.number().int().describe('Number of requests that it struck.'),
 });
 
-/** The mock's own error messages are more precise than those of the schema. */
-const checksBody = true;
-
 const list = z.object({
   entries: z.array(journalEntry).describe('Oldest first.'),
   total: z.number().int().describe('Number of matching requests, regardless of the limit.'),
@@ -137,8 +134,6 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('PUT /state', 'restore', {
     summary: 'Restore a state of this or another mock or space, and clear the journal; a space keeps its key',
     body: snapshotSchema,
-    // The mock checks it, as in process.
-    checksBody: true,
   }),
   method('POST /reset', 'reset', {
     tag: 'state',
@@ -151,8 +146,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Create keys, change switches, and add responses and faults; if a part is invalid, nothing changes',
     takes: ['text'],
     body: setup,
-    // The mock itself names the wrong part of a stub or a fault.
-    checksBody: true,
     response: z.object({ keys: z.array(createdKey) }),
   }),
   route('GET /clock', {
@@ -182,7 +175,6 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('PATCH /behaviour', 'behaviour.set', {
     summary: 'Change switches, after a preset if one is set; if one value is invalid, nothing changes',
     body: behaviourChanges,
-    checksBody,
   }),
   method('GET /faults', 'faults.list', {
     summary: 'List the faults that have not expired, oldest first',
@@ -191,7 +183,6 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('POST /faults', 'faults.add', {
     summary: 'Add a fault, or replace the one with its `id`; rejected if an adapter in use cannot reproduce it',
     body: faultInput,
-    checksBody,
     response: fault,
   }),
   method('GET /faults/{faultId}', 'faults.get', { summary: 'Read a fault that has not expired', response: fault }),
@@ -205,7 +196,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Add a stub, or replace the one with its `id`: one response, or several in turn, for matching requests',
     takes: ['text'],
     body: stubInput,
-    checksBody,
     response: addedStub,
   }),
   method('GET /stubs/{stubId}', 'stubs.get', { summary: 'Read an active stub', response: addedStub }),
@@ -217,14 +207,12 @@ export const adminRoutes: readonly AdminRoute[] = [
     takes: ['text', 'query'],
     query: latestOptions,
     body: latestData,
-    checksBody,
   }),
   method('PUT /latest/replay', 'latest.replay', {
     tag: 'stubs',
     summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
     takes: ['text'],
     body: recording,
-    checksBody,
   }),
   method('DELETE /latest', 'latest.reset', {
     tag: 'stubs',

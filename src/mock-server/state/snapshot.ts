@@ -66,11 +66,7 @@ export interface Snapshot extends Immutable<Omit<z.input<typeof snapshotSchema>,
 
 type SavedKey = Snapshot['keys'][number];
 
-/** A copy of the state, without stubs that have a function. */
-export function copiedState(mock: MockCore): ServiceState {
-  return restoredState(takeSnapshot(mock));
-}
-
+/** The state of a mock, without stubs that have a function. */
 export function takeSnapshot({ state, behaviour, clock }: MockCore): Snapshot {
   return {
     version: 1,
@@ -89,7 +85,7 @@ export function takeSnapshot({ state, behaviour, clock }: MockCore): Snapshot {
 }
 
 /** A new state that equals the one the snapshot was taken of. The snapshot was checked. */
-function restoredState(snapshot: Snapshot): ServiceState {
+export function restoredState(snapshot: Snapshot): ServiceState {
   const { seed, random, accounts, keys, mails, faults, stubs, behaviour } = snapshot;
   const state: ServiceState = {
     accounts: new Map(accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 }])),

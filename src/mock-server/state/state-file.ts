@@ -73,11 +73,6 @@ export class StatePersister {
     this.#saving = undefined;
   }
 
-  /** Unlocks the file without writing to it. */
-  async abandon(): Promise<void> {
-    await this.#lock.release();
-  }
-
   async #write(): Promise<void> {
     if (await this.#lock.isLost()) {
       const text = `The state file ${this.#path} is now in use by another server; this server no longer writes to it.`;

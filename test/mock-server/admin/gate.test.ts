@@ -199,7 +199,7 @@ test.each([
 const CLAIM = 'count, atLeast, atMost, sentWith, inOrder, filter';
 const PATTERN = 'operation, keyId, path, method, query, headers, body';
 test.each<[string, unknown, string]>([
-  ['/keys', { plam: 'free' }, 'plam is not a field of the body; did you mean plan? Valid names: plan.'],
+  ['/keys', { plam: 'free' }, 'plam is not an option of createKey(); did you mean plan? Valid names: plan.'],
   ['/faults', [], 'fault is []; expected an object with a kind.'],
   ['/stubs', [], 'stub is []; expected an object.'],
   ['/stubs', 'x', 'stub is "x"; expected an object.'],
