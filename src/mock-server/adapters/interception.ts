@@ -43,16 +43,11 @@ export type OnUnhandledRequest =
   | 'error'
   | ((request: Request, print: { warning(): void; error(): void }) => void);
 
-/** Options of `mock.listen()`. All are optional. */
-export interface InterceptionOptions {
+const optionsShape = z.strictObject({
   /**
    * Strategy for requests that no mock handles.
    * @default 'bypass'
    */
-  readonly onUnhandledRequest?: OnUnhandledRequest | undefined;
-}
-
-const optionsShape = z.strictObject({
   onUnhandledRequest: expected(
     "'bypass', 'warn', 'error' or a function",
     z.union([
@@ -60,7 +55,10 @@ const optionsShape = z.strictObject({
       z.custom<OnUnhandledRequest>((value) => typeof value === 'function'),
     ]),
   ).optional(),
-} satisfies Record<keyof InterceptionOptions, z.ZodType>);
+});
+
+/** Options of `mock.listen()`. All are optional. */
+export type InterceptionOptions = Readonly<z.input<typeof optionsShape>>;
 
 /**
  * The strategy for requests that no mock handles; `undefined` for the default. Throws for an unknown option: requests would

@@ -27,7 +27,9 @@ export function createAdminServer(options: AdminServerOptions): HandleAdmin {
       if (await servePanel(incoming, outgoing, path)) return;
       await handleApi(options, { incoming, outgoing, path });
     } catch (error) {
-      sendProblem(outgoing, error instanceof MockServerError ? error : internalProblem(error));
+      // The admin API is for the owner of the mock. Unlike the emulated service, it shows the reason.
+      const internal = { status: 500, code: 'internal_error' };
+      sendProblem(outgoing, error instanceof MockServerError ? error : new Problem(thrownText(error), internal));
     }
   };
 }
@@ -60,11 +62,6 @@ function noRoute(allowed: readonly string[]): Problem {
   }
   const text = 'This route does not exist; GET /__fxrates/openapi.json lists all routes.';
   return new Problem(text, { status: 404, code: 'not_found' });
-}
-
-/** The admin API is for the owner of the mock. Unlike the emulated service, it shows the reason. */
-function internalProblem(error: unknown): Problem {
-  return new Problem(thrownText(error), { status: 500, code: 'internal_error' });
 }
 
 interface FoundRoute {

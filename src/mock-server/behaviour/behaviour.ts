@@ -249,8 +249,9 @@ function changedSettings(
   if (preset === undefined && chosen.length === 0) return current;
   const changed = new Map((preset === undefined ? current : DEFAULT_SETTINGS).bySwitch);
   for (const [name, wanted] of chosen) {
-    if (!isSwitchName(name)) throw unknownName(name, { what: 'a switch', known: SWITCH_NAMES }, 'behaviour.');
-    changed.set(name, readSetting(name, wanted, unsafe));
+    if (!Object.hasOwn(switches, name))
+      throw unknownName(name, { what: 'a switch', known: SWITCH_NAMES }, 'behaviour.');
+    changed.set(name as SwitchName, readSetting(name as SwitchName, wanted, unsafe));
   }
   return settingsOf(changed);
 }
@@ -272,13 +273,12 @@ export function presetValues(preset: unknown): SwitchValues {
 function readSetting(name: SwitchName, wanted: unknown, unsafe: boolean): SwitchSetting {
   const known: Switch<unknown> = switches[name];
   const isKnown = typeof wanted === 'object' && wanted !== null && 'value' in wanted && 'provenance' in wanted;
-  const { value: given, provenance } = isKnown ? wanted : { value: wanted, provenance: known.provenance };
+  const { value: given, provenance: way } = isKnown ? wanted : { value: wanted, provenance: known.provenance };
   // '400' of a list of texts may be written as 400: --behaviour unknownParameters=400 is a number.
   const value = typeof given === 'number' && accepts(known, String(given)) ? String(given) : given;
   checkValue(name, value, unsafe);
-  if (provenance !== 'assumed' && provenance !== 'documented' && provenance !== 'observed') {
-    throw invalidOption(`behaviour.${name}.provenance`, provenance, 'assumed, documented or observed');
-  }
+  const whole = `behaviour.${name}.provenance`;
+  const provenance = checkedInput(z.enum(PROVENANCES), way, { what: 'a provenance', whole });
   // A plain value was set by the user; a value with provenance 'assumed' was not.
   return { value, provenance, isAccepted: !isKnown || provenance !== 'assumed' };
 }
@@ -292,8 +292,4 @@ function checkValue(name: SwitchName, value: unknown, unsafe: boolean): void {
       { code: 'invalid_option', field: `behaviour.${name}` },
     );
   }
-}
-
-function isSwitchName(name: string): name is SwitchName {
-  return Object.hasOwn(switches, name);
 }

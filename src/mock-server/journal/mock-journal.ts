@@ -249,15 +249,12 @@ function wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): Mo
   const { filter, matching, mock } = selection;
   const isShort = matching.length < (count ?? atLeast ?? 0);
   if (isShort) refuseForgotten(selection);
-  const wanted = count ?? [...bound('at least', atLeast), ...bound('at most', atMost)].join(' and ');
+  const bounds = [atLeast === undefined ? [] : `at least ${atLeast}`, atMost === undefined ? [] : `at most ${atMost}`];
+  const wanted = count ?? bounds.flat().join(' and ');
   const requests = isShort ? nearestText(mock, filter) : surplusText(selection);
   return unexpected(
     `Expected ${wanted} ${selectionText(filter, atMost ?? atLeast ?? count)}, got ${matching.length}. ${requests}`,
   );
-}
-
-function bound(words: string, count: number | undefined): readonly string[] {
-  return count === undefined ? [] : [`${words} ${count}`];
 }
 
 function checkSentWith(selection: Selection, pattern: RequestFilter): void {

@@ -142,7 +142,8 @@ export function decide<Result extends { readonly status: number }>(
   const quota = quotaUse(key, at, behaviour);
 
   const isLimited = window.waitMs(limit, at) > 0;
-  const refusal = chooseRefusal({ isLimited, isExhausted: hasUsedUpQuota(request, quota), behaviour });
+  const isExhausted = !request.worksWhenQuotaExhausted && quota.limit !== null && quota.used >= quota.limit;
+  const refusal = chooseRefusal([isLimited, isExhausted], behaviour);
   if (refusal !== undefined) {
     if (behaviour.use('rejectedCountsTowardRate')) window.count(limit, at);
     const uses = { rate: rateUse(window, limit, at), quota };
@@ -157,17 +158,7 @@ export function decide<Result extends { readonly status: number }>(
   return { kind: 'served', response, rate: rateUse(window, limit, at), quota: quotaAfter };
 }
 
-function hasUsedUpQuota({ worksWhenQuotaExhausted }: MeteredRequest<unknown>, { limit, used }: QuotaUse): boolean {
-  return !worksWhenQuotaExhausted && limit !== null && used >= limit;
-}
-
-interface LimitChecks {
-  readonly isLimited: boolean;
-  readonly isExhausted: boolean;
-  readonly behaviour: Switches;
-}
-
-function chooseRefusal({ isLimited, isExhausted, behaviour }: LimitChecks) {
+function chooseRefusal([isLimited, isExhausted]: readonly [boolean, boolean], behaviour: Switches) {
   if (isLimited && isExhausted) {
     return behaviour.use('checkOrder') === 'rate-then-quota' ? 'rate-limited' : 'quota-exhausted';
   }

@@ -81,11 +81,8 @@ function select(field: HTMLTextAreaElement | null): void {
   field?.select();
 }
 
-interface KeyCardProps extends SectionProps {
-  readonly summary: ShownKey;
-}
-
-function KeyCard({ summary, view, query, setQuery, refusal, act }: KeyCardProps) {
+function KeyCard({ summary, ...props }: SectionProps & { readonly summary: ShownKey }) {
+  const { view, query, setQuery, refusal, act } = props;
   const { id, masked, state, month, revokedAt } = summary;
   const isShown = query.key === id;
   return html`<div class="key">

@@ -91,25 +91,15 @@ const MASKED = {
   inUrl: /[A-Za-z0-9]{1,16}_live_…|(?<=[?&](?:api[_-]?key|access_token)=)…/gi,
 };
 
-/** The use of one key's minute during the last two minutes, second by second. */
-export interface MinuteChart {
-  /** Oldest first. `at` is in seconds since the Unix epoch; `all` are the used requests and those that were not served. */
-  readonly seconds: readonly { readonly at: number; readonly used: number; readonly all: number }[];
-  /** The key of the chart; `undefined` before its first request. */
-  readonly keyId: string | undefined;
-  readonly limit: number | undefined;
-  /** The same in words, for a screen reader. */
-  readonly summary: string;
-}
-
 const SECONDS = 120;
 
 /**
  * For each second with requests of the key `chosen`, or else of the newest request: how many requests the mock had counted
  * in the minute, as the window of the key counts them, and above these the requests that were not served. So only a
- * refused request is above the limit.
+ * refused request is above the limit. `at` is in seconds since the Unix epoch, `all` are the used requests and those that
+ * were not served, and `summary` is the same in words, for a screen reader.
  */
-export function minuteChart(entries: readonly JournalEntry[], now: number, chosen: string): MinuteChart {
+export function minuteChart(entries: readonly JournalEntry[], now: number, chosen: string) {
   const start = Math.floor(now / 1000) - SECONDS + 1;
   const newest = entries.find(({ rate, keyId }) => rate !== undefined && (chosen === '' || keyId === chosen));
   const { keyId, rate: { limit } = {} } = newest ?? {};

@@ -47,13 +47,12 @@ export function useMock(space: string) {
   return { view, spaces, problem, refusal, needsToken, act, bodySchema, load };
 }
 
+/** As far as the panel reads it. */
 interface ApiDescription {
-  readonly paths: Readonly<Record<string, { readonly post?: { readonly requestBody: RequestBody } }>>;
+  readonly paths: Readonly<Record<string, { readonly post?: { readonly requestBody: { readonly content: Content } } }>>;
 }
 
-interface RequestBody {
-  readonly content: Readonly<Record<'application/json', { readonly schema: unknown }>>;
-}
+type Content = Readonly<Record<'application/json', { readonly schema: unknown }>>;
 
 function schemaIn<Schema>(api: ApiDescription | undefined, path: string): Schema | undefined {
   // The caller's type describes the body of its route.
