@@ -149,14 +149,10 @@ function methodsOf(send: SendAdmin): Omit<RemoteScope, 'baseUrl' | 'expectReques
   return methods as Omit<RemoteScope, 'baseUrl' | 'expectRequests'>;
 }
 
-interface ShownClock {
-  readonly now: number;
-}
-
 function remoteClock(send: SendAdmin): RemoteScope['clock'] {
-  const move = async (body: object) => (await send<ShownClock>('POST /clock', { body })).now;
+  const move = async (body: object) => (await send<{ readonly now: number }>('POST /clock', { body })).now;
   return {
-    now: async () => (await send<ShownClock>('GET /clock')).now,
+    now: async () => (await send<{ readonly now: number }>('GET /clock')).now,
     advance: (ms) => move({ advanceMs: ms }),
     // JSON has no dates.
     advanceTo: (moment) => move({ advanceTo: moment instanceof Date ? moment.getTime() : moment }),

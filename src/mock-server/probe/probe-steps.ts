@@ -215,7 +215,7 @@ export async function probeLimit(prober: Prober, quota: ProbeResponse): Promise<
   // Without a number, there is no limit to reach.
   if (!(prober.left >= Number(quota.data['rate_limit_per_minute']) + BEYOND_LIMIT)) return;
   const first = await refusalWithin(prober, prober.left - BEYOND_LIMIT + 1);
-  if (first === undefined) return prober.note(...retryAfterOpen('the limit was not reached within the budget'));
+  if (first === undefined) return; // the minute was over before the limit was reached
   prober.note(await bucketOf(prober, [quota, first]));
   await prober.sleep(BETWEEN_REFUSALS_MS);
   observeRetryAfter(prober, [first, await refusalWithin(prober, 1)]);
@@ -289,9 +289,4 @@ const MOST_SECONDS = 120;
 
 function retryAfterOf(seen: ProbeResponse | undefined): number {
   return Number(seen?.headers.get('retry-after') ?? Number.NaN);
-}
-
-function retryAfterOpen(reason: string): readonly Observation[] {
-  const names = ['retryAfterUnit', 'retryAfterFormat', 'retryAfterValue'] as const;
-  return names.map((name) => [name, undefined, reason]);
 }

@@ -127,12 +127,8 @@ export async function readStateFile(path: string): Promise<SavedState | undefine
     const text = `has version ${show(version)}, but this release of fxrates reads version ${STATE_VERSION}`;
     throw unusable(path, `${text}; use the release that wrote it, or ${BEGIN_ANEW}`);
   }
-  if (!isTime(savedAt)) throw damaged(path, 'savedAt is no time');
+  if (typeof savedAt !== 'number' || savedAt < 0 || savedAt > LATEST_MS) throw damaged(path, 'savedAt is no time');
   return { savedAt, snapshot: checked(path, snapshot) };
-}
-
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= LATEST_MS;
 }
 
 /** Reads a file. A pipe without a writer is empty; by default, reading it would never end. */

@@ -49,10 +49,12 @@ export function useMock(space: string) {
 
 /** As far as the panel reads it. */
 interface ApiDescription {
-  readonly paths: Readonly<Record<string, { readonly post?: { readonly requestBody: { readonly content: Content } } }>>;
+  readonly paths: Readonly<
+    Record<string, { readonly post?: { readonly requestBody: { readonly content: JsonContent } } }>
+  >;
 }
 
-type Content = Readonly<Record<'application/json', { readonly schema: unknown }>>;
+type JsonContent = Readonly<Record<'application/json', { readonly schema: unknown }>>;
 
 function schemaIn<Schema>(api: ApiDescription | undefined, path: string): Schema | undefined {
   // The caller's type describes the body of its route.
