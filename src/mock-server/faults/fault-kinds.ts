@@ -101,7 +101,7 @@ const WITH_CONNECTION: readonly AdapterName[] = ['fetch', 'socket'];
 const ANY_TIME = { adapters: ADAPTER_NAMES, canStrikeBefore: true };
 const FOR_RESPONSES = { adapters: ADAPTER_NAMES, canStrikeBefore: false };
 
-/** All kinds of faults and their settings. `apply-fault.ts` applies them to responses. */
+/** All kinds of faults and their settings. `applyFaults` applies them to responses. */
 export const faultKinds = {
   /** Delays the response. */
   latency: kind('latency', {
