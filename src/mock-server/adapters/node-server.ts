@@ -154,8 +154,9 @@ function receive(
       return disconnectSignal(outgoing, closing);
     },
   };
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   try {
-    const response = hasBody(headers)
+    const response = hasBody
       ? readBody(incoming, MAX_REQUEST_BODY_BYTES).then((body) => handleRequest({ ...head, body }, source))
       : handleRequest(head, source);
     if (response instanceof Promise || response.delivery !== undefined) {
@@ -215,10 +216,6 @@ function sendResponse(response: MockResponse, outgoing: ServerResponse): void {
   const isAscii = typeof body === 'string' && Number(headers['content-length']) === body.length;
   outgoing.sendDate = false;
   outgoing.writeHead(status, headers as OutgoingHttpHeaders).end(body, isAscii ? 'latin1' : 'utf8');
-}
-
-function hasBody(headers: IncomingMessage['headers']): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 interface BrokenRequest {
