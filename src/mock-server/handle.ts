@@ -13,7 +13,6 @@ import { identified, isTooLarge, respond } from './http/respond.ts';
 import { completed, internalError, isPreflight, withCorsHeaders } from './http/responses.ts';
 import type { JournalEntry } from './journal/journal.ts';
 import { coreFor, type MockCore } from './mock-core.ts';
-import { MockServerError } from './mock-server-error.ts';
 
 /**
  * Handles requests that reach a mock or a space: parses the request, finds the space of its key, applies the faults before the
@@ -35,11 +34,10 @@ export function createHandler(core: MockCore): HandleRequest {
   };
 }
 
-/** Reports what is wrong with the setup of the test: a fault that msw cannot reproduce, or a pattern that takes too long. */
+/** Reports a fault that msw cannot reproduce. */
 function sendFailure(exchange: Exchange, error: unknown): MockResponse | Promise<MockResponse> {
-  const isSlow = error instanceof MockServerError && error.code === 'slow_pattern';
   // msw would send a response of its own, with a stack.
-  if (!isSlow && exchange.source.adapter !== 'msw') throw error;
+  if (exchange.source.adapter !== 'msw') throw error;
   return send(exchange, failed(exchange, error));
 }
 

@@ -180,22 +180,3 @@ test('a path with needlessly encoded characters is the same path', async () => {
   expect(mock.journal.list().map(({ stub }) => stub)).toEqual(['plain', 'encoded']);
   expect(mock.journal.list({ path: '/api/v1/latest' })).toHaveLength(1);
 });
-
-test('a regular expression that takes too long is an error that names it, and does not block the mock', async () => {
-  const mock = newMock();
-  const headers = { authorization: mock.createKey().key };
-  const ask = async (base: string) => {
-    const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest?base=${base}`, { headers });
-    return [response.status, ((await response.json()) as { error?: { message: string } }).error?.message];
-  };
-  mock.stubs.add({ match: { query: { base: /^(a+)+$/ } }, data: {} });
-  const message = expect.stringContaining("The regular expression '^(a+)+$' took longer than 100 ms");
-
-  expect(await ask(`${'a'.repeat(60)}b`)).toEqual([500, message]);
-  expect(await ask('aaa')).toEqual([200, undefined]);
-  mock.stubs.clear();
-  mock.faults.add({ kind: 'status', status: 503, match: { query: { base: /^(a+)+$/ } } });
-  expect(await ask(`${'a'.repeat(60)}b`)).toEqual([500, message]);
-  expect(mock.journal.list().map(({ status }) => status)).toEqual([500, 200, 500]);
-  expect(() => mock.stubs.add({ match: { body: new RegExp('a'.repeat(1001)) }, data: {} })).toThrow('expected');
-});
