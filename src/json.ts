@@ -123,17 +123,10 @@ function firstValue(text: string): string {
   }
 }
 
-function depthChange(token: Token): number {
-  if (isOpening(token)) return 1;
-  return isClosing(token) ? -1 : 0;
-}
-
-export function isOpening({ kind }: Token): boolean {
-  return kind === '{' || kind === '[';
-}
-
-export function isClosing({ kind }: Token): boolean {
-  return kind === '}' || kind === ']';
+/** 1 for an opening bracket, -1 for a closing one. */
+export function depthChange({ kind }: Token): number {
+  if (kind === '{' || kind === '[') return 1;
+  return kind === '}' || kind === ']' ? -1 : 0;
 }
 
 function nextToken(text: string, from: number): Token | undefined {

@@ -3,7 +3,11 @@ import { usageError } from './errors/cli-error.ts';
 import { parseDuration } from './settings/duration.ts';
 
 /** Reads the text of an option, a variable or a setting. @throws CliError that names `label`, the source of the text */
-type Parse<Value> = (text: string, label: string) => Value;
+export interface Parse<Value> {
+  (text: string, label: string): Value;
+  /** The only valid texts, for completion. */
+  readonly choices?: readonly string[];
+}
 
 const OUTPUT_FORMATS = ['auto', 'table', 'json', 'compact', 'csv', 'tsv', 'raw'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -69,16 +73,14 @@ export function dataOptions(formats: readonly OutputFormat[] = OUTPUT_FORMATS): 
 /** A command that prints no data has only `-o json`, for its errors. */
 export function outputOption(formats: readonly OutputFormat[]): Option {
   const text = `${formats.join(', ')} (env: FXRATES_OUTPUT)`;
-  const output = parsedOption('-o, --output <format>', text, parseOutputFormat);
-  output.argChoices = [...formats];
-  return output;
+  return parsedOption('-o, --output <format>', text, Object.assign(oneOf(OUTPUT_FORMATS), { choices: formats }));
 }
 
 /** For every command, as are the general options. */
 export function formatOptions(): readonly Option[] {
   return inGroup('Output', [
     new Option('--json', 'same as -o json: data and errors as JSON'),
-    choiceOption('--color <when>', 'auto, always or never', COLOR_CHOICES),
+    parsedOption('--color <when>', 'auto, always or never', parseColor),
     new Option('--no-color', 'same as --color never'),
   ]);
 }
@@ -145,13 +147,8 @@ export function requestOptions(): readonly Option[] {
 /** An option whose value `parse` converts. */
 export function parsedOption(flags: string, description: string, parse: Parse<unknown>): Option {
   const option = new Option(flags, description);
+  if (parse.choices !== undefined) option.argChoices = [...parse.choices];
   return option.argParser((text) => parse(text, option.long ?? flags));
-}
-
-/** An option that accepts one of some words, with an error in the words of the other options. */
-export function choiceOption(flags: string, description: string, choices: readonly string[]): Option {
-  const option = new Option(flags, description).choices(choices);
-  return option.argParser((text) => oneOf(choices)(text, option.long ?? flags));
 }
 
 /** An option that accepts the path of a file. An empty path usually comes from a shell variable that is not set. */
@@ -167,12 +164,14 @@ export function repeatableOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text: string, texts: readonly string[] = []) => [...texts, text]);
 }
 
-function oneOf<const Choice extends string>(choices: readonly Choice[]): Parse<Choice> {
-  return (text, label) => {
+/** For one of some words. */
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): Parse<Choice> {
+  const parse = (text: string, label: string) => {
     const choice = choices.find((candidate) => candidate === text);
     if (choice !== undefined) return choice;
     throw usageError(`${label} expects one of ${choices.join(', ')}, got '${text}'`);
   };
+  return Object.assign(parse, { choices });
 }
 
 export function wholeNumber(least: number, most: number): Parse<number> {

@@ -12,6 +12,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { connectionOptions, dataOptions } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { proxyFor } from '../request/connection.ts';
+import { refusedKeyHints } from '../request/explain-error.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { sendQuotaRequest } from '../request/send-request.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
@@ -138,7 +139,8 @@ async function checkService(
   const outcome = await attempt(() => sendQuotaRequest({ ...invocation, settings }, { trace, key }));
   const received = trace.lastResponse(operations.quota.path);
   const results = successes(new URL(baseUrl), environmentProxy(io.env, baseUrl)?.variable);
-  if (outcome instanceof CliError) Object.assign(results, failures(outcome, received !== undefined, argv));
+  if (outcome instanceof CliError)
+    Object.assign(results, failures(outcome, { hasResponse: received !== undefined, key, argv }));
   return [
     ...STEPS.map((name) => ({ name, ...results[name] })),
     ...(received === undefined ? [] : [{ name: 'clock', ...clockResult(received, io.clock.now()) }]),
@@ -156,18 +158,35 @@ function successes({ host, hostname, protocol }: URL, proxy: string | undefined)
 }
 
 /** The results of the step that failed and of those that it leaves out. */
-function failures(error: CliError, hasResponse: boolean, argv: readonly string[]): Partial<Record<Step, CheckResult>> {
-  const { code, causeCode = '' } = error.details;
+function failures(
+  error: CliError,
+  {
+    hasResponse,
+    key,
+    argv,
+  }: { readonly hasResponse: boolean; readonly key: KeyInUse; readonly argv: readonly string[] },
+): Partial<Record<Step, CheckResult>> {
+  const { code, causeCode = '', retryAfterSeconds } = error.details;
   // A used-up limit does not mean that the key is wrong.
   if (code === 'rate_limited') {
-    if (hasResponse) return { response: warning(error.message, `Try again later:  ${commandLine(argv)}`) };
+    const when = retryAfterSeconds === undefined ? '' : `, retry in ${formatDuration(retryAfterSeconds * 1000)}`;
+    const text = `rate limited${when}`;
+    if (hasResponse) return { response: warning(text, `Try again later:  ${commandLine(argv)}`) };
     const unsent = skipped('nothing was sent');
     const next = `To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`;
-    return { name: unsent, connection: unsent, TLS: unsent, response: warning(error.message, next) };
+    return { name: unsent, connection: unsent, TLS: unsent, response: warning(text, next) };
   }
+  if (code === 'authentication')
+    return { response: { ...failed(error), next: refusedKeyHints(key, argv, otherKey(key, argv)) } };
   const step = hasResponse ? 'response' : stepOf(causeCode);
   const later = STEPS.slice(STEPS.indexOf(step) + 1).map((name) => [name, skipped('not reached')]);
   return { ...Object.fromEntries(later), [step]: failed(error) };
+}
+
+/** Instead of `fxrates doctor`, which other commands name. */
+function otherKey({ source }: KeyInUse, argv: readonly string[]): string {
+  const command = relatedCommand(['auth', 'login'], argv);
+  return source.startsWith('profile ') ? `Store another key:  ${command}` : `Pass another key with ${source}`;
 }
 
 /** The step that fails with this code of the system; an unknown code is one of the connection. */

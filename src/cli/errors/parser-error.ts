@@ -21,7 +21,7 @@ const OPTION_HINTS = new Map([
   ['--raw', 'The whole response:  --output raw'],
   ['--compact', 'Without white space:  --output compact'],
   ['--query', 'One value:  --get rates.EUR'],
-  ['--pretty', 'A terminal gets indented JSON; in a pipe:  --output json --color always'],
+  ['--pretty', 'A terminal gets indented JSON; in a pipe:  fxrates latest | jq'],
 ]);
 const COMMAND_HINTS = new Map([
   ['watch', 'fxrates latest --watch'],

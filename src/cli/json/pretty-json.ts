@@ -1,7 +1,7 @@
-import { isClosing, isOpening, type Token, tokens } from '../../json.ts';
+import { depthChange, type Token, tokens } from '../../json.ts';
 
 /** The style of each kind of token. Each function receives the source text of one token. */
-interface JsonPaint {
+export interface JsonPaint {
   readonly name: (lexeme: string) => string;
   readonly string: (lexeme: string) => string;
   readonly number: (lexeme: string) => string;
@@ -22,15 +22,27 @@ export function prettyJson(text: string, paint: JsonPaint): string {
     line = '  '.repeat(Math.min(depth, DEEPEST_INDENT));
   };
   for (const token of tokens(text)) {
-    if (isClosing(token)) depth -= 1;
+    const change = depthChange(token);
+    depth += Math.min(change, 0);
     // Brackets that are not empty are on separate lines.
-    if (isClosing(token) !== hasJustOpened) newLine();
-    line += shown(text, token, paint);
-    hasJustOpened = isOpening(token);
-    if (hasJustOpened) depth += 1;
+    if (change < 0 !== hasJustOpened) newLine();
+    line += token.kind === ':' ? ': ' : shown(text, token, paint);
+    hasJustOpened = change > 0;
+    depth += Math.max(change, 0);
     if (token.kind === ',') newLine();
   }
   return [...lines, line].join('\n');
+}
+
+/** `text` with its tokens in colour and all white space as it is. */
+export function paintedJson(text: string, paint: JsonPaint): string {
+  const parts: string[] = [];
+  let end = 0;
+  for (const token of tokens(text)) {
+    parts.push(text.slice(end, token.start), shown(text, token, paint));
+    end = token.end;
+  }
+  return parts.join('') + text.slice(end);
 }
 
 /** `text` without the white space between its tokens. */
@@ -45,7 +57,7 @@ function shown(text: string, { kind, start, end }: Token, paint: JsonPaint): str
   if (kind === 'string') return isName(text, end) ? paint.name(lexeme) : paint.string(lexeme);
   if (kind === 'number') return paint.number(lexeme);
   if (kind === 'literal') return paint.literal(lexeme);
-  return kind === ':' ? ': ' : lexeme;
+  return lexeme;
 }
 
 function isName(text: string, end: number): boolean {

@@ -2,7 +2,7 @@ import { setImmediate as yieldToSignals } from 'node:timers/promises';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { compactJson, prettyJson } from '../json/pretty-json.ts';
+import { compactJson, type JsonPaint, paintedJson, prettyJson } from '../json/pretty-json.ts';
 import { findCaseless, leaves, memberNames, scalarText, selectValue, writeJsonPath } from '../json/select-value.ts';
 import type { OutputFormat } from '../options.ts';
 import type { ServiceResponse } from '../request/send-request.ts';
@@ -41,8 +41,8 @@ export async function printRaw(body: string | Uint8Array, { screen }: Invocation
   return screen.print(text.endsWith('\n') || text === '' ? text : `${text}\n`);
 }
 
-const asReceived = (json: string, out: StreamStyle) =>
-  out.isTTY || out.hasColor ? prettyText(json, out.palette) : json;
+const asReceived = (json: string, { isTTY, hasColor, palette }: StreamStyle) =>
+  isTTY ? prettyText(json, palette) : hasColor ? paintedJson(json, paintOf(palette)) : json;
 
 const asTable = (json: string, out: StreamStyle) =>
   isContainer(json) ? (valuesTable(json, out) ?? prettyText(json, out.palette)) : visible(scalarText(json));
@@ -60,12 +60,16 @@ const FORMATS = {
 
 /** JSON for people: indented, coloured, and safe to show on a terminal. */
 export function prettyText(json: string, palette: Palette, paintNumber = (lexeme: string) => lexeme): string {
-  return prettyJson(json, {
+  return prettyJson(json, { ...paintOf(palette), number: paintNumber });
+}
+
+function paintOf(palette: Palette): JsonPaint {
+  return {
     name: (lexeme) => palette.name(visible(lexeme)),
     string: (lexeme) => palette.string(visible(lexeme)),
-    number: paintNumber,
+    number: (lexeme) => lexeme,
     literal: palette.faint,
-  });
+  };
 }
 
 /** One value unchanged, several as one row. With `-o json` they are JSON; CSV has a header. */

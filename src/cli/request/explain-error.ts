@@ -94,10 +94,14 @@ function timeoutExplanation(scope: 'attempt' | 'deadline', { settings }: Invocat
 }
 
 /** The next steps if the service refuses the key. */
-export function refusedKeyHints({ source, shadowed }: KeyInUse, argv: readonly string[]): readonly string[] {
+export function refusedKeyHints(
+  { source, shadowed }: KeyInUse,
+  argv: readonly string[],
+  nextStep = `Check the setup:  ${relatedCommand(['doctor'], argv)}`,
+): readonly string[] {
   const precedence =
     shadowed.length === 0 ? [] : [`The key from ${source} takes precedence over ${shadowed.join(' and ')}.`];
-  return [...precedence, `Check the setup:  ${relatedCommand(['doctor'], argv)}`];
+  return [...precedence, nextStep];
 }
 
 /** The first 80 characters, on one line. */

@@ -1,6 +1,7 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { operations } from '../../generated/operations.ts';
-import { apiPathIn } from '../../operation.ts';
+import { apiPathIn, decodedComponent } from '../../operation.ts';
+import { maskKeysIn } from '../../text.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 
 /** A text, and the option or variable that it was read from. */
@@ -39,10 +40,14 @@ export function checkBaseUrl({ text, source }: SourcedText): URL {
       `e.g. ${withScheme(text) ?? 'https://api.example.test'}`,
     ]);
   }
-  if (url.username !== '' || url.password !== '') {
+  const decoded = decodedComponent(text);
+  if (maskKeysIn(decoded) !== decoded || /key|token|secret/i.test(url.search)) {
+    throw usageError(`${source} contains a key`, 'URLs end up in logs', KEY_HINTS);
+  }
+  if (url.username + url.password !== '') {
     throw usageError(`${source} contains a user name or a password`, 'the service accepts only API keys', KEY_HINTS);
   }
-  if (url.search !== '' || url.hash !== '') {
+  if (url.search + url.hash !== '') {
     throw usageError(`${source} contains a query or a fragment`, 'parameters are written name=value after the command');
   }
   const added = apiPathIn(url.pathname, Object.values(operations));
@@ -59,7 +64,7 @@ function withScheme(text: string): string | undefined {
   return `${isLoopback(new URL(`https://${text}`)) ? 'http' : 'https'}://${text}`;
 }
 
-const KEY_HINTS = ['Pass the key with FXRATES_API_KEY, --key-file or --key-stdin.'];
+const KEY_HINTS = ['Pass the key with FXRATES_API_KEY, --key-file or --key-stdin.', 'Store it:  fxrates auth login'];
 
 interface BaseUrlAdvice {
   readonly typedAs?: string;

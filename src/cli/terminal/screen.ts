@@ -9,9 +9,9 @@ import { jsonLine, wrap } from './text.ts';
 
 /** The styles of the two output streams, and the only way to write to them: each text is redacted first. */
 export class Screen {
-  /** Colours of data on stdout. */
+  /** Of the output of a command. Variables such as FORCE_COLOR colour text for people, and only `--color=always` data in a pipe. */
   readonly out: StreamStyle;
-  /** Colours of help on stdout, which programs do not parse. */
+  /** Of help and other text that is for people in a pipe, too. */
   readonly help: StreamStyle;
   readonly err: StreamStyle;
   readonly secrets: Redactor;
@@ -46,7 +46,7 @@ export class Screen {
       const canRedraw = isTTY && io.env['TERM'] !== 'dumb';
       return { isTTY, canRedraw, hasColor, ...widthsOf(stream), palette: createPalette(hasColor) };
     };
-    this.out = styleOf(io.stdout, true);
+    this.out = styleOf(io.stdout, !this.isForPeople);
     this.help = styleOf(io.stdout, false);
     this.err = styleOf(io.stderr, this.isJson);
     this.showsStatus = this.err.canRedraw && !this.isJson && quiet === 0 && verbose === 0;

@@ -82,6 +82,12 @@ test.each([
   ['color', 'blue', 'color expects one of auto, always, never'],
   ['base_url', 'example.test', 'base_url expects an http or https URL'],
   ['nonsense', '1', "unknown setting 'nonsense'"],
+  ['base_url', `https://${API_KEY}@api.example.test`, 'contains a key — URLs end up in logs'],
+  ['base_url', `https://api.example.test/?x=${API_KEY}`, 'Store it:  fxrates auth login'],
+  ['base_url', 'https://api.example.test/?api_key=short', 'Store it:  fxrates auth login'],
+  ['base_url', `https://api.example.test/${API_KEY.replace('_live_', '%5flive_')}`, 'contains a key'],
+  ['base_url', `https://${API_KEY}.example.test`, 'contains a key'],
+  ['base_url', 'https://secret@api.example.test', 'Store it:  fxrates auth login'],
   ['base-url', 'x', 'base_url expects an http or https URL'],
   ['base-rul', 'x', 'Did you mean base_url?'],
   ['api_key', 'x', 'fxrates auth login'],
@@ -90,6 +96,8 @@ test.each([
 
   expect(code).toBe(2);
   expect(stderr).toContain(message);
+  expect(stderr).not.toContain(API_KEY);
+  expect((await run('config list')).stdout).toBe('{}\n');
 });
 
 test('an invalid value in the file is reported with its place, and config unset removes it', async () => {

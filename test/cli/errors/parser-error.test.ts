@@ -116,7 +116,7 @@ const otherNames = [
   ['latest --compact', '--output compact'],
   ['latest --query', '--get rates.EUR'],
   ['latest --jq .data', '--get rates.EUR'],
-  ['latest --pretty', '--output json'],
+  ['latest --pretty', 'in a pipe:  fxrates latest | jq'],
   ['latest --raw', '--output raw'],
   ['server', 'fxrates mock'],
   ['profile', 'fxrates auth login --profile <name>'],

@@ -6,6 +6,7 @@ import { sharedOptions } from '../../../src/cli/options.ts';
 import { createProgram } from '../../../src/cli/program.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { runCli } from '../../helpers/cli-io.ts';
+import { quotaRecord, success } from '../../helpers/service-replies.ts';
 
 const program = createProgram();
 const PAGES = [
@@ -51,19 +52,26 @@ test('help looks the same with and without colour', async () => {
   }
 });
 
-test('FORCE_COLOR colours help in a pipe (for less -R), but never data', async () => {
+test('FORCE_COLOR colours text for people in a pipe (for less -R), but never data', async () => {
   const env = { FORCE_COLOR: '1', CLICOLOR_FORCE: '1' };
+  const quota = success(quotaRecord());
 
-  expect((await runCli('--help', { env })).stdout).toContain('\u001b[');
+  for (const line of ['--help', 'quota -o table', 'latest -o table', 'cache info -o table', 'doctor --offline']) {
+    expect((await runCli(line, { env: { ...env, HOME: '/nowhere' }, quota })).stdout).toContain('\u001b[');
+    expect((await runCli(line, { env: { ...env, NO_COLOR: '1' }, quota })).stdout).not.toContain('\u001b');
+  }
   for (const line of ['latest', 'quota', 'latest --json', 'latest -o tsv', 'api /x']) {
     expect((await runCli(line, { env })).stdout).not.toContain('\u001b');
   }
 });
 
-test('--color=always colours data in a pipe as well', async () => {
-  const { stdout } = await runCli('latest --color=always');
+test('--color=always colours data in a pipe as well, and changes no white space', async () => {
+  for (const line of ['latest', 'latest --json', 'quota', 'api /x --json']) {
+    const { stdout } = await runCli(`${line} --color=always`, { quota: success(quotaRecord()) });
 
-  expect(stdout).toContain('\u001b[34m"base"');
+    expect(stdout).toContain('\u001b[34m"');
+    expect(stripVTControlCharacters(stdout)).toBe((await runCli(line, { quota: success(quotaRecord()) })).stdout);
+  }
 });
 
 test('each stream decides separately about colour', async () => {

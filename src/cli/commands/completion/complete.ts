@@ -1,7 +1,9 @@
 import type { Option } from 'commander';
 import type { CliCommand } from '../../command.ts';
 import type { Env } from '../../io.ts';
+import type { Parse } from '../../options.ts';
 import { createProgram } from '../../program.ts';
+import { CONFIG_SETTINGS, isSettingName } from '../../settings/settings.ts';
 import { readConfig } from '../../storage/stored-files.ts';
 
 /** Instructions to the shell, added up. `noSpace` and `noFiles` have the numbers of Cobra. */
@@ -86,7 +88,7 @@ async function offersAt(position: Position, current: string, env: Env): Promise<
   if (isAfterSeparator && command.syntax.startsWith('[--'))
     return { candidates: [], directive: DIRECTIVES.commandLine };
   if (isValueOf(option, current)) return valueOffers(option, current, env);
-  if (!current.startsWith('-') || isAfterSeparator) return argumentOffers(position, current);
+  if (!current.startsWith('-') || isAfterSeparator) return argumentOffers(position, current, env);
   const [name = ''] = current.split('=', 1);
   if (name === current) return optionOffers(command, current);
   const assigned = name.startsWith('--') ? findOption(name, command) : undefined; // `-o=csv` is refused
@@ -128,15 +130,24 @@ async function switchValues(): Promise<readonly string[]> {
   );
 }
 
-function argumentOffers({ command, args }: Position, current: string): Completion {
+function argumentOffers({ command, args }: Position, current: string, env: Env): Completion {
   const { registeredArguments, commands } = command;
   if (args.length === 0 && commands.length > 0) {
     return { ...NOTHING, candidates: commands.map((child) => ({ word: child.name(), description: child.summary() })) };
   }
   const argument = registeredArguments[args.length] ?? registeredArguments.findLast(({ variadic }) => variadic);
+  if (command.path.join(' ') === 'config set' && args[0] !== undefined) return settingOffers(args[0], current, env);
   const offers = choiceOffers(argument?.argChoices ?? [], current);
   // The operation of a batch can be left out, and the file is then first.
   return /^(file|operation)$/.test(argument?.name() ?? '') ? { ...offers, directive: 0 } : offers;
+}
+
+/** Of `config set`. */
+function settingOffers(typed: string, current: string, env: Env): Completion {
+  const name = typed.replaceAll('-', '_');
+  if (name === 'profile') return choiceOffers(profileNames(env), current);
+  const parse: Parse<unknown> | undefined = isSettingName(name) ? CONFIG_SETTINGS[name] : undefined;
+  return choiceOffers(parse?.choices ?? [], current);
 }
 
 /** Of config.json; none if it cannot be used, which other commands report. */

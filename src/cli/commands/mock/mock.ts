@@ -11,7 +11,7 @@ import { CliError, changedCommand, usageError } from '../../errors/cli-error.ts'
 import { printError } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Env } from '../../io.ts';
-import { choiceOption, fileOption, parsedOption, repeatableOption, wholeNumber } from '../../options.ts';
+import { fileOption, oneOf, parsedOption, repeatableOption, wholeNumber } from '../../options.ts';
 import { jsonLine, quoteForShell } from '../../terminal/text.ts';
 import { type MockOptions, PRESETS, type RunningMock, type StartOptions, startMock } from './start-mock.ts';
 
@@ -43,7 +43,7 @@ export function mockCommand(): CliCommand {
       new Option('--allow-remote', 'accept other machines (default host: 0.0.0.0)'),
       fileOption('--tls-cert <file>', 'serve https with this certificate (PEM)'),
       fileOption('--tls-key <file>', 'private key of the certificate (PEM)'),
-      choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES),
+      parsedOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, oneOf(PLAN_NAMES)),
       parsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
       new Option('--now <time>', 'start time of the clock, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
       new Option('--frozen', 'freeze the clock; POST /__fxrates/clock moves it'),

@@ -82,14 +82,25 @@ test.each([
 test.each([
   ['a refused key', failure(401), 'response fail', 'refused the key'],
   ['a server error', failure(500), 'response fail', 'HTTP 500'],
-  ['a rate limit', rateLimited('30'), 'response warn', 'retry in 30 s'],
+  ['a rate limit', rateLimited('30'), 'response warn', /^rate limited, retry in 30 s$/],
   ['a page that is not the service', { body: '<html>' }, 'response fail', 'the body starts with: <html>'],
 ])('%s is a result, without a second request', async (_, replies, status, says) => {
   const { statuses, check, requests } = await doctor({ replies });
 
   expect(statuses).toContain(status);
-  expect(check('response').text).toContain(says);
+  expect(check('response').text).toMatch(says);
   expect(requests.length).toBe(1);
+});
+
+test('the next step for a refused key is another key, not doctor again', async () => {
+  const stored = { version: 1, keys: { work: { origin: 'https://api.example.test', api_key: API_KEY } } };
+  await writeFile(join(folder, 'credentials.json'), JSON.stringify(stored), { mode: 0o600 });
+
+  const ofVariable = await doctor({ replies: failure(401) });
+  const ofFile = await doctor({ replies: failure(401), env: { FXRATES_API_KEY: '' } }, '--profile work');
+
+  expect(ofVariable.check('response').next).toEqual(['Pass another key with FXRATES_API_KEY']);
+  expect(ofFile.check('response').next).toEqual(['Store another key:  fxrates auth login --profile work']);
 });
 
 test.each([
