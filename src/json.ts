@@ -37,90 +37,80 @@ export interface Token {
 
 const PUNCTUATION: ReadonlySet<string> = new Set(['{', '}', '[', ']', ',', ':']);
 const WHITESPACE = /[ \t\n\r]*/y;
-const BARE_WORD = /[^\s{}[\],:"]+/y;
+const BARE_WORD = /[^ \t\n\r{}[\],:"]+/y;
 
 /**
- * The tokens of `text` from `start` on. `text` is valid JSON: the client has parsed it before.
+ * The tokens of `text`, which is valid JSON: the client has parsed it before.
  *
  * Why not lossless-json: it keeps the digits of a number, but it refuses repeated names, puts names that look like
  * integers first, decodes `\u00e9`, has no source ranges and no paths, overflows the stack on deep nesting, and is slower.
  */
 export function* tokens(text: string, start = 0): Generator<Token> {
-  for (let at = skip(WHITESPACE, text, start); at < text.length; ) {
-    const token = tokenAt(text, at);
-    yield token;
-    at = skip(WHITESPACE, text, token.end);
+  for (let token = tokenAt(text, start); token !== undefined; token = tokenAt(text, token.end)) yield token;
+}
+
+function tokenAt(text: string, from: number): Token | undefined {
+  const start = endOf(WHITESPACE, text, from);
+  const first = text.charAt(start);
+  if (first === '') return undefined;
+  if (PUNCTUATION.has(first)) return { kind: first as TokenKind, start, end: start + 1 };
+  if (first === '"') return { kind: 'string', start, end: stringEnd(text, start) };
+  return { kind: /[tfn]/.test(first) ? 'literal' : 'number', start, end: endOf(BARE_WORD, text, start) };
+}
+
+function endOf(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start;
+  pattern.test(text);
+  return pattern.lastIndex;
+}
+
+/** Not by a regular expression: a string of megabytes must not exhaust the matcher's stack. */
+function stringEnd(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += text.charAt(at) === '\\' ? 2 : 1) {
+    if (text.charAt(at) === '"') return at + 1;
   }
-}
-
-/** The value of a string token. */
-export function stringValue(lexeme: string): string {
-  return String(JSON.parse(lexeme));
-}
-
-/** The range of a value in a JSON text. */
-export interface Range {
-  readonly start: number;
-  readonly end: number;
+  return text.length;
 }
 
 interface Member {
   readonly name: string;
-  readonly range: Range;
+  /** The value, as in the source. */
+  readonly text: string;
 }
 
-/** The members of the object or list at `start`; none for other values. */
-export function* members(text: string, start: number): Generator<Member> {
-  const opening = text.charAt(start);
-  if (opening !== '{' && opening !== '[') return;
-  let at = start + 1;
-  for (let index = 0; ; index += 1) {
-    const member = memberAt(text, at, opening === '[' ? index : undefined);
-    if (member === undefined) return;
-    yield member;
-    const separator = nextToken(text, member.range.end);
-    if (separator?.kind !== ',') return;
-    at = separator.end;
+/** The members of the object or list that a JSON text is; none for other values. */
+export function* members(text: string): Generator<Member> {
+  let before = tokenAt(text, 0);
+  const isList = before?.kind === '[';
+  if (before === undefined || depthChange(before) < 1) return;
+  for (let index = 0; before !== undefined; index += 1) {
+    const [name, nameEnd] = isList ? [String(index), before.end] : nameAt(text, before.end);
+    const range = valueRange(text, nameEnd);
+    if (range === undefined) return;
+    yield { name, text: text.slice(range.start, range.end) };
+    const next = tokenAt(text, range.end);
+    before = next?.kind === ',' ? next : undefined;
   }
 }
 
-/** The member that starts at `at`; `undefined` where the object or list ends. */
-function memberAt(text: string, at: number, index: number | undefined): Member | undefined {
-  const first = nextToken(text, at);
-  if (first === undefined || first.kind === '}' || first.kind === ']') return undefined;
-  if (index !== undefined) return withRange(String(index), valueRange(text, first.start));
-  const colon = nextToken(text, first.end);
-  return withRange(stringValue(text.slice(first.start, first.end)), valueRange(text, colon?.end ?? text.length));
+/** The name of the member that starts at `from`, and the end of its colon; that of the text if there is none. */
+function nameAt(text: string, from: number): readonly [name: string, end: number] {
+  const name = tokenAt(text, from);
+  const colon = name && tokenAt(text, name.end);
+  if (name === undefined || colon === undefined) return ['', text.length];
+  return [String(JSON.parse(text.slice(name.start, name.end))), colon.end];
 }
 
-function withRange(name: string, range: Range | undefined): Member | undefined {
-  return range && { name, range };
-}
-
-/** The value that starts at or after `from`: counts brackets instead of recursing, so depth does not matter. */
-export function valueRange(text: string, from: number): Range | undefined {
+/** The value that starts at or after `from`; `undefined` before a closing bracket. Counts brackets instead of recursing, so depth does not matter. */
+function valueRange(text: string, from: number): Omit<Token, 'kind'> | undefined {
   let start: number | undefined;
   let depth = 0;
   for (const token of tokens(text, from)) {
     start ??= token.start;
     depth += depthChange(token);
-    if (depth === 0) return { start, end: token.end };
+    if (depth <= 0) return depth === 0 ? { start, end: token.end } : undefined;
   }
   return undefined;
-}
-
-/** The JSON texts of a file: the value at its start, which may have several lines, then one on each line. Other lines are skipped. */
-export function jsonDocuments(text: string): readonly string[] {
-  const first = firstValue(text);
-  return [first, ...text.slice(first.length).split('\n')].filter((line) => isJson(line.trim()));
-}
-
-function firstValue(text: string): string {
-  try {
-    return text.slice(0, valueRange(text, 0)?.end ?? 0);
-  } catch {
-    return ''; // not JSON
-  }
 }
 
 /** 1 for an opening bracket, -1 for a closing one. */
@@ -129,34 +119,8 @@ export function depthChange({ kind }: Token): number {
   return kind === '}' || kind === ']' ? -1 : 0;
 }
 
-function nextToken(text: string, from: number): Token | undefined {
-  return tokens(text, from).next().value ?? undefined;
-}
-
-function tokenAt(text: string, start: number): Token {
-  const first = text.charAt(start);
-  if (PUNCTUATION.has(first)) return { kind: first as TokenKind, start, end: start + 1 };
-  if (first === '"') return { kind: 'string', start, end: stringEnd(text, start) };
-  const end = skip(BARE_WORD, text, start);
-  if (end === start) throw new SyntaxError(`unexpected character at position ${start} of the JSON text`);
-  return { kind: /[tfn]/.test(first) ? 'literal' : 'number', start, end };
-}
-
-/** By `indexOf`, not by a regular expression: a string of megabytes must not exhaust the matcher's stack. */
-function stringEnd(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    if (!isEscaped(text, quote)) return quote + 1;
-  }
-  throw new SyntaxError(`the string at position ${start} of the JSON text has no end`);
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let backslashCount = 0;
-  while (text.charAt(at - 1 - backslashCount) === '\\') backslashCount += 1;
-  return backslashCount % 2 === 1;
-}
-
-function skip(pattern: RegExp, text: string, start: number): number {
-  pattern.lastIndex = start;
-  return pattern.test(text) ? pattern.lastIndex : start;
+/** The JSON texts of a file: the value at its start, which may have several lines, then one on each line. Other lines are skipped. */
+export function jsonDocuments(text: string): readonly string[] {
+  const first = text.slice(0, valueRange(text, 0)?.end ?? 0);
+  return [first, ...text.slice(first.length).split('\n')].filter((line) => isJson(line.trim()));
 }

@@ -1,4 +1,4 @@
-import { members, type Range, stringValue, valueRange } from '../../json.ts';
+import { members } from '../../json.ts';
 import { escapeUnits } from '../../text.ts';
 
 /** Names and list positions on the way to a value. */
@@ -6,37 +6,27 @@ export type JsonPath = readonly string[];
 
 /** The source text of the value at `path`, exactly as in `text`; `undefined` if it does not exist. */
 export function selectValue(text: string, path: JsonPath): string | undefined {
-  let range: Range | undefined = valueRange(text, 0);
-  for (const segment of path) {
-    if (range === undefined) return undefined;
-    range = findMember(text, range.start, segment);
-  }
-  return range && text.slice(range.start, range.end);
+  let value: string | undefined = text.trim();
+  for (const name of path) value = value && memberTexts(value).get(name);
+  return value;
 }
 
 /** A string without its quotes and escapes; any other JSON value unchanged. */
 export function scalarText(lexeme: string): string {
   if (!lexeme.startsWith('"')) return lexeme;
   // Half a surrogate pair has no UTF-8 form, so it keeps its escape.
-  return stringValue(lexeme).replace(/\p{Cs}/gu, escapeUnits);
+  return String(JSON.parse(lexeme)).replace(/\p{Cs}/gu, escapeUnits);
 }
 
 /** The source text of each member of an object or list, by name. The last of equal names counts, as in JSON.parse. */
 export function memberTexts(text: string): ReadonlyMap<string, string> {
-  const all = members(text, valueRange(text, 0)?.start ?? 0);
-  return new Map(Array.from(all, ({ name, range }) => [name, text.slice(range.start, range.end)]));
+  return new Map(Array.from(members(text), (member) => [member.name, member.text]));
 }
 
 /** The first names of the object or list at `path`; none for any other value. */
 export function memberNames(text: string, path: JsonPath, limit: number): readonly string[] {
-  const value = selectValue(text, path);
-  const names: string[] = [];
-  if (value === undefined) return names;
-  for (const { name } of members(value, 0)) {
-    if (names.length === limit) return [...names, '…'];
-    names.push(name);
-  }
-  return names;
+  const names = [...memberTexts(selectValue(text, path) ?? '').keys()];
+  return names.length > limit ? [...names.slice(0, limit), '…'] : names;
 }
 
 /** The path that differs from `path` only in upper and lower case; `undefined` if none does. */
@@ -67,13 +57,6 @@ export function parseJsonPath(path: string): JsonPath {
   return path.replace(/^\./, '').split('.');
 }
 
-/** The last of equal names counts, as in JSON.parse. */
-function findMember(text: string, start: number, segment: string): Range | undefined {
-  let found: Range | undefined;
-  for (const { name, range } of members(text, start)) if (name === segment) found = range;
-  return found;
-}
-
 function decodePointerSegment(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }
@@ -91,24 +74,18 @@ const LONGEST_NAME = 200;
 
 /** The leaves of `text` in order, each with the names of its path; `nameItem` names the items of a list. */
 export function* leaves(text: string, nameItem: (index: string) => string = String): Generator<Leaf> {
-  const range = valueRange(text, 0);
-  if (range !== undefined) yield* leavesIn(text, { range, path: [], nameItem });
+  yield* leavesIn(text.trim(), [], nameItem);
 }
 
-interface Branch {
-  readonly range: Range;
-  readonly path: JsonPath;
-  readonly nameItem: (index: string) => string;
-}
-
-function* leavesIn(text: string, { range: { start, end }, path, nameItem }: Branch): Generator<Leaf> {
-  const isList = text.charAt(start) === '[';
+function* leavesIn(text: string, path: JsonPath, nameItem: (index: string) => string): Generator<Leaf> {
+  const isList = text.startsWith('[');
   let isLeaf = true;
-  for (const { name, range } of path.length < DEEPEST_PATH ? members(text, start) : []) {
+  for (const member of path.length < DEEPEST_PATH ? members(text) : []) {
     isLeaf = false;
-    yield* leavesIn(text, { range, path: [...path, isList ? nameItem(name) : shortened(name)], nameItem });
+    const name = isList ? nameItem(member.name) : shortened(member.name);
+    yield* leavesIn(member.text, [...path, name], nameItem);
   }
-  if (isLeaf) yield { path, lexeme: text.slice(start, end).replace(/^([{[])\s+(?=[}\]]$)/, '$1') };
+  if (isLeaf) yield { path, lexeme: text.replace(/^([{[])\s+(?=[}\]]$)/, '$1') };
 }
 
 function shortened(name: string): string {

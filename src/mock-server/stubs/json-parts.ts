@@ -9,8 +9,7 @@ import type { StubbedResponse } from './stub-schemas.ts';
  * must be valid JSON of one of the two.
  */
 export function jsonParts(json: string): readonly { readonly name: string; readonly text: string }[] {
-  const value = json.trimStart();
-  return Array.from(members(value, 0), ({ name, range: { start, end } }) => ({ name, text: value.slice(start, end) }));
+  return [...members(json)];
 }
 
 /** The parsed value of a part that is a string of JSON text; otherwise the part. */
