@@ -48,40 +48,6 @@ export interface ErrorResponseSpec {
   readonly example: unknown;
 }
 
-type Scalar = string | number | boolean;
-
-/**
- * Converts a text of the command line or of a URL to a value of the parameter. An invalid text is returned unchanged, so
- * that the schema of the parameter rejects it.
- */
-export function parseParameterText(text: string, { types, choices = [] }: Parameter): Scalar {
-  const choice = choices.find((value) => String(value) === text);
-  if (choice !== undefined) return choice;
-  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
-  const isNumeric = types.includes('integer') || types.includes('number');
-  const number = Number(text);
-  if (!isNumeric || !NUMBER.test(text) || !isExact(text, number)) return text;
-  // If text is valid too, digits such as 007 can be a code.
-  return types.includes('string') && String(number) !== text ? text : number;
-}
-
-/** The values of a list: `EUR,GBP` is two. */
-export function splitList(text: string): readonly string[] {
-  return text.split(',');
-}
-
-/** The numbers of JSON, also with leading zeros and a plus sign, but not other numbers of JavaScript, such as 0x10. */
-const NUMBER = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/;
-
-/** A double has 15 exact digits. A longer number is exact if it is printed in the same way. */
-function isExact(text: string, number: number): boolean {
-  const digits = text
-    .replace(/[eE].*/, '')
-    .replaceAll(/\D/g, '')
-    .replace(/^0+/, '');
-  return Number.isFinite(number) && (digits.length <= 15 || String(number) === text);
-}
-
 /** A path and its operation. */
 export interface FoundOperation<Found> {
   readonly operation: Found;
@@ -89,23 +55,17 @@ export interface FoundOperation<Found> {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Finds the operation of a path. Exact paths come first, then those with the most fixed characters. */
+/** Finds the operation of a path. If several fit, it is the one with the most fixed characters: an exact path has no others. */
 export function createOperationFinder<Found extends Pick<Operation, 'path'>>(operations: readonly Found[]) {
-  const exact = new Map(operations.map((operation) => [operation.path, { operation, parameters: {} }]));
-  const templates = operations
-    .filter(({ path }) => path.includes('{'))
+  const patterns = operations
     .map((operation) => ({ operation, ...patternOf(operation.path) }))
     .sort((one, other) => other.fixedLength - one.fixedLength);
   return (path: string): FoundOperation<Found> | undefined => {
-    const found = exact.get(path);
-    if (found !== undefined && !path.includes('{')) return found;
-    for (const { operation, pattern, names } of templates) {
+    for (const { operation, pattern, names } of patterns) {
       const match = pattern.exec(path);
       if (match === null) continue;
-      return {
-        operation,
-        parameters: Object.fromEntries(names.map((name, at) => [name, decodedComponent(match[at + 1] ?? '')])),
-      };
+      const values = match.slice(1).map(decodedComponent);
+      return { operation, parameters: Object.fromEntries(names.map((name, at) => [name, values[at] ?? ''])) };
     }
     return undefined;
   };

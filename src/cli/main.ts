@@ -24,7 +24,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   let exitCode: number = exitCodes.ok;
   const program = createProgram({
     write: (text) => pages.push(text),
-    styleOf: (command) => screenOf(command).help,
+    styleOf: (command) => screenOf(command).out,
     onError: (error, command) => {
       screen = screenOf(command);
       refuseTypedKey(argv);

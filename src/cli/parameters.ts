@@ -1,7 +1,7 @@
 import { Argument, type Option } from 'commander';
 import type { Operation, Parameter } from '../generated/operations.ts';
 import { apiKeyPattern } from '../generated/service.ts';
-import { decodedComponent, parseParameterText, splitList } from '../operation.ts';
+import { decodedComponent } from '../operation.ts';
 import type { Invocation } from './command.ts';
 import { usageError } from './errors/cli-error.ts';
 import { repeatableOption } from './options.ts';
@@ -150,11 +150,34 @@ function checkNames({ id, parameters }: Operation, query: ReadonlyMap<string, un
 function entryOf(parameter: Parameter, value: Query[string] | undefined): readonly [string, Query[string]][] {
   if (value === undefined) return [];
   const texts = [value].flat().map(String);
-  const values = (parameter.list === undefined ? texts : texts.flatMap(splitList)).map((text) =>
-    parseParameterText(text, parameter),
-  );
+  const listed = parameter.list === undefined ? texts : texts.flatMap((text) => text.split(','));
+  const values = listed.map((text) => typedValue(text, parameter));
   const [first] = values;
   return [
     [parameter.name, parameter.list === undefined && values.length === 1 && first !== undefined ? first : values],
   ];
+}
+
+/** The value that a text means. An invalid text is returned unchanged, so that the schema of the parameter rejects it. */
+function typedValue(text: string, { types, choices = [] }: Parameter): string | number | boolean {
+  const choice = choices.find((value) => String(value) === text);
+  if (choice !== undefined) return choice;
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  const isNumeric = types.includes('integer') || types.includes('number');
+  const number = Number(text);
+  if (!isNumeric || !NUMBER.test(text) || !isExact(text, number)) return text;
+  // If text is valid too, digits such as 007 can be a code.
+  return types.includes('string') && String(number) !== text ? text : number;
+}
+
+/** The numbers of JSON, also with leading zeros and a plus sign, but not other numbers of JavaScript, such as 0x10. */
+const NUMBER = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+
+/** A double has 15 exact digits. A longer number is exact if it is printed in the same way. */
+function isExact(text: string, number: number): boolean {
+  const digits = text
+    .replace(/[eE].*/, '')
+    .replaceAll(/\D/g, '')
+    .replace(/^0+/, '');
+  return Number.isFinite(number) && (digits.length <= 15 || String(number) === text);
 }

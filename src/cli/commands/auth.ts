@@ -184,7 +184,7 @@ async function status(invocation: Invocation<VerifyOptions>): Promise<void> {
     key: { masked: maskKey(secret), source, shadowed },
     check: check === undefined ? null : { ok: failure === undefined, plan: quota?.plan ?? null },
   };
-  await printReport({ text: reportText(rows, screen.help), facts, isForLogs: true }, invocation);
+  await printReport({ text: reportText(rows, screen.out), facts, isForLogs: true }, invocation);
   if (failure !== undefined) throw failure;
 }
 

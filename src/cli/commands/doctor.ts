@@ -59,7 +59,7 @@ async function examine(invocation: Invocation<DoctorOptions>): Promise<number> {
   const summary = { ok: count('ok'), warn: count('warn'), fail: count('fail'), skip: count('skip') };
   const checks = findings.map(({ next = [], ...finding }) => ({ ...finding, next }));
   const rows = checks.map(({ name, status, text, next }) => ({ label: name, status, value: text, steps: next }));
-  const text = reportText(rows, invocation.screen.help);
+  const text = reportText(rows, invocation.screen.out);
   await printReport({ text, facts: { summary, checks }, isForLogs: true }, invocation);
   return invocation.options.strict && summary.fail > 0 ? exitCodes.failure : exitCodes.ok;
 }

@@ -23,7 +23,7 @@ export function helpCommand(commandNames: readonly string[]): CliCommand {
     .takes(new Argument('[command...]', 'a command, or options'), [...commandNames, OPTIONS])
     .runs(async ({ args, screen }) => {
       const program = command.parent ?? command;
-      const text = pageOf(program, args, screen.help);
+      const text = pageOf(program, args, screen.out);
       if (text === undefined) throw noPage(args, program);
       await screen.printText(text);
     });

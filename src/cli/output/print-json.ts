@@ -41,8 +41,8 @@ export async function printRaw(body: string | Uint8Array, { screen }: Invocation
   return screen.print(text.endsWith('\n') || text === '' ? text : `${text}\n`);
 }
 
-const asReceived = (json: string, { isTTY, hasColor, palette }: StreamStyle) =>
-  isTTY ? prettyText(json, palette) : hasColor ? paintedJson(json, paintOf(palette)) : json;
+const asReceived = (json: string, { isTTY, colorsData, palette }: StreamStyle) =>
+  isTTY ? prettyText(json, palette) : colorsData ? paintedJson(json, paintOf(palette)) : json;
 
 const asTable = (json: string, out: StreamStyle) =>
   isContainer(json) ? (valuesTable(json, out) ?? prettyText(json, out.palette)) : visible(scalarText(json));

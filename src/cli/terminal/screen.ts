@@ -8,10 +8,7 @@ import { jsonLine, wrap } from './text.ts';
 
 /** The styles of the two output streams, and the only way to write to them: each text is redacted first. */
 export class Screen {
-  /** Of the output of a command. Variables such as FORCE_COLOR colour text for people, and only `--color=always` data in a pipe. */
   readonly out: StreamStyle;
-  /** Of help and other text that is for people in a pipe, too. */
-  readonly help: StreamStyle;
   readonly err: StreamStyle;
   readonly secrets: Redactor;
   readonly showsStacks: boolean;
@@ -39,15 +36,14 @@ export class Screen {
     this.showsStacks = verbose > 1;
     this.isForPeople = output === 'table' || (output === 'auto' && io.stdout.isTTY);
     this.#isUnicode = hasUnicode(io.env);
-    const styleOf = (stream: Output, isForMachines: boolean): StreamStyle => {
-      const hasColor = usesColor({ when, env: io.env, isTTY: stream.isTTY, isForMachines });
+    const styleOf = (stream: Output): StreamStyle => {
       const { isTTY } = stream;
       const canRedraw = isTTY && io.env['TERM'] !== 'dumb';
-      return { isTTY, canRedraw, hasColor, ...widthsOf(stream), palette: createPalette(hasColor) };
+      const palette = createPalette(usesColor({ when, env: io.env, isTTY }));
+      return { isTTY, canRedraw, colorsData: when === 'always', ...widthsOf(stream), palette };
     };
-    this.out = styleOf(io.stdout, !this.isForPeople);
-    this.help = styleOf(io.stdout, false);
-    this.err = styleOf(io.stderr, this.isJson);
+    this.out = styleOf(io.stdout);
+    this.err = styleOf(io.stderr);
     this.showsStatus = this.err.canRedraw && !this.isJson && quiet === 0 && verbose === 0;
   }
 
@@ -150,7 +146,8 @@ export interface StreamStyle {
   readonly isTTY: boolean;
   /** Whether it is a terminal that can move its cursor back and erase text. */
   readonly canRedraw: boolean;
-  readonly hasColor: boolean;
+  /** Whether data in a pipe has colours too: a program may read it, so a variable such as FORCE_COLOR is not enough. */
+  readonly colorsData: boolean;
   /** Width for text, from 40 to 100. */
   readonly columns: number;
   /** Width for tables, from 40. */
@@ -172,14 +169,11 @@ interface ColorQuestion {
   readonly when: ColorWhen;
   readonly env: Env;
   readonly isTTY: boolean;
-  /** Whether programs read the stream. If it is not a terminal, only `--color=always` then enables colour. */
-  readonly isForMachines?: boolean;
 }
 
-/** The first rule that applies decides; NO_COLOR beats FORCE_COLOR, as in npm and commander. */
-export function usesColor({ when, env, isTTY, isForMachines = false }: ColorQuestion): boolean {
+/** Whether text has colours. The first rule that applies decides; NO_COLOR beats FORCE_COLOR, as in npm and commander. */
+export function usesColor({ when, env, isTTY }: ColorQuestion): boolean {
   if (when !== 'auto') return when === 'always';
-  if (isForMachines && !isTTY) return false;
   const { NO_COLOR, FORCE_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM } = env;
   if (NO_COLOR) return false;
   if (FORCE_COLOR) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';

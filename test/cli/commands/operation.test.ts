@@ -31,7 +31,7 @@ test('an operation of the contract has help without manual edits', () => {
   const command = operationCommand(historical).ready();
   new CliCommand('fxrates').addCommand(command);
 
-  const { help: style } = new Screen(new FakeIo(), { color: 'auto', quiet: 0, output: 'auto', verbose: 0 });
+  const { out: style } = new Screen(new FakeIo(), { color: 'auto', quiet: 0, output: 'auto', verbose: 0 });
   const help = helpText(command, style);
 
   expect(help).toContain('Rates of a past day. Uses one request of your monthly quota.');

@@ -6,7 +6,6 @@ import { visible } from '../../../src/text.ts';
 interface Case {
   readonly when: ColorWhen;
   readonly isTTY: boolean;
-  readonly isForMachines: boolean;
   readonly env: Record<string, string | undefined>;
 }
 
@@ -14,7 +13,6 @@ interface Case {
 const RULES: readonly (readonly [(of: Case) => boolean, boolean])[] = [
   [({ when }) => when === 'never', false],
   [({ when }) => when === 'always', true],
-  [({ isForMachines, isTTY }) => isForMachines && !isTTY, false],
   [({ env }) => env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '', false],
   [({ env }) => env['FORCE_COLOR'] === '0' || env['FORCE_COLOR'] === 'false', false],
   [({ env }) => ['1', '2', '3', 'true'].includes(env['FORCE_COLOR'] ?? ''), true],
@@ -28,7 +26,6 @@ const RULES: readonly (readonly [(of: Case) => boolean, boolean])[] = [
 const VALUES: Readonly<Record<string, readonly (string | boolean | undefined)[]>> = {
   when: ['auto', 'always', 'never'],
   isTTY: [true, false],
-  isForMachines: [true, false],
   NO_COLOR: [undefined, '', '1'],
   FORCE_COLOR: [undefined, '', '0', 'false', '1', '3', 'true'],
   CLICOLOR: [undefined, '0', '1'],
@@ -41,7 +38,7 @@ function everyCase(): Case[] {
   for (const [name, values] of Object.entries(VALUES)) {
     combinations = combinations.flatMap((chosen) => values.map((value) => ({ ...chosen, [name]: value })));
   }
-  return combinations.map(({ when, isTTY, isForMachines, ...env }) => ({ when, isTTY, isForMachines, env }) as Case);
+  return combinations.map(({ when, isTTY, ...env }) => ({ when, isTTY, env }) as Case);
 }
 
 test('every combination of flag, variables and stream follows the first rule that applies', () => {
@@ -51,7 +48,7 @@ test('every combination of flag, variables and stream follows the first rule tha
     const hasColor = usesColor(of);
     if (hasColor !== rule?.[1]) expect.fail(`${hasColor} for ${JSON.stringify(of)}`);
   }
-  expect(cases).toHaveLength(3 * 2 * 2 * 3 * 7 * 3 * 4 * 4);
+  expect(cases).toHaveLength(3 * 2 * 3 * 7 * 3 * 4 * 4);
 });
 
 test.each([

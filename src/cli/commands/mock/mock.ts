@@ -38,7 +38,7 @@ export function mockCommand(): CliCommand {
     })
     .takes(new Argument('[-- command...]', 'a command to run with the mock'))
     .with(() => [
-      new Option('--port <port>', '0: any free port (default: 4010; 0 with a command)').argParser(parsePort),
+      parsedOption('--port <port>', '0: any free port (default: 4010; 0 with a command)', wholeNumber(0, 65_535)),
       new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
       new Option('--allow-remote', 'accept other machines (default host: 0.0.0.0)'),
       fileOption('--tls-cert <file>', 'serve https with this certificate (PEM)'),
@@ -99,12 +99,6 @@ function commandOf({ argv, args }: Invocation): readonly string[] {
 }
 
 const DEFAULT_PORT = 4010;
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw usageError(`--port expects a number from 0 to 65535, got '${text}'`);
-}
 
 function loopbackHost(host: string, argv: readonly string[]): string {
   if (LOOPBACK_ADDRESS.test(host)) return host;
