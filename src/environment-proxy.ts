@@ -145,9 +145,13 @@ export class ProxyFailure extends Error {
    */
   readonly code: string;
 
-  constructor(message: string, { code, cause }: { readonly code: string; readonly cause?: unknown }) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.code = code;
+  constructor(
+    { host, variable }: EnvironmentProxy,
+    what: string,
+    details: { readonly code: string; readonly cause?: unknown },
+  ) {
+    super(`the proxy ${host} (${variable}) ${what}`, details);
+    this.code = details.code;
   }
 }
 
@@ -162,31 +166,20 @@ const INSTEAD_OF_RESPONSE: Readonly<Record<string, string>> = {
 
 function connectionFailure(error: Error & { readonly code?: string }, proxy: EnvironmentProxy): ProxyFailure {
   const { code = '', message } = error;
-  const { variable } = proxy;
-  if (UNREACHABLE.includes(code)) {
-    return new ProxyFailure(`${described(proxy)} cannot be reached (${code}); check ${variable}`, {
-      code,
-      cause: error,
-    });
-  }
-  const what = INSTEAD_OF_RESPONSE[code] ?? `did not respond as a proxy (${message})`;
-  return new ProxyFailure(`${described(proxy)} ${what}; check ${variable}`, { code: 'PROXY_FAILED', cause: error });
+  const isUnreachable = UNREACHABLE.includes(code);
+  const instead = INSTEAD_OF_RESPONSE[code] ?? `did not respond as a proxy (${message})`;
+  const what = isUnreachable ? `cannot be reached (${code})` : instead;
+  const details = { code: isUnreachable ? code : 'PROXY_FAILED', cause: error };
+  return new ProxyFailure(proxy, `${what}; check ${proxy.variable}`, details);
 }
 
 function refusal(status: number, proxy: EnvironmentProxy): ProxyFailure {
   const { variable, host, url } = proxy;
   const code = status >= 400 && status < 500 ? 'PROXY_REFUSED' : 'PROXY_FAILED';
-  if (status !== 407) {
-    return new ProxyFailure(`${described(proxy)} did not connect to the service (HTTP ${status})`, { code });
-  }
-  return new ProxyFailure(
+  if (status !== 407) return new ProxyFailure(proxy, `did not connect to the service (HTTP ${status})`, { code });
+  const what =
     new URL(url).username === ''
-      ? `${described(proxy)} requires a user and a password (HTTP 407); set ${variable}=http://user:password@${host}`
-      : `${described(proxy)} refused the user and the password (HTTP 407); check ${variable}`,
-    { code },
-  );
-}
-
-function described({ host, variable }: EnvironmentProxy): string {
-  return `the proxy ${host} (${variable})`;
+      ? `requires a user and a password (HTTP 407); set ${variable}=http://user:password@${host}`
+      : `refused the user and the password (HTTP 407); check ${variable}`;
+  return new ProxyFailure(proxy, what, { code });
 }

@@ -6,8 +6,9 @@ import { nearestName } from '../../nearest-name.ts';
 import { visible } from '../../text.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
+import { prettyJson } from '../json/pretty-json.ts';
 import { fileOption } from '../options.ts';
-import { dataOf, prettyText } from '../output/print-json.ts';
+import { dataOf } from '../output/print-json.ts';
 import { valuesTable } from '../output/values-table.ts';
 import { EXAMPLE_NAMES } from '../parameters.ts';
 import { dryRun, type OperationRequest } from '../request/send-request.ts';
@@ -115,11 +116,13 @@ function createMarker(style: StreamStyle) {
     before = numbers;
     // By position; responses of another shape are not compared.
     const isComparable = earlier.length === numbers.length;
-    const painter = () => {
+    const palette = () => {
       let index = 0;
-      return (lexeme: string) => (isComparable && earlier[index++] !== lexeme ? style.palette.heading(lexeme) : lexeme);
+      const number = (lexeme: string) =>
+        isComparable && earlier[index++] !== lexeme ? style.palette.heading(lexeme) : lexeme;
+      return { ...style.palette, number };
     };
-    const text = valuesTable(json, style, painter()) ?? prettyText(json, style.palette, painter());
+    const text = valuesTable(json, { ...style, palette: palette() }) ?? prettyJson(json, palette());
     const changedCount = numbers.filter((number, at) => number !== earlier[at]).length;
     return { text, remark: isComparable ? `${changedCount} changed` : undefined };
   };

@@ -1,18 +1,18 @@
 import { depthChange, type Token, tokens } from '../../json.ts';
+import { visible } from '../../text.ts';
+import type { Palette } from '../terminal/screen.ts';
 
-/** The style of each kind of token. Each function receives the source text of one token. */
-export interface JsonPaint {
-  readonly name: (lexeme: string) => string;
-  readonly string: (lexeme: string) => string;
-  readonly number: (lexeme: string) => string;
-  readonly literal: (lexeme: string) => string;
-}
+/** The styles of names, strings, numbers and of `true`, `false` and `null`. */
+type JsonPalette = Pick<Palette, 'name' | 'string' | 'number' | 'faint'>;
 
 /** Deeper levels are not indented further, or 10 000 levels would be 200 MB of spaces. */
 const DEEPEST_INDENT = 32;
 
-/** `text` over several lines. Only white space between tokens changes: digits, escapes, order and duplicates stay. */
-export function prettyJson(text: string, paint: JsonPaint): string {
+/**
+ * `text` over several lines, safe to show on a terminal. Only white space between tokens changes: digits, escapes, order and
+ * duplicates stay.
+ */
+export function prettyJson(text: string, palette: JsonPalette): string {
   const lines: string[] = [];
   let line = '';
   let depth = 0;
@@ -26,7 +26,7 @@ export function prettyJson(text: string, paint: JsonPaint): string {
     depth += Math.min(change, 0);
     // Brackets that are not empty are on separate lines.
     if (change < 0 !== hasJustOpened) newLine();
-    line += token.kind === ':' ? ': ' : shown(text, token, paint);
+    line += token.kind === ':' ? ': ' : shown(text, token, palette);
     hasJustOpened = change > 0;
     depth += Math.max(change, 0);
     if (token.kind === ',') newLine();
@@ -35,11 +35,11 @@ export function prettyJson(text: string, paint: JsonPaint): string {
 }
 
 /** `text` with its tokens in colour and all white space as it is. */
-export function paintedJson(text: string, paint: JsonPaint): string {
+export function paintedJson(text: string, palette: JsonPalette): string {
   const parts: string[] = [];
   let end = 0;
   for (const token of tokens(text)) {
-    parts.push(text.slice(end, token.start), shown(text, token, paint));
+    parts.push(text.slice(end, token.start), shown(text, token, palette));
     end = token.end;
   }
   return parts.join('') + text.slice(end);
@@ -52,12 +52,11 @@ export function compactJson(text: string): string {
   return parts.join('');
 }
 
-function shown(text: string, { kind, start, end }: Token, paint: JsonPaint): string {
+function shown(text: string, { kind, start, end }: Token, palette: JsonPalette): string {
   const lexeme = text.slice(start, end);
-  if (kind === 'string') return isName(text, end) ? paint.name(lexeme) : paint.string(lexeme);
-  if (kind === 'number') return paint.number(lexeme);
-  if (kind === 'literal') return paint.literal(lexeme);
-  return lexeme;
+  if (kind === 'string') return (isName(text, end) ? palette.name : palette.string)(visible(lexeme));
+  if (kind === 'number') return palette.number(lexeme);
+  return kind === 'literal' ? palette.faint(lexeme) : lexeme;
 }
 
 function isName(text: string, end: number): boolean {

@@ -2,12 +2,12 @@ import { setImmediate as yieldToSignals } from 'node:timers/promises';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { compactJson, type JsonPaint, paintedJson, prettyJson } from '../json/pretty-json.ts';
+import { compactJson, paintedJson, prettyJson } from '../json/pretty-json.ts';
 import { findCaseless, leaves, memberNames, scalarText, selectValue, writeJsonPath } from '../json/select-value.ts';
 import type { OutputFormat } from '../options.ts';
 import type { ServiceResponse } from '../request/send-request.ts';
 import type { CliSettings, GetPath } from '../settings/settings.ts';
-import type { Palette, StreamStyle } from '../terminal/screen.ts';
+import type { StreamStyle } from '../terminal/screen.ts';
 import { valuesTable } from './values-table.ts';
 
 /**
@@ -42,10 +42,10 @@ export async function printRaw(body: string | Uint8Array, { screen }: Invocation
 }
 
 const asReceived = (json: string, { isTTY, colorsData, palette }: StreamStyle) =>
-  isTTY ? prettyText(json, palette) : colorsData ? paintedJson(json, paintOf(palette)) : json;
+  isTTY ? prettyJson(json, palette) : colorsData ? paintedJson(json, palette) : json;
 
 const asTable = (json: string, out: StreamStyle) =>
-  isContainer(json) ? (valuesTable(json, out) ?? prettyText(json, out.palette)) : visible(scalarText(json));
+  isContainer(json) ? (valuesTable(json, out) ?? prettyJson(json, out.palette)) : visible(scalarText(json));
 
 /** The lines of a JSON text in each format. `raw` is handled earlier for the body of a response. */
 const FORMATS = {
@@ -57,20 +57,6 @@ const FORMATS = {
   tsv: (json) => linesOf(valueRows(json), tsvLine),
   raw: (json, out) => [asReceived(json, out)],
 } satisfies Record<OutputFormat, (json: string, out: StreamStyle) => Iterable<string>>;
-
-/** JSON for people: indented, coloured, and safe to show on a terminal. */
-export function prettyText(json: string, palette: Palette, paintNumber = (lexeme: string) => lexeme): string {
-  return prettyJson(json, { ...paintOf(palette), number: paintNumber });
-}
-
-function paintOf(palette: Palette): JsonPaint {
-  return {
-    name: (lexeme) => palette.name(visible(lexeme)),
-    string: (lexeme) => palette.string(visible(lexeme)),
-    number: (lexeme) => lexeme,
-    literal: palette.faint,
-  };
-}
 
 /** One value unchanged, several as one row. With `-o json` they are JSON; CSV has a header. */
 function selectedLines(json: string, { get, output }: CliSettings, out: StreamStyle): Iterable<string> {

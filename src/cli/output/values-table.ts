@@ -22,17 +22,13 @@ const NARROWEST = GAP + 4;
  * A JSON text as a table for people. The numbers of an object are in as many columns as fit, aligned at the decimal
  * point; other values are one per line. Returns `undefined` for a text that has no such form.
  */
-export function valuesTable(
-  json: string,
-  style: StreamStyle,
-  paintNumber = (lexeme: string) => lexeme,
-): string | undefined {
+export function valuesTable(json: string, style: StreamStyle): string | undefined {
   const groups = new Map<string, Value[]>([['', []]]);
   for (const { path, lexeme } of leaves(json)) {
     const name = path.at(-1);
     if (name === undefined) return undefined; // a lone value
     const parent = path.slice(0, -1).join('.');
-    const value = toValue(name, lexeme, { palette: style.palette, paintNumber });
+    const value = toValue(name, lexeme, style.palette);
     const group = groups.get(parent) ?? [];
     group.push(value);
     groups.set(parent, group);
@@ -42,13 +38,9 @@ export function valuesTable(
   return blocks.map(([parent, values]) => groupText(parent, values, style)).join('\n\n');
 }
 
-function toValue(
-  name: string,
-  lexeme: string,
-  { palette, paintNumber }: { readonly palette: Palette; readonly paintNumber: (lexeme: string) => string },
-): Value {
+function toValue(name: string, lexeme: string, palette: Palette): Value {
   const text = oneLine(scalarText(lexeme));
-  const painted = /^[-\d]/.test(lexeme) ? paintNumber(text) : /^[tfn{[]/.test(lexeme) ? palette.faint(text) : text;
+  const painted = /^[-\d]/.test(lexeme) ? palette.number(text) : /^[tfn{[]/.test(lexeme) ? palette.faint(text) : text;
   return { name: cut(oneLine(name)), text, painted };
 }
 
