@@ -28,7 +28,7 @@ export function helpText(command: CliCommand, style: StreamStyle): string {
 }
 
 function programHelp(program: CliCommand, style: StreamStyle): string {
-  const { palette, columns } = style;
+  const { palette } = style;
   const more = [
     { term: 'fxrates help <command>', text: 'examples and options of one command' },
     { term: 'fxrates help options', text: 'the options that commands share' },
@@ -38,7 +38,7 @@ function programHelp(program: CliCommand, style: StreamStyle): string {
     [`${palette.heading('Usage:')} fxrates <command> [options]`],
     section('Commands', commandLines(program.commands, style), style),
     section('First steps', exampleLines(FIRST_STEPS, style), style),
-    section('More', twoColumns(more, { columns, paintTerm: palette.command }), style),
+    section('More', twoColumns(more, style), style),
   ]);
 }
 
@@ -51,9 +51,9 @@ function usageLines({ fullName, syntax, commands, run }: CliCommand): string[] {
   ];
 }
 
-function commandLines(commands: readonly CliCommand[], { columns, palette }: StreamStyle): string[] {
+function commandLines(commands: readonly CliCommand[], style: StreamStyle): string[] {
   const entries = commands.map((command) => ({ term: command.name(), text: command.summary() }));
-  return twoColumns(entries, { columns, paintTerm: palette.command });
+  return twoColumns(entries, style);
 }
 
 /** The options in their groups, with one left edge for all texts. */
@@ -65,9 +65,8 @@ export function optionGroups(options: readonly Option[], style: StreamStyle): st
   });
 }
 
-function optionLines(options: readonly Option[], { columns, palette }: StreamStyle, termWidth?: number): string[] {
-  const entries = options.map(optionEntry);
-  return twoColumns(entries, { columns, termWidth: termWidth ?? widestTerm(entries), paintTerm: palette.command });
+function optionLines(options: readonly Option[], style: StreamStyle, termWidth?: number): string[] {
+  return twoColumns(options.map(optionEntry), style, termWidth);
 }
 
 function optionEntry({ short, flags, description }: Option): HelpEntry {
@@ -107,21 +106,17 @@ export interface HelpEntry {
   readonly text: string;
 }
 
-interface Layout {
-  readonly columns: number;
-  /** Default: that of the widest of `entries`. */
-  readonly termWidth?: number;
-  readonly paintTerm: (term: string) => string;
-}
-
 /** A wider term gets a line of its own. */
 const WIDEST_TERM = 28;
 /** Below this width, the text is printed under its term. */
 const NARROW = 60;
 
 /** Terms on the left, their texts on the right; one under the other on a narrow screen. */
-export function twoColumns(entries: readonly HelpEntry[], layout: Layout): string[] {
-  const { columns, termWidth = widestTerm(entries), paintTerm } = layout;
+export function twoColumns(
+  entries: readonly HelpEntry[],
+  { columns, palette: { command: paintTerm } }: StreamStyle,
+  termWidth = widestTerm(entries),
+): string[] {
   const isNarrow = columns < NARROW;
   const indent = isNarrow ? 6 : 4 + termWidth;
   return entries.flatMap(({ term, text }) => {

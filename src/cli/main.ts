@@ -3,11 +3,11 @@ import type { CliCommand, Invocation } from './command.ts';
 import { explainParserError, refuseTypedKey, requireOptions } from './errors/parser-error.ts';
 import { printError } from './errors/print-error.ts';
 import { exitCodes } from './exit-codes.ts';
-import type { Env, Io } from './io.ts';
+import type { Io } from './io.ts';
 import type { SharedOptions } from './options.ts';
 import { createProgram } from './program.ts';
 import { messageSettings, requireProfile, resolveSettings, unknownSettings } from './settings/settings.ts';
-import { type ConfigFile, NO_CONFIG, readConfig } from './storage/stored-files.ts';
+import { readConfig, requireConfig } from './storage/stored-files.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
 
@@ -16,10 +16,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const { env } = io;
   const secrets = new Redactor();
   secrets.protect(env['FXRATES_API_KEY'] ?? '');
-  const stored = storedConfig(env);
+  const config = readConfig(env);
   // For help, and for an error before the settings of the command are known.
   const screenOf = ({ typed }: CliCommand) =>
-    new Screen(io, messageSettings({ options: withoutErrors(typed), env, config: stored.config, strict: [] }), secrets);
+    new Screen(io, messageSettings({ options: withoutErrors(typed), env, config, strict: [] }), secrets);
   const pages: string[] = [];
   let exitCode: number = exitCodes.ok;
   const program = createProgram({
@@ -35,7 +35,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       refuseTypedKey(argv);
       requireOptions(command);
       const options = command.opts<SharedOptions>();
-      const config = configFor(command, stored);
+      if (command.has('--profile') && !command.traits.survivesBrokenConfig) requireConfig(config);
       // A command that only changes stored settings must also work if one of them is invalid.
       const strict = isStrict(command) ? (['variable', 'config.json'] as const) : (['variable'] as const);
       const settings = resolveSettings({ options, env, config, strict });
@@ -65,26 +65,6 @@ async function parse(argv: readonly string[], program: CliCommand): Promise<void
 /** The options that can be used: the error of another one is thrown later. */
 function withoutErrors(options: object): SharedOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => !(value instanceof Error)));
-}
-
-/** config.json, or why it cannot be used. */
-interface StoredConfig {
-  readonly config: ConfigFile;
-  readonly problem?: unknown;
-}
-
-function storedConfig(env: Env): StoredConfig {
-  try {
-    return { config: readConfig(env) };
-  } catch (problem) {
-    return { config: NO_CONFIG, problem };
-  }
-}
-
-/** @throws CliError if config.json cannot be used and the command needs it */
-function configFor(command: CliCommand, { config, problem }: StoredConfig): ConfigFile {
-  if (problem !== undefined && command.has('--profile') && !command.traits.survivesBrokenConfig) throw problem;
-  return config;
 }
 
 /** Whether the command calls the service, so that a wrong setting could cost quota. Not the command that reports them. */

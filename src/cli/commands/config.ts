@@ -15,7 +15,7 @@ import {
   changeConfig,
   configPath,
   configValue,
-  readConfig,
+  requireConfig,
   settingGroups,
   settingText,
 } from '../storage/stored-files.ts';
@@ -79,14 +79,14 @@ function pathCommand(): CliCommand {
 }
 
 async function list(invocation: Invocation): Promise<void> {
-  const config = readConfig(invocation.io.env);
+  const { config, screen } = invocation;
+  requireConfig(config);
   const settings = settingGroups(config).flatMap(([prefix, values]) =>
     SETTING_NAMES.flatMap((name) => {
       const value = settingText(values.get(name), name, config);
       return value === undefined ? [] : [[prefix + name, value] as const];
     }),
   );
-  const { screen } = invocation;
   const isEmpty = settings.length === 0;
   if (isEmpty && screen.isForPeople) await screen.remark(`nothing is set in ${config.path ?? 'config.json'}`);
   else await printJson(JSON.stringify(Object.fromEntries(settings)), invocation);

@@ -20,7 +20,7 @@ import { requireBaseUrl } from '../settings/base-url.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { CONFIG_SETTINGS, requireProfile, unknownSettings } from '../settings/settings.ts';
 import { readJsonFile } from '../storage/json-file.ts';
-import { type ConfigFile, configPath, configValue, credentialsPath, readConfig } from '../storage/stored-files.ts';
+import { type ConfigFile, configPath, configValue, credentialsPath, requireConfig } from '../storage/stored-files.ts';
 import { commandLine, grouped } from '../terminal/text.ts';
 import { versionText } from './version.ts';
 
@@ -68,7 +68,7 @@ async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readon
   const { io, settings, options } = invocation;
   // First the files: reading the key corrects the mode of its file.
   const files = [
-    await finding('config file', () => fileResult(configPath(io.env), () => checkValues(readConfig(io.env)))),
+    await finding('config file', () => fileResult(configPath(io.env), () => checkValues(invocation.config))),
     await finding('credentials', () => fileResult(credentialsPath(io.env), (path) => void readJsonFile(path))),
   ];
   const url = await attempt(() => requireBaseUrl(settings));
@@ -258,6 +258,7 @@ async function fileResult(
 
 /** @throws CliError for a value that cannot be used */
 function checkValues(config: ConfigFile): CheckResult | undefined {
+  requireConfig(config);
   for (const profile of [undefined, ...config.profiles.keys()]) {
     for (const [name, parse] of Object.entries(CONFIG_SETTINGS)) {
       const value = configValue(config, name, profile);

@@ -80,12 +80,12 @@ async function probe(invocation: Invocation<ProbeCommandOptions>): Promise<void>
     await screen.info('To use them in a mock server, write them to a file with --out behaviour.json\n');
 }
 
-function observationTable({ about, ...observed }: ObservedBehaviour, { columns, palette }: StreamStyle): string {
+function observationTable({ about, ...observed }: ObservedBehaviour, style: StreamStyle): string {
   const entries = Object.entries(observed).map(([name, known]) => {
     const value = typeof known === 'object' ? known?.value : known;
     return { term: name, text: visible(String(value)) };
   });
-  return `${twoColumns(entries, { columns, paintTerm: palette.command }).join('\n')}\n\n`;
+  return `${twoColumns(entries, style).join('\n')}\n\n`;
 }
 
 async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen }: Invocation): Promise<void> {

@@ -1,7 +1,7 @@
+import type { Invocation } from '../command.ts';
 import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited } from '../io.ts';
 import { readCredential, type StoredKey } from '../storage/stored-files.ts';
-import type { Screen } from '../terminal/screen.ts';
 import type { CliSettings } from './settings.ts';
 
 /** The key of a command and its source. */
@@ -19,12 +19,6 @@ interface Source {
   read(): Promise<string>;
 }
 
-interface KeyContext {
-  readonly settings: CliSettings;
-  readonly io: Io;
-  readonly screen: Screen;
-}
-
 /** Longer than any key. */
 export const LONGEST_KEY = 4096;
 /** A file of a longer text is read, so that the error can name its length. */
@@ -34,7 +28,11 @@ const MOST_BYTES = 1_000_000;
  * Reads the key from the first source that is set: `--key-stdin`, `--key-file`, FXRATES_API_KEY, FXRATES_API_KEY_FILE,
  * the stored key of the profile. The stored key is only sent to its own origin. All later output masks the key.
  */
-export async function requireKey({ settings, io, screen }: KeyContext): Promise<KeyInUse> {
+export async function requireKey({
+  settings,
+  io,
+  screen,
+}: Pick<Invocation, 'settings' | 'io' | 'screen'>): Promise<KeyInUse> {
   const typed = typedSources(settings, io);
   const credential = await readCredential(io.env, settings.profile).catch((error) => {
     if (typed.length === 0) throw error; // a broken file matters when its key does

@@ -15,22 +15,30 @@ export interface ConfigFile {
   readonly settings: Entries;
   /** For one profile each. */
   readonly profiles: ReadonlyMap<string, Entries>;
+  /** A CliError if the file cannot be read, or is not a JSON object of the version that fxrates knows. It has no content then. */
+  readonly problem?: unknown;
 }
-
-/** Without a folder for config.json, or without the file. */
-export const NO_CONFIG: ConfigFile = { path: undefined, settings: new Map(), profiles: new Map() };
 
 export function configPath(env: Env): string | undefined {
   return pathIn(configFolder(env), 'config.json');
 }
 
-/** @throws CliError if the file cannot be read, or is not a JSON object of the version that fxrates knows */
+/** Without a folder or a file, it has no content. */
 export function readConfig(env: Env): ConfigFile {
   const path = configPath(env);
-  if (path === undefined) return NO_CONFIG;
-  const { version: _version, $schema: _schema, profiles, ...settings } = readJsonFile(path) ?? {};
-  const ofProfiles = [...entriesOf(profiles)].map(([name, values]) => [name, entriesOf(values)] as const);
-  return { path, settings: entriesOf(settings), profiles: new Map(ofProfiles) };
+  try {
+    const document = path === undefined ? undefined : readJsonFile(path);
+    const { version: _version, $schema: _schema, profiles, ...settings } = document ?? {};
+    const ofProfiles = [...entriesOf(profiles)].map(([name, values]) => [name, entriesOf(values)] as const);
+    return { path, settings: entriesOf(settings), profiles: new Map(ofProfiles) };
+  } catch (problem) {
+    return { path, settings: new Map(), profiles: new Map(), problem };
+  }
+}
+
+/** @throws CliError if the file cannot be used */
+export function requireConfig({ problem }: ConfigFile): void {
+  if (problem !== undefined) throw problem;
 }
 
 function entriesOf(value: unknown): Entries {

@@ -152,9 +152,5 @@ function settingOffers(typed: string, current: string, env: Env): Completion {
 
 /** Of config.json; none if it cannot be used, which other commands report. */
 function profileNames(env: Env): readonly string[] {
-  try {
-    return [...readConfig(env).profiles.keys()].toSorted();
-  } catch {
-    return [];
-  }
+  return [...readConfig(env).profiles.keys()].toSorted();
 }
