@@ -1,14 +1,11 @@
 import { Argument, type Option } from 'commander';
 import type { Operation, Parameter } from '../generated/operations.ts';
-import { apiKeyPattern } from '../generated/service.ts';
 import { decodedComponent } from '../operation.ts';
 import type { Invocation } from './command.ts';
 import { usageError } from './errors/cli-error.ts';
 import { repeatableOption } from './options.ts';
 import type { Query, QueryText } from './request/send-request.ts';
-
-/** Only at the start of a word: a search from each of its characters would take minutes in a long one. */
-const KEY_LIKE = new RegExp(apiKeyPattern.replace(/^\^/, '(?<![A-Za-z0-9])').replace(/\$$/, ''));
+import { holdsKey } from './terminal/redactor.ts';
 
 export interface ParamOptions {
   readonly param?: readonly string[];
@@ -69,7 +66,7 @@ export function checkParameter(name: string, value: string): void {
       'URLs end up in logs; the key is already sent in a header',
     );
   }
-  if (KEY_LIKE.test(value)) {
+  if (holdsKey(value)) {
     throw usageError(`refusing to send the value of '${name}'`, 'it looks like an API key, and URLs end up in logs');
   }
   if (`${name}${value}`.includes(REPLACEMENT)) {
@@ -93,7 +90,7 @@ export function refusePastedQuery(texts: readonly string[]): void {
 
 function parseParameter(text: string): readonly [name: string, value: string] {
   const at = text.indexOf('=');
-  if (at === -1 && KEY_LIKE.test(text)) {
+  if (at === -1 && holdsKey(text)) {
     throw usageError('refusing an argument that looks like an API key', 'other users can see it', [
       'Use FXRATES_API_KEY, --key-file or --key-stdin. Consider this key exposed: create a new key, then revoke this one.',
     ]);

@@ -90,6 +90,7 @@ test.each([
 test.each([
   [['latest', `key=${API_KEY}`]],
   [['latest', API_KEY]],
+  [['latest', API_KEY.replace('_', '%5F')]],
   [['latest', '-p', `x=${API_KEY}`]],
   [['latest', `x=see_${API_KEY}.`]],
   [['api', `/api/v1/latest?x=${API_KEY}`]],

@@ -1,8 +1,8 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { operations } from '../../generated/operations.ts';
-import { apiPathIn, decodedComponent } from '../../operation.ts';
-import { maskKeysIn } from '../../text.ts';
+import { apiPathIn } from '../../operation.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
+import { holdsKey } from '../terminal/redactor.ts';
 
 /** A text, and the option or variable that it was read from. */
 export interface SourcedText {
@@ -40,8 +40,7 @@ export function checkBaseUrl({ text, source }: SourcedText): URL {
       `e.g. ${withScheme(text) ?? 'https://api.example.test'}`,
     ]);
   }
-  const decoded = decodedComponent(text);
-  if (maskKeysIn(decoded) !== decoded || /key|token|secret/i.test(url.search)) {
+  if (holdsKey(text) || /key|token|secret/i.test(url.search)) {
     throw usageError(`${source} contains a key`, 'URLs end up in logs', KEY_HINTS);
   }
   if (url.username + url.password !== '') {

@@ -4,6 +4,11 @@ import { maskKey } from '../../text.ts';
 const SHORTEST_KEY = 8;
 /** A key of the documented form, also as a URL may write it. */
 const KEY = /(_|%5f)live(?:_|%5f)[0-9a-f]{44}([0-9a-f]{4})/gi;
+/** Whether a text has a key of the documented form in it. */
+export function holdsKey(text: string): boolean {
+  return text.search(KEY) !== -1;
+}
+
 /** Text that looks like a key or a part of one. It can be in a URL, the name of a file or a number by mistake. */
 const KEY_LIKE = /(_|%5f)live(?:_|%5f)[a-z0-9]{12,}([a-z0-9]{4})/gi;
 

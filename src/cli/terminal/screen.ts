@@ -187,7 +187,7 @@ export type Palette = Readonly<ReturnType<typeof createPalette>>;
 export function createPalette(hasColor: boolean) {
   // Whether the stream has colours is already decided.
   const style = (name: Parameters<typeof styleText>[0]) => (text: string) =>
-    hasColor ? styleText(name, text, { validateStream: false }) : text;
+    hasColor && text !== '' ? styleText(name, text, { validateStream: false }) : text;
   return {
     heading: style('bold'),
     faint: style('dim'),
