@@ -18,7 +18,7 @@ import {
 } from '../errors/errors.ts';
 import { wasNeverSent } from '../errors/network-failure.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
-import { type Cancellation, SharedWork } from '../time/abort.ts';
+import { Cancellation, SharedWork } from '../time/abort.ts';
 import type { Clock, SteadyTime } from '../time/clock.ts';
 import { isExhausted, remainingOf } from './quota-record.ts';
 
@@ -89,6 +89,8 @@ export class KeyQuota {
   #refreshFailedAtMs = Number.NEGATIVE_INFINITY;
   readonly #explaining = new SharedWork<QuotaData | undefined>();
   #explained: { readonly quota: QuotaData | undefined; readonly atMs: number } | undefined;
+  /** Ends the `quota()` for the limit, which may outlive the call that caused it. */
+  #limitCall = new Cancellation();
   #limitAskedAt = Number.NEGATIVE_INFINITY;
   #limitIntervalMs = LIMIT_INTERVAL_MS;
 
@@ -188,10 +190,18 @@ export class KeyQuota {
   learnLimit(call: KeyedCall, send: Handler): void {
     if (this.#time.now() - this.#limitAskedAt < this.#limitIntervalMs) return;
     this.#limitAskedAt = this.#time.now();
-    this.#ask(call, send, { reason: 'limit', signal: call.signal }).catch((error: unknown) => {
+    const signal = new Cancellation();
+    this.#limitCall = signal;
+    call.signal.listen(() => signal.cancel(call.signal.reason));
+    this.#ask(call, send, { reason: 'limit', signal }).catch((error: unknown) => {
       if (error instanceof RateLimitError) this.#limitIntervalMs *= 2;
       else if (isRefusal(error)) this.#limitIntervalMs = Number.POSITIVE_INFINITY;
     });
+  }
+
+  /** No client uses the key any longer. */
+  close(): void {
+    this.#limitCall.cancel(new AbortError());
   }
 
   /**

@@ -120,6 +120,7 @@ export class KeyState implements RetainedState {
   forget(): void {
     if (this.isForgotten) return; // another state may have its name now
     this.isForgotten = true;
+    this.quota.close();
     this.#onForgotten();
   }
 

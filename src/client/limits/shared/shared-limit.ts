@@ -178,7 +178,10 @@ export class SharedLimit extends Limit {
     const { id, state: known, aheadMs } = this.#exchange;
     const reports = this.#reports.map((report) => shiftReport(report, aheadMs));
     const now = Math.max(this.#exchange.now(), known?.at ?? 0);
-    const leases = new Map(Object.entries(known?.leases ?? {}));
+    const stored = Object.entries(known?.leases ?? {});
+    // A refused call returns to the head of its queue, and its process to that of the order.
+    const isRefused = reports.some(({ kind }) => kind === 'refused');
+    const leases = new Map<string, Lease>(isRefused ? [[id, NO_LEASE], ...stored] : stored);
     const own = leases.get(id) ?? NO_LEASE;
     leases.set(id, own);
     const dead = reclaimDead(leases, { id, now });
@@ -191,7 +194,7 @@ export class SharedLimit extends Limit {
     // The call that is sent now calls `quota()`: a process without a grant would do so only after its first one.
     const asks = count > 0 && isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, now);
     const isChanged = count > 0 || waiting > 0 !== own.waiting > 0;
-    if (isChanged) leases.delete(id); // it begins to wait, at the end of the order
+    if (count > 0) leases.delete(id); // it is served, and goes to the end of the order
     leases.set(id, { inFlight: this.#inFlight + count, waiting, seenAt: now, askedAt: asks ? now : own.askedAt });
     const isDue = waiting > 0 && now - own.seenAt >= WAITING_MS;
     return {
@@ -299,7 +302,8 @@ function isAsked(leases: ReadonlyMap<string, Lease>, now: number): boolean {
 
 /**
  * The other processes that wait, and how many of the free slots this process may use: an equal share, but none if
- * processes that have waited for longer need all of them. `leases` are in the order in which they began to wait.
+ * processes that are earlier in the order need all of them. `leases` are in the order in which they were last served, or
+ * first seen.
  */
 function shareFor(
   id: string,
