@@ -68,8 +68,8 @@ function withWholePath(path: string, { argv, args: [typed = ''] }: Invocation): 
     const whole = PATHS.find((known) => known.endsWith(path)) ?? BASE_PATH + path;
     const complete = typed.replace(/^[^?]*/, () => whole);
     const hint = `Paths begin with ${BASE_PATH}:  ${changedCommand(argv.with(argv.indexOf(typed), complete), {})}`;
-    const { why: _, hints = [], ...details } = error.details; // the message has the reason
-    throw new CliError(error.message, { ...details, hints: [...hints, hint], cause: error });
+    const { why: _, ...details } = error.details; // the message has the reason
+    throw new CliError(error.message, { ...details, hints: [hint], cause: error });
   };
 }
 

@@ -25,16 +25,31 @@ export function explainClientError(error: AnyFxRatesError, context: ErrorContext
   const { what = lowerFirst(withoutAdvice(error.message)), why, hints } = explanationOf(error, context);
   const resetsAt = kind === 'quota_exhausted' ? error.resetsAt?.toISOString() : undefined;
   const { status, requestId, code: causeCode } = error;
+  const { words, retryAfterSeconds } = outageOf(error);
+  const reasons = [...(why === undefined ? [] : [why]), ...words];
   return new CliError(what, {
     code: kind,
-    why,
+    why: reasons.length === 0 ? undefined : reasons.join(', '),
     hints,
     status,
     requestId,
     causeCode,
+    retryAfterSeconds,
     resetsAt,
     cause: error,
   });
+}
+
+/** Of a service that fails: how often the call was sent, and the Retry-After. */
+function outageOf({ kind, attempts, retryAfter }: AnyFxRatesError): {
+  readonly words: readonly string[];
+  readonly retryAfterSeconds?: number | undefined;
+} {
+  if (kind !== 'server' && kind !== 'network' && kind !== 'timeout') return { words: [] };
+  const sent = attempts.length > 1 ? [`after ${attempts.length} attempts`] : [];
+  const seconds = retryAfter?.form === 'integer' ? retryAfter.value : 0;
+  if (seconds === 0) return { words: sent };
+  return { words: [...sent, `retry in ${formatDuration(1000 * seconds)}`], retryAfterSeconds: seconds };
 }
 
 interface Explanation {
@@ -44,6 +59,7 @@ interface Explanation {
 }
 
 function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: ErrorContext): Explanation {
+  const context = { baseUrl, source: invocation.settings.baseUrl?.source ?? 'the settings', env: invocation.io.env };
   switch (error.kind) {
     case 'authentication':
       return { why: `the key is from ${key.source}`, hints: refusedKeyHints(key, invocation.argv) };
@@ -53,17 +69,13 @@ function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: Err
         hints: [`Not retried. See:  ${relatedCommand(['quota'], invocation.argv)}`],
       };
     case 'network':
-      return explainNetworkError(error, {
-        baseUrl,
-        source: invocation.settings.baseUrl?.source ?? 'the settings',
-        env: invocation.io.env,
-      });
+      return explainNetworkError(error, context);
     case 'timeout':
       return timeoutExplanation(error.scope, invocation, baseUrl);
     case 'response':
       return { why: excerpt(error.bodyExcerpt) };
-    case 'server':
-      return { why: error.attempts.length > 1 ? `after ${error.attempts.length} attempts` : undefined };
+    case 'request':
+      return error.status === 404 ? { hints: [baseUrlHint(context)] } : {};
     default:
       return {};
   }

@@ -123,7 +123,9 @@ export async function withClient<Result>(
     const shares = options.connection === undefined && sharesLimit(settings, baseUrl); // without a request, no slot is needed
     const sharing = await sharingOf(invocation, reporter, shares);
     const fx = new FxRates({ ...limitsOf(settings), ...own, ...reporter.hooks, ...sharing });
-    return await use({ fx, reporter, explained, responseOf: (result) => serviceResponse(result, { key, trace, io }) });
+    const responseOf = (result: ClientResult) => serviceResponse(result, { key, trace, io });
+    // Closed, because a `quota()` of the client for the limit may still wait for a slot.
+    return await use({ fx, reporter, explained, responseOf }).finally(() => fx.close());
   } catch (error) {
     throw explained(error);
   } finally {

@@ -1,21 +1,26 @@
-import type { FxRatesOptions, WaitEvent } from '../../client/index.ts';
+import type { FxRatesOptions } from '../../client/index.ts';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { JITTER_MS, waitTooLong } from './explain-error.ts';
 
 interface ReportedWait {
-  /** For programs: `rate_limited`, or the kind of the error that is retried. */
-  readonly reason: string;
   /** For people. */
   readonly cause: string;
   readonly waitMs: number;
+  /** For programs: `rate_limited`, or the kind of the error that is retried. */
+  readonly reason: string;
+  /** Number of the request that follows, if that is known. */
+  readonly attempt?: number;
 }
 
-/** Reports the client's waits: a countdown on a terminal, one line in a log, one JSON line with `--json`. */
+/** Between two lines about one wait: its estimated end moves while other commands use the limit. */
+const LINE_MS = 30_000;
+
+/** Reports the client's waits: a countdown on a terminal, few lines in a log, JSON lines with `--json`. */
 export class WaitReporter {
   readonly hooks: Pick<FxRatesOptions, 'onWait' | 'onRetry' | 'logger'>;
-  /** Ends the call on Ctrl-C, and when the waits add up to more than `--max-wait`. */
+  /** Ends the call on Ctrl-C, and when the waits for the limit add up to more than `--max-wait`. */
   readonly signal: AbortSignal;
   readonly #invocation: Invocation;
   readonly #endsLongWaits: boolean;
@@ -24,7 +29,8 @@ export class WaitReporter {
   #waitedMs = 0;
   /** When the current wait for the limit began. */
   #waitsSince: number | undefined;
-  #waits = 0;
+  /** When the current wait was last reported as a line. */
+  #reportedAt = Number.NEGATIVE_INFINITY;
   #isBehindOthers = false;
   #countdown: AbortController | undefined;
 
@@ -34,41 +40,43 @@ export class WaitReporter {
     this.#endsLongWaits = endsLongWaits;
     this.signal = AbortSignal.any([invocation.io.interrupts.signal, this.#tooLong.signal]);
     this.hooks = {
-      onWait: ({ waitMs, reason, limits }) =>
-        limits?.reason === 'in_flight' ? this.#onInFlight() : this.#onLimit(waitMs, reason),
-      onRetry: ({ kind, code, status, waitMs }) =>
-        this.#begin({ reason: kind, cause: visible(`the attempt failed (${status ?? code ?? kind})`), waitMs }),
+      onWait: ({ waitMs, reason, limits }) => {
+        if (limits?.reason === 'in_flight') this.#onInFlight();
+        else if (reason === 'service') this.#begin({ cause: 'the service is down', reason: 'server', waitMs });
+        else this.#onLimit(waitMs);
+      },
+      onRetry: ({ retry, kind, code, status, waitMs }) => {
+        const cause = visible(`the attempt failed (${status ?? code ?? kind})`);
+        this.#begin({ cause, reason: kind, waitMs, attempt: retry + 1 });
+      },
       logger: { warn: (message) => void invocation.screen.warn(message) },
     };
   }
 
-  /** The next call begins: its waits are counted from zero. */
-  restart(): void {
-    this.end();
-    this.#waits = 0;
-  }
-
   /** The next request is sent, or the call has ended. */
   end(): void {
+    this.#endWait();
+    this.#reportedAt = Number.NEGATIVE_INFINITY;
+    this.#isBehindOthers = false;
+  }
+
+  #endWait(): void {
     if (this.#waitsSince !== undefined) this.#waitedMs += this.#now() - this.#waitsSince;
     this.#waitsSince = undefined;
-    this.#isBehindOthers = false;
     if (this.#countdown === undefined) return;
     this.#countdown.abort();
     this.#countdown = undefined;
     void this.#invocation.screen.status('');
   }
 
-  #onLimit(waitMs: number, why: WaitEvent['reason']): void {
-    this.end();
+  #onLimit(waitMs: number): void {
+    this.#endWait();
     const sumMs = this.#waitedMs + waitMs;
     const { maxWaitMs } = this.#invocation.settings;
     if (this.#endsLongWaits && sumMs > maxWaitMs + JITTER_MS) {
       this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs }));
     } else {
-      const isDown = why === 'service';
-      const [reason, cause] = isDown ? ['server', 'the service is down'] : ['rate_limited', 'rate limited'];
-      this.#begin({ reason, cause, waitMs });
+      this.#begin({ cause: 'rate limited', reason: 'rate_limited', waitMs });
       this.#waitsSince = this.#now();
     }
   }
@@ -76,7 +84,7 @@ export class WaitReporter {
   /** The client reports such a wait each second. It is not for the limit, so `--max-wait` does not count it. */
   #onInFlight(): void {
     if (this.#isBehindOthers) return;
-    this.end();
+    this.#endWait();
     this.#isBehindOthers = true;
     const { screen, io } = this.#invocation;
     const event = { event: 'wait', reason: 'in_flight', at: new Date(io.clock.now()).toISOString() };
@@ -90,15 +98,18 @@ export class WaitReporter {
   }
 
   #begin(wait: ReportedWait): void {
-    this.end();
-    this.#waits += 1;
+    this.#endWait();
     const { screen, io } = this.#invocation;
     if (screen.showsStatus) return void this.#countDown(wait);
-    const { reason, cause, waitMs } = wait;
-    const attempt = this.#waits + 1;
+    const now = this.#now();
+    if (now - this.#reportedAt < LINE_MS) return;
+    this.#reportedAt = now;
+    const { reason, cause, waitMs, attempt } = wait;
     const at = new Date(io.clock.now()).toISOString();
-    const event = { event: 'retry', reason, wait_seconds: waitMs / 1000, attempt, at };
-    void screen.report(`${cause}, waiting ${formatDuration(waitMs)}, then attempt ${attempt}`, event);
+    const event = attempt === undefined ? 'wait' : 'retry';
+    const then = attempt === undefined ? '' : `, then attempt ${attempt}`;
+    const facts = { event, reason, wait_seconds: waitMs / 1000, attempt, at };
+    void screen.report(`${cause}, waiting ${formatDuration(waitMs)}${then}`, facts);
   }
 
   async #countDown({ cause, waitMs }: ReportedWait): Promise<void> {

@@ -15,14 +15,35 @@ export function parseDuration(text: string, label: string): number {
   return Math.round(Number(amount) * unitMs);
 }
 
-/** A duration as text: `12 s`, `1 min 35 s`, `10 days 9 h`. Rounded up, because a retry must not be too early. */
+const UNITS: readonly (readonly [seconds: number, one: string, several?: string])[] = [
+  [86_400, 'day', 'days'],
+  [3600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+];
+
+/**
+ * A duration as text, in its two largest units: `0.4 s`, `12 s`, `1 min 35 s`, `1 day 1 min`. Rounded up, because a retry
+ * must not be too early.
+ */
 export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.ceil(ms / 100) / 10} s`;
   const seconds = Math.ceil(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return pair(seconds, 60, 'min', 's');
-  const minutes = Math.ceil(seconds / 60);
-  if (minutes < 24 * 60) return pair(minutes, 60, 'h', 'min');
-  return pair(Math.ceil(minutes / 60), 24, 'days', 'h');
+  const [, { size = 1 } = {}] = unitsOf(seconds);
+  const rounded = Math.ceil(seconds / size) * size;
+  return unitsOf(rounded)
+    .map(({ text }) => text)
+    .join(' ');
+}
+
+/** The units of which a duration has some, the largest first. */
+function unitsOf(seconds: number): readonly { readonly size: number; readonly text: string }[] {
+  let rest = seconds;
+  return UNITS.flatMap(([size, one, several = one]) => {
+    const count = Math.floor(rest / size);
+    rest %= size;
+    return count === 0 ? [] : [{ size, text: `${count} ${count === 1 ? one : several}` }];
+  });
 }
 
 /** The value of an option, exactly: `300ms`, `95s`, `2m`. */
@@ -36,11 +57,4 @@ export function durationOption(ms: number): string {
 export function durationOptionAbove(ms: number): string {
   const stepMs = ms <= 119_000 ? 1000 : 60_000;
   return durationOption(Math.ceil(ms / stepMs) * stepMs);
-}
-
-function pair(count: number, size: number, large: string, small: string): string {
-  const whole = Math.floor(count / size);
-  const rest = count % size;
-  const unit = whole === 1 && large === 'days' ? 'day' : large;
-  return rest === 0 ? `${whole} ${unit}` : `${whole} ${unit} ${rest} ${small}`;
 }

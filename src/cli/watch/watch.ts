@@ -77,7 +77,7 @@ export async function watch(
     const onError = (failure: AnyFxRatesError, next: PollSchedule) => {
       const error = client.explained(failure);
       if (responses === 0 || !isTemporary(error)) throw error;
-      reporter.restart();
+      reporter.end();
       view.keep();
       const { message } = error;
       const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
@@ -87,7 +87,7 @@ export async function watch(
     const polled = { every, onError, signal: reporter.signal, operation: operation.id as 'latest' }; // or another one
     await begin?.(client);
     for await (const { data, meta, next } of client.fx.poll(query, polled).withMeta()) {
-      reporter.restart();
+      reporter.end();
       await show(client.responseOf({ data, meta }), next, view);
       responses += 1;
       if (responses === options.count) break;

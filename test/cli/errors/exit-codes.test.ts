@@ -83,7 +83,7 @@ test.each(ROWS)('%s: %s exits with its code, in each format', async (_, line, op
     .split('\n')
     .map((event) => JSON.parse(event));
   expect(lines.pop().error).toMatchObject({ code: word, exit_code: exitCode, message: expect.any(String) });
-  expect(lines.every(({ event }) => event === 'retry' || event === 'warning')).toBe(true);
+  expect(lines.every(({ event }) => ['retry', 'wait', 'warning'].includes(event))).toBe(true);
 });
 
 test('the JSON of a rate limit has the status and the seconds', async () => {

@@ -137,7 +137,8 @@ test.each([
 
     const why = `the proxy ${host} (HTTPS_PROXY) ${says.replace('HOST', host)}`;
     expect(code).toBe(6);
-    expect(stderr).toContain(`fxrates: cannot reach api.example.test — ${why}\n`);
+    const sent = attempts === 1 ? '' : `, after ${attempts} attempts`;
+    expect(stderr).toContain(`fxrates: cannot reach api.example.test — ${why}${sent}\n`);
     expect(stderr).toContain('To bypass it:  export NO_PROXY=api.example.test');
     expect(requests).toBe(attempts);
     expect(stdout.replace(/\s+/g, ' ')).toContain(`fail connection cannot reach api.example.test — ${why}`);

@@ -17,6 +17,29 @@ test.each([
 const broken = (code: string) =>
   Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });
 
+test('after a 404, the next step is to check the base URL', async () => {
+  const { stderr } = await runCli('latest --base-url https://api.example.test/wrong', { replies: failure(404) });
+
+  expect(stderr).toContain('Is https://api.example.test/wrong the right base URL? It comes from --base-url.\n');
+});
+
+test('the Retry-After of a failing service is shown', async () => {
+  const replies = failure(503, { headers: { 'retry-after': '700' } });
+
+  const text = await runCli('latest', { replies });
+  const json = await runCli('latest --json', { replies });
+
+  expect(text.stderr).toMatch(/^fxrates: the service failed: .* — retry in 11 min 40 s\n$/);
+  expect(JSON.parse(json.stderr).error).toMatchObject({ code: 'server', retry_after_seconds: 700 });
+});
+
+test.each([
+  ['latest', 'never', 'no complete response from api.example.test within 30s — after 3 attempts\n'],
+  ['latest', broken('ECONNREFUSED'), 'connection refused (ECONNREFUSED), after 3 attempts\n'],
+] as const)('%s: the error says how often the request was sent', async (line, replies, says) => {
+  expect((await runCli(line, { replies })).stderr).toContain(says);
+});
+
 test.each([
   ['ENOTFOUND', 'name not found', 'Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.'],
   ['CERT_HAS_EXPIRED', 'the certificate has expired', "Is this machine's clock right?"],

@@ -10,6 +10,9 @@ import { FakeClock } from '../../helpers/fake-clock.ts';
 import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
 
 const replies = [rateLimited('3'), success({ a: 1 })];
+const refused = Object.assign(new TypeError('fetch failed'), {
+  cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
+});
 
 test('on a terminal the wait is one line that counts down and is erased', async () => {
   const { code, stdout, stderr } = await runCli('latest', { replies, tty: ['stderr'] });
@@ -35,8 +38,8 @@ test('on a narrow terminal the line fits, so that it can be redrawn', async () =
 test('in a log each wait is one plain line', async () => {
   const { stderr } = await runCli('latest', { replies: [rateLimited('3'), rateLimited('2'), success()] });
 
-  expect(stderr).toBe(`fxrates: rate limited, waiting 3 s, then attempt 2
-fxrates: rate limited, waiting 2 s, then attempt 3
+  expect(stderr).toBe(`fxrates: rate limited, waiting 3 s
+fxrates: rate limited, waiting 2 s
 `);
 });
 
@@ -45,15 +48,42 @@ test('with --json each wait is one JSON line', async () => {
 
   const event = JSON.parse(stderr);
   expect(event).toEqual({
-    event: 'retry',
+    event: 'wait',
     reason: 'rate_limited',
     wait_seconds: expect.any(Number),
-    attempt: 2,
     at: '2026-01-21T14:20:00.000Z',
   });
   expect(event.wait_seconds).toBeGreaterThanOrEqual(3);
   expect(event.wait_seconds).toBeLessThanOrEqual(4.1);
   expect(stdout).toBe('{"a":1}\n');
+});
+
+test.each([
+  ['--retries 40 --max-wait 5s', failure(503), 5, 'server'],
+  ['--retries 40 --max-wait 5s', refused, 6, 'network'],
+])('%s: waits during an outage do not count as waits for the limit', async (options, reply, exitCode, kind) => {
+  const { code, stderr, requests } = await runCli(`latest --json ${options}`, { replies: reply });
+
+  const events = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect([code, events.at(-1).error.code]).toEqual([exitCode, kind]);
+  // Each retry has the number of its request, however often the client waited.
+  expect(events.filter(({ event }) => event === 'retry').map(({ attempt }) => attempt)).toEqual(
+    requests.map((_, index) => index + 2),
+  );
+});
+
+test('a wait whose end moves, because other commands use the limit, is a line each half minute', async () => {
+  const { wait, clock, written } = reporterWith({ maxWaitMs: 600_000 });
+
+  for (let second = 0; second < 60; second += 2) {
+    wait({ waitMs: 2_000, reason: 'window' });
+    await clock.advance(2_000);
+  }
+
+  expect(written).toEqual(Array(2).fill('fxrates: rate limited, waiting 2 s\n'));
 });
 
 test('-q prints nothing about waits', async () => {

@@ -1,4 +1,4 @@
-import type { BatchProgress } from '../../../client/index.ts';
+import type { BatchProgress, FxRates, KeyLimits } from '../../../client/index.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError, relatedCommand } from '../../errors/cli-error.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
@@ -17,6 +17,8 @@ const MOST_NAMED = 3;
 /** Columns that the counts need; a narrower terminal gets no bar. */
 const WIDTH_OF_TEXT = 70;
 
+type LimitsOf = Pick<FxRates, 'limits'>;
+
 interface BatchCounts extends Pick<BatchProgress, 'done' | 'failed'> {
   readonly cached: number;
 }
@@ -30,8 +32,9 @@ export class ProgressView {
   readonly #startedAt: number;
   #progress: BatchProgress;
   #etaAt: number | undefined;
-  /** End of the last wait that the client has reported. */
-  #waitsUntil = 0;
+  #isDown = false;
+  /** When the next request can be sent. */
+  #nextAt = 0;
   #refused = 0;
   /** When a call ended, or its response was printed, for the last time. */
   #movedAt: number;
@@ -49,10 +52,6 @@ export class ProgressView {
       hooks: {
         onRequest: ({ status }) => {
           if (status === 429) this.#refused += 1;
-        },
-        onWait: ({ until, waiting }) => {
-          this.#waitsUntil = until.getTime();
-          this.#progress = { ...this.#progress, waiting };
         },
         logger: { warn: (message) => void screen.warn(message) },
       },
@@ -87,13 +86,14 @@ export class ProgressView {
     await (isPrinted ? screen.info(text) : screen.error(text));
   }
 
-  /** Shows the progress from time to time until the end, and ends a batch that makes none. */
-  async run(): Promise<void> {
+  /** Shows the progress of a batch of `fx` from time to time until the end, and ends a batch that makes none. */
+  async run(fx: LimitsOf): Promise<void> {
     const { io, screen } = this.#invocation;
     const { signal } = this.#stop;
     for (;;) {
       await io.clock.sleep(screen.showsStatus ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
       if (signal.aborted || this.#isStalled()) return;
+      this.#observe(fx.limits());
       await (screen.showsStatus
         ? screen.status(this.#frame())
         : screen.report(this.#parts().join(', '), this.#event('progress')));
@@ -116,6 +116,16 @@ export class ProgressView {
       `${grouped(this.#refused)} refused`,
     ];
     await this.#invocation.screen.report(`batch ${how} after ${after}: ${counts.join(', ')}`, this.#event(how));
+  }
+
+  /** During an outage, there is no estimate. */
+  #observe(limits: KeyLimits | undefined): void {
+    if (limits === undefined) return;
+    const { waiting, service, nextSlotAt } = limits;
+    this.#progress = { ...this.#progress, waiting };
+    this.#isDown = service !== 'up';
+    this.#nextAt = nextSlotAt.getTime();
+    if (this.#isDown) this.#etaAt = undefined;
   }
 
   /** Ends the batch if so. The time of a slow reader of stdout does not count. */
@@ -141,10 +151,11 @@ export class ProgressView {
   #parts(): readonly string[] {
     const { done, failed, total = done, waiting } = this.#progress;
     const leftMs = this.#etaMs();
-    const waitMs = this.#waitsUntil - this.#now();
+    const waitMs = this.#nextAt - this.#now();
     return [
       `${grouped(done)} of ${grouped(total)}`,
-      ...(done === 0 && waitMs > 0 ? [`next request in ${formatDuration(waitMs)}`] : []),
+      ...(this.#isDown ? ['the service is down'] : []),
+      ...((done === 0 || this.#isDown) && waitMs > 0 ? [`next request in ${formatDuration(waitMs)}`] : []),
       ...(leftMs === undefined ? [] : [`${formatDuration(leftMs)} left`]),
       `${grouped(failed)} failed`,
       `${grouped(this.#perMinute())}/min`,
@@ -153,8 +164,9 @@ export class ProgressView {
     ];
   }
 
+  /** Whole seconds, rounded up. */
   #etaMs(): number | undefined {
-    return this.#etaAt === undefined ? undefined : Math.max(0, this.#etaAt - this.#now());
+    return this.#etaAt === undefined ? undefined : Math.max(0, 1000 * Math.ceil((this.#etaAt - this.#now()) / 1000));
   }
 
   /** Calls that ended, on average. In the first minute, all of them. */
@@ -167,7 +179,8 @@ export class ProgressView {
     const { done, failed, total, waiting } = this.#progress;
     const leftMs = this.#etaMs();
     const counts = { done, failed, total, waiting, refused: this.#refused, per_minute: this.#perMinute() };
-    return { event, ...counts, eta_seconds: leftMs === undefined ? null : Math.ceil(leftMs / 1000) };
+    const service = this.#isDown ? 'down' : 'up';
+    return { event, ...counts, service, eta_seconds: leftMs === undefined ? null : leftMs / 1000 };
   }
 
   #now(): number {

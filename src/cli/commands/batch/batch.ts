@@ -166,7 +166,7 @@ class BatchRun {
       onProgress: this.progress.update,
     });
     const items = this.#withRefusals(batch, client);
-    void this.progress.run();
+    void this.progress.run(client.fx);
     for await (const item of options.ordered ? inOrder(items, this.#queries) : items) await this.#report(item, client);
   }
 

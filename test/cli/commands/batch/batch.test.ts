@@ -480,6 +480,28 @@ test('logs how long the first request waits, before there is an estimate for the
   expect(stderr).toMatch(/^fxrates: 0 of 1, next request in (29|3\d) s, 0 failed, 0\/min, 1 refused, 1 waiting\n/);
 });
 
+test('names an outage, during which there is no estimate', async () => {
+  const options = { stdin: lines(40), replies: [echo, failure(503)] };
+
+  const text = await batch('latest -', options);
+  const json = await batch('latest - --json', options);
+
+  const logged = text.stderr.split('\n').filter((line) => line.includes('1 of 40'));
+  expect(logged.length).toBeGreaterThan(5);
+  for (const line of logged) expect(line).toMatch(/1 of 40, the service is down, (next request in [^,]+, )?0 failed/);
+  const progress = parsed(json.stderr).filter(({ event, done }) => event === 'progress' && done === 1);
+  expect(progress.every((event) => event.service === 'down' && event.eta_seconds === null)).toBe(true);
+});
+
+test('ends with its last response, although the client still calls quota for the limit', async () => {
+  const clock = new FakeClock();
+
+  const { code, requests } = await batch('latest -', { stdin: lines(40), clock, quota: 'never' });
+
+  expect([code, requests.filter(({ url }) => url.endsWith('/quota')).length]).toEqual([0, 1]);
+  expect(await clock.left()).toBe(0);
+});
+
 test.skipIf(process.platform === 'win32')('Ctrl-C ends the wait for a pipe without a writer', async () => {
   const path = join(folder, 'fifo');
   execFileSync('mkfifo', [path]);
