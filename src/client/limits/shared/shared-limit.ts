@@ -179,9 +179,9 @@ export class SharedLimit extends Limit {
     const reports = this.#reports.map((report) => shiftReport(report, aheadMs));
     const now = Math.max(this.#exchange.now(), known?.at ?? 0);
     const stored = Object.entries(known?.leases ?? {});
-    // A refused call returns to the head of its queue, and its process to that of the order.
-    const isRefused = reports.some(({ kind }) => kind === 'refused');
-    const leases = new Map<string, Lease>(isRefused ? [[id, NO_LEASE], ...stored] : stored);
+    // Returns to the head of the order: its slot was refused, or its only call waits because of a `quota()` for all.
+    const isFirst = reports.some(({ kind }) => kind === 'refused' || (kind === 'configured' && this.#queued === 1));
+    const leases = new Map<string, Lease>(isFirst ? [[id, NO_LEASE], ...stored] : stored);
     const own = leases.get(id) ?? NO_LEASE;
     leases.set(id, own);
     const dead = reclaimDead(leases, { id, now });

@@ -545,21 +545,23 @@ test('a process that waits is served before one that begins to wait later', asyn
   expect([earlier.length, later.length]).toEqual([1, 0]);
 });
 
-test('a process whose call was refused is served before those that began to wait meanwhile', async () => {
-  const { clock, startProcess } = setUp({ perMinute: 1 });
+test.each([
+  ['whose call was refused', { kind: 'refused', retryAfter: hint('30') }],
+  ['that called quota() for the limit', { kind: 'accepted' }],
+] as const)('a process %s keeps its place before one that began to wait later', async (_, end) => {
+  const { clock, startProcess, serve } = setUp({ perMinute: 1 });
   const [one, other] = [startProcess(), startProcess()];
-  const first = ask(one, 1);
-  await clock.advance(100);
-  const granted = ask(other, 1);
-  await clock.advance(100);
+  await serve(startProcess());
+  const granted = ask(one, 2);
+  await clock.advance(10);
+  const later = ask(other, 1);
+  await clock.advance(MINUTE + 2_000);
 
-  first[0]?.end({ kind: 'refused', retryAfter: hint('30') });
-  await clock.advance(100); // its call asks again a moment later
-  const again: Permit[] = [];
-  void one.acquire({ retryOf: first[0] }).then((permit) => again.push(permit));
-  await clock.advance(MINUTE + 1_000);
+  if (end.kind === 'accepted') one.configure(1);
+  granted[0]?.end(end);
+  await clock.advance(MINUTE + 2_000);
 
-  expect([again.length, granted.length]).toEqual([1, 0]);
+  expect([granted.length, later.length]).toEqual([2, 0]);
 });
 
 test('a process whose waiting call was aborted delays no other', async () => {
