@@ -48,9 +48,12 @@ export async function fetchOrCache(
   return response;
 }
 
-/** The cache of `--cache`; `undefined` without this option. */
-export function cacheOf({ options: { cache }, io }: Invocation<CachingOptions>): CacheOptions | undefined {
-  return cache === undefined ? undefined : { maxAgeMs: cache, store: openCache(io) };
+/** The cache of `--cache`; `undefined` without this option, and with a warning without a folder. */
+export function cacheOf({ options: { cache }, io, screen }: Invocation<CachingOptions>): CacheOptions | undefined {
+  if (cache === undefined) return undefined;
+  if (cacheFolder(io.env) !== undefined) return { maxAgeMs: cache, store: openCache(io) };
+  void screen.warn('cache: no folder, because HOME and XDG_CACHE_HOME are not set; requests are sent to the service');
+  return undefined;
 }
 
 /** The next step if the folder of the cache cannot be used. */

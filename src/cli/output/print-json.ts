@@ -81,14 +81,15 @@ function* linesOf(rows: Iterable<CsvRow>, lineOf: (row: CsvRow) => string): Gene
   for (const row of rows) yield lineOf(row);
 }
 
-/** The CSV of several responses as one document, with further columns before theirs. The first lines have the header. */
-export function csvDocument(names: readonly string[], get: readonly GetPath[]) {
-  let hasHeader = false;
+/** Several responses as one document, with further columns before theirs. CSV has one header, in its first line. */
+export function tableDocument(output: 'csv' | 'tsv', names: readonly string[], get: readonly GetPath[]) {
+  const lineOf = output === 'csv' ? csvLine : tsvLine;
+  let hasHeader = output === 'tsv';
   return (values: readonly string[], json: string): string => {
     const { header, rows } = csvTable(json, get);
     const top = hasHeader ? [] : [[...names, ...header]];
     hasHeader = true;
-    return [...top, ...Array.from(rows, (row) => [...values, ...row])].map((row) => `${csvLine(row)}\n`).join('');
+    return [...top, ...Array.from(rows, (row) => [...values, ...row])].map((row) => `${lineOf(row)}\n`).join('');
   };
 }
 

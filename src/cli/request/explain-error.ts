@@ -236,11 +236,15 @@ function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly 
     : [`${proxy.variable} names the proxy ${proxy.host}. To bypass it:  export NO_PROXY=${url.hostname}`];
 }
 
+const OF_STORE =
+  'other commands do not see the requests of this one ($1); to share no limit, set FXRATES_SHARE_LIMIT=off';
+
 /** A message of the client with the options of the command line instead of the client's own. */
 export function withoutAdvice(message: string): string {
   return message
     .replace(/; [^;]*\bset retryAfterUnit\b.*$/, '')
     .replace(/\. In a request handler, .*$/, '')
+    .replace(/^rateLimit\.store: the store failed \((.*)\); .*$/s, OF_STORE)
     .replace(/ \((?:maxResponseBytes|deadlineMs)\)/, '')
     .replace('longer than maxRetryAfterMs', 'longer than --max-wait')
     .replace("and onLimit is 'throw'", 'and waiting is off (--no-wait)')

@@ -121,8 +121,9 @@ export async function withClient<Result>(
     const fetch = trace.wrap(connection.fetch, () => reporter.end());
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
     const shares = options.connection === undefined && sharesLimit(settings, baseUrl); // without a request, no slot is needed
-    const sharing = await sharingOf(invocation, reporter, shares);
-    const fx = new FxRates({ ...limitsOf(settings), ...own, ...reporter.hooks, ...sharing });
+    const store = shares ? await openStore(io) : undefined;
+    const logger = { warn: (message: string) => reporter.hooks.logger?.warn(withoutAdvice(message)) };
+    const fx = new FxRates({ ...limitsOf(settings), ...own, ...reporter.hooks, logger, rateLimit: store && { store } });
     const responseOf = (result: ClientResult) => serviceResponse(result, { key, trace, io });
     // Closed, because a `quota()` of the client for the limit may still wait for a slot.
     return await use({ fx, reporter, explained, responseOf }).finally(() => fx.close());
@@ -151,22 +152,6 @@ function serviceResponse({ data, meta }: ClientResult, { key, trace, io }: Recei
 /** A mock that is started again has the same keys, but not the limits of the last one. */
 function sharesLimit({ shareLimit }: CliSettings, baseUrl: string): boolean {
   return shareLimit === undefined ? !isLoopback(new URL(baseUrl)) : shareLimit === 'on';
-}
-
-/**
- * The limit that commands share, and the client's warnings without its own options. A store that cannot be used causes a
- * warning with `-v` only: containers often have a read-only home folder.
- */
-async function sharingOf(
-  { io, settings }: Invocation,
-  { hooks }: CallReporter,
-  shares: boolean,
-): Promise<FxRatesOptions> {
-  const store = shares ? await openStore(io) : undefined;
-  const warn = (message: string) => {
-    if (settings.verbose > 0 || !message.includes('rateLimit.store: ')) hooks.logger?.warn(withoutAdvice(message));
-  };
-  return { rateLimit: store && { store }, logger: { warn } };
 }
 
 /** Calls the client's own method of the operation, which knows the schema of its response. */

@@ -7,7 +7,7 @@ import { CliError, usageError } from '../errors/cli-error.ts';
 import type { ErrorCode } from '../exit-codes.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { type OutputFormat, parsedOption, wholeNumber } from '../options.ts';
-import { csvDocument, printBody } from '../output/print-json.ts';
+import { printBody, tableDocument } from '../output/print-json.ts';
 import { type OpenClient, type OperationRequest, type ServiceResponse, withClient } from '../request/send-request.ts';
 import { WaitReporter } from '../request/wait-reporter.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
@@ -132,11 +132,12 @@ class LiveView {
   /** Rows of the last frame, which the next one overwrites. */
   #rows = 0;
   /** The lines of all responses are one document: its first column is the time of the response. */
-  readonly #csvOf: ReturnType<typeof csvDocument>;
+  readonly #rowsOf: ReturnType<typeof tableDocument> | undefined;
 
   constructor(invocation: Invocation) {
     this.#invocation = invocation;
-    this.#csvOf = csvDocument(['fetched_at'], invocation.settings.get);
+    const { output, get } = invocation.settings;
+    if (output === 'csv' || output === 'tsv') this.#rowsOf = tableDocument(output, ['fetched_at'], get);
   }
 
   /** The next frame is printed below what is on the screen. */
@@ -148,7 +149,7 @@ class LiveView {
     const { settings, screen, io } = this.#invocation;
     const { json, response } = shown;
     const fetchedAt = new Date(io.clock.now()).toISOString();
-    if (settings.output === 'csv') return screen.printLines(this.#csvOf([fetchedAt], json));
+    if (this.#rowsOf !== undefined) return screen.printLines(this.#rowsOf([fetchedAt], json));
     const isWhole = settings.get.length === 0;
     if (isWhole && screen.isForPeople) return this.#showToPeople(shown);
     if (!isWhole || !AS_JSON_LINE.includes(settings.output)) return printBody(response, json, this.#invocation);

@@ -181,10 +181,16 @@ test('cache info fits into a terminal of 40 columns', async () => {
   expect(stdout).toContain('(code of fxrates,');
 });
 
-test('without a home folder, --cache is an error', async () => {
-  const { code, stderr } = await run('latest --cache 10m', { env: { HOME: undefined } });
+test('without a home folder, --cache warns and sends the request, and --offline is an error', async () => {
+  const env = { HOME: undefined };
+  const cached = await run('latest --cache 10m', { env });
+  const offline = await run('latest --offline', { env });
 
-  expect(code).toBe(3);
-  expect(stderr).toContain('HOME is not set');
-  expect(stderr).toContain('export XDG_CACHE_HOME=');
+  expect([cached.code, cached.requests.length]).toEqual([0, 1]);
+  expect(cached.stderr).toBe(
+    'fxrates: cache: no folder, because HOME and XDG_CACHE_HOME are not set; requests are sent to the service\n',
+  );
+  expect(offline.code).toBe(3);
+  expect(offline.stderr).toContain('HOME is not set');
+  expect(offline.stderr).toContain('export XDG_CACHE_HOME=');
 });

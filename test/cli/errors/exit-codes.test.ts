@@ -127,6 +127,15 @@ test('-vv adds the stack, without the key', async () => {
   expect(stderr).not.toContain(API_KEY);
 });
 
+test('-vv names the error of a used-up quota, not that of the limit per minute', async () => {
+  const replies = failure(429, { code: 'quota_exceeded' });
+
+  const { stderr } = await runCli('latest -vv', { replies, quota: success(exhaustedQuota()) });
+
+  expect(stderr).toContain('Caused by: QuotaExhaustedError');
+  expect(stderr).not.toContain('RateLimitError');
+});
+
 test('an internal error is reported as a bug and exits with 1', async () => {
   const now = () => {
     throw new Error('boom');

@@ -10,7 +10,7 @@ import { errorFacts } from '../../errors/print-error.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { compactJson } from '../../json/pretty-json.ts';
 import { connectionOptions, dataOptions, fileOption, type OutputFormat, repeatableOption } from '../../options.ts';
-import { csvDocument, dataOf } from '../../output/print-json.ts';
+import { dataOf, tableDocument } from '../../output/print-json.ts';
 import { namedQuery, type ParamOptions, parameterOption, parseParameters } from '../../parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { type OpenClient, type Query, withClient } from '../../request/send-request.ts';
@@ -102,7 +102,8 @@ function sourceOf({ args, options, io, settings }: Invocation<BatchCommandOption
   const operation = isNamed ? operationOf(first) : DEFAULT_OPERATION;
   const file = isNamed ? args[1] : args[0];
   const readsStdin = file === '-' || (file === undefined && each.length === 0 && !io.stdin.isTTY);
-  if (readsStdin && settings.keyStdin) throw usageError('--key-stdin and - cannot be used together', 'both read stdin');
+  if (readsStdin && settings.keyStdin)
+    throw usageError('--key-stdin and queries on stdin cannot be used together', 'pass a file or --each');
   const path = readsStdin ? '-' : file;
   if ((path === undefined) === (each.length === 0)) {
     throw usageError('batch expects a file of queries or --each', 'pass one of them', [
@@ -310,10 +311,14 @@ const JSON_LINES: Format = {
   failure: (query, error) => `{"query":${JSON.stringify(query)},"error":${JSON.stringify(errorFacts(error))}}\n`,
 };
 
-/** One document for all queries: a column for each of their parameters, then the columns of `fxrates latest -o csv`. */
+/**
+ * One document for all queries: a column for each of their parameters, but for those that `--get` selects from the
+ * response, then the columns of `fxrates latest -o csv`.
+ */
 function csv(queries: readonly Query[], get: readonly GetPath[]): Format {
-  const names = [...new Set(queries.flatMap((query) => Object.keys(query)))];
-  const linesOf = csvDocument(names, get);
+  const selected = get.map(({ text }) => text);
+  const names = [...new Set(queries.flatMap((query) => Object.keys(query)))].filter((name) => !selected.includes(name));
+  const linesOf = tableDocument('csv', names, get);
   return {
     success: (query, json) => {
       const values = new Map(Object.entries(query)); // a name such as constructor is in every object

@@ -124,6 +124,12 @@ test.each([
   expect(stdout).toBe(expected);
 });
 
+test('-o csv has one column for a parameter that --get selects from the response', async () => {
+  const { stdout } = await batch('latest -o csv --get n --ordered --each n=1,2 --each m=3');
+
+  expect(stdout).toBe('m,n\n3,1\n3,2\n');
+});
+
 test('a path of --get that the first response lacks stops the batch, before it uses more quota', async () => {
   const path = join(folder, 'without-value.txt');
   const line = `latest -o csv --get rates.eur --each n=${Array.from({ length: 100 }, (_, n) => n).join()}`;
@@ -265,7 +271,8 @@ test.each([
   ['latest --each base', /--each expects name=value,value, got 'base'/],
   ['latest --each base=USD,', /--each expects name=value,value/],
   ['latest --each api_key=1', /refusing to send 'api_key'/],
-  ['latest - --key-stdin', /--key-stdin and - cannot be used together/],
+  ['latest - --key-stdin', /--key-stdin and queries on stdin cannot be used together — pass a file or --each/],
+  ['--key-stdin', /--key-stdin and queries on stdin cannot be used together — pass a file or --each/],
   [`latest ${join(folder, 'none.txt')}`, /cannot read the queries in .*none\.txt — the file does not exist/],
   [`latest - --failed-out ${join(folder, 'none', 'x')}`, /cannot write .*none\/x — its folder does not exist/],
   ['latest - --get rates.EUR', /only with -o csv.*fxrates batch … \| jq '\.data\.rates\.EUR'/s],

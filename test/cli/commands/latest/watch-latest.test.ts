@@ -133,11 +133,16 @@ test('a later failure of the quota request does not change the interval', async 
   expect(stdout.trim().split('\n')).toHaveLength(3);
 });
 
-test('--get and -o tsv print each response as without --watch', async () => {
+test('--get prints each response as without --watch, and -o tsv adds the time as -o csv does', async () => {
   const replies = [success({ rates: { EUR: 1 } }), success({ rates: { EUR: 2 } })];
 
   expect((await watch('--watch 5m --count 2 --get rates.EUR', { replies })).stdout).toBe('1\n2\n');
-  expect((await watch('--watch 5m --count 2 -o tsv', { replies })).stdout).toBe('rates.EUR\t1\nrates.EUR\t2\n');
+  expect((await watch('--watch 5m --count 2 -o tsv', { replies })).stdout).toBe(
+    '2026-01-21T14:20:00.000Z\trates.EUR\t1\n2026-01-21T14:25:00.000Z\trates.EUR\t2\n',
+  );
+  expect((await watch('--watch 5m --count 2 -o csv', { replies })).stdout).toBe(
+    'fetched_at,name,value\n2026-01-21T14:20:00.000Z,rates.EUR,1\n2026-01-21T14:25:00.000Z,rates.EUR,2\n',
+  );
 });
 
 test('a terminal redraws the last response in place and marks the changes', async () => {
