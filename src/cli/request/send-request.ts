@@ -120,8 +120,7 @@ export async function withClient<Result>(
   try {
     const fetch = trace.wrap(connection.fetch, () => reporter.end());
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
-    const shares = options.connection === undefined && sharesLimit(settings, baseUrl); // without a request, no slot is needed
-    const store = shares ? await openStore(io) : undefined;
+    const store = options.connection === undefined ? await openStore(invocation, baseUrl) : undefined; // without a request, no slot is needed
     const logger = { warn: (message: string) => reporter.hooks.logger?.warn(withoutAdvice(message)) };
     const fx = new FxRates({ ...limitsOf(settings), ...own, ...reporter.hooks, logger, rateLimit: store && { store } });
     const responseOf = (result: ClientResult) => serviceResponse(result, { key, trace, io });
@@ -147,11 +146,6 @@ function serviceResponse({ data, meta }: ClientResult, { key, trace, io }: Recei
   const at = Date.parse((source === 'network' ? trace.lastDate : meta.headers.get('date')) ?? '');
   const receivedAt = Number.isNaN(at) ? io.clock.now() : at;
   return { data, rawBody, status, durationMs, source, ageMs, receivedAt, key };
-}
-
-/** A mock that is started again has the same keys, but not the limits of the last one. */
-function sharesLimit({ shareLimit }: CliSettings, baseUrl: string): boolean {
-  return shareLimit === undefined ? !isLoopback(new URL(baseUrl)) : shareLimit === 'on';
 }
 
 /** Calls the client's own method of the operation, which knows the schema of its response. */
@@ -224,11 +218,16 @@ function curlCommand({ url, headers }: SentRequest): string {
 
 /**
  * The store in which the commands of a user share the limit of a key: `xargs -P 20 fxrates latest` sends no more requests
- * than one process. `undefined` without a home folder.
+ * than one process. `undefined` without a home folder, and by default for a service on this machine: a mock that is started
+ * again has the same keys, but not the limits of the last one.
  */
-async function openStore({ env, clock }: Pick<Io, 'env' | 'clock'>): Promise<LimitStore | undefined> {
+async function openStore(
+  { io: { env, clock }, settings: { shareLimit } }: Invocation,
+  baseUrl: string,
+): Promise<LimitStore | undefined> {
   const folder = pathIn(stateFolder(env), 'limits');
-  if (folder === undefined) return undefined;
+  const isShared = shareLimit === undefined ? !isLoopback(new URL(baseUrl)) : shareLimit === 'on';
+  if (folder === undefined || !isShared) return undefined;
   const { fileStore } = await import('../../client/file-store/index.ts');
   return fileStore(folder, { clock });
 }

@@ -14,8 +14,8 @@ interface ReportedWait {
   readonly attempt?: number;
 }
 
-/** Between two lines about one wait: its estimated end moves while other commands use the limit. */
-const LINE_MS = 30_000;
+/** A wait is a new line if it ends so much later than the last one said: ends move while other commands use the limit. */
+const NEW_LINE_MS = 30_000;
 
 /** Reports the client's waits: a countdown on a terminal, few lines in a log, JSON lines with `--json`. */
 export class WaitReporter {
@@ -29,9 +29,8 @@ export class WaitReporter {
   #waitedMs = 0;
   /** When the current wait for the limit began. */
   #waitsSince: number | undefined;
-  /** When the current wait was last reported as a line. */
-  #reportedAt = Number.NEGATIVE_INFINITY;
-  #isBehindOthers = false;
+  /** End of the current wait, as the last line about it said. */
+  #reportedUntil = Number.NEGATIVE_INFINITY;
   #countdown: AbortController | undefined;
 
   /** `endsLongWaits: false`: for many calls, of which only those that wait longer than `--max-wait` fail. */
@@ -41,7 +40,9 @@ export class WaitReporter {
     this.signal = AbortSignal.any([invocation.io.interrupts.signal, this.#tooLong.signal]);
     this.hooks = {
       onWait: ({ waitMs, reason, limits }) => {
-        if (limits?.reason === 'in_flight') this.#onInFlight();
+        // These two are not for the limit, so `--max-wait` does not count them.
+        if (limits?.reason === 'in_flight')
+          this.#begin({ cause: 'other requests of this key are in flight', reason: 'in_flight', waitMs });
         else if (reason === 'service') this.#begin({ cause: 'the service is down', reason: 'server', waitMs });
         else this.#onLimit(waitMs);
       },
@@ -56,8 +57,7 @@ export class WaitReporter {
   /** The next request is sent, or the call has ended. */
   end(): void {
     this.#endWait();
-    this.#reportedAt = Number.NEGATIVE_INFINITY;
-    this.#isBehindOthers = false;
+    this.#reportedUntil = Number.NEGATIVE_INFINITY;
   }
 
   #endWait(): void {
@@ -81,16 +81,6 @@ export class WaitReporter {
     }
   }
 
-  /** The client reports such a wait each second. It is not for the limit, so `--max-wait` does not count it. */
-  #onInFlight(): void {
-    if (this.#isBehindOthers) return;
-    this.#endWait();
-    this.#isBehindOthers = true;
-    const { screen, io } = this.#invocation;
-    const event = { event: 'wait', reason: 'in_flight', at: new Date(io.clock.now()).toISOString() };
-    void screen.report('waiting for other requests of this key to end', event);
-  }
-
   /** Unaffected when the system clock is set. */
   #now(): number {
     const { clock } = this.#invocation.io;
@@ -101,10 +91,10 @@ export class WaitReporter {
     this.#endWait();
     const { screen, io } = this.#invocation;
     if (screen.showsStatus) return void this.#countDown(wait);
-    const now = this.#now();
-    if (now - this.#reportedAt < LINE_MS) return;
-    this.#reportedAt = now;
     const { reason, cause, waitMs, attempt } = wait;
+    const until = this.#now() + waitMs;
+    if (until - this.#reportedUntil < NEW_LINE_MS) return;
+    this.#reportedUntil = until;
     const at = new Date(io.clock.now()).toISOString();
     const event = attempt === undefined ? 'wait' : 'retry';
     const then = attempt === undefined ? '' : `, then attempt ${attempt}`;

@@ -201,8 +201,8 @@ test('a wait that becomes longer counts once', async () => {
 });
 
 test.each([
-  [false, 'fxrates: waiting for other requests of this key to end\n'],
-  [true, '{"event":"wait","reason":"in_flight","at":"2026-01-21T14:20:00.000Z"}\n'],
+  [false, 'fxrates: other requests of this key are in flight, waiting 1 s\n'],
+  [true, '{"event":"wait","reason":"in_flight","wait_seconds":1,"at":"2026-01-21T14:20:00.000Z"}\n'],
 ])('waits for requests in flight are reported once, and --no-wait allows them (--json: %s)', (isJson, expected) => {
   const { reporter, wait, written } = reporterWith({ isJson, maxWaitMs: 0 });
 
