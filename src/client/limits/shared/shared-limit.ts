@@ -180,7 +180,7 @@ export class SharedLimit extends Limit {
     const now = Math.max(this.#exchange.now(), known?.at ?? 0);
     const stored = Object.entries(known?.leases ?? {});
     // Returns to the head of the order: its slot was refused, or its only call waits because of a `quota()` for all.
-    const isFirst = reports.some(({ kind }) => kind === 'refused' || (kind === 'configured' && this.#queued === 1));
+    const isFirst = reports.some(({ kind }) => kind === 'refused' || (kind === 'configured' && this.#wanted === 1));
     const leases = new Map<string, Lease>(isFirst ? [[id, NO_LEASE], ...stored] : stored);
     const own = leases.get(id) ?? NO_LEASE;
     leases.set(id, own);
