@@ -239,7 +239,7 @@ function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly 
 const OF_STORE =
   'other commands do not see the requests of this one ($1); to share no limit, set FXRATES_SHARE_LIMIT=off';
 
-/** A message of the client with the options of the command line instead of the client's own. */
+/** A message of the client with the options and durations of the command line instead of the client's own. */
 export function withoutAdvice(message: string): string {
   return message
     .replace(/; [^;]*\bset retryAfterUnit\b.*$/, '')
@@ -248,5 +248,6 @@ export function withoutAdvice(message: string): string {
     .replace(/ \((?:maxResponseBytes|deadlineMs)\)/, '')
     .replace('longer than maxRetryAfterMs', 'longer than --max-wait')
     .replace("and onLimit is 'throw'", 'and waiting is off (--no-wait)')
-    .replace(/^apiKey: /, 'the key ');
+    .replace(/^apiKey: /, 'the key ')
+    .replace(/(?<= in )([\d.]+) s(?=, )/, (_, seconds) => formatDuration(1000 * seconds));
 }

@@ -59,7 +59,7 @@ interface ClientOverrides {
 
 /** The hooks of the client, and the signal that ends its calls. */
 export interface CallReporter {
-  readonly hooks: Pick<FxRatesOptions, 'onRequest' | 'onRetry' | 'onWait' | 'logger'>;
+  readonly hooks: Pick<FxRatesOptions, 'onRequest' | 'onRetry' | 'onWait'>;
   readonly signal: AbortSignal;
   /** The next request is sent, or the call has ended. */
   readonly end: () => void;
@@ -108,7 +108,7 @@ export async function withClient<Result>(
   use: (client: OpenClient) => Promise<Result>,
 ): Promise<Result> {
   const { trace = new HttpTrace(invocation), reporter = new WaitReporter(invocation), cache } = options;
-  const { settings, io } = invocation;
+  const { settings, io, screen } = invocation;
   const baseUrl = requireBaseUrl(settings);
   const key = options.key ?? (await requireKey(invocation));
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
@@ -121,7 +121,7 @@ export async function withClient<Result>(
     const fetch = trace.wrap(connection.fetch, () => reporter.end());
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
     const store = options.connection === undefined ? await openStore(invocation, baseUrl) : undefined; // without a request, no slot is needed
-    const logger = { warn: (message: string) => reporter.hooks.logger?.warn(withoutAdvice(message)) };
+    const logger = { warn: (message: string) => void screen.warn(withoutAdvice(message)) };
     const fx = new FxRates({ ...limitsOf(settings), ...own, ...reporter.hooks, logger, rateLimit: store && { store } });
     const responseOf = (result: ClientResult) => serviceResponse(result, { key, trace, io });
     // Closed, because a `quota()` of the client for the limit may still wait for a slot.

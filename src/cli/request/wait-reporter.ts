@@ -19,7 +19,7 @@ const NEW_LINE_MS = 30_000;
 
 /** Reports the client's waits: a countdown on a terminal, few lines in a log, JSON lines with `--json`. */
 export class WaitReporter {
-  readonly hooks: Pick<FxRatesOptions, 'onWait' | 'onRetry' | 'logger'>;
+  readonly hooks: Pick<FxRatesOptions, 'onWait' | 'onRetry'>;
   /** Ends the call on Ctrl-C, and when the waits for the limit add up to more than `--max-wait`. */
   readonly signal: AbortSignal;
   readonly #invocation: Invocation;
@@ -50,7 +50,6 @@ export class WaitReporter {
         const cause = visible(`the attempt failed (${status ?? code ?? kind})`);
         this.#begin({ cause, reason: kind, waitMs, attempt: retry + 1 });
       },
-      logger: { warn: (message) => void invocation.screen.warn(message) },
     };
   }
 

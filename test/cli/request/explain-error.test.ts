@@ -153,7 +153,7 @@ test('no message of a batch names an option of the client', async () => {
 
   expect(refused.stderr).toContain('so it is tried as milliseconds\n');
   expect(unavailable.stdout).toContain(
-    'the service is down (503); the next attempt is in 300 s, and calls wait for an outage of at most 90 s',
+    'the service is down (503); the next attempt is in 5 min, and calls wait for an outage of at most 90 s',
   );
   for (const { stdout, stderr } of [refused, unavailable]) {
     expect(stdout + stderr).not.toMatch(/retryAfterUnit|maxRetryAfterMs|deadlineMs|onLimit/);

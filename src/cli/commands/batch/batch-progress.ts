@@ -43,7 +43,7 @@ export class ProgressView {
   #named = 0;
 
   constructor(invocation: Invocation, total: number) {
-    const { io, screen } = invocation;
+    const { io } = invocation;
     this.#invocation = invocation;
     this.#startedAt = io.clock.now();
     this.#movedAt = this.#startedAt;
@@ -53,7 +53,6 @@ export class ProgressView {
         onRequest: ({ status }) => {
           if (status === 429) this.#refused += 1;
         },
-        logger: { warn: (message) => void screen.warn(message) },
       },
       signal: AbortSignal.any([io.interrupts.signal, this.#stall.signal]),
       end: () => undefined,
