@@ -32,9 +32,8 @@ export class ProgressView {
   readonly #startedAt: number;
   #progress: BatchProgress;
   #etaAt: number | undefined;
-  #isDown = false;
-  /** When the next request can be sent. */
-  #nextAt = 0;
+  /** At the last line or frame; `undefined` before the first, and after the end. */
+  #limits: KeyLimits | undefined;
   #refused = 0;
   /** When a call ended, or its response was printed, for the last time. */
   #movedAt: number;
@@ -92,7 +91,7 @@ export class ProgressView {
     for (;;) {
       await io.clock.sleep(screen.showsStatus ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
       if (signal.aborted || this.#isStalled()) return;
-      this.#observe(fx.limits());
+      this.#limits = fx.limits();
       await (screen.showsStatus
         ? screen.status(this.#frame())
         : screen.report(this.#parts().join(', '), this.#event('progress')));
@@ -104,6 +103,7 @@ export class ProgressView {
     const { total = done } = this.#progress;
     this.#progress = { done, failed, total, waiting: 0, etaMs: undefined };
     this.#etaAt = undefined;
+    this.#limits = undefined;
     const left = total - done;
     const how = left > 0 ? 'stopped' : 'done';
     const after = formatDuration(1000 * Math.round((this.#now() - this.#startedAt) / 1000));
@@ -115,16 +115,6 @@ export class ProgressView {
       `${grouped(this.#refused)} refused`,
     ];
     await this.#invocation.screen.report(`batch ${how} after ${after}: ${counts.join(', ')}`, this.#event(how));
-  }
-
-  /** During an outage, there is no estimate. */
-  #observe(limits: KeyLimits | undefined): void {
-    if (limits === undefined) return;
-    const { waiting, service, nextSlotAt } = limits;
-    this.#progress = { ...this.#progress, waiting };
-    this.#isDown = service !== 'up';
-    this.#nextAt = nextSlotAt.getTime();
-    if (this.#isDown) this.#etaAt = undefined;
   }
 
   /** Ends the batch if so. The time of a slow reader of stdout does not count. */
@@ -148,9 +138,10 @@ export class ProgressView {
 
   /** The most important ones first: a narrow terminal shows only those that fit. */
   #parts(): readonly string[] {
-    const { done, failed, total = done, waiting } = this.#progress;
+    const { done, failed, total = done } = this.#progress;
+    const { waiting = 0, nextSlotAt } = this.#limits ?? {};
     const leftMs = this.#etaMs();
-    const waitMs = this.#nextAt - this.#now();
+    const waitMs = Number(nextSlotAt) - this.#now();
     return [
       `${grouped(done)} of ${grouped(total)}`,
       ...(this.#isDown ? ['the service is down'] : []),
@@ -163,9 +154,15 @@ export class ProgressView {
     ];
   }
 
-  /** Whole seconds, rounded up. */
+  get #isDown(): boolean {
+    return this.#limits !== undefined && this.#limits.service !== 'up';
+  }
+
+  /** Whole seconds, rounded up. There is no estimate during an outage. */
   #etaMs(): number | undefined {
-    return this.#etaAt === undefined ? undefined : Math.max(0, 1000 * Math.ceil((this.#etaAt - this.#now()) / 1000));
+    return this.#etaAt === undefined || this.#isDown
+      ? undefined
+      : Math.max(0, 1000 * Math.ceil((this.#etaAt - this.#now()) / 1000));
   }
 
   /** Calls that ended, on average. In the first minute, all of them. */
@@ -175,10 +172,11 @@ export class ProgressView {
   }
 
   #event(event: 'progress' | 'done' | 'stopped') {
-    const { done, failed, total, waiting } = this.#progress;
+    const { done, failed, total } = this.#progress;
+    const { waiting = 0 } = this.#limits ?? {};
     const leftMs = this.#etaMs();
     const counts = { done, failed, total, waiting, refused: this.#refused, per_minute: this.#perMinute() };
-    const service = this.#isDown ? 'down' : 'up';
+    const service = this.#limits && (this.#isDown ? 'down' : 'up');
     return { event, ...counts, service, eta_seconds: leftMs === undefined ? null : leftMs / 1000 };
   }
 

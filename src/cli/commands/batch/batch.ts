@@ -91,7 +91,6 @@ interface QuerySource {
   readonly operation: Operation;
   /** A path, or `-` for stdin; `undefined` with `--each`. */
   readonly path: string | undefined;
-  readonly each: readonly string[];
 }
 
 /** The first word is an operation, or else the file of queries of the default operation. */
@@ -111,7 +110,7 @@ function sourceOf({ args, options, io, settings }: Invocation<BatchCommandOption
       'fxrates batch --each base=USD,EUR',
     ]);
   }
-  return { operation, path, each };
+  return { operation, path };
 }
 
 function operationOf(name: string): Operation {
@@ -124,11 +123,11 @@ function operationOf(name: string): Operation {
 
 /** Parameters typed with -p apply to all queries. Those of a query take precedence. */
 async function queriesOf(
-  { operation, path, each }: QuerySource,
+  { operation, path }: QuerySource,
   { options, io }: Invocation<BatchCommandOptions>,
 ): Promise<readonly Query[]> {
   const shared = parseParameters(options.param ?? []);
-  const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io);
+  const queries = path === undefined ? queriesOfEach(options.each ?? []) : await readQueries(path, io);
   const whole = queries.map((query) => ({ ...query, ...shared, ...query })); // its own parameters are the first columns
   return operation.query === 'named' ? whole.map((query) => namedQuery(operation, query)) : whole;
 }
