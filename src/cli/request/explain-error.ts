@@ -47,9 +47,10 @@ function outageOf({ kind, attempts, retryAfter }: AnyFxRatesError): {
 } {
   if (kind !== 'server' && kind !== 'network' && kind !== 'timeout') return { words: [] };
   const sent = attempts.length > 1 ? [`after ${attempts.length} attempts`] : [];
-  const seconds = retryAfter?.form === 'integer' ? retryAfter.value : 0;
-  if (seconds === 0) return { words: sent };
-  return { words: [...sent, `retry in ${formatDuration(1000 * seconds)}`], retryAfterSeconds: seconds };
+  if (retryAfter === undefined || retryAfter.form === 'invalid') return { words: sent };
+  const waitMs = retryAfter.form === 'wait' ? retryAfter.ms : 1000 * retryAfter.value;
+  if (waitMs <= 0) return { words: sent };
+  return { words: [...sent, `retry in ${formatDuration(waitMs)}`], retryAfterSeconds: Math.ceil(waitMs / 1000) };
 }
 
 interface Explanation {

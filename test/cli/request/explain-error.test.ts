@@ -23,8 +23,11 @@ test('after a 404, the next step is to check the base URL', async () => {
   expect(stderr).toContain('Is https://api.example.test/wrong the right base URL? It comes from --base-url.\n');
 });
 
-test('the Retry-After of a failing service is shown', async () => {
-  const replies = failure(503, { headers: { 'retry-after': '700' } });
+test.each([
+  { 'retry-after': '700' },
+  { 'retry-after': 'Wed, 21 Jan 2026 14:31:40 GMT', date: 'Wed, 21 Jan 2026 14:20:00 GMT' },
+])('the Retry-After of a failing service is shown: %j', async (headers) => {
+  const replies = failure(503, { headers });
 
   const text = await runCli('latest', { replies });
   const json = await runCli('latest --json', { replies });
