@@ -1,8 +1,5 @@
-import { tracingChannel } from 'node:diagnostics_channel';
 import type { QuotaData } from '../generated/types.ts';
 import { processState } from '../process-state.ts';
-import { maskKeysIn } from '../text.ts';
-import type { CallResult, ResponseMeta } from './api-call.ts';
 import type { AttemptOutcome, KeyedCall, QuotaReason } from './call.ts';
 import { type Attempt, FxRatesError, type FxRatesErrorKind, requestIdOf } from './errors/errors.ts';
 import { callHook } from './errors/program-values.ts';
@@ -285,69 +282,4 @@ const WAIT_REASONS: Readonly<Record<WaitEvent['reason'], string>> = {
 function waitLine({ key, reason, waiting, waitMs }: WaitEvent): string {
   const calls = waiting === 1 ? `1 call of ${key} waits` : `${waiting} calls of ${key} wait`;
   return `${calls} ${Math.round(waitMs)} ms: ${WAIT_REASONS[reason]}`;
-}
-
-/**
- * Message of the tracing channel `fxrates:call`. `start`, `end` and `asyncStart` have the fields that are known then,
- * `asyncEnd` has all of them. If the call fails, `error` is published before `asyncEnd`. No field contains the full key.
- */
-export interface CallTrace {
-  /** The operation, such as `latest`; for `get()` with another path, the path. */
-  readonly operation: string;
-  /** Path and query, without the key. */
-  readonly target: string;
-  /** ID of the call, also in its events, `meta` or error. Callers that share a request have the same ID. Known at the end. */
-  readonly callId?: string | undefined;
-  /** The masked key. Known at the end. */
-  readonly key?: string | undefined;
-  /** HTTP status; `undefined` if no response arrived. */
-  readonly status?: number | undefined;
-  /** Where the response comes from, as in `meta`. */
-  readonly source?: ResponseMeta['source'];
-  /** The attempts of the call, with the wait before each. */
-  readonly attempts?: readonly Attempt[];
-  /** The result of `fx.limits()` at the end. */
-  readonly limits?: KeyLimits | undefined;
-  /** The error of a failed call. */
-  readonly error?: unknown;
-}
-
-const channel = tracingChannel<unknown, CallTrace>('fxrates:call');
-
-/** Whether the channel has a subscriber. Without one, no trace is created. */
-export function isTraced(): boolean {
-  return channel.hasSubscribers;
-}
-
-interface TracedCall<Data> {
-  readonly operation: string;
-  readonly target: string;
-  readonly call: () => Promise<CallResult<Data>>;
-  /** The key and its limit when the call has ended. */
-  readonly keyInUse: () => Pick<CallTrace, 'key' | 'limits'>;
-}
-
-/** Runs `call` and publishes it on the channel, without its data, in which the service may repeat the key. */
-export async function traceCall<Data>({
-  operation,
-  target,
-  call,
-  keyInUse,
-}: TracedCall<Data>): Promise<CallResult<Data>> {
-  const trace: CallTrace = { operation: maskKeysIn(operation), target: maskKeysIn(target) };
-  const ended = (fields: Partial<CallTrace>) => Object.assign(trace, keyInUse(), fields);
-  const results: CallResult<Data>[] = [];
-  await channel.tracePromise(async () => {
-    try {
-      const result = await call();
-      results.push(result);
-      const { status, source, attempts, callId } = result.meta();
-      ended({ status, source, attempts, callId });
-    } catch (error) {
-      const { attempts = [], status, callId } = FxRatesError.is(error) ? error : {};
-      ended({ attempts, status, callId });
-      throw error;
-    }
-  }, trace);
-  return results[0] as CallResult<Data>; // pushed above, unless the promise was rejected
 }

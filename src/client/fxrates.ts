@@ -36,7 +36,7 @@ import {
   operationEndpoint,
   pathEndpoint,
 } from './endpoints.ts';
-import { ClientEvents, isTraced, traceCall } from './events.ts';
+import { ClientEvents } from './events.ts';
 import type { QuotaEstimate } from './key/key-quota.ts';
 import type { KeyState } from './key/key-state.ts';
 import { Lifetime } from './lifetime.ts';
@@ -229,18 +229,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const endpoint = endpointOf();
     const { schema } = options ?? {};
     const caller = { endpoint, settings, signal, deadlineMs, deadlineAt: startedAt + deadlineMs, startedAt, schema };
-    if (!isTraced()) return this.#finish(await calls.send(caller), caller);
-    return traceCall({
-      operation: this.#redact(endpoint.name),
-      target: this.#redact(endpoint.target),
-      call: async () => this.#finish<Data>(await calls.send(caller), caller),
-      keyInUse: () => ({ key: this.#connection?.keys.known()?.masked, limits: this.limits() }),
-    });
-  }
-
-  /** `text` without the key in use, because the path of `get` can contain it. */
-  #redact(text: string): string {
-    return this.#connection?.keys.known()?.redact(text) ?? text;
+    return this.#finish(await calls.send(caller), caller);
   }
 
   /** Converts the numbers and checks the data with the caller's schema. Without a schema, the result is no promise. */

@@ -26,7 +26,7 @@ export {
   ServerError,
   TimeoutError,
 } from './errors/errors.ts';
-export type { CallTrace, Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './events.ts';
+export type { Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './events.ts';
 export { FxRates } from './fxrates.ts';
 export type { QuotaEstimate } from './key/key-quota.ts';
 export { forecastQuota, type QuotaForecast } from './key/quota-record.ts';
