@@ -1,14 +1,7 @@
 import { inspect } from 'node:util';
 import { OperationMethods } from '../generated/operation-methods.ts';
 import type { OperationId } from '../generated/operations.ts';
-import {
-  type ApiCall,
-  type CallResult,
-  createApiCall,
-  dataWithTextNumbers,
-  errorOfCall,
-  type WithNumbers,
-} from './api-call.ts';
+import { type ApiCall, type CallResult, createApiCall, type WithNumbers } from './api-call.ts';
 import { Batch, type BatchQueries } from './batch.ts';
 import type { Endpoint } from './call.ts';
 import type {
@@ -42,10 +35,8 @@ import type { KeyState } from './key/key-state.ts';
 import { Lifetime } from './lifetime.ts';
 import type { KeyLimits } from './limits/rate-limiter.ts';
 import type { FxRatesOptions } from './options.ts';
-import { checkPayload } from './parse-response.ts';
 import { type ClientConnection, type ClientParts, connect, type LoopClient, requireConnection } from './pipeline.ts';
 import { createPoll, type Poll, type PollQueries } from './poll.ts';
-import { type Caller, type CallResponse, metaOf, waitAsCaller } from './steps/share-request.ts';
 import { Timers } from './time/timers.ts';
 
 /**
@@ -229,34 +220,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const endpoint = endpointOf();
     const { schema } = options ?? {};
     const caller = { endpoint, settings, signal, deadlineMs, deadlineAt: startedAt + deadlineMs, startedAt, schema };
-    return this.#finish(await calls.send(caller), caller);
-  }
-
-  /** Converts the numbers and checks the data with the caller's schema. Without a schema, the result is no promise. */
-  #finish<Data>(received: CallResponse, caller: Caller): CallResult<Data> | Promise<CallResult<Data>> {
-    const { rawBody, data } = received.response;
-    // Parsed from the text, because clients with another option `numbers` share cached responses.
-    const parsed = this.#settings.numbers === 'number' ? data : dataWithTextNumbers(rawBody);
-    if (caller.schema === undefined) return this.#resultOf(parsed, received, caller);
-    const checked = this.#lifetime.untilClosed(checkPayload(caller.schema, parsed, received));
-    const { attempts } = received.call;
-    return waitAsCaller(checked, caller, { timers: this.#parts.timers, attempts }).then(
-      (output) => this.#resultOf(output, received, caller),
-      (error) => {
-        throw errorOfCall(error, received.call);
-      },
-    );
-  }
-
-  /** `data` has been checked by the schema of the operation or of the caller. */
-  #resultOf<Data>(data: unknown, received: CallResponse, { startedAt }: Caller): CallResult<Data> {
-    const durationMs = this.#settings.time.now() - startedAt;
-    return {
-      data: data as Data,
-      meta() {
-        return metaOf(received, durationMs);
-      },
-    };
+    // The data has been checked by the schema of the operation or of the caller.
+    return calls.send(caller) as Promise<CallResult<Data>>;
   }
 
   /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */

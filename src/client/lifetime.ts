@@ -57,8 +57,6 @@ export class Lifetime {
     const cancellation = new Cancellation();
     const result = abortable(work, cancellation);
     const call = this.add(cancellation, result);
-    const closed = this.signals.find(({ aborted }) => aborted);
-    if (closed !== undefined) cancellation.cancel(closed.reason);
     return result.finally(() => this.remove(call));
   }
 

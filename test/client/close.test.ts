@@ -329,19 +329,6 @@ test('a derived lifetime retains states through its parent: to close it alone re
   expect([state.clients, state.forgotten()]).toEqual([0, 1]);
 });
 
-test('ends work that begins after close, also that of a client created from it', async () => {
-  const parent = new Lifetime();
-  const child = new Lifetime(parent);
-  await parent.close();
-
-  for (const lifetime of [parent, child]) {
-    const never = lifetime.untilClosed(new Promise(() => undefined));
-    await expect(never).rejects.toMatchObject({ message: expect.stringContaining('close()') });
-    const failing = lifetime.untilClosed(Promise.reject(new Error('wrong data')));
-    await expect(failing).rejects.toMatchObject({ kind: 'aborted' });
-  }
-});
-
 test('a closed lifetime retains no state, which it could not release', async () => {
   const child = new Lifetime(new Lifetime());
   await child.close();

@@ -1,51 +1,24 @@
 import type { HeapNode } from '../../heap.ts';
 import { parseJson } from '../../json.ts';
-import { errorOfCall, type ResponseMeta } from '../api-call.ts';
+import { type CallResult, dataWithTextNumbers, errorOfCall, type ResponseMeta } from '../api-call.ts';
 import { type ApiResponse, Call, type Endpoint, type Handler, type KeyedCall } from '../call.ts';
 import type { StandardSchema } from '../call-options.ts';
 import type { CallerSettings } from '../config/settings.ts';
 import { parseBody, sortedTarget } from '../endpoints.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
+import { checkPayload } from '../parse-response.ts';
 import { Cancellation, onAbort } from '../time/abort.ts';
 import type { Timers } from '../time/timers.ts';
 import { headerIn, headersOf } from '../transport/transport.ts';
 import type { StepContext } from './send.ts';
 
 /** One caller of a call. */
-export interface Caller extends CallerSettings {
+interface Caller extends CallerSettings {
   readonly endpoint: Endpoint;
   /** Times of `SteadyTime` at which the call started, and of its deadline. */
   readonly startedAt: number;
   readonly deadlineAt: number;
   readonly schema: StandardSchema | undefined;
-}
-
-/** The response for one caller, with the attempts, its source and its age. */
-export interface CallResponse {
-  readonly response: ApiResponse;
-  readonly call: KeyedCall;
-  readonly source: ResponseMeta['source'];
-  readonly ageMs: number;
-}
-
-export function metaOf({ response, call, source, ageMs }: CallResponse, durationMs: number): ResponseMeta {
-  const { status, rawBody, headers: list } = response;
-  let headers: Headers | undefined;
-  return {
-    status,
-    /** Created at its first use, because Node.js then loads its fetch, which takes 20 ms. */
-    get headers() {
-      headers ??= headersOf(list);
-      return headers;
-    },
-    rawBody,
-    source,
-    ageMs,
-    attempts: call.attempts,
-    requestId: requestIdOf({ get: (name) => headerIn(list, name) }),
-    callId: call.id,
-    durationMs,
-  };
 }
 
 interface SharedCall extends Call {
@@ -73,8 +46,8 @@ export class SharedCalls {
     this.#next = next;
   }
 
-  async send(caller: Caller): Promise<CallResponse> {
-    const { timers } = this.#context;
+  async send(caller: Caller): Promise<CallResult<unknown>> {
+    const { timers, settings } = this.#context;
     const call = this.#join(caller);
     const { attempts } = call;
     const isOwn = call.callers === 0;
@@ -82,13 +55,39 @@ export class SharedCalls {
     call.deadlineAt = Math.max(call.deadlineAt, caller.deadlineAt);
     try {
       const leave = () => this.#leave(call);
-      const response = await waitAsCaller(call.response, caller, { timers, attempts, leave });
-      const { source, ageMs } = response.cached ?? { source: isOwn ? 'network' : 'coalesced', ageMs: 0 };
-      const keyed = call as SharedCall & KeyedCall; // its key was found before the request
-      return { response: isOwn ? response : separate(response, call), call: keyed, source, ageMs };
+      const checked = caller.schema && this.#check(call, isOwn, caller.schema);
+      const response = await waitAsCaller(checked ?? call.response, caller, { timers, attempts, leave });
+      const durationMs = settings.time.now() - caller.startedAt;
+      return {
+        data: checked ? response.data : this.#dataOf(response, call, isOwn),
+        meta() {
+          return metaOf(response, call, { isOwn, durationMs });
+        },
+      };
     } catch (error) {
       throw errorOfCall(error, call);
     }
+  }
+
+  /** The response with the output of the caller's own schema. A schema that does not end does not outlive the client. */
+  #check(call: SharedCall, isOwn: boolean, schema: StandardSchema): Promise<ApiResponse> {
+    const check = async () => {
+      const response = await call.response;
+      const keyed = call as SharedCall & KeyedCall; // its key was found before the request
+      const data = await checkPayload(schema, this.#dataOf(response, call, isOwn), { response, call: keyed });
+      return { ...response, data };
+    };
+    return this.#context.lifetime.untilClosed(check());
+  }
+
+  /**
+   * The data of a caller with the numbers of this client. Others get their own, so that a change by one caller does not
+   * affect them. Parsed again from the text: a recursive copy could overflow the stack with deeply nested data, and
+   * clients with another option `numbers` share cached responses.
+   */
+  #dataOf({ rawBody, data }: ApiResponse, { endpoint }: Call, isOwn: boolean): unknown {
+    if (this.#context.settings.numbers === 'string') return dataWithTextNumbers(rawBody);
+    return isOwn ? data : parseBody(endpoint, parseJson(rawBody)).data;
   }
 
   #join(caller: Caller): SharedCall {
@@ -138,11 +137,11 @@ interface Waiting {
   /** For the error: the attempts made so far. Copied, because the request continues if it has other callers. */
   readonly attempts: readonly Attempt[];
   /** Called when the caller stops waiting. */
-  readonly leave?: () => void;
+  readonly leave: () => void;
 }
 
 /** Waits for `work`, but not longer than the caller's signal and deadline allow. */
-export function waitAsCaller<T>(
+function waitAsCaller<T>(
   work: Promise<T>,
   { signal, deadlineMs, deadlineAt }: Caller,
   { timers, attempts, leave }: Waiting,
@@ -153,7 +152,7 @@ export function waitAsCaller<T>(
     const quit = (error: AbortError | TimeoutError) => {
       stopWaiting();
       reject(error);
-      leave?.();
+      leave();
     };
     const aborted = () => quit(new AbortError({ cause: signal?.reason, attempts: [...attempts] }));
     const late = () => quit(new TimeoutError({ scope: 'deadline', limitMs: deadlineMs, attempts: [...attempts] }));
@@ -168,12 +167,27 @@ export function waitAsCaller<T>(
   });
 }
 
-/**
- * With separate data, so that a change by one caller does not affect the others. Parsed again from the text, because a
- * recursive copy could overflow the stack with deeply nested data.
- */
-function separate(response: ApiResponse, call: Call): ApiResponse {
-  const parsed = parseBody(call.endpoint, parseJson(response.rawBody));
-  if (parsed.issues !== undefined) throw new Error('a valid response cannot be parsed again');
-  return { ...response, data: parsed.data };
+interface MetaParts {
+  readonly isOwn: boolean;
+  readonly durationMs: number;
+}
+
+function metaOf(response: ApiResponse, call: SharedCall, { isOwn, durationMs }: MetaParts): ResponseMeta {
+  const { status, rawBody, headers: list, cached } = response;
+  let headers: Headers | undefined;
+  return {
+    status,
+    /** Created at its first use, because Node.js then loads its fetch, which takes 20 ms. */
+    get headers() {
+      headers ??= headersOf(list);
+      return headers;
+    },
+    rawBody,
+    source: cached?.source ?? (isOwn ? 'network' : 'coalesced'),
+    ageMs: cached?.ageMs ?? 0,
+    attempts: call.attempts,
+    requestId: requestIdOf({ get: (name) => headerIn(list, name) }),
+    callId: call.id,
+    durationMs,
+  };
 }
