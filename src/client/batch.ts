@@ -30,7 +30,7 @@ export interface BatchParts<Query> extends LoopClient<Query> {
 
 /** Calls that wait in the queue cost little memory, and are sent as soon as the limit allows. */
 const CONCURRENCY = 256;
-/** Without a queue, that many refused calls would soon use up the retry budget of the key. */
+/** Without a queue, all of them would be sent at once. */
 const CONCURRENCY_WITHOUT_QUEUE = 16;
 
 interface QueryEntry<Query, Value> {
@@ -216,7 +216,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   #progress(): BatchProgress {
     const [done, failed, total] = [this.#done, this.#failed, this.#total];
     const { stateInUse, settings, concurrency } = this.#parts;
-    const queue = stateInUse()?.queue;
+    const queue = stateInUse()?.limiter;
     const waiting = queue?.limits().waiting ?? 0;
     if (total === undefined) return { done, failed, total, waiting, etaMs: undefined };
     const left = total - done;

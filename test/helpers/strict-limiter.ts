@@ -25,7 +25,7 @@ export class NotSentError extends Error {
 /** A limiter whose `acquire` rejects a call that is not sent, so that a test can await a permit. */
 export class StrictLimiter extends RateLimiter {
   constructor(options: Partial<RateLimiterOptions> & Pick<RateLimiterOptions, 'clock'>) {
-    super({ ...DEFAULT_LIMITER_SETTINGS, random: Math.random, holdsBack: true, ...options });
+    super({ ...DEFAULT_LIMITER_SETTINGS, random: Math.random, ...options });
   }
 
   override acquire(options?: AcquireOptions): Promise<Permit> {

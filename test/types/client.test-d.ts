@@ -175,7 +175,7 @@ declare const error: unknown;
 if (FxRatesError.is(error)) {
   expectTypeOf(error).toEqualTypeOf<AnyFxRatesError>();
   if (error.kind === 'rate_limited') {
-    expectTypeOf(error.reason).toEqualTypeOf<'deadline' | 'max_retry_after' | 'policy' | 'budget'>();
+    expectTypeOf(error.reason).toEqualTypeOf<'deadline' | 'max_retry_after' | 'policy' | 'retries'>();
   }
   if (error.kind === 'timeout') expectTypeOf(error.scope).toEqualTypeOf<'attempt' | 'deadline'>();
   // @ts-expect-error: not every error knows when to come back

@@ -17,7 +17,7 @@ interface ErrorContext {
 /** A failure of the client as the user of a command line needs it. */
 export function explainClientError(error: AnyFxRatesError, context: ErrorContext): CliError {
   const { kind } = error;
-  if (kind === 'rate_limited' && error.reason !== 'budget') {
+  if (kind === 'rate_limited' && error.reason !== 'retries') {
     const { status, requestId, retryAfterMs } = error;
     const isStored = status === undefined && (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS;
     return waitTooLong(retryAfterMs, context.invocation, { status, requestId, isStored });

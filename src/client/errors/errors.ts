@@ -129,9 +129,9 @@ export class AuthenticationError extends FxRatesError {
 
 /**
  * Why the call did not wait. `'deadline'`: its deadline is before the next slot. `'max_retry_after'`: Retry-After is longer
- * than `maxRetryAfterMs`. `'policy'`: `onLimit` is `'throw'`. `'budget'`: the retry budget of the key is used up.
+ * than `maxRetryAfterMs`. `'policy'`: `onLimit` is `'throw'`. `'retries'`: with `rateLimit: false`, `maxRetries` is used up.
  */
-export type RateLimitReason = 'deadline' | 'max_retry_after' | 'policy' | 'budget';
+export type RateLimitReason = 'deadline' | 'max_retry_after' | 'policy' | 'retries';
 
 interface RateLimitDetails
   extends ErrorDetails,

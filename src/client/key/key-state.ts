@@ -6,7 +6,7 @@ import type { ClientEvents } from '../events.ts';
 import { Lifetime, type RetainedState } from '../lifetime.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import { type KeyLimits, type LimiterWait, type LongWait, RateLimiter } from '../limits/rate-limiter.ts';
-import type { RetryAfter } from '../limits/retry-after.ts';
+import type { RetryAfter, RetryAfterUnit } from '../limits/retry-after.ts';
 import type { AnyOptions } from '../options.ts';
 import { type Clock, realClock, type SteadyTime } from '../time/clock.ts';
 import type { ApiKey } from './api-key.ts';
@@ -24,8 +24,8 @@ export class KeyState implements RetainedState {
   readonly key: string;
   /** The shared options of the first client. */
   readonly options: ReturnType<typeof sharedOptions>;
-  readonly limiter: RateLimiter;
-  readonly retryBudget: RetryBudget;
+  /** `undefined` with `rateLimit: false`: no call waits. */
+  readonly limiter: RateLimiter | undefined;
   readonly quota: KeyQuota;
   /** Measures the waits of its calls. */
   readonly time: SteadyTime;
@@ -45,7 +45,6 @@ export class KeyState implements RetainedState {
     this.usedAt = clock.now();
     this.time = settings.time;
     this.#onForgotten = onForgotten;
-    this.retryBudget = new RetryBudget(rateLimit === false ? UNQUEUED_RETRIES : QUEUED_RETRIES);
     this.options = sharedOptions(settings);
     this.quota = new KeyQuota(clock, this.time);
     this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
@@ -60,7 +59,7 @@ export class KeyState implements RetainedState {
     this.quota.sawRecord(record, spentBefore);
     const perMinute = record.rate_limit_per_minute;
     // A client cannot reach a larger limit.
-    if (this.#learnsLimit && perMinute >= 1 && Number.isSafeInteger(perMinute)) this.limiter.configure(perMinute);
+    if (this.#learnsLimit && perMinute >= 1 && Number.isSafeInteger(perMinute)) this.limiter?.configure(perMinute);
   }
 
   /** A 429 has arrived for a call of `events`. Warns once of each change of the unit, and once of an invalid value. */
@@ -109,12 +108,15 @@ export class KeyState implements RetainedState {
 
   /** The state of the limit; `undefined` without a queue. */
   limits(): KeyLimits | undefined {
-    return this.queue?.limits();
+    return this.limiter?.limits();
   }
 
-  /** The limiter, if calls wait in its queue; `undefined` with `rateLimit: false`. */
-  get queue(): RateLimiter | undefined {
-    return this.limiter.holdsBack ? this.limiter : undefined;
+  /** The unit of a Retry-After; for that of a 429, `sawRefusal` gets it from the limiter, if there is one. */
+  get retryAfterUnit(): RetryAfterUnit {
+    // Without a queue, not one request but all would try milliseconds.
+    return (
+      this.limiter?.retryAfterUnit ?? (this.options['retryAfterUnit'] === 'milliseconds' ? 'milliseconds' : 'seconds')
+    );
   }
 
   forget(): void {
@@ -126,24 +128,20 @@ export class KeyState implements RetainedState {
 
   /** Resolves when the store has the results of all its calls, or has failed. */
   async stored(): Promise<void> {
-    await this.limiter.shared?.stored();
+    await this.limiter?.shared?.stored();
   }
 }
-
-const WITHOUT_QUEUE = { store: undefined, perMinute: 'learn', maxConcurrent: Number.POSITIVE_INFINITY } as const;
 
 function createLimiter(
   state: KeyState,
   name: string,
   { rateLimit, maxRetryAfterMs, retryAfterUnit, clock, random }: ClientSettings,
-): RateLimiter {
-  const { store, ...limit } = rateLimit === false ? WITHOUT_QUEUE : rateLimit;
+): RateLimiter | undefined {
+  if (rateLimit === false) return undefined;
+  const { store, ...limit } = rateLimit;
   return new RateLimiter({
     ...limit,
-    holdsBack: rateLimit !== false,
-    ...{ maxRetryAfterMs, clock, random },
-    // Without a queue, not one request but all would try milliseconds.
-    retryAfterUnit: rateLimit === false && retryAfterUnit === 'auto' ? 'seconds' : retryAfterUnit,
+    ...{ maxRetryAfterMs, retryAfterUnit, clock, random },
     onWait: (wait) => state.reportWait(wait),
     onLongWait: (wait) => state.warn(longWaitWarning(state.key, wait), 'FXRATES_LONG_WAIT'),
     shared: store && { store, name },
@@ -215,44 +213,8 @@ function shown(value: unknown): string {
   return inspect(value, { depth: -1 });
 }
 
-/** Size of a retry budget: retries in a row, and the successes that add one retry. */
-interface RetryBudgetSize {
-  readonly inARow: number;
-  readonly successesPerRetry: number;
-}
-
-/** With a queue, which delays calls during an outage, one failure in three does not exhaust the budget. */
-export const QUEUED_RETRIES: RetryBudgetSize = { inARow: 100, successesPerRetry: 2 };
-/** Without a queue, every call would make three requests during an outage. */
-export const UNQUEUED_RETRIES: RetryBudgetSize = { inARow: 20, successesPerRetry: 5 };
-
-/** Retries that a key may make. */
-export class RetryBudget {
-  readonly #size: RetryBudgetSize;
-  /** In successes. */
-  #left: number;
-
-  constructor(size: RetryBudgetSize) {
-    this.#size = size;
-    this.#left = size.inARow * size.successesPerRetry;
-  }
-
-  /** Uses one retry; returns false if none is left. */
-  take(): boolean {
-    const { successesPerRetry } = this.#size;
-    if (this.#left < successesPerRetry) return false;
-    this.#left -= successesPerRetry;
-    return true;
-  }
-
-  succeeded(): void {
-    const { inARow, successesPerRetry } = this.#size;
-    this.#left = Math.min(inARow * successesPerRetry, this.#left + 1);
-  }
-}
-
 /** Ends with the version of the shape of `Shared`, which includes `KeyState` and the limiter. */
-const SHARED = 'key-states.12';
+const SHARED = 'key-states.13';
 
 interface Shared {
   readonly real: StateRegistry;
@@ -321,7 +283,8 @@ export class StateRegistry {
   }
 
   #forgetUnused(before: number): void {
-    for (const state of this.#states.values()) if (state.usedAt < before && state.limiter.isIdle) state.forget();
+    for (const state of this.#states.values())
+      if (state.usedAt < before && state.limiter?.isIdle !== false) state.forget();
     // Not for every new key: the cost of a sweep must be proportional to the number of keys added since the last one.
     this.#sweepFrom = Math.max(SWEEP_FROM, 2 * this.#states.size);
   }

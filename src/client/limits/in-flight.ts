@@ -41,8 +41,6 @@ export class Permit {
   failures: number;
   /** Time of the first failed attempt of the call; infinity for none. */
   firstFailedAt: number;
-  /** After a refusal: the end of its own Retry-After. */
-  retryAt = Number.NEGATIVE_INFINITY;
   readonly #onEnd: OnEnd;
   #isOpen = true;
 

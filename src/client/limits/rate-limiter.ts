@@ -20,8 +20,6 @@ export interface RateLimiterOptions extends LimiterSettings {
   readonly clock: Clock;
   /** Returns a random number in [0, 1). */
   readonly random: () => number;
-  /** `false`: every call gets a permit at once; the limiter only observes. */
-  readonly holdsBack: boolean;
   /** Called once per wait of the limiter, however many calls wait. */
   readonly onWait?: ((wait: LimiterWait) => void) | undefined;
   /** Called once, when the last waiting call, except those of low priority, will be sent in more than a minute. */
@@ -95,8 +93,6 @@ interface Call extends QueuedCall, Pick<AcquireOptions, 'retryOf'> {
 export class RateLimiter {
   /** `undefined` if this process does not share the limit. */
   readonly shared: SharedLimit | undefined;
-  /** Whether calls wait for the limit. */
-  readonly holdsBack: boolean;
   readonly #options: RateLimiterOptions;
   readonly #time: SteadyTime;
   readonly #timers: Timers;
@@ -110,9 +106,8 @@ export class RateLimiter {
   #hasReportedLongWait = false;
 
   constructor(options: RateLimiterOptions) {
-    const { clock, random, maxConcurrent, holdsBack, shared, onOutage } = options;
+    const { clock, random, maxConcurrent, shared, onOutage } = options;
     this.#options = options;
-    this.holdsBack = holdsBack;
     this.#time = steadyTime(clock);
     this.#timers = new Timers(clock);
     this.#inFlight = new InFlight({ maxConcurrent, random });
@@ -124,7 +119,6 @@ export class RateLimiter {
   /** The permit if the call need not wait: no other call waits, and a slot is free. */
   tryAcquire({ retryOf, due = NEVER }: AcquireOptions = {}): Permit | undefined {
     const now = this.#time.now();
-    if (!this.holdsBack) return this.#permit(now, { retryOf });
     if (due.deadlineAt < now) return undefined;
     // A shared limit would ask its store for the slot.
     if (this.#queue.size > 0 || (this.shared && this.#slotAt(now, 0) > now)) return undefined;
@@ -184,10 +178,6 @@ export class RateLimiter {
     const sentAt = calls > size ? this.#slotAt(now, calls - size - 1, expectedSlotAt) : now;
     const byService = Math.ceil(calls / Math.min(maxConcurrent, concurrency)) * roundTripMs;
     return Math.ceil(Math.max(sentAt - now + roundTripMs, byService));
-  }
-
-  get isServiceDown(): boolean {
-    return this.holdsBack && this.#inFlight.health.isDown;
   }
 
   /** The unit of a Retry-After of a response other than 429. */
@@ -353,7 +343,6 @@ export class RateLimiter {
     else if (end.kind === 'accepted' || end.kind === 'refused') this.#inFlight.responded(permit, now);
     else this.#inFlight.left(permit);
     const reading = this.#limit.report({ sentAt: permit.sentAt, now, ...this.#resultOf(end) });
-    if (reading) permit.retryAt = now + (reading.waitMs ?? closedUntil(this.#limit.state) - now);
     if (this.#queue.size > 0) this.#serveSoon();
     return reading;
   };

@@ -11,12 +11,13 @@ import {
 import { isPermanent, wasNeverSent } from '../errors/network-failure.ts';
 import type { KeyState } from '../key/key-state.ts';
 import type { Permit, RequestEnd } from '../limits/in-flight.ts';
-import type { NotSent } from '../limits/rate-limiter.ts';
+import type { NotSent, RateLimiter } from '../limits/rate-limiter.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
 import { type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import type { StepContext } from './send.ts';
 
 interface WaitOptions extends StepContext {
+  readonly limiter: RateLimiter;
   readonly state: KeyState;
   /** The last 429 of the call. */
   readonly refused: RateLimitError | undefined;
@@ -26,15 +27,18 @@ interface WaitOptions extends StepContext {
 
 /** Waits until the limit of the key has a slot for the call. @throws an error with the reason if the call may not wait */
 export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options: WaitOptions): Promise<Permit> {
-  const { state, events, ask, refused } = options;
-  const { limiter, time } = state;
+  const { limiter, state, events, ask, refused } = options;
+  const { time, quota } = state;
   const askedAt = time.now();
+  const learnLimit = () => {
+    if (call.quotaReason === 'call' && limiter.isLimitWanted) quota.learnLimit(call, ask);
+  };
   state.join(events);
   try {
     const acquired = limiter.acquire(slot);
-    learnLimit(call, state, ask);
+    learnLimit();
     const sent = await acquired;
-    learnLimit(call, state, ask);
+    learnLimit();
     // Not instanceof: another copy of the package may have created the limiter.
     if (!('reason' in sent)) return sent;
     const waitMs = sent.retryAt - time.toEpoch(time.now());
@@ -45,10 +49,6 @@ export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options
     state.leave(events);
     call.next = { ...call.next, waitedMs: call.next.waitedMs + time.now() - askedAt };
   }
-}
-
-function learnLimit(call: KeyedCall, { limiter, quota }: KeyState, ask: Handler): void {
-  if (call.quotaReason === 'call' && limiter.isLimitWanted) quota.learnLimit(call, ask);
 }
 
 /** Sent by a proxy in front of the service: the request was not counted. */
@@ -87,7 +87,7 @@ const WHY: Record<RateLimitReason | NotSent['reason'], string> = {
   max_retry_after: 'which is longer than maxRetryAfterMs',
   policy: "and onLimit is 'throw'",
   outage: 'and calls wait for an outage of at most 90 s',
-  budget: 'and the retry budget of the key is used up',
+  retries: 'and maxRetries is used up',
 };
 
 /** The error of a call that may not wait for the rate limit: the time of the next slot, and the reason. */

@@ -1,7 +1,6 @@
 import type { ApiResponse, Handler, KeyedCall } from '../call.ts';
 import {
   AuthenticationError,
-  FxRatesError,
   NetworkError,
   QuotaExhaustedError,
   RateLimitError,
@@ -26,8 +25,6 @@ const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503,
 const RETRY_BACKOFF = { firstMs: 500, longestMs: 8_000 };
 /** At the head of the queue, a `quota()` of the client that is always refused would block all calls. */
 const MOST_OWN_ATTEMPTS = 2;
-/** Without a queue, refused calls are sent within a tenth of their wait after it, but not all at once. */
-const SPREAD = { part: 0.1, leastMs: 250, mostMs: 1_000 };
 
 /**
  * Sends a call until it succeeds or may not be sent again, which is safe because every operation is a GET. It is sent
@@ -79,9 +76,7 @@ class Attempts {
         const { length: attemptsBefore } = call.attempts;
         state.warnPending(events);
         try {
-          const response = await this.#attempt(state);
-          state.retryBudget.succeeded();
-          return response;
+          return await this.#attempt(state);
         } catch (error) {
           await this.#prepareNext(error, state, { isSent: call.attempts.length > attemptsBefore });
         }
@@ -91,7 +86,7 @@ class Attempts {
     }
   }
 
-  /** One attempt in a slot of the limit, whose end is reported to the limiter. */
+  /** One attempt; if there is a limiter, in one of its slots, and its end is reported to it. */
   async #attempt(state: KeyState): Promise<ApiResponse> {
     const { guard, send, ask, events } = this.#parts;
     const call = this.#call;
@@ -108,18 +103,20 @@ class Attempts {
       priority: settings.priority,
       retryOf: this.#permit, // a call that is sent again keeps its place in the queue
     };
-    const free = state.limiter.tryAcquire(slot);
-    const permit = free ?? (await waitForSlot(call, slot, { ...this.#parts, state, refused: this.#refusal?.error }));
+    const { limiter } = state;
+    const free = limiter?.tryAcquire(slot);
+    const refused = this.#refusal?.error;
+    const permit = free ?? (limiter && (await waitForSlot(call, slot, { ...this.#parts, limiter, state, refused })));
     this.#permit = permit;
-    if (signal.aborted) permit.end({ kind: 'unused' }); // the last caller aborted at the moment of the grant; `send` rejects
+    if (signal.aborted) permit?.end({ kind: 'unused' }); // the last caller aborted at the moment of the grant; `send` rejects
     try {
       if (free === undefined) state.quota.requireLeft(call); // another call may have been refused during the wait
       const response = await send(call, state);
-      permit.end(ACCEPTED);
+      permit?.end(ACCEPTED);
       return response;
     } catch (failure) {
-      const error = failure instanceof FxRatesError ? await this.#explain(failure, state) : failure;
-      const reading = permit.end(endOf(error, state.limiter.retryAfterUnit));
+      const error = await this.#explain(failure, state);
+      const reading = permit?.end(endOf(error, state.retryAfterUnit));
       if (error instanceof RateLimitError) {
         state.sawRefusal(reading, error.retryAfter, events);
         this.#refusal = { error, reading };
@@ -129,7 +126,7 @@ class Attempts {
   }
 
   /** The error of a refusal, which can be about the quota; that of the abort if the call is aborted meanwhile. */
-  #explain(failure: FxRatesError, state: KeyState): Promise<unknown> {
+  #explain(failure: unknown, state: KeyState): Promise<unknown> {
     const send: Handler = (own) => this.#parts.send(own, state);
     return state.quota.explain(failure, this.#call, send).catch((aborted: unknown) => aborted);
   }
@@ -141,24 +138,36 @@ class Attempts {
     if (!isSent) throw error;
     if (error instanceof RateLimitError) {
       this.#requireWait(error, state);
-      if (state.limiter.holdsBack) return this.#continue('rate_limited');
-      return this.#sleep('rate_limited', { error, state, waitMs: this.#waitWithoutQueue(error, state) });
+      if (state.limiter !== undefined) return this.#continue('rate_limited');
     }
-    const waitMs = this.#waitAfterFailure(error, state);
-    this.#retries += 1;
-    return this.#sleep('retry', { error: error as RetryableError, state, waitMs });
+    await this.#backOff(error, state);
   }
 
-  async #sleep(
-    reason: 'retry' | 'rate_limited',
-    { error, state, waitMs }: { readonly error: FxRatesError; readonly state: KeyState; readonly waitMs: number },
-  ): Promise<void> {
-    const { clock } = this.#parts.settings;
+  async #backOff(error: unknown, state: KeyState): Promise<void> {
     const call = this.#call;
+    if (!isRetryable(error) || call.signal.aborted) throw error;
+    const { clock } = this.#parts.settings;
+    const waitMs = this.#waitBeforeRetry(error, state);
+    this.#retries += 1;
     const until = new Date(clock.now() + waitMs);
     this.#parts.events.retry(state, { call, error, waitMs, until, retry: call.attempts.length });
     await abortable(clock.sleep(waitMs, call.signal.toSignal()), call.signal);
-    this.#continue(reason, waitMs);
+    this.#continue(error instanceof RateLimitError ? 'rate_limited' : 'retry', waitMs);
+  }
+
+  /** Milliseconds. @throws the error of the call if it is not retried */
+  #waitBeforeRetry(error: RetryableError, state: KeyState): number {
+    const { time, random, maxRetryAfterMs } = this.#parts.settings;
+    const { settings, deadlineAt } = this.#call;
+    const isRefused = error instanceof RateLimitError;
+    const hintMs = retryAfterMs(error.retryAfter, state.retryAfterUnit);
+    const waitMs = Math.max(hintMs ?? 0, equalJitter(backoffMs(this.#retries, RETRY_BACKOFF), random));
+    const isTooLong = (hintMs ?? 0) > (isRefused ? maxRetryAfterMs : Math.min(maxRetryAfterMs, LONGEST_OUTAGE_MS));
+    const isLate = time.now() + waitMs >= deadlineAt;
+    if (!isTooLong && !isLate && this.#retries < settings.maxRetries) return waitMs;
+    if (!isRefused) throw error;
+    const reason = isTooLong ? 'max_retry_after' : isLate ? 'deadline' : 'retries';
+    throw limitedError(this.#call, { state, reason, waitMs: hintMs, refused: error });
   }
 
   #continue(reason: KeyedCall['next']['reason'], waitMs = 0): void {
@@ -185,42 +194,14 @@ class Attempts {
     this.#admittedBy = undefined;
   }
 
-  /** After a 429, the limiter delays the call. @throws RateLimitError if the call does not wait */
+  /** @throws RateLimitError if a refused call is not sent again */
   #requireWait(error: RateLimitError, state: KeyState): void {
     const { quotaReason, attempts, settings } = this.#call;
     const isOwn = quotaReason !== 'call' && attempts.length >= MOST_OWN_ATTEMPTS;
     if (settings.onLimit === 'throw' || isOwn) {
-      const waitMs = this.#refusal?.reading?.waitMs;
+      const waitMs = this.#refusal?.reading?.waitMs ?? retryAfterMs(error.retryAfter, state.retryAfterUnit);
       throw limitedError(this.#call, { state, reason: 'policy', waitMs, refused: error });
     }
-  }
-
-  /**
-   * Milliseconds until a refused call is sent again without a queue. Each uses the retry budget, because many refused calls
-   * would make many requests. @throws RateLimitError if the call does not wait
-   */
-  #waitWithoutQueue(refused: RateLimitError, state: KeyState): number {
-    const { time, random, maxRetryAfterMs } = this.#parts.settings;
-    const hintMs = (this.#permit?.retryAt ?? 0) - time.now();
-    const spreadMs = Math.min(SPREAD.mostMs, Math.max(SPREAD.leastMs, SPREAD.part * hintMs));
-    const waitMs = hintMs + Math.ceil(random() * spreadMs);
-    const isTooLate = hintMs + SPREAD.mostMs > this.#call.deadlineAt - time.now();
-    const reason = hintMs > maxRetryAfterMs ? 'max_retry_after' : isTooLate ? 'deadline' : 'budget';
-    if (reason === 'budget' && state.retryBudget.take()) return waitMs;
-    throw limitedError(this.#call, { state, reason, waitMs: hintMs, refused });
-  }
-
-  /** Milliseconds to wait before the retry. @throws the error itself if it is not retried */
-  #waitAfterFailure(error: unknown, { limiter, retryBudget }: KeyState): number {
-    const { time, random, maxRetryAfterMs } = this.#parts.settings;
-    const { settings, signal, deadlineAt } = this.#call;
-    if (!isRetryable(error) || this.#retries >= settings.maxRetries || signal.aborted) throw error;
-    const hintMs = retryAfterMs(error.retryAfter, limiter.retryAfterUnit) ?? 0;
-    const waitMs = Math.max(hintMs, equalJitter(backoffMs(this.#retries, RETRY_BACKOFF), random));
-    const isTooLong = hintMs > Math.min(maxRetryAfterMs, LONGEST_OUTAGE_MS) || time.now() + waitMs >= deadlineAt;
-    // During an outage, the limiter allows few attempts, and each is a retry.
-    if (isTooLong || !(limiter.isServiceDown || retryBudget.take())) throw error;
-    return waitMs;
   }
 }
 
@@ -233,10 +214,12 @@ function makesKeyUnusable(error: unknown): boolean {
   return error instanceof AuthenticationError || error instanceof QuotaExhaustedError;
 }
 
-type RetryableError = NetworkError | RequestError | ServerError | TimeoutError;
+type RetryableError = NetworkError | RateLimitError | RequestError | ServerError | TimeoutError;
 
+/** A 429 only without a queue, which otherwise delays the call. */
 function isRetryable(error: unknown): error is RetryableError {
   if (error instanceof NetworkError) return !isPermanent(error.code);
   if (error instanceof TimeoutError) return error.scope === 'attempt';
+  if (error instanceof RateLimitError) return true;
   return (error instanceof ServerError || error instanceof RequestError) && RETRYABLE_STATUSES.includes(error.status);
 }
