@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import type { ProxyFailure } from '../../environment-proxy.ts';
 import { type Attempt, FxRatesError, NetworkError } from './errors.ts';
-import { readableValue, thrownMessage, thrownText } from './program-values.ts';
+import { thrownMessage, thrownText, UNREADABLE } from './program-values.ts';
 
 /** An API key, as far as errors use it. */
 interface SecretKey {
@@ -15,8 +15,15 @@ interface FailedAttempt {
 }
 
 /** Converts the error of a transport into one of the client's errors, without the key. */
-export function networkFailure(thrown: unknown, { key, attempts }: FailedAttempt, baseUrl: string): unknown {
-  const error = readableValue(thrown);
+export function networkFailure(thrown: unknown, attempt: FailedAttempt, baseUrl: string): unknown {
+  try {
+    return failureOf(thrown, attempt, baseUrl);
+  } catch {
+    return failureOf(new Error(UNREADABLE), attempt, baseUrl);
+  }
+}
+
+function failureOf(error: unknown, { key, attempts }: FailedAttempt, baseUrl: string): unknown {
   if (error instanceof FxRatesError || isSignal(error, key)) return error;
   const cause = withoutKey(error, key);
   // The message of a `fetch` error has no reason: the failure of the system, of undici or of a proxy is a deeper cause.

@@ -1,4 +1,4 @@
-import { inspect, types } from 'node:util';
+import { inspect } from 'node:util';
 
 /** Describes a wrong value in an error message: short, and with its type. */
 export function describeValue(value: unknown): string {
@@ -16,52 +16,26 @@ function describeObject(value: object): string {
   return name === 'Object' ? 'an object' : `${name} (object)`;
 }
 
-/**
- * A value that a function of the program threw: the value itself, or an error in its place if reading it could throw,
- * such as a Proxy, an object with a throwing `toString`, or an error with a throwing `message`.
- */
-export function readableValue(thrown: unknown): unknown {
-  return isReadable(thrown, 0) ? thrown : new Error('a value that cannot be read was thrown');
-}
-
-/** Runs a function of the program. What it throws can be read. */
-export async function withReadableErrors<Result>(run: () => Result | Promise<Result>): Promise<Result> {
-  try {
-    return await run();
-  } catch (thrown) {
-    throw readableValue(thrown);
-  }
-}
-
 /** The text of a thrown value: the stack of an error; any other value as the console prints it. */
 export function thrownText(thrown: unknown): string {
-  const value = readableValue(thrown);
-  if (value instanceof Error) return typeof value.stack === 'string' ? value.stack : String(value.message);
-  return typeof value === 'string' ? value : inspect(value, { depth: 1, maxStringLength: null });
+  return readThrown(thrown, ({ stack, message }) => (typeof stack === 'string' ? stack : String(message)));
 }
 
 /** The message of a thrown error, or the text of another value. */
 export function thrownMessage(thrown: unknown): string {
-  const value = readableValue(thrown);
-  return value instanceof Error ? String(value.message) : thrownText(value);
+  return readThrown(thrown, ({ message }) => String(message));
 }
 
-/** Causes are nested a few levels deep and can form a cycle. */
-const DEEPEST_CAUSE = 10;
-
-function isReadable(value: unknown, depth: number): boolean {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return true;
-  if (types.isProxy(value)) return false;
+function readThrown(thrown: unknown, ofError: (error: Error) => string): string {
   try {
-    if (!(value instanceof Error)) return typeof inspect(value, { depth: 1 }) === 'string';
-    const { name, message, stack, cause } = value;
-    const code = 'code' in value ? value.code : undefined;
-    const texts = [name, message, stack, code].map(String);
-    return texts.length > 0 && (depth === DEEPEST_CAUSE || isReadable(cause, depth + 1));
+    if (thrown instanceof Error) return ofError(thrown);
+    return typeof thrown === 'string' ? thrown : inspect(thrown, { depth: 1, maxStringLength: null });
   } catch {
-    return false;
+    return UNREADABLE; // such as a Proxy, or an error with a throwing `message`
   }
 }
+
+export const UNREADABLE = 'a value that cannot be read was thrown';
 
 const warnedOf = new WeakSet<(event: never) => unknown>();
 

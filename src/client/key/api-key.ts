@@ -3,7 +3,6 @@ import { inspect } from 'node:util';
 import { apiKeyPattern } from '../../generated/service.ts';
 import { maskKey } from '../../text.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { withReadableErrors } from '../errors/program-values.ts';
 import { type Cancellation, SharedWork } from '../time/abort.ts';
 
 const DOCUMENTED_FORM = new RegExp(apiKeyPattern);
@@ -115,7 +114,7 @@ export class KeySource {
   }
 
   async #load(cancellation: Cancellation): Promise<ApiKey> {
-    const key = ApiKey.from(await withReadableErrors(() => this.#provide()));
+    const key = ApiKey.from(await this.#provide());
     // The load was aborted and no call waits for it. A later call of the provider may have returned a newer key.
     if (!cancellation.aborted) this.#use(key);
     return key;

@@ -1,7 +1,6 @@
 import type { KeyedCall } from '../call.ts';
 import { refuseKeyParameter } from '../endpoints.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { withReadableErrors } from '../errors/program-values.ts';
 import { headersWithoutKey } from '../parse-response.ts';
 import type { Cancellation } from '../time/abort.ts';
 import { readResponse, type TransportResponse } from '../transport/transport.ts';
@@ -90,7 +89,7 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     signal: attempt.toSignal(),
     revealKey: () => call.key.reveal(),
   };
-  const response = await withReadableErrors(() => chain(outgoing));
+  const response = await chain(outgoing);
   if (!(response instanceof Response))
     throw new ConfigError(
       'middleware: expected a Response as the result; return the response of next() or another one',

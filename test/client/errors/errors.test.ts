@@ -244,17 +244,3 @@ test.each(pairs(OBSERVERS))('%s that throws %s is reported, and the call is serv
 
   expect(warnings).toHaveBeenCalled();
 });
-
-test.each(ODD)('a middleware that throws %s rejects the call with a value that can be read', async (name) => {
-  const thrown = ODD_VALUES[name]?.();
-  const middleware = [() => Promise.reject(thrown)];
-
-  const text = await testClient(success(), { middleware })
-    .fx.latest()
-    .then(
-      () => 'served',
-      (error: unknown) => (error instanceof Error ? error.message : typeof error),
-    );
-
-  expect(text).toMatch(/^(odd|a value that cannot be read was thrown|object|symbol|undefined)$/);
-});
