@@ -6,7 +6,6 @@ import { abortable, Cancellation } from './time/abort.ts';
 export interface RetainedState {
   /** Clients that use it and have not been closed. */
   clients: number;
-  readonly isForgotten: boolean;
   /** Removes it from the registry, so that the next client of the key creates a new state. */
   forget(): void;
   /** Resolves when the store has the results of all its calls, or has failed. */
@@ -73,7 +72,6 @@ export class Lifetime {
     if (this.#closed !== undefined) return; // it would never be released
     if (this.#parent !== undefined) return this.#parent.retain(entry);
     if (this.#entries.has(entry)) return;
-    for (const old of this.#entries) if (old.isForgotten) this.#entries.delete(old);
     this.#entries.add(entry);
     entry.clients += 1;
   }

@@ -278,12 +278,12 @@ test.each([
   expect(fx.limits()?.perMinute).toBe(30);
 });
 
-function heldState(): RetainedState & { isForgotten: boolean; readonly forgotten: () => number } {
+function heldState(): RetainedState & { readonly forgotten: () => number } {
   let forgotten = 0;
   const forget = () => {
     forgotten += 1;
   };
-  return { clients: 0, isForgotten: false, forget, stored: async () => undefined, forgotten: () => forgotten };
+  return { clients: 0, forget, stored: async () => undefined, forgotten: () => forgotten };
 }
 
 test('close waits until the store has the results, except of a state that another client uses', async () => {
@@ -302,18 +302,6 @@ test('close waits until the store has the results, except of a state that anothe
   expect(isClosed).toBe(false);
   resolve();
   await closing;
-});
-
-test('a client keeps no state that was removed while it was idle', async () => {
-  const lifetime = new Lifetime();
-  const [old, current] = [heldState(), heldState()];
-  lifetime.retain(old);
-  old.isForgotten = true;
-
-  lifetime.retain(current);
-  await lifetime.close();
-
-  expect([old.forgotten(), current.forgotten()]).toEqual([0, 1]);
 });
 
 test('a derived lifetime retains states through its parent: to close it alone releases none', async () => {

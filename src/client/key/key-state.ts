@@ -16,10 +16,8 @@ import { KeyQuota } from './key-quota.ts';
 export class KeyState implements RetainedState {
   /** Clients that use it and have not been closed. */
   clients = 0;
-  /** Whether it was removed from the registry. A client must then find the state of its key again. */
-  isForgotten = false;
-  readonly #onForgotten: () => void;
-  usedAt: number;
+  /** Removes it from the registry, so that the next client of the key creates a new state. */
+  readonly forget: () => void;
   /** The key, masked. */
   readonly key: string;
   /** The shared options of the first client. */
@@ -42,9 +40,11 @@ export class KeyState implements RetainedState {
   constructor({ masked, hash }: ApiKey, settings: ClientSettings, onForgotten: () => void = () => undefined) {
     const { clock, rateLimit } = settings;
     this.key = masked;
-    this.usedAt = clock.now();
     this.time = settings.time;
-    this.#onForgotten = onForgotten;
+    this.forget = () => {
+      this.quota.close();
+      onForgotten();
+    };
     this.options = sharedOptions(settings);
     this.quota = new KeyQuota(clock, this.time);
     this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
@@ -117,13 +117,6 @@ export class KeyState implements RetainedState {
     return (
       this.limiter?.retryAfterUnit ?? (this.options['retryAfterUnit'] === 'milliseconds' ? 'milliseconds' : 'seconds')
     );
-  }
-
-  forget(): void {
-    if (this.isForgotten) return; // another state may have its name now
-    this.isForgotten = true;
-    this.quota.close();
-    this.#onForgotten();
   }
 
   /** Resolves when the store has the results of all its calls, or has failed. */
@@ -216,10 +209,13 @@ function shown(value: unknown): string {
 /** Ends with the version of the shape of `Shared`, which includes `KeyState` and the limiter. */
 const SHARED = 'key-states.13';
 
+/** A state is removed when the last client that used it is closed. */
+type StatesByName = Map<string, KeyState>;
+
 interface Shared {
-  readonly real: StateRegistry;
+  readonly real: StatesByName;
   /** Clients with a fake clock share a state only with clients that have the same clock. */
-  readonly fake: WeakMap<Clock, StateRegistry>;
+  readonly fake: WeakMap<Clock, StatesByName>;
 }
 
 /** Finds the state of a key: one per origin and key in the process. */
@@ -235,57 +231,26 @@ export class KeyStates {
   }
 
   of(key: ApiKey): KeyState {
-    const latest = this.#latest;
-    // A closed client keeps the last state, although another client may have created a new one.
-    const isCurrent = latest?.key === key && (!latest.state.isForgotten || this.#lifetime.isClosed);
-    const state = isCurrent ? latest.state : this.#find(key);
-    state.usedAt = this.#settings.clock.now();
-    return state;
+    if (this.#latest?.key !== key) this.#latest = { key, state: this.#find(key) };
+    return this.#latest.state;
   }
 
   #find(key: ApiKey): KeyState {
-    const { clock } = this.#settings;
-    // The state of a closed client must not affect other clients.
-    const registry = this.#lifetime.isClosed ? new StateRegistry() : registryUnder(clock);
-    const create = (onForgotten: () => void) => new KeyState(key, this.#settings, onForgotten);
-    const state = registry.find(stateName(key.hash, this.#settings), clock.now(), create);
+    const settings = this.#settings;
+    if (this.#lifetime.isClosed) return new KeyState(key, settings); // it must not affect other clients
+    const states = statesUnder(settings.clock);
+    const name = stateName(key.hash, settings);
+    const state = states.get(name) ?? new KeyState(key, settings, () => states.delete(name));
+    states.set(name, state);
     this.#lifetime.retain(state);
-    this.#latest = { key, state };
     return state;
   }
 }
 
-function registryUnder(clock: Clock): StateRegistry {
-  const { real, fake } = processState<Shared>(SHARED, () => ({ real: new StateRegistry(), fake: new WeakMap() }));
+function statesUnder(clock: Clock): StatesByName {
+  const { real, fake } = processState<Shared>(SHARED, () => ({ real: new Map(), fake: new WeakMap() }));
   if (clock === realClock) return real;
-  const registry = fake.get(clock) ?? new StateRegistry();
-  fake.set(clock, registry);
-  return registry;
-}
-
-/** Above this number of keys, the states of unused keys are removed. */
-const SWEEP_FROM = 1000;
-/** Age at which the learned limit of an unused key is stale. */
-const IDLE_MS = 600_000;
-
-/** The states of keys by name. A state is forgotten after its last client was closed, or while no client uses it. */
-export class StateRegistry {
-  readonly #states = new Map<string, KeyState>();
-  #sweepFrom = SWEEP_FROM;
-
-  find(name: string, now: number, create: (onForgotten: () => void) => KeyState): KeyState {
-    const found = this.#states.get(name);
-    if (found !== undefined) return found;
-    const state = create(() => this.#states.delete(name));
-    this.#states.set(name, state);
-    if (this.#states.size > this.#sweepFrom) this.#forgetUnused(now - IDLE_MS);
-    return state;
-  }
-
-  #forgetUnused(before: number): void {
-    for (const state of this.#states.values())
-      if (state.usedAt < before && state.limiter?.isIdle !== false) state.forget();
-    // Not for every new key: the cost of a sweep must be proportional to the number of keys added since the last one.
-    this.#sweepFrom = Math.max(SWEEP_FROM, 2 * this.#states.size);
-  }
+  const states = fake.get(clock) ?? new Map();
+  fake.set(clock, states);
+  return states;
 }

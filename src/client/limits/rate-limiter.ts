@@ -185,11 +185,6 @@ export class RateLimiter {
     return unitOf(this.#limit.state.unit, this.#limit.settings.retryAfterUnit);
   }
 
-  /** Whether no call waits or is in flight. */
-  get isIdle(): boolean {
-    return this.#queue.size === 0 && this.#inFlight.size === 0;
-  }
-
   limits(): KeyLimits {
     const { state, aheadMs } = this.#limit;
     const { health, size, maxConcurrent } = this.#inFlight;

@@ -4,15 +4,8 @@ import { resolveOptions } from '../../../src/client/config/settings.ts';
 import { ClientEvents } from '../../../src/client/events.ts';
 import { FxRates, type FxRatesOptions, type WaitEvent } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
-import {
-  ignoredOptionsWarning,
-  KeyState,
-  KeyStates,
-  StateRegistry,
-  stateName,
-} from '../../../src/client/key/key-state.ts';
+import { ignoredOptionsWarning, KeyState, KeyStates, stateName } from '../../../src/client/key/key-state.ts';
 import { Lifetime } from '../../../src/client/lifetime.ts';
-import { Permit } from '../../../src/client/limits/in-flight.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
@@ -207,8 +200,6 @@ test('onKey is called once with the key of a provider', async () => {
   expect(warnings).toHaveLength(1);
 });
 
-const MINUTE_MS = 60_000;
-
 function statesOf(options: FxRatesOptions, lifetime = new Lifetime()): KeyStates {
   return new KeyStates(resolveOptions({ ...options, baseUrl: options.baseUrl ?? BASE_URL }), lifetime);
 }
@@ -258,76 +249,8 @@ test('the shared states contain no full key, at any depth', () => {
   const shown = inspect(Reflect.get(globalThis, shared), { showHidden: true, depth: Number.POSITIVE_INFINITY });
 
   expect(Object.getOwnPropertyDescriptor(globalThis, shared)?.enumerable).toBe(false);
-  expect(shown).toContain('StateRegistry');
+  expect(shown).toContain('KeyState');
   expect(shown).not.toContain(key.reveal());
-});
-
-/** Eleven minutes pass, then another client uses more keys than are kept unused. Returns its states. */
-async function manyOthers(clock: FakeClock, states = statesOf({ clock })): Promise<KeyStates> {
-  await clock.advance(11 * MINUTE_MS);
-  for (let index = 1; index <= 1001; index += 1) states.of(keyNumber(index));
-  return states;
-}
-
-test('removes the states of unused keys above a thousand', async () => {
-  const clock = new FakeClock();
-  const states = statesOf({ clock });
-  const first = states.of(keyNumber(0));
-
-  await manyOthers(clock, states);
-
-  expect(statesOf({ clock }).of(keyNumber(0))).not.toBe(first);
-  expect(statesOf({ clock }).of(keyNumber(1))).toBe(states.of(keyNumber(1)));
-});
-
-test('does not remove the state of a key that another client uses', async () => {
-  const clock = new FakeClock();
-  const busy = statesOf({ clock });
-  const key = keyNumber(0);
-  for (let minute = 0; minute < 20; minute += 1) {
-    busy.of(key);
-    await clock.advance(MINUTE_MS);
-  }
-
-  const others = statesOf({ clock });
-  for (let index = 1; index <= 1001; index += 1) others.of(keyNumber(index));
-
-  expect(others.of(key)).toBe(busy.of(key));
-});
-
-test('a client whose key was removed while it was idle shares the new state', async () => {
-  const clock = new FakeClock();
-  const key = keyNumber(0);
-  const idle = statesOf({ clock });
-  idle.of(key);
-
-  const others = await manyOthers(clock);
-
-  expect(others.of(key)).toBe(idle.of(key));
-});
-
-test('does not remove the state of a key with a request in flight', async () => {
-  const clock = new FakeClock();
-  const states = statesOf({ clock });
-  const state = states.of(keyNumber(0));
-  const permit = await state.limiter?.acquire();
-
-  await manyOthers(clock, states);
-
-  expect(statesOf({ clock }).of(keyNumber(0))).toBe(state);
-  if (permit instanceof Permit) permit.end({ kind: 'accepted' });
-});
-
-test('closing a client whose key was removed does not affect the new state of the key', async () => {
-  const clock = new FakeClock();
-  const lifetime = new Lifetime();
-  statesOf({ clock }, lifetime).of(keyNumber(0));
-  const others = await manyOthers(clock);
-  const renewed = others.of(keyNumber(0));
-
-  await lifetime.close();
-
-  expect(statesOf({ clock }).of(keyNumber(0))).toBe(renewed);
 });
 
 test('the state of a key is removed with the last of its clients', async () => {
@@ -345,28 +268,4 @@ test('the state of a key is removed with the last of its clients', async () => {
 
   expect(held).toBe(state);
   expect(statesOf({ clock }).of(keyNumber(1))).not.toBe(state);
-});
-
-test('a key is unused after ten minutes, and is looked for only when the number of keys has doubled', () => {
-  const registry = new StateRegistry();
-  let asked = 0;
-  const busyAt = (usedAt: number) => () => {
-    const limiter = {
-      get isIdle() {
-        asked += 1;
-        return false;
-      },
-    };
-    return { usedAt, limiter } as KeyState;
-  };
-  const add = (count: number, now: number) => {
-    for (let key = 0; key < count; key += 1) registry.find(`${now} ${key}`, now, busyAt(now));
-    return asked;
-  };
-
-  expect(add(1001, 0)).toBe(0);
-  expect(add(1001, 10 * MINUTE_MS)).toBe(0); // 2,002 keys, twice as many as at the last sweep
-  expect(add(1, 10 * MINUTE_MS + 1)).toBe(1001); // the first ones are older than ten minutes
-  expect(add(2003, 10 * MINUTE_MS + 2)).toBe(1001);
-  expect(add(1, 20 * MINUTE_MS)).toBe(2002); // the others are ten minutes old, and not older
 });

@@ -305,24 +305,6 @@ test('calls in flight are among those that wait for a response', async () => {
   expect([1, 2, 3].map((calls) => used.etaMs(calls, 256))).toEqual([0, 0, 60_000]);
 });
 
-test('is idle while no call waits and none is in flight', async () => {
-  const { limiter } = setUp({ maxConcurrent: 1 });
-  const states = [limiter.isIdle];
-
-  const first = await limiter.acquire();
-  states.push(limiter.isIdle);
-  const second = limiter.acquire();
-  first.end({ kind: 'accepted' });
-  (await second).end({ kind: 'accepted' });
-  states.push(limiter.isIdle);
-  (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint('30') });
-  void limiter.acquire();
-  await quiet();
-  states.push(limiter.isIdle); // it waits, and nothing is in flight
-
-  expect(states).toEqual([true, false, true, false]);
-});
-
 test.each([
   ['0.999', []],
   ['1', [1_000]],
