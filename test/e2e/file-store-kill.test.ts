@@ -24,7 +24,7 @@ async function makeCalls(child: ChildProcess): Promise<CallsEnded> {
 /** The state of the only key. */
 function readState(root: string): unknown {
   const [name = ''] = readdirSync(root);
-  return new StateFolder(join(root, name), nodeFiles).read(Date.now());
+  return new StateFolder(join(root, name), nodeFiles).read();
 }
 
 test('one of four processes is killed at any moment, three times: the others serve all calls, the state stays readable', async () => {

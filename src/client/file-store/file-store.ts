@@ -57,13 +57,12 @@ export function fileExchange(root: string, { now, files }: FileAccess) {
     folders.set(name, folder);
     return folder;
   };
-  const read = (folder: StateFolder, nowMs: number): FileContent =>
-    hasOwnFolder(root, files) ? folder.read(nowMs) : 'missing';
+  const read = (folder: StateFolder): FileContent => (hasOwnFolder(root, files) ? folder.read() : 'missing');
 
   return (name: string, known: string, offer?: LimitOffer): LimitExchange => {
     const folder = folderOf(name);
     const nowMs = now();
-    const content = folder.unchanged() ?? read(folder, nowMs);
+    const content = folder.unchanged() ?? read(folder);
     const { version: current = '' } = usableAt(content, nowMs) ?? {};
     const isAccepted = offer && current === known && Math.abs(offer.nowMs - nowMs) <= MAX_SKEW_MS;
     if (!isAccepted) return toExchange(content, known, nowMs);
@@ -74,7 +73,7 @@ export function fileExchange(root: string, { now, files }: FileAccess) {
     const { version, state, keepMs } = offer;
     const isWritten = folder.replace(content, { version, state, keepMs, writtenAtMs: nowMs });
     if (isWritten) return { isWritten, version, state: '', nowMs };
-    return toExchange(read(folder, nowMs), known, nowMs);
+    return toExchange(read(folder), known, nowMs);
   };
 }
 

@@ -32,7 +32,6 @@ const HASH_LENGTH = 64;
 const MAX_LOOKS = 100;
 /** A state is a few kB. */
 const MAX_BYTES = 1 << 20;
-const MAX_LEFT_OVER = 8;
 /** An older state is unused: the client needs it for ten minutes, or until a Retry-After of at most a day has elapsed. */
 const UNUSED_AFTER_MS = 86_400_000;
 
@@ -64,7 +63,7 @@ export class StateFolder {
     return this.#known;
   }
 
-  read(nowMs: number): FileContent {
+  read(): FileContent {
     let missingId: string | undefined;
     for (let look = 0; look < MAX_LOOKS; look += 1) {
       const names = this.#list();
@@ -73,7 +72,6 @@ export class StateFolder {
       if (id === undefined) continue;
       const text = this.#readText(STATE + id);
       if (text !== undefined || missingId === id) {
-        this.#removeLeftOver(names, nowMs);
         this.#known = { id, stored: parseStored(text ?? '') };
         return this.#known;
       }
@@ -148,13 +146,6 @@ export class StateFolder {
 
   #write(path: string, text: string): void {
     this.#files.writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
-  }
-
-  /** State files of processes that were killed between their two steps. */
-  #removeLeftOver(names: readonly string[], nowMs: number): void {
-    if (names.length <= MAX_LEFT_OVER) return;
-    const states = names.filter((name) => name.startsWith(STATE)).map((name) => join(this.#path, name));
-    for (const path of states) if (this.#isUnused(path, nowMs)) this.#unlink(path);
   }
 
   /** Removes the folders of keys and origins that are no longer used. Runs only when a folder is added. */

@@ -95,21 +95,6 @@ test('folders unused for a day are removed when a key is used for the first time
   expect(folders()).toContain('notes.txt');
 });
 
-test('state files of killed processes are removed a day later', async () => {
-  await store.exchange('key', '', offer('a', 2 * DAY));
-  const folder = join(root, folders()[0] ?? '');
-  for (let left = 0; left < 10; left += 1) fs.writeFileSync(join(folder, `state-${left}`), '{}');
-  await read();
-  const before = fs.readdirSync(folder).length;
-  clock.set(DAY + 60_000);
-  for (const name of fs.readdirSync(folder).filter((name) => name.length > 10)) {
-    fs.utimesSync(join(folder, name), clock.now() / 1_000, clock.now() / 1_000);
-  }
-
-  expect(await read()).toMatchObject({ version: 'a' });
-  expect([before, fs.readdirSync(folder).length]).toEqual([12, 2]);
-});
-
 const only = (folder: string, prefix: string) =>
   join(folder, fs.readdirSync(folder).find((name) => name.startsWith(prefix)) ?? prefix);
 
