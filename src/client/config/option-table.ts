@@ -208,10 +208,10 @@ function queryOperations(): QueryOperation[] {
 /** In characters: about a thousand responses of 170 rates, or one response of the maximum length. */
 const DEFAULT_CAPACITY = 16_000_000;
 
-/** The default store: responses in memory. It evicts the least recently used response. */
+/** The default store: responses in memory. It evicts the oldest response. */
 export class MemoryStore implements CacheStore {
   readonly #capacity: number;
-  /** In the order of their last use. */
+  /** The oldest first. */
   readonly #entries = new Map<string, string>();
   #size = 0;
 
@@ -220,12 +220,7 @@ export class MemoryStore implements CacheStore {
   }
 
   get(key: string): string | undefined {
-    const value = this.#entries.get(key);
-    if (value !== undefined) {
-      this.#entries.delete(key);
-      this.#entries.set(key, value);
-    }
-    return value;
+    return this.#entries.get(key);
   }
 
   set(key: string, value: string): void {

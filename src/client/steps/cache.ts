@@ -8,7 +8,7 @@ import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import { thrownMessage } from '../errors/program-values.ts';
 import { granularityMs } from '../key/quota-record.ts';
 import { abortable, Cancellation } from '../time/abort.ts';
-import { headersOf } from '../transport/transport.ts';
+import type { HeaderList } from '../transport/transport.ts';
 import { refreshQuota } from './quota.ts';
 import type { StepContext } from './send.ts';
 
@@ -30,9 +30,7 @@ export function cache(context: StepContext, settings: CacheSettings, next: Handl
   return (call) => (call.endpoint.consumesQuota ? responses.send(call) : next(call));
 }
 
-interface CachedResponse extends Pick<CacheEntry, 'storedAtMs' | 'snapshotMs'> {
-  readonly response: ApiResponse;
-}
+type CachedResponse = CacheEntry & ApiResponse;
 
 /** Responses in a store. A store that fails or hangs neither rejects nor delays a call. */
 class ResponseCache {
@@ -57,7 +55,9 @@ class ResponseCache {
     if (this.#isYounger(cached, maxAgeMs)) return this.#from('cache', cached);
     try {
       const response = await this.#next(call);
-      this.#write(call, { response, snapshotMs, ttlMs: Math.max(usualMs, maxAgeMs, staleIfLimitedMs) });
+      const { status, headers, rawBody } = response;
+      const entry = { storedAtMs: this.#now(), snapshotMs, status, headers, rawBody };
+      this.#write(call, entry, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
       return response;
     } catch (error) {
       const isLimit = error instanceof RateLimitError || error instanceof QuotaExhaustedError;
@@ -77,7 +77,7 @@ class ResponseCache {
   }
 
   #from(source: 'cache' | 'stale', cached: CachedResponse): ApiResponse {
-    return { ...cached.response, cached: { source, ageMs: this.#ageMs(cached) } };
+    return { ...cached, cached: { source, ageMs: this.#ageMs(cached) } };
   }
 
   #now(): number {
@@ -110,24 +110,19 @@ class ResponseCache {
     const stored = await this.#withTimeout(async () => this.#settings.store.get(this.#nameOf(call)), call.signal);
     const entry = decodeEntry(stored);
     if (entry === undefined || entry.storedAtMs > this.#now() + CLOCK_SKEW_MS) return undefined;
-    const { status, rawBody, headers, storedAtMs, snapshotMs } = entry;
-    const { issues, data } = parseBody(call.endpoint, parseJson(rawBody));
-    if (issues !== undefined) return undefined;
-    return { response: { status, rawBody, headers: [...headers], data }, storedAtMs, snapshotMs };
+    const { issues, data } = parseBody(call.endpoint, parseJson(entry.rawBody));
+    return issues === undefined ? { ...entry, data } : undefined;
   }
 
-  /** Does not wait for the store. */
-  #write(call: KeyedCall, fresh: FreshResponse): void {
-    if (fresh.ttlMs === 0) return; // for a store, 0 means no expiry
-    void this.#withTimeout(async () => this.#put(call, fresh), new Cancellation());
-  }
-
-  #put(call: KeyedCall, { response: { status, headers, rawBody }, snapshotMs, ttlMs }: FreshResponse): unknown {
-    const shown = headersOf(headers);
-    // A response that contains the key is not stored, because others may read the store.
-    if ([rawBody, ...[...shown].flat()].some((text) => call.key.redact(text) !== text)) return undefined;
-    const entry = encodeEntry({ storedAtMs: this.#now(), snapshotMs, status, headers: shown, rawBody });
-    return this.#settings.store.set(this.#nameOf(call), entry, Math.ceil(ttlMs));
+  /** Does not wait for the store. A response that contains the key is not stored, because others may read the store. */
+  #write(call: KeyedCall, entry: CacheEntry, ttlMs: number): void {
+    if (ttlMs === 0) return; // for a store, 0 means no expiry
+    if ([entry.rawBody, ...entry.headers.flat()].some((part) => call.key.redact(part) !== part)) return;
+    const { store } = this.#settings;
+    void this.#withTimeout(
+      async () => store.set(this.#nameOf(call), encodeEntry(entry), Math.ceil(ttlMs)),
+      new Cancellation(),
+    );
   }
 
   /** Responses are stored per key, because plans may differ in their data. */
@@ -168,10 +163,6 @@ class ResponseCache {
   }
 }
 
-interface FreshResponse extends Pick<CachedResponse, 'response' | 'snapshotMs'> {
-  readonly ttlMs: number;
-}
-
 /** A stored response with its exact text, so that no digit changes. */
 export interface CacheEntry {
   /** Epoch milliseconds at which the response arrived. */
@@ -179,7 +170,7 @@ export interface CacheEntry {
   /** Milliseconds between the snapshots of the plan; only with `cache: 'snapshot'`. */
   readonly snapshotMs?: number | undefined;
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: HeaderList;
   readonly rawBody: string;
 }
 
@@ -194,8 +185,8 @@ const storedEntry = z.object({
 });
 
 /** A line of JSON with the metadata, then the body as received: a body inside JSON would be parsed twice. */
-export function encodeEntry({ headers, rawBody, ...entry }: CacheEntry): string {
-  return `${JSON.stringify({ version: VERSION, ...entry, headers: [...headers] })}\n${rawBody}`;
+export function encodeEntry({ rawBody, ...entry }: CacheEntry): string {
+  return `${JSON.stringify({ version: VERSION, ...entry })}\n${rawBody}`;
 }
 
 /** `undefined` for a value that `encodeEntry` did not create: other programs may use the store too. */
@@ -203,9 +194,8 @@ export function decodeEntry(stored: unknown): CacheEntry | undefined {
   try {
     const text = String(stored);
     const lineEnd = text.indexOf('\n');
-    const entry = storedEntry.parse(JSON.parse(text.slice(0, Math.max(0, lineEnd))));
-    const { storedAtMs, snapshotMs, status, headers } = entry;
-    return { storedAtMs, snapshotMs, status, headers: new Headers(headers), rawBody: text.slice(lineEnd + 1) };
+    const { version, ...entry } = storedEntry.parse(JSON.parse(text.slice(0, Math.max(0, lineEnd))));
+    return { ...entry, headers: [...new Headers(entry.headers)], rawBody: text.slice(lineEnd + 1) };
   } catch {
     return undefined; // another program wrote it
   }

@@ -7,7 +7,7 @@ import type { CallerSettings } from '../config/settings.ts';
 import { parseBody, sortedTarget } from '../endpoints.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
 import { checkPayload } from '../parse-response.ts';
-import { Cancellation, onAbort } from '../time/abort.ts';
+import { abortable, Cancellation, onAbort } from '../time/abort.ts';
 import type { Timers } from '../time/timers.ts';
 import { headerIn, headersOf } from '../transport/transport.ts';
 import type { StepContext } from './send.ts';
@@ -146,25 +146,19 @@ function waitAsCaller<T>(
   { signal, deadlineMs, deadlineAt }: Caller,
   { timers, attempts, leave }: Waiting,
 ): Promise<T> {
-  const hasDeadline = deadlineAt !== Number.POSITIVE_INFINITY;
-  if (signal === undefined && !hasDeadline) return work;
-  return new Promise((resolve, reject) => {
-    const quit = (error: AbortError | TimeoutError) => {
-      stopWaiting();
-      reject(error);
-      leave();
-    };
-    const aborted = () => quit(new AbortError({ cause: signal?.reason, attempts: [...attempts] }));
-    const late = () => quit(new TimeoutError({ scope: 'deadline', limitMs: deadlineMs, attempts: [...attempts] }));
-    const unlisten = signal && onAbort(signal, aborted);
-    const cancel = hasDeadline ? timers.at(deadlineAt, late) : undefined;
-    const stopWaiting = () => {
-      unlisten?.();
-      cancel?.();
-    };
-    work.finally(stopWaiting).then(resolve, reject);
-    if (signal?.aborted) aborted();
+  if (signal === undefined && deadlineAt === Number.POSITIVE_INFINITY) return work;
+  const wait = new Cancellation();
+  const abort = () => wait.cancel(new AbortError({ cause: signal?.reason, attempts: [...attempts] }));
+  const late = () => wait.cancel(new TimeoutError({ scope: 'deadline', limitMs: deadlineMs, attempts: [...attempts] }));
+  const unlisten = signal && onAbort(signal, abort);
+  const cancelTimer = deadlineAt === Number.POSITIVE_INFINITY ? undefined : timers.at(deadlineAt, late);
+  const result = abortable(work, wait).finally(() => {
+    unlisten?.();
+    cancelTimer?.();
   });
+  wait.listen(leave);
+  if (signal?.aborted) abort();
+  return result;
 }
 
 interface MetaParts {

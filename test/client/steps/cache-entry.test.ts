@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeEntry, encodeEntry } from '../../../src/client/steps/cache.ts';
 
-const entry = () => ({ storedAtMs: 1_768_000_000_000, status: 200, headers: new Headers(), rawBody: '{"a":1.10}' });
+const entry = () => ({ storedAtMs: 1_768_000_000_000, status: 200, headers: [], rawBody: '{"a":1.10}' });
 /** An entry whose first line is another one. */
 const stored = (changes: object) => {
   const [line = '', body] = encodeEntry(entry()).split('\n');
@@ -12,7 +12,7 @@ const stored = (changes: object) => {
 test('an entry is decoded exactly as it was encoded', () => {
   const headers = fc
     .array(fc.tuple(fc.stringMatching(/^[a-z][a-z-]{0,8}$/), fc.stringMatching(/^[!-~]{1,12}$/)))
-    .map((pairs) => new Headers(pairs));
+    .map((pairs) => [...new Headers(pairs)]);
   const entries = fc.record({
     storedAtMs: fc.integer({ min: 0, max: 4e12 }),
     snapshotMs: fc.option(fc.nat(), { nil: undefined }),
@@ -22,25 +22,15 @@ test('an entry is decoded exactly as it was encoded', () => {
   });
   fc.assert(
     fc.property(entries, (given) => {
-      const { headers: back, ...rest } = decodeEntry(encodeEntry(given)) ?? entry();
-
-      expect({ ...rest, headers: [...back] }).toEqual({ ...given, headers: [...given.headers] });
+      expect(decodeEntry(encodeEntry(given))).toEqual(given);
     }),
   );
 });
 
 test('keeps several headers of one name', () => {
-  const headers = new Headers([
-    ['set-cookie', 'a=1'],
-    ['set-cookie', 'b=2'],
-    ['vary', 'accept'],
-    ['vary', 'origin'],
-  ]);
+  const headers = [['set-cookie', 'a=1'] as const, ['set-cookie', 'b=2'] as const];
 
-  const back = decodeEntry(encodeEntry({ ...entry(), headers }))?.headers;
-
-  expect(back?.getSetCookie()).toEqual(['a=1', 'b=2']);
-  expect(back?.get('vary')).toBe('accept, origin');
+  expect(decodeEntry(encodeEntry({ ...entry(), headers }))?.headers).toEqual(headers);
 });
 
 test('decodes an entry from bytes', () => {
