@@ -53,7 +53,7 @@ export function proxyTransport(proxy: EnvironmentProxy, runtime: Runtime = thisR
   if (problem !== undefined) {
     throw new ConfigError(`proxy: ${variable} ${problem}; expected a URL such as http://proxy.example:3128`);
   }
-  return chosenLater(() => chooseProxyTransport(proxy, runtime));
+  return chosenLater(() => chooseTransport(runtime, proxy));
 }
 
 function chosenLater(choose: () => Promise<Transport>): Transport {
@@ -65,31 +65,32 @@ function chosenLater(choose: () => Promise<Transport>): Transport {
   return (request) => (transport === undefined ? abortable(first(request), request.cancellation) : transport(request));
 }
 
-async function chooseProxyTransport(proxy: EnvironmentProxy, runtime: Runtime): Promise<Transport> {
-  if (runtime.hasProxyFetch && runtime.fetch !== undefined) return fetchTransport(runtime.fetch);
+async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Promise<Transport> {
+  const { fetch, hasProxyFetch } = runtime;
+  if (proxy !== undefined && hasProxyFetch && fetch !== undefined) return fetchTransport(fetch);
   const undici = await loadUndici(runtime);
-  if (undici instanceof Error) {
-    throw new ConfigError(
-      `proxy: ${proxy.variable} cannot be used, because undici cannot be loaded (${undici.message}); pass a fetch that uses the proxy, or proxy: false`,
+  if (!(undici instanceof Error)) {
+    return undiciTransport(
+      proxy === undefined ? () => undici.getGlobalDispatcher() : () => dispatcherOf(undici, proxy),
     );
   }
-  const dispatcher = proxyDispatchers.get(proxy.url) ?? proxyDispatcher(undici, proxy);
-  proxyDispatchers.set(proxy.url, dispatcher);
-  return undiciTransport(() => dispatcher);
+  const why = `undici cannot be loaded (${undici.message})`;
+  if (proxy !== undefined) {
+    throw new ConfigError(
+      `proxy: ${proxy.variable} cannot be used, because ${why}; pass a fetch that uses the proxy, or proxy: false`,
+    );
+  }
+  if (fetch !== undefined) return fetchTransport(fetch);
+  throw new ConfigError(`fetch: ${why}, and there is no global fetch; pass the option fetch`);
 }
 
 /** Shared by all clients, so that a client of `withOptions()` uses the open connections. */
 const proxyDispatchers = new Map<string, Dispatcher>();
 
-async function chooseTransport(runtime: Runtime): Promise<Transport> {
-  const undici = await loadUndici(runtime);
-  if (!(undici instanceof Error)) return undiciTransport(() => undici.getGlobalDispatcher());
-  if (runtime.fetch === undefined) {
-    throw new ConfigError(
-      `fetch: undici cannot be loaded (${undici.message}), and there is no global fetch; pass the option fetch`,
-    );
-  }
-  return fetchTransport(runtime.fetch);
+function dispatcherOf(undici: UndiciModule, proxy: EnvironmentProxy): Dispatcher {
+  const dispatcher = proxyDispatchers.get(proxy.url) ?? proxyDispatcher(undici, proxy);
+  proxyDispatchers.set(proxy.url, dispatcher);
+  return dispatcher;
 }
 
 /** undici, or the reason why it cannot be used. A bundler may replace it by another module. */
