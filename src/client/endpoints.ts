@@ -68,16 +68,6 @@ export function parseBody({ operation }: Endpoint, body: unknown): ParsedEnvelop
   return { issues: [{ message: 'expected { "success": true, "data": … }', path: [] }] };
 }
 
-/** Warnings of an operation or parameters that the contract marks as deprecated. */
-export function deprecations(id: OperationId, values: object = {}): readonly string[] {
-  const { deprecated, parameters }: Operation = operations[id];
-  const used = parameters.filter((parameter) => parameter.deprecated && Object.hasOwn(values, parameter.name));
-  return [
-    ...(deprecated ? [`${id}: the operation is deprecated; the service may remove it`] : []),
-    ...used.map(({ name }) => `${id}: the parameter '${name}' is deprecated; the service may remove it`),
-  ];
-}
-
 const findOperation = createOperationFinder(Object.values<Operation & { readonly id: OperationId }>(operations));
 
 /** The endpoint of a path, which the contract may not have. */

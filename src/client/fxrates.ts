@@ -14,15 +14,8 @@ import type {
   SchemaOutput,
   StandardSchema,
 } from './call-options.ts';
+import { type CallerSettings, inheritedOptions, resolveCall, resolveOptions } from './config/settings.ts';
 import {
-  type CallerSettings,
-  inheritedOptions,
-  type OpenSettings,
-  resolveCall,
-  resolveOptions,
-} from './config/settings.ts';
-import {
-  deprecations,
   type GetOptions,
   type OperationData,
   type OperationQuery,
@@ -49,8 +42,6 @@ import { Timers } from './time/timers.ts';
  */
 export class FxRates<ClientNumbers extends Numbers = 'number'> extends OperationMethods<ClientNumbers> {
   readonly #parts: ClientParts;
-  readonly #settings: OpenSettings;
-  readonly #lifetime: Lifetime;
   /** The settings of a call without options. */
   readonly #usual: CallerSettings;
   #connection: ClientConnection | undefined;
@@ -66,20 +57,13 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   constructor(options: FxRatesOptions<ClientNumbers>, parent: Pick<ClientParts, 'lifetime' | 'keys'>);
   constructor(options: FxRatesOptions<ClientNumbers> = {}, parent?: Pick<ClientParts, 'lifetime' | 'keys'>) {
     super();
-    this.#settings = resolveOptions(options);
-    this.#usual = resolveCall({}, this.#settings);
-    this.#lifetime = new Lifetime(parent?.lifetime);
-    this.#parts = {
-      options,
-      settings: this.#settings,
-      lifetime: this.#lifetime,
-      events: new ClientEvents(options, this.#lifetime.warned),
-      timers: new Timers(this.#settings.clock),
-      keys: parent?.keys,
-    };
-    if (this.#settings.auth === 'query') {
-      const why = "auth: 'query' puts the API key into URLs, which appear in logs; use 'bearer' if possible";
-      this.#parts.events.warnOnce(why);
+    const settings = resolveOptions(options);
+    const lifetime = new Lifetime(parent?.lifetime);
+    const events = new ClientEvents(options, lifetime.warned);
+    this.#usual = resolveCall({}, settings);
+    this.#parts = { options, settings, lifetime, events, timers: new Timers(settings.clock), keys: parent?.keys };
+    if (settings.auth === 'query') {
+      events.warnOnce("auth: 'query' puts the API key into URLs, which appear in logs; use 'bearer' if possible");
     }
     this.#connection = connect(this.#parts);
   }
@@ -156,10 +140,11 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    * @throws {ConfigError} if an option is wrong
    */
   withOptions<Chosen extends Numbers = ClientNumbers>(options: FxRatesOptions<Chosen> = {}): FxRates<Chosen> {
-    const merged = inheritedOptions(options, { options: this.#parts.options, cache: this.#settings.cache });
+    const { lifetime, settings, options: own } = this.#parts;
+    const merged = inheritedOptions(options, { options: own, cache: settings.cache });
     const keys = options.apiKey === undefined ? this.#connection?.keys : undefined;
     // `options` may override the type of numbers.
-    return derivedClient(merged as FxRatesOptions<Chosen>, { lifetime: this.#lifetime, keys });
+    return derivedClient(merged as FxRatesOptions<Chosen>, { lifetime, keys });
   }
 
   /**
@@ -168,7 +153,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    * created this one, are not affected.
    */
   close(): Promise<void> {
-    return this.#lifetime.close();
+    return this.#parts.lifetime.close();
   }
 
   /** Closes the client at the end of the block: `await using fx = new FxRates()`. */
@@ -188,7 +173,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 
   /** @throws ConfigError if the client is closed */
   #asLoopClient(): LoopClient<object | undefined> {
-    this.#lifetime.requireOpen();
+    this.#parts.lifetime.requireOpen();
     return {
       ...this.#parts,
       stateInUse: () => this.#stateInUse(),
@@ -204,7 +189,6 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   protected override request<Data>(id: OperationId, query: object | undefined, options?: CallOptions): ApiCall<Data> {
-    for (const warning of deprecations(id, query)) this.#parts.events.warnOnce(warning);
     return createApiCall(this.#call<Data>(() => operationEndpoint(id, query), options));
   }
 
@@ -212,11 +196,12 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     endpointOf: () => Endpoint,
     options: (CallOptions & Partial<SchemaCallOptions<StandardSchema>>) | undefined,
   ): Promise<CallResult<Data>> {
-    const startedAt = this.#settings.time.now();
-    this.#lifetime.requireOpen();
+    const { settings: client, lifetime } = this.#parts;
+    const startedAt = client.time.now();
+    lifetime.requireOpen();
     this.#connection ??= requireConnection(this.#parts);
     const { calls } = this.#connection;
-    const { settings, signal, deadlineMs } = options === undefined ? this.#usual : resolveCall(options, this.#settings);
+    const { settings, signal, deadlineMs } = options === undefined ? this.#usual : resolveCall(options, client);
     const endpoint = endpointOf();
     const { schema } = options ?? {};
     const caller = { endpoint, settings, signal, deadlineMs, deadlineAt: startedAt + deadlineMs, startedAt, schema };
@@ -228,7 +213,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   toJSON(): Record<string, unknown> {
     const { keys } = this.#connection ?? {};
     const apiKey = keys === undefined ? 'not set' : (keys.known()?.masked ?? 'from a function');
-    return { baseUrl: this.#settings.baseUrl ?? 'not set', apiKey };
+    return { baseUrl: this.#parts.settings.baseUrl ?? 'not set', apiKey };
   }
 
   [inspect.custom](): string {

@@ -91,17 +91,6 @@ test('the client refuses a wrong query before anything is sent', async () => {
   expect((await fx.quota()).monthly_used).toBe(0);
 });
 
-test('the client warns once of a deprecated parameter', async () => {
-  const warnings: string[] = [];
-  const { fx } = await mockAndClient({ warn: (message) => warnings.push(message) });
-
-  await fx.pastRates({ date: '2026-01-02' });
-  await fx.pastRates({ date: '2026-01-02', round: true });
-  await fx.pastRates({ date: '2026-01-02', round: false });
-
-  expect(warnings).toEqual(["pastRates: the parameter 'round' is deprecated; the service may remove it"]);
-});
-
 test('the command line has it, with help and checks', async () => {
   const { mock, key } = await mockAndClient();
   const server = await mock.serve({ port: 0 });
