@@ -3,7 +3,7 @@ import { processState } from '../process-state.ts';
 import type { AttemptOutcome, KeyedCall, QuotaReason } from './call.ts';
 import { type Attempt, FxRatesError, type FxRatesErrorKind, requestIdOf } from './errors/errors.ts';
 import { callHook } from './errors/program-values.ts';
-import type { KeyLimits } from './limits/rate-limiter.ts';
+import type { KeyLimits, Wait } from './limits/rate-limiter.ts';
 import { headersOf } from './transport/transport.ts';
 
 /** The fields of every event. */
@@ -33,17 +33,9 @@ export interface CallEvent extends KeyEvent {
 }
 
 /** Event of `onRequest`: an attempt has succeeded or failed. */
-export interface RequestEvent extends CallEvent {
+export interface RequestEvent extends CallEvent, Attempt {
   /** Number of the attempt; 1 for the first. */
   readonly attempt: number;
-  /** Reason for the attempt, as in `Attempt`. */
-  readonly reason: Attempt['reason'];
-  /** Milliseconds waited before the attempt was sent. */
-  readonly waitedMs: number;
-  /** HTTP status; `undefined` if no response arrived. */
-  readonly status: number | undefined;
-  /** Error code of the service, or the error's `code` or `kind`; `undefined` after a success. */
-  readonly code: string | undefined;
   /** ID of the response: `x-request-id` or a header like it. */
   readonly requestId: string | undefined;
   /** Duration of the attempt in milliseconds. */
@@ -70,19 +62,7 @@ export interface RetryEvent extends CallEvent {
  * Event of `onWait`: calls of a key wait for one second or longer. Shorter waits, such as between two calls of a burst, are
  * not reported. Each wait is reported once, for any number of calls.
  */
-export interface WaitEvent extends KeyEvent {
-  /**
-   * Why they wait. `'retry_after'`: the service refused a call. `'window'`: the limit is used up. `'service'`: the service
-   * failed several times in a row.
-   */
-  readonly reason: 'retry_after' | 'window' | 'service';
-  /** Estimated milliseconds until the next slot. */
-  readonly waitMs: number;
-  /** Estimated time of the next slot. */
-  readonly until: Date;
-  /** Number of waiting calls. */
-  readonly waiting: number;
-}
+export interface WaitEvent extends KeyEvent, Wait {}
 
 /** Event of `onQuota`: a response of `quota()` has arrived. */
 export interface QuotaEvent extends KeyEvent {
@@ -214,7 +194,7 @@ export class ClientEvents {
     callHook(this.#log.info, retryLine(event));
   }
 
-  wait(subject: EventSubject, wait: Omit<WaitEvent, keyof KeyEvent>): void {
+  wait(subject: EventSubject, wait: Wait): void {
     const event = { ...about(subject), ...wait };
     callHook(this.#hooks.onWait, event);
     callHook(this.#log.info, waitLine(event));

@@ -5,7 +5,7 @@ import type { ClientSettings } from '../config/settings.ts';
 import type { ClientEvents } from '../events.ts';
 import { Lifetime, type RetainedState } from '../lifetime.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
-import { type KeyLimits, type LimiterWait, type LongWait, RateLimiter } from '../limits/rate-limiter.ts';
+import { type KeyLimits, type LongWait, RateLimiter, type Wait } from '../limits/rate-limiter.ts';
 import type { RetryAfter, RetryAfterUnit } from '../limits/retry-after.ts';
 import type { AnyOptions } from '../options.ts';
 import { type Clock, realClock, type SteadyTime } from '../time/clock.ts';
@@ -101,9 +101,8 @@ export class KeyState implements RetainedState {
   }
 
   /** Reports a wait to the clients with waiting calls. */
-  reportWait({ until, waiting, reason }: LimiterWait): void {
-    const waitMs = Math.ceil(Math.max(0, until - this.time.toEpoch(this.time.now())));
-    for (const events of this.#waiting.keys()) events.wait(this, { reason, waitMs, until: new Date(until), waiting });
+  reportWait(wait: Wait): void {
+    for (const events of this.#waiting.keys()) events.wait(this, wait);
   }
 
   /** The state of the limit; `undefined` without a queue. */

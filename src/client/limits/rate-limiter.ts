@@ -21,7 +21,7 @@ export interface RateLimiterOptions extends LimiterSettings {
   /** Returns a random number in [0, 1). */
   readonly random: () => number;
   /** Called once per wait of the limiter, however many calls wait. */
-  readonly onWait?: ((wait: LimiterWait) => void) | undefined;
+  readonly onWait?: ((wait: Wait) => void) | undefined;
   /** Called once, when the last waiting call, except those of low priority, will be sent in more than a minute. */
   readonly onLongWait?: ((wait: LongWait) => void) | undefined;
   /** The store through which processes share the limit, and its name there. Default: this process does not share it. */
@@ -30,13 +30,19 @@ export interface RateLimiterOptions extends LimiterSettings {
   readonly onOutage?: ((reason: string) => void) | undefined;
 }
 
-/** One wait of a limiter, however many calls wait. */
-export interface LimiterWait {
-  /** Milliseconds since the Unix epoch. */
-  readonly until: number;
-  readonly waiting: number;
-  /** As in `WaitEvent`. */
+/** One wait of the calls of a key, however many there are. */
+export interface Wait {
+  /**
+   * Why they wait. `'retry_after'`: the service refused a call. `'window'`: the limit is used up. `'service'`: the service
+   * failed several times in a row.
+   */
   readonly reason: 'retry_after' | 'window' | 'service';
+  /** Estimated milliseconds until the next slot. */
+  readonly waitMs: number;
+  /** Estimated time of the next slot. */
+  readonly until: Date;
+  /** Number of waiting calls. */
+  readonly waiting: number;
 }
 
 /** Calls that wait for more than a minute. */
@@ -320,7 +326,8 @@ export class RateLimiter {
     this.#reportedUntil = until;
     const why = this.#whyWait(now);
     const reason = why === 'service' || why === 'retry_after' ? why : 'window';
-    this.#options.onWait?.({ until: this.#time.toEpoch(until), waiting: this.#queue.size, reason });
+    const waitMs = Math.ceil(until - now);
+    this.#options.onWait?.({ reason, waitMs, until: new Date(this.#time.toEpoch(until)), waiting: this.#queue.size });
   }
 
   #reportLongWait(now: number): void {

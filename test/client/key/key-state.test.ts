@@ -53,17 +53,6 @@ test('the name of a state has the origin and the hash, but neither path nor key'
   expect(stateName('abc', { ...resolveOptions({}), baseUrl: 'https://fx.test' })).toBe('https://fx.test#abc');
 });
 
-test.each(['window', 'service'] as const)('a wait that is already over is one of 0 ms: %s', (reason) => {
-  const clock = new FakeClock(5000);
-  const state = stateWith({ clock });
-  const { events, waits } = client();
-  state.join(events);
-
-  state.reportWait({ until: 4000, waiting: 1, reason });
-
-  expect(waits).toMatchObject([{ reason, waitMs: 0 }]);
-});
-
 test('the clients with waiting calls receive a warning, and later ones do not', () => {
   const state = stateWith();
   const [one, other, later] = [client(), client(), client()];

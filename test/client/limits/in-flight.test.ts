@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { InFlight, Permit, type RequestFailure } from '../../../src/client/limits/in-flight.ts';
-import type { LimiterWait, RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
+import type { RateLimiterOptions, Wait } from '../../../src/client/limits/rate-limiter.ts';
 import { type RetryAfterUnit, retryAfterMs } from '../../../src/client/limits/retry-after.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { hint, type NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
@@ -163,17 +163,17 @@ test('a call that does not wait is rejected as unavailable', async () => {
 });
 
 test('a wait for the service is reported with its reason', async () => {
-  const waits: LimiterWait[] = [];
+  const waits: Wait[] = [];
   const { start, limiter } = await outage('30', { onWait: (wait) => waits.push(wait) });
 
   void limiter.acquire();
   await quiet();
 
-  expect(waits).toEqual([{ until: start + 30_000, waiting: 1, reason: 'service' }]);
+  expect(waits).toMatchObject([{ until: new Date(start + 30_000), waiting: 1, reason: 'service' }]);
 });
 
 test('an outage without waiting calls is not reported as a wait', async () => {
-  const waits: LimiterWait[] = [];
+  const waits: Wait[] = [];
   const { limiter } = await outage('30', { onWait: (wait) => waits.push(wait) });
 
   limiter.configure(50);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Permit } from '../../../src/client/limits/in-flight.ts';
-import type { LimiterWait, RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
+import type { RateLimiterOptions, Wait } from '../../../src/client/limits/rate-limiter.ts';
 import type { AcquireOptions } from '../../../src/client/limits/request-queue.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
@@ -310,7 +310,7 @@ test.each([
   ['1', [1_000]],
 ])('a wait of %s s is reported from one second on', async (retryAfter, reported) => {
   const waits: number[] = [];
-  const { clock, start, limiter } = setUp({ onWait: ({ until }) => waits.push(until) });
+  const { clock, start, limiter } = setUp({ onWait: ({ until }) => waits.push(until.getTime()) });
   (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint(retryAfter) });
   void limiter.acquire();
 
@@ -352,9 +352,9 @@ test('a refused call waits for the first slot, however many calls wait', async (
 });
 
 test('each wait for the window is reported once, at its start', async () => {
-  const waits: LimiterWait[] = [];
+  const waits: Wait[] = [];
   const reportedAt: number[] = [];
-  const onWait = (wait: LimiterWait) => {
+  const onWait = (wait: Wait) => {
     waits.push(wait);
     reportedAt.push(clock.now() - start);
   };
@@ -364,14 +364,14 @@ test('each wait for the window is reported once, at its start', async () => {
   await clock.runAll();
 
   expect(waits).toEqual([
-    { until: start + 60_000, waiting: 2, reason: 'window' },
-    { until: start + 120_000, waiting: 1, reason: 'window' },
+    { until: new Date(start + 60_000), waitMs: 60_000, waiting: 2, reason: 'window' },
+    { until: new Date(start + 120_000), waitMs: 60_000, waiting: 1, reason: 'window' },
   ]);
   expect(reportedAt).toEqual([0, 60_000]);
 });
 
 test('a wait for the responses of other calls is not reported', async () => {
-  const waits: LimiterWait[] = [];
+  const waits: Wait[] = [];
   const { clock, limiter } = setUp({ maxConcurrent: 1, onWait: (wait) => waits.push(wait) });
   await limiter.acquire();
   void limiter.acquire();
