@@ -60,6 +60,8 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   /** Ends the batch after the calls with earlier queries. */
   #sourceFailure: { readonly error: unknown } | undefined;
   #phase: 'new' | 'running' | 'over' = 'new';
+  /** Whether `return()` was called. */
+  #isLeft = false;
   #wake = (): void => undefined;
   #startedAt = 0;
   #done = 0;
@@ -80,11 +82,13 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
    * schema throws ends the loop in the same way. An error of the queries' iterator ends it after all earlier calls.
    */
   [Symbol.asyncIterator](): AsyncGenerator<BatchItem<Query, Value>, void, undefined> {
-    const returned = new AbortController();
-    return onReturn(this.#run(returned.signal), () => returned.abort());
+    return onReturn(this.#run(), () => {
+      this.#isLeft = true;
+      this.#wake();
+    });
   }
 
-  async *#run(returned: AbortSignal): AsyncGenerator<BatchItem<Query, Value>, void, undefined> {
+  async *#run(): AsyncGenerator<BatchItem<Query, Value>, void, undefined> {
     if (this.#phase !== 'new')
       throw new ConfigError('batch: already iterated; for the remaining queries, call fx.batch(batch.left())');
     this.#phase = 'running';
@@ -93,9 +97,8 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     const abort = (signal: AbortSignal) => this.#fail(abortErrorOf(signal));
     const listeners = signals.map((signal) => onAbort(signal, () => abort(signal)));
     for (const signal of signals) if (signal.aborted) abort(signal);
-    returned.addEventListener('abort', () => this.#wake());
     try {
-      for (let item = await this.#next(returned); item !== undefined; item = await this.#next(returned)) yield item;
+      for (let item = await this.#next(); item !== undefined; item = await this.#next()) yield item;
     } finally {
       for (const unlisten of listeners) unlisten();
       this.#phase = 'over';
@@ -129,7 +132,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   }
 
   /** The next result; `undefined` after the last, or after `return()`. */
-  async #next(returned: AbortSignal): Promise<BatchItem<Query, Value> | undefined> {
+  async #next(): Promise<BatchItem<Query, Value> | undefined> {
     for (;;) {
       this.#readMore();
       const ended = this.#ended.shift();
@@ -138,7 +141,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
         this.#delivered += 1;
         return ended.item;
       }
-      if (returned.aborted || this.#isOver()) return undefined;
+      if (this.#isLeft || this.#isOver()) return undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

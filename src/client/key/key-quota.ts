@@ -146,11 +146,6 @@ export class KeyQuota {
     if (!isExhausted(quota)) this.#stopped = undefined;
   }
 
-  /** The service refused `quota()`, which works with an exhausted quota: the refusal is about the key itself. */
-  keyRefused(): void {
-    this.#stopped = undefined;
-  }
-
   /** @throws QuotaExhaustedError marked `local`, for a minute after a refusal because of the quota. */
   requireLeft({ endpoint }: Call): void {
     if (this.#stopped === undefined || !endpoint.consumesQuota) return;

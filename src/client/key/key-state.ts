@@ -35,10 +35,9 @@ export class KeyState implements RetainedState {
   readonly #waiting = new Map<ClientEvents, number>();
   /** A warning for the next client, if no call was waiting. */
   #pending: string | undefined;
-  readonly #learnsLimit: boolean;
 
   constructor({ masked, hash }: ApiKey, settings: ClientSettings, onForgotten: () => void = () => undefined) {
-    const { clock, rateLimit } = settings;
+    const { clock } = settings;
     this.key = masked;
     this.time = settings.time;
     this.forget = () => {
@@ -47,7 +46,6 @@ export class KeyState implements RetainedState {
     };
     this.options = sharedOptions(settings);
     this.quota = new KeyQuota(clock, this.time);
-    this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
     this.limiter = createLimiter(this, stateName(hash, settings), settings);
   }
 
@@ -59,7 +57,7 @@ export class KeyState implements RetainedState {
     this.quota.sawRecord(record, spentBefore);
     const perMinute = record.rate_limit_per_minute;
     // A client cannot reach a larger limit.
-    if (this.#learnsLimit && perMinute >= 1 && Number.isSafeInteger(perMinute)) this.limiter?.configure(perMinute);
+    if (perMinute >= 1 && Number.isSafeInteger(perMinute)) this.limiter?.configure(perMinute);
   }
 
   /** A 429 has arrived for a call of `events`. Warns once of each change of the unit, and once of an invalid value. */

@@ -3,7 +3,7 @@ import { VERSION } from '../../version.ts';
 import type { ApiResponse, AttemptOutcome, KeyedCall } from '../call.ts';
 import { resolveHeaders } from '../config/checks.ts';
 import type { ClientSettings } from '../config/settings.ts';
-import { type Attempt, AuthenticationError, FxRatesError, TimeoutError } from '../errors/errors.ts';
+import { type Attempt, FxRatesError, TimeoutError } from '../errors/errors.ts';
 import { networkFailure } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import type { ApiKey, KeySource } from '../key/api-key.ts';
@@ -112,18 +112,15 @@ interface ReportParts {
 /** Reports the end of an attempt to the call, the hooks and the quota of the key. */
 function report(attempt: StartedAttempt, outcome: AttemptOutcome, { durationMs, events }: ReportParts): void {
   const { call, state, spentBefore, isSent } = attempt;
-  const error = 'error' in outcome ? outcome.error : undefined;
   const { reason, waitedMs } = call.next;
   call.attempts.push({ waitedMs: Math.round(waitedMs), reason, ...resultOf(outcome) });
   call.next = { reason, waitedMs: 0 };
   events.request(state, call, { durationMs, outcome });
   if (isSent) state.quota.sent(call, outcome);
-  if (call.endpoint.name !== 'quota') return;
-  if ('rawBody' in outcome) {
-    const quota = outcome.data as QuotaData; // the endpoint has parsed it
-    state.sawQuota(quota, spentBefore);
-    events.quota(state, { reason: call.quotaReason, quota });
-  } else if (error instanceof AuthenticationError) state.quota.keyRefused();
+  if (call.endpoint.name !== 'quota' || !('rawBody' in outcome)) return;
+  const quota = outcome.data as QuotaData; // the endpoint has parsed it
+  state.sawQuota(quota, spentBefore);
+  events.quota(state, { reason: call.quotaReason, quota });
 }
 
 function resultOf(outcome: AttemptOutcome): Pick<Attempt, 'status' | 'code'> {

@@ -265,19 +265,6 @@ test('an upgrade that quota() shows has an effect immediately', async () => {
   await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
 });
 
-test('a revocation that quota() shows has an effect immediately', async () => {
-  let isRevoked = false;
-  const { fx } = testClient(() => failure(isRevoked ? 401 : 402), {
-    quota: () => (isRevoked ? failure(401) : success(exhaustedQuota())),
-  });
-  await errorOf(fx.latest());
-
-  isRevoked = true;
-  await errorOf(fx.quota());
-
-  expect(await errorOf(fx.latest())).toMatchObject({ kind: 'authentication', status: 401 });
-});
-
 test('a quota() that fails changes nothing: calls still reject without a request', async () => {
   let quota: Reply = success(exhaustedQuota());
   const { fx, fetch } = testClient(failure(402), { quota: () => quota, maxRetries: 0 });
