@@ -54,8 +54,6 @@ export interface RetryEvent extends CallEvent {
   readonly code: string | undefined;
   /** Milliseconds until the retry. */
   readonly waitMs: number;
-  /** Time of the retry. */
-  readonly until: Date;
 }
 
 /**
@@ -140,7 +138,7 @@ export interface EventSubject {
   limits(): KeyLimits | undefined;
 }
 
-interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs' | 'until'> {
+interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs'> {
   readonly call: KeyedCall;
   readonly error: FxRatesError;
 }

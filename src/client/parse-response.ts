@@ -62,17 +62,13 @@ function failureOf(status: number, { response, request, body, basePath, clock }:
   const envelope = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : {};
   const said = textIn(envelope, 'message', request);
   const code = textIn(envelope, 'code', request)?.slice(0, LONGEST_CODE);
-  const retryAfterRaw = shownHeader('retry-after', response, request);
-  const retryAfter = parseRetryAfter(retryAfterRaw, { date: headerIn(response.headers, 'date'), nowMs: clock.now() });
+  const date = headerIn(response.headers, 'date');
+  const retryAfter = parseRetryAfter(shownHeader('retry-after', response, request), { date, nowMs: clock.now() });
   const details = { ...detailsOf(response, request), status, code, retryAfter };
   const shownStatus = status === response.status ? `HTTP ${status}` : `status ${status} in HTTP ${response.status}`;
   const suffix = `${prefixed(': ', said)} (${shownStatus}${prefixed(', ', code)})`;
   if (status === 429 || code === 'rate_limited') {
-    return new RateLimitError(`The per-minute limit of the key is reached${suffix}`, {
-      ...details,
-      reason: 'policy',
-      retryAfterRaw,
-    });
+    return new RateLimitError(`The per-minute limit of the key is reached${suffix}`, { ...details, reason: 'policy' });
   }
   if (status === 401 || status === 403) {
     const { masked } = request.key;

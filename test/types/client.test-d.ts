@@ -219,7 +219,7 @@ new FxRates({ numbers: 'decimal' });
 type Limits = NonNullable<ReturnType<typeof fx.limits>>;
 type Instants = readonly [
   ...[Limits['nextSlotAt'], Exclude<Limits['gate'], 'open'>['until'], Exclude<Limits['service'], 'up'>['downUntil']],
-  ...[WaitEvent['until'], RetryEvent['until'], PollSchedule['at'], QuotaEstimate['asOf']],
+  ...[WaitEvent['until'], PollSchedule['at'], QuotaEstimate['asOf']],
   ...[NonNullable<RateLimitError['retryAt']>, NonNullable<QuotaExhaustedError['resetsAt']>],
 ];
 expectTypeOf<Instants[number]>().toEqualTypeOf<Date>();

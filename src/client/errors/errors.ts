@@ -133,9 +133,7 @@ export class AuthenticationError extends FxRatesError {
  */
 export type RateLimitReason = 'deadline' | 'max_retry_after' | 'policy' | 'retries';
 
-interface RateLimitDetails
-  extends ErrorDetails,
-    Partial<Pick<RateLimitError, 'retryAfterMs' | 'retryAt' | 'retryAfterRaw'>> {
+interface RateLimitDetails extends ErrorDetails, Partial<Pick<RateLimitError, 'retryAfterMs' | 'retryAt'>> {
   readonly reason: RateLimitReason;
 }
 
@@ -149,11 +147,9 @@ export class RateLimitError extends FxRatesError {
   declare readonly retryAfterMs: number | undefined;
   /** Time of the next slot; `undefined` if unknown. */
   declare readonly retryAt: Date | undefined;
-  /** The `Retry-After` header as received; `undefined` if there was none. */
-  declare readonly retryAfterRaw: string | undefined;
 
   constructor(message: string, details: RateLimitDetails) {
-    super(message, { ...{ retryAfterMs: undefined, retryAt: undefined, retryAfterRaw: undefined }, ...details });
+    super(message, { ...{ retryAfterMs: undefined, retryAt: undefined }, ...details });
   }
 }
 

@@ -99,7 +99,6 @@ export function limitedError(call: KeyedCall, { state, reason, waitMs, refused }
     reason,
     retryAfterMs: leftMs,
     retryAt: waitMs === undefined ? undefined : new Date(state.time.toEpoch(state.time.now() + waitMs)),
-    retryAfterRaw: refused?.retryAfterRaw,
     code: refused?.code,
     status: refused?.status,
     headers: refused?.headers,

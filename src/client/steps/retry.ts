@@ -149,8 +149,7 @@ class Attempts {
     const { clock } = this.#parts.settings;
     const waitMs = this.#waitBeforeRetry(error, state);
     this.#retries += 1;
-    const until = new Date(clock.now() + waitMs);
-    this.#parts.events.retry(state, { call, error, waitMs, until, retry: call.attempts.length });
+    this.#parts.events.retry(state, { call, error, waitMs, retry: call.attempts.length });
     await abortable(clock.sleep(waitMs, call.signal.toSignal()), call.signal);
     this.#continue(error instanceof RateLimitError ? 'rate_limited' : 'retry', waitMs);
   }

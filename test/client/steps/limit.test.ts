@@ -100,7 +100,6 @@ test("with onLimit 'throw', a 429 rejects the call and the calls in the queue im
     status: 429,
     retryAfterMs: 7000,
     retryAt: new Date(startedAt + 7000),
-    retryAfterRaw: '7',
     attempts: [{ status: 429 }],
     cause: { message: expect.stringContaining('Too many requests.') },
   });
@@ -422,7 +421,6 @@ test('a Retry-After of 115 days rejects immediately, and blocks for a day at mos
     kind: 'rate_limited',
     reason: 'max_retry_after',
     retryAfterMs: 86_400_000,
-    retryAfterRaw: '9999999',
     status: 429,
     code: 'rate_limited',
   });

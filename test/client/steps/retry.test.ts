@@ -116,7 +116,6 @@ test('reports each retry before its wait', async () => {
   const { fx, clock } = testClient([failure(503, { code: 'down' }), lost, success()], {
     onRetry: (event) => events.push(event),
   });
-  const startedAt = clock.now();
 
   await clock.run(fx.latest({ base: 'EUR' }));
 
@@ -127,10 +126,9 @@ test('reports each retry before its wait', async () => {
     key: 'fx_live_…cdef',
     limits: expect.objectContaining({ waiting: 0, reason: undefined }),
   };
-  const at = (ms: number) => new Date(startedAt + ms);
   expect(events).toEqual([
-    { ...same, retry: 1, kind: 'server', status: 503, code: 'down', waitMs: 375, until: at(375) },
-    { ...same, retry: 2, kind: 'network', status: undefined, code: 'ECONNRESET', waitMs: 750, until: at(375 + 750) },
+    { ...same, retry: 1, kind: 'server', status: 503, code: 'down', waitMs: 375 },
+    { ...same, retry: 2, kind: 'network', status: undefined, code: 'ECONNRESET', waitMs: 750 },
   ]);
 });
 
