@@ -52,7 +52,7 @@ const FAILURE_PAUSE_MS = 60_000;
 const STOPPED_FOR_MS = 60_000;
 /** A refusal within this time after a record is explained by it. */
 const SAME_REFUSAL_MS = 1_000;
-/** Minimum interval: the limit seldom changes. It doubles each time that the rate limit refuses the call. */
+/** Minimum interval: the limit seldom changes. It doubles with each failure. */
 const LIMIT_INTERVAL_MS = 60_000;
 /** Age up to which a quota record shows whether the quota can be exhausted. */
 const RECORD_FRESH_MS = 60_000;
@@ -180,7 +180,7 @@ export class KeyQuota {
 
   /**
    * The limiter wants the per-minute limit of the plan, which the record of `quota()` has: one request instead of the
-   * refusals that learning the limit would cause. Not again if the service refused it.
+   * refusals that learning the limit would cause.
    */
   learnLimit(call: KeyedCall, send: Handler): void {
     if (this.#time.now() - this.#limitAskedAt < this.#limitIntervalMs) return;
@@ -188,9 +188,8 @@ export class KeyQuota {
     const signal = new Cancellation();
     this.#limitCall = signal;
     call.signal.listen(() => signal.cancel(call.signal.reason));
-    this.#ask(call, send, { reason: 'limit', signal }).catch((error: unknown) => {
-      if (error instanceof RateLimitError) this.#limitIntervalMs *= 2;
-      else if (isRefusal(error)) this.#limitIntervalMs = Number.POSITIVE_INFINITY;
+    this.#ask(call, send, { reason: 'limit', signal }).catch(() => {
+      this.#limitIntervalMs *= 2;
     });
   }
 
@@ -229,7 +228,7 @@ export class KeyQuota {
 
   /** Number of requests in one round of all polls. */
   get requestsPerRound(): number {
-    return sumOf(this.#polls, ({ requests }) => requests);
+    return [...this.#polls].reduce((sum, { requests }) => sum + requests, 0);
   }
 
   /**
@@ -239,10 +238,11 @@ export class KeyQuota {
   spreadMs(leftMs: number, reserve: number): number | undefined {
     const remaining = this.estimate()?.remaining;
     if (remaining === undefined) return undefined;
-    const spreading = sumOf(this.#polls, ({ requests, fixedMs }) => (fixedMs === undefined ? requests : 0));
-    const taken = sumOf(this.#polls, ({ requests, fixedMs }) =>
-      fixedMs === undefined ? 0 : (requests * leftMs) / fixedMs,
-    );
+    let [spreading, taken] = [0, 0];
+    for (const { requests, fixedMs } of this.#polls) {
+      if (fixedMs === undefined) spreading += requests;
+      else taken += (requests * leftMs) / fixedMs;
+    }
     const available = remaining - reserve - taken;
     return available <= spreading ? leftMs : Math.ceil((leftMs * spreading) / available);
   }
@@ -323,20 +323,8 @@ function isPlenty(estimate: QuotaEstimate | undefined): boolean {
   return estimate?.remaining !== undefined && estimate.remaining > 2 * estimate.quota.rate_limit_per_minute;
 }
 
-/** Whether the service refuses `quota()` for this key: 4xx. */
-function isRefusal(error: unknown): boolean {
-  const { status = 0 } = error instanceof FxRatesError ? error : {};
-  return status >= 400 && status < 500;
-}
-
 /** If the period was over when the record arrived, the clocks disagree, and the record of the service is valid. */
 function hasEnded({ quota, asOfMs }: Known, nowMs: number): boolean {
   const resetsAtMs = Date.parse(quota.resets_at);
   return asOfMs < resetsAtMs && nowMs >= resetsAtMs;
-}
-
-function sumOf<Item>(items: Iterable<Item>, of: (item: Item) => number): number {
-  let sum = 0;
-  for (const item of items) sum += of(item);
-  return sum;
 }

@@ -184,7 +184,13 @@ test('a refusal is unchanged for a second after a failed quota()', async () => {
 
 test.each<[string, QuotaData | Error, readonly number[]]>([
   ['once a minute', quotaRecord(), [0, 0, 59_999, 1]],
-  ['half as often each time that the rate limit refuses it', refusal(), [0, 0, 119_999, 1, 239_999, 1]],
+  ...[refusal(), new RequestError('no', { status: 404 }), new NetworkError('down', {})].map(
+    (error): [string, Error, number[]] => [
+      `half as often after a failure: ${error.kind}`,
+      error,
+      [0, 0, 119_999, 1, 239_999, 1],
+    ],
+  ),
 ])('calls quota() for the limit %s', async (_, record, passing) => {
   const { clock, quota, asked, send } = asking(record, record, record);
   const counts: number[] = [];
@@ -197,24 +203,4 @@ test.each<[string, QuotaData | Error, readonly number[]]>([
   }
 
   expect(counts).toEqual([1, 1, 1, 2, 2, 3].slice(0, passing.length));
-});
-
-const withStatus = (status: number) => new RequestError('no', { status });
-
-test.each([
-  ['400', withStatus(400), 1],
-  ['404', withStatus(404), 1],
-  ['499', withStatus(499), 1],
-  ['500', withStatus(500), 2],
-  ['302', withStatus(302), 2],
-  ['no response', new NetworkError('down', {}), 2],
-  ['an error of a middleware', Object.assign(new Error('a bug'), { status: 404 }), 2],
-])('after %s, quota() is not called again for the limit if the service refused it', async (_, error, times) => {
-  const { clock, quota, asked, send } = asking(error, quotaRecord());
-
-  quota.learnLimit(aCall(), send);
-  await clock.advance(60_000);
-  quota.learnLimit(aCall(), send);
-
-  expect(asked).toHaveLength(times);
 });
