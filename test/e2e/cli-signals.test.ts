@@ -26,7 +26,7 @@ describe.skipIf(!hasBundle)('a signal during a wait', () => {
     '%s ends the built command by the same signal',
     async (signal) => {
       const running = startBundle(['latest', '--json'], { env, stdin: 'open' });
-      await running.shows('stderr', '"event":"retry"');
+      await running.shows('stderr', '"event":"wait"');
 
       running.kill(signal);
 
@@ -37,7 +37,7 @@ describe.skipIf(!hasBundle)('a signal during a wait', () => {
   test.skipIf(process.platform !== 'linux')('Ctrl-C stops a loop of the shell', async () => {
     const loop = `for n in 1 2 3; do "${process.execPath}" "${BUNDLE}" latest --json; echo "after $?" >&2; done`;
     const running = new Running('setsid', ['bash', '-c', loop], { env, stdin: 'open' });
-    await running.shows('stderr', '"event":"retry"');
+    await running.shows('stderr', '"event":"wait"');
 
     process.kill(-running.pid, 'SIGINT'); // to the shell and the command, as a terminal does
     const { signal, stderr } = await running.ended;

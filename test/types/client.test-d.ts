@@ -26,7 +26,6 @@ import {
   type RequestError,
   type ResponseError,
   type ResponseMeta,
-  type RetryEvent,
   type ServerError,
   type StandardSchema,
   type TimeoutError,
