@@ -57,6 +57,8 @@ export class SharedLimit extends Limit {
   #aloneUntil: number | undefined;
   /** Number of processes that each continue with a part of the limit; otherwise 1. */
   #sharers = 1;
+  /** That of the exchange when `state` was last set: during an exchange, the estimate can change before the state does. */
+  #aheadMs = 0;
   /** The end of the longest Retry-After of this process, in its own time. A store that fails over can lose a refusal. */
   #refusedUntil = Number.NEGATIVE_INFINITY;
 
@@ -68,7 +70,7 @@ export class SharedLimit extends Limit {
   }
 
   override get aheadMs(): number {
-    return this.#exchange.aheadMs;
+    return this.#aheadMs;
   }
 
   override get reserved(): number {
@@ -225,7 +227,7 @@ export class SharedLimit extends Limit {
     this.#aloneUntil = undefined;
     this.#sharers = 1;
     this.#reports.splice(0, reported);
-    this.state = copyOf(state.limit);
+    this.#setState(copyOf(state.limit));
     for (const report of this.#reports) super.report(shiftReport(report, this.aheadMs));
     this.#asksForLimit ||= asks;
     this.#inFlight += grant.count;
@@ -244,8 +246,13 @@ export class SharedLimit extends Limit {
     if (!isNew) return;
     const { state } = this.#propose();
     this.#sharers = Object.keys(state.leases).length;
-    this.state = shareOf(state.limit, this.#sharers, this.#inFlight);
+    this.#setState(shareOf(state.limit, this.#sharers, this.#inFlight));
     this.#options.onOutage?.(error instanceof Error ? error.message : String(error));
+  }
+
+  #setState(state: LimiterState): void {
+    this.state = state;
+    this.#aheadMs = this.#exchange.aheadMs;
   }
 }
 

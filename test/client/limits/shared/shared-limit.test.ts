@@ -425,6 +425,32 @@ test.each([3_600_000, -3_600_000])(
   },
 );
 
+test.each([3_600_000, -3_600_000])(
+  'a store that fails again, after it has shown a clock %i ms ahead, changes no wait',
+  async (aheadMs) => {
+    const { clock, store, startProcess } = setUp();
+    store.aheadMs = aheadMs;
+    const startedAt = clock.now();
+    const link: LimitStore = {
+      async exchange(...parts) {
+        if (clock.now() === startedAt || store.exchanges > 0) throw new Error('unreachable');
+        return store.exchange(...parts);
+      },
+    };
+    const limiter = startProcess({ link });
+    const first = ask(limiter, 4);
+    await clock.advance(10);
+    for (const permit of first) permit.end({ kind: 'accepted' });
+    await clock.advance(1_500);
+
+    ask(limiter, 1);
+    await clock.advance(10);
+
+    expect(store.exchanges).toBe(1);
+    expect(limiter.limits()).toMatchObject({ waiting: 1, nextSlotAt: new Date(startedAt + 10 + MINUTE) });
+  },
+);
+
 test('while the store is silent, a process with waiting calls sleeps until there is something to do', async () => {
   const { clock, store, startProcess, serve } = setUp({ perMinute: 1 });
   let sleeps = 0;
