@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import type { CallOptions } from '../../src/client/index.ts';
+import type { CallOptions, FxRatesOptions } from '../../src/client/index.ts';
 import { quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
 import { API_KEY, failure, rateLimited, success } from '../helpers/service-replies.ts';
 import { errorOf, type TestClient, testClient } from '../helpers/test-client.ts';
@@ -43,11 +43,29 @@ async function gated(): Promise<Scene> {
   return client;
 }
 
+/** A client whose cache is in a store that does not respond, which is no failure of the store before its timeout. */
+function reading(): Scene {
+  const warnings: string[] = [];
+  const store = { get: () => new Promise(() => undefined), set: () => undefined };
+  const logger = { warn: (message: string) => warnings.push(message) };
+  const cleanUp = async () => expect(warnings).toEqual([]);
+  return { ...testClient(success(), { cache: { maxAgeMs: 60_000, store }, logger }), cleanUp };
+}
+
+/** A client that needs the quota before it sends a call. After a deadline, `quota()` continues for the next call. */
+function needingQuota(options: FxRatesOptions): Scene {
+  const client = testClient(success(), { quota: 'never', ...options });
+  return { ...client, cleanUp: () => client.clock.advance(20_000) };
+}
+
 const scenes: [string, () => Scene | Promise<Scene>][] = [
   ['in the queue for a free place', busy],
   ['in the queue behind a gate', gated],
   ['while the key is fetched', () => testClient(success(), { apiKey: () => new Promise<string>(() => undefined) })],
   ['while another key is fetched', () => testClient(failure(401), { apiKey: providerThatHangs() })],
+  ['while the cache is read', reading],
+  ["while the quota is asked for cache: 'snapshot'", () => needingQuota({ cache: 'snapshot' })],
+  ['while the quota is asked for the guard', () => needingQuota({ quotaGuard: { reserve: 10 } })],
   ['in a backoff', () => testClient(failure(503))],
   ['in a backoff without a queue', () => testClient(failure(503), { rateLimit: false })],
   ['while a Retry-After passes', () => testClient(rateLimited('30'))],

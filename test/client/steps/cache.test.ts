@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import type { CacheOptions, CallOptions, FxRatesOptions } from '../../../src/client/index.ts';
-import { type FakeClock, quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
+import type { FakeClock } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { FakeStore, type Misbehaviour } from '../../helpers/fake-store.ts';
-import { API_KEY, exhaustedQuota, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';
 
 const OTHER_KEY = `${API_KEY.slice(0, -1)}0`;
-const A_TICK = 20;
 
 /** Responses with increasing numbers, which distinguish them. */
 function counting(): Reply {
@@ -177,36 +176,6 @@ test('identical calls in flight share one read, one request and one write of the
   expect([store.reads, store.writes, fetch.requests.length]).toEqual([2, 1, 1]);
 });
 
-test('each caller checks a cached response with its own schema', async () => {
-  const { fx } = cached(success({ EUR: 1 }));
-  await fx.latest();
-  const refuses = { '~standard': { version: 1, vendor: 'test', validate: () => ({ issues: [{ message: 'no' }] }) } };
-
-  const error = await errorOf(fx.latest({}, { schema: refuses as never }));
-
-  expect(error).toMatchObject({ kind: 'response' });
-});
-
-const limits: [string, Reply, FxRatesOptions & { quota?: Reply }][] = [
-  ['the per-minute limit', rateLimited('30'), { onLimit: 'throw' }],
-  ['a limit beyond the deadline', rateLimited('30'), { deadlineMs: 10_000 }],
-  ['an exhausted quota', failure(429, { code: 'quota_exceeded' }), { quota: success(exhaustedQuota()) }],
-  ['the quota guard', success(), { quota: success(exhaustedQuota()), quotaGuard: { reserve: 0 } }],
-];
-
-test.each(limits)('returns a stale response, marked as such, instead of the error of %s', async (_, reply, options) => {
-  const replies = [success({ n: 1 }), reply];
-  const { quotaGuard, ...rest } = options;
-  const store = new FakeStore();
-  const keep = { store, maxAgeMs: 1000, staleIfLimitedMs: 60_000 };
-  const { fx, clock, metaOf } = cached(replies, { ...rest, keep });
-  await fx.latest();
-  await clock.advance(30_000);
-  const limited = quotaGuard ? cached(replies, { ...options, keep, clock }).metaOf : metaOf;
-
-  expect(await limited()).toMatchObject({ source: 'stale', ageMs: 30_000, data: { n: 1 } });
-});
-
 /** A client with a response of 30 seconds ago, which is stale. The next reply is `reply`. */
 async function stale(reply: Reply = rateLimited('30'), { keep, ...options }: Options = { onLimit: 'throw' }) {
   const client = cached([success(), reply], {
@@ -269,21 +238,6 @@ test('does not return a response that becomes too old while the call waits', asy
   const error = await clock.run(errorOf(fx.latest({}, { deadlineMs: 60_000 })));
 
   expect(error).toMatchObject({ kind: 'rate_limited', reason: 'deadline' });
-});
-
-test("'snapshot' caches responses for the interval of the plan, which one free quota() returns", async () => {
-  const { metaOf, clock, fetch } = cached(counting(), {
-    cache: 'snapshot',
-    quota: success(quotaRecord({ snapshot_granularity: '5min' })),
-  });
-  await metaOf({ a: 1 });
-  await metaOf({ b: 1 });
-  await clock.advance(299_999);
-
-  expect(await metaOf({ a: 1 })).toMatchObject({ source: 'cache', ageMs: 299_999 });
-  await clock.advance(1);
-  expect(await metaOf({ a: 1 })).toMatchObject({ source: 'network' });
-  expect(fetch.requests.filter(({ url }) => url.endsWith('/quota'))).toHaveLength(1);
 });
 
 test("'snapshot' applies the interval of a new plan", async () => {
@@ -382,18 +336,15 @@ const misbehaviours: [string, Misbehaviour][] = [
   ['throws', { throws: new Error('down') }],
   ['throws what is no error', { throws: 'down' }],
   ['rejects', { rejects: new Error('down') }],
-  ['gives null', { gives: null }],
-  ['gives a number', { gives: 7 }],
   ['gives text of another program', { gives: 'another program' }],
-  ['gives an object', { gives: { version: 1, rawBody: '{}' } }],
-  ['gives another version', { gives: '{"version":2}' }],
 ];
 test.each<[string, Misbehaviour]>(misbehaviours)(
-  'a store that %s when it is read does not fail a call',
-  async (_, onGet) => {
+  'a store that %s when it is read and written does not fail a call',
+  async (_, fault) => {
     const { metaOf, store, clock, warnings } = cached();
     await metaOf();
-    store.onGet = onGet;
+    store.onGet = fault;
+    store.onSet = fault;
     const startedAt = clock.now();
 
     expect(await metaOf()).toMatchObject({ source: 'network', data: { n: 2 } });
@@ -401,20 +352,7 @@ test.each<[string, Misbehaviour]>(misbehaviours)(
 
     expect(clock.now()).toBe(startedAt);
     const failed = 'cache: the store failed (down); requests are sent to the service';
-    expect(warnings).toEqual(typeof onGet === 'object' && 'gives' in onGet ? [] : [failed]);
-  },
-);
-
-test.each<[string, Misbehaviour]>(misbehaviours)(
-  'a store that %s when it is written does not fail a call',
-  async (_, onSet) => {
-    const { metaOf, store, warnings } = cached();
-    store.onSet = onSet;
-
-    expect(await metaOf()).toMatchObject({ source: 'network' });
-    expect(await metaOf()).toMatchObject({ source: 'network' });
-
-    expect(warnings.length).toBeLessThanOrEqual(1);
+    expect(warnings).toEqual(typeof fault === 'object' && 'gives' in fault ? [] : [failed]);
   },
 );
 
@@ -468,31 +406,6 @@ test('a store that hangs when it is written delays no call and leaves no timer',
   expect(await clock.left()).toBe(0);
 });
 
-test.each<[string, FxRatesOptions & { quota?: Reply }]>([
-  ['the store', {}],
-  ['a key provider', { apiKey: () => new Promise<string>(() => undefined) }],
-  ["the quota of 'snapshot'", { cache: 'snapshot', quota: 'never', timeoutMs: 60_000 }],
-])('a deadline and an abort end a call while %s hangs, and no request is sent', async (_, options) => {
-  const { fx, store, clock, fetch, warnings } = cached(counting(), options);
-  store.onGet = 'never';
-  const controller = new AbortController();
-  const startedAt = clock.now();
-  const aborted = errorOf(fx.latest({ a: 1 }, { signal: controller.signal }));
-  const late = errorOf(fx.latest({ b: 1 }, { deadlineMs: 300 }));
-  await quiet();
-
-  controller.abort(new Error('enough'));
-  expect(await ticksUntilSettled(aborted)).toBeLessThanOrEqual(A_TICK);
-  expect(await aborted).toMatchObject({ kind: 'aborted', cause: new Error('enough') });
-  expect(await clock.run(late)).toMatchObject({ kind: 'timeout', scope: 'deadline', limitMs: 300 });
-
-  expect(clock.now() - startedAt).toBe(300);
-  await clock.advance(60_000); // quota() continues for the next call
-  expect(await clock.left()).toBe(0);
-  expect(fetch.requests.filter(({ url }) => url.includes('latest'))).toEqual([]);
-  expect(warnings.filter((text) => text.startsWith('cache'))).toEqual([]); // the store has not failed
-});
-
 test.each<[string, Parameters<FakeStore['overwrite']>[0]]>([
   ['is not what the contract says any more', (kept) => ({ ...kept, rawBody: '{"success":true,"data":[1]}' })],
   [
@@ -500,8 +413,6 @@ test.each<[string, Parameters<FakeStore['overwrite']>[0]]>([
     (kept) => ({ ...kept, rawBody: '{"success":false,"error":{"code":"x","message":"y","status":400}}' }),
   ],
   ['is no JSON', (kept) => ({ ...kept, rawBody: '{"success":' })],
-  ['is cut off', (_, text) => text.slice(0, 50)],
-  ['has headers that cannot be', (_, text) => text.replace('"headers":[', '"headers":[["a b","c"],')],
   ['comes from the future', (kept) => ({ ...kept, storedAtMs: kept.storedAtMs + 60_001 })],
 ])('a cached response that %s is ignored and replaced', async (_, change) => {
   const { metaOf, store } = cached();

@@ -13,8 +13,6 @@ import { fakeFetch, type Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { BASE_URL, differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
 
-const OTHER_KEY = `fx_live_${'f'.repeat(48)}`;
-
 /** A service that refuses for `refusesForMs` after its first request, and counts earlier requests. */
 function closedAtFirst(clock: FakeClock, refusesForMs: number) {
   const startedAt = clock.now();
@@ -49,29 +47,6 @@ test('after a 429, all clients of the key wait', async () => {
 
   expect(service.early()).toBe(0);
   expect(await clock.left()).toBe(0);
-});
-
-test('a 429 of one key does not delay another key', async () => {
-  const { clock, create } = world(({ headers }) =>
-    headers['authorization'] === `Bearer ${API_KEY}` ? rateLimited('30') : success({ EUR: 1 }),
-  );
-  const startedAt = clock.now();
-  const limited = errorOf(create().latest({}, { deadlineMs: 40_000 }));
-
-  await expect(clock.run(create({ apiKey: OTHER_KEY }).latest())).resolves.toEqual({ EUR: 1 });
-
-  expect(clock.now()).toBe(startedAt);
-  expect(await clock.run(limited)).toMatchObject({ kind: expect.stringMatching(/timeout|rate_limited/) });
-});
-
-test('the same key has a separate limit for each host', async () => {
-  const { clock, create } = world(({ url }) => (url.startsWith(BASE_URL) ? rateLimited('30') : success({ EUR: 1 })));
-  const startedAt = clock.now();
-  await errorOf(create().latest({}, { onLimit: 'throw' }));
-
-  await clock.run(create({ baseUrl: 'https://other.test' }).latest({}, { onLimit: 'throw' }));
-
-  expect(clock.now()).toBe(startedAt);
 });
 
 test('a wait for the limit does not use a retry', async () => {
@@ -165,25 +140,6 @@ test('at most maxConcurrent requests are in flight', async () => {
   expect(most).toBe(3);
 });
 
-test('applies the limit that quota() returns', async () => {
-  const arrivals: number[] = [];
-  const { fx, clock } = testClient(
-    () => {
-      arrivals.push(clock.now());
-      return success();
-    },
-    { quota: success(quotaRecord({ rate_limit_per_minute: 5 })) },
-  );
-  await fx.quota();
-
-  await clock.run(Promise.all(differentCalls(fx, 12, { deadlineMs: false })));
-
-  // One request beyond the limit tests whether the service has started a new window.
-  for (const at of arrivals)
-    expect(arrivals.filter((other) => other >= at && other < at + 60_000).length).toBeLessThanOrEqual(10);
-  expect(fx.limits()).toMatchObject({ perMinute: 5, inFlight: 0, waiting: 0 });
-});
-
 test('reports a wait once to each waiting client, without the key', async () => {
   const events: WaitEvent[][] = [[], []];
   const clock = new FakeClock();
@@ -230,12 +186,13 @@ test('without a queue, each call waits separately and uses its own retries', asy
 });
 
 const coded = (code: string) => Object.assign(new Error('failed'), { code });
-const errorOfMiddleware: Middleware = () => {
+const errorOfMiddleware: Middleware = (request, next) => {
+  if (request.operation === 'quota') return next(request);
   throw Object.assign(new Error('a bug'), { status: 404 });
 };
 const limitOfThree = { rateLimit: { perMinute: 3 }, maxRetries: 0, timeoutMs: 1000 } as const;
 
-/** Sends three more calls, and returns how many the limit of three allows. */
+/** Sends three more calls, and returns how many the limit allows. */
 async function sentOfThree({ fx, fetch, clock }: TestClient): Promise<number> {
   const before = fetch.requests.length;
   const calls = differentCalls(fx.withOptions({ middleware: [] }), 3).map((call) => call.catch(() => undefined));
@@ -246,26 +203,43 @@ async function sentOfThree({ fx, fetch, clock }: TestClient): Promise<number> {
   return sent;
 }
 
-test.each<[string, Reply, number, FxRatesOptions?]>([
-  ['a success', success(), 1],
-  ['a success with a broken body', { body: 'no JSON' }, 1],
-  ['refused for the key', failure(401), 1],
-  ['refused with 404', failure(404), 1],
-  ['failed by the service', failure(500), 1],
-  ['failed by a proxy with 502', failure(502), 1],
-  ['failed by a proxy with 503', failure(503), 1],
-  ['failed with 504, after it may have reached the service', failure(504), 1],
-  ['broken off', coded('ECONNRESET'), 1],
-  ['never sent', coded('ECONNREFUSED'), 0],
-  ['kept back from a wrong certificate', coded('CERT_HAS_EXPIRED'), 0],
-  ['without a response in time', 'never', 1],
-  ['kept back by an error of a middleware', success(), 0, { middleware: [errorOfMiddleware] }],
-])('a request that was %s uses %j of the limit', async (...[, reply, used, options]) => {
-  const client = testClient([reply, success()], { ...limitOfThree, ...options });
+test.each<[string, Reply, ofLimit: number, ofQuota: number, FxRatesOptions?]>([
+  ['a success', success(), 1, 1],
+  ['a success with a broken body', { body: 'no JSON' }, 1, 1],
+  ['refused for the rate, which closes the gate,', rateLimited('1'), 3, 0, { onLimit: 'throw' }],
+  ['refused for the key', failure(401), 1, 0],
+  ['refused with 402', failure(402), 1, 0],
+  ['refused with 403', failure(403), 1, 0],
+  ['refused with 404', failure(404), 1, 1],
+  ['failed by the service', failure(500), 1, 1],
+  ['failed by a proxy with 502', failure(502), 1, 1],
+  ['failed by a proxy with 503', failure(503), 1, 1],
+  ['failed with 504, after it may have reached the service', failure(504), 1, 1],
+  ['broken off', coded('ECONNRESET'), 1, 1],
+  ['broken off without a code', new Error('reset'), 1, 1],
+  ['never sent', coded('ECONNREFUSED'), 0, 0],
+  ['never sent, because no connection was made in time', coded('UND_ERR_CONNECT_TIMEOUT'), 0, 0],
+  ['never sent, because the host is not known', coded('ENOTFOUND'), 0, 0],
+  ['never sent, because the host is not known yet', coded('EAI_AGAIN'), 0, 0],
+  ['never sent, because there is no route to the host', coded('EHOSTUNREACH'), 0, 0],
+  ['never sent, because the network cannot be reached', coded('ENETUNREACH'), 0, 0],
+  ['never sent, because the proxy refused it', coded('PROXY_REFUSED'), 0, 0],
+  ['never sent, because the proxy failed', coded('PROXY_FAILED'), 0, 0],
+  ['kept back from a wrong certificate', coded('CERT_HAS_EXPIRED'), 0, 0],
+  ['without a response in time', 'never', 1, 1],
+  ['kept back by an error of a middleware', success(), 0, 0, { middleware: [errorOfMiddleware] }],
+])('a request that was %s uses %j of the limit, and counts %j toward the quota', async (...row) => {
+  const [, reply, ofLimit, ofQuota, options] = row;
+  let quota: Reply = success(quotaRecord({ monthly_used: 900 }));
+  const rateLimit = { perMinute: 4 }; // one of them is for quota()
+  const client = testClient([reply, success()], { ...limitOfThree, rateLimit, quota: () => quota, ...options });
+  await client.fx.quota();
+  quota = failure(500); // a new record would replace the count
 
   await client.clock.run(client.fx.latest({ first: true }).catch(() => undefined));
 
-  expect(await sentOfThree(client)).toBe(3 - used);
+  expect(client.fx.quotaEstimate()).toMatchObject({ usedSince: ofQuota, remaining: 100 - ofQuota });
+  expect(await sentOfThree(client)).toBe(3 - ofLimit);
 });
 
 test('an aborted call uses a slot of the limit if its request was sent, and none otherwise', async () => {
@@ -307,18 +281,6 @@ test('calls of high priority are sent before the other waiting calls', async () 
   await clock.run(Promise.all(calls));
 
   expect(fetch.requests.map(({ url }) => url.at(-1))).toEqual(['1', '4', '2', '3']);
-});
-
-test('any other failure releases the slot', async () => {
-  const { fx, clock } = testClient(
-    [new Error('lost'), failure(500), failure(404), { body: 'no JSON' }, 'never', 'stalled body', success({ EUR: 1 })],
-    { rateLimit: { maxConcurrent: 1, perMinute: 1000 }, maxRetries: 0, timeoutMs: 1000 },
-  );
-
-  await clock.run(Promise.all(differentCalls(fx, 6).map((call) => errorOf(call))));
-
-  await expect(clock.run(fx.latest())).resolves.toEqual({ EUR: 1 });
-  expect(fx.limits()).toMatchObject({ inFlight: 0, waiting: 0 });
 });
 
 test('a 429 without Retry-After that the call may not wait for has no retryAt', async () => {

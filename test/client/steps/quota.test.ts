@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest';
 import type { FxRatesOptions, QuotaData } from '../../../src/client/index.ts';
 import { deferred } from '../../helpers/deferred.ts';
-import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply, SentRequest } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
 
 /** A record of a key whose per-minute limit is never reached. */
 const roomyQuota = (changes: Partial<QuotaData> = {}) => quotaRecord({ rate_limit_per_minute: 10_000, ...changes });
-
-const A_TICK = 20;
 
 function guarded(
   replies: Reply | readonly Reply[],
@@ -20,33 +18,6 @@ function guarded(
 }
 
 const quotaRequests = ({ fetch }: TestClient) => fetch.requests.filter(({ url }) => url.endsWith('/quota')).length;
-
-test('updates a record that has enough requests left after five minutes only', async () => {
-  const client = guarded(success());
-  await client.fx.quota();
-
-  await client.clock.advance(300_000);
-  await client.fx.latest();
-  expect(quotaRequests(client)).toBe(1);
-  await client.clock.advance(1);
-  await client.fx.latest();
-
-  expect(quotaRequests(client)).toBe(2);
-});
-
-test('updates a record older than a minute before it rejects a call: the plan may have changed', async () => {
-  let plan = roomyQuota({ monthly_used: 990 });
-  const client = guarded(success(), { quota: () => success(plan) });
-  await errorOf(client.fx.latest());
-  plan = roomyQuota({ plan: 'developer', monthly_limit: 100_000, monthly_used: 990 });
-
-  await client.clock.advance(60_000);
-  expect(await errorOf(client.fx.latest())).toMatchObject({ kind: 'quota_exhausted', local: true });
-  await client.clock.advance(1);
-
-  await expect(client.fx.latest()).resolves.toBeDefined();
-  expect(quotaRequests(client)).toBe(2);
-});
 
 test.each<[string, Reply]>([
   ['fails', failure(500)],
@@ -101,19 +72,6 @@ test.each<[string, Reply, FxRatesOptions, string]>([
   expect(warnings).toEqual([`quota() failed (${warning}`]);
 });
 
-test('a quota() that fails while a record is known causes no warning', async () => {
-  const responses = [success(roomyQuota())];
-  const warnings: string[] = [];
-  const logger = { warn: (message: string) => warnings.push(message) };
-  const { fx, clock } = guarded(success(), { quota: () => responses.shift() ?? failure(503), logger });
-  await fx.latest();
-
-  await clock.advance(300_001);
-  await fx.latest();
-
-  expect(warnings).toEqual([]);
-});
-
 test('a quota() that hangs delays calls by one timeout, then not for a minute', async () => {
   const client = guarded(success(), { quota: 'never', timeoutMs: 3000, rateLimit: { perMinute: 10_000 } });
   const { clock, fx } = client;
@@ -128,30 +86,16 @@ test('a quota() that hangs delays calls by one timeout, then not for a minute', 
   expect(await clock.left()).toBe(0);
 });
 
-test('uses the old record while quota() fails', async () => {
+test('uses the old record while quota() fails, without a warning', async () => {
   const responses = [success(roomyQuota({ monthly_used: 989 })), failure(503)];
-  const client = guarded(success(), { quota: () => responses.shift() ?? failure(503) });
-  await client.fx.latest();
-  await client.clock.advance(300_001);
+  const warnings: string[] = [];
+  const logger = { warn: (message: string) => warnings.push(message) };
+  const { fx, clock } = guarded(success(), { quota: () => responses.shift() ?? failure(503), logger });
+  await fx.latest();
+  await clock.advance(300_001);
 
-  expect(await errorOf(client.fx.latest())).toMatchObject({ kind: 'quota_exhausted', local: true });
-});
-
-test('an abort during quota() ends the call and quota() within a tick', async () => {
-  const { fx, fetch, clock } = guarded(success(), { quota: 'never' });
-  const controller = new AbortController();
-  const call = errorOf(fx.latest({}, { signal: controller.signal }));
-  await quiet();
-  expect(fetch.requests).toHaveLength(1);
-
-  controller.abort(new Error('enough'));
-
-  expect(await ticksUntilSettled(call)).toBeLessThanOrEqual(A_TICK);
-  expect(await call).toMatchObject({ kind: 'aborted', cause: new Error('enough') });
-  await quiet();
-  expect(fetch.requests[0]?.signal.aborted).toBe(true);
-  expect(fetch.requests).toHaveLength(1);
-  expect(await clock.left()).toBe(0);
+  expect(await errorOf(fx.latest())).toMatchObject({ kind: 'quota_exhausted', local: true });
+  expect(warnings).toEqual([]);
 });
 
 test('the abort of one caller does not end a quota() that other calls wait for', async () => {
@@ -188,29 +132,6 @@ test('a quota() that takes longer than the deadline of its call continues for th
   expect(await clock.left()).toBe(0);
 });
 
-test('a quota() that hangs ends calls at their deadline until its own timeout', async () => {
-  const client = guarded(success(), { quota: 'never', timeoutMs: 2000 });
-  const { fx, clock } = client;
-  const outcomes: unknown[] = [];
-
-  for (let call = 0; call < 3; call += 1) {
-    outcomes.push(await clock.run(fx.latest({}, { deadlineMs: 900 }).catch(({ scope }) => scope)));
-  }
-
-  expect(outcomes).toEqual(['deadline', 'deadline', success().body.data]);
-  expect(quotaRequests(client)).toBe(1);
-  expect(await clock.left()).toBe(0);
-});
-
-test('a quota() that waits for the limit ends with the deadline of its call', async () => {
-  const client = guarded(success(), { quota: rateLimited('2'), rateLimit: { maxConcurrent: 1 } });
-  const { fx, clock } = client;
-
-  await clock.run(errorOf(fx.latest({}, { deadlineMs: 3000 })));
-
-  expect(await clock.left()).toBe(0);
-});
-
 test('a quota() that must wait for the limit did not fail: the next call calls it again', async () => {
   let isLimited = true;
   const record = success(roomyQuota());
@@ -225,47 +146,6 @@ test('a quota() that must wait for the limit did not fail: the next call calls i
   await client.clock.run(client.fx.latest());
 
   expect(client.fx.quotaEstimate()?.quota).toEqual(record.body.data);
-});
-
-const coded = (code: string) => Object.assign(new Error('failed'), { code });
-
-test.each<[string, Reply, number]>([
-  ['a success', success(), 1],
-  ['refused for the rate', rateLimited('1'), 0],
-  ['refused for the key', failure(401), 0],
-  ['refused with 402', failure(402), 0],
-  ['refused with 403', failure(403), 0],
-  ['not found', failure(404), 1],
-  ['failed by the service', failure(500), 1],
-  ['broken off', new Error('reset'), 1],
-  ['never sent', coded('ECONNREFUSED'), 0],
-  ['never sent, because no connection was made in time', coded('UND_ERR_CONNECT_TIMEOUT'), 0],
-  ['never sent, because the host is not known', coded('ENOTFOUND'), 0],
-  ['never sent, because the host is not known yet', coded('EAI_AGAIN'), 0],
-  ['never sent, because there is no route to the host', coded('EHOSTUNREACH'), 0],
-  ['never sent, because the network cannot be reached', coded('ENETUNREACH'), 0],
-  ['never sent, because the proxy refused it', coded('PROXY_REFUSED'), 0],
-  ['never sent, because the proxy failed', coded('PROXY_FAILED'), 0],
-  ['broken off by the network', coded('ECONNRESET'), 1],
-  ['kept back from a wrong certificate', coded('CERT_HAS_EXPIRED'), 0],
-])('a request that was %s counts %s', async (_, reply, used) => {
-  let quota: Reply = success(roomyQuota({ monthly_used: 900 }));
-  const { fx } = guarded(reply, { quota: () => quota, maxRetries: 0, onLimit: 'throw' });
-  await fx.quota();
-  quota = failure(500); // a new record would replace the count
-
-  await fx.latest().catch(() => undefined);
-
-  expect(fx.quotaEstimate()).toMatchObject({ usedSince: used, remaining: 100 - used });
-});
-
-test('a lost response counts, because the service may have counted it', async () => {
-  const { fx, clock } = guarded('never', { maxRetries: 1, timeoutMs: 1000 });
-  await fx.quota();
-
-  await clock.run(errorOf(fx.latest()));
-
-  expect(fx.quotaEstimate()).toMatchObject({ usedSince: 2, remaining: 98 });
 });
 
 test('releases the reservation of a call that ends without a request', async () => {
@@ -310,32 +190,6 @@ test('the last request is free for a call that starts at any moment after the re
     await expect(fx.latest({ call: 2 })).resolves.toBeDefined();
     await first;
   }
-});
-
-test('a call that ends while another one starts is not counted twice', async () => {
-  const { fx } = guarded(success(), { left: 30, reserve: 10 });
-  await fx.quota();
-  let refused = 0;
-  const chain = async (name: string, length: number) => {
-    for (let n = 0; n < length; n += 1) {
-      for (let tick = 0; tick < n % 7; tick += 1) await undefined;
-      await fx.latest({ name, n }).catch(() => {
-        refused += 1;
-      });
-    }
-  };
-
-  await Promise.all([chain('a', 4), chain('b', 5), chain('c', 6), chain('d', 5)]);
-
-  expect(refused).toBe(0);
-  expect(fx.quotaEstimate()?.remaining).toBe(10);
-});
-
-test.each(['unlimited', 0])('an Unlimited plan with a limit of %j is never low', async (monthly_limit) => {
-  const quota = success(roomyQuota({ plan: 'unlimited', monthly_limit, monthly_used: 1_000_000 }));
-  const { fx } = guarded(success(), { quota, reserve: 1000 });
-
-  await expect(Promise.all(differentCalls(fx, 50))).resolves.toHaveLength(50);
 });
 
 test('a quota() that shows that only the reserve is left calls onLow once', async () => {
