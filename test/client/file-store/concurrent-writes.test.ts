@@ -79,30 +79,6 @@ test.each([0, 1])(
   },
 );
 
-test.each([
-  [0, 1],
-  [0, 3],
-  [1, 1],
-  [1, 2],
-  [1, 20],
-])('after %i writes, no update is lost if other processes write %i times between two steps', (before, others) => {
-  for (let step = 0, wasPaused = true; wasPaused; step += 1) {
-    const { writes, update, current } = setUp(before);
-    wasPaused = false;
-    const files = steppingFiles((place) => {
-      if (place !== step) return;
-      wasPaused = true;
-      for (let count = 0; count < others; count += 1) update();
-    });
-
-    update(files);
-
-    expectNoLostUpdate(writes, current());
-    expect(writes.length).toBeGreaterThanOrEqual(before + (wasPaused ? others : 1));
-    expect(step).toBeLessThan(STEPS_AT_MOST);
-  }
-});
-
 test('a read returns a complete state, however often other processes write between two steps', () => {
   for (let step = 0, wasPaused = true; wasPaused; step += 1) {
     const { root, update } = setUp(1);

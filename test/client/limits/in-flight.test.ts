@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { InFlight, Permit, type RequestFailure } from '../../../src/client/limits/in-flight.ts';
 import type { RateLimiterOptions, Wait } from '../../../src/client/limits/rate-limiter.ts';
-import { type RetryAfterUnit, retryAfterMs } from '../../../src/client/limits/retry-after.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { hint, type NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
 
@@ -9,10 +8,7 @@ const ERROR = new Error('503');
 const FAILED: RequestFailure = { kind: 'failed', wasSent: true, mayHaveCounted: true, error: ERROR };
 
 /** A 503 with that Retry-After. */
-const failedFor = (seconds: string, unit: RetryAfterUnit = 'seconds'): RequestFailure => ({
-  ...FAILED,
-  hintMs: retryAfterMs(hint(seconds), unit),
-});
+const failedFor = (seconds: string): RequestFailure => ({ ...FAILED, hintMs: 1_000 * Number(seconds) });
 
 function setUp(options: Partial<RateLimiterOptions> = {}) {
   const clock = new FakeClock();
@@ -24,7 +20,7 @@ function setUp(options: Partial<RateLimiterOptions> = {}) {
 async function outage(retryAfter: string, options: Partial<RateLimiterOptions> = {}) {
   const setting = setUp(options);
   const first = await setting.limiter.acquire();
-  first.end(failedFor(retryAfter, setting.limiter.retryAfterUnit));
+  first.end(failedFor(retryAfter));
   return { ...setting, first };
 }
 
@@ -44,20 +40,20 @@ test.each([
 });
 
 test('while the service is down, one call is the probe and the others wait', async () => {
-  const { clock, start, limiter } = await outage('5');
+  const { clock, start, limiter } = await outage('2.5');
   const granted: Permit[] = [];
   for (let call = 0; call < 10; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
 
   expect(limiter.limits()).toMatchObject({
     gate: 'open',
-    service: { downUntil: new Date(start + 5_000) },
+    service: { downUntil: new Date(start + 2_500) },
     maxConcurrent: 8,
   });
-  await clock.advance(4_999);
+  await clock.advance(2_499);
   expect(granted).toHaveLength(0);
   await clock.advance(60_000);
   expect(limiter.tryAcquire()).toBeUndefined(); // the probe has no response yet
-  expect(granted.map(({ sentAt }) => sentAt)).toEqual([start + 5_000]);
+  expect(granted.map(({ sentAt }) => sentAt)).toEqual([start + 2_500]);
 
   granted[0]!.end({ kind: 'accepted' });
   await quiet();
@@ -96,43 +92,22 @@ test('after the caller of a probe aborts, the next call is the probe', async () 
   expect(granted).toHaveLength(1);
 });
 
-test('if the service asks for a long wait, every call rejects for five minutes, with the failure as its cause', async () => {
-  const { start, limiter } = setUp();
+test('if the service asks for a long wait, every call rejects for five minutes, and the next one is the probe', async () => {
+  const { clock, start, limiter } = setUp();
   const first = await limiter.acquire();
   const waiting = Array.from({ length: 200 }, () => limiter.acquire().catch((error: unknown) => error));
   first.end(failedFor('3600'));
-  await quiet();
+  await clock.advance(299_999);
 
-  const late = await limiter.acquire().catch((error: unknown) => error);
+  const late = limiter.acquire().catch((error: unknown) => error);
 
   for (const error of [waiting.at(-1), late]) {
     const rejection = (await error) as NotSentError;
     expect(rejection).toMatchObject({ reason: 'outage', retryAt: start + 300_000, failure: ERROR });
   }
-});
-
-test('after a long outage, the first call from the time of the next attempt on is the probe', async () => {
-  const { clock, start, limiter } = await outage('3600');
-
-  await clock.advance(299_999);
-  await expect(limiter.acquire()).rejects.toMatchObject({ reason: 'outage' });
   await clock.advance(1);
-  const probe = await limiter.acquire();
-
-  expect(probe.sentAt).toBe(start + 300_000);
+  expect((await limiter.acquire()).sentAt).toBe(start + 300_000);
   expect(limiter.tryAcquire()).toBeUndefined();
-});
-
-test('a call whose deadline is before the probe is rejected as unavailable', async () => {
-  const { start, limiter } = await outage('30');
-
-  const late = limiter.acquire({ due: { deadlineAt: start + 10_000 } });
-
-  await expect(late).rejects.toMatchObject({
-    reason: 'deadline',
-    retryAt: start + 30_000,
-    failure: ERROR,
-  });
 });
 
 test('the limit, if it asks for a later time than the service, is the reason of a rejection', async () => {
@@ -156,73 +131,17 @@ test('waits for a service that asks for the longest wait allowed, and rejects fo
   await expect(longer.acquire()).rejects.toMatchObject({ reason: 'outage', failure: ERROR });
 });
 
-test('a call that does not wait is rejected as unavailable', async () => {
-  const { limiter } = await outage('30');
-
-  await expect(limiter.acquire({ wait: false })).rejects.toMatchObject({ reason: 'policy', failure: ERROR });
-});
-
-test('a wait for the service is reported with its reason', async () => {
+test('an outage is reported as a wait, with its reason, when a call waits', async () => {
   const waits: Wait[] = [];
   const { start, limiter } = await outage('30', { onWait: (wait) => waits.push(wait) });
+  limiter.configure(50);
+  await quiet();
+  expect(waits).toEqual([]);
 
   void limiter.acquire();
   await quiet();
 
   expect(waits).toMatchObject([{ until: new Date(start + 30_000), waiting: 1, reason: 'service' }]);
-});
-
-test('an outage without waiting calls is not reported as a wait', async () => {
-  const waits: Wait[] = [];
-  const { limiter } = await outage('30', { onWait: (wait) => waits.push(wait) });
-
-  limiter.configure(50);
-  await quiet();
-
-  expect(waits).toEqual([]);
-});
-
-test('the Retry-After of a 503 is in seconds, unless the unit is set or was learned', async () => {
-  const { start, limiter } = await outage('2000', { retryAfterUnit: 'milliseconds' });
-
-  expect(limiter.retryAfterUnit).toBe('milliseconds');
-  expect(limiter.limits().service).toEqual({ downUntil: new Date(start + 2_000) });
-  expect(setUp().limiter.retryAfterUnit).toBe('seconds');
-});
-
-test('the Retry-After of a 503 is in milliseconds if those of refusals were', async () => {
-  const { clock, limiter } = setUp();
-  const first = await limiter.acquire();
-  first.end({ kind: 'refused', retryAfter: hint('30000') });
-  const second = limiter.acquire({ retryOf: first });
-  await clock.runAll();
-  (await second).end({ kind: 'accepted' });
-
-  (await limiter.acquire()).end(failedFor('2000', limiter.retryAfterUnit));
-
-  expect(limiter.limits().service).toEqual({ downUntil: new Date(clock.now() + 2_000) });
-});
-
-test('sends sixteen requests at once; a timeout halves that, once for all in flight, and responses restore it', async () => {
-  const { clock, limiter } = setUp({ perMinute: 1_000 });
-  const granted: Permit[] = [];
-  for (let call = 0; call < 400; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
-  await quiet();
-  for (let sent = 0; granted.length < 100; sent += 1) {
-    granted[sent]!.end({ kind: 'accepted' });
-    await quiet();
-  }
-  expect(limiter.limits()).toMatchObject({ inFlight: 16, maxConcurrent: 16 });
-
-  await clock.advance(10_000);
-  for (const permit of granted.slice(-3)) permit.end({ ...FAILED, isTimeout: true });
-  const halved = limiter.limits().maxConcurrent;
-  for (const permit of granted.slice(0, -3)) permit.end({ kind: 'accepted' });
-  await quiet();
-  for (const permit of granted.slice(-8)) permit.end({ kind: 'accepted' });
-
-  expect(halved).toBe(8);
-  expect(limiter.limits().maxConcurrent).toBeGreaterThan(8);
 });
 
 /** Calls in flight, and more that wait. */
@@ -255,15 +174,6 @@ test('the limit is not wanted if an option sets it, for a single call, or while 
   const { limiter, granted } = await crowded();
   granted[0]!.end(failedFor('30'));
   expect(limiter.isLimitWanted).toBe(false);
-});
-
-test('calls that wait for a service that is down are sent at the time of the probe, not at the next second', async () => {
-  const { clock, start, limiter } = await outage('2.5');
-
-  const permit = limiter.acquire();
-  await clock.runAll();
-
-  expect((await permit).sentAt).toBe(start + 2_500);
 });
 
 /** The requests in flight alone. Times are milliseconds; a jitter of 0.5 makes a backoff three quarters as long. */
@@ -349,22 +259,15 @@ test('a call whose first failure came with the last success counts toward an out
 });
 
 test.each([
-  ['shorter than a usual round trip', 999, false],
-  ['as long as a usual round trip', 1_000, true],
-])('three timeouts %s', (_, afterMs, isOutage) => {
+  ['timeouts shorter than a usual round trip', 999, true, false],
+  ['timeouts as long as a usual round trip', 1_000, true, true],
+  ['other failures, however fast,', 1, false, true],
+])('three %s', (_, afterMs, isTimeout, isOutage) => {
   const { flight, send, fail } = requests();
   flight.responded(send(0), 1_000);
-  for (const permit of [1, 2, 3].map(() => send(1_000))) fail(permit, 1_000 + afterMs, { isTimeout: true });
+  for (const permit of [1, 2, 3].map(() => send(1_000))) fail(permit, 1_000 + afterMs, { isTimeout });
 
   expect(flight.health.isDown).toBe(isOutage);
-});
-
-test('failures other than timeouts count, however fast they are', () => {
-  const { flight, send, fail } = requests();
-  flight.responded(send(0), 1_000);
-  for (const permit of [1, 2, 3].map(() => send(1_000))) fail(permit, 1_001);
-
-  expect(flight.health.isDown).toBe(true);
 });
 
 test('a response to a request that was sent before the outage does not end it; that of the probe does', () => {

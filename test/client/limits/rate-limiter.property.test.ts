@@ -1,12 +1,11 @@
-import { setImmediate as turnOfTheEventLoop } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Permit } from '../../../src/client/limits/in-flight.ts';
+import type { Permit, RequestEnd, RequestFailure } from '../../../src/client/limits/in-flight.ts';
 import type { Due } from '../../../src/client/limits/request-queue.ts';
 import { retryAfterMs } from '../../../src/client/limits/retry-after.ts';
-import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
 import { HeardCancellation } from '../../helpers/heard-cancellation.ts';
-import { type Random, seededRandom } from '../../helpers/limits-random.ts';
+import { seededRandom } from '../../helpers/limits-random.ts';
 import { HINT_FORMS, type HintForm, LimitedServer, WINDOW_KINDS } from '../../helpers/limits-server.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 import { hint, NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
@@ -24,21 +23,34 @@ function unitOf({ hint: form }: { readonly hint: HintForm }): { readonly retryAf
   return { retryAfterUnit: form === 'milliseconds' ? form : 'auto' };
 }
 
-/** Sends a call until it is served, over a network that takes up to 200 ms each way, and may lose the response. */
-async function call(limiter: StrictLimiter, network: Network): Promise<unknown> {
-  const { clock, server, random, signal, due, loses = 0, serverNow = () => clock.now(), onPermit } = network;
+/** Sends a call until it is served, or its response is lost. */
+async function call(limiter: StrictLimiter, network: Network): Promise<void> {
+  const { signal, due, onPermit } = network;
   let permit: Permit | undefined;
   for (;;) {
     permit = await limiter.acquire({ retryOf: permit, signal, due });
     onPermit?.();
-    await clock.sleep(random() * 200);
-    const { status, date, retryAfter } = server.receive(serverNow());
-    await clock.sleep(random() * 200);
-    if (random() < loses) return permit.end({ kind: 'lost' });
-    if (status === 200) return permit.end({ kind: 'accepted' });
-    permit.end({ kind: 'refused', retryAfter: hint(retryAfter, date) });
+    const end = await response(network);
+    const { perMinute = Number.POSITIVE_INFINITY } = limiter.limits();
+    permit.end(end);
+    if (end.kind === 'failed') expect(limiter.limits().perMinute ?? 0).toBeLessThanOrEqual(perMinute);
+    if (end.kind === 'accepted' || end.kind === 'lost') return;
   }
 }
+
+/** How a request ends over a network that takes up to 200 ms each way. */
+async function response({ clock, server, random, loses = 0, ...rest }: Network): Promise<RequestEnd> {
+  const { serverNow = () => clock.now(), failure } = rest;
+  await clock.sleep(random() * 200);
+  const failed = failure?.();
+  const { status, date, retryAfter } = failed ? NO_RESPONSE : server.receive(serverNow());
+  await clock.sleep(random() * 200);
+  if (failed) return failed;
+  if (random() < loses) return { kind: 'lost' };
+  return status === 200 ? { kind: 'accepted' } : { kind: 'refused', retryAfter: hint(retryAfter, date) };
+}
+
+const NO_RESPONSE = { status: undefined, date: undefined, retryAfter: undefined };
 
 interface Network {
   readonly clock: FakeClock;
@@ -49,25 +61,39 @@ interface Network {
   /** Part of the responses that never arrive. Default: none. */
   readonly loses?: number;
   readonly onPermit?: () => void;
+  /** How a request that arrives now fails. Default: it does not. */
+  readonly failure?: () => RequestFailure | undefined;
   /** The server's time; the client's unless told. */
   readonly serverNow?: () => number;
 }
 
-test('every call is served by any server, and no timer is left', async () => {
+test('with any server, calls are first sent in their order and all served, if their callers stay, and nothing is left', async () => {
+  const spreads = fc.constantFrom(0, 90_000);
+  const leavings = fc.array(fc.nat(90_000));
   await fc.assert(
-    fc.asyncProperty(servers, seeds, fc.boolean(), async (options, seed, isTold) => {
+    fc.asyncProperty(servers, seeds, fc.boolean(), spreads, leavings, async (options, seed, isTold, spread, afters) => {
       const clock = new FakeClock();
-      const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
+      const random = seededRandom(seed);
+      const network = { clock, server: new LimitedServer(options), random };
       const limiter = new StrictLimiter({ clock, ...unitOf(options), ...(isTold ? { perMinute: options.limit } : {}) });
+      const came: number[] = [];
+      const sent = new Set<number>();
+      const visit = async (name: number) => {
+        await clock.sleep(random() * spread);
+        came.push(name);
+        await call(limiter, { ...network, onPermit: () => sent.add(name) });
+      };
 
-      const calls = Promise.all(Array.from({ length: 2 * options.limit + 5 }, () => call(limiter, network)));
+      const leaving = afters.map((afterMs) => leave(limiter, network, afterMs));
+      const staying = Array.from({ length: 2 * options.limit + 5 }, (_, name) => visit(name));
       await clock.runAll();
-      await calls;
+      await Promise.all([...leaving, ...staying]);
 
+      expect([...sent]).toEqual(came);
       expect(clock.pending).toBe(0);
       expect(limiter.limits()).toMatchObject({ waiting: 0, inFlight: 0 });
     }),
-    { numRuns: 60 },
+    { numRuns: 100 },
   );
 });
 
@@ -135,70 +161,6 @@ test('no call gets a permit after its deadline, or is rejected later than that',
   );
 });
 
-test('with any server, the first attempts of calls are sent in the order of the calls', async () => {
-  await fc.assert(
-    fc.asyncProperty(servers, seeds, fc.boolean(), async (options, seed, isTold) => {
-      const clock = new FakeClock();
-      const random = seededRandom(seed);
-      const network = { clock, server: new LimitedServer(options), random };
-      const limiter = new StrictLimiter({ clock, ...unitOf(options), ...(isTold ? { perMinute: options.limit } : {}) });
-      const came: number[] = [];
-      const sent = new Set<number>();
-      const visit = async (name: number) => {
-        await clock.sleep(random() * 90_000);
-        came.push(name);
-        await call(limiter, { ...network, onPermit: () => sent.add(name) });
-      };
-
-      const all = Promise.all(Array.from({ length: 2 * options.limit + 5 }, (_, name) => visit(name)));
-      await clock.runAll();
-      await all;
-
-      expect([...sent]).toEqual(came);
-    }),
-    { numRuns: 40 },
-  );
-});
-
-test('nothing is sent before the Retry-After of any refusal has passed', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 12 }), async (hints) => {
-      const clock = new FakeClock();
-      const limiter = new StrictLimiter({ clock });
-      let notBefore = 0;
-      let permit: Permit | undefined;
-
-      for (const seconds of hints) {
-        const next = limiter.acquire({ retryOf: permit });
-        await clock.runAll();
-        permit = await next;
-        expect(clock.now()).toBeGreaterThanOrEqual(notBefore);
-        permit.end({ kind: 'refused', retryAfter: hint(String(seconds)) });
-        notBefore = clock.now() + seconds * 1000;
-      }
-    }),
-    { numRuns: 100 },
-  );
-});
-
-test('calls aborted at any time return their slots, and the others are served', async () => {
-  await fc.assert(
-    fc.asyncProperty(servers, seeds, fc.array(fc.integer({ min: 0, max: 90_000 })), async (options, seed, leavings) => {
-      const clock = new FakeClock();
-      const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
-      const limiter = new StrictLimiter({ clock, perMinute: options.limit, ...unitOf(options) });
-      const leaving = Promise.all(leavings.map((afterMs) => leave(limiter, network, afterMs)));
-      const staying = Promise.all(Array.from({ length: options.limit + 5 }, () => call(limiter, network)));
-      await clock.runAll();
-      await Promise.all([leaving, staying]);
-
-      expect(limiter.limits()).toMatchObject({ waiting: 0, inFlight: 0 });
-      expect(clock.pending).toBe(0);
-    }),
-    { numRuns: 40 },
-  );
-});
-
 test('repeated changes of the configured limit delay no call permanently', async () => {
   const plans = fc.array(fc.record({ afterMs: fc.nat(200_000), perMinute: fc.integer({ min: 1, max: 300 }) }), {
     minLength: 1,
@@ -251,100 +213,6 @@ test('jumps of the local clock, in any direction at any time, delay no call perm
   );
 });
 
-test('waiting calls are served by priority, then in their order', async () => {
-  const clock = new FakeClock();
-  const limiter = new StrictLimiter({ clock, perMinute: 100, maxConcurrent: 1 });
-  const order: string[] = [];
-  const visit = async (name: string, priority?: 'high' | 'low') => {
-    const permit = await limiter.acquire({ priority });
-    order.push(name);
-    await clock.sleep(10);
-    permit.end({ kind: 'accepted' });
-  };
-
-  const visits = [visit('at once'), visit('later', 'low'), visit('a'), visit('b'), visit('urgent', 'high')];
-  await clock.runAll();
-  await Promise.all(visits);
-
-  expect(order).toEqual(['at once', 'urgent', 'a', 'b', 'later']);
-});
-
-test('a hundred thousand waiting calls use one timer, and leave none', async () => {
-  const clock = new FakeClock();
-  const limiter = new StrictLimiter({ clock });
-  limiter.configure(1);
-  const signal = new HeardCancellation();
-  (await limiter.acquire()).end({ kind: 'accepted' });
-  (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint('60') });
-
-  const leaveAt = clock.now() + 80_000;
-  const waiting = Array.from({ length: 100_000 }, () =>
-    limiter.acquire({ signal, due: { deadlineAt: leaveAt } }).catch(() => 'left'),
-  );
-  await quiet();
-  const { pending } = clock;
-  signal.cancel();
-
-  expect(pending).toBe(1);
-  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['left']));
-  await turnOfTheEventLoop();
-  expect(clock.pending).toBe(0);
-});
-
-interface Outage {
-  readonly fromMs: number;
-  readonly lastsMs: number;
-  readonly retryAfter: string | undefined;
-}
-
-/** A server that is down for a while, and a client whose calls are repeated until they are served. */
-class OutageRun {
-  readonly clock = new FakeClock();
-  readonly limiter: StrictLimiter;
-  failures = 0;
-  readonly #startedAt = this.clock.now();
-  readonly #server: LimitedServer;
-  readonly #outage: Outage;
-  readonly #random: Random;
-
-  constructor(server: LimitedServer, outage: Outage, random: Random) {
-    this.#server = server;
-    this.#outage = outage;
-    this.#random = random;
-    this.limiter = new StrictLimiter({ clock: this.clock, random });
-  }
-
-  async call(): Promise<void> {
-    let permit = await this.limiter.acquire();
-    while (!(await this.#send(permit))) permit = await this.limiter.acquire({ retryOf: permit });
-  }
-
-  /** Returns whether the call is served. */
-  async #send(permit: Permit): Promise<boolean> {
-    await this.clock.sleep(this.#random() * 200);
-    const sinceMs = this.clock.now() - this.#startedAt - this.#outage.fromMs;
-    const isDown = sinceMs >= 0 && sinceMs < this.#outage.lastsMs;
-    const response = isDown ? undefined : this.#server.receive(this.clock.now());
-    await this.clock.sleep(this.#random() * 200);
-    if (response?.status === 200) permit.end({ kind: 'accepted' });
-    else if (response) permit.end({ kind: 'refused', retryAfter: hint(response.retryAfter, response.date) });
-    else this.#fail(permit);
-    return response?.status === 200;
-  }
-
-  #fail(permit: Permit): void {
-    this.failures += 1;
-    const before = this.#perMinute;
-    const hintMs = retryAfterMs(hint(this.#outage.retryAfter), 'seconds');
-    permit.end({ kind: 'failed', hintMs, wasSent: true, mayHaveCounted: false, error: new Error('503') });
-    expect(this.#perMinute).toBeLessThanOrEqual(before);
-  }
-
-  get #perMinute(): number {
-    return this.limiter.limits().perMinute ?? Number.POSITIVE_INFINITY;
-  }
-}
-
 test('an outage at any time costs few requests and no call; a failure raises no limit', async () => {
   const outages = fc.record({
     fromMs: fc.nat(70_000),
@@ -352,17 +220,27 @@ test('an outage at any time costs few requests and no call; a failure raises no 
     retryAfter: fc.constantFrom(undefined, '5', '30'),
   });
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...WINDOW_KINDS), outages, fc.integer(), async (window, outage, seed) => {
+    fc.asyncProperty(fc.constantFrom(...WINDOW_KINDS), outages, seeds, async (window, outage, seed) => {
+      const clock = new FakeClock();
+      const startsAt = clock.now() + outage.fromMs;
+      const hintMs = retryAfterMs(hint(outage.retryAfter), 'seconds');
+      let failures = 0;
+      const failure = (): RequestFailure | undefined => {
+        if (clock.now() < startsAt || clock.now() >= startsAt + outage.lastsMs) return undefined;
+        failures += 1;
+        return { kind: 'failed', hintMs, wasSent: true, mayHaveCounted: false, error: new Error('503') };
+      };
       const server = new LimitedServer({ window, limit: 30, hint: 'seconds' });
-      const run = new OutageRun(server, outage, seededRandom(seed));
+      const random = seededRandom(seed);
+      const limiter = new StrictLimiter({ clock, random });
 
-      const calls = Promise.all(Array.from({ length: 60 }, () => run.call()));
-      await run.clock.runAll();
+      const calls = Promise.all(Array.from({ length: 60 }, () => call(limiter, { clock, server, random, failure })));
+      await clock.runAll();
       await calls;
 
       // Those in flight when it began, two at most after that, and one probe per backoff.
-      expect(run.failures).toBeLessThanOrEqual(40);
-      expect(run.limiter.limits()).toMatchObject({ waiting: 0, inFlight: 0, service: 'up' });
+      expect(failures).toBeLessThanOrEqual(40);
+      expect(limiter.limits()).toMatchObject({ waiting: 0, inFlight: 0, service: 'up' });
     }),
     { numRuns: 100 },
   );

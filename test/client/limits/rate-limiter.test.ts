@@ -4,7 +4,6 @@ import type { RateLimiterOptions, Wait } from '../../../src/client/limits/rate-l
 import type { AcquireOptions } from '../../../src/client/limits/request-queue.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
-import { HeardCancellation } from '../../helpers/heard-cancellation.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 import { hint, StrictLimiter } from '../../helpers/strict-limiter.ts';
 
@@ -39,6 +38,15 @@ test.each<[string, (limiter: StrictLimiter) => Promise<unknown>, (start: number)
     () => ({}),
   ],
   ['a deadline that has passed', async () => undefined, (start) => ({ due: { deadlineAt: start - 1 } })],
+  [
+    'a call that waits for the slot that is free now',
+    async (limiter) => {
+      const [first] = [await limiter.acquire(), await limiter.acquire()];
+      void limiter.acquire();
+      first?.end({ kind: 'unused' });
+    },
+    () => ({}),
+  ],
 ])('with %s, there is no permit without a wait', async (_, prepare, options) => {
   const { start, limiter } = setUp({ perMinute: 2 });
   await prepare(limiter);
@@ -46,15 +54,6 @@ test.each<[string, (limiter: StrictLimiter) => Promise<unknown>, (start: number)
 
   expect(limiter.tryAcquire(options(start))).toBeUndefined();
   expect(limiter.limits()).toMatchObject({ inFlight });
-});
-
-test('a call takes no free slot before the calls that wait', async () => {
-  const { limiter } = setUp({ perMinute: 1 });
-  const first = await limiter.acquire();
-  void limiter.acquire();
-  first.end({ kind: 'unused' });
-
-  expect(limiter.tryAcquire()).toBeUndefined();
 });
 
 test('a call that must wait does not ask the store for a slot', async () => {
@@ -115,16 +114,6 @@ test.each([
     expect(clock.now()).toBe(start);
   },
 );
-
-test('with a cap, a call that does not wait is rejected when the requests in flight have used the limit', async () => {
-  const { start, limiter } = setUp({ perMinute: 2 });
-  const inFlight = [await limiter.acquire(), await limiter.acquire()];
-  const third = limiter.acquire({ wait: false });
-
-  for (const permit of inFlight) permit.end({ kind: 'accepted' });
-
-  await expect(third).rejects.toMatchObject({ reason: 'policy', retryAt: start + 60_000 });
-});
 
 test('a call that has waited and is refused keeps its place before later calls', async () => {
   const { clock, limiter } = setUp({ maxConcurrent: 1 });
@@ -196,19 +185,6 @@ test('rejects waiting calls as soon as the gate closes until after their deadlin
   void patient;
 });
 
-test('rejects a call immediately if too many calls wait before it', async () => {
-  const { clock, start, limiter } = learned(10);
-  for (let call = 0; call < 10; call += 1) (await limiter.acquire()).end({ kind: 'accepted' });
-  const probe = await limiter.acquire();
-  probe.end({ kind: 'refused', retryAfter: hint('60') });
-  void limiter.acquire({ retryOf: probe });
-  for (let call = 0; call < 25; call += 1) void limiter.acquire();
-
-  const late = limiter.acquire({ due: { deadlineAt: start + 90_000 } });
-
-  await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: clock.now() + 180_000 });
-});
-
 test('a call that does not wait rejects without a slot, also if it loses its slot in the queue', async () => {
   const { start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
@@ -240,41 +216,16 @@ test('a Retry-After above the maximum rejects every call until the rest of it is
   expect(permit.sentAt - first.sentAt).toBe(80_000_000);
 });
 
-test('an abort rejects within a tick with the reason of the signal, and leaves nothing', async () => {
-  const { clock, limiter } = setUp({ maxConcurrent: 1 });
-  await limiter.acquire();
-  const signal = new HeardCancellation();
-  const waiting = limiter.acquire({ signal });
-  await quiet();
-
-  signal.cancel(new Error('enough'));
-
-  await expect(waiting).rejects.toThrow('enough');
-  await expect(limiter.acquire({ signal })).rejects.toThrow('enough');
-  expect(signal.listeners.size).toBe(0);
-  expect(limiter.limits().waiting).toBe(0);
-  expect(clock.pending).toBe(0);
-});
-
-test('shows the gate, the queue and the learned limit', async () => {
+test('shows how the service counts', async () => {
   const { start, limiter } = learned(2);
-  (await limiter.acquire()).end({ kind: 'accepted' });
-  (await limiter.acquire()).end({ kind: 'accepted' });
-  const probe = await limiter.acquire();
-  probe.end({ kind: 'refused', retryAfter: hint('60') });
-  void limiter.acquire({ retryOf: probe });
-  await quiet();
+  for (let call = 0; call < 2; call += 1) (await limiter.acquire()).end({ kind: 'accepted' });
 
-  expect(limiter.limits()).toEqual({
+  (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint('60') });
+
+  expect(limiter.limits()).toMatchObject({
     gate: { until: new Date(start + 60_000) },
-    service: 'up',
-    reason: 'retry_after',
-    waiting: 1,
-    inFlight: 0,
-    maxConcurrent: 16,
     perMinute: 2,
     window: 'sliding',
-    nextSlotAt: new Date(start + 60_000),
   });
 });
 
@@ -332,7 +283,7 @@ async function usedUp(calls: number, options: Partial<RateLimiterOptions> = {}) 
   return { ...setting, refused, abortAll: () => signal.cancel(new Error('enough')) };
 }
 
-test('a call of high priority is rejected only if too many of high priority wait before it', async () => {
+test('a call is rejected at once if too many calls of its priority or a higher one wait before it', async () => {
   const { start, limiter } = await usedUp(25);
   const high = { priority: 'high', due: { deadlineAt: start + 90_000 } } as const;
   for (let call = 0; call < 10; call += 1) void limiter.acquire(high);
@@ -340,6 +291,7 @@ test('a call of high priority is rejected only if too many of high priority wait
   expect(limiter.limits().waiting).toBe(35);
 
   await expect(limiter.acquire(high)).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 120_000 });
+  await expect(limiter.acquire({ due: high.due })).rejects.toMatchObject({ retryAt: start + 240_000 });
 });
 
 test('a refused call waits for the first slot, however many calls wait', async () => {

@@ -87,24 +87,6 @@ test("with onLimit 'throw', a 429 rejects the call and the calls in the queue im
   await expect(fx.latest({ call: 3 })).resolves.toBeDefined();
 });
 
-test('a Retry-After beyond maxRetryAfterMs rejects every waiting call immediately, with retryAt', async () => {
-  const { fx, fetch, clock } = testClient(rateLimited('50'), { maxRetryAfterMs: 40_000 });
-  const startedAt = clock.now();
-
-  const errors = await Promise.all(differentCalls(fx, 50).map((call) => errorOf(call)));
-
-  for (const error of errors) {
-    expect(error).toMatchObject({
-      kind: 'rate_limited',
-      reason: 'max_retry_after',
-      retryAfterMs: 50_000,
-      retryAt: new Date(startedAt + 50_000),
-    });
-  }
-  expect(clock.now()).toBe(startedAt);
-  expect(fetch.requests.length).toBeLessThanOrEqual(16);
-});
-
 test('a call whose slot is after its deadline rejects immediately, the others wait', async () => {
   const { fx, clock } = testClient([rateLimited('30'), success({ EUR: 1 })]);
   const startedAt = clock.now();

@@ -45,17 +45,6 @@ function scripted(clock: FakeClock, response: (offer: LimitOffer | undefined) =>
   return { exchange, exchanges: () => exchanges };
 }
 
-test('the state that one process wrote is read by the next', async () => {
-  const { clock, connect } = setUp();
-  const [one, other] = [connect(), connect()];
-  await commit(clock, one, { limit: 12 });
-
-  await commit(clock, other, { isNews: false });
-
-  expect(other.state?.limit.limit).toBe(12);
-  expect(one.id).not.toBe(other.id);
-});
-
 test.each([
   ['ten minutes', {}, 600_000],
   ['longer by the wait of the gate', { gate: { ...initialState(30).gate, opensAt: 90_000 } }, 650_000],
@@ -101,12 +90,12 @@ test('the timeout applies to each exchange, not to all attempts together', async
       refusals -= 1;
       return { isWritten: refusals < 0, version: `${refusals}` };
     },
-    200,
+    999,
   );
 
   const { outcome } = await commit(clock, exchange);
 
-  // Two seconds of tries, of which none took one second.
+  // Eleven seconds of tries, of which none took one second.
   expect(outcome).toBe('written');
   expect(exchanges()).toBe(11);
 });
@@ -149,53 +138,18 @@ test('keeps the time of the store, which decreases only if its clock was set', a
   expect(seen).toEqual([5_000, 5_000, 5_300, 5_300, 4_299]);
 });
 
-test.each([
+test.each<[string, (now: number) => string, number?]>([
   ['no JSON', () => '{'],
   ['empty', () => ''],
   ['of another program', () => '{"at":1,"leases":null}'],
-  ['cut off', (now: number) => textOf(stateAt(now)).slice(0, -1)],
-  ['from before the clock of the store was set back', (now: number) => textOf(stateAt(now + 5_001))],
-])('a state that is %s is ignored', async (_reason, text) => {
+  ['cut off', (now) => textOf(stateAt(now)).slice(0, -1)],
+  ['from before the clock of the store was set back', (now) => textOf(stateAt(now + 5_001))],
+  ['valid', (now) => textOf(stateAt(now + 5_000, 7)), 7],
+])('a state that is %s is ignored, unless it is valid', async (_reason, text, limit) => {
   const clock = new FakeClock();
   const { exchange } = scripted(clock, () => ({ isWritten: false, state: text(clock.now()), version: 'theirs' }));
 
   await commit(clock, exchange, { isNews: false });
 
-  expect(exchange.state).toBeUndefined();
-});
-
-test('a response within a second counts', async () => {
-  const outcomes: string[] = [];
-  for (const takesMs of [999, 1_001]) {
-    const { clock, connect } = setUp({ takesMs });
-    outcomes.push((await commit(clock, connect())).outcome);
-  }
-
-  expect(outcomes).toEqual(['written', 'no response within 1000 ms']);
-});
-
-test('a valid state of the store is kept', async () => {
-  const clock = new FakeClock();
-  const state = textOf(stateAt(clock.now() + 5_000, 7));
-  const { exchange } = scripted(clock, () => ({ isWritten: false, state, version: 'theirs' }));
-
-  await commit(clock, exchange, { isNews: false });
-
-  expect(exchange.state?.limit.limit).toBe(7);
-});
-
-test('with thirty simultaneous writers, hundreds of attempts are not a failure', async () => {
-  const clock = new FakeClock();
-  const lease = { inFlight: 0, waiting: 1, seenAt: 0, askedAt: 0 };
-  const leases = Object.fromEntries(Array.from({ length: 30 }, (_, place) => [`process ${place}`, lease]));
-  const state = textOf({ ...stateAt(clock.now()), leases });
-  let others = 0;
-  const { exchange, exchanges } = scripted(clock, () => {
-    others += 1;
-    return others > 500 ? {} : { isWritten: false, version: `other ${others}`, state };
-  });
-
-  const { outcome } = await commit(clock, exchange);
-
-  expect([outcome, exchanges()]).toEqual(['written', 501]);
+  expect(exchange.state?.limit.limit).toBe(limit);
 });
