@@ -103,27 +103,6 @@ test.each(WINDOWS.flatMap((rateWindow) => [100, 1_000].map((calls) => ({ rateWin
   },
 );
 
-test('a call waits for the limit for as long as necessary', async () => {
-  const { fx, clock } = scripted([...Array(20).fill(rateLimited('590')), success()]);
-  const startedAt = clock.now();
-
-  await clock.run(fx.latest());
-
-  expect(clock.now() - startedAt).toBeGreaterThanOrEqual(20 * 590_000);
-});
-
-test('an attempt takes at most 10 s, then it is aborted, and made again twice', async () => {
-  const { fx, clock, fetch } = scripted('never');
-  const startedAt = clock.now();
-
-  const error = await clock.run(errorOf(fx.latest()));
-
-  expect(error).toMatchObject({ kind: 'timeout', scope: 'attempt', limitMs: 10_000, attempts: [{}, {}, {}] });
-  expect(fetch.requests.map(({ signal }) => signal.aborted)).toEqual([true, true, true]);
-  expect(await clock.left()).toBe(0);
-  expect(clock.now() - startedAt).toBeLessThan(60_000);
-});
-
 test.each([
   ['responses', failure(500, { code: 'broken' }), ServerError],
   ['refused connections', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), NetworkError],
@@ -149,103 +128,17 @@ test.each([
   },
 );
 
-test('after an outage of 90 s, a call is rejected or tests the service, and later calls succeed', async () => {
-  let isUp = false;
-  const { fx, clock } = scripted(() => (isUp ? success() : failure(500)));
-  await clock.run(Promise.allSettled(differentCalls(fx, 200)));
-  const early = await errorOf(fx.latest());
-  expect(early).toMatchObject({ kind: 'server', status: 500, attempts: [] });
+test('one request decides, for good, whether a Retry-After is in milliseconds or in seconds', async () => {
+  const { fx, clock, times } = scripted(rateLimited('30000'), { maxRetryAfterMs: 90_000_000 });
+  const calls = Promise.allSettled(differentCalls(fx, 50));
 
-  isUp = true;
-  await clock.advance(20_000);
+  await clock.advance(30_000_000 - 1);
 
-  await expect(clock.run(Promise.all(differentCalls(fx, 20)))).resolves.toHaveLength(20);
-});
-
-test('calls wait for a 503 with a Retry-After of 80 s', async () => {
-  const { fx, clock, times } = scripted([failure(503, { headers: { 'retry-after': '80' } }), success()]);
-
-  await clock.run(Promise.all(differentCalls(fx, 5)));
-
-  expect(times.filter((at) => at > 0 && at < 80_000)).toEqual([]);
-});
-
-test('calls reject at once when a 503 asks for more than 90 s', async () => {
-  const { fx, clock } = scripted(failure(503, { headers: { 'retry-after': '120' } }));
-  const startedAt = clock.now();
-
-  const errors = await clock.run(Promise.all(differentCalls(fx, 30).map(errorOf)));
-
-  expect(errors.every((error) => error instanceof ServerError)).toBe(true);
-  expect((errors.at(-1) as Error).cause).toMatchObject({ status: 503 });
-  expect(clock.now() - startedAt).toBeLessThan(1_000);
-});
-
-test.each([
-  ['85', 85_000],
-  ['120', 120_000],
-  ['300', 300_000],
-  ['600', 600_000],
-  ['601', undefined],
-  ['999', undefined],
-  ['61201', undefined],
-])('Retry-After: %s is seconds', async (retryAfter, waitMs) => {
-  const { fx, clock, times } = scripted([rateLimited(retryAfter), success()]);
-
-  const error = await clock.run(errorOf(fx.latest()).catch(() => undefined));
-
-  expect(times.filter((at) => at < Number(retryAfter) * 1_000)).toEqual([0]);
-  if (waitMs !== undefined) expect(times[1]).toBeLessThanOrEqual(waitMs + 1_500);
-  else
-    expect(error).toMatchObject({
-      kind: 'rate_limited',
-      reason: 'max_retry_after',
-      retryAfterMs: Number(retryAfter) * 1_000,
-    });
-});
-
-test.each(['1000', '30000', '61200'])(
-  'one request decides whether Retry-After: %s is in milliseconds',
-  async (value) => {
-    const ms = Number(value);
-    const closed = (untilMs: number): Reply => {
-      return () => (clock.now() - startedAt < untilMs ? rateLimited(value) : success());
-    };
-    const { fx, clock, times } = scripted(closed(ms));
-    const startedAt = clock.now();
-
-    await clock.run(Promise.all(differentCalls(fx, 50)));
-
-    expect(times.filter((at) => at > 0 && at < ms)).toEqual([]);
-    expect(times.filter((at) => at >= ms && at < ms + 100).length).toBeGreaterThan(0);
-    expect(fx.limits()?.waiting).toBe(0);
-  },
-);
-
-test.each(['1000', '30000', '61200'])(
-  'a refused request shows that Retry-After: %s is in seconds, for good',
-  async (value) => {
-    const { fx, clock, times } = scripted(rateLimited(value), { maxRetryAfterMs: 90_000_000 });
-    const calls = Promise.allSettled(differentCalls(fx, 50));
-    const waitMs = 1_000 * Number(value);
-
-    await clock.advance(waitMs - 1);
-
-    const afterFirst = times.filter((at) => at > 0);
-    expect(afterFirst).toHaveLength(1);
-    expect(afterFirst[0]).toBeLessThanOrEqual(Number(value) + 1_000);
-    await fx.close();
-    await calls;
-  },
-);
-
-test('without a queue, Retry-After is always in seconds', async () => {
-  const { fx, clock, times } = scripted(rateLimited('30000'), { rateLimit: false });
-
-  const error = await clock.run(errorOf(fx.latest()));
-
-  expect(error).toMatchObject({ reason: 'max_retry_after', retryAfterMs: 30_000_000 });
-  expect(times).toEqual([0]);
+  const [tried, ...others] = times.filter((at) => at > 0);
+  expect(tried).toBeLessThanOrEqual(31_000);
+  expect(others).toEqual([]);
+  await fx.close();
+  await calls;
 });
 
 test('perMinute is a cap, also against a service that refuses nothing', async () => {
@@ -255,21 +148,6 @@ test('perMinute is a cap, also against a service that refuses nothing', async ()
 
   expect(times).toHaveLength(500);
   expect(mostInAMinute(times)).toBe(60);
-});
-
-test.each([
-  ...WINDOWS.map((rateWindow) => [rateWindow, 20] as const),
-  ['fixed-epoch', 50] as const, // the service grants less, which does not raise the cap
-])('perMinute is a cap whatever the service grants (%s, %d)', async (rateWindow, perMinute) => {
-  processWarnings();
-  const { fx, mock } = service({ rateWindow }, { rateLimit: { perMinute } });
-
-  await Promise.all(differentCalls(fx, 200));
-
-  // A refused request is free.
-  const accepted = mock.journal.list().filter(({ status }) => status === 200);
-  expect(accepted).toHaveLength(200);
-  expect(mostInAMinute(accepted.map(({ at }) => at))).toBeLessThanOrEqual(perMinute);
 });
 
 test('asks quota() once when many calls wait, and never for a single one', async () => {

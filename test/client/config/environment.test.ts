@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ConfigError, FxRates } from '../../../src/client/index.ts';
+import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
 import { API_KEY, success } from '../../helpers/service-replies.ts';
 import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';
@@ -19,25 +19,24 @@ afterEach(() => {
   Reflect.deleteProperty(globalThis, 'document');
 });
 
-test('reads base URL and key from the environment', () => {
-  process.env['FXRATES_BASE_URL'] = 'https://from-env.test/';
-  process.env['FXRATES_API_KEY'] = API_KEY;
+const FROM_ENV = { FXRATES_BASE_URL: 'https://from-env.test/', FXRATES_API_KEY: API_KEY };
+const BY_OPTIONS = { baseUrl: BASE_URL, apiKey: API_KEY };
+const NOTHING = { baseUrl: 'not set', apiKey: 'not set' };
 
-  expect(new FxRates().toJSON()).toEqual({ baseUrl: 'https://from-env.test', apiKey: 'fx_live_…cdef' });
-});
+test.each<[Record<string, string>, FxRatesOptions, object]>([
+  [FROM_ENV, {}, { baseUrl: 'https://from-env.test', apiKey: 'fx_live_…cdef' }],
+  [{ ...FROM_ENV, FXRATES_API_KEY: 'unused-key' }, BY_OPTIONS, { baseUrl: BASE_URL, apiKey: 'fx_live_…cdef' }],
+  [{ FXRATES_BASE_URL: '', FXRATES_API_KEY: '' }, {}, NOTHING],
+  [{}, {}, NOTHING],
+  [{}, { baseUrl: BASE_URL }, { ...NOTHING, baseUrl: BASE_URL }],
+])('with the environment %j and the options %j, the client shows %j', (variables, options, shown) => {
+  Object.assign(process.env, variables);
 
-test('options take precedence over the environment', () => {
-  process.env['FXRATES_BASE_URL'] = 'https://from-env.test';
-  process.env['FXRATES_API_KEY'] = 'unused-key-from-the-environment';
-
-  expect(new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY }).toJSON()).toEqual({
-    baseUrl: BASE_URL,
-    apiKey: 'fx_live_…cdef',
-  });
+  expect(new FxRates(options).toJSON()).toEqual(shown);
 });
 
 test('shows where it sends and a mask of the key', async () => {
-  const fx = new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY });
+  const fx = new FxRates(BY_OPTIONS);
 
   expect(JSON.stringify(fx)).toBe(`{"baseUrl":"${BASE_URL}","apiKey":"fx_live_…cdef"}`);
   expect(inspect(fx)).toBe(`FxRates { baseUrl: '${BASE_URL}', apiKey: 'fx_live_…cdef' }`);
@@ -76,32 +75,9 @@ test.each([
   expect(inspect(fx)).toContain('not set');
 });
 
-test('a client without a key can have another client made from it, which reads the key later', async () => {
-  const fx = new FxRates({ baseUrl: BASE_URL, fetch: fakeFetch(success({ EUR: 1 })) }).withOptions({ maxRetries: 0 });
-
-  process.env['FXRATES_API_KEY'] = API_KEY;
-
-  expect(await fx.latest()).toEqual({ EUR: 1 });
-});
-
-test('shows which of base URL and key are not set', () => {
-  expect(new FxRates().toJSON()).toEqual({ baseUrl: 'not set', apiKey: 'not set' });
-  expect(new FxRates({ baseUrl: BASE_URL }).toJSON()).toEqual({ baseUrl: BASE_URL, apiKey: 'not set' });
-});
-
-test.each(['FXRATES_BASE_URL', 'FXRATES_API_KEY'])('an empty %s is the same as an unset one', async (name) => {
-  process.env['FXRATES_BASE_URL'] = BASE_URL;
-  process.env['FXRATES_API_KEY'] = API_KEY;
-  process.env[name] = '';
-
-  const fx = new FxRates({ fetch: fakeFetch({}) });
-
-  expect(((await errorOf(fx.latest())) as Error).message).toMatch('missing');
-});
-
-test('the first call reads variables that were set after the constructor', async () => {
+test('the first call reads variables that were set after the constructor, also of a client made from it', async () => {
   const fetch = fakeFetch(success());
-  const fx = new FxRates({ fetch });
+  const fx = new FxRates({ fetch }).withOptions({ maxRetries: 0 });
 
   process.env['FXRATES_BASE_URL'] = 'https://late.test';
   process.env['FXRATES_API_KEY'] = API_KEY;

@@ -53,27 +53,22 @@ test('the name of a state has the origin and the hash, but neither path nor key'
   expect(stateName('abc', { ...resolveOptions({}), baseUrl: 'https://fx.test' })).toBe('https://fx.test#abc');
 });
 
-test('the clients with waiting calls receive a warning, and later ones do not', () => {
+test('the clients with waiting calls receive a warning; if there is none, the next client', () => {
   const state = stateWith();
-  const [one, other, later] = [client(), client(), client()];
-  state.join(one.events);
-  state.join(other.events);
+  const [one, other, next, later] = [client(), client(), client(), client()];
 
+  state.warn('while no call waits');
+  for (const { events } of [next, later]) state.warnPending(events);
+  for (const { events } of [one, other]) state.join(events);
   state.warn('the store failed');
-  state.join(later.events);
+  state.warnPending(later.events);
 
-  expect([one.warnings, other.warnings, later.warnings]).toEqual([['the store failed'], ['the store failed'], []]);
-});
-
-test('a warning without a waiting call is for the next client only', () => {
-  const state = stateWith();
-  const [one, other] = [client(), client()];
-
-  state.warn('the store failed');
-  state.warnPending(one.events);
-  state.warnPending(other.events);
-
-  expect([one.warnings, other.warnings]).toEqual([['the store failed'], []]);
+  expect([one, other, next].map(({ warnings }) => warnings)).toEqual([
+    ['the store failed'],
+    ['the store failed'],
+    ['while no call waits'],
+  ]);
+  expect(later.warnings).toEqual([]);
 });
 
 test('a client warns once of a store that fails, with the reason and the effect', async () => {
@@ -197,24 +192,19 @@ function keyNumber(index: number): ApiKey {
   return ApiKey.from(`fx_live_${String(index).padStart(48, '0')}`);
 }
 
-test('clients of one key at one host share its state, whatever their paths and options', () => {
-  const clock = new FakeClock();
-  const one = statesOf({ clock, baseUrl: 'https://fx.test/a' });
-  const other = statesOf({ clock, baseUrl: 'https://fx.test/b', timeoutMs: 5 });
-
-  expect(other.of(ApiKey.from(API_KEY))).toBe(one.of(ApiKey.from(API_KEY)));
-});
-
-test.each<[string, FxRatesOptions, ApiKey?]>([
-  ['another host', { baseUrl: 'https://other.test' }],
-  ['another port', { baseUrl: 'https://fx.test:8443' }],
-  ['another clock', { clock: new FakeClock() }],
-  ['no queue', { rateLimit: false }],
-  ['another key', {}, keyNumber(1)],
-])('clients with %s do not share', (_, options, key = ApiKey.from(API_KEY)) => {
+test.each<[string, boolean, FxRatesOptions, ApiKey?]>([
+  ['another path and other options', true, { baseUrl: `${BASE_URL}/b`, timeoutMs: 5 }],
+  ['another host', false, { baseUrl: 'https://other.test' }],
+  ['another port', false, { baseUrl: 'https://fx.test:8443' }],
+  ['another clock', false, { clock: new FakeClock() }],
+  ['no queue', false, { rateLimit: false }],
+  ['another key', false, {}, keyNumber(1)],
+])('a client with %s shares the state of a key: %j', (_, isShared, options, key = ApiKey.from(API_KEY)) => {
   const clock = new FakeClock();
 
-  expect(statesOf({ clock, ...options }).of(key)).not.toBe(statesOf({ clock }).of(ApiKey.from(API_KEY)));
+  const state = statesOf({ clock, ...options }).of(key);
+
+  expect(state === statesOf({ clock }).of(ApiKey.from(API_KEY))).toBe(isShared);
 });
 
 test('two copies of the package in one process share the state of a key', async () => {

@@ -18,6 +18,7 @@ test.each<[string, Reply]>([
   ['a 503', failure(503)],
   ['a 504', failure(504)],
   ['a 200 that says 503', { status: 200, body: failure(503).body }],
+  ['no response in time', 'never'],
 ])('retries %s', async (_, reply) => {
   const { fx, fetch, clock } = testClient([reply, reply, success({ EUR: 1 })]);
 
