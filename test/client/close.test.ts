@@ -50,10 +50,12 @@ test('a closed client sends nothing, and its error has the next step', async () 
   await fx.close();
   await fx.close();
 
-  expect(await errorOf(fx.latest())).toMatchObject({
-    kind: 'config',
-    message: expect.stringContaining('create a new'),
-  });
+  for (const work of [() => fx.latest(), () => fx.batch([{ n: 0 }]), () => fx.poll()]) {
+    expect(await errorOf(async () => work())).toMatchObject({
+      kind: 'config',
+      message: expect.stringContaining('create a new'),
+    });
+  }
   expect(fetch.requests).toEqual([]);
 });
 
@@ -129,32 +131,6 @@ test('closing a client ends its batches and polls', async () => {
   for (const error of await ended) expect(error).toMatchObject(CLOSED);
   expect(batch.left().size).toBe(1);
   expect(await clock.left()).toBe(0);
-});
-
-test('closing a client ends a batch that waits for its queries, without another call', async () => {
-  const { fx, fetch } = testClient(success());
-  const source = new ReadableStream<{ readonly n: number }>({ start: (controller) => controller.enqueue({ n: 0 }) });
-  const read: unknown[] = [];
-  const ended = errorOf(
-    (async () => {
-      for await (const item of fx.batch(source)) read.push(item);
-    })(),
-  );
-  await quiet();
-
-  await fx.close();
-
-  expect(await ended).toMatchObject(CLOSED);
-  expect(read).toHaveLength(1);
-  expect(fetch.requests).toHaveLength(1);
-});
-
-test('a closed client starts no batch and no poll', async () => {
-  const { fx } = testClient(success());
-  await fx.close();
-
-  expect(await errorOf(() => fx.batch([{ n: 0 }]))).toMatchObject({ kind: 'config' });
-  expect(await errorOf(() => fx.poll())).toMatchObject({ kind: 'config' });
 });
 
 test('closing a client ends a call that did not join a call with a longer wait', async () => {

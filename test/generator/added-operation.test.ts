@@ -1,5 +1,4 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type * as z from 'zod/mini';
 import type * as ClientModule from '../../src/client/index.ts';
 import type { FxRates, Logger } from '../../src/client/index.ts';
 import type * as MockServerModule from '../../src/mock-server/index.ts';
@@ -38,39 +37,6 @@ test('an operation added to the spec is a typed method', async () => {
     'misuses.ts(8): TS2353',
     'misuses.ts(10): TS2322',
   ]);
-});
-
-test('an operation added to the spec is in the tables of operations and schemas', async () => {
-  const { operations } = await project.load('src/generated/operations.ts');
-  const { querySchemas, responseSchemas } = (await project.load('src/generated/schemas.ts')) as Record<
-    string,
-    Record<string, z.ZodMiniType>
-  >;
-
-  const { pastRates } = operations as Record<string, { example: unknown; errors: unknown[] }>;
-  expect(pastRates).toMatchObject({
-    id: 'pastRates',
-    path: '/api/v1/past-rates',
-    query: 'named',
-    parameters: [
-      { name: 'date', in: 'query', description: 'The day, such as 2026-01-02.', required: true, type: 'date' },
-      {
-        name: 'base',
-        in: 'query',
-        description: 'The currency of which one unit is priced.',
-        required: false,
-        type: 'string',
-      },
-      { name: 'round', deprecated: true, type: 'boolean', types: ['boolean'], default: false },
-    ],
-    consumesQuota: true,
-    worksWhenQuotaExhausted: false,
-  });
-  expect(responseSchemas!['pastRates']!.parse(pastRates!.example)).toEqual(pastRates!.example);
-  const query = querySchemas!['pastRates']!;
-  expect(query.safeParse({ date: '2026-01-02', base: undefined }).success).toBe(true);
-  expect(query.safeParse({ date: '2026-02-30' }).error?.issues[0]).toMatchObject({ path: ['date'], format: 'date' });
-  expect(query.safeParse({ date: '2026-01-02', symbols: 'EUR' }).success).toBe(false);
 });
 
 test('the client calls it; the mock returns the example and counts the request', async () => {

@@ -25,24 +25,6 @@ function provider(...secrets: string[]) {
   return { apiKey, asked };
 }
 
-test.each([
-  ['bearer', { authorization: `Bearer ${OLD}` }, 'https://fx.test/api/v1/latest?base=EUR'],
-  ['header', { authorization: OLD }, 'https://fx.test/api/v1/latest?base=EUR'],
-  ['query', {}, `https://fx.test/api/v1/latest?base=EUR&api_key=${OLD}`],
-] as const)('with auth %s the key is sent in exactly one form', async (auth, headers, url) => {
-  const { fx, fetch } = testClient(success(), { apiKey: OLD, auth, logger: { warn: () => undefined } });
-
-  await fx.latest({ base: 'EUR' });
-
-  expect(fetch.requests).toHaveLength(1);
-  expect(fetch.requests[0]).toMatchObject({ url, method: 'GET', redirect: 'manual' });
-  expect(fetch.requests[0]?.headers).toEqual({
-    ...headers,
-    accept: 'application/json',
-    'user-agent': expect.stringMatching(/^fxrates\/\d+\.\d+\.\d+ node\/\d+/),
-  });
-});
-
 test('encodes a key with characters that have a meaning in URLs', async () => {
   const secret = 'a+b/c=d&e%f#g?h0123456789';
   const { fx, fetch } = testClient(success(), { apiKey: secret, auth: 'query', logger: { warn: () => undefined } });

@@ -8,8 +8,6 @@ import { inspect, promisify } from 'node:util';
 import { Agent, getGlobalDispatcher, MockAgent, Pool, ProxyAgent, setGlobalDispatcher } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
-import { Cancellation } from '../../../src/client/time/abort.ts';
-import { proxyTransport, type Runtime } from '../../../src/client/transport/default-transport.ts';
 import { environmentProxy, proxyDispatcher } from '../../../src/environment-proxy.ts';
 import { type ConnectProxy, startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
@@ -268,27 +266,4 @@ test('withOptions can turn the proxy off, and proxy: false keeps an inherited fe
   expect(await client({ proxy: 'env' }).withOptions({ proxy: false }).latest()).toEqual({ EUR: 3 });
   expect(await client({ fetch }).withOptions({ proxy: false }).latest()).toEqual({ EUR: 2 });
   expect(proxy.requests).toEqual([]);
-});
-
-const request = { url: `${SERVICE}/a`, headers: {}, cancellation: new Cancellation(), maxBytes: 1000 };
-const undici = () => import('undici');
-
-function transportOn(changes: Partial<Runtime>) {
-  const named = environmentProxy({ HTTP_PROXY: proxy.url }, SERVICE);
-  if (named === undefined) throw new Error('no proxy');
-  const fetch = fakeFetch({ body: 'by fetch' });
-  const node = { hasNodeSockets: true, hasProxyFetch: false, fetch, replacedFetch: undefined, loadUndici: undici };
-  return proxyTransport(named, { ...node, ...changes });
-}
-
-test.each([
-  ['without sockets', { hasNodeSockets: false }, 'not on this runtime'],
-  ['in a bundle that breaks undici', { loadUndici: () => Promise.reject(new Error('no require')) }, 'no require'],
-])('%s, a call rejects with a ConfigError and does not bypass the proxy', async (_, changes, why) => {
-  const error = await errorOf(transportOn(changes)(request));
-
-  expect(error).toBeInstanceOf(ConfigError);
-  expect((error as Error).message).toBe(
-    `proxy: HTTP_PROXY cannot be used, because undici cannot be loaded (${why}); pass a fetch that uses the proxy, or proxy: false`,
-  );
 });
