@@ -1,10 +1,17 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { type BatchItem, type BatchProgress, FxRates } from '../../src/client/index.ts';
+import {
+  type BatchItem,
+  type BatchOptions,
+  type BatchProgress,
+  type BatchQueries,
+  FxRates,
+  type FxRatesOptions,
+} from '../../src/client/index.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
-import type { SentRequest } from '../helpers/fake-fetch.ts';
+import type { Reply, SentRequest } from '../helpers/fake-fetch.ts';
 import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
 
@@ -17,6 +24,7 @@ const queries = (count: number): readonly Numbered[] => Array.from({ length: cou
 const numberIn = ({ url }: Pick<SentRequest, 'url'>) => Number(new URL(url).searchParams.get('n'));
 /** Responds with the number in the query. */
 const echo = (request: SentRequest) => success({ n: numberIn(request) });
+const oneFails = (request: SentRequest) => (numberIn(request) === 1 ? failure(404) : echo(request));
 
 async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
@@ -32,34 +40,47 @@ function onMock() {
   return { mock, fx };
 }
 
+interface Run extends BatchOptions {
+  /** Default: the number in the query. */
+  readonly reply?: (request: SentRequest) => Reply;
+  /** Milliseconds until the response to query number `n`. Default: 0. */
+  readonly takesMs?: (n: number) => number;
+  readonly client?: FxRatesOptions;
+}
+
+/** Runs a batch of these queries, or of so many, to its end. Returns its results and what it reported. */
+async function runBatch(source: BatchQueries<Numbered> | number, run: Run = {}) {
+  const { reply = echo, takesMs = () => 0, client, ...options } = run;
+  const { fx, clock } = testClient(async (request) => {
+    await clock.sleep(takesMs(numberIn(request)));
+    return reply(request);
+  }, client);
+  const progress: BatchProgress[] = [];
+  const onProgress = (event: BatchProgress) => progress.push(event);
+  const batch = fx.batch(typeof source === 'number' ? queries(source) : source, { ...options, onProgress });
+  const { size } = batch.left();
+  return { items: await clock.run(listOf(batch)), progress, size };
+}
+
 const numbersOf = (items: readonly BatchItem<Numbered, unknown>[]) => items.map(({ query }) => query.n);
 
 test('returns each query with its value, and leaves no listener on its signal', async () => {
-  const { fx, clock } = testClient(echo);
   const { signal } = new AbortController();
 
-  const items = await clock.run(listOf(fx.batch(queries(3), { signal })));
+  const { items } = await runBatch(3, { signal });
 
   expect(items).toMatchObject(queries(3).map((query) => ({ query, value: query, meta: { status: 200 } })));
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('returns results in the order in which the calls end', async () => {
-  const waits = [300, 100, 200];
-  const { fx, clock } = testClient(async (request) => {
-    await clock.sleep(waits[numberIn(request)] ?? 0);
-    return success();
-  });
-
-  const items = await clock.run(listOf(fx.batch(queries(3))));
+  const { items } = await runBatch(3, { takesMs: (n) => [300, 100, 200][n] ?? 0 });
 
   expect(numbersOf(items)).toEqual([1, 2, 0]);
 });
 
 test('a call that fails is a result with its error, and the batch continues', async () => {
-  const { fx, clock } = testClient((request) => (numberIn(request) === 1 ? failure(404) : echo(request)));
-
-  const items = await clock.run(listOf(fx.batch(queries(3))));
+  const { items } = await runBatch(3, { reply: oneFails });
 
   expect(items).toHaveLength(3);
   expect(items.find(({ query }) => query.n === 1)).toMatchObject({ error: { kind: 'request', status: 404 } });
@@ -75,16 +96,22 @@ test('a query that is wrong is a result with its error', async () => {
   expect(items.map(({ error }) => error?.kind)).toEqual(['config', undefined]);
 });
 
-test('a thousand queries through a limit of thirty per minute all succeed, without any option', async () => {
+test('a thousand queries through a limit of thirty per minute all succeed, without any option, and etaMs is known', async () => {
   const { mock, fx } = onMock();
   const startedAt = mock.clock.now();
+  const reports: { readonly endsAt: number; readonly progress: BatchProgress }[] = [];
+  const onProgress = (progress: BatchProgress) =>
+    reports.push({ endsAt: mock.clock.now() + (progress.etaMs ?? Number.NaN), progress });
 
-  const items = await listOf(fx.batch(queries(1000)));
+  const items = await listOf(fx.batch(queries(1000), { onProgress }));
 
   expect(items.filter(({ error }) => error !== undefined)).toEqual([]);
-  const minutes = (mock.clock.now() - startedAt) / 60_000;
-  expect(minutes).toBeGreaterThan(32);
-  expect(minutes).toBeLessThan(35);
+  const endedAt = mock.clock.now();
+  expect((endedAt - startedAt) / 60_000).toBeGreaterThan(32);
+  expect((endedAt - startedAt) / 60_000).toBeLessThan(35);
+  const late = reports.slice(30, 990).map(({ endsAt }) => Math.abs(endsAt - endedAt));
+  expect(Math.max(...late)).toBeLessThan(61_000);
+  expect(reports.some(({ progress }) => progress.waiting > 0)).toBe(true);
 });
 
 test('a deadline that is set includes the queue', async () => {
@@ -98,11 +125,11 @@ test('a deadline that is set includes the queue', async () => {
 });
 
 test('waits for the limit even if the client does not', async () => {
-  const { fx, clock } = testClient([rateLimited('1'), echo], { onLimit: 'throw' });
+  const replies = [rateLimited('1'), success({ n: 0 })];
 
-  const [item] = await clock.run(listOf(fx.batch(queries(1))));
+  const { items } = await runBatch(1, { reply: () => replies.shift() ?? success(), client: { onLimit: 'throw' } });
 
-  expect(item).toMatchObject({ value: { n: 0 } });
+  expect(items).toMatchObject([{ value: { n: 0 } }]);
 });
 
 test('sends nothing before the first result is requested', async () => {
@@ -355,10 +382,7 @@ test('a schema types and changes the values', async () => {
 });
 
 test('reports after each call how many have ended, failed and wait', async () => {
-  const progress: BatchProgress[] = [];
-  const { fx, clock } = testClient((request) => (numberIn(request) === 1 ? failure(404) : echo(request)));
-
-  await clock.run(listOf(fx.batch(queries(3), { concurrency: 1, onProgress: (event) => progress.push(event) })));
+  const { progress } = await runBatch(3, { reply: oneFails, concurrency: 1 });
 
   expect(progress.map(({ done, failed, total, waiting }) => ({ done, failed, total, waiting }))).toEqual([
     { done: 1, failed: 0, total: 3, waiting: 0 },
@@ -369,10 +393,7 @@ test('reports after each call how many have ended, failed and wait', async () =>
 });
 
 test('reports the progress of calls that fail before their key is known', async () => {
-  const progress: BatchProgress[] = [];
-  const { fx } = testClient(echo, { apiKey: () => '' });
-
-  const items = await listOf(fx.batch(queries(2), { onProgress: (event) => progress.push(event) }));
+  const { items, progress } = await runBatch(2, { client: { apiKey: () => '' } });
 
   expect(items.map(({ error }) => error?.kind)).toEqual(['config', 'config']);
   expect(progress).toMatchObject([
@@ -381,47 +402,16 @@ test('reports the progress of calls that fail before their key is known', async 
   ]);
 });
 
-test('etaMs is derived from the limit', async () => {
-  const { mock, fx } = onMock();
-  const arrivals: { readonly at: number; readonly progress: BatchProgress }[] = [];
-  const onProgress = (progress: BatchProgress) => arrivals.push({ at: mock.clock.now(), progress });
-
-  await listOf(fx.batch(queries(300), { onProgress }));
-
-  const endedAt = mock.clock.now();
-  const errors = arrivals
-    .filter(({ progress }) => progress.done >= 30 && progress.done < 290)
-    .map(({ at, progress }) => Math.abs(at + (progress.etaMs ?? Number.NaN) - endedAt));
-  expect(errors.length).toBe(260);
-  expect(Math.max(...errors)).toBeLessThan(61_000);
-  expect(arrivals.some(({ progress }) => progress.waiting > 0)).toBe(true);
-});
-
 test('without a queue, etaMs is derived from the calls so far', async () => {
-  const progress: BatchProgress[] = [];
-  const { fx, clock } = testClient(
-    async (request) => {
-      await clock.sleep(100);
-      return echo(request);
-    },
-    { rateLimit: false },
-  );
-
-  const batch = fx.batch(queries(10), { concurrency: 2, onProgress: (event) => progress.push(event) });
-  await clock.run(listOf(batch));
+  const { progress } = await runBatch(10, { takesMs: () => 100, concurrency: 2, client: { rateLimit: false } });
 
   expect(progress[1]).toMatchObject({ done: 2, etaMs: 400 });
 });
 
 test('etaMs is 0 after the last call, and after each call beyond the length of the iterable', async () => {
-  const progress: BatchProgress[] = [];
-  const { fx, clock } = testClient(async (request) => {
-    await clock.sleep(100);
-    return echo(request);
-  });
   const longer = Object.assign(queries(3).values(), { length: 2 });
 
-  await clock.run(listOf(fx.batch(longer, { concurrency: 1, onProgress: (event) => progress.push(event) })));
+  const { progress } = await runBatch(longer, { takesMs: () => 100, concurrency: 1 });
 
   expect(progress.map(({ done, etaMs }) => ({ done, isOver: etaMs === 0 }))).toEqual([
     { done: 1, isOver: false },
@@ -435,13 +425,9 @@ test.each([
   ['unknown if the length is no number', Object.assign(queries(3).values(), { length: '3' }), undefined],
   ['unknown for a generator', queries(3).values(), undefined],
 ] as const)('total is %s, and so is the size of left()', async (_, source, total) => {
-  const progress: BatchProgress[] = [];
-  const { fx, clock } = testClient(echo);
-  const batch = fx.batch(source as Iterable<Numbered>, { onProgress: (event) => progress.push(event) });
+  const { progress, size } = await runBatch(source as Iterable<Numbered>);
 
-  expect(batch.left().size).toBe(total);
-  await clock.run(listOf(batch));
-
+  expect(size).toBe(total);
   expect(progress.map((event) => event.total)).toEqual([total, total, total]);
   expect(progress[0]?.etaMs === undefined).toBe(total === undefined);
 });

@@ -302,3 +302,13 @@ test('a closed lifetime retains no state, which it could not release', async () 
 
   expect(state.clients).toBe(0);
 });
+
+test('a closed lifetime retains no state, which it could not release', async () => {
+  const child = new Lifetime(new Lifetime());
+  await child.close();
+  const state = heldState();
+
+  child.retain(state);
+
+  expect(state.clients).toBe(0);
+});
