@@ -74,26 +74,6 @@ test.each([
   expect(Number(items[1]?.next.at) - clock.now()).toBeLessThan(2);
 });
 
-test('a month of polling uses exactly the quota', async () => {
-  const mock = createMockServer({ seed: 7, clock: 'virtual' });
-  const { key, id } = mock.createKey({ plan: 'free' });
-  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
-  const resetsAt = Date.parse((await fx.quota()).resets_at);
-  const sentAt: number[] = [];
-
-  for await (const _ of fx.poll()) {
-    if (mock.clock.now() >= resetsAt) break;
-    sentAt.push(mock.clock.now());
-  }
-
-  expect(sentAt.length).toBeGreaterThan(990);
-  expect(sentAt.length).toBeLessThanOrEqual(1000);
-  const gaps = sentAt.slice(1).map((at, place) => at - sentAt[place]!);
-  expect(Math.max(...gaps) / Math.min(...gaps)).toBeLessThan(1.05);
-  expect(mock.journal.list().filter(({ status }) => status === 429)).toEqual([]);
-  expect(mock.keys.get(id).month.used).toBe(1);
-});
-
 test('the reserve of the guard is not spread, except for a poll that may use it', async () => {
   const options = { quota: success(quotaRecord()), quotaGuard: { reserve: 129 } };
   const intervalOf = async (priority: 'normal' | 'high') => {
@@ -416,21 +396,23 @@ async function run(poll: Poll<unknown>, { now, until }: { now: () => number; unt
   return times;
 }
 
-test('five polls of a key use the month evenly, each a fifth of it', async () => {
+test.each([1, 5])('%i polls of a key use the month exactly and evenly, each its part of it', async (polls) => {
   const { fx, mock, resetsAt } = await month();
-  const startedAt = mock.clock.now();
+  const leftMs = resetsAt - mock.clock.now();
   const now = () => mock.clock.now();
 
   const times = await Promise.all(
-    ['EUR', 'USD', 'GBP', 'JPY', 'CHF'].map((base) => run(fx.poll({ base }), { now, until: resetsAt })),
+    ['EUR', 'USD', 'GBP', 'JPY', 'CHF'].slice(0, polls).map((base) => run(fx.poll({ base }), { now, until: resetsAt })),
   );
 
   for (const own of times) {
-    expect(own.length).toBeGreaterThan(190);
-    expect(own.length).toBeLessThanOrEqual(201);
     const gaps = own.slice(5).map((at, index) => at - own[index + 4]!);
-    expect(Math.max(...gaps)).toBeLessThan((1.1 * (resetsAt - startedAt)) / 200);
+    expect(Math.max(...gaps)).toBeLessThan((1.05 * polls * leftMs) / 1_000);
+    expect(Math.min(...gaps)).toBeGreaterThan((0.95 * polls * leftMs) / 1_000);
   }
+  expect(times.flat().length).toBeGreaterThan(990);
+  expect(times.flat().length).toBeLessThanOrEqual(1_000);
+  expect(mock.journal.list().filter(({ status }) => status === 429)).toEqual([]);
 });
 
 test('a list of queries makes a call per query in each round, and each item has its query', async () => {
