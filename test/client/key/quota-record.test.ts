@@ -92,94 +92,100 @@ function forecast(quota: QuotaData, now: number | string): QuotaForecast {
   return result;
 }
 
-test('a quota used faster than the period passes runs out before its reset', () => {
-  const result = forecastQuota(quotaRecord(), new Date('2026-01-21T14:20:00.000Z'));
+const USED_UP = { remaining: 0, safePerDay: 0, safeIntervalMs: undefined };
+/** Without a numeric limit only the use is projected. */
+const UNLIMITED = { remaining: undefined, exhaustsAt: undefined, safePerDay: undefined, safeIntervalMs: undefined };
+const HALFWAY = '2026-01-16T12:00:00.000Z';
 
-  expect(result).toEqual({
-    remaining: 258,
-    periodStart: new Date('2026-01-01T00:00:00.000Z'),
-    resetsAt: new Date('2026-02-01T00:00:00.000Z'),
-    elapsed: expect.closeTo(0.6644, 4),
-    perDay: expect.closeTo(36.02, 2),
-    usedAtReset: 1117,
-    exhaustsAt: new Date('2026-01-28T18:13:02.749Z'),
-    safePerDay: expect.closeTo(24.8, 2),
-    safeIntervalMs: 3_483_721,
-    confidence: 'ok',
-  });
-});
-
-test.each([
-  ['used more slowly than the period passes', 400, '2026-01-21T14:20:00.000Z', 602, undefined, 'ok'],
-  ['with a negative usage, such as a credit,', -10, '2026-01-21T14:20:00.000Z', -15, undefined, 'low'],
-  ['that is not used', 0, '2026-01-21T14:20:00.000Z', 0, undefined, 'low'],
-  ['at the start of its period', 0, '2026-01-01T00:00:00.000Z', undefined, undefined, 'low'],
+test.each<[string, Partial<QuotaData>, now: string, expected: object]>([
+  [
+    'used faster than the period passes',
+    {},
+    '2026-01-21T14:20:00.000Z',
+    {
+      remaining: 258,
+      periodStart: new Date('2026-01-01T00:00:00.000Z'),
+      resetsAt: new Date('2026-02-01T00:00:00.000Z'),
+      elapsed: expect.closeTo(0.6644, 4),
+      perDay: expect.closeTo(36.02, 2),
+      usedAtReset: 1117,
+      exhaustsAt: new Date('2026-01-28T18:13:02.749Z'),
+      safePerDay: expect.closeTo(24.8, 2),
+      safeIntervalMs: 3_483_721,
+      confidence: 'ok',
+    },
+  ],
+  [
+    'used more slowly',
+    { monthly_used: 400 },
+    '2026-01-21T14:20:00.000Z',
+    { remaining: 600, usedAtReset: 602, exhaustsAt: undefined, confidence: 'ok' },
+  ],
+  [
+    'with a negative usage, such as a credit,',
+    { monthly_used: -10 },
+    '2026-01-21T14:20:00.000Z',
+    { remaining: 1010, usedAtReset: -15, exhaustsAt: undefined, confidence: 'low' },
+  ],
+  [
+    'that is not used',
+    { monthly_used: 0 },
+    '2026-01-21T14:20:00.000Z',
+    { remaining: 1000, usedAtReset: 0, exhaustsAt: undefined, confidence: 'low' },
+  ],
+  [
+    'at the start of its period, which has no average,',
+    { monthly_used: 0 },
+    '2026-01-01T00:00:00.000Z',
+    {
+      ...{ elapsed: 0, perDay: undefined, usedAtReset: undefined, exhaustsAt: undefined, confidence: 'low' },
+      ...{ remaining: 1000, safePerDay: expect.closeTo(1000 / 31, 6), safeIntervalMs: 2_678_400 },
+    },
+  ],
   [
     'after a burst in the first second',
-    30,
+    { monthly_used: 30 },
     '2026-01-01T00:00:01.000Z',
-    30 * 2_678_400,
-    new Date('2026-01-01T00:00:33.333Z'),
-    'low',
+    { usedAtReset: 30 * 2_678_400, exhaustsAt: new Date('2026-01-01T00:00:33.333Z'), confidence: 'low' },
   ],
-])('the forecast of a quota %s', (_, used, now, usedAtReset, exhaustsAt, confidence) => {
-  expect(forecast(quotaRecord({ monthly_used: used }), now)).toMatchObject({
-    remaining: 1000 - used,
-    usedAtReset,
-    exhaustsAt,
-    confidence,
-  });
-});
-
-test('at the start of a period, there is no average, and the whole quota is spread over it', () => {
-  expect(forecast(quotaRecord({ monthly_used: 0 }), '2026-01-01T00:00:00.000Z')).toMatchObject({
-    elapsed: 0,
-    perDay: undefined,
-    safePerDay: expect.closeTo(1000 / 31, 6),
-    safeIntervalMs: 2_678_400,
-  });
-});
-
-test('in the last second of a period, the safe interval is at least a millisecond', () => {
-  const result = forecast(quotaRecord({ monthly_used: 742 }), '2026-01-31T23:59:59.000Z');
-
-  expect(result).toMatchObject({ usedAtReset: 742, exhaustsAt: undefined, safeIntervalMs: 4, confidence: 'ok' });
-  expect(forecast(quotaRecord({ monthly_limit: 1_000_000 }), '2026-01-31T23:59:59.999Z').safeIntervalMs).toBe(1);
-});
-
-test.each([
-  ['exactly at its reset', 500, undefined],
-  ['a little before it', 501, new Date('2026-01-31T22:30:53.892Z')],
-])('halfway through a period, a quota of 1,000 that would run out %s', (_, used, exhaustsAt) => {
-  const result = forecast(quotaRecord({ monthly_used: used }), '2026-01-16T12:00:00.000Z');
-
-  expect(result.exhaustsAt).toEqual(exhaustsAt);
-});
-
-test.each([1000, 1001, 5000])('with %i of 1,000 used, the quota has run out now', (used) => {
-  const result = forecast(quotaRecord({ monthly_used: used }), '2026-01-21T14:20:00.000Z');
-
-  expect(result).toMatchObject({ remaining: 0, safePerDay: 0, safeIntervalMs: undefined });
-  expect(result.exhaustsAt).toEqual(new Date('2026-01-21T14:20:00.000Z'));
-});
-
-test.each([
-  ['null', null],
-  ['text', 'unlimited'],
-  ['-1', -1],
-  ['omitted', undefined],
-])('without a numeric limit (%s) only the use is projected', (_, limit) => {
-  const { monthly_limit: __, ...rest } = quotaRecord({ monthly_used: 99_000 });
-  const quota = limit === undefined ? rest : { ...rest, monthly_limit: limit };
-
-  expect(forecast(quota, '2026-01-16T12:00:00.000Z')).toMatchObject({
-    remaining: undefined,
-    usedAtReset: 198_000,
-    exhaustsAt: undefined,
-    safePerDay: undefined,
-    safeIntervalMs: undefined,
-    confidence: 'ok',
-  });
+  [
+    'in the last second of its period',
+    {},
+    '2026-01-31T23:59:59.000Z',
+    { usedAtReset: 742, exhaustsAt: undefined, safeIntervalMs: 4, confidence: 'ok' },
+  ],
+  ['in its last millisecond', { monthly_limit: 1_000_000 }, '2026-01-31T23:59:59.999Z', { safeIntervalMs: 1 }],
+  ['that would run out exactly at its reset', { monthly_used: 500 }, HALFWAY, { exhaustsAt: undefined }],
+  [
+    'that would run out a little before its reset',
+    { monthly_used: 501 },
+    HALFWAY,
+    { exhaustsAt: new Date('2026-01-31T22:30:53.892Z') },
+  ],
+  ['that is used up', { monthly_used: 1000 }, HALFWAY, { ...USED_UP, exhaustsAt: new Date(HALFWAY) }],
+  ['that is more than used up', { monthly_used: 5000 }, HALFWAY, { ...USED_UP, exhaustsAt: new Date(HALFWAY) }],
+  [
+    'with the limit null',
+    { monthly_used: 99_000, monthly_limit: null },
+    HALFWAY,
+    { ...UNLIMITED, usedAtReset: 198_000, confidence: 'ok' },
+  ],
+  ['with a limit in words', { monthly_used: 99_000, monthly_limit: 'unlimited' }, HALFWAY, UNLIMITED],
+  [
+    'of a period longer than a month, which starts now,',
+    { resets_at: '2026-03-31T00:00:00.000Z' },
+    '2026-01-21T14:20:00.000Z',
+    {
+      ...{ elapsed: 0, perDay: undefined, exhaustsAt: undefined, confidence: 'low' },
+      ...{ periodStart: new Date('2026-01-21T14:20:00.000Z'), safePerDay: expect.closeTo(258 / 68.4, 1) },
+    },
+  ],
+  ['within a day', { monthly_used: 500 }, '2026-01-01T23:59:59.999Z', { confidence: 'low' }],
+  ['after a day', { monthly_used: 500 }, '2026-01-02T00:00:00.000Z', { confidence: 'ok' }],
+  ['below twenty requests', { monthly_used: 19 }, '2026-01-20T00:00:00.000Z', { confidence: 'low' }],
+  ['from twenty requests on', { monthly_used: 20 }, '2026-01-20T00:00:00.000Z', { confidence: 'ok' }],
+])('the forecast of a quota %s', (_, changes, now, expected) => {
+  expect(forecastQuota(quotaRecord(changes), new Date(now))).toMatchObject(expected);
 });
 
 test.each([
@@ -209,23 +215,6 @@ test.each<[string, number | Date, Partial<QuotaData>]>([
   ['a reset that is not a time', 0, { resets_at: 'soon' }],
 ])('with %s, there is no forecast', (_, now, changes) => {
   expect(forecastQuota(quotaRecord(changes), now)).toBeUndefined();
-});
-
-test('a period longer than a month starts now, without an average', () => {
-  const result = forecast(quotaRecord({ resets_at: '2026-03-31T00:00:00.000Z' }), '2026-01-21T14:20:00.000Z');
-
-  expect(result).toMatchObject({ elapsed: 0, perDay: undefined, exhaustsAt: undefined, confidence: 'low' });
-  expect(result.periodStart).toEqual(new Date('2026-01-21T14:20:00.000Z'));
-  expect(result.safePerDay).toBeCloseTo(258 / 68.4, 1);
-});
-
-test.each([
-  ['within a day', '2026-01-01T23:59:59.999Z', 500, 'low'],
-  ['after a day', '2026-01-02T00:00:00.000Z', 500, 'ok'],
-  ['below twenty requests', '2026-01-20T00:00:00.000Z', 19, 'low'],
-  ['from twenty requests on', '2026-01-20T00:00:00.000Z', 20, 'ok'],
-] as const)('confidence %s', (_, now, used, confidence) => {
-  expect(forecast(quotaRecord({ monthly_used: used }), now).confidence).toBe(confidence);
 });
 
 /** A valid quota record, and a time in its period. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FxRates, type FxRatesOptions, type ResponseMeta, type RetryEvent } from '../../../src/client/index.ts';
+import { FxRates, type FxRatesOptions, type RetryEvent } from '../../../src/client/index.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { errorOf, testClient } from '../../helpers/test-client.ts';
@@ -131,22 +131,6 @@ test('reports each retry before its wait', async () => {
     { ...same, retry: 1, kind: 'server', status: 503, code: 'down', waitMs: 375 },
     { ...same, retry: 2, kind: 'network', status: undefined, code: 'ECONNRESET', waitMs: 750 },
   ]);
-});
-
-test('attempts, waits and durations add up', async () => {
-  const slow: Reply = async () => {
-    await clock.sleep(200);
-    return failure(500);
-  };
-  const { fx, clock } = testClient([slow, success()]);
-
-  const { meta } = (await clock.run(fx.latest().withMeta())) as { meta: ResponseMeta };
-
-  expect(meta.attempts).toEqual([
-    { status: 500, code: 'some_code', waitedMs: 0, reason: 'first' },
-    { status: 200, code: undefined, waitedMs: 375, reason: 'retry' },
-  ]);
-  expect(meta.durationMs).toBe(575);
 });
 
 test.each([

@@ -98,16 +98,6 @@ test('each caller checks the shared data with its own schema', async () => {
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('all callers receive the failure, and the next call sends a request', async () => {
-  const { fx, fetch } = testClient([failure(404), success()]);
-
-  const errors = await Promise.all([errorOf(fx.latest()), errorOf(fx.latest())]);
-
-  expect(errors).toMatchObject([{ kind: 'request' }, { kind: 'request' }]);
-  await expect(fx.latest()).resolves.toBeDefined();
-  expect(fetch.requests).toHaveLength(2);
-});
-
 test('an abort ends the call of one caller only', async () => {
   const held = deferred<Reply>();
   const { fx, fetch } = testClient(() => held.promise);

@@ -81,16 +81,6 @@ test('a caller of cancelled work that ends late does not end the work of later c
   expect(await Promise.all([second, third])).toEqual([2, 2]);
 });
 
-test('all callbacks of a signal share one listener, which is removed with the last callback', () => {
-  const { signal } = new AbortController();
-
-  const undo = Array.from({ length: 100 }, () => onAbort(signal, () => undefined));
-  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
-  for (const take of undo) take();
-
-  expect(getEventListeners(signal, 'abort')).toEqual([]);
-});
-
 test('an abort calls each callback once, except cancelled ones', () => {
   const controller = new AbortController();
   const called: string[] = [];

@@ -29,6 +29,12 @@ function setUp(options: Partial<RateLimiterOptions> = {}) {
       onOutage: (reason) => outages.push(reason),
       ...options,
     });
+  /** Sends calls, and waits until the store has them. */
+  const send = async (limiter: StrictLimiter, calls: number) => {
+    const granted = ask(limiter, calls);
+    await clock.advance(10);
+    return granted;
+  };
   /** Sends calls, whose responses arrive 10 ms later, and waits until the store has them. Returns their number. */
   const serve = async (limiters: StrictLimiter | StrictLimiter[], calls = 1) => {
     const granted = [limiters].flat().map((limiter) => ask(limiter, calls));
@@ -37,7 +43,7 @@ function setUp(options: Partial<RateLimiterOptions> = {}) {
     await clock.advance(10);
     return granted.flat().length;
   };
-  return { clock, store, outages, startProcess, serve };
+  return { clock, store, outages, startProcess, send, serve };
 }
 
 /** The store as one process reaches it, over a network of its own. */
@@ -81,13 +87,11 @@ test('four processes with deadlines use every slot before one of their calls is 
 });
 
 test('the calls of a process that died count as sent, half a minute later', async () => {
-  const { clock, startProcess } = setUp();
-  const dead = ask(startProcess(), 3);
-  await clock.advance(10);
+  const { clock, startProcess, send } = setUp();
+  const dead = await send(startProcess(), 3);
   const other = startProcess();
 
-  const granted = ask(other, 5);
-  await clock.advance(10);
+  const granted = await send(other, 5);
   granted[0]?.end({ kind: 'accepted' });
   await clock.advance(MINUTE + 1_000);
   granted[1]?.end({ kind: 'accepted' });
@@ -159,10 +163,9 @@ test('a store that works again, empty or not, receives the requests sent meanwhi
 });
 
 test.each([1_200, 4_900])('a clock of the store that is set back by %i ms costs few exchanges', async (backMs) => {
-  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  const { clock, store, startProcess, send } = setUp({ perMinute: 100 });
   const [one, other] = [startProcess(), startProcess()];
-  const first = ask(one, 2);
-  await clock.advance(10);
+  const first = await send(one, 2);
   first[0]?.end({ kind: 'refused', retryAfter: hint('1') });
   await clock.advance(1_500);
   first[1]?.end({ kind: 'accepted' });
@@ -192,10 +195,9 @@ test('a process that starts during a long Retry-After knows it from the store', 
 });
 
 test.each(['lost', 'garbled'])('a process knows its Retry-After even if the state in the store was %s', async (how) => {
-  const { clock, store, startProcess } = setUp();
+  const { clock, store, startProcess, send } = setUp();
   const limiter = startProcess();
-  const first = ask(limiter, 1);
-  await clock.advance(10);
+  const first = await send(limiter, 1);
   first[0]?.end({ kind: 'refused', retryAfter: hint('30') });
   await clock.advance(1_000);
 
@@ -216,10 +218,9 @@ test.each(['lost', 'garbled'])('a process knows its Retry-After even if the stat
 });
 
 test('tells when the store has the results of all calls', async () => {
-  const { clock, store, startProcess } = setUp();
+  const { clock, store, startProcess, send } = setUp();
   const limiter = startProcess();
-  const granted = ask(limiter, 2);
-  await clock.advance(10);
+  const granted = await send(limiter, 2);
   for (const permit of granted) permit.end({ kind: 'accepted' });
   const writes = store.writes;
   let isStored = false;
@@ -252,10 +253,9 @@ test('a call aborted during the exchange returns its slot', async () => {
 });
 
 test('a slot granted while the service refuses another call is returned', async () => {
-  const { clock, startProcess } = setUp({ perMinute: 100 });
+  const { clock, startProcess, send } = setUp({ perMinute: 100 });
   const [one, other] = [startProcess(), startProcess()];
-  const first = ask(one, 1);
-  await clock.advance(10);
+  const first = await send(one, 1);
   const second = ask(one, 1);
   await clock.advance(1); // the store has it, and has not responded
 
@@ -382,16 +382,14 @@ test('while the store is silent, a process with waiting calls sleeps until there
 });
 
 test('a refusal that arrives while a process reaches the store again applies to all', async () => {
-  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  const { clock, store, startProcess, send } = setUp({ perMinute: 100 });
   const link = linkTo(store);
   const [one, other] = [startProcess({ link }), startProcess()];
-  const first = ask(one, 1);
-  await clock.advance(10);
+  const first = await send(one, 1);
   link.isUp = false;
   first[0]?.end({ kind: 'accepted' });
   await clock.advance(10);
-  const granted = ask(one, 2);
-  await clock.advance(10);
+  const granted = await send(one, 2);
   granted[0]?.end({ kind: 'accepted' });
   await clock.advance(MINUTE + 1_000);
 
@@ -407,17 +405,15 @@ test('a refusal that arrives while a process reaches the store again applies to 
 });
 
 test('a refusal while a process could not reach the store delays all until its wait ends, and no longer', async () => {
-  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  const { clock, store, startProcess, send } = setUp({ perMinute: 100 });
   const link = linkTo(store);
   const [one, other] = [startProcess({ link }), startProcess()];
   link.isUp = false;
-  const granted = ask(one, 1);
-  await clock.advance(10);
+  const granted = await send(one, 1);
   granted[0]?.end({ kind: 'refused', retryAfter: hint('75') });
   const later = [ask(one, 1)];
   await clock.advance(65_000);
-  const meanwhile = ask(other, 1);
-  await clock.advance(10);
+  const meanwhile = await send(other, 1);
   meanwhile[0]?.end({ kind: 'accepted' });
 
   link.isUp = true;
@@ -433,12 +429,11 @@ test('a refusal while a process could not reach the store delays all until its w
 test.each([1_000, 3 * MINUTE])(
   'a limit that a process reads %i ms before it reaches the store applies to all',
   async (outageMs) => {
-    const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
+    const { clock, store, startProcess, send } = setUp({ perMinute: 'learn' });
     const link = linkTo(store);
     const [one, other] = [startProcess({ link }), startProcess()];
     link.isUp = false;
-    const granted = ask(one, 1);
-    await clock.advance(10);
+    const granted = await send(one, 1);
     one.configure(40);
     granted[0]?.end({ kind: 'unused' });
     await clock.advance(outageMs);
@@ -508,14 +503,13 @@ test.each([
 });
 
 test('a process whose waiting call was aborted delays no other', async () => {
-  const { clock, startProcess, serve } = setUp({ perMinute: 1 });
+  const { clock, startProcess, serve, send } = setUp({ perMinute: 1 });
   const [one, other] = [startProcess(), startProcess()];
   await serve(startProcess());
   const leaving = new Cancellation();
   const aborted = one.acquire({ signal: leaving }).catch(() => 'aborted');
   await clock.advance(MINUTE - 2_000);
-  const granted = ask(other, 1);
-  await clock.advance(10);
+  const granted = await send(other, 1);
 
   leaving.cancel('left');
   await clock.advance(2_050);
@@ -528,14 +522,12 @@ test.each([
   ['a response to another', 'twenty times', false, 20],
   ['a window', 'about once', true, 1],
 ])('a process that waits for %s asks the store %s a second', async (_, _often, hasResponse, perSecond) => {
-  const { clock, store, startProcess } = setUp({ perMinute: 1 });
+  const { clock, store, startProcess, send } = setUp({ perMinute: 1 });
   const [one, other] = [startProcess(), startProcess()];
-  const first = ask(one, 1);
-  await clock.advance(10);
+  const first = await send(one, 1);
   if (hasResponse) first[0]?.end({ kind: 'accepted' });
   await clock.advance(10);
-  const granted = ask(other, 1);
-  await clock.advance(10);
+  const granted = await send(other, 1);
 
   store.exchanges = 0;
   await clock.advance(25_000);
@@ -560,10 +552,9 @@ test('while as many calls as may be are in flight, a process sends no more and a
 });
 
 test('calls that wait for slots are sent as those become free, without a response in between', async () => {
-  const { clock, startProcess } = setUp();
+  const { clock, startProcess, send } = setUp();
   const [one, other] = [startProcess(), startProcess()];
-  const used = ask(other, 4);
-  await clock.advance(10);
+  const used = await send(other, 4);
   for (const permit of used.splice(0, 2)) permit.end({ kind: 'accepted' });
   const granted = ask(one, 4); // their responses take longer than a minute
   await clock.advance(5_000);
@@ -579,10 +570,9 @@ test('calls that wait for slots are sent as those become free, without a respons
 });
 
 test('a response that arrives during an exchange does not delay the calls that it grants', async () => {
-  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  const { clock, store, startProcess, send } = setUp({ perMinute: 100 });
   const limiter = startProcess();
-  const first = ask(limiter, 1);
-  await clock.advance(10);
+  const first = await send(limiter, 1);
   const second = ask(limiter, 1);
   await clock.advance(1); // the store has it, and has not responded
 
