@@ -5,7 +5,6 @@ import {
   type BatchItem,
   type BatchOptions,
   type BatchProgress,
-  type BatchQueries,
   FxRates,
   type FxRatesOptions,
 } from '../../src/client/index.ts';
@@ -49,7 +48,7 @@ interface Run extends BatchOptions {
 }
 
 /** Runs a batch of these queries, or of so many, to its end. Returns its results and what it reported. */
-async function runBatch(source: BatchQueries<Numbered> | number, run: Run = {}) {
+async function runBatch(source: Iterable<Numbered> | number, run: Run = {}) {
   const { reply = echo, takesMs = () => 0, client, ...options } = run;
   const { fx, clock } = testClient(async (request) => {
     await clock.sleep(takesMs(numberIn(request)));

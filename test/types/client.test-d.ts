@@ -73,6 +73,15 @@ expectTypeOf<LatestData[string]>().toBeUnknown();
 expectTypeOf<'enterprise'>().toExtend<QuotaData['plan']>();
 expectTypeOf<QuotaData['plan']>().toExtend<string>();
 expectTypeOf<QuotaData['monthly_limit']>().toEqualTypeOf<number | string | null | undefined>();
+expectTypeOf<QuotaData['extra']>().toBeUnknown();
+declare const record: QuotaData;
+({ ...record, plan: 'a plan of tomorrow', more: 1 }) satisfies QuotaData;
+// @ts-expect-error: what is absent is left out
+({ ...record, monthly_limit: undefined }) satisfies QuotaData;
+// @ts-expect-error: the contract requires it
+({ ...record, monthly_used: undefined }) satisfies QuotaData;
+// @ts-expect-error: only what the contract has
+void fx.noOperation({ date: '2026-01-02' });
 
 // Queries.
 void fx.latest({ base: 'EUR', amount: 1.5, all: true, symbols: ['USD', 'JPY'] });
