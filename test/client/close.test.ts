@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { FxRates, type FxRatesError, type FxRatesOptions, type LimitStore } from '../../src/client/index.ts';
 import { Lifetime, type RetainedState } from '../../src/client/lifetime.ts';
-import { deferred } from '../helpers/deferred.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { fakeFetch } from '../helpers/fake-fetch.ts';
 import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
@@ -196,16 +195,6 @@ test('withOptions: another key has its own limit, another transport replaces the
   expect(await errorOf(() => fx.withOptions({ timeoutMs: -1 }))).toMatchObject({ kind: 'config' });
 });
 
-test('withOptions warns of options of the limit that its client has set already', () => {
-  const warnings: string[] = [];
-  const { fx } = testClient(success(), { logger: { warn: (message) => warnings.push(message) } });
-
-  fx.withOptions({ rateLimit: { perMinute: 10 } });
-  fx.withOptions({ rateLimit: { perMinute: 10 } });
-
-  expect(warnings).toEqual([expect.stringContaining('rateLimit.perMinute: 10')]);
-});
-
 test('closing a client closes the clients made from it, and theirs', async () => {
   const { fx } = testClient('never');
   const inner = fx.withOptions({ maxRetries: 0 }).withOptions({ timeoutMs: 5_000 });
@@ -263,11 +252,20 @@ function heldState(): RetainedState & { readonly forgotten: () => number } {
 }
 
 test('close waits until the store has the results, except of a state that another client uses', async () => {
-  const [one, other] = [new Lifetime(), new Lifetime()];
-  const { promise, resolve } = deferred<void>();
-  const state = { ...heldState(), stored: () => promise };
-  one.retain(state);
-  other.retain(state);
+  const clock = new FakeClock();
+  const store = new MemoryLimitStore(clock, { takesMs: 2 });
+  const logger = { warn: () => undefined }; // of the store that both pass
+  const options = {
+    baseUrl: BASE_URL,
+    apiKey: API_KEY,
+    clock,
+    fetch: fakeFetch(success()),
+    rateLimit: { store },
+    logger,
+  };
+  const [one, other] = [new FxRates(options), new FxRates(options)];
+  await clock.run(Promise.all([one.latest({ n: 1 }), other.latest({ n: 2 })]));
+  const { writes } = store;
   await one.close();
   let isClosed = false;
 
@@ -275,9 +273,11 @@ test('close waits until the store has the results, except of a state that anothe
     isClosed = true;
   });
   await quiet();
-  expect(isClosed).toBe(false);
-  resolve();
+  expect([isClosed, store.writes]).toEqual([false, writes]);
+  await clock.advance(10);
   await closing;
+
+  expect(store.writes).toBeGreaterThan(writes);
 });
 
 test('a derived lifetime retains states through its parent: to close it alone releases none', async () => {

@@ -217,25 +217,6 @@ test.each(['lost', 'garbled'])('a process knows its Retry-After even if the stat
   expect([...granted, ...others]).toHaveLength(1);
 });
 
-test('tells when the store has the results of all calls', async () => {
-  const { clock, store, startProcess, send } = setUp();
-  const limiter = startProcess();
-  const granted = await send(limiter, 2);
-  for (const permit of granted) permit.end({ kind: 'accepted' });
-  const writes = store.writes;
-  let isStored = false;
-
-  const stored = limiter.shared!.stored().then(() => {
-    isStored = true;
-  });
-  await quiet();
-  expect([isStored, store.writes]).toEqual([false, writes]);
-  await clock.advance(10);
-  await stored;
-
-  expect(store.writes).toBe(writes + 1);
-});
-
 test('a call aborted during the exchange returns its slot', async () => {
   const { clock, startProcess } = setUp({ perMinute: 1 });
   const [one, other] = [startProcess(), startProcess()];
