@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { type AnyFxRatesError, FxRates, type Poll, type PollItem, type PollSchedule } from '../../src/client/index.ts';
+import {
+  type AnyFxRatesError,
+  FxRates,
+  type Poll,
+  type PollItem,
+  type PollOptions,
+  type PollSchedule,
+} from '../../src/client/index.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { FakeClock, quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
@@ -124,10 +131,36 @@ test('the interval starts with a call; a late loop calls immediately and skips m
   expect(sentAt.map((at) => at - startedAt)).toEqual([0, 10_000, 47_000, 57_000]);
 });
 
-test('a call that fails ends the poll with its error', async () => {
-  const { fx, clock } = testClient([success(), failure(503)], { maxRetries: 0 });
+const enough = new RangeError('enough');
+const bug = Object.assign(new Error('a bug in the schema'), { kind: 'network' });
+const throwing = z.unknown().transform((): number => {
+  throw bug;
+});
+const ignore = () => undefined;
 
-  expect(await errorOf(clock.run(first(fx.poll({}, { every: 1_000 }), 3)))).toMatchObject({ kind: 'server' });
+test.each<[string, Reply, options: object, expected: object]>([
+  ['a failure, without onError,', failure(503), {}, { kind: 'server' }],
+  ['a refused key', failure(401), { onError: ignore }, { kind: 'authentication' }],
+  ['a wrong parameter', failure(400), { onError: ignore }, { kind: 'request' }],
+  ['an error that a schema throws', success(), { onError: ignore, schema: throwing }, bug],
+  ['an onError that rejects', failure(503), { onError: () => Promise.reject(enough) }, enough],
+  [
+    'an onError that throws',
+    failure(503),
+    {
+      onError: () => {
+        throw enough;
+      },
+    },
+    enough,
+  ],
+])('%s ends the poll with its error', async (_, reply, options, expected) => {
+  const { fx, clock } = testClient(reply, { maxRetries: 0 });
+
+  const error = await errorOf(clock.run(first(fx.poll({}, { every: MINUTE, ...(options as PollOptions) }), 1)));
+
+  if (expected instanceof Error) expect(error).toBe(expected);
+  else expect(error).toMatchObject(expected);
 });
 
 test('with onError, a temporary failure does not end the poll', async () => {
@@ -142,30 +175,6 @@ test('with onError, a temporary failure does not end the poll', async () => {
 
   expect(told.map(({ error }) => error.kind)).toEqual(['server', 'network']);
   expect(told[0]?.next).toMatchObject({ at: new Date(startedAt + 60_000), intervalMs: 60_000, reason: 'every' });
-});
-
-test.each([
-  ['a refused key', failure(401), 'authentication'],
-  ['a wrong parameter', failure(400), 'request'],
-])('with onError, %s still ends the poll', async (_, reply, kind) => {
-  const { fx, clock } = testClient(reply);
-  const poll = fx.poll({}, { every: 60_000, onError: () => undefined });
-
-  expect(await errorOf(clock.run(first(poll, 1)))).toMatchObject({ kind });
-});
-
-test.each([
-  [
-    'throws',
-    () => {
-      throw new RangeError('enough');
-    },
-  ],
-  ['rejects', () => Promise.reject(new RangeError('enough'))],
-])('an onError that %s ends the poll', async (_, onError) => {
-  const { fx, clock } = testClient(failure(503), { maxRetries: 0 });
-
-  expect(await errorOf(clock.run(first(fx.poll({}, { every: 60_000, onError }), 1)))).toBeInstanceOf(RangeError);
 });
 
 test.each([
@@ -237,18 +246,6 @@ test('if quota() fails after the period of its last record, a poll keeps its int
 
   expect(clock.now()).toBeGreaterThan(RESETS_AT);
   expect(new Set(items.map(({ next }) => next.intervalMs))).toEqual(new Set([24 * HOUR]));
-});
-
-test('an error that a schema throws ends the poll, whatever its kind', async () => {
-  const { fx, clock } = testClient(success());
-  const bug = Object.assign(new Error('a bug in the schema'), { kind: 'network' });
-  const schema = z.unknown().transform((): number => {
-    throw bug;
-  });
-
-  expect(await errorOf(clock.run(first(fx.poll({}, { every: MINUTE, schema, onError: () => undefined }), 1)))).toBe(
-    bug,
-  );
 });
 
 test('an error of the clock ends the poll unchanged', async () => {

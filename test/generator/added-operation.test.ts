@@ -39,16 +39,6 @@ test('an operation added to the spec is a typed method', async () => {
   ]);
 });
 
-test('the client calls it; the mock returns the example and counts the request', async () => {
-  const { mock, fx } = await mockAndClient();
-
-  const data = await fx.pastRates({ date: '2026-01-02', base: 'USD' });
-
-  expect(data).toEqual({ date: '2026-01-02', base: 'USD', rates: { EUR: 0.92, GBP: 0.79 } });
-  expect((await fx.quota()).monthly_used).toBe(1);
-  expect((await mock.fetch(`${mock.baseUrl}/api/v1/past-rates`)).status).toBe(401);
-});
-
 test('the client refuses a wrong query before anything is sent', async () => {
   const { fx } = await mockAndClient();
 

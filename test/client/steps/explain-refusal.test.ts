@@ -50,16 +50,6 @@ test.each([
   expect(questions(client)).toBe(1);
 });
 
-test('a 429 with another code and requests left waits for the limit', async () => {
-  const refusal = failure(429, { code: 'slow_down', headers: { 'retry-after': '5' } });
-  const client = testClient([refusal, success({ EUR: 1 })], { quota: success(quotaRecord()) });
-  const startedAt = client.clock.now();
-
-  await expect(client.clock.run(client.fx.latest())).resolves.toEqual({ EUR: 1 });
-
-  expect(client.clock.now() - startedAt).toBe(5000);
-});
-
 /** A 429 of a proxy, which has no code. */
 const nameless = (retryAfter: string, headers = {}): Reply => ({
   status: 429,
@@ -67,22 +57,26 @@ const nameless = (retryAfter: string, headers = {}): Reply => ({
   headers: { 'retry-after': retryAfter, ...headers },
 });
 
-test('a 429 without a code waits for Retry-After; only the second one calls quota()', async () => {
-  const replies = [nameless('5'), nameless('5'), success({ EUR: 1 })];
-  const client = testClient(replies, { quota: success(quotaRecord()) });
+const slowDown = failure(429, { code: 'slow_down', headers: { 'retry-after': '5' } });
+const plenty = success(quotaRecord());
 
-  await expect(client.clock.run(client.fx.latest())).resolves.toEqual({ EUR: 1 });
+test.each<[string, readonly Reply[], Reply, readonly string[], FxRatesOptions?]>([
+  ['with another code, if requests are left,', [slowDown], plenty, ['latest', 'quota', 'latest']],
+  [
+    'with another code, if quota() fails,',
+    ...([[slowDown], failure(500), ['quota', 'latest', 'quota', 'latest']] as const),
+    { quotaGuard: { reserve: 10 } },
+  ],
+  ['without a code, and then again,', [nameless('5'), nameless('5')], plenty, ['latest', 'latest', 'quota', 'latest']],
+  ['without a code, after a 503,', [failure(503), nameless('5')], plenty, ['latest', 'latest', 'latest']],
+])('a 429 %s waits for the limit', async (_, replies, quota, requests, options) => {
+  const { fx, fetch, clock } = testClient([...replies, success({ EUR: 1 })], { quota, ...options });
+  const startedAt = clock.now();
 
-  const sent = client.fetch.requests.map(({ url }) => url.split('/').at(-1));
-  expect(sent).toEqual(['latest', 'latest', 'quota', 'latest']);
-});
+  await expect(clock.run(fx.latest())).resolves.toEqual({ EUR: 1 });
 
-test('a 429 without a code after a 503 is the first one, and waits', async () => {
-  const client = testClient([failure(503), nameless('5'), success({ EUR: 1 })], { quota: success(exhaustedQuota()) });
-
-  await expect(client.clock.run(client.fx.latest())).resolves.toEqual({ EUR: 1 });
-
-  expect(questions(client)).toBe(0);
+  expect(clock.now() - startedAt).toBeGreaterThanOrEqual(5000);
+  expect(fetch.requests.map(({ url }) => url.split('/').at(-1))).toEqual(requests);
 });
 
 const DATE = 'Wed, 21 Jan 2026 14:20:00 GMT';
@@ -135,13 +129,6 @@ test.each([
   await client.clock.run(client.fx.quota());
 
   expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind });
-});
-
-test('a 429 after a failed quota() waits for the limit', async () => {
-  const refusal = failure(429, { code: 'slow_down', headers: { 'retry-after': '5' } });
-  const client = testClient([refusal, success({ EUR: 1 })], { quota: failure(500), quotaGuard: { reserve: 10 } });
-
-  await expect(client.clock.run(client.fx.latest())).resolves.toEqual({ EUR: 1 });
 });
 
 test('an error of a middleware with a status is not a refusal of the service', async () => {

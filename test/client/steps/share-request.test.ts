@@ -8,15 +8,6 @@ import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
-test('identical calls in flight share one request', async () => {
-  const { fx, fetch } = testClient(success());
-
-  const responses = await Promise.all(Array.from({ length: 20 }, () => fx.latest({ base: 'EUR' }).withMeta()));
-
-  expect(fetch.requests).toHaveLength(1);
-  expect(responses.map(({ meta }) => meta.source)).toEqual(['network', ...Array(19).fill('coalesced')]);
-});
-
 test('calls whose parameters have another order share a request, unless values of one name have another order', async () => {
   const { fx, fetch } = testClient(success());
 

@@ -90,15 +90,6 @@ test('a request that is cancelled while undici loads rejects immediately, and is
   await quiet();
 });
 
-test('a runtime with neither undici nor fetch is a ConfigError with the next step', async () => {
-  const loadUndici = () => Promise.reject(new Error('no such module'));
-
-  const error = await errorOf(defaultTransport(runtime({ loadUndici, fetch: undefined }))(request));
-
-  expect(error).toBeInstanceOf(ConfigError);
-  expect((error as Error).message).toMatch(/undici cannot be loaded \(no such module\).*pass the option fetch/);
-});
-
 /** Sends on a runtime with these globals and its own `fetch`. That of workerd rejects calls that are not those of a method. */
 async function sendOn(globals: Record<string, unknown>, transport: () => Transport) {
   const fetch = fakeFetch({ body: 'by fetch' });
@@ -153,11 +144,21 @@ test.each<[string, Record<string, unknown>, Runtime | undefined, string]>([
   );
 });
 
-test('a runtime without a global fetch is a ConfigError of the first request', async () => {
-  const error = await errorOf(sendOn({ Bun: {}, fetch: undefined }, defaultTransport));
+test.each([
+  ['a runtime without fetch', () => sendOn({ Bun: {}, fetch: undefined }, defaultTransport), /no global fetch; pass/],
+  [
+    'a runtime without fetch, where undici cannot be loaded,',
+    () =>
+      defaultTransport(runtime({ loadUndici: () => Promise.reject(new Error('no such module')), fetch: undefined }))(
+        request,
+      ),
+    /undici cannot be loaded \(no such module\).*pass the option fetch/,
+  ],
+])('%s is a ConfigError of the first request, with the next step', async (_, send, message) => {
+  const error = await errorOf(send());
 
   expect(error).toBeInstanceOf(ConfigError);
-  expect((error as Error).message).toContain('there is no global fetch; pass the option fetch');
+  expect((error as Error).message).toMatch(message);
 });
 
 function headers(...raw: (string | string[])[]): HeaderList {
