@@ -93,7 +93,7 @@ test('after the caller of a probe aborts, the next call is the probe', async () 
 });
 
 test('if the service asks for a long wait, every call rejects for five minutes, and the next one is the probe', async () => {
-  const { clock, start, limiter } = setUp();
+  const { clock, start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
   const waiting = Array.from({ length: 200 }, () => limiter.acquire().catch((error: unknown) => error));
   first.end(failedFor('3600'));

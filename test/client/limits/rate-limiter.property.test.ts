@@ -161,6 +161,27 @@ test('no call gets a permit after its deadline, or is rejected later than that',
   );
 });
 
+test('nothing is sent before the Retry-After of any refusal has passed', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 12 }), async (hints) => {
+      const clock = new FakeClock();
+      const limiter = new StrictLimiter({ clock });
+      let notBefore = 0;
+      let permit: Permit | undefined;
+
+      for (const seconds of hints) {
+        const next = limiter.acquire({ retryOf: permit });
+        await clock.runAll();
+        permit = await next;
+        expect(clock.now()).toBeGreaterThanOrEqual(notBefore);
+        permit.end({ kind: 'refused', retryAfter: hint(String(seconds)) });
+        notBefore = clock.now() + seconds * 1000;
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
 test('repeated changes of the configured limit delay no call permanently', async () => {
   const plans = fc.array(fc.record({ afterMs: fc.nat(200_000), perMinute: fc.integer({ min: 1, max: 300 }) }), {
     minLength: 1,
