@@ -221,16 +221,10 @@ test('a proxy that cannot be reached is named, not the base URL', async () => {
 });
 
 test.each([
-  ['user:secret@proxy', "'***@proxy' is not the URL of a proxy"],
   ['http://us@er:sec/ret@proxy.test:3128', "'http://***@proxy.test:3128' is not the URL of a proxy"],
-  ['http://user:secret%@proxy.test:1', "'http://***@proxy.test:1' has a % in its user or password; write it %25"],
   [
     'socks5://user:secret@proxy.test:1',
     "'socks5://***@proxy.test:1' names a socks5 proxy; http and https are supported",
-  ],
-  [
-    'http://u:1#secret@proxy.test',
-    "'http://***@proxy.test' has a path, query or fragment; in a user or password, write / as %2F, ? as %3F and # as %23",
   ],
 ])('a proxy that cannot be used is a ConfigError of the constructor: %s', async (url, says) => {
   process.env['HTTP_PROXY'] = url;
