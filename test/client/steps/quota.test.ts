@@ -121,6 +121,16 @@ test('a quota() that takes longer than the deadline of its call continues for th
   expect(await clock.left()).toBe(0);
 });
 
+test('a quota() that the limit refuses once is sent again, before the call', async () => {
+  const replies = [rateLimited('2'), success(roomyQuota({ monthly_used: 990 }))];
+  const client = guarded(success(), { quota: () => replies.shift() ?? failure(500) });
+
+  const error = await client.clock.run(errorOf(client.fx.latest()));
+
+  expect(error).toMatchObject({ kind: 'quota_exhausted', local: true });
+  expect(quotaRequests(client)).toBe(2);
+});
+
 test('a quota() that must wait for the limit did not fail: the next call calls it again', async () => {
   let isLimited = true;
   const record = success(roomyQuota());
