@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { applyReport, weighRefusal } from '../../../src/client/limits/limit-rules.ts';
+import { applyReport, type RequestResult } from '../../../src/client/limits/limit-rules.ts';
 import { initialState } from '../../../src/client/limits/limit-state.ts';
 import {
   parseHttpDate,
@@ -95,16 +95,20 @@ test('a date in a response without `Date` is compared with the local clock', () 
   }
 });
 
-/** The unit after an accepted request. */
+/** The unit after the response to a request. */
+function respond(unit: UnitState, report: RequestResult & { readonly kind: 'accepted' | 'refused' }): UnitState {
+  return applyReport({ ...initialState(60), unit }, report, DEFAULT_LIMITER_SETTINGS).unit;
+}
+
 function accept(unit: UnitState, sentAt: number): UnitState {
-  const state = { ...initialState(60), unit };
-  return applyReport(state, { kind: 'accepted', now: sentAt, sentAt }, DEFAULT_LIMITER_SETTINGS).unit;
+  return respond(unit, { kind: 'accepted', now: sentAt, sentAt });
 }
 
 /** Refusals in order: the value, and when its request was sent and when the response came. */
 function refuse(values: readonly (readonly [value: number | string, at: number])[], before = UNKNOWN_UNIT): UnitState {
+  const refused = { kind: 'refused' } as const;
   return values.reduce(
-    (state, [value, at]) => weighRefusal(state, hint(String(value)), { sentAt: at, now: at }),
+    (unit, [value, at]) => respond(unit, { ...refused, retryAfter: hint(String(value)), sentAt: at, now: at }),
     before,
   );
 }
@@ -155,7 +159,7 @@ test.each(['2996', '3000', '5', '2.5', undefined])(
   (value) => {
     const tried = refuse([[3_000, 600_000]]);
 
-    const refuted = weighRefusal(tried, hint(value), { sentAt: 603_000, now: 603_100 });
+    const refuted = respond(tried, { kind: 'refused', retryAfter: hint(value), sentAt: 603_000, now: 603_100 });
 
     expect(refuted.evidence).toBe('refuted');
     const later = accept(refuse([[5_000, 900_000]], refuted), 990_000);

@@ -133,6 +133,18 @@ test('4 ramp: before any refusal of an unknown limit, few requests are beyond th
   expect(limit.send(10)).toBe(2);
 });
 
+test('4 ramp: the gate is passed when as many requests as the limit were accepted behind it', () => {
+  const limit = told(3);
+  limit.use(0, 3);
+  limit.send(1_000, 1);
+  limit.refuse(1_000, '30');
+
+  limit.use(31_000, 2);
+  expect(limit.state.gate).toMatchObject({ accepted: 2, room: 3, test: 'window' });
+  limit.use(31_000, 1);
+  expect(limit.state.gate).toMatchObject({ room: Number.POSITIVE_INFINITY, test: 'none' });
+});
+
 describe('5 window test', () => {
   test('once the log is full, one request tests whether the window of the service has ended', () => {
     const limit = told(3);
@@ -165,9 +177,25 @@ test('6 own slot: a gate that opens when the oldest request expires shows that t
   expect(limit.nextAt(61_000)).toBe(80_000);
 });
 
-test('7 at the limit: if this process has used the limit, calls only wait for the window', () => {
+test.each([
+  [26, true],
+  [27, false],
+])('1 limit: quota() is wanted again if a limit is refused after %i of 30 requests: %j', (calls, isWanted) => {
   const limit = told(30);
-  limit.use(0, 30);
+  limit.use(0, calls);
+  limit.send(1_000, 1);
+
+  limit.refuse(1_000, '40');
+
+  expect(limit.isWanted(1_000, 2)).toBe(isWanted);
+});
+
+test.each([
+  ['this process', 30],
+  ['an earlier one', 5],
+])('7 at the limit: if %s has used the limit, calls only wait for the window', (_, calls) => {
+  const limit = told(30);
+  limit.use(0, calls);
   limit.send(1_000, 1);
   limit.refuse(1_000, '40');
 
@@ -228,6 +256,15 @@ describe('9 rate', () => {
     expect(limit.state.pace).toMatchObject({ capacity: 1, perMs: 0.9 * perMs });
   });
 
+  test('the rate is at most a limit that quota() shows; a larger one is tried without a rate', () => {
+    const limit = evenly();
+
+    limit.report({ kind: 'configured', perMinute: 30, now: 2_000 });
+    expect(limit.state.pace?.perMs).toBe(30 / 60_000);
+    limit.report({ kind: 'configured', perMinute: 1_200, now: 3_000 });
+    expect(limit.state.pace).toBeNull();
+  });
+
   test('after five minutes without a refusal the log is tried again', () => {
     const limit = evenly();
 
@@ -251,6 +288,17 @@ describe('10 unknown limit', () => {
     expect(limit.send(92_000)).toBe(1); // beyond the log
     limit.accept(92_010);
     expect(limit.state.limit).toBeGreaterThan(10);
+  });
+
+  test('requests that were in flight when the limit was learned raise it', () => {
+    const limit = new Probed();
+    limit.use(0, 10);
+    limit.send(1_000, 3);
+    limit.refuse(1_000, '30');
+
+    limit.accept(1_010, 2, 1_000);
+
+    expect(limit.state).toMatchObject({ limit: 12, gate: { opensAt: 31_000, accepted: 0 } });
   });
 
   test('a refusal after fewer than three accepted requests shows no limit: others have used it', () => {
