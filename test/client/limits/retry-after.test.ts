@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { applyReport, type RequestResult } from '../../../src/client/limits/limit-rules.ts';
+import { applyReport, type RequestResult, weighRefusal } from '../../../src/client/limits/limit-rules.ts';
 import { initialState } from '../../../src/client/limits/limit-state.ts';
 import {
   parseHttpDate,
@@ -159,7 +159,7 @@ test.each(['2996', '3000', '5', '2.5', undefined])(
   (value) => {
     const tried = refuse([[3_000, 600_000]]);
 
-    const refuted = respond(tried, { kind: 'refused', retryAfter: hint(value), sentAt: 603_000, now: 603_100 });
+    const refuted = weighRefusal(tried, hint(value), { sentAt: 603_000, now: 603_100 });
 
     expect(refuted.evidence).toBe('refuted');
     const later = accept(refuse([[5_000, 900_000]], refuted), 990_000);
