@@ -26,6 +26,7 @@ test('reads accounts and keys of the mock, including dates', async () => {
   await remote.keys.setUsage(id, { month: 99 });
 
   expect(await remote.accounts.list()).toEqual(mock.accounts.list());
+  expect(await remote.outbox.list()).toEqual(mock.outbox.list());
   expect(await remote.accounts.get(account.id)).toEqual(mock.accounts.get(account.id));
   expect(await remote.keys.list({ accountId: account.id })).toEqual(mock.keys.list());
   expect(await remote.keys.list({ limit: 1 })).toEqual(mock.keys.list().slice(-1));
@@ -36,29 +37,20 @@ test('reads accounts and keys of the mock, including dates', async () => {
   expect((await remote.accounts.setPlan(account.id, 'free')).plan).toBe('free');
 });
 
-test('moves the clock', async () => {
+test('moves, freezes and resumes the clock', async () => {
   await using it = await servedMock();
-  const { mock, remote } = it;
-  const start = mock.clock.now();
+  const { clock } = it.remote;
+  const start = it.mock.clock.now();
 
-  expect(await remote.clock.now()).toBe(start);
-  expect(await remote.clock.advance(60_000)).toBe(start + 60_000);
-  expect(await remote.clock.advanceTo('quota-reset')).toBe(Date.UTC(2026, 1, 1));
-  expect(await remote.clock.advanceTo(new Date('2026-03-01'))).toBe(Date.UTC(2026, 2, 1));
-  expect(await remote.clock.advanceTo('2026-03-02')).toBe(mock.clock.now());
-  await expect(remote.clock.advanceTo(0)).rejects.toMatchObject({ code: 'invalid_option', status: 400 });
-});
-
-test('freezes and resumes the clock', async () => {
-  await using it = await servedMock({ clock: 'real' });
-  const { mock, remote } = it;
-
-  await remote.clock.freeze();
-  expect(mock.clock.isFrozen).toBe(true);
-  expect(await remote.clock.now()).toBe(mock.clock.now());
-  await remote.clock.resume();
-
-  expect(mock.clock.isFrozen).toBe(false);
+  expect(await clock.advance(60_000)).toBe(start + 60_000);
+  expect(await clock.advanceTo('quota-reset')).toBe(Date.UTC(2026, 1, 1));
+  expect(await clock.advanceTo(new Date('2026-03-01'))).toBe(Date.UTC(2026, 2, 1));
+  expect(await clock.now()).toBe(it.mock.clock.now());
+  await expect(clock.advanceTo(0)).rejects.toMatchObject({ code: 'invalid_option', status: 400 });
+  await clock.freeze();
+  expect(it.mock.clock.isFrozen).toBe(true);
+  await clock.resume();
+  expect(it.mock.clock.isFrozen).toBe(false);
 });
 
 test('changes and describes switches', async () => {
@@ -141,20 +133,6 @@ test('each route of a method calls a method of the mock, and the remote mock has
   for (const path of methods) {
     expect([path, typeOf(it.mock, path), typeOf(it.remote, path)]).toEqual([path, 'function', 'function']);
   }
-});
-
-test('lists the confirmation e-mails of accounts', async () => {
-  await using it = await servedMock();
-  const { id } = await it.remote.accounts.create({ email: 'ada@example.test' });
-  await it.remote.accounts.sendConfirmation(id);
-
-  const mails = await it.remote.outbox.list({ to: 'ada@example.test' });
-
-  expect(mails).toEqual(it.mock.outbox.list());
-  expect(await it.remote.outbox.list({ to: 'bob@example.test' })).toEqual([]);
-  expect(mails.map((mail) => mail.accountId)).toEqual([id, id]);
-  await it.remote.outbox.clear();
-  expect(it.mock.outbox.list()).toEqual([]);
 });
 
 test('rejects an invalid URL and a missing token', async () => {
@@ -298,38 +276,25 @@ test('another process adds, lists and removes faults with the same methods', asy
   expect(mock.faults.list()).toEqual([]);
 });
 
-test('another process receives the error messages of the mock', async () => {
+test('data, recordings, stubs and setups as text keep their digits', async () => {
   await using it = await connected();
-  const { mock, remote } = it;
-  mock.listen(); // an adapter without chunks
+  const { latest, stubs, setUp } = it.remote;
+  const rateOf = async (query = '') =>
+    /"rate":([\d.e]+)/.exec(await (await it.call(`/api/v1/latest${query}`)).text())?.[1];
 
-  for (const fault of [
-    { kind: 'malformed-chunk' },
-    { kind: 'latency', latencyMs: -1 },
-    { kind: 'hang', match: { operation: 'lates' } },
-  ] as const) {
-    const local = (() => {
-      try {
-        return mock.faults.add(fault);
-      } catch (error) {
-        return error as Error;
-      }
-    })();
-    await expect(remote.faults.add(fault)).rejects.toThrow((local as Error).message);
-  }
-});
-
-test('reads one stub and one fault', async () => {
-  await using it = await connected();
-  const { mock, remote, call } = it;
-  mock.latest.set({ rates: {} }, { base: 'EUR' });
-  mock.faults.add({ kind: 'hang', id: 'f.1', nth: 9 });
-  await call();
-  await call('/api/v1/quota');
-
-  expect(await remote.stubs.get('latest.EUR')).toEqual(mock.stubs.get('latest.EUR'));
-  expect(await remote.faults.get('f.1')).toEqual(mock.faults.get('f.1'));
-  expect(mock.faults.get('f.1').matched).toBe(2);
+  await latest.set('[{"rate":1.10},{"rate":1.20}]');
+  await latest.set('{"rate":2.00}', { base: 'EUR' });
+  expect([await rateOf(), await rateOf('?base=EUR'), await rateOf()]).toEqual(['1.10', '2.00', '1.20']);
+  await latest.reset({ base: 'EUR' });
+  expect(await rateOf('?base=EUR')).toBe('1.20');
+  await latest.replay('{"base=EUR":{"rate":3.00}}');
+  expect(await rateOf('?base=EUR')).toBe('3.00');
+  await latest.reset();
+  expect(await rateOf()).toBeUndefined();
+  await stubs.add('{"responses":[{"body":{"rate":1e2}},{"data":{"rate":4.0}}]}' as never);
+  expect([await rateOf(), await rateOf()]).toEqual(['1e2', '4.0']);
+  await setUp('{"stubs":[{"data":{"rate":5.00}}]}');
+  expect(await rateOf()).toBe('5.00');
 });
 
 test.each([

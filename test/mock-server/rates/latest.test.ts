@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  connectMockServer,
-  createMockServer,
-  type MockServerOptions,
-  type Replay,
-} from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServerOptions, type Replay } from '../../../src/mock-server/index.ts';
 import { CURRENCIES, inventRates, snapshotIntervalMs } from '../../../src/mock-server/rates/latest.ts';
 import { MockCore, type MockCoreOptions } from '../../helpers/mock-core.ts';
 
@@ -287,15 +282,6 @@ test('an array begins again for a space, for a copy of the mock and after a rese
   expect(await first(mock, mock.createKey().key)).toEqual({ number: 1 });
 });
 
-test('refuses a query that it accepted before if the switch for unknown currencies changes', async () => {
-  const { mock, latest } = mockWith({ behaviour: { badParameter: 'ignored' } });
-  expect((await latest('base=XXX')).status).toBe(200);
-
-  mock.behaviour.set({ badParameter: '400 invalid_parameter' });
-
-  expect((await latest('base=XXX')).status).toBe(400);
-});
-
 function asked(options = {}) {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
   const { key } = mock.createKey({ plan: 'unlimited' });
@@ -313,13 +299,6 @@ test('an object is the data of every response until reset', async () => {
 
   mock.latest.reset();
   expect(await data('?base=GBP')).toMatchObject({ base: 'GBP' });
-});
-
-test('an array is a sequence whose last element repeats', async () => {
-  const { mock, data } = asked();
-  mock.latest.set([{ n: 1 }, '{"n":2}']);
-
-  expect([await data(), await data(), await data()]).toEqual([{ n: 1 }, { n: 2 }, { n: 2 }]);
 });
 
 test('the data of one base takes precedence over the data of all', async () => {
@@ -362,20 +341,6 @@ test('JSON text keeps its digits', async () => {
   ]);
 });
 
-test('a recording returns its responses unchanged, and can be replaced', async () => {
-  const { mock, text } = asked();
-  mock.latest.replay('{ "base=EUR": {"success":true,"data":{"rate":1.10}}, "*": {"rate":2.0} }');
-  expect([await text('?base=EUR'), await text()]).toEqual([
-    '{"success":true,"data":{"rate":1.10}}',
-    '{"success":true,"data":{"rate":2.0}}',
-  ]);
-
-  mock.latest.replay({ 'base=EUR': { rate: 3 } });
-
-  expect(JSON.parse(await text('?base=EUR')).data).toEqual({ rate: 3 });
-  expect(JSON.parse(await text('?base=USD')).error.code).toBe('not_recorded');
-});
-
 test('mock.latest takes precedence over the options latest and replay until a reset', async () => {
   const byFunction = asked({ latest: () => ({ n: 'option' }) });
   const byReplay = asked({ replay: '{"": {"n":"option"}}' });
@@ -394,7 +359,7 @@ test('the option latest accepts what latest.set() accepts, and copies it', async
   latest.n = 2;
 
   expect(await data()).toEqual({ n: 1 });
-  const sequence = asked({ latest: [{ n: 2 }, { n: 3 }] });
+  const sequence = asked({ latest: [{ n: 2 }, '{"n":3}'] });
   expect([await sequence.data(), await sequence.data(), await sequence.data()]).toEqual([{ n: 2 }, { n: 3 }, { n: 3 }]);
 });
 
@@ -424,59 +389,4 @@ test.each(['EUR', 'eur', 'Eur'])('the base %s is set for requests in upper and l
   mock.latest.reset({ base });
   expect(await data('?base=EUR')).toMatchObject({ base: 'EUR' });
   expect(() => mock.latest.set({}, { base: '' })).toThrow('base is ""; expected a currency code such as EUR.');
-});
-
-test('over HTTP the data keeps its digits, for all queries and for one base', async () => {
-  const { mock, text } = asked();
-  await using server = await mock.serve();
-  const admin = (method: string, path: string, body?: string) =>
-    fetch(`${server.url}/__fxrates${path}`, {
-      method,
-      headers: { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body }),
-    });
-
-  expect((await admin('PUT', '/latest', '[{"rate":1.10},{"rate":1.20}]')).status).toBe(204);
-  expect((await admin('PUT', '/latest?base=EUR', '{"rate":2.00}')).status).toBe(204);
-  const responses = [await text(), await text('?base=EUR'), await text()];
-  expect(responses.map((response) => /"rate":([\d.]+)/.exec(response)?.[1])).toEqual(['1.10', '2.00', '1.20']);
-
-  expect((await admin('PUT', '/latest/replay', '{"base=EUR":{"rate":3.00}}')).status).toBe(204);
-  expect((await admin('DELETE', '/latest?base=EUR')).status).toBe(204);
-  expect(await text('?base=EUR')).toContain('3.00');
-  expect(await (await admin('PUT', '/latest', '5')).json()).toMatchObject({
-    error: { code: 'invalid_option', field: 'latest' },
-  });
-  expect((await admin('DELETE', '/latest')).status).toBe(204);
-  expect(await text()).toContain('invented');
-});
-
-test('another process sets stubs and the data of latest with the same methods', async () => {
-  await using mock = createMockServer();
-  const { key } = mock.createKey();
-  const remote = connectMockServer((await mock.serve()).adminUrl);
-  const text = async (query: string) =>
-    (await fetch(`${remote.baseUrl}/api/v1/latest?${query}`, { headers: { authorization: key } })).text();
-
-  await remote.latest.set([{ n: 1 }, '{"n":2.0}']);
-  await remote.latest.set('{"n":3.0}', { base: 'EUR' });
-  const { id } = await remote.stubs.add({ match: { query: { base: /^GB/ } }, status: 404, times: 1 });
-
-  expect([await text(''), await text(''), await text('base=EUR'), await text('base=GBP')]).toEqual([
-    '{"success":true,"data":{"n":1}}',
-    '{"success":true,"data":{"n":2.0}}',
-    '{"success":true,"data":{"n":3.0}}',
-    expect.stringContaining('not_found'),
-  ]);
-  await remote.expectRequests({ stub: id }).toHaveCount(1);
-  await remote.latest.replay({ '': '{"n":4.0}' });
-  expect(await text('')).toContain('4.0');
-  await remote.latest.reset({ base: 'EUR' });
-  expect([await text('base=EUR'), await text('')]).toEqual([
-    expect.stringContaining('not_recorded'),
-    expect.stringContaining('4.0'),
-  ]);
-  await remote.latest.reset();
-  await remote.stubs.clear();
-  expect(await remote.stubs.list()).toEqual([]);
 });
