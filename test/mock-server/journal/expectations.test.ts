@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { operations } from '../../../src/generated/operations.ts';
 import {
   connectMockServer,
   createMockServer,
   type MockServer,
   type RequestExpectation,
-  type RequestFilter,
   type StubOptions,
 } from '../../../src/mock-server/index.ts';
 
@@ -21,75 +19,11 @@ async function asked(options = {}) {
   return { mock, id, key, send };
 }
 
-test.each<[RequestFilter, number]>([
-  [{}, 3],
-  [{ keyId: 'key_1' }, 2],
-  [{ operation: 'quota' }, 2],
-  [{ path: '/api/v1/quota' }, 2],
-  [{ path: '/api/*' }, 3],
-  [{ path: '*/la*st' }, 1],
-  [{ path: '/api/v1/quota*quota' }, 0],
-  [{ status: 401, code: 'unauthorized' }, 1],
-  [{ method: 'POST' }, 0],
-  [{ after: 1 }, 2],
-  [{ fault: 'flaky' }, 0],
-])('of three requests, %j selects %i', async (filter, count) => {
-  const { mock } = await asked();
-
-  expect(mock.journal.list(filter)).toHaveLength(count);
-  mock.expectRequests(filter).toHaveCount(count);
-  expect(() => mock.expectRequests(filter).toHaveCount(count + 1)).toThrow(`Expected ${count + 1} request`);
-});
-
-test('a wrong count is reported with all received requests', async () => {
-  const { mock } = await asked();
-
-  expect(() => mock.expectRequests({ status: 429 }).toHaveCount(1)).toThrow(
-    [
-      'Expected 1 request that matches {"status":429}, got 0. Received requests:',
-      '  #1 GET /api/v1/latest 200, key_1: served',
-      '  #2 GET /api/v1/quota?api_key=fx_live_… 200, key_1: served',
-      '  #3 GET /api/v1/quota 401, no key: the request has no API key',
-    ].join('\n'),
-  );
-});
-
-test.each<[object, string]>([
-  [{ sttaus: 200 }, 'filter.sttaus is not a field of the filter; did you mean status? Valid names: operation, keyId, '],
-  [{ operation: 'lates' }, `filter.operation is "lates"; expected one of ${Object.keys(operations).join(', ')}.`],
-  [{ keyId: 'key_2' }, 'filter.keyId is "key_2"; expected the id of a key of this mock, such as key_1.'],
-])('the filter %j is refused, in process and in another one', async (filter, message) => {
-  const { mock } = await asked();
-  const remote = connectMockServer((await mock.serve()).adminUrl);
-
-  expect(() => mock.journal.list(filter)).toThrow(message);
-  expect(() => mock.expectRequests(filter).toHaveCount(0)).toThrow(message);
-  await expect(mock.journal.waitFor(filter)).rejects.toMatchObject({ code: 'invalid_option' });
-  await expect(remote.journal.list(filter)).rejects.toMatchObject({ code: 'invalid_option' });
-  await mock.close();
-});
-
-test('rejects a pattern with the id of a key that does not exist', async () => {
-  const { mock } = await asked();
-
-  expect(() => mock.expectRequests().inOrder({ keyId: 'key_2' })).toThrow('inOrder[0].keyId is "key_2"');
-  expect(() => mock.expectRequests().toHaveBeenSentWith({ keyId: 'key_2' })).toThrow('sentWith.keyId is "key_2"');
-});
-
 test('accepts the id of a key that was revoked', async () => {
   const { mock, id } = await asked();
   mock.keys.revoke(id);
 
   mock.expectRequests({ keyId: id }).toHaveCount(2);
-});
-
-test('an expectation fails if the journal has dropped requests that it would count', async () => {
-  const { mock } = await asked({ journalSize: 2 });
-
-  expect(mock.journal.dropped).toBe(1);
-  expect(mock.audit()).toMatchObject({ requests: 2, dropped: 1 });
-  expect(() => mock.expectRequests().toHaveCount(3)).toThrow(/has dropped the first 1 requests.* larger journalSize/);
-  mock.expectRequests({ after: 1 }).toHaveCount(2);
 });
 
 test('waits for requests, including those already received', async () => {
@@ -134,13 +68,8 @@ test.each(['mock', 'space'] as const)(
 
 test.each([
   ['count', 0, 'count is 0; expected a whole number from 1.'],
-  ['count', -1, 'count is -1; expected a whole number from 1.'],
   ['count', 1.5, 'count is 1.5; expected'],
-  ['count', Number.NaN, 'count is NaN; expected'],
-  ['count', '2', 'count is "2"; expected'],
   ['timeoutMs', -1, 'timeoutMs is -1; expected whole milliseconds from 0.'],
-  ['timeoutMs', 1.5, 'timeoutMs is 1.5; expected'],
-  ['timeoutMs', Number.NaN, 'timeoutMs is NaN; expected'],
   ['timeoutMs', Number.POSITIVE_INFINITY, 'timeoutMs is Infinity; expected'],
 ])('waitFor() rejects the %s %j', async (field, value, message) => {
   const { mock } = await asked();
@@ -231,25 +160,6 @@ test('the reason for a response names no stub that is not close, has expired, or
   ).toEqual(['There is no such endpoint.', 'served']);
 });
 
-test('lists the newest of many requests, including those without a response', async () => {
-  const { mock, send } = await asked();
-  for (let request = 0; request < 20; request += 1) await send('/api/v1/quota');
-  mock.faults.add({ kind: 'network-error' });
-  await send('/api/v1/quota').catch(() => undefined);
-
-  const error = (() => {
-    try {
-      mock.expectRequests().toHaveCount(1);
-    } catch (thrown) {
-      return String(thrown);
-    }
-    return '';
-  })();
-
-  expect(error).toContain('Expected 1 request, got 24. Received requests:\n  (4 older)\n  #5 GET');
-  expect(error).toContain('  #24 GET /api/v1/quota no response, no key: ');
-});
-
 test('a message with all twenty requests mentions no older ones', async () => {
   const { mock, send } = await asked();
   for (let call = 3; call < 20; call += 1) await send('/api/v1/quota');
@@ -333,8 +243,6 @@ test('a filter selects requests for unknown paths, except those of stubs, in pro
 
   expect(mock.journal.list({ isUnknownRoute: true })).toMatchObject([{ path: '/api/v1/lates' }]);
   expect([await listed(true), await listed(false)]).toEqual([[5], [1, 2, 3, 4, 6]]);
-  await connectMockServer(server.adminUrl).expectRequests({ isUnknownRoute: true }).toHaveCount(1);
-  expect(() => mock.expectRequests({ isUnknownRoute: true }).toHaveCount(0)).toThrow('/api/v1/lates');
   expect(() => mock.journal.list({ isUnknownRoute: 'yes' as never })).toThrow(
     'filter.isUnknownRoute is "yes"; expected true or false.',
   );
@@ -478,8 +386,10 @@ test('expectations give the same results and messages in another process', async
 
 test('if the journal has dropped requests, it can prove that a request arrived, but not that none did', async () => {
   const mock = await askedForRates({ journalSize: 2 });
-  const forgotten = /has dropped the first 1 requests/;
+  const forgotten = /has dropped the first 1 requests.* larger journalSize/;
 
+  expect(mock.audit()).toMatchObject({ requests: 2, dropped: 1 });
+  mock.expectRequests({ after: 1 }).toHaveCount(2);
   mock.expectRequests(latest).atLeast(2);
   mock.expectRequests().toHaveBeenSentWith(base('EUR'));
   mock.expectRequests().inOrder(base('USD'), base('EUR'));
@@ -494,15 +404,21 @@ test('distinguishes a missing key from an unknown one, and from one that was not
   await send('/api/v1/lates'); // refused before its key is read
   await mock.fetch(`${mock.baseUrl}/api/v1/lates`);
   await mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=fx_live_${'0'.repeat(48)}`);
+  mock.faults.add({ kind: 'network-error' });
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota`).catch(() => undefined);
 
-  expect(() => mock.expectRequests().toHaveCount(0)).toThrow(/404, key not read: .*404, no key: .*401, unknown key: /s);
+  expect(() => mock.expectRequests().toHaveCount(0)).toThrow(
+    /404, key not read: .*404, no key: .*401, unknown key: .*#4 GET \/api\/v1\/quota no response, no key: /s,
+  );
 });
 
-test('rejects an expectation with an unknown field', async () => {
+test('rejects a pattern with an unknown field, operation or key', async () => {
   const mock = await askedForRates();
 
   expect(() => mock.expectRequests().toHaveBeenSentWith({ qery: {} } as never)).toThrow(/sentWith\.qery .* query\?/);
+  expect(() => mock.expectRequests().toHaveBeenSentWith({ keyId: 'key_2' })).toThrow('sentWith.keyId is "key_2"');
   expect(() => mock.expectRequests().inOrder({ operation: 'lates' })).toThrow(/^inOrder\[0\]\.operation is "lates"/);
+  expect(() => mock.expectRequests().inOrder({ keyId: 'key_2' })).toThrow('inOrder[0].keyId is "key_2"');
 });
 
 /** A mock without requests, and a function that sends one with a key. */

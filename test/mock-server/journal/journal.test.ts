@@ -14,7 +14,8 @@ test('an entry contains key, request, decision, usage and reason', async () => {
 
   const [served, refused] = mock.journal.list().slice(-2);
 
-  expect(served).toMatchObject({ number: 30, status: 200, code: undefined, why: 'served' });
+  expect(served).toMatchObject({ number: 30, status: 200, code: undefined, why: 'served', rate: { used: 30 } });
+  expect(served?.quota?.used).toBe(30);
   expect(refused).toEqual({
     number: 31,
     space: undefined,
