@@ -11,7 +11,13 @@ type Move =
   | { readonly kind: 'key'; readonly key: number }
   | { readonly kind: 'revoke'; readonly key: number }
   | { readonly kind: 'plan'; readonly key: number }
-  | { readonly kind: 'fault'; readonly status: number; readonly probability: number; readonly forMs: number }
+  | {
+      readonly kind: 'fault';
+      readonly status: number;
+      readonly probability: number;
+      readonly forMs: number;
+      readonly times: number;
+    }
   | { readonly kind: 'freeze'; readonly frozen: boolean }
   | { readonly kind: 'space' }
   | { readonly kind: 'stub'; readonly times: number }
@@ -36,6 +42,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     status: fc.constantFrom(500, 503),
     probability: fc.double({ min: 0, max: 1, noNaN: true }),
     forMs: fc.integer({ min: 1, max: 200_000 }),
+    times: fc.integer({ min: 1, max: 40 }),
   }),
   fc.record({ kind: fc.constant('freeze' as const), frozen: fc.boolean() }),
   fc.record({ kind: fc.constant('space' as const) }),
@@ -137,26 +144,6 @@ test.each(WINDOWS)('a restored snapshot continues exactly like the original: %s'
   );
 });
 
-test.each(WINDOWS)('the requests before a snapshot count after it is restored: %s', async (rateWindow) => {
-  const behaviour = { rateWindow, quotaEndpointBucket: 'separate', quotaPeriod: 'rolling-30d' } as const;
-  const mock = createMockServer({ clock: CLOCK, behaviour });
-  const { id, key } = mock.createKey();
-  const statusOf = async (path: string) =>
-    (await mock.fetch(mock.baseUrl + path, { headers: { authorization: key } })).status;
-  await statusOf('/api/v1/latest');
-  await mock.clock.advance(86_400_000);
-  for (let request = 0; request < 30; request += 1) {
-    await statusOf('/api/v1/latest');
-    await statusOf('/api/v1/quota');
-  }
-  const before = mock.keys.get(id);
-
-  mock.restore(JSON.parse(JSON.stringify(mock.snapshot())));
-
-  expect(mock.keys.get(id)).toEqual(before);
-  expect(await Promise.all(['/api/v1/latest', '/api/v1/quota'].map(statusOf))).toEqual([429, 429]);
-});
-
 test('the keys before a snapshot fill the plan after it is restored, except those that are revoked', () => {
   const mock = createMockServer({ clock: CLOCK });
   const { id: accountId } = mock.accounts.create({ plan: 'developer' });
@@ -206,6 +193,8 @@ test('reset clears limits, keys, switches, handlers and journal, and restarts cl
   const moves: Move[] = [
     { kind: 'key', key: 0 },
     { kind: 'send', key: 0, path: '/api/v1/latest', times: 31 },
+    { kind: 'stub', times: 2 },
+    { kind: 'fault', status: 503, probability: 0.5, forMs: 9000, times: 9 },
     { kind: 'advance', ms: 5000 },
   ];
   const first = await new Story(mock).play(moves);
@@ -362,20 +351,6 @@ test('a fork and its original are independent', async () => {
   expect(JSON.stringify(mock.snapshot())).toBe(untouched);
   mock.keys.revoke(id);
   expect(fork.keys.get(id)).toMatchObject({ state: 'active', month: { used: 1 } });
-});
-
-test('restore() ends the requests that a fault blocks', async () => {
-  const mock = createMockServer();
-  const { key } = mock.createKey();
-  const clean = mock.snapshot();
-  mock.faults.add({ kind: 'hang' });
-  const blocked = mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
-  const ended = expect(blocked).rejects.toThrow('fetch failed');
-  await mock.journal.waitFor();
-
-  mock.restore(clean);
-
-  await ended;
 });
 
 test('a snapshot with a key or an id twice is refused', () => {

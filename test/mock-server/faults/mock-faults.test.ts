@@ -107,6 +107,7 @@ test('later changes to the options or the result do not change a fault', () => {
 
 test.each<[string, (mock: MockServer) => unknown]>([
   ['a reset', (mock) => mock.reset()],
+  ['a restored snapshot', (mock) => mock.restore(createMockServer().snapshot())],
   ['another fault with its id', (mock) => mock.faults.add({ id: 'a', kind: 'status', status: 503 })],
 ])('%s ends the requests that a hang fault blocks', async (_, act) => {
   const mock = createMockServer();
@@ -327,25 +328,6 @@ test('several faults strike a request in the order in which they were added', as
 
   expect(await response.text()).toBe('{"rates');
   expect(mock.journal.list()).toMatchObject([{ status: 200, faults: ['other', 'half'] }]);
-});
-
-test('snapshots contain faults and their counts; reset removes them', async () => {
-  const { mock, isStruck } = newMock();
-  mock.faults.add({ ...FIFTY_PERCENT, times: 20 });
-  for (let request = 0; request < 10; request += 1) await isStruck();
-  const saved = JSON.parse(JSON.stringify(mock.snapshot()));
-
-  const rest = async () => {
-    const struck = [];
-    for (let request = 0; request < 30; request += 1) struck.push(await isStruck());
-    return struck;
-  };
-  const first = await rest();
-  mock.restore(saved);
-
-  expect(await rest()).toEqual(first);
-  mock.reset();
-  expect(mock.faults.list()).toEqual([]);
 });
 
 test('a client must obey the Retry-After that it received, not one that a fault removed', async () => {

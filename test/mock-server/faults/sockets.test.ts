@@ -91,19 +91,6 @@ test('cookies of a request are one text, in which keys are masked', async () => 
   expect(it.mock.journal.list()[0]?.headers['set-cookie']).toBe('a=1, b=fx_live_…');
 });
 
-test.each([
-  ['malformed-chunk', 'Invalid character in chunk size'],
-  ['garbage', 'Expected HTTP/'],
-] as const)('for %s, a client reports: %s', async (kind, message) => {
-  await using it = await serving();
-  it.mock.faults.add({ kind, times: 1 });
-  const send = async () =>
-    (await request(`${it.url}/api/v1/quota`, { headers: { authorization: it.key } })).body.text();
-
-  await expect(send()).rejects.toThrow(message);
-  expect(await send()).toContain('monthly_used');
-});
-
 test('reuses a connection after latency and dribble, in the order of the requests', async () => {
   await using it = await serving();
   it.mock.faults.add({ kind: 'latency', latencyMs: 5000, nth: 1 });

@@ -181,17 +181,6 @@ test('real time continues while the mock does not run; a frozen clock does not',
   expect(await resumed(false, Date.now() + 3_600_000)).toMatch(/^2026-01-15T00:0/);
 });
 
-test('a symbolic link to the file is kept', async () => {
-  const folder = temporaryFolder();
-  const [target, state] = [join(folder, 'real.json'), join(folder, 'link.json')];
-  writeFileSync(target, JSON.stringify(whole));
-  symlinkSync(target, state);
-
-  await (await createMockServer({ seed: 9 }).serve({ state })).close();
-
-  expect(JSON.parse(readFileSync(target, 'utf8')).savedAt).toBeGreaterThan(0);
-});
-
 test('warns about a disk error while serving, writes again after it, and throws it on close', async () => {
   const folder = temporaryFolder();
   const state = join(folder, 'state.json');
