@@ -80,10 +80,6 @@ test.each(unknownOptions)('an unknown option of %s() is refused by name', async 
   expect(mock.snapshot().accounts).toEqual(before);
 });
 
-test('an option latest with a bigint is refused', () => {
-  expect(() => createMockServer({ latest: { rate: 1n } })).toThrow('expected a value that JSON can represent.');
-});
-
 test('without options there is a mock in real time', () => {
   const mock = createMockServer();
 

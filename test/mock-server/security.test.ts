@@ -320,7 +320,6 @@ const REQUESTS: Readonly<Record<string, { readonly path: string; readonly header
     path: '/api/v1/latest',
     headers: { 'x-note': `fx_live_${'0'.repeat(48)} `.repeat(LENGTH / 57) },
   },
-  'a list of preferences': { path: '/api/v1/latest', headers: { prefer: `code=${' '.repeat(LENGTH)},` } },
   'a list of encodings': { path: '/api/v1/latest', headers: { 'accept-encoding': 'gzip, '.repeat(LENGTH / 6) } },
 };
 

@@ -210,12 +210,6 @@ test('reports behaviour that differs from the documentation as a contradiction',
   expect(observed.about.notObserved.optionsRequests).toBe('the response was 200');
 });
 
-test('the report contains no key', async () => {
-  const { key, probe } = mockAndProbe({});
-
-  expect(JSON.stringify(await probe())).not.toContain(key.slice(8));
-});
-
 /** Responds to quota as documented if the key is sent as Bearer, and with `status` to all other requests. */
 function strangeService(status: number): ProbeFetch {
   const quota = { plan: 'gold', monthly_used: 3, rate_limit_per_minute: 30, resets_at: '2026-02-17T09:00:00.000Z' };

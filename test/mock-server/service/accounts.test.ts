@@ -93,18 +93,6 @@ test('the next request of a revoked key fails, and it stays revoked', async () =
   expect(mock.keys.revoke(id).revokedAt).toEqual(revoked.revokedAt);
 });
 
-test('a larger plan applies to the next request', async () => {
-  const mock = virtual();
-  const { accountId, key } = mock.createKey();
-
-  mock.accounts.setPlan(accountId, 'developer');
-
-  const response = await mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=${key}`);
-  expect(await response.json()).toMatchObject({
-    data: { plan: 'developer', monthly_limit: 100_000, rate_limit_per_minute: 300 },
-  });
-});
-
 test.each([
   ['keep', [200, 200, 200], 1],
   ['revoke-newest', [200, 401, 401], 1],

@@ -171,10 +171,3 @@ test('the wait equals the Retry-After, and reading it counts nothing', async () 
   expect((await call()).headers.get('retry-after')).toBe('40');
   expect(mock.keys.get(id).minute.used).toBe(30);
 });
-
-test.each(KINDS)('a key that was idle for an hour has its full limit now: %s', async (kind) => {
-  const { mock, id } = await usedKey(kind);
-  await mock.clock.advance(3_600_000);
-
-  expect(mock.keys.get(id).minute).toMatchObject({ used: 0, waitMs: 0, fullAt: mock.clock.now() });
-});
