@@ -2,13 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { expect, test } from 'vitest';
-import type { Io } from '../../../../src/cli/io.ts';
-import { main } from '../../../../src/cli/main.ts';
-import { connectMockServer } from '../../../../src/mock-server/index.ts';
-import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
+import { runCli } from '../../../helpers/cli-io.ts';
 import { selfSigned } from '../../../helpers/self-signed.ts';
 import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
-import { startMock, withMock } from './running-mock.ts';
+import { startCommand, startMock, withMock } from './running-mock.ts';
 
 const folder = temporaryFolder();
 
@@ -40,6 +37,7 @@ test.each([
   [['--behaviour', fileOf('json-preset.json', '"hostile"')], 403],
   [['--behaviour', fileOf('marked.json', `\uFEFF${OBSERVED}`)], 401],
   [['--setup', fileOf('marked-setup.json', '\uFEFF{ "behaviour": "hostile" }')], 403],
+  [['--setup', fileOf('hostile.json', '{ "behaviour": "hostile" }'), '--behaviour', 'severalCredentials=header'], 200],
   [['--behaviour', 'severalCredentials=refused'], 401],
   [['--behaviour', 'severalCredentials=refused', '--behaviour', 'malformedKey=400 invalid_api_key'], 400],
   [['--behaviour', 'malformedKey=400 invalid_api_key', '--behaviour', 'hostile'], 400],
@@ -72,15 +70,10 @@ test.each([
   [{}, CERT],
   [{ NODE_EXTRA_CA_CERTS: '/own.pem' }, undefined],
 ])('with NODE_EXTRA_CA_CERTS in %j, a command gets %s', async (env, expected) => {
-  const given: unknown[] = [];
-  const spawn: FakeIo['spawn'] = (_, variables) => {
-    given.push(variables['NODE_EXTRA_CA_CERTS']);
-    return { exited: Promise.resolve({ code: 0, signal: null }), kill: () => undefined };
-  };
+  const started = await startCommand(`mock --tls-cert ${CERT} --tls-key ${KEY} -- true`, { env });
+  await started.end();
 
-  await main(['mock', '--tls-cert', CERT, '--tls-key', KEY, '--', 'true'], new FakeIo({ env, spawn }));
-
-  expect(given).toEqual([expected]);
+  expect(started.env['NODE_EXTRA_CA_CERTS']).toBe(expected);
 });
 
 test.each([
@@ -114,14 +107,6 @@ test('--replay responds by query, with the digits of the file', async () => {
   expect(responses[0]).toBe('200 {"success":true,"data":{"USD":1.10}}');
   expect(responses[1]).toBe('200 {"success":true,"data":{"USD":1.00}}');
   expect(responses[2]).toMatch(/^501 .*not_recorded/);
-});
-
-test('--replay returns a file with one response for every query', async () => {
-  const replay = fileOf('envelope.json', '{ "success": true, "data": { "EUR": 1.10 } }\n');
-
-  expect(await responsesOf(['--replay', replay], ['/api/v1/latest?base=JPY'])).toEqual([
-    '200 { "success": true, "data": { "EUR": 1.10 } }',
-  ]);
 });
 
 const SETUP = fileOf(
@@ -161,34 +146,13 @@ test('--setup prints every key, the first as that of the mock; the same file has
 
 test('a command beside a mock with --setup receives every key', async () => {
   const ready = await withMock(['--setup', SETUP], (started) => started);
-  const environments: Record<string, string | undefined>[] = [];
-  const spawn: Io['spawn'] = (_command, env) => {
-    environments.push(env);
-    return { exited: Promise.resolve({ code: 0, signal: null }), kill: () => undefined };
-  };
-
-  await main(['mock', '--setup', SETUP, '--', 'npm', 'test'], new FakeIo({ spawn }));
-  await main(['mock', '--', 'npm', 'test'], new FakeIo({ spawn }));
+  const withSetup = await startCommand(`mock --setup ${SETUP} -- npm test`);
+  const without = await startCommand('mock -- npm test');
+  for (const { end } of [withSetup, without]) await end();
 
   const keys = ready.keys?.map(({ key }) => key) ?? [];
-  expect(environments[0]).toMatchObject({ FXRATES_API_KEY: keys[0], FXRATES_MOCK_KEYS: keys.join(' ') });
-  expect(environments[1]).toMatchObject({ FXRATES_MOCK_KEYS: environments[1]?.['FXRATES_API_KEY'] });
-});
-
-test('a reset over HTTP restores --setup', async () => {
-  await withMock(['--setup', SETUP], async ({ url, key, adminUrl }) => {
-    const remote = connectMockServer(adminUrl);
-    const latest = async () => await (await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } })).text();
-    for (const keepKeys of [false, true]) {
-      await remote.latest.set({ USD: 2 });
-      await remote.stubs.clear();
-      await remote.faults.clear();
-      await remote.reset({ keepKeys });
-
-      expect(await latest()).toBe('{"success":true,"data":{ "USD": 1.10 }}');
-      expect([(await remote.stubs.list()).length, (await remote.faults.list()).length]).toEqual([2, 1]);
-    }
-  });
+  expect(withSetup.env).toMatchObject({ FXRATES_API_KEY: keys[0], FXRATES_MOCK_KEYS: keys.join(' ') });
+  expect(without.env).toMatchObject({ FXRATES_MOCK_KEYS: without.env['FXRATES_API_KEY'] });
 });
 
 test('a setup without keys keeps the key of --plan and --seed', async () => {
@@ -198,19 +162,6 @@ test('a setup without keys keeps the key of --plan and --seed', async () => {
 
   expect(setUp).toMatchObject({ key: plain.key, plan: 'developer' });
   expect(setUp).not.toHaveProperty('keys');
-});
-
-test('--behaviour overrides the switches of --setup', async () => {
-  const setup = fileOf('hostile.json', '{ "behaviour": { "severalCredentials": "refused" } }');
-
-  const [without] = await responsesOf(['--setup', setup], ['/api/v1/quota?api_key=another']);
-  const [response] = await responsesOf(
-    ['--setup', setup, '--behaviour', 'severalCredentials=header'],
-    ['/api/v1/quota?api_key=another'],
-  );
-
-  expect(without).toMatch(/^401 /);
-  expect(response).toMatch(/^200 /);
 });
 
 test.each([

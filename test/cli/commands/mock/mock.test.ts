@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import type { SignalName } from '../../../../src/cli/io.ts';
 import { main } from '../../../../src/cli/main.ts';
 import { realClock } from '../../../../src/cli/node-io.ts';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
-import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
+import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
-import { startMock, withMock } from './running-mock.ts';
+import { startCommand, startMock, withMock } from './running-mock.ts';
 
 test('stdout has exactly one line, the URL; instructions are on stderr', async () => {
   const { io, stop } = await startMock('');
@@ -147,53 +146,26 @@ test.each([
   expect(stderr).not.toContain('too-short');
 });
 
-interface Child {
-  readonly command?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly killed: SignalName[];
-}
-
-/** A program that ends with the given result when `end` is called. */
-function fakeProgram(exit: { readonly code: number | null; readonly signal: string | null }) {
-  const started: Child[] = [];
-  let end = () => undefined as unknown;
-  const spawn: NonNullable<FakeIoOptions['spawn']> = (command, env) => {
-    const killed: SignalName[] = [];
-    started.push({ command, env, killed });
-    const exited = new Promise<typeof exit>((resolve) => {
-      end = () => resolve(exit);
-    });
-    return { exited, kill: (name) => killed.push(name) };
-  };
-  return { spawn, started, end: () => end() };
-}
-
 test.each([
   [{ code: 0, signal: null }, 0],
   [{ code: 3, signal: null }, 3],
   [{ code: null, signal: 'SIGTERM' }, 143],
   [{ code: null, signal: 'SIGKILL' }, 137],
 ])('mock -- command passes %o on as %d', async (exit, expected) => {
-  const program = fakeProgram(exit);
-  const io = new FakeIo({ spawn: program.spawn });
-  const exited = main(['mock', '--', 'npm', 'test', '--', '--help'], io);
-  while (program.started.length === 0) await quiet();
-  const [child] = program.started;
+  const { io, command, env, end } = await startCommand('mock -- npm test -- --help', { exit });
 
-  const health = await fetch(`${child?.env?.['FXRATES_BASE_URL']}/api/v1/quota`, {
-    headers: { authorization: `Bearer ${child?.env?.['FXRATES_API_KEY']}` },
+  const health = await fetch(`${env['FXRATES_BASE_URL']}/api/v1/quota`, {
+    headers: { authorization: `Bearer ${env['FXRATES_API_KEY']}` },
   });
-  const remote = connectMockServer(child?.env?.['FXRATES_MOCK_ADMIN_URL'] ?? '');
-  const { requests } = await remote.audit();
-  program.end();
+  const { requests } = await connectMockServer(env['FXRATES_MOCK_ADMIN_URL'] ?? '').audit();
 
-  expect(await exited).toBe(expected);
+  expect(await end()).toBe(expected);
   expect([health.status, requests]).toEqual([200, 1]);
-  expect(child?.command).toEqual(['npm', 'test', '--', '--help']);
+  expect(command).toEqual(['npm', 'test', '--', '--help']);
   expect(io.written.stdout).toBe('');
   // With its token, for a look at the control panel while the command runs.
-  expect(io.written.stderr).toContain(child?.env?.['FXRATES_MOCK_ADMIN_URL']);
-  await expect(fetch(`${child?.env?.['FXRATES_BASE_URL']}/`)).rejects.toThrow();
+  expect(io.written.stderr).toContain(env['FXRATES_MOCK_ADMIN_URL']);
+  await expect(fetch(`${env['FXRATES_BASE_URL']}/`)).rejects.toThrow();
 });
 
 test.each([
@@ -202,54 +174,38 @@ test.each([
   [{ NO_PROXY: 'a.test', no_proxy: 'b.test' }, 'a.test,127.0.0.1', 'b.test,127.0.0.1'],
   [{ no_proxy: '*' }, '*', '*'],
 ])('mock -- command with %j reaches the mock without a proxy', async (env, upper, lower) => {
-  const program = fakeProgram({ code: 0, signal: null });
-  const io = new FakeIo({ spawn: program.spawn, env: { ...env, HTTP_PROXY: 'http://127.0.0.1:1' } });
-  const exited = main(['mock', '--', 'npm', 'test'], io);
-  while (program.started.length === 0) await quiet();
-  program.end();
+  const started = await startCommand('mock -- npm test', { env: { ...env, HTTP_PROXY: 'http://127.0.0.1:1' } });
 
-  expect(await exited).toBe(0);
-  expect(program.started[0]?.env).toMatchObject({ NO_PROXY: upper, no_proxy: lower });
+  expect(await started.end()).toBe(0);
+  expect(started.env).toMatchObject({ NO_PROXY: upper, no_proxy: lower });
 });
 
 test('signals are forwarded to the command, except Ctrl-C on a terminal, which it receives itself', async () => {
   for (const tty of [[], ['stdin']] as const) {
-    const program = fakeProgram({ code: 0, signal: null });
-    const io = new FakeIo({ spawn: program.spawn, tty });
-    const exited = main(['mock', '--', 'repl'], io);
-    while (program.started.length === 0) await quiet();
+    const { io, killed, end } = await startCommand('mock -- repl', { tty });
 
     io.interrupt('SIGINT');
     io.interrupt('SIGTERM');
-    program.end();
 
-    expect(await exited).toBe(0);
-    expect(program.started[0]?.killed).toEqual(tty.length === 0 ? ['SIGINT', 'SIGTERM'] : ['SIGTERM']);
+    expect(await end()).toBe(0);
+    expect(killed).toEqual(tty.length === 0 ? ['SIGINT', 'SIGTERM'] : ['SIGTERM']);
   }
 });
 
 test('a signal after the end of the command is not sent to it', async () => {
-  const program = fakeProgram({ code: 0, signal: null });
-  const io = new FakeIo({ spawn: program.spawn });
-  const exited = main(['mock', '--', 'npm', 'test'], io);
-  while (program.started.length === 0) await quiet();
-  program.end();
-  await exited;
+  const { io, killed, end } = await startCommand('mock -- npm test');
+  await end();
 
   io.interrupt('SIGTERM');
 
-  expect(program.started[0]?.killed).toEqual([]);
+  expect(killed).toEqual([]);
   expect(io.interrupts.signal.aborted).toBe(true);
 });
 
 test('with --json, each line on stderr around a command is JSON', async () => {
-  const program = fakeProgram({ code: 0, signal: null });
-  const io = new FakeIo({ spawn: program.spawn });
-  const exited = main(['mock', '--json', '--plan', 'developer', '--', 'npm', 'test'], io);
-  while (program.started.length === 0) await quiet();
-  program.end();
-  await exited;
-  const url = program.started[0]?.env?.['FXRATES_BASE_URL'];
+  const { io, env, end } = await startCommand('mock --json --plan developer -- npm test');
+  await end();
+  const url = env['FXRATES_BASE_URL'];
   expect(
     io.written.stderr
       .trim()
@@ -292,23 +248,8 @@ test.each([
   ['-qo json mock --port 0 -- probe', ['probe']],
   ['-qvo json mock -- probe x', ['probe', 'x']],
 ])('%s runs the program probe, not the subcommand', async (line, expected) => {
-  const program = fakeProgram({ code: 0, signal: null });
-  const exited = main(line.split(' '), new FakeIo({ spawn: program.spawn }));
-  while (program.started.length === 0) await quiet();
-  program.end();
+  const { command, end } = await startCommand(line);
 
-  expect(await exited).toBe(0);
-  expect(program.started[0]?.command).toEqual(expected);
-});
-
-test('in other commands, words after -- are ordinary arguments', async () => {
-  const { code, requests } = await runCli('latest -- base=EUR');
-
-  expect([code, requests[0]?.url]).toEqual([0, 'https://api.example.test/api/v1/latest?base=EUR']);
-});
-
-test('the help of mock shows that it takes a command', async () => {
-  const { stdout } = await runCli('mock --help');
-
-  expect(stdout).toContain('Usage: fxrates mock [options] [-- command...]\n');
+  expect(await end()).toBe(0);
+  expect(command).toEqual(expected);
 });

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { SignalName } from '../../../../src/cli/io.ts';
 import { main } from '../../../../src/cli/main.ts';
 import { FakeIo, type FakeIoOptions } from '../../../helpers/cli-io.ts';
 import { quiet } from '../../../helpers/fake-clock.ts';
@@ -15,6 +16,35 @@ export async function startMock(args: string | readonly string[] = '', options: 
     return io.written;
   };
   return { io, exited, stop };
+}
+
+interface CommandOptions extends FakeIoOptions {
+  readonly exit?: { readonly code: number | null; readonly signal: string | null };
+}
+
+/** Starts `fxrates mock … -- command` with a program that ends with `exit` when `end` is called. */
+export async function startCommand(
+  line: string,
+  { exit = { code: 0, signal: null }, ...options }: CommandOptions = {},
+) {
+  const killed: SignalName[] = [];
+  let program: { readonly command: readonly string[]; readonly env: Readonly<Record<string, string>> } | undefined;
+  let endProgram = () => undefined as unknown;
+  const spawn: FakeIo['spawn'] = (command, env) => {
+    program = { command, env };
+    const exited = new Promise<typeof exit>((resolve) => {
+      endProgram = () => resolve(exit);
+    });
+    return { exited, kill: (name) => killed.push(name) };
+  };
+  const io = new FakeIo({ ...options, spawn });
+  const exited = main(line.split(' '), io);
+  while (program === undefined) await quiet();
+  const end = () => {
+    endProgram();
+    return exited;
+  };
+  return { io, killed, ...program, end };
 }
 
 export interface Ready {
