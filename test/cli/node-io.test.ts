@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import crossSpawn from 'cross-spawn';
 import { expect, test } from 'vitest';
-import { readTypedLine, realClock, spawnFunction } from '../../src/cli/node-io.ts';
+import { readTypedLine, spawnFunction } from '../../src/cli/node-io.ts';
 import { writeWhole } from '../../src/cli/write-whole.ts';
 
 /** A terminal that types `typed` at the prompt, and records whether the echo is off. */
@@ -54,29 +54,6 @@ test('a line that is too long to be a key is cut', async () => {
   const { read } = terminal('x'.repeat(5000));
 
   expect(await read({ maxLength: 10 })).toHaveLength(11);
-});
-
-test('a sleep of 0 ms ends immediately', async () => {
-  await realClock.sleep(0);
-  await realClock.sleep(-5);
-});
-
-test.each([1_000, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY])(
-  'a sleep of %d ms ends with the reason of its signal, not before',
-  async (ms) => {
-    const controller = new AbortController();
-    const reason = new Error('enough');
-    const slept = realClock.sleep(ms, controller.signal);
-
-    await new Promise((resolve) => setImmediate(resolve));
-    controller.abort(reason);
-
-    await expect(slept).rejects.toBe(reason);
-  },
-);
-
-test('a sleep with an aborted signal rejects immediately', async () => {
-  await expect(realClock.sleep(1_000, AbortSignal.abort('gone'))).rejects.toBe('gone');
 });
 
 test('on Windows programs are started by cross-spawn, which finds npm.cmd', async () => {

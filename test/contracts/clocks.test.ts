@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
+import { realClock as cliClock } from '../../src/cli/node-io.ts';
 import { type Clock, realClock } from '../../src/client/time/clock.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
@@ -7,6 +8,7 @@ import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 /** Creates a clock, and a function that waits for a short time on it. */
 const clocks: [string, () => { readonly clock: Clock; readonly pass: () => Promise<unknown> }][] = [
   ['the real clock', () => ({ clock: realClock, pass: quiet })],
+  ['the real clock of the command line', () => ({ clock: cliClock, pass: quiet })],
   [
     'the fake clock',
     () => {
