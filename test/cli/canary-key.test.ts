@@ -183,15 +183,6 @@ test.each(WRONG_PLACES.flatMap((line) => [line, `--json ${line}`, `-vv ${line}`]
   },
 );
 
-test('auth token is the one command that prints the key, and credentials.json the one file', async () => {
-  const folder = temporaryFolder();
-  const env = { HOME: folder, FXRATES_API_KEY: '' };
-  await runCli('auth login --key-stdin --no-verify', { env, stdin: `${LIVE_KEY}\n` });
-
-  expect((await runCli('auth token', { env })).stdout).toBe(`${LIVE_KEY}\n`);
-  expect(readFileSync(join(folder, '.config', 'fxrates', 'credentials.json'), 'utf8')).toContain(LIVE_KEY);
-});
-
 test('an uncaught error is reported without keys', () => {
   const error = new Error(`Bearer ${ODD_KEY}, ${LIVE_KEY} and Bearer a-third-one`);
 

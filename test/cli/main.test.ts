@@ -89,10 +89,6 @@ test.each([
   expect([code, stdout.slice(0, start.length), requests]).toEqual([0, start, []]);
 });
 
-test('cache info --get is one value', async () => {
-  expect((await runCli('cache info --get responses', { env: { HOME: temporaryFolder() } })).stdout).toBe('0\n');
-});
-
 const { version } = packageJson;
 
 test.each(['--version', '-V', 'latest --version'])('%s prints the version of the package', async (line) => {

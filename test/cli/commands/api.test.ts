@@ -119,13 +119,6 @@ test('after a wait, prints only the last response', async () => {
   expect(stdout).toBe('{"success":true,"data":{"a":1}}');
 });
 
-test('without a path, names the missing argument', async () => {
-  const { code, stderr } = await runCli('api');
-
-  expect(code).toBe(2);
-  expect(stderr).toContain("missing required argument 'path'");
-});
-
 test('--curl encodes a quote in the path, which would end the argument', async () => {
   const { stdout } = await runCli(['api', "/it's", '--curl']);
 

@@ -291,13 +291,6 @@ test.each([
   expect((await run(`quota --base-url ${ORIGIN}`, { env: { FXRATES_API_KEY: API_KEY } })).code).toBe(0);
 });
 
-test('without a home folder, login stores nothing and reports an error', async () => {
-  const { code, stderr } = await login({ env: { FXRATES_CONFIG_DIR: undefined } });
-
-  expect(code).toBe(3);
-  expect(stderr).toContain('HOME is not set');
-});
-
 test('the next login succeeds in spite of the files of a killed login', async () => {
   const lock = join(folder, 'credentials.json.lock');
   await mkdir(lock);

@@ -70,13 +70,6 @@ test('on a terminal, prints a table of observations and how to write them to a f
   expect(stderr).toContain('--out behaviour.json\n');
 });
 
-test('a pipe can ask for CSV and for one value', async () => {
-  const { probe } = mockWith({ behaviour: { headRequests: 'refused' } });
-
-  expect((await probe([BASE_URL, '-o', 'csv'])).stdout).toContain('\nheadRequests.value,refused\n');
-  expect((await probe([BASE_URL, '--get', 'headRequests.value'])).stdout).toBe('refused\n');
-});
-
 test('the file that it writes is accepted by --behaviour', async () => {
   const { probe } = mockWith({ behaviour: { headRequests: 'refused' } });
   const path = join(temporaryFolder(), 'behaviour.json');
@@ -147,16 +140,6 @@ test.each([
     { event: 'info', message: expect.stringContaining('at most 14 requests') },
     { error: { code: kind, status } },
   ]);
-});
-
-test('reports a proxy that cannot be reached', async () => {
-  const { code, stderr } = await runCli('probe https://rates.fxrates.test --retries 0', {
-    env: { HTTPS_PROXY: 'http://127.0.0.1:1' },
-    clock: realClock,
-  });
-
-  expect(code).toBe(6);
-  expect(stderr).toContain('the proxy 127.0.0.1:1 (HTTPS_PROXY) cannot be reached (ECONNREFUSED)');
 });
 
 test('no connection to a proxy is left open, so that the command ends', async () => {

@@ -26,6 +26,7 @@ test.each([
   ['lates --help', "unknown command 'lates'", 'Did you mean latest?'],
   ['login -h', "unknown command 'login'", 'fxrates auth login'],
   ['latest -x', "unknown option '-x'", 'See: fxrates latest --help'],
+  ['api', "missing required argument 'path'", ''],
   ['quota extra', 'quota accepts no arguments\n', 'See: fxrates quota --help'],
   ['quota extra --color=never', 'quota accepts no arguments\n', 'See: fxrates quota --help'],
   ['auth token x', 'auth token accepts no arguments\n', 'See: fxrates auth token --help'],

@@ -141,7 +141,9 @@ test.each([
   ["and onLimit is 'throw'", 'and waiting is off (--no-wait)'],
   ['which is longer than maxRetryAfterMs', 'which is longer than --max-wait'],
   ['which is after the deadline of the call (deadlineMs)', 'which is after the deadline of the call'],
-])('a call that is not sent while the service is down: %s', (words, shown) => {
+  [". In a request handler, set deadlineMs or onLimit: 'throw'", ''],
+  ['; requests are sent to the service', '; requests are sent to the service'],
+])('a message is shown without the options of the client: %s', (words, shown) => {
   const fact = 'The service is down (503); the next attempt is in 30 s, ';
 
   expect(withoutAdvice(fact + words)).toBe(fact + shown);
@@ -162,26 +164,3 @@ test('no message of a batch names an option of the client', async () => {
     expect(stdout + stderr).not.toMatch(/retryAfterUnit|maxRetryAfterMs|deadlineMs|onLimit/);
   }
 });
-
-test('the warning of a long wait is reported without the options of the client', () => {
-  const wait = '2 calls of key fx_live_…cdef wait for its limit; the last will be sent in about 2 minutes';
-
-  expect(withoutAdvice(`${wait}. In a request handler, set deadlineMs or onLimit: 'throw'`)).toBe(wait);
-});
-
-test('other messages are unchanged', () => {
-  const message = 'cache: the store failed (EACCES); requests are sent to the service';
-
-  expect(withoutAdvice(message)).toBe(message);
-});
-
-test.each(['latest', 'latest --json'])(
-  '%s warns of the unit, and names only options that the command line has',
-  async (line) => {
-    const { code, stderr } = await runCli(line, { replies: [rateLimited('30000'), success()] });
-
-    expect(code).toBe(0);
-    expect(stderr).toContain('Retry-After 30000 is too long for a per-minute limit in seconds');
-    expect(stderr).not.toContain('retryAfterUnit');
-  },
-);

@@ -135,12 +135,6 @@ test('a wait longer than --max-wait fails immediately and names a sufficient val
 `);
 });
 
-test('the suggested command has the typed options and parameters', async () => {
-  const { stderr } = await runCli('latest --max-wait 10s -o csv --get a -- base=USD', { replies: rateLimited('50') });
-
-  expect(stderr).toContain('To wait:  fxrates latest -o csv --get a --max-wait 52s -- base=USD\n');
-});
-
 test.each(['latest --no-wait', 'latest --max-wait 2s'])(
   '%s warns that the unit of Retry-After is not certain',
   async (line) => {
