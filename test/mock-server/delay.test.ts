@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Delay, drawDelayMs } from '../../src/mock-server/delay.ts';
 import { createMockServer, type FaultOptions, type StubOptions } from '../../src/mock-server/index.ts';
+import { mockWithKey, sender } from '../helpers/mock-with-key.ts';
 
 function drawn(delay: Delay, count = 4000): number[] {
   return Array.from({ length: count }, (_, request) => drawDelayMs(delay, 1, 'fault_1', 'key_1', request));
@@ -36,14 +37,13 @@ test('without sigma, every delay is the median; no delay is infinite', () => {
 /** The time that each of `count` requests takes, in milliseconds. */
 async function timesOf(options: { fault?: FaultOptions; stub?: StubOptions; seed?: number }, count = 20) {
   const { fault, stub, seed = 1 } = options;
-  const mock = createMockServer({ seed, clock: 'virtual' });
-  const { key } = mock.createKey({ plan: 'unlimited' });
+  const { mock, send } = mockWithKey({ seed, clock: 'virtual', plan: 'unlimited' });
   if (fault !== undefined) mock.faults.add(fault);
   if (stub !== undefined) mock.stubs.add(stub);
   const times: number[] = [];
   for (let request = 0; request < count; request += 1) {
     const start = mock.clock.now();
-    await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+    await send();
     times.push(mock.clock.now() - start);
   }
   return { times, reasons: mock.journal.list().map(({ why }) => why) };
@@ -78,29 +78,26 @@ test.each<[string, { fault?: FaultOptions; stub?: StubOptions }]>([
 
 test('the delays of a key do not depend on the requests of other keys', async () => {
   const delaysOf = async (others: number) => {
-    const mock = createMockServer({ clock: 'virtual' });
-    const [key, other] = [mock.createKey({ plan: 'unlimited' }), mock.createKey({ plan: 'unlimited' })];
+    const { mock, id, send } = mockWithKey({ clock: 'virtual' });
+    const sendOther = sender(mock, mock.createKey().key);
     mock.faults.add({ kind: 'latency', latencyMs: RANGE });
-    const send = (secret: string) =>
-      mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: secret } });
     for (let request = 0; request < 5; request += 1) {
-      for (let before = 0; before < others; before += 1) await send(other.key);
-      await send(key.key);
+      for (let before = 0; before < others; before += 1) await sendOther();
+      await send();
     }
-    return mock.journal.list({ keyId: key.id }).map(({ why }) => why);
+    return mock.journal.list({ keyId: id }).map(({ why }) => why);
   };
 
   expect(await delaysOf(2)).toEqual(await delaysOf(0));
 });
 
 test('the draws continue after a snapshot', async () => {
-  const mock = createMockServer({ clock: 'virtual' });
-  const { key } = mock.createKey();
+  const { mock, key } = mockWithKey({ clock: 'virtual' });
   mock.stubs.add({ data: 1, delayMs: RANGE });
   mock.faults.add({ kind: 'latency', latencyMs: LONG_TAIL });
   const send = async (target = mock) => {
     const start = target.clock.now();
-    await target.fetch(`${target.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+    await sender(target, key)();
     return target.clock.now() - start;
   };
   const first = await send();

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createMockServer, type MockServer, type Setup } from '../../src/mock-server/index.ts';
+import { sender } from '../helpers/mock-with-key.ts';
 
 const SETUP = `{
   "keys": [{ "plan": "developer", "usage": { "month": 7, "minute": 300 } }, { "plan": "unlimited" }, { "revoked": true },
@@ -14,14 +15,9 @@ const SETUP = `{
   ]
 }`;
 
-interface Target {
-  readonly baseUrl: string;
-  readonly fetch: typeof fetch;
-}
-
-async function bodyOf({ baseUrl, fetch }: Target, query: string, key = ''): Promise<string> {
-  const response = await fetch(`${baseUrl}/api/v1/latest${query}`, { headers: { authorization: key } });
-  return `${response.status} ${await response.text()}`;
+async function bodyOf(target: Parameters<typeof sender>[0], query: string, key = ''): Promise<string> {
+  const { status, text } = await sender(target, key)(`/api/v1/latest${query}`);
+  return `${status} ${text}`;
 }
 
 /** The responses that show the whole setup, from the first request on. */

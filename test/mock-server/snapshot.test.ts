@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { connectMockServer, createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+import { mockWithKey, STILL, sender } from '../helpers/mock-with-key.ts';
 
 const WINDOWS = ['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const;
-const CLOCK = { mode: 'virtual', autoAdvance: false } as const;
 
 type Move =
   | { readonly kind: 'send'; readonly key: number; readonly path: string; readonly times: number }
@@ -126,9 +126,9 @@ test.each(WINDOWS)('a restored snapshot continues exactly like the original: %s'
   await fc.assert(
     fc.asyncProperty(fc.array(move, { maxLength: 25 }), fc.array(move, { maxLength: 25 }), async (before, after) => {
       const behaviour = { rateWindow, quotaEndpointBucket: 'separate' } as const;
-      const original = await new Story(createMockServer({ clock: CLOCK, behaviour })).play(before);
+      const original = await new Story(createMockServer({ clock: STILL, behaviour })).play(before);
       const snapshot = JSON.parse(JSON.stringify(original.mock.snapshot()));
-      const copy = createMockServer({ seed: 99, clock: CLOCK });
+      const copy = createMockServer({ seed: 99, clock: STILL });
       copy.restore(snapshot);
       const fork = original.mock.fork();
 
@@ -145,7 +145,7 @@ test.each(WINDOWS)('a restored snapshot continues exactly like the original: %s'
 });
 
 test('the keys before a snapshot fill the plan after it is restored, except those that are revoked', () => {
-  const mock = createMockServer({ clock: CLOCK });
+  const mock = createMockServer({ clock: STILL });
   const { id: accountId } = mock.accounts.create({ plan: 'developer' });
   mock.accounts.confirm(accountId);
   const [first] = [1, 2, 3].map(() => mock.keys.create({ accountId }));
@@ -159,12 +159,12 @@ test('the keys before a snapshot fill the plan after it is restored, except thos
 });
 
 test('a snapshot has the stubs, except those with a function', () => {
-  const mock = createMockServer({ clock: CLOCK });
+  const mock = createMockServer({ clock: STILL });
   mock.stubs.add({ data: { rates: { EUR: 1 } } });
   mock.latest.set(() => ({ rates: {} }));
 
   const { stubs = [] } = mock.snapshot();
-  const restored = createMockServer({ clock: CLOCK });
+  const restored = createMockServer({ clock: STILL });
   restored.restore(mock.snapshot());
 
   expect(stubs.map(({ source }) => source.kind)).toEqual(['responses']);
@@ -173,7 +173,7 @@ test('a snapshot has the stubs, except those with a function', () => {
 });
 
 test('later events do not change a snapshot', async () => {
-  const story = await new Story(createMockServer({ clock: CLOCK })).play([
+  const story = await new Story(createMockServer({ clock: STILL })).play([
     { kind: 'key', key: 0 },
     { kind: 'send', key: 0, path: '/api/v1/latest', times: 2 },
   ]);
@@ -188,7 +188,7 @@ test('later events do not change a snapshot', async () => {
 });
 
 test('reset clears limits, keys, switches, handlers and journal, and restarts clock and random numbers', async () => {
-  const mock = createMockServer({ clock: CLOCK });
+  const mock = createMockServer({ clock: STILL });
   const untouched = JSON.stringify(mock.snapshot());
   const moves: Move[] = [
     { kind: 'key', key: 0 },
@@ -208,12 +208,12 @@ test('reset clears limits, keys, switches, handlers and journal, and restarts cl
 });
 
 test('reset with keepKeys keeps accounts and keys with unused limits; a revoked key stays revoked', async () => {
-  const mock = createMockServer({ clock: CLOCK });
+  const mock = createMockServer({ clock: STILL });
   const startedAt = mock.clock.now();
   const [first, second] = [mock.createKey(), mock.createKey()];
-  const send = (key: string) => mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+  const [send, sendSecond] = [sender(mock, first.key), sender(mock, second.key)];
   await mock.clock.advance(5_000);
-  for (let call = 0; call < 31; call += 1) await send(first.key);
+  for (let call = 0; call < 31; call += 1) await send();
   mock.keys.revoke(second.id);
   mock.faults.add({ kind: 'status', status: 503 });
 
@@ -221,13 +221,13 @@ test('reset with keepKeys keeps accounts and keys with unused limits; a revoked 
 
   expect([mock.clock.now(), mock.faults.list(), mock.journal.list()]).toEqual([startedAt, [], []]);
   expect(mock.keys.get(first.id)).toMatchObject({ minute: { used: 0, waitMs: 0 }, month: { used: 0 } });
-  expect([(await send(first.key)).status, (await send(second.key)).status]).toEqual([200, 401]);
+  expect([(await send()).status, (await sendSecond()).status]).toEqual([200, 401]);
   expect(mock.createKey().id).toBe('key_3');
 });
 
 test('the same seed gives the same transcript, another seed other keys and rates', async () => {
   const tell = async (seed: number) => {
-    const story = new Story(createMockServer({ seed, clock: CLOCK }));
+    const story = new Story(createMockServer({ seed, clock: STILL }));
     await story.play([
       { kind: 'key', key: 0 },
       { kind: 'send', key: 0, path: '/api/v1/latest', times: 1 },
@@ -271,7 +271,7 @@ test.each<[string, object]>([
   ['behaviour.preset', { behaviour: { preset: 'hostile' } }],
   ['extra', { extra: 1 }],
 ])('a snapshot with a damaged %s is rejected, in process and over HTTP, and nothing changes', async (field, change) => {
-  await using mock = createMockServer({ clock: CLOCK });
+  await using mock = createMockServer({ clock: STILL });
   const server = await mock.serve();
   mock.createKey();
   const before = mock.snapshot();
@@ -298,7 +298,7 @@ function merged(whole: object, change: object): object {
 }
 
 test('a switch that a snapshot lacks has its default', () => {
-  const mock = createMockServer({ clock: CLOCK, behaviour: { rateWindow: 'token-bucket' } });
+  const mock = createMockServer({ clock: STILL, behaviour: { rateWindow: 'token-bucket' } });
   const { rateWindow: _, ...older } = mock.snapshot().behaviour;
 
   mock.restore({ ...mock.snapshot(), behaviour: older as never });
@@ -307,9 +307,9 @@ test('a switch that a snapshot lacks has its default', () => {
 });
 
 test('a snapshot that contradicts the documentation needs a mock with unsafe', () => {
-  const unsafe = { clock: CLOCK, unsafe: true, behaviour: { revocationDelayMs: 5 } } as const;
+  const unsafe = { clock: STILL, unsafe: true, behaviour: { revocationDelayMs: 5 } } as const;
   const snapshot = createMockServer(unsafe).snapshot();
-  const mock = createMockServer({ clock: CLOCK });
+  const mock = createMockServer({ clock: STILL });
   const before = mock.snapshot();
 
   const message = expect.stringContaining('behaviour.revocationDelayMs is 0 in the documentation');
@@ -317,14 +317,14 @@ test('a snapshot that contradicts the documentation needs a mock with unsafe', (
   expect(() => mock.restore(snapshot)).toThrow(error);
 
   expect(mock.snapshot()).toEqual(before);
-  const other = createMockServer({ clock: CLOCK, unsafe: true });
+  const other = createMockServer({ clock: STILL, unsafe: true });
   other.restore(snapshot);
   expect(other.behaviour.values.revocationDelayMs).toBe(5);
   expect(createMockServer(unsafe).fork().behaviour.values.revocationDelayMs).toBe(5);
 });
 
 test('a snapshot that contradicts itself is refused, and nothing is restored', () => {
-  const mock = createMockServer({ clock: CLOCK });
+  const mock = createMockServer({ clock: STILL });
   mock.createKey();
   const before = JSON.stringify(mock.snapshot());
   const broken = { ...mock.snapshot(), accounts: [] };
@@ -335,19 +335,18 @@ test('a snapshot that contradicts itself is refused, and nothing is restored', (
 });
 
 test('a fork and its original are independent', async () => {
-  const mock = createMockServer({ clock: CLOCK, seed: 7, latest: () => ({ from: 'the options' }) });
-  const { id, key } = mock.createKey();
+  const { mock, id, key } = mockWithKey({ seed: 7, latest: () => ({ from: 'the options' }) });
   await mock.clock.advance(5000);
   const untouched = JSON.stringify(mock.snapshot());
 
   const fork = mock.fork();
   expect(JSON.stringify(fork.snapshot())).toBe(untouched);
-  const response = await fork.fetch(`${fork.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+  const response = await sender(fork, key)();
   fork.faults.add({ kind: 'hang' });
   fork.behaviour.set('hostile');
   await fork.clock.advance(1000);
 
-  expect(JSON.parse(await response.text()).data).toEqual({ from: 'the options' });
+  expect(response.json().data).toEqual({ from: 'the options' });
   expect(JSON.stringify(mock.snapshot())).toBe(untouched);
   mock.keys.revoke(id);
   expect(fork.keys.get(id)).toMatchObject({ state: 'active', month: { used: 1 } });

@@ -7,6 +7,7 @@ import {
   type KnownValue,
   type MockServerOptions,
 } from '../../../src/mock-server/index.ts';
+import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 /** Values that a user without types may pass. */
 const withBehaviour = (behaviour: object, more = {}) => createMockServer({ behaviour, ...more } as never);
@@ -80,9 +81,8 @@ test('describe returns value, default, alternatives, provenance and reason of ea
 });
 
 test('a new kind of window starts empty, also after a snapshot', async () => {
-  const mock = createMockServer({ clock: 'virtual' });
-  const { key } = mock.createKey();
-  const status = async () => (await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`)).status;
+  const { mock, send } = mockWithKey();
+  const status = async () => (await send()).status;
   for (let request = 0; request < 30; request += 1) await status();
   expect(await status()).toBe(429);
 
@@ -192,23 +192,18 @@ const OF_QUOTA = {
 } as const;
 
 function mockWith(options: MockServerOptions) {
-  const mock = createMockServer({ clock: 'virtual', onAssumption: 'error', ...options });
-  const { key } = mock.createKey();
-  const quota = async () => {
-    const response = await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: key } });
-    return { status: response.status, body: await response.json() };
-  };
-  return { mock, quota };
+  const { mock, send } = mockWithKey({ onAssumption: 'error', ...options });
+  return { mock, quota: () => send('/api/v1/quota') };
 }
 
 test('a response that depends on assumptions becomes a 501 that contains the option to accept them', async () => {
   const { mock, quota } = mockWith({});
 
-  const { status, body } = await quota();
+  const { status, text, json } = await quota();
 
   expect(status).toBe(501);
-  expect(body).toMatchObject({ success: false, error: { code: 'assumption', status: 501 } });
-  const [, accepted = ''] = /createMockServer\(\{ behaviour: (\{.*\}) \}\)/.exec(JSON.stringify(body)) ?? [];
+  expect(json()).toMatchObject({ success: false, error: { code: 'assumption', status: 501 } });
+  const [, accepted = ''] = /createMockServer\(\{ behaviour: (\{.*\}) \}\)/.exec(text) ?? [];
   for (const [name, value] of Object.entries(OF_QUOTA)) expect(accepted).toContain(`${name}: \\"${value}\\"`);
   expect(mock.journal.list()).toMatchObject([
     { status: 501, code: 'assumption', why: expect.stringContaining('rateWindow') },
@@ -219,8 +214,7 @@ test('a value set by the option behaviour is accepted, also the default', async 
   expect(await mockWith({ behaviour: OF_QUOTA }).quota()).toMatchObject({ status: 200 });
 
   const { rateHeaders: _, ...rest } = OF_QUOTA;
-  const { body } = await mockWith({ behaviour: rest }).quota();
-  expect(JSON.stringify(body)).toContain('{ behaviour: { rateHeaders: \\"none\\" } }');
+  expect((await mockWith({ behaviour: rest }).quota()).text).toContain('{ behaviour: { rateHeaders: \\"none\\" } }');
 });
 
 test('a value set later is accepted, until a reset', async () => {

@@ -8,6 +8,7 @@ import {
   type MockServer,
 } from '../../../src/mock-server/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
+import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 test.each<[unknown, RegExp]>([
   [undefined, /^fault is undefined; expected an object with a kind/],
@@ -177,9 +178,7 @@ test.each<FaultOptions>([
 });
 
 test('a fault with the id of another one replaces it, starts again and strikes last', async () => {
-  const mock = createMockServer();
-  const { key } = mock.createKey();
-  const ask = () => mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: key } });
+  const { mock, send: ask } = mockWithKey();
   mock.faults.add({ id: 'a', kind: 'status', status: 500 });
   mock.faults.add({ id: 'b', kind: 'status', status: 502 });
   expect((await ask()).status).toBe(502);

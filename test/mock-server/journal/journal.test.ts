@@ -3,14 +3,11 @@ import { runInNewContext } from 'node:vm';
 import { HttpResponse, http } from 'msw';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createMockServer, type FaultOptions, type MockServer } from '../../../src/mock-server/index.ts';
-
-const newMock = (more = {}) => createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...more });
+import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 test('an entry contains key, request, decision, usage and reason', async () => {
-  const mock = newMock();
-  const { id, key } = mock.createKey();
-  const send = () => mock.fetch(`${mock.baseUrl}/api/v1/latest?base=EUR`, { headers: { authorization: key } });
-  for (let request = 0; request < 31; request += 1) await send();
+  const { mock, id, send } = mockWithKey();
+  for (let request = 0; request < 31; request += 1) await send('/api/v1/latest?base=EUR');
 
   const [served, refused] = mock.journal.list().slice(-2);
 
@@ -26,12 +23,12 @@ test('an entry contains key, request, decision, usage and reason', async () => {
     method: 'GET',
     path: '/api/v1/latest',
     query: { base: 'EUR' },
-    headers: { authorization: 'fx_live_…' },
+    headers: { authorization: 'Bearer fx_live_…' },
     body: undefined,
     operation: 'latest',
     isUnknownRoute: false,
     keyId: id,
-    keyTransport: 'header',
+    keyTransport: 'bearer',
     hasKeyInUrl: false,
     status: 429,
     code: 'rate_limited',
@@ -50,12 +47,10 @@ test('an entry contains key, request, decision, usage and reason', async () => {
 });
 
 test('a request sent before the first refusal arrived is not early, one sent afterwards is', async () => {
-  const mock = newMock();
-  const { key } = mock.createKey();
-  const send = () => mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=${key}`);
+  const { mock, send } = mockWithKey();
   const early = () => mock.audit().earlyRetries.map(({ number }) => number);
 
-  await Promise.all(Array.from({ length: 35 }, send));
+  await Promise.all(Array.from({ length: 35 }, () => send()));
   expect(mock.journal.list({ status: 429 })).toHaveLength(5);
   expect(early()).toEqual([]);
 
@@ -68,7 +63,7 @@ test.each([
   [1, [50]],
   [7, [44, 45, 46, 47, 48, 49, 50]],
 ])('a journal of size %i keeps the newest entries', async (journalSize, numbers) => {
-  const mock = newMock({ journalSize });
+  const mock = createMockServer({ journalSize });
 
   for (let request = 0; request < 50; request += 1) await mock.fetch(mock.baseUrl);
 
@@ -76,7 +71,7 @@ test.each([
 });
 
 test('a listener receives every request, also after clear(), and on request those of spaces', async () => {
-  const mock = newMock();
+  const mock = createMockServer();
   const space = mock.space({ name: 'invoices' });
   const own: unknown[] = [];
   const all: unknown[] = [];
@@ -120,7 +115,7 @@ test.each<[string, () => unknown]>([
     },
   ],
 ])('a listener that %s does not change the response', async (_, listener) => {
-  const mock = newMock();
+  const mock = createMockServer();
   const space = mock.space();
   const heard: unknown[] = [];
   const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
@@ -152,15 +147,13 @@ test.each<[string, (mock: MockServer) => unknown, string]>([
     'response of stub stub_1, 5000 ms late; the client disconnected before the response',
   ],
 ])('a request that its client aborts during %s has status 0', async (_, delay, why) => {
-  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
-  const { key, id } = mock.createKey();
+  const { mock, key, id, send } = mockWithKey();
   delay(mock);
   const arrived: number[] = [];
   mock.journal.subscribe(({ number }) => arrived.push(number));
   const client = new AbortController();
 
-  const headers = { authorization: key };
-  const sent = mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers, signal: client.signal });
+  const sent = send('/api/v1/latest', { headers: { authorization: key }, signal: client.signal });
   await mock.journal.waitFor();
   client.abort(new Error('timeout'));
   await expect(sent).rejects.toThrow('timeout');
@@ -248,15 +241,10 @@ test('a number after the last request is refused, because clear() has restarted 
   await expect(mock.journal.waitFor({ after: 2 })).rejects.toThrow(message);
 });
 
+/** A mock, and a function that returns the body of a response, if it arrives. */
 function recording(options = {}) {
-  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
-  const { key } = mock.createKey({ plan: 'unlimited' });
-  const send = async (method = 'GET') => {
-    const headers = { authorization: `Bearer ${key}` };
-    const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { method, headers }).catch(() => undefined);
-    return await response?.text().catch(() => undefined);
-  };
-  return { mock, key, send };
+  const { send, ...rest } = mockWithKey({ plan: 'unlimited', ...options });
+  return { ...rest, send: async () => (await send().catch(() => undefined))?.text };
 }
 
 test('an entry contains the body that the client received', async () => {
@@ -272,8 +260,8 @@ test('an entry contains the body that the client received', async () => {
 });
 
 test('HEAD and a status without content have no body', async () => {
-  const { mock, send } = recording();
-  await send('HEAD');
+  const { mock, key, send } = mockWithKey();
+  await send('/api/v1/latest', { method: 'HEAD', headers: { authorization: key } });
   mock.stubs.add({ status: 204 });
   await send();
 
@@ -300,12 +288,10 @@ test.each<[FaultOptions, string | undefined]>([
 });
 
 test('an entry contains the headers that the client received', async () => {
-  const mock = createMockServer({ behaviour: { cors: 'any-origin', rateHeaders: 'x-ratelimit' }, clock: 'virtual' });
-  const { key } = mock.createKey();
-  const url = `${mock.baseUrl}/api/v1/latest`;
-  const response = await mock.fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  const { mock, key, send } = mockWithKey({ behaviour: { cors: 'any-origin', rateHeaders: 'x-ratelimit' } });
+  const response = await send();
   mock.stubs.add({ data: 1, headers: { 'set-cookie': ['a=1', 'b=2'], 'x-echo': key } });
-  await mock.fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  await send();
 
   const [first, second] = mock.journal.list();
   expect(first?.responseHeaders).toEqual(Object.fromEntries(response.headers));

@@ -1,21 +1,18 @@
 import { expect, test } from 'vitest';
 import { operations } from '../../../src/generated/operations.ts';
 import { createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
+import { mockWithKey } from '../../helpers/mock-with-key.ts';
+import { servedMock } from '../../helpers/served-mock.ts';
 
 /** Parsed, because a literal would set the prototype. */
 const PROTO = JSON.parse('{"__proto__":"x"}');
 
-const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
-
 /** A mock that received requests for EUR with a header, for USD twice in one query, and with a body. */
 async function asked() {
-  const mock = newMock();
-  const { key } = mock.createKey();
-  const headers = { authorization: `Bearer ${key}` };
-  const url = `${mock.baseUrl}/api/v1/latest`;
-  await mock.fetch(`${url}?base=EUR`, { headers: { ...headers, 'X-Trace': 'abc-1' } });
-  await mock.fetch(`${url}?base=USD&symbols=GBP&symbols=CHF`, { headers });
-  await mock.fetch(url, { method: 'POST', body: '{"base":"EUR"}' });
+  const { mock, key, send } = mockWithKey();
+  await send('/api/v1/latest?base=EUR', { headers: { authorization: `Bearer ${key}`, 'X-Trace': 'abc-1' } });
+  await send('/api/v1/latest?base=USD&symbols=GBP&symbols=CHF');
+  await send('/api/v1/latest', { method: 'POST', body: '{"base":"EUR"}', headers: {} });
   return mock;
 }
 
@@ -98,25 +95,22 @@ test.each<[object, string]>([
   ],
   [{ body: 'x'.repeat(16_385) }, 'expected at most 16384 characters, because the journal keeps no more; use a'],
 ])('the filter %j is refused: it could never match', async (filter, message) => {
-  expect(() => newMock().journal.list(filter as RequestFilter)).toThrow(message);
+  expect(() => createMockServer().journal.list(filter as RequestFilter)).toThrow(message);
 });
 
 test.each(['/api/v1/café', '/api/v1/a b', '/api/v1/"<€>`{😀}', '/api/v1/caf%C3%A9', '/api/v1/*é*'])(
   'the path %s matches the request to it, encoded as in a URL',
   async (path) => {
-    const mock = newMock();
-    const { key } = mock.createKey();
+    const { mock, send } = mockWithKey();
     mock.stubs.add({ match: { path }, data: 'stub' });
 
-    const response = await mock.fetch(mock.baseUrl + path, { headers: { authorization: key } });
-
-    expect(await response.json()).toEqual({ success: true, data: 'stub' });
+    expect((await send(path)).json()).toEqual({ success: true, data: 'stub' });
     mock.expectRequests({ path }).toHaveCount(1);
   },
 );
 
 test('a path with half a character is accepted', () => {
-  expect(newMock().journal.list({ path: '/\ud83d' })).toEqual([]);
+  expect(createMockServer().journal.list({ path: '/\ud83d' })).toEqual([]);
 });
 
 test.each([
@@ -124,13 +118,9 @@ test.each([
   ['/stubs', '{"data":1,"match":{"query":{"__proto__":"x"}}}', 'match.query'],
   ['/faults', '{"kind":"hang","match":{"query":{"__proto__":"x"}}}', 'match.query'],
 ])('over HTTP, %s rejects __proto__ in a pattern', async (route, body, field) => {
-  await using mock = newMock();
-  const server = await mock.serve();
-  const headers = { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' };
+  await using it = await servedMock();
 
-  const response = await fetch(`${server.url}/__fxrates${route}`, { method: 'POST', headers, body });
-
-  expect([response.status, await response.json()]).toMatchObject([400, { error: { field } }]);
+  expect(await it.admin('POST', route, JSON.parse(body))).toMatchObject({ status: 400, body: { error: { field } } });
 });
 
 test.each<[string, RequestFilter]>([
@@ -138,35 +128,30 @@ test.each<[string, RequestFilter]>([
   ['a regular expression', { headers: { authorization: /^Bearer / } }],
   ['the absence', { headers: { 'proxy-authorization': { absent: true } } }],
 ])('a pattern can have %s of a credential', async (_, filter) => {
-  const mock = newMock();
-  const headers = { authorization: 'Bearer abc', cookie: 'a=1' };
-  await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=abc`, { headers });
+  const { mock, send } = mockWithKey();
+  await send('/api/v1/latest?api_key=abc', { headers: { authorization: 'Bearer abc', cookie: 'a=1' } });
 
   mock.expectRequests(filter).toHaveCount(1);
 });
 
 test('stubs and faults match the complete body, of which the journal keeps the beginning', async () => {
-  const mock = newMock();
-  const { key } = mock.createKey();
+  const { mock, key, send } = mockWithKey();
   const body = `${'x'.repeat(20_000)}end`;
   mock.stubs.add({ match: { method: 'POST', body }, data: 'stub' });
   mock.faults.add({ kind: 'status', status: 503, times: 1, strikes: 'before', match: { body } });
+  const post = () => send('/api/v1/latest', { method: 'POST', headers: { authorization: key }, body });
 
-  const send = () =>
-    mock.fetch(`${mock.baseUrl}/api/v1/latest`, { method: 'POST', headers: { authorization: key }, body });
-
-  expect((await send()).status).toBe(503);
-  expect(await (await send()).json()).toEqual({ success: true, data: 'stub' });
+  expect((await post()).status).toBe(503);
+  expect((await post()).json()).toEqual({ success: true, data: 'stub' });
   expect(mock.journal.list().map((entry) => entry.body)).toEqual([body.slice(0, 16_384), body.slice(0, 16_384)]);
 });
 
 test('a path with needlessly encoded characters is the same path', async () => {
-  const mock = newMock();
-  const headers = { authorization: mock.createKey().key };
+  const { mock, send } = mockWithKey();
   mock.stubs.add({ id: 'plain', match: { path: '/api/v1/latest' }, data: {} });
   mock.stubs.add({ id: 'encoded', match: { path: '/%61pi/v1/rates' }, data: {} });
 
-  for (const path of ['/%61pi/v1/latest', '/api/v1/rates']) await mock.fetch(mock.baseUrl + path, { headers });
+  for (const path of ['/%61pi/v1/latest', '/api/v1/rates']) await send(path);
 
   expect(mock.journal.list().map(({ stub }) => stub)).toEqual(['plain', 'encoded']);
   expect(mock.journal.list({ path: '/api/v1/latest' })).toHaveLength(1);

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createMockServer, type MockServerOptions, type Replay } from '../../../src/mock-server/index.ts';
 import { CURRENCIES, inventRates, snapshotIntervalMs } from '../../../src/mock-server/rates/latest.ts';
 import { MockCore, type MockCoreOptions } from '../../helpers/mock-core.ts';
+import { mockWithKey, sender } from '../../helpers/mock-with-key.ts';
 
 const JANUARY = Date.UTC(2026, 0, 15);
 const currency = fc.constantFrom(...CURRENCIES);
@@ -147,41 +148,27 @@ test('a key as the name of a parameter is masked in the reason and in the refusa
   expect(text + JSON.stringify(core.journal.entries)).not.toContain(key);
 });
 
-interface Envelope {
-  readonly success: boolean;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly error: { readonly code: string; readonly message: string };
-}
-
-function mockWith(options: MockServerOptions) {
-  const mock = createMockServer({ clock: 'virtual', ...options });
-  const { id, key } = mock.createKey({ plan: 'developer' });
-  const latest = async (query = '', { inUrl = false } = {}) => {
-    const url = `${mock.baseUrl}/api/v1/latest?${inUrl ? `api_key=${key}&` : ''}${query}`;
-    const response = await mock.fetch(url, inUrl ? {} : { headers: { authorization: key } });
-    return { status: response.status, body: (await response.json()) as Envelope };
-  };
-  return { mock, id, latest };
+/** A mock, and a function that returns status, text and data of a response to `latest`. */
+function asked(options: MockServerOptions = {}) {
+  const { send, ...rest } = mockWithKey({ plan: 'unlimited', ...options });
+  const latest = (query = '') => send(`/api/v1/latest${query}`);
+  return { ...rest, send, latest, data: async (query = '') => (await latest(query)).json().data };
 }
 
 test('a latest function receives the query without the key and returns the data', async () => {
-  const { latest, id } = mockWith({
+  const { data, key, id } = asked({
     latest: (query, { at, keyId, plan }) => ({ asked: query.toString(), at, keyId, plan }),
   });
 
-  const { status, body } = await latest('base=EUR', { inUrl: true });
-
-  expect(status).toBe(200);
-  expect(body.data).toEqual({ asked: 'base=EUR', at: expect.any(Number), keyId: id, plan: 'developer' });
+  const received = { asked: 'base=EUR', at: expect.any(Number), keyId: id, plan: 'unlimited' };
+  expect(await data(`?api_key=${key}&base=EUR`)).toEqual(received);
 });
 
 test("a latest function can change the mock's own data", async () => {
-  const invented = await mockWith({}).latest('base=EUR&symbols=USD');
-  const { latest } = mockWith({
-    latest: (_query, context) => ({ ...context.invented(), delayed: true }),
-  });
+  const query = '?base=EUR&symbols=USD';
+  const { data } = asked({ latest: (_query, context) => ({ ...context.invented(), delayed: true }) });
 
-  expect((await latest('base=EUR&symbols=USD')).body.data).toEqual({ ...invented.body.data, delayed: true });
+  expect(await data(query)).toEqual({ ...(await asked().data(query)), delayed: true });
 });
 
 test.each([
@@ -197,48 +184,42 @@ test.each([
     'latest threw RangeError: no fx_live_….',
   ],
 ])('data that is not an object is a 500 that names the cause: %s', async (wrong, why) => {
-  const { mock, latest } = mockWith({ latest: wrong as never });
+  const { mock, latest } = asked({ latest: wrong as never });
 
-  const { status, body } = await latest();
+  const { status, json } = await latest();
 
   expect(status).toBe(500);
-  expect(body).toMatchObject({ error: { message: expect.stringContaining(why) } });
+  expect(json()).toMatchObject({ error: { message: expect.stringContaining(why) } });
   expect(mock.journal.list().at(-1)?.why).toContain(why);
 });
 
 const recorded = { success: true, data: { rate: 1.25 }, meta: { more: 'kept' } };
 
 test('one recorded envelope is the response to every query, unchanged', async () => {
-  const { latest } = mockWith({ replay: recorded });
+  const { latest } = asked({ replay: recorded });
 
-  expect((await latest('base=EUR')).body).toEqual(recorded);
-  expect((await latest()).body).toEqual(recorded);
+  for (const query of ['?base=EUR', '']) expect((await latest(query)).json()).toEqual(recorded);
 });
 
 test('finds responses by query, in any order of parameters, also with the key in the URL', async () => {
-  const { latest } = mockWith({
-    replay: { 'symbols=USD&base=EUR': { one: 1 }, '': recorded, '?base=GBP': { two: 2 } },
-  });
+  const replay = { 'symbols=USD&base=EUR': { one: 1 }, '': recorded, '?base=GBP': { two: 2 } };
+  const { key, data, latest } = asked({ replay });
 
-  expect((await latest('base=EUR&symbols=USD', { inUrl: true })).body).toEqual({ success: true, data: { one: 1 } });
-  expect((await latest('base=GBP')).body.data).toEqual({ two: 2 });
-  expect((await latest()).body).toEqual(recorded);
+  expect(await data(`?base=EUR&symbols=USD&api_key=${key}`)).toEqual({ one: 1 });
+  expect(await data('?base=GBP')).toEqual({ two: 2 });
+  expect((await latest()).json()).toEqual(recorded);
 });
 
 test('a recorded error is returned with its status', async () => {
   const error = { success: false, error: { code: 'no_such_base', message: 'No.', status: 422, base: 'X' } };
-  const { latest } = mockWith({ replay: { 'base=X': error, '*': recorded } });
+  const { latest } = asked({ replay: { 'base=X': error, '*': recorded } });
+  const [failed, other] = [await latest('?base=X'), await latest('?base=Y')];
 
-  expect(await latest('base=X')).toEqual({ status: 422, body: error });
-  expect(await latest('base=Y')).toEqual({ status: 200, body: recorded });
+  expect([failed.status, failed.json(), other.status, other.json()]).toEqual([422, error, 200, recorded]);
 });
 
 test('recorded text keeps its digits', async () => {
-  const text = async (replay: Replay) => {
-    const mock = createMockServer({ replay });
-    const { key } = mock.createKey();
-    return (await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } })).text();
-  };
+  const text = async (replay: Replay) => (await asked({ replay }).latest()).text;
 
   expect(await text(' {"success":true,"data":{"EUR":1.10}}\n')).toBe('{"success":true,"data":{"EUR":1.10}}');
   expect(await text({ '': '{"EUR":1.10,"note":"<b>"}' })).toBe(
@@ -247,10 +228,10 @@ test('recorded text keeps its digits', async () => {
 });
 
 test('names the recorded queries if a query was not recorded', async () => {
-  const { status, body } = await mockWith({ replay: { 'base=EUR': {} } }).latest('base=USD');
+  const { status, json } = await asked({ replay: { 'base=EUR': {} } }).latest('?base=USD');
 
-  expect([status, body.error.code]).toEqual([501, 'not_recorded']);
-  expect(body.error.message).toBe("No response is recorded for the query 'base=USD'; recorded queries: 'base=EUR'.");
+  const message = "No response is recorded for the query 'base=USD'; recorded queries: 'base=EUR'.";
+  expect([status, json()]).toMatchObject([501, { error: { code: 'not_recorded', message } }]);
 });
 
 test.each([
@@ -266,13 +247,11 @@ test.each([
 });
 
 test('an array begins again for a space, for a copy of the mock and after a reset', async () => {
-  const { mock, latest } = mockWith({ latest: [{ number: 1 }, { number: 2 }] });
-  const first = async (scope: Pick<typeof mock, 'baseUrl' | 'fetch'>, key: string) => {
-    const response = await scope.fetch(`${scope.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
-    return ((await response.json()) as Envelope).data;
-  };
+  const { mock, data } = asked({ latest: [{ number: 1 }, { number: 2 }] });
+  const first = async (scope: Pick<typeof mock, 'baseUrl' | 'fetch'>, key: string) =>
+    (await sender(scope, key)()).json().data;
 
-  expect((await latest()).body.data).toEqual({ number: 1 });
+  expect(await data()).toEqual({ number: 1 });
   const space = mock.space();
   expect(await first(space, space.key)).toEqual({ number: 1 });
   const fork = mock.fork();
@@ -281,15 +260,6 @@ test('an array begins again for a space, for a copy of the mock and after a rese
   mock.reset();
   expect(await first(mock, mock.createKey().key)).toEqual({ number: 1 });
 });
-
-function asked(options = {}) {
-  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
-  const { key } = mock.createKey({ plan: 'unlimited' });
-  const text = async (query = '') =>
-    (await mock.fetch(`${mock.baseUrl}/api/v1/latest${query}`, { headers: { authorization: key } })).text();
-  const data = async (query = '') => JSON.parse(await text(query)).data;
-  return { mock, key, text, data };
-}
 
 test('an object is the data of every response until reset', async () => {
   const { mock, data } = asked();
@@ -332,10 +302,10 @@ test('a stub takes precedence over mock.latest', async () => {
 });
 
 test('JSON text keeps its digits', async () => {
-  const { mock, text } = asked();
+  const { mock, latest } = asked();
   mock.latest.set('[{"rate": 1.10}, {"a":"]},{", "rate": 1e2}]');
 
-  expect([await text(), await text()]).toEqual([
+  expect([(await latest()).text, (await latest()).text]).toEqual([
     '{"success":true,"data":{"rate": 1.10}}',
     '{"success":true,"data":{"a":"]},{", "rate": 1e2}}',
   ]);

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createMockServer, type SetUsage } from '../../../src/mock-server/index.ts';
+import type { SetUsage } from '../../../src/mock-server/index.ts';
 import { quotaPeriod } from '../../../src/mock-server/service/decide.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
+import { mockWithKey, STILL } from '../../helpers/mock-with-key.ts';
 
 const at = (text: string) => Date.parse(text);
 /** Created on the 31st at 10:30: shorter months begin on their last day. */
@@ -105,12 +106,7 @@ const KINDS = ['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-cou
 
 /** A mock whose only key sent 3 requests 20 s before now, and 2 now. */
 async function usedKey(rateWindow: (typeof KINDS)[number]) {
-  const mock = createMockServer({
-    clock: { mode: 'virtual', now: START + 5000, autoAdvance: false },
-    behaviour: { rateWindow },
-  });
-  const { id, key } = mock.createKey();
-  const call = () => mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+  const { mock, id, send: call } = mockWithKey({ clock: { ...STILL, now: START + 5000 }, behaviour: { rateWindow } });
   for (let request = 0; request < 3; request += 1) await call();
   await mock.clock.advance(20_000);
   for (let request = 0; request < 2; request += 1) await call();

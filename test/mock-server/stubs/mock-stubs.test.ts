@@ -1,17 +1,6 @@
 import { expect, test } from 'vitest';
 import { connectMockServer, createMockServer, type StubOptions } from '../../../src/mock-server/index.ts';
-
-/** A mock, and a function that sends requests to it with its key. */
-function asked(options = {}) {
-  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
-  const { id, key } = mock.createKey();
-  const send = async (target: string, init: RequestInit = {}) => {
-    const response = await mock.fetch(mock.baseUrl + target, { headers: { authorization: key }, ...init });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) };
-  };
-  return { mock, keyId: id, send };
-}
+import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 const EUR = { query: { base: 'EUR' } };
 
@@ -54,7 +43,7 @@ test.each<[string, StubOptions, { status: number; text: string; type?: string | 
   ['a body of a class with toJSON()', { body: new Date(0) }, { status: 200, text: '"1970-01-01T00:00:00.000Z"' }],
   ['data of null', { data: null }, { status: 200, text: '{"success":true,"data":null}' }],
 ])('a stub responds with %s', async (_, stub, { type, ...expected }) => {
-  const { mock, send } = asked();
+  const { mock, send } = mockWithKey();
   mock.stubs.add(stub);
 
   const response = await send('/api/v1/latest', { redirect: 'manual' });
@@ -64,7 +53,7 @@ test.each<[string, StubOptions, { status: number; text: string; type?: string | 
 });
 
 test('a header of a stub can have several values, in process, over HTTP and after a restart', async () => {
-  const { mock, send } = asked();
+  const { mock, send } = mockWithKey();
   await using server = await mock.serve();
   const stub = {
     body: 'x',
@@ -84,7 +73,7 @@ test('a header of a stub can have several values, in process, over HTTP and afte
 });
 
 test('an empty body of a stub or a fault has a length of 0 over a socket, too', async () => {
-  const { mock } = asked();
+  const { mock } = mockWithKey();
   await using server = await mock.serve();
   mock.stubs.add({ body: '' });
   mock.faults.add({ kind: 'status', status: 503, body: '', nth: 2 });
@@ -102,7 +91,7 @@ test('an empty body of a stub or a fault has a length of 0 over a socket, too', 
 });
 
 test.each([301, 302, 307])('a stub with status %i redirects to its Location, without a body', async (status) => {
-  const { mock } = asked();
+  const { mock } = mockWithKey();
   await using server = await mock.serve();
   mock.stubs.add({ match: { path: '/api/v1/rates' }, status, headers: { location: '/api/v1/latest?base=EUR' } });
   const headers = { authorization: `Bearer ${mock.createKey().key}` };
@@ -115,7 +104,7 @@ test.each([301, 302, 307])('a stub with status %i redirects to its Location, wit
 });
 
 test('stubbed requests are authenticated, limited and counted', async () => {
-  const { mock, keyId, send } = asked();
+  const { mock, id: keyId, send } = mockWithKey();
   mock.stubs.add({ match: { operation: 'latest' }, data: {} });
   expect((await send('/api/v1/latest', { headers: {} })).status).toBe(401);
 
@@ -127,7 +116,7 @@ test('stubbed requests are authenticated, limited and counted', async () => {
 });
 
 test('several responses are returned one per request, and the last one repeats', async () => {
-  const { mock, send } = asked();
+  const { mock, send } = mockWithKey();
   mock.stubs.add({ responses: [{ status: 503 }, { data: 1 }] });
 
   const statuses = [await send('/api/v1/latest'), await send('/api/v1/quota'), await send('/api/v1/latest')];
@@ -136,7 +125,7 @@ test('several responses are returned one per request, and the last one repeats',
 });
 
 test('a stub is removed after its number of responses', async () => {
-  const { mock, send } = asked();
+  const { mock, send } = mockWithKey();
   mock.stubs.add({ status: 503, times: 2 });
 
   const statuses = [await send('/api/v1/latest'), await send('/api/v1/latest'), await send('/api/v1/latest')];
@@ -146,7 +135,7 @@ test('a stub is removed after its number of responses', async () => {
 });
 
 test('a stub with the id of another replaces it', async () => {
-  const { mock, send } = asked();
+  const { mock, send } = mockWithKey();
   mock.stubs.add({ id: 'mine', data: 1 });
   mock.stubs.add({ id: 'mine', data: 2 });
 
@@ -155,7 +144,7 @@ test('a stub with the id of another replaces it', async () => {
 });
 
 test('the stub with the highest priority applies; of equal ones, the one added last', async () => {
-  const { mock, send } = asked();
+  const { mock, send } = mockWithKey();
   mock.latest.set({ base: 'latest' });
   mock.stubs.add({ id: 'fallback', priority: -1, data: 'fallback' });
   const data = async (query = '') => (await send(`/api/v1/latest${query}`)).json().data;
@@ -186,7 +175,7 @@ test('the stub with the highest priority applies; of equal ones, the one added l
 });
 
 test('a stub responds for a path and a method that the service does not have', async () => {
-  const { mock, keyId, send } = asked();
+  const { mock, id: keyId, send } = mockWithKey();
   mock.stubs.add({ match: { path: '/api/v1/no-operation' }, data: { amount: 5 } });
   mock.stubs.add({ match: { path: '/api/v1/no-alerts', method: 'POST', body: /EUR/ }, status: 201, data: { id: 1 } });
 
@@ -199,7 +188,7 @@ test('a stub responds for a path and a method that the service does not have', a
 });
 
 test('HEAD gets the headers of the stub without its body', async () => {
-  const { mock, send } = asked();
+  const { mock, send } = mockWithKey();
   mock.stubs.add({ body: 'four' });
 
   const { text, headers } = await send('/api/v1/latest', { method: 'HEAD' });
@@ -208,7 +197,7 @@ test('HEAD gets the headers of the stub without its body', async () => {
 });
 
 test('the journal names the stub that responded, and a filter finds its requests', async () => {
-  const { mock, send } = asked();
+  const { mock, send } = mockWithKey();
   const { id } = mock.stubs.add({ match: EUR, data: 1 });
   await send('/api/v1/latest?base=EUR');
   await send('/api/v1/latest');
@@ -279,13 +268,13 @@ test.each<[unknown, string]>([
   ]),
   [{ data: 1, match: { keyId: 'key_99' } }, 'match.keyId is "key_99"; expected the id of a key of this mock'],
 ])('the stub %j is refused', (stub, message) => {
-  const { mock } = asked();
+  const { mock } = mockWithKey();
 
   expect(() => mock.stubs.add(stub as StubOptions)).toThrow(message);
 });
 
 test('the delay of each response of a stub and that of a fault add up, by the clock of the mock', async () => {
-  const { mock, send } = asked({ clock: 'virtual' });
+  const { mock, send } = mockWithKey({ clock: 'virtual' });
   const start = mock.clock.now();
   mock.stubs.add({ responses: [{ data: 1, delayMs: 60_000 }, { data: 2 }, { data: 3, delayMs: 5000 }] });
   mock.faults.add({ kind: 'latency', latencyMs: 20 });
@@ -314,7 +303,7 @@ test.each<StubOptions>([
 });
 
 test('a stub that was read starts with no requests', async () => {
-  const { mock, send } = asked();
+  const { mock, send } = mockWithKey();
   const { id } = mock.stubs.add({ match: EUR, data: {}, times: 2 });
   await send('/api/v1/latest?base=EUR');
 
@@ -322,7 +311,7 @@ test('a stub that was read starts with no requests', async () => {
 });
 
 test('the journal shows the error code of an envelope in the body of a stub', async () => {
-  const { mock, send } = asked();
+  const { mock, send } = mockWithKey();
   mock.stubs.add({ match: EUR, status: 422, body: { success: false, error: { code: 'unknown_currency' } } });
   mock.stubs.add({ match: { query: { base: 'USD' } }, status: 422, body: { error: { code: 7 } } });
   await send('/api/v1/latest?base=EUR');
@@ -332,7 +321,7 @@ test('the journal shows the error code of an envelope in the body of a stub', as
 });
 
 test('the function or the recording of a stub that was read cannot be added as a stub', () => {
-  const { mock } = asked();
+  const { mock } = mockWithKey();
   mock.latest.set(() => ({}));
 
   expect(() => mock.stubs.add(mock.stubs.get('latest'))).toThrow(
@@ -343,7 +332,7 @@ test('the function or the recording of a stub that was read cannot be added as a
 test.each(['POST', 'DELETE', 'OPTIONS'])(
   'a stub for %s of an operation counts toward the minute alone',
   async (method) => {
-    const { mock, keyId, send } = asked();
+    const { mock, id: keyId, send } = mockWithKey();
     mock.stubs.add({ match: { path: '/api/v1/latest', method }, data: {} });
 
     expect((await send('/api/v1/latest', { method })).status).toBe(200);
