@@ -114,25 +114,12 @@ test('every row of the comparison in the README is a row of the page on benchmar
   expect(rows.filter((row) => !rowsOfPage.includes(row))).toEqual([]);
 });
 
-test('every other figure of the comparison in the README is on the page on benchmarks', () => {
-  const figures = figuresOf(comparison.replace(/^\|.*$/gm, ''));
-  const figuresOfPage = figuresOf(benchmarks);
-
-  expect(figures).toContain('2026-11-25');
-  expect(figures.filter((figure) => !figuresOfPage.includes(figure))).toEqual([]);
-});
-
 test('the page names every benchmark of package.json, and no other', () => {
   const named = benchmarks.match(/(?<=npm run )bench:\w+/g) ?? [];
   const ofPackage = Object.keys(scripts).filter((name) => name.startsWith('bench:'));
 
   expect([...new Set(named)].sort()).toEqual(ofPackage.sort());
 });
-
-/** Numbers with their unit, and dates. */
-function figuresOf(text: string): readonly string[] {
-  return text.match(/(?:\d[\d.,-]*)?\d(?: (?:%|kB|ms))?/g) ?? [];
-}
 
 /** The headings of the service's specification that state facts, with their number of statements. */
 const SPECIFICATION = {

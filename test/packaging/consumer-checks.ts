@@ -36,15 +36,7 @@ export const JEST = ['jest@30', 'msw@2', '@babel/preset-env@7'];
  */
 export const COMPILE_CHECKS: readonly ConsumerCheck[] = [
   { name: 'TypeScript 7, ES modules and CommonJS', line: `${TSC_7} --module nodenext program.mts program.cts` },
-  {
-    name: 'TypeScript 7, for a bundler',
-    line: `${TSC_7} --skipLibCheck --module esnext --moduleResolution bundler program.mts`,
-  },
   { name: 'TypeScript 5, ES modules and CommonJS', line: `${TSC_5} --module nodenext program.mts program.cts` },
-  {
-    name: 'TypeScript 5, node10',
-    line: `${TSC_5} --module commonjs --moduleResolution node10 --esModuleInterop program.cts`,
-  },
 ];
 
 /** Bundles into `file`, then runs that beside a mock server. */

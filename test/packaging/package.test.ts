@@ -68,13 +68,6 @@ describe.skipIf(!hasBundle)('the package', () => {
     expect(astray).toEqual([]);
   });
 
-  test('no page tells to fetch the name from a registry', () => {
-    const pages = tarball.files.map(({ path }) => path).filter((path) => path.endsWith('.md'));
-    const texts = pages.map((path) => readFileSync(join(plain, 'node_modules/fxrates', path), 'utf8'));
-
-    expect(texts.join('\n')).not.toMatch(/npm (?:i|install)(?: -\S+)* fxrates(?!-)|npx fxrates/);
-  });
-
   test('has exports that publint accepts', async () => {
     const { messages } = await publint({ pkgDir: join(plain, 'node_modules/fxrates'), pack: false, strict: true });
 
