@@ -6,7 +6,6 @@ test.each([
   [{ ['x'.repeat(101)]: 1 }, 'is not an option of createMockServer; valid names: seed'],
   [{ sede: 1 }, 'sede is not an option of createMockServer; did you mean seed? Valid names: seed, clock, behaviour'],
   [{ seed: 1.5 }, 'seed is 1.5; expected a whole number from 0.'],
-  [{ seed: -1 }, 'seed is -1; expected a whole number from 0.'],
   [{ seed: '7' }, 'seed is "7"; expected a whole number from 0.'],
   [{ journalSize: -1 }, 'journalSize is -1'],
   [{ unsafe: 'yes' }, 'unsafe is "yes"; expected true or false.'],
@@ -15,13 +14,11 @@ test.each([
     'behaviour is "strict"; expected a preset (documented, lenient, hostile) or an object of switches.',
   ],
   [{ behaviour: null }, 'behaviour is null'],
-  [{ seed: Number.NaN }, 'seed is NaN; expected a whole number from 0'],
   [{ latest: { rates: { USD: Number.NaN } } }, 'latest is {"rates":{"USD":"NaN"}}; expected a value that JSON can rep'],
   [null, 'options is null; expected an object.'],
   ['virtual', 'options is "virtual"; expected an object.'],
   [{ onAssumption: 'throw' }, "onAssumption is \"throw\"; expected 'ignore', 'warn' or 'error'."],
   [{ clock: 'frozen' }, "clock is \"frozen\"; expected 'real', 'virtual' or { mode, now, autoAdvance, frozen }."],
-  [{ clock: 5 }, 'clock is 5'],
   [{ clock: { mode: 'fast' } }, 'clock.mode is "fast"'],
   [
     { clock: { mode: 'virtual', at: 0 } },
@@ -32,11 +29,6 @@ test.each([
   [
     { clock: { mode: 'virtual', now: 'noon' } },
     'clock.now is "noon"; expected a Date, an ISO 8601 date or time with a zone',
-  ],
-  [{ clock: { mode: 'virtual', now: '2026-02-01T00:00:00' } }, 'clock.now is "2026-02-01T00:00:00"'],
-  [
-    { clock: { mode: 'virtual', now: '2026-02-30T00:00:00Z' } },
-    'clock.now is "2026-02-30T00:00:00Z"; expected a Date, an ISO 8601 date or time with a zone',
   ],
   [{ clock: { mode: 'real', now: new Date(Number.NaN) } }, 'clock.now is null'],
   [{ clock: { mode: 'real', now: -1 } }, 'clock.now is -1'],

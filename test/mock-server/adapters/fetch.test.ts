@@ -106,22 +106,6 @@ test('keeps no listener on the signal of a call that has ended', async () => {
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('clientOptions returns base URL, fetch and clock of the mock', async () => {
-  const mock = newMock();
-  const { clock, ...others } = mock.clientOptions();
-
-  await mock.clock.advance(1_000);
-
-  expect(others).toEqual({ baseUrl: 'https://fxrates.test', fetch: mock.fetch });
-  expect(clock.now()).toBe(mock.clock.now());
-});
-
-test('the mock responds at another base URL', async () => {
-  const mock = createMockServer({ baseUrl: 'http://localhost:9999/' });
-
-  expect((await mock.fetch('http://localhost:9999/api/v1/quota')).status).toBe(401);
-});
-
 test('returns a redirect as it is, and rejects it if redirects are errors', async () => {
   const mock = newMock();
   const headers = { authorization: mock.createKey().key };

@@ -148,11 +148,8 @@ test('rejects an invalid URL and a missing token', async () => {
 
 test.each<readonly [string, (scope: MockServer | RemoteMockServer) => unknown]>([
   ['a time', ({ clock }) => clock.advance(-1)],
-  ['usage', ({ keys }) => keys.setUsage('key_1', { month: -1 })],
   ['a switch', ({ behaviour }) => behaviour.set({ zz: 1 } as never)],
   ['a count', ({ journal }) => journal.waitFor({}, { count: 0 })],
-  ['a plan', (scope) => scope.createKey({ plan: 'gold' as never })],
-  ['an option', (scope) => scope.reset({ zz: 1 } as never)],
   ['a query', ({ keys }) => keys.list({ account: 'x' } as never)],
   ['a base', ({ latest }) => latest.set({}, { bse: 'EUR' } as never)],
   ['a filter', ({ journal }) => journal.list({ zz: 1 } as never)],

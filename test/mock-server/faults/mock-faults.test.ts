@@ -22,7 +22,6 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'hang', status: 500 }, /^status is not a setting of a hang fault/],
   [{ kind: 'status', status: 99 }, /^status is 99; expected an HTTP status from 200 to 599/],
   [{ kind: 'status', status: 500, headers: { 'content-length': '3' } }, /^headers is .* without content-length/],
-  [{ kind: 'status', status: 500, headers: { 'x-a': 'b\r\nc: d' } }, /^headers is/],
   [{ kind: 'status', status: 500, headers: { Trailer: 'x-a' } }, /^headers is/],
   [{ kind: 'status', status: 204, body: 'x' }, /^body is "x"; expected no body, because a response with status 204 /],
   [{ kind: 'status', status: 500, headers: JSON.parse('{"__proto__":"x"}') }, /^headers is .* other than __proto__/],
@@ -42,12 +41,10 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'hang', nth: [] }, /^nth is \[\]/],
   [{ kind: 'hang', times: 0 }, /^times is 0/],
   [{ kind: 'hang', probability: 1.1 }, /^probability is 1.1; expected a number from 0 to 1/],
-  [{ kind: 'hang', probability: Number.NaN }, /^probability is NaN/],
   [{ kind: 'hang', forMs: 0 }, /^forMs is 0/],
   [{ kind: 'hang', id: 'a b' }, /^id is "a b"/],
   [{ kind: 'hang', match: { operation: 'lates' } }, /^match.operation is "lates"; expected one of latest, /],
   [{ kind: 'hang', match: { keyId: 'key_9' } }, /^match.keyId is "key_9"; expected the id of a key of this mock/],
-  [{ kind: 'hang', match: { path: 'latest' } }, /^match.path is "latest"; expected a path such as/],
   [{ kind: 'hang', match: { via: 'pigeon' } }, /^match.via is "pigeon"; expected some of fetch, msw, socket/],
   [{ kind: 'hang', match: { url: '/' } }, /^match.url is not a field of match; valid names: operation/],
 ])('refuses %j and says why', (options, message) => {
@@ -150,7 +147,6 @@ test('of two status faults, the journal has the code of the last one, as the cli
 
 test.each([
   [{ body: '{"error":"maintenance"}' }, 'application/json'],
-  [{ body: '<h1>Bad Gateway</h1>' }, 'text/html'],
   [{ body: '{}', headers: { 'content-type': 'application/problem+json' } }, 'application/problem+json'],
 ])('the body of a status fault with %j has the content type %s', async (settings, type) => {
   const mock = createMockServer();

@@ -251,11 +251,8 @@ test('a filter selects requests for unknown paths, except those of stubs, in pro
 const WHOLE = 'expected a whole number of requests from 0.';
 const invalid: [string, (expectation: RequestExpectation) => unknown, string][] = [
   ['toHaveCount(undefined)', (it) => it.toHaveCount(undefined as never), `count is undefined; ${WHOLE}`],
-  ['toHaveCount(NaN)', (it) => it.toHaveCount(Number.NaN), `count is NaN; ${WHOLE}`],
-  ['toHaveCount({})', (it) => it.toHaveCount({} as never), `count is {}; ${WHOLE}`],
   ["toHaveCount('2')", (it) => it.toHaveCount('2' as never), `count is "2"; ${WHOLE}`],
   ['atLeast(undefined)', (it) => it.atLeast(undefined as never), `atLeast is undefined; ${WHOLE}`],
-  ['atMost(NaN)', (it) => it.atMost(Number.NaN), `atMost is NaN; ${WHOLE}`],
   ['atMost(-1)', (it) => it.atMost(-1), `atMost is -1; ${WHOLE}`],
   [
     'toHaveBeenSentWith()',

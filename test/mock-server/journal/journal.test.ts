@@ -303,18 +303,6 @@ test('an entry contains the headers that the client received', async () => {
   expect(second?.responseHeaders).toMatchObject({ 'set-cookie': ['a=1', 'b=2'], 'x-echo': 'fx_live_…' });
 });
 
-test('an entry contains the headers after the faults, and none without a response', async () => {
-  const { mock, send } = recording();
-  mock.faults.add({ kind: 'status', status: 503, headers: { 'retry-after': '7' }, times: 1 });
-  await send();
-  mock.faults.add({ kind: 'network-error' });
-  await send();
-
-  const [refused, broken] = mock.journal.list();
-  expect(refused?.responseHeaders).toMatchObject({ 'retry-after': '7' });
-  expect(broken).toMatchObject({ status: 0, responseHeaders: undefined });
-});
-
 test('keys in a body are masked, and a long body is cut', async () => {
   const { mock, key, send } = recording();
   mock.stubs.add({ responses: [{ data: key }, { body: `${'x'.repeat(16_380)}${key}` }] });

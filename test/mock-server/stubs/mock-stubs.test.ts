@@ -115,34 +115,6 @@ test('stubbed requests are authenticated, limited and counted', async () => {
   expect(mock.stubs.list()[0]?.served).toBe(30);
 });
 
-test('several responses are returned one per request, and the last one repeats', async () => {
-  const { mock, send } = mockWithKey();
-  mock.stubs.add({ responses: [{ status: 503 }, { data: 1 }] });
-
-  const statuses = [await send('/api/v1/latest'), await send('/api/v1/quota'), await send('/api/v1/latest')];
-
-  expect(statuses.map(({ status }) => status)).toEqual([503, 200, 200]);
-});
-
-test('a stub is removed after its number of responses', async () => {
-  const { mock, send } = mockWithKey();
-  mock.stubs.add({ status: 503, times: 2 });
-
-  const statuses = [await send('/api/v1/latest'), await send('/api/v1/latest'), await send('/api/v1/latest')];
-
-  expect(statuses.map(({ status }) => status)).toEqual([503, 503, 200]);
-  expect(mock.stubs.list()).toEqual([]);
-});
-
-test('a stub with the id of another replaces it', async () => {
-  const { mock, send } = mockWithKey();
-  mock.stubs.add({ id: 'mine', data: 1 });
-  mock.stubs.add({ id: 'mine', data: 2 });
-
-  expect((await send('/api/v1/latest')).json().data).toBe(2);
-  expect(mock.stubs.list()).toHaveLength(1);
-});
-
 test('the stub with the highest priority applies; of equal ones, the one added last', async () => {
   const { mock, send } = mockWithKey();
   mock.latest.set({ base: 'latest' });
@@ -213,8 +185,6 @@ test.each<[unknown, string]>([
   [{ data: 1, body: 2 }, 'stub is {"data":1,"body":2}; expected at most one of data, error and body.'],
   [{ status: 99 }, 'status is 99; expected an HTTP status from 200 to 599.'],
   [{ statuss: 200 }, 'statuss is not a field of a stub; did you mean status? Valid names: id, match, status, '],
-  [{ data: 1, match: { querry: {} } }, 'match.querry is not a field of match; did you mean query?'],
-  [{ data: 1, match: { path: '/x?y' } }, 'match.path is "/x?y"; expected a path such as'],
   [{ data: 1, priority: 1.5 }, 'priority is 1.5; expected a whole number; the stub with the highest one applies.'],
   [{ data: 1, times: 0 }, 'times is 0; expected a whole number of requests from 1.'],
   [{ data: 1, responses: [{ data: 2 }] }, 'responses is [{"data":2}]; expected either responses or data, not both.'],
@@ -222,7 +192,6 @@ test.each<[unknown, string]>([
   [{ responses: [{ data: 1 }, 3] }, 'responses[1] is 3; expected an object.'],
   [{ responses: [{ data: 1 }, {}] }, 'responses[1] is {}; expected data, error or body.'],
   [{ responses: [{ body: () => 1 }] }, 'responses[0].body is a function; expected a string or a value that JSON'],
-  [{ responses: [{ status: 99 }] }, 'responses[0].status is 99; expected an HTTP status from 200 to 599.'],
   [
     { responses: [{ statuss: 200 }] },
     'responses[0].statuss is not a field of responses[0]; did you mean status? Valid ',
@@ -230,42 +199,20 @@ test.each<[unknown, string]>([
   [{ error: 'x' }, 'error is "x"; expected an object with code and message.'],
   [{ error: { code: 5 } }, 'error.code is 5; expected text.'],
   [
-    { error: { code: 'x', mesage: '' } },
-    'error.mesage is not a field of error; did you mean message? Valid names: code, ',
-  ],
-  [
     { body: 'x', headers: { 'content-length': '7' } },
     'headers is {"content-length":"7"}; expected an object of header',
   ],
-  [{ body: 'x', headers: { trailer: 'x-sum' } }, 'headers is {"trailer":"x-sum"}; expected an object of header'],
   [{ body: 'x', headers: { 'x-a': 'b\nc' } }, 'headers is {"x-a":"b\\nc"}; expected an object of header names and '],
   [{ body: 'x', headers: { 'set-cookie': [] } }, 'headers is {"set-cookie":[]}; expected an object of header names'],
   [{ body: 'x', headers: { 'x-a': ['b', 1] } }, 'headers is {"x-a":["b",1]}; expected an object of header names and '],
   [{ status: 204, body: 'x' }, 'expected no data, error or body, because a response with status 204 has none.'],
   [{ status: 304, data: 1 }, 'expected no data, error or body, because a response with status 304 has none.'],
-  [
-    { status: 205, error: { code: 'x' } },
-    'expected no data, error or body, because a response with status 205 has none.',
-  ],
   [{ body: Buffer.from('hi') }, 'body is {"type":"Buffer","data":[104,105]}; expected a string or a value that JSON'],
-  [{ body: new Uint8Array([1]) }, 'body is {"0":1}; expected a string or a value that JSON can represent.'],
-  [{ body: new Blob(['x']) }, 'body is {}; expected a string or a value that JSON can represent.'],
   [{ data: new Map([['a', 1]]) }, 'data is {}; expected a string or a value that JSON can represent.'],
-  [{ data: Number.NaN }, 'data is NaN; expected a string or a value that JSON can represent.'],
   [
     { data: { a: [Number.POSITIVE_INFINITY] } },
     'data is {"a":["Infinity"]}; expected a string or a value that JSON can',
   ],
-  [
-    { body: { a: Number.NEGATIVE_INFINITY } },
-    'body is {"a":"-Infinity"}; expected a string or a value that JSON can represent.',
-  ],
-  [{ responses: [{ data: { a: Number.NaN } }] }, 'responses[0].data is {"a":"NaN"}; expected a string or a value'],
-  [{ body: () => 1 }, 'body is a function; expected a string or a value that JSON can represent.'],
-  ...[-1, '5', Number.NaN].map((delayMs): [unknown, string] => [
-    { data: 1, delayMs },
-    'expected milliseconds from 0, ',
-  ]),
   [{ data: 1, match: { keyId: 'key_99' } }, 'match.keyId is "key_99"; expected the id of a key of this mock'],
 ])('the stub %j is refused', (stub, message) => {
   const { mock } = mockWithKey();

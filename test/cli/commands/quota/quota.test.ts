@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { runCli } from '../../../helpers/cli-io.ts';
-import { failure, quotaRecord, success } from '../../../helpers/service-replies.ts';
+import { quotaRecord, success } from '../../../helpers/service-replies.ts';
 
 const replies = success(quotaRecord());
 const tty = ['stdout', 'stderr'] as const;
@@ -42,14 +42,6 @@ test.each(SCREENS)('on a terminal of $columns columns it is a table for people (
 
   await expect(stdout).toMatchFileSnapshot(`quota-${columns}-${charset}.golden.txt`);
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns);
-});
-
-test('output with colour has the same text', async () => {
-  const plain = await runCli('quota --no-color', { replies, tty });
-  const coloured = await runCli('quota', { replies, tty });
-
-  expect(coloured.stdout).toContain('\u001b[');
-  expect(stripVTControlCharacters(coloured.stdout)).toBe(plain.stdout);
 });
 
 test.each([
@@ -195,13 +187,6 @@ test('a pipe receives one JSON line per minute, with the forecast', async () => 
   expect(lines[0].data).toMatchObject({ plan: 'free', monthly_remaining: 258, forecast: { confidence: 'ok' } });
 });
 
-test('a terminal redraws the table in place', async () => {
-  const { stdout } = await runCli('quota --watch 30s --count 2', { replies: success(quotaRecord()), tty: ['stdout'] });
-
-  expect(stdout.split('\u001b[J')).toHaveLength(2);
-  expect(stdout).toContain('15:20:00 · next 15:20:30 (every 30 s, free) · Ctrl-C to stop');
-});
-
 test('with --fail-at, runs until that much is used, then exits with 8', async () => {
   const replies = [799, 799, 800].map((monthly_used) => success(quotaRecord({ monthly_used })));
 
@@ -209,15 +194,6 @@ test('with --fail-at, runs until that much is used, then exits with 8', async ()
 
   expect({ code, stdout }).toEqual({ code: 8, stdout: '799\n799\n800\n' });
   expect(stderr).toContain('has reached --fail-at 80%');
-});
-
-test('a server error after the first response is reported, and the next call follows', async () => {
-  const replies = [success(quotaRecord()), failure(500), success(quotaRecord())];
-
-  const { code, stderr } = await runCli('quota --watch --count 2 --retries 0 --json', { replies });
-
-  expect(code).toBe(0);
-  expect(JSON.parse(stderr)).toMatchObject({ event: 'missed', code: 'server' });
 });
 
 test.each(['quota --watch 9s', 'quota --count 2'])('%s is a usage error', async (line) => {
