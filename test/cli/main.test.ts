@@ -64,6 +64,13 @@ test.each([
   ...['config path', 'cache info', 'version', 'completion bash', 'help quota'].map(
     (line) => [`${line} --profile staging`, 'has no --profile — it does not use profiles'] as const,
   ),
+  ...[
+    'config path --timeout 5s',
+    'auth token --no-wait',
+    'config list --base-url https://x.test',
+    'version --retries 1',
+  ].map((line) => [line, 'it sends nothing'] as const),
+  ['config list --profile staging', 'it prints the settings of all profiles'] as const,
 ])('%s is refused, because the command cannot use the option', async (line, why) => {
   const { code, stdout, stderr } = await runCli(line, { env: { HOME: temporaryFolder() } });
 

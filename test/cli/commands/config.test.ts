@@ -153,27 +153,6 @@ test('a setting is stored for the profile that --profile names, and the default 
   );
 });
 
-test('config list prints all profiles, so it refuses --profile', async () => {
-  const { code, stderr } = await run('config list --profile staging');
-
-  expect(code).toBe(2);
-  expect(stderr).toContain('it prints the settings of all profiles');
-});
-
-test.each([
-  'config path --timeout 5s',
-  'auth token --timeout 5s',
-  'auth token --no-wait',
-  'config list --base-url https://x.test',
-  'cache info --no-wait',
-  'version --retries 1',
-])('an option that does not apply to the command is a usage error: %s', async (line) => {
-  const { code, stderr } = await run(line);
-
-  expect(code).toBe(2);
-  expect(stderr).toContain('it sends nothing');
-});
-
 test.each(['quota --base-url ftp://wrong.test', 'config get nonsense', 'config set timeout soon', 'completion tcsh'])(
   'errors use the colour setting of config.json: %s',
   async (line) => {

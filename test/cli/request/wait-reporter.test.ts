@@ -95,12 +95,6 @@ test('-q prints nothing about waits', async () => {
   }
 });
 
-test('a retry after a failure is reported, too', async () => {
-  const { stderr } = await runCli('latest --json', { replies: [failure(503), success()] });
-
-  expect(JSON.parse(stderr)).toMatchObject({ event: 'retry', reason: 'server', attempt: 2 });
-});
-
 test.each([
   ['latest', '1.5', 1.5, 0],
   ['latest', '600', 600, 0],
