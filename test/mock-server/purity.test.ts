@@ -40,21 +40,6 @@ test('with a virtual clock the mock uses neither the time nor the randomness of 
   expect(output.trim()).toBe('200 404');
 });
 
-test('creating, calling and serving a mock does not load msw or undici', () => {
-  const output = run(`
-    import { createRequire } from 'node:module';
-    const { createMockServer } = await import('./src/mock-server/index.ts');
-    const mock = createMockServer({ clock: 'virtual' });
-    await mock.fetch(mock.baseUrl);
-    await (await mock.serve()).close();
-    const require = createRequire(process.cwd() + '/x.js');
-    const loaded = Object.keys(require.cache).filter((file) => /node_modules.(msw|undici)./.test(file));
-    console.log(JSON.stringify(loaded));
-  `);
-
-  expect(JSON.parse(output)).toEqual([]);
-});
-
 test('the mock works without msw; features that need it name the install command', () => {
   const output = run(`
     import Module from 'node:module';

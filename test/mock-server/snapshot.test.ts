@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { connectMockServer, createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 import { mockWithKey, STILL, sender } from '../helpers/mock-with-key.ts';
 
 const WINDOWS = ['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const;
@@ -270,20 +270,13 @@ test.each<[string, object]>([
   ['behaviour.rateWindow', { behaviour: { rateWindow: 'round' } }],
   ['behaviour.preset', { behaviour: { preset: 'hostile' } }],
   ['extra', { extra: 1 }],
-])('a snapshot with a damaged %s is rejected, in process and over HTTP, and nothing changes', async (field, change) => {
-  await using mock = createMockServer({ clock: STILL });
-  const server = await mock.serve();
-  mock.createKey();
+])('a snapshot with a damaged %s is rejected, and nothing changes', (field, change) => {
+  const { mock } = mockWithKey();
   const before = mock.snapshot();
   const damaged = merged(before, change);
 
   const error = expect.objectContaining({ code: 'invalid_snapshot', field, message: expect.stringContaining(field) });
   expect(() => mock.restore(damaged as never)).toThrow(error);
-  await expect(connectMockServer(server.adminUrl).restore(damaged as never)).rejects.toMatchObject({
-    code: Object.values(change).includes(Number.NaN) ? 'invalid_option' : 'invalid_snapshot', // JSON has no NaN
-    field,
-  });
-
   expect(mock.snapshot()).toEqual(before);
 });
 

@@ -4,7 +4,6 @@ import * as msw from 'msw';
 import { setupServer } from 'msw/node';
 import { getGlobalDispatcher } from 'undici';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { FxRates } from '../../../src/client/index.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { mswPath } from '../../../src/mock-server/adapters/interception.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
@@ -188,19 +187,6 @@ test('listen rejects a fault, added before, that msw cannot reproduce', async ()
 
   space.faults.remove(id);
   mock.listen();
-});
-
-test('a client created before listen() is intercepted until the mock is closed', async () => {
-  await using foreign = await foreignServer();
-  const baseUrl = new URL(foreign.url).origin;
-  const mock = createMockServer({ baseUrl });
-  const fx = new FxRates({ baseUrl, apiKey: mock.createKey().key, maxRetries: 0 });
-
-  mock.listen();
-  expect((await fx.quota()).plan).toBe('free');
-  await mock.close();
-
-  await expect(fx.quota()).rejects.toMatchObject({ kind: 'response' });
 });
 
 test('a mock of a second copy of the package listens beside one of the first', async () => {
