@@ -41,6 +41,7 @@ test('moves, freezes and resumes the clock', async () => {
   await using it = await servedMock();
   const { clock } = it.remote;
   const start = it.mock.clock.now();
+  it.mock.createKey();
 
   expect(await clock.advance(60_000)).toBe(start + 60_000);
   expect(await clock.advanceTo('quota-reset')).toBe(Date.UTC(2026, 1, 1));
