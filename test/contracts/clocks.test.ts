@@ -7,8 +7,8 @@ import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 
 /** Creates a clock, and a function that waits for a short time on it. */
 const clocks: [string, () => { readonly clock: Clock; readonly pass: () => Promise<unknown> }][] = [
-  ['the real clock', () => ({ clock: realClock, pass: quiet })],
-  ['the real clock of the command line', () => ({ clock: cliClock, pass: quiet })],
+  ['the real clock', () => ({ clock: realClock, pass: () => realClock.sleep(3) })],
+  ['the real clock of the command line', () => ({ clock: cliClock, pass: () => cliClock.sleep(3) })],
   [
     'the fake clock',
     () => {
