@@ -89,8 +89,8 @@ test.each(clocks)('a sleep on %s longer than the longest timer does not end imme
   const sleep = clock.sleep(2 ** 31, controller.signal).then(() => {
     hasEnded = true;
   });
-  await pass();
-  await quiet();
+  // A timer that overflows ends after a millisecond, and then the rest of the sleep.
+  for (let time = 0; time < 3; time += 1) await pass();
   controller.abort(new Error('enough'));
 
   await expect(sleep).rejects.toThrow('enough');
