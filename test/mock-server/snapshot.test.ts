@@ -241,23 +241,6 @@ test('reset with keepKeys keeps accounts and keys with unused limits; a revoked 
   expect(mock.createKey().id).toBe('key_3');
 });
 
-test('the same seed gives the same transcript, another seed other keys and rates', async () => {
-  const tell = async (seed: number) => {
-    const story = new Story(createMockServer({ seed, clock: STILL }));
-    await story.play([
-      { kind: 'key', key: 0 },
-      { kind: 'send', key: 0, path: '/api/v1/latest', times: 1 },
-    ]);
-    return { transcript: story.transcript, key: story.keys[0]?.key };
-  };
-
-  const [one, same, other] = [await tell(7), await tell(7), await tell(8)];
-
-  expect(same).toEqual(one);
-  expect(other.key).not.toBe(one.key);
-  expect(other.transcript).not.toEqual(one.transcript);
-});
-
 test.each([[undefined], [null], [{}], [{ version: 2 }], ['text']])('%j is refused as a snapshot', (snapshot) => {
   const message = expect.stringMatching(/expected version 1.*mock\.snapshot\(\)/);
   const error = expect.objectContaining({ code: 'invalid_snapshot', message });

@@ -93,13 +93,6 @@ test('-i prints status and headers first', async () => {
   expect(stdout).toBe('HTTP 200\ncontent-type: text/plain;charset=UTF-8\nx-a: 1\n\n{"success":true,"data":1}');
 });
 
-test('--get and the other formats work on the whole body', async () => {
-  const replies = success({ rate: 1 });
-
-  expect((await runCli('api /x --get data.rate', { replies })).stdout).toBe('1\n');
-  expect((await runCli('api /x -o tsv', { replies })).stdout).toBe('success\ttrue\ndata.rate\t1\n');
-});
-
 test('prints the response to its own request, not to the quota request that explains it', async () => {
   const replies = failure(429, { code: 'quota_exceeded', message: 'Used up.' });
 
