@@ -261,7 +261,8 @@ test('another process adds, lists and removes faults with the same methods', asy
   await using it = await connected();
   const { mock, remote, call } = it;
 
-  const added = await remote.faults.add({ kind: 'truncate', afterBytes: 10, match: { operation: 'latest' } });
+  const match = { operation: 'latest', headers: { authorization: /^Bearer fx/ } } as const;
+  const added = await remote.faults.add({ kind: 'truncate', afterBytes: 10, match });
   await remote.faults.add({ kind: 'status', status: 503, id: 'down', nth: [2, 3], headers: { 'retry-after': '1' } });
 
   expect(added).toMatchObject({ id: 'fault_1', kind: 'truncate', strikes: 'after', matched: 0, struck: 0 });

@@ -117,9 +117,9 @@ test.each(kinds)('%s gives a fullAt that is later than now, also without a reque
   const later = START + 60 * MINUTE_MS;
 
   expect(unused.fullAt(30, START)).toBeGreaterThan(START);
-  expect(idle.used(30, later)).toBe(0);
   expect(idle.fullAt(30, later)).toBeGreaterThan(later);
   expect(idle.fullAt(30, later)).toBeLessThanOrEqual(later + MINUTE_MS);
+  expect(idle.used(30, later)).toBe(0);
 });
 
 test.each(kinds)('a restored %s does not change the state from which it was restored', (kind) => {
