@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isJson, isJsonObject } from '../json.ts';
+import { isJson, isJsonObject, members } from '../json.ts';
 import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions } from './clock/clock.ts';
@@ -8,7 +8,7 @@ import { checkedInput, expected, type Immutable, trueOrFalse, wholeFrom } from '
 import { invalidOption, within } from './mock-server-error.ts';
 import { type CreatedKey, keyUsage } from './service/keys.ts';
 import { planName } from './service/service-state.ts';
-import { jsonParts, type Replay, unquoted, withDigits } from './stubs/json-parts.ts';
+import { type Replay, unquoted, withDigits } from './stubs/json-parts.ts';
 import { type LatestData, latestStubs } from './stubs/mock-stubs.ts';
 import type { LatestFunction, StubOptions, StubRecord } from './stubs/stub-schemas.ts';
 
@@ -192,10 +192,10 @@ function parsedSetup(json: string): Setup {
   // A value that is not an object is refused as it is.
   if (!isJsonObject(setup)) return setup;
   const exact: { latest?: string; replay?: string; stubs?: unknown[] } = {};
-  for (const { name, text } of jsonParts(json)) {
+  for (const { name, text } of members(json)) {
     if (name === 'latest' || name === 'replay') exact[name] = unquoted(text);
     if (name === 'stubs' && Array.isArray(setup.stubs))
-      exact.stubs = jsonParts(text).map((stub) => withDigits(stub.text));
+      exact.stubs = Array.from(members(text), (stub) => withDigits(stub.text));
   }
   return { ...setup, ...exact } as Setup; // which is checked when it is applied
 }

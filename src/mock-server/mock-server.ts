@@ -96,8 +96,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
 
   /**
    * Serves the mock over HTTP, by default on a free port of 127.0.0.1.
-   * @throws MockServerError with code `invalid_option`; `port_in_use`; `state_in_use` or `state_unusable`, for the option
-   * `state`.
+   * @throws MockServerError with code `invalid_option`; `port_in_use`; `state_unusable`, for the option `state`.
    * @example const { url, adminUrl } = await mock.serve({ port: 4010 })
    */
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
@@ -164,7 +163,7 @@ export interface RunningServer extends ListeningServer {
 const serveOptions = listenOptions.extend({
   /**
    * Path of a file that keeps the state. If the file exists, the server restores its state before it listens. The server
-   * writes the file shortly after each request and when it closes. `<file>.lock` prevents a second server from using it.
+   * writes the file shortly after each request and when it closes. Each server needs its own file.
    * @default no file
    * @example './mock-state.json'
    */

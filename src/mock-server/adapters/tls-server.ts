@@ -1,8 +1,8 @@
 import type { RequestListener, ServerOptions } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
-import { createSecureContext, type SecureContextOptions, type TLSSocket } from 'node:tls';
-import { invalidOption, unknownName } from '../mock-server-error.ts';
+import { createSecureContext, type TLSSocket } from 'node:tls';
+import { invalidOption } from '../mock-server-error.ts';
 
 /** The certificate of an https server, and its private key. */
 export interface TlsOptions {
@@ -14,8 +14,8 @@ export interface TlsOptions {
 
 /** An https server that can reset and end connections as an http server does. */
 export function createTlsServer(tls: TlsOptions, options: ServerOptions, listener: RequestListener): Server {
-  const { cert, key } = checkedTls(tls);
-  const server = createServer({ ...options, handshakeTimeout: options.headersTimeout, cert, key }, listener);
+  const secure = { handshakeTimeout: options.headersTimeout, ...checkedTls(tls) };
+  const server = createServer({ ...options, ...secure }, listener);
   // After a failed or late handshake, no response can be sent.
   server.prependListener('tlsClientError', (_, socket) => socket.destroy());
   const connections = new Map<string, Socket>();
@@ -40,40 +40,16 @@ export function createTlsServer(tls: TlsOptions, options: ServerOptions, listene
   return server;
 }
 
-const EXPECTED = {
-  cert: 'a certificate as PEM',
-  key: 'the private key of the certificate as PEM, without a passphrase',
-};
-
-/** Throws `MockServerError` for a certificate or a key that cannot be used. A key is never shown. */
-function checkedTls(tls: TlsOptions): { readonly cert: string; readonly key: string } {
-  if (typeof tls !== 'object' || tls === null) throw invalidOption('tls', '…', '{ cert, key }, both as PEM');
-  const known = Object.keys(EXPECTED);
-  const unknown = Object.keys(tls).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw unknownName(unknown, { what: 'a field of tls', known }, 'tls.');
-  const [cert, key] = [pemOf(tls, 'cert'), pemOf(tls, 'key')];
-  checkField('cert', { cert });
-  checkField('key', { cert, key });
-  return { cert, key };
-}
-
-function pemOf(tls: TlsOptions, field: keyof TlsOptions): string {
-  const given: unknown = tls[field];
-  const pem = given instanceof Uint8Array ? Buffer.from(given).toString() : given;
-  if (typeof pem === 'string' && pem !== '') return pem;
-  const isAbsent = given === undefined || pem === '';
-  throw invalidOption(`tls.${field}`, isAbsent ? pem : '…', EXPECTED[field]);
-}
-
-function checkField(field: keyof TlsOptions, given: SecureContextOptions): void {
+/** Throws `MockServerError` for a certificate and a key that cannot be used. Neither is shown. */
+function checkedTls(tls: TlsOptions): Readonly<Record<keyof TlsOptions, Buffer>> {
   try {
-    createSecureContext(given);
+    const pair = { cert: Buffer.from(tls.cert), key: Buffer.from(tls.key) };
+    createSecureContext(pair);
+    return pair;
   } catch (error) {
-    throw invalidOption(`tls.${field}`, '…', `${EXPECTED[field]} (${reasonOf(error)})`);
+    // That of OpenSSL, such as `key values mismatch`; there is none if one of them is missing.
+    const reason = error instanceof Error && 'reason' in error ? ` (${error.reason})` : '';
+    const expected = 'a certificate and its private key, both as PEM, the key without a passphrase';
+    throw invalidOption('tls', '…', `{ cert, key }: ${expected}${reason}`);
   }
-}
-
-/** The words of OpenSSL, such as `key values mismatch`. */
-function reasonOf(error: unknown): unknown {
-  return error instanceof Error && 'reason' in error ? error.reason : error;
 }

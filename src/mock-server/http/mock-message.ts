@@ -29,10 +29,7 @@ export interface MockResponse {
   readonly delayMs?: number | undefined;
   /** Id of the stub of the response. */
   readonly stub?: string | undefined;
-  /**
-   * What the decision depended on, for the journal. Common responses are created with it, as `undefined`, because V8 takes
-   * 1 µs to add a field to a copy.
-   */
+  /** For the journal: what the decision depended on. Common responses have it from the start: V8 adds fields slowly. */
   readonly facts?: RequestFacts | undefined;
   /** How faults change its transmission. Default: complete and at once. */
   readonly delivery?: Delivery | undefined;

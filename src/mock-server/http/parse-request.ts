@@ -65,14 +65,12 @@ function valuesByName(query: string): RecordedValues {
     const end = pair.indexOf('=');
     const name = pair.slice(0, Math.max(end, 0));
     // `in` also finds `__proto__`, which must not be assigned.
-    if (name === '' || name in values || /[%+]/.test(pair)) return decodedValues(query);
+    if (name === '' || name in values || /[%+]/.test(pair)) {
+      return { ...parseQuery(query, '&', '=', { maxKeys: 0 }) } as RecordedValues; // none is undefined
+    }
     values[name] = pair.slice(end + 1);
   }
   return values;
-}
-
-function decodedValues(query: string): RecordedValues {
-  return { ...parseQuery(query, '&', '=', { maxKeys: 0 }) } as RecordedValues; // none is undefined
 }
 
 /** A fast check: a key, or the name of a parameter that is masked. `%` can encode a part of either. */

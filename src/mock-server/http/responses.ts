@@ -122,15 +122,15 @@ export class HttpDates {
   }
 }
 
-interface Completion {
-  /** That of the request. */
-  readonly method: string;
-  readonly now: number;
-  readonly dates?: HttpDates;
-}
-
-/** Adds date and length: the same bytes for every adapter. */
-export function completed(response: MockResponse, { method, now, dates = new HttpDates() }: Completion): MockResponse {
+/** Adds date and length: the same bytes for every adapter. `method`: that of the request. */
+export function completed(
+  response: MockResponse,
+  {
+    method,
+    now,
+    dates = new HttpDates(),
+  }: { readonly method: string; readonly now: number; readonly dates?: HttpDates },
+): MockResponse {
   const { status, body, headers } = response;
   const date = dates.of(now);
   if (body === '') {

@@ -50,13 +50,10 @@ function canBeRecorded(values: Readonly<Record<string, unknown>>, recorded: Reco
   );
 }
 
-const MOST_PATTERN_CHARACTERS = 1000;
-const PATTERN_WORDS = `a regular expression of at most ${MOST_PATTERN_CHARACTERS} characters`;
-
 const regularExpression = z.preprocess(
   (value: RegExp | RegExpText) => regExpText(value),
   z
-    .strictObject({ matches: z.string().max(MOST_PATTERN_CHARACTERS, PATTERN_WORDS), flags: z.string().optional() })
+    .strictObject({ matches: z.string(), flags: z.string().optional() })
     .refine(compiles, { error: 'a regular expression that compiles' }),
 );
 const absence = z.strictObject({ absent: z.boolean() });

@@ -2,22 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-let bundled: Promise<PanelFiles> | undefined;
+let bundled: ReturnType<typeof bundlePanel> | undefined;
 
 /** The script and the style of the panel. They are bundled at the first request; in the package, tsup inserts them. */
-export async function panelFiles(): Promise<PanelFiles> {
+export function panelFiles(): ReturnType<typeof bundlePanel> {
   bundled ??= bundlePanel();
-  return await bundled;
-}
-
-/** The files that the page of the control panel loads, as text. */
-interface PanelFiles {
-  readonly script: string;
-  readonly style: string;
+  return bundled;
 }
 
 /** Bundles the panel with the libraries it uses, so that nothing is loaded from elsewhere. */
-export async function bundlePanel(): Promise<PanelFiles> {
+export async function bundlePanel(): Promise<{ readonly script: string; readonly style: string }> {
   const browser = new URL('./browser/', import.meta.url);
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('app.ts', browser))],

@@ -5,9 +5,16 @@ import { ADMIN_ROOT, PAGE_HEADERS } from '../admin/own-pages.ts';
 export async function servePanel(incoming: IncomingMessage, outgoing: ServerResponse, path: string): Promise<boolean> {
   const { method } = incoming;
   if (method !== 'GET' && method !== 'HEAD') return false;
-  const file = await findFile(path);
-  if (file !== undefined) sendFile(file, method, outgoing);
-  return file !== undefined;
+  const [type, text] = (await findFile(path)) ?? [];
+  if (text === undefined) return false;
+  outgoing.writeHead(200, {
+    'content-type': `${type}; charset=utf-8`,
+    'content-length': Buffer.byteLength(text),
+    'content-security-policy': POLICY,
+    ...PAGE_HEADERS,
+  });
+  outgoing.end(method === 'HEAD' ? '' : text);
+  return true;
 }
 
 /** Whether a browser opens `/`, for which the service has no response. */
@@ -20,27 +27,13 @@ export function redirectToPanel(outgoing: ServerResponse): void {
   outgoing.writeHead(307, { location: `${ADMIN_ROOT}/`, 'content-length': '0', ...PAGE_HEADERS }).end();
 }
 
-interface File {
-  readonly type: string;
-  readonly text: string;
-}
-
-async function findFile(path: string): Promise<File | undefined> {
-  if (path === '/') return { type: 'text/html', text: PANEL_PAGE };
+/** The type and the text. */
+async function findFile(path: string): Promise<readonly [string, string] | undefined> {
+  if (path === '/') return ['text/html', PANEL_PAGE];
   if (path !== '/panel.js' && path !== '/panel.css') return undefined;
   const { panelFiles } = await import('./panel-files.ts');
   const { script, style } = await panelFiles();
-  return path === '/panel.js' ? { type: 'text/javascript', text: script } : { type: 'text/css', text: style };
-}
-
-function sendFile({ type, text }: File, method: string | undefined, outgoing: ServerResponse): void {
-  outgoing.writeHead(200, {
-    'content-type': `${type}; charset=utf-8`,
-    'content-length': Buffer.byteLength(text),
-    'content-security-policy': POLICY,
-    ...PAGE_HEADERS,
-  });
-  outgoing.end(method === 'HEAD' ? '' : text);
+  return path === '/panel.js' ? ['text/javascript', script] : ['text/css', style];
 }
 
 const POLICY =

@@ -1,9 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { readFile, realpath, unlink, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import { parseJson } from '../../json.ts';
-import { processState } from '../../process-state.ts';
 import { replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
 import { LATEST_MS } from '../clock/clock.ts';
@@ -17,33 +14,24 @@ import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from '.
 export class StatePersister {
   readonly #path: string;
   readonly #mock: MockCore;
-  readonly #lock: StateLock;
+  /** The file that this server has written last; `undefined` before the first. */
+  #written: string | undefined;
   #hasChanged = false;
   #saving: Promise<void> | undefined;
   readonly #closing = new AbortController();
 
-  constructor(path: string, mock: MockCore, lock: StateLock) {
+  constructor(path: string, mock: MockCore) {
     this.#path = path;
     this.#mock = mock;
-    this.#lock = lock;
   }
 
-  /**
-   * Locks the file and restores its state, if the file exists. Throws `MockServerError` with code `state_in_use` if
-   * another server uses it.
-   */
+  /** Restores the state of the file, if it exists, and writes it. */
   static async open(path: string, mock: MockCore): Promise<StatePersister> {
-    const lock = await lockState(path);
-    try {
-      const saved = await readStateFile(path);
-      if (saved !== undefined) within(path, () => restoreSnapshot(mock, broughtUpToDate(saved, mock)));
-      const persister = new StatePersister(path, mock, lock);
-      await persister.#write(); // throws if the file cannot be written
-      return persister;
-    } catch (error) {
-      await lock.release();
-      throw error;
-    }
+    const saved = await readStateFile(path);
+    if (saved !== undefined) within(path, () => restoreSnapshot(mock, broughtUpToDate(saved, mock)));
+    const persister = new StatePersister(path, mock);
+    await persister.#write(); // throws if the file cannot be written
+    return persister;
   }
 
   /** The state may have changed. The first change is written immediately; changes soon after it are written together. */
@@ -59,7 +47,7 @@ export class StatePersister {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#saving;
-    await this.#write().finally(() => this.#lock.release());
+    await this.#write();
   }
 
   async #saveChanges(): Promise<void> {
@@ -74,13 +62,22 @@ export class StatePersister {
   }
 
   async #write(): Promise<void> {
-    if (await this.#lock.isLost()) {
-      const text = `The state file ${this.#path} is now in use by another server; this server no longer writes to it.`;
+    const found = await identityOf(this.#path);
+    if (found !== undefined && this.#written !== undefined && found !== this.#written) {
+      this.#closing.abort(); // no later change is written
+      const text = `The state file ${this.#path} was changed by another program, such as a second server; this server no longer writes to it. Use a file for each server.`;
       throw new MockServerError(text, { code: 'state_in_use' });
     }
     const snapshot = takeSnapshot(this.#mock);
     await writeStateFile(this.#path, { savedAt: systemNow(), snapshot });
+    this.#written = await identityOf(this.#path);
   }
+}
+
+/** Differs after each write, which replaces the file; `undefined` without one. */
+async function identityOf(path: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found && `${found.ino} ${found.mtimeMs}`;
 }
 
 const SHORTEST_PAUSE_MS = 200;
@@ -136,7 +133,7 @@ function readWithoutWaiting(path: string): Promise<Buffer> {
   return readFile(path, { flag: constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) }); // Windows has no O_NONBLOCK
 }
 
-/** Replaces the file in one step. The temporary file has a fixed name, because the lock allows only one writer. */
+/** Replaces the file in one step. The next write removes the temporary file of a killed one. */
 export async function writeStateFile(path: string, { savedAt, snapshot }: SavedState): Promise<void> {
   const text = `${JSON.stringify({ format: FORMAT, version: STATE_VERSION, savedAt, snapshot })}\n`;
   await replaceFile(path, text, { isPrivate: true, suffix: 'tmp' }).catch((cause) => {
@@ -165,62 +162,4 @@ function unwritable(path: string, cause: unknown): MockServerError {
 
 function unusable(path: string, what: string, cause?: unknown): MockServerError {
   return new MockServerError(`The state file ${path} ${what}.`, { code: 'state_unusable', cause });
-}
-
-/** The right of one server to write a state file. */
-interface StateLock {
-  /** Whether another server has replaced the lock: one that cannot see this process, such as in another container. */
-  isLost(): Promise<boolean>;
-  release(): Promise<void>;
-}
-
-/** The locks of this process: one with its pid that is not here is of a dead process with the same pid. */
-const heldLocks = () => processState('state-locks.2', () => new Set<string>());
-
-/**
- * Locks a state file with `<path>.lock`, which contains the id of the process. Throws `MockServerError` with code
- * `state_in_use`, if that process is running. The lock of a dead process is replaced.
- */
-async function lockState(path: string): Promise<StateLock> {
-  // The real path, so that a link to the file is the same state.
-  const lockPath = `${await realpath(path).catch(() => resolve(path))}.lock`;
-  const lock = `${process.pid} ${randomBytes(8).toString('hex')}`;
-  const readLock = () => readWithoutWaiting(lockPath).then(String, () => lock);
-  const write = () => writeFile(lockPath, lock, { flag: 'wx', mode: 0o600 });
-  await write().catch(async (cause: NodeJS.ErrnoException) => {
-    if (cause.code !== 'EEXIST') throw unwritable(path, cause);
-    const found = await readLock();
-    if (isAlive(found)) throw inUse(path, lockPath, Number.parseInt(found, 10));
-    // Removed, not overwritten: it can be a link to another file.
-    await unlink(lockPath)
-      .then(write)
-      .catch((reason) => {
-        throw unwritable(path, reason);
-      });
-  });
-  heldLocks().add(lock);
-  const isLost = async () => (await readLock()) !== lock;
-  return {
-    isLost,
-    async release() {
-      heldLocks().delete(lock);
-      if (!(await isLost())) await unlink(lockPath).catch(() => undefined);
-    },
-  };
-}
-
-function inUse(path: string, lockPath: string, pid: number): MockServerError {
-  const text = `The state file ${path} is in use by another server, process ${pid}; stop it, or use another file. If that process is not a mock server, delete ${lockPath}.`;
-  return new MockServerError(text, { code: 'state_in_use' });
-}
-
-/** Whether the process that wrote a lock is running. */
-function isAlive(lock: string): boolean {
-  const pid = Number.parseInt(lock, 10);
-  if (!(pid > 0) || pid === process.pid) return heldLocks().has(lock);
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

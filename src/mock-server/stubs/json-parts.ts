@@ -4,14 +4,6 @@ import { errorResponse, successBody, withoutTags } from '../http/responses.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import type { StubbedResponse } from './stub-schemas.ts';
 
-/**
- * The members of a JSON object, or the elements of an array, as texts: the digits of numbers stay as they are. The text
- * must be valid JSON of one of the two.
- */
-export function jsonParts(json: string): readonly { readonly name: string; readonly text: string }[] {
-  return [...members(json)];
-}
-
 /** The parsed value of a part that is a string of JSON text; otherwise the part. */
 export function unquoted(json: string): string {
   return json.startsWith('"') ? JSON.parse(json) : json;
@@ -31,9 +23,9 @@ export function withDigits(json: string): unknown {
   const stub = parseJson(json);
   if (!isJsonObject(stub)) return stub;
   const exact: { data?: unknown; body?: unknown; responses?: unknown } = {};
-  for (const { name, text } of jsonParts(json)) {
+  for (const { name, text } of members(json)) {
     if (name === 'responses' && text.startsWith('[')) {
-      exact[name] = jsonParts(text).map((part) => withDigits(part.text));
+      exact[name] = Array.from(members(text), (part) => withDigits(part.text));
     } else if ((name === 'data' || name === 'body') && !text.startsWith('"')) {
       exact[name] = new JsonText(text);
     }
@@ -115,7 +107,7 @@ function responsesByQuery(byQuery: JsonObject): RecordedResponses {
 function recordedMembers(text: string): Readonly<Record<string, string>> {
   const objects = jsonDocuments(text).flatMap((json) => readRecording(json) ?? []);
   return Object.fromEntries(
-    objects.flatMap(({ json }) => jsonParts(json)).map(({ name, text: recorded }) => [name, unquoted(recorded)]),
+    objects.flatMap(({ json }) => [...members(json)]).map(({ name, text: recorded }) => [name, unquoted(recorded)]),
   );
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { definedOf, isJson, isJsonObject, parseJson } from '../../json.ts';
+import { definedOf, isJson, isJsonObject, members, parseJson } from '../../json.ts';
 import { isAdminPath } from '../admin/own-pages.ts';
 import { drawDelayMs } from '../delay.ts';
 import { type MockResponse, readHeaders } from '../http/mock-message.ts';
@@ -15,16 +15,7 @@ import {
 } from '../matching/request-pattern.ts';
 import { freeName, invalidOption, withId, within } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
-import {
-  JsonText,
-  jsonOf,
-  jsonParts,
-  parseReplay,
-  type Replay,
-  recordedResponseTo,
-  unquoted,
-  withDigits,
-} from './json-parts.ts';
+import { JsonText, jsonOf, parseReplay, type Replay, recordedResponseTo, unquoted, withDigits } from './json-parts.ts';
 import {
   type LatestFunction,
   type Stub,
@@ -313,7 +304,7 @@ function sourceOf(data: unknown): StubSource {
   if (isAsync(data)) throw invalidOption('latest', data, 'a function that is not async');
   if (typeof data === 'function') return { kind: 'function', latest: data as LatestFunction };
   const isList = typeof data === 'string' && data.trimStart().startsWith('[') && isJson(data);
-  const values = isList ? jsonParts(data).map(({ text }) => unquoted(text)) : [data].flat();
+  const values = isList ? Array.from(members(data), ({ text }) => unquoted(text)) : [data].flat();
   if (values.length === 0) throw invalidOption('latest', data, EXPECTED);
   const placeOf = (index: number) => (isList || Array.isArray(data) ? `latest[${index}]` : 'latest');
   return { kind: 'responses', responses: values.map((value, index) => latestResponse(value, placeOf(index))) };

@@ -6,7 +6,7 @@ import { Agent, request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { FxRates } from '../../../src/client/index.ts';
 import { createTlsServer } from '../../../src/mock-server/adapters/tls-server.ts';
-import { createMockServer, type TlsOptions } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServerError, type TlsOptions } from '../../../src/mock-server/index.ts';
 import { selfSigned } from '../../helpers/self-signed.ts';
 
 const tls = selfSigned();
@@ -113,25 +113,24 @@ test('the certificate and the key may be bytes', async () => {
   expect(url).toMatch(/^https:/);
 });
 
-const SHAPE = 'the private key of the certificate as PEM, without a passphrase';
-
 test.each<[string, unknown, string]>([
-  ['not an object', tls.key, 'tls is "…"; expected { cert, key }, both as PEM.'],
-  ['a list of keys', { ...tls, key: [tls.key] }, `tls.key is "…"; expected ${SHAPE}.`],
-  [
-    'a misspelt field',
-    { ...tls, crt: '' },
-    'tls.crt is not a field of tls; did you mean cert? Valid names: cert, key.',
-  ],
-  ['no certificate', { key: tls.key }, 'tls.cert is undefined; expected a certificate as PEM.'],
-  ['no key', { cert: tls.cert }, `tls.key is undefined; expected ${SHAPE}.`],
-  ['a path', { ...tls, cert: './cert.pem' }, 'tls.cert is "…"; expected a certificate as PEM ('],
-  ['the key as certificate', { ...tls, cert: tls.key }, 'tls.cert is "…"; expected a certificate as PEM ('],
-  ['another key', { ...tls, key: selfSigned().key }, `tls.key is "…"; expected ${SHAPE} (key values mismatch).`],
-  ['the certificate as key', { ...tls, key: tls.cert }, `tls.key is "…"; expected ${SHAPE} (`],
-])('%s is refused as tls', async (_, given, message) => {
+  ['a text', tls.key, ''],
+  ['a list of keys', { ...tls, key: [tls.key] }, ''],
+  ['no certificate', { key: tls.key }, ''],
+  ['no key', { cert: tls.cert }, ''],
+  ['a path', { ...tls, cert: './cert.pem' }, ''],
+  ['the key as certificate', { ...tls, cert: tls.key }, ''],
+  ['another key', { ...tls, key: selfSigned().key }, 'key values mismatch'],
+  ['the certificate as key', { ...tls, key: tls.cert }, ''],
+])('%s is refused as tls', async (_, given, reason) => {
   await using mock = createMockServer();
 
-  const error = expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(message) });
-  await expect(mock.serve({ tls: given as TlsOptions })).rejects.toEqual(error);
+  const error: MockServerError = await mock.serve({ tls: given as TlsOptions }).then(Object, (thrown) => thrown);
+
+  expect(error).toMatchObject({ code: 'invalid_option', field: 'tls' });
+  expect(error.message).toMatch(
+    /^tls is "…"; expected { cert, key }: a certificate and its private key, both as PEM, /,
+  );
+  expect(error.message).toContain(reason);
+  expect(error.message).not.toContain('BEGIN');
 });

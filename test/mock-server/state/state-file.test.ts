@@ -1,4 +1,4 @@
-import { execFileSync, fork, spawnSync } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -216,78 +216,34 @@ test('a link where the temporary file used to be is not followed', async () => {
   expect(statSync(state).mode & 0o777).toBe(0o600);
 });
 
-test('rejects a second server on the same state file until the first has closed', async () => {
+test('a server whose file another one has written warns once, and writes no more', async () => {
   const state = join(temporaryFolder(), 'state.json');
-  const first = await createMockServer().serve({ state });
-  const second = createMockServer();
-  vi.resetModules();
-  const copy = await import('../../../src/mock-server/index.ts'); // a second copy of the package
-
-  for (const other of [second, copy.createMockServer()]) {
-    await expect(other.serve({ state })).rejects.toMatchObject({
-      code: 'state_in_use',
-      message: `The state file ${state} is in use by another server, process ${process.pid}; stop it, or use another file. If that process is not a mock server, delete ${state}.lock.`,
-    });
-  }
-  await first.close();
-
-  await (await second.serve({ state })).close();
-  expect(existsSync(`${state}.lock`)).toBe(false);
-});
-
-test('a server that cannot listen releases its state file', async () => {
-  const state = join(temporaryFolder(), 'state.json');
-  await using running = await createMockServer().serve();
-
-  await expect(createMockServer().serve({ state, port: running.port })).rejects.toThrow(/in use/);
-
-  expect(existsSync(`${state}.lock`)).toBe(false);
-});
-
-test.each([
-  ['of a process that has ended', () => `${spawnSync(process.execPath, ['-e', '0']).pid} dead`],
-  ['of an earlier container, with the same process id', () => `${process.pid} dead`],
-  ['that a killed process has not finished', () => ''],
-])('replaces the lock %s', async (_, lock) => {
-  const state = join(temporaryFolder(), 'state.json');
-  writeFileSync(`${state}.lock`, lock());
-
+  const first = createMockServer();
+  const server = await first.serve({ state });
   await (await createMockServer().serve({ state })).close();
-
-  expect(existsSync(`${state}.lock`)).toBe(false);
-});
-
-test.skipIf(process.platform === 'win32')('replaces a lock that is a link or a pipe, and not the target', async () => {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'precious'), 'precious');
-  symlinkSync(join(folder, 'precious'), join(folder, 'a.json.lock'));
-  spawnSync('mkfifo', [join(folder, 'b.json.lock')]);
-
-  for (const name of ['a.json', 'b.json'])
-    await (await createMockServer().serve({ state: join(folder, name) })).close();
-
-  expect(readFileSync(join(folder, 'precious'), 'utf8')).toBe('precious');
-});
-
-test('rejects a state file that another running process uses', async () => {
-  const state = join(temporaryFolder(), 'state.json');
-  writeFileSync(`${state}.lock`, `${process.ppid} other`);
-
-  await expect(createMockServer().serve({ state })).rejects.toMatchObject({ code: 'state_in_use' });
-
-  expect(readFileSync(`${state}.lock`, 'utf8')).toBe(`${process.ppid} other`);
-});
-
-test('a server whose lock was replaced writes no more', async () => {
-  const state = join(temporaryFolder(), 'state.json');
-  const server = await createMockServer().serve({ state });
   const before = readFileSync(state, 'utf8');
-  writeFileSync(`${state}.lock`, `${process.ppid} other`);
+  const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
 
+  for (let request = 0; request < 3; request += 1) {
+    await fetch(`${server.url}/api/v1/quota`);
+    await until(() => warnings.mock.calls.length > 0);
+  }
   await expect(server.close()).rejects.toMatchObject({ code: 'state_in_use' });
 
   expect(readFileSync(state, 'utf8')).toBe(before);
-  expect(existsSync(`${state}.lock`)).toBe(true);
+  expect(warnings.mock.calls).toEqual([
+    [expect.stringContaining(`The state file ${state} was changed by another program`), 'FxratesMockWarning'],
+  ]);
+});
+
+test('a state file that was deleted is written again', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const server = await createMockServer().serve({ state });
+  rmSync(state);
+
+  await server.close();
+
+  expect(existsSync(state)).toBe(true);
 });
 
 test.skipIf(process.platform === 'win32')('refuses a pipe as a state file', async () => {
