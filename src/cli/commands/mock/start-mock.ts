@@ -161,8 +161,8 @@ function serveError(cause: unknown, options: StartOptions, argv: readonly string
   const ofState = stateError(cause, exitCodes.usage); // may have the code of a port, such as EACCES
   if (ofState !== undefined) return ofState;
   const message = cause instanceof Error ? cause.message : '';
-  const [, field, what = ''] = /^tls\.(cert|key) .*?; (.*)\.$/.exec(message) ?? [];
-  if (field !== undefined) return unusable(field === 'cert' ? tlsCert : tlsKey, what, cause);
+  const [, what] = /^tls .*?: (.*)\.$/.exec(message) ?? [];
+  if (what !== undefined) return unusable(`${tlsCert} and ${tlsKey}`, `expected ${what}`, cause);
   const freePort = `Use a free port:  ${changedCommand(argv, { without: ['--port='], add: ['--port', '0'] })}`;
   const notHere = [`${host} is not an address of this machine`, 'The default is --host 127.0.0.1'] as const;
   const reasons: Readonly<Record<string, readonly [what: string, hint: string]>> = {

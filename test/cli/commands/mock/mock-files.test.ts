@@ -83,10 +83,13 @@ test.each([
     ['--tls-cert', '/no.pem', '--tls-key', KEY],
     'cannot use /no.pem — the file does not exist; expected a certificate as PEM',
   ],
-  [['--tls-cert', KEY, '--tls-key', KEY], `cannot use ${KEY} — expected a certificate as PEM (`],
+  [
+    ['--tls-cert', KEY, '--tls-key', KEY],
+    `cannot use ${KEY} and ${KEY} — expected a certificate and its private key, both`,
+  ],
   [
     ['--tls-cert', CERT, '--tls-key', fileOf('other.pem', selfSigned().key)],
-    'other.pem — expected the private key of the certificate as PEM, without a passphrase (key values mismatch)',
+    'other.pem — expected a certificate and its private key, both as PEM, the key without a passphrase (key values mismatch)',
   ],
 ])('%j is refused', async (args, message) => {
   const { code, stderr } = await runCli(['mock', '--port', '0', ...args]);
