@@ -93,7 +93,7 @@ export function* members(text: string): Generator<Member> {
   }
 }
 
-/** The name of the member that starts at `from`, and the end of its colon; that of the text if there is none. */
+/** The name of the member that starts at `from`, and the position after its colon; without a colon, the end of the text. */
 function nameAt(text: string, from: number): readonly [name: string, end: number] {
   const name = tokenAt(text, from);
   const colon = name && tokenAt(text, name.end);
@@ -101,7 +101,7 @@ function nameAt(text: string, from: number): readonly [name: string, end: number
   return [String(JSON.parse(text.slice(name.start, name.end))), colon.end];
 }
 
-/** The value that starts at or after `from`; `undefined` before a closing bracket. Counts brackets instead of recursing, so depth does not matter. */
+/** The value that starts at or after `from`; `undefined` before a closing bracket. It counts brackets: recursion could overflow. */
 function valueRange(text: string, from: number): Omit<Token, 'kind'> | undefined {
   let start: number | undefined;
   let depth = 0;

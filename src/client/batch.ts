@@ -61,7 +61,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   #sourceFailure: { readonly error: unknown } | undefined;
   #phase: 'new' | 'running' | 'over' = 'new';
   /** Whether `return()` was called. */
-  #isLeft = false;
+  #hasReturned = false;
   #wake = (): void => undefined;
   #startedAt = 0;
   #done = 0;
@@ -83,7 +83,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
    */
   [Symbol.asyncIterator](): AsyncGenerator<BatchItem<Query, Value>, void, undefined> {
     return onReturn(this.#run(), () => {
-      this.#isLeft = true;
+      this.#hasReturned = true;
       this.#wake();
     });
   }
@@ -141,7 +141,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
         this.#delivered += 1;
         return ended.item;
       }
-      if (this.#isLeft || this.#isOver()) return undefined;
+      if (this.#hasReturned || this.#isOver()) return undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

@@ -48,7 +48,7 @@ export async function fetchOrCache(
   return response;
 }
 
-/** The cache of `--cache`; `undefined` without this option, and with a warning without a folder. */
+/** The cache of `--cache`; `undefined` without this option. Without a folder, warns and returns `undefined`. */
 export function cacheOf({ options: { cache }, io, screen }: Invocation<CachingOptions>): CacheOptions | undefined {
   if (cache === undefined) return undefined;
   if (cacheFolder(io.env) !== undefined) return { maxAgeMs: cache, store: openCache(io) };

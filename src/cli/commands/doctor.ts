@@ -157,15 +157,13 @@ function successes({ host, hostname, protocol }: URL, proxy: string | undefined)
   };
 }
 
+interface FailedCheck extends Pick<Invocation, 'argv'> {
+  readonly hasResponse: boolean;
+  readonly key: KeyInUse;
+}
+
 /** The results of the step that failed and of those that it leaves out. */
-function failures(
-  error: CliError,
-  {
-    hasResponse,
-    key,
-    argv,
-  }: { readonly hasResponse: boolean; readonly key: KeyInUse; readonly argv: readonly string[] },
-): Partial<Record<Step, CheckResult>> {
+function failures(error: CliError, { hasResponse, key, argv }: FailedCheck): Partial<Record<Step, CheckResult>> {
   const { code, causeCode = '', retryAfterSeconds } = error.details;
   // A used-up limit does not mean that the key is wrong.
   if (code === 'rate_limited') {

@@ -40,7 +40,7 @@ export function explainClientError(error: AnyFxRatesError, context: ErrorContext
   });
 }
 
-/** Of a service that fails: how often the call was sent, and the Retry-After. */
+/** The number of attempts and the Retry-After, for a failure of the service or the network. */
 function outageOf({ kind, attempts, retryAfter }: AnyFxRatesError): {
   readonly words: readonly string[];
   readonly retryAfterSeconds?: number | undefined;

@@ -14,7 +14,7 @@ interface ReportedWait {
   readonly attempt?: number;
 }
 
-/** A wait is a new line if it ends so much later than the last one said: ends move while other commands use the limit. */
+/** A wait gets a new line only if its end is this much later than reported: it moves while other commands use the limit. */
 const NEW_LINE_MS = 30_000;
 
 /** Reports the client's waits: a countdown on a terminal, few lines in a log, JSON lines with `--json`. */
@@ -29,7 +29,7 @@ export class WaitReporter {
   #waitedMs = 0;
   /** When the current wait for the limit began. */
   #waitsSince: number | undefined;
-  /** End of the current wait, as the last line about it said. */
+  /** End of the current wait, as last reported. */
   #reportedUntil = Number.NEGATIVE_INFINITY;
   #countdown: AbortController | undefined;
 
@@ -40,7 +40,7 @@ export class WaitReporter {
     this.signal = AbortSignal.any([invocation.io.interrupts.signal, this.#tooLong.signal]);
     this.hooks = {
       onWait: ({ waitMs, reason, limits }) => {
-        // These two are not for the limit, so `--max-wait` does not count them.
+        // `--max-wait` counts only waits for the limit, which is the last case.
         if (limits?.reason === 'in_flight')
           this.#begin({ cause: 'other requests of this key are in flight', reason: 'in_flight', waitMs });
         else if (reason === 'service') this.#begin({ cause: 'the service is down', reason: 'server', waitMs });

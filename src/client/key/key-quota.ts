@@ -238,13 +238,13 @@ export class KeyQuota {
   spreadMs(leftMs: number, reserve: number): number | undefined {
     const remaining = this.estimate()?.remaining;
     if (remaining === undefined) return undefined;
-    let [spreading, taken] = [0, 0];
+    let [spread, fixed] = [0, 0];
     for (const { requests, fixedMs } of this.#polls) {
-      if (fixedMs === undefined) spreading += requests;
-      else taken += (requests * leftMs) / fixedMs;
+      if (fixedMs === undefined) spread += requests;
+      else fixed += (requests * leftMs) / fixedMs;
     }
-    const available = remaining - reserve - taken;
-    return available <= spreading ? leftMs : Math.ceil((leftMs * spreading) / available);
+    const available = remaining - reserve - fixed;
+    return available <= spread ? leftMs : Math.ceil((leftMs * spread) / available);
   }
 
   /** One `quota()` for all calls that are refused together. `undefined` if it fails: then the refusal is unchanged. */

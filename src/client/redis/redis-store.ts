@@ -26,8 +26,9 @@ export interface RedisStoreOptions {
 }
 
 /**
- * One atomic step in Redis: compares the version and writes. The time is that of the clock of Redis.
- * `EVAL` compiles it once and sends its few hundred bytes each time. KEYS[1]: the state. ARGV: the version that the caller knows and, for a write, new version, state, time and lifetime.
+ * One atomic step in Redis: compares the version and writes. The time is that of the clock of Redis. `EVAL` sends the few
+ * hundred bytes of the script each time; Redis compiles it once. KEYS[1]: the state. ARGV: the version that the caller knows
+ * and, for a write, the new version, state, time and lifetime.
  */
 const EXCHANGE_SCRIPT = `
 local held = redis.call('HMGET', KEYS[1], 'version', 'state')
@@ -76,7 +77,7 @@ function scriptRunner(client: IoRedisClient | NodeRedisClient): ScriptRunner {
   throw new ConfigError(`redisStore: expected a client of ioredis or of redis (node-redis), got ${typeof client}`);
 }
 
-/** The libraries write the name of the command `EVALSHA` differently. */
+/** The clients differ in the name of this method: `evalSha` in node-redis, `evalsha` in ioredis. */
 function isNodeRedis(client: unknown): client is NodeRedisClient {
   return typeof (client as { readonly evalSha?: unknown } | undefined | null)?.evalSha === 'function';
 }

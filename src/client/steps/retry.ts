@@ -215,7 +215,7 @@ function makesKeyUnusable(error: unknown): boolean {
 
 type RetryableError = NetworkError | RateLimitError | RequestError | ServerError | TimeoutError;
 
-/** A 429 only without a queue, which otherwise delays the call. */
+/** A `RateLimitError` is here only with `rateLimit: false`: otherwise the limiter delays the call. */
 function isRetryable(error: unknown): error is RetryableError {
   if (error instanceof NetworkError) return !isPermanent(error.code);
   if (error instanceof TimeoutError) return error.scope === 'attempt';

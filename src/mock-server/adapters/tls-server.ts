@@ -47,7 +47,7 @@ function checkedTls(tls: TlsOptions): Readonly<Record<keyof TlsOptions, Buffer>>
     createSecureContext(pair);
     return pair;
   } catch (error) {
-    // That of OpenSSL, such as `key values mismatch`; there is none if one of them is missing.
+    // OpenSSL returns a reason such as `key values mismatch`; the error for a missing field has no reason.
     const reason = error instanceof Error && 'reason' in error ? ` (${error.reason})` : '';
     const expected = 'a certificate and its private key, both as PEM, the key without a passphrase';
     throw invalidOption('tls', '…', `{ cert, key }: ${expected}${reason}`);

@@ -44,7 +44,7 @@ const listQuery = requestFilter.omit({ query: true, headers: true, body: true })
   limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of requests.'),
 });
 
-/** Each part as the route of its own has it. */
+/** Each part has the schema of its own route. */
 const setup = setupParts.extend({
   keys: z.array(setupKey).optional().describe('Keys to create, each with an account of its own.'),
   behaviour: presetOrChanges.optional(),

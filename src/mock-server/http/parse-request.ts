@@ -28,7 +28,7 @@ export interface SentCredential {
   readonly transport: 'bearer' | 'header' | 'query';
   /** SHA-256 in hexadecimal. */
   readonly hash: string;
-  /** Whether it looks like an API key. Only the refusal of an unknown key asks. */
+  /** Whether it looks like an API key. Called only for an unknown key. */
   isWellFormed(): boolean;
 }
 

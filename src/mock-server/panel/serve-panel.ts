@@ -27,7 +27,7 @@ export function redirectToPanel(outgoing: ServerResponse): void {
   outgoing.writeHead(307, { location: `${ADMIN_ROOT}/`, 'content-length': '0', ...PAGE_HEADERS }).end();
 }
 
-/** The type and the text. */
+/** The content type and the text of a file. */
 async function findFile(path: string): Promise<readonly [string, string] | undefined> {
   if (path === '/') return ['text/html', PANEL_PAGE];
   if (path !== '/panel.js' && path !== '/panel.css') return undefined;

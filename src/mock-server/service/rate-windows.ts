@@ -135,7 +135,7 @@ class SlidingCounter implements RateWindow {
 
   waitMs(limit: number, now: number): number {
     this.#turnTo(now);
-    // In this minute, in the next one, or in the one after it, which counts nothing of now.
+    // It fits at the latest in the minute after the next one, in which no request of the current minute counts.
     const counters = [this.#previous, this.#current, 0, 0];
     const waits = [0, 1, 2].map((later) => {
       const [previous = 0, current = 0] = counters.slice(later);

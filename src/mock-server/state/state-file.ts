@@ -74,7 +74,7 @@ export class StatePersister {
   }
 }
 
-/** Differs after each write, which replaces the file; `undefined` without one. */
+/** Identifies the content of a file: each write changes it. `undefined` if there is no file. */
 async function identityOf(path: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   return found && `${found.ino} ${found.mtimeMs}`;
@@ -133,7 +133,7 @@ function readWithoutWaiting(path: string): Promise<Buffer> {
   return readFile(path, { flag: constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) }); // Windows has no O_NONBLOCK
 }
 
-/** Replaces the file in one step. The next write removes the temporary file of a killed one. */
+/** Replaces the file in one step. It also removes the temporary file that a killed process has left. */
 export async function writeStateFile(path: string, { savedAt, snapshot }: SavedState): Promise<void> {
   const text = `${JSON.stringify({ format: FORMAT, version: STATE_VERSION, savedAt, snapshot })}\n`;
   await replaceFile(path, text, { isPrivate: true, suffix: 'tmp' }).catch((cause) => {

@@ -17,8 +17,6 @@ const MOST_NAMED = 3;
 /** Columns that the counts need; a narrower terminal gets no bar. */
 const WIDTH_OF_TEXT = 70;
 
-type LimitsOf = Pick<FxRates, 'limits'>;
-
 interface BatchCounts extends Pick<BatchProgress, 'done' | 'failed'> {
   readonly cached: number;
 }
@@ -85,7 +83,7 @@ export class ProgressView {
   }
 
   /** Shows the progress of a batch of `fx` from time to time until the end, and ends a batch that makes none. */
-  async run(fx: LimitsOf): Promise<void> {
+  async run(fx: Pick<FxRates, 'limits'>): Promise<void> {
     const { io, screen } = this.#invocation;
     const { signal } = this.#stop;
     for (;;) {

@@ -95,7 +95,7 @@ async function readView(scope: string, shown: MockView['entries']): Promise<Mock
   return { clock, accounts, keys, switches, faults, stubs, entries };
 }
 
-/** The newest requests, which are read only if the last one differs from the last one that is shown. */
+/** The newest requests. They are read again only if the newest one has changed. */
 async function readEntries(scope: string, shown: MockView['entries']): Promise<MockView['entries']> {
   const newest = async (limit: number) =>
     (await callAdmin<Pick<MockView, 'entries'>>('GET', `${scope}/requests?limit=${limit}`)).entries.toReversed();
