@@ -27,12 +27,7 @@ if (!hasRedis) process.stderr.write('SKIPPED: tests over a real Redis. Install r
 export async function startRedis(): Promise<RedisServer> {
   const port = await freePort();
   let redis = await listen(port);
-  const kill = async () => {
-    if (redis.exitCode !== null || redis.signalCode !== null) return;
-    const gone = once(redis, 'exit');
-    redis.kill('SIGKILL');
-    await gone;
-  };
+  const kill = () => killServer(redis);
   return {
     url: `redis://127.0.0.1:${port}`,
     freeze: () => redis.kill('SIGSTOP'),
@@ -44,6 +39,13 @@ export async function startRedis(): Promise<RedisServer> {
     },
     [Symbol.asyncDispose]: kill,
   };
+}
+
+async function killServer(redis: ChildProcess): Promise<void> {
+  if (redis.exitCode !== null || redis.signalCode !== null) return;
+  const gone = once(redis, 'exit');
+  redis.kill('SIGKILL');
+  await gone;
 }
 
 async function listen(port: number, more: readonly string[] = []): Promise<ChildProcess> {
@@ -61,7 +63,12 @@ async function listen(port: number, more: readonly string[] = []): Promise<Child
   }
   if (redis.exitCode === null) {
     redis.stdout.resume(); // a full pipe would stop it
+    redis.stdout.on('data', (chunk: Buffer) => lines.push(`${chunk}`));
     endWithThisProcess(redis);
+    redis.once('exit', (code, signal) => {
+      if (signal !== 'SIGKILL')
+        process.stderr.write(`redis-server ended with ${code ?? signal}:\n${lines.join('\n')}\n`);
+    });
     return redis;
   }
   throw new Error(`redis-server did not start:\n${lines.join('\n')}`);
@@ -101,12 +108,14 @@ const SLOTS = 16_384;
 
 export async function startRedisCluster(): Promise<RedisCluster> {
   const folder = temporaryFolder();
-  const nodes = new Map<number, { readonly process: ChildProcess; readonly admin: Redis }>();
+  const nodes = new Map<number, { readonly server: ChildProcess; readonly admin: Redis }>();
   const start = async (port: number) => {
     const options = ['--cluster-enabled', 'yes', '--cluster-config-file', `${port}.conf`, '--dir', folder];
     const timing = ['--cluster-node-timeout', '500', '--cluster-replica-validity-factor', '0'];
-    const process = await listen(port, [...options, ...timing]);
-    nodes.set(port, { process, admin: new Redis(port, '127.0.0.1', { retryStrategy: () => null }) });
+    const server = await listen(port, [...options, ...timing]);
+    const admin = new Redis(port, '127.0.0.1', { retryStrategy: (times) => (times < 10 ? 100 : null) });
+    admin.on('error', (error) => process.stderr.write(`The connection to the cluster node ${port} failed: ${error}\n`));
+    nodes.set(port, { server, admin });
     return port;
   };
   const ask = async (port: number, ...command: [string, ...(string | number)[]]) =>
@@ -115,30 +124,35 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     const state = await ask(port, 'CLUSTER', 'INFO');
     return state.includes('cluster_state:ok') && state.includes(`cluster_known_nodes:${known}`);
   };
-  const ports = [await start(await portWithBus()), await start(await portWithBus()), await start(await portWithBus())];
-  const [first = 0] = ports;
-  const share = Math.ceil(SLOTS / ports.length);
-  for (const [place, port] of ports.entries()) {
-    await ask(port, 'CLUSTER', 'SET-CONFIG-EPOCH', place + 1);
-    await ask(port, 'CLUSTER', 'ADDSLOTSRANGE', place * share, Math.min(SLOTS, (place + 1) * share) - 1);
-    if (port !== first) await ask(port, 'CLUSTER', 'MEET', '127.0.0.1', first);
-  }
-  for (const port of ports) await until(() => isJoined(port, ports.length));
-
   const kill = async (port: number) => {
     const node = nodes.get(port);
     if (!node) return;
     nodes.delete(port);
     node.admin.disconnect();
-    const gone = once(node.process, 'exit');
-    node.process.kill('SIGKILL');
-    await gone;
+    await killServer(node.server);
   };
+  const killAll = async () => {
+    for (const port of [...nodes.keys()]) await kill(port);
+  };
+  const ports: number[] = [];
+  const share = Math.ceil(SLOTS / 3);
+  try {
+    while (ports.length < 3) ports.push(await start(await portWithBus()));
+    for (const [place, port] of ports.entries()) {
+      await ask(port, 'CLUSTER', 'SET-CONFIG-EPOCH', place + 1);
+      await ask(port, 'CLUSTER', 'ADDSLOTSRANGE', place * share, Math.min(SLOTS, (place + 1) * share) - 1);
+      if (place > 0) await ask(port, 'CLUSTER', 'MEET', '127.0.0.1', ports[0] ?? 0);
+    }
+    for (const port of ports) await until(() => isJoined(port, ports.length));
+  } catch (error) {
+    await killAll();
+    throw error;
+  }
   return {
     ports,
     async ownerOf(key) {
-      const slot = Number(await ask(first, 'CLUSTER', 'KEYSLOT', key));
-      return ports[Math.floor(slot / share)] ?? first;
+      const slot = Number(await ask(ports[0] ?? 0, 'CLUSTER', 'KEYSLOT', key));
+      return ports[Math.floor(slot / share)] ?? 0;
     },
     async addReplicaOf(master) {
       const port = await start(await portWithBus());
@@ -155,9 +169,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
       await start(port);
     },
     promoted: (port) => until(async () => (await ask(port, 'INFO', 'replication')).includes('role:master')),
-    async [Symbol.asyncDispose]() {
-      for (const port of [...nodes.keys()]) await kill(port);
-    },
+    [Symbol.asyncDispose]: killAll,
   };
 }
 
