@@ -127,6 +127,8 @@ async function sendLate(exchange: Exchange, response: MockResponse, first: Journ
   return arrived(exchange, delivery === undefined ? response : { ...response, delivery: { ...delivery, wait } }, entry);
 }
 
+const NONE: readonly string[] = [];
+
 const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, responseBody: undefined };
 
 /**
@@ -162,7 +164,7 @@ function entryOf(
     quota: facts.quota,
     earlyByMs: facts.earlyByMs,
     switches: facts.switches ?? [],
-    faults: struck.map(({ settings }) => settings.id),
+    faults: struck.length === 0 ? NONE : struck.map(({ settings }) => settings.id),
     stub: response.stub,
     why: response.why,
     // Not spread: V8 takes microseconds to add fields to an object of this size.

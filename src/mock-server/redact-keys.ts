@@ -57,8 +57,11 @@ export function recordedHeaders(headers: Readonly<Record<string, string | undefi
 
 /** Values without the keys in them. Most have none, so that the entry of the journal shares them with the response. */
 export function recordedValues(values: RecordedValues): RecordedValues {
-  const all = Object.values(values).join('\n');
-  return redactKeys(all) === all ? values : maskedValues(values, (_, value) => redactKeys(value));
+  for (const name in values) {
+    const value = String(values[name]);
+    if (redactKeys(value) !== value) return maskedValues(values, (_, one) => redactKeys(one));
+  }
+  return values;
 }
 
 /** Parameters without the keys in them, also in their names. */

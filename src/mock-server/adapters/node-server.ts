@@ -134,17 +134,14 @@ const LIMITS: ServerOptions = {
   requireHostHeader: false,
 };
 
-interface Receiving {
-  readonly handleRequest: HandleRequest;
-  /** Aborts when the server is closed, which ends the waits of faults. */
-  readonly closing: AbortSignal;
-}
-
-/** Responds synchronously if possible; otherwise returns a promise that resolves after the response and never rejects. */
+/**
+ * Responds synchronously if possible; otherwise returns a promise that resolves after the response and never rejects.
+ * `closing` aborts when the server is closed, which ends the waits of faults.
+ */
 function receive(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { handleRequest, closing }: Receiving,
+  { handleRequest, closing }: { readonly handleRequest: HandleRequest; readonly closing: AbortSignal },
 ): Promise<void> | undefined {
   const { method = 'GET', url = '/', headers, socket } = incoming;
   const head = { method, target: url, headers: withJoinedCookies(headers) };
@@ -327,13 +324,10 @@ function brokenRequestText(errorCode: string | undefined, now: number): string {
 
 /** The response to a request that does not reach the emulated service. */
 function brokenRequestResponse(errorCode: string | undefined, now: number): MockResponse {
-  const refusal = REFUSALS[errorCode ?? ''] ?? {
-    status: 400,
-    code: 'bad_request',
-    message: 'The request is not valid HTTP.',
-  };
-  return completed(errorResponse(refusal), { method: 'GET', now });
+  return completed(errorResponse(REFUSALS[errorCode ?? ''] ?? NOT_HTTP), { method: 'GET', now });
 }
+
+const NOT_HTTP = { status: 400, code: 'bad_request', message: 'The request is not valid HTTP.' };
 
 /** RFC 9110 §15.5.6: a 405 lists methods. */
 const ALLOW_GET = { allow: 'GET' };

@@ -61,6 +61,7 @@ export function parseRequest(message: MockRequest): ParsedRequest {
  */
 function valuesByName(query: string): RecordedValues {
   const values: Record<string, string> = {};
+  if (query === '') return values;
   for (const pair of query.split('&')) {
     const end = pair.indexOf('=');
     const name = pair.slice(0, Math.max(end, 0));
@@ -105,10 +106,9 @@ export function parametersOf({ query }: Target): URLSearchParams {
 function credentialsOf(authorization: string, inQuery = ''): readonly SentCredential[] {
   const inHeader = authorization.trim();
   // The names of schemes ignore case (RFC 9110 §11.1).
-  const scheme = /^bearer(?:[ \t]+|$)/i.exec(inHeader)?.[0];
+  const key = inHeader.replace(/^bearer(?:[ \t]+|$)/i, '');
   const sent: SentCredential[] = [];
-  if (inHeader !== '')
-    sent.push(credential(scheme === undefined ? 'header' : 'bearer', inHeader.slice(scheme?.length)));
+  if (inHeader !== '') sent.push(credential(key === inHeader ? 'header' : 'bearer', key));
   if (inQuery !== '') sent.push(credential('query', inQuery));
   return sent;
 }

@@ -67,21 +67,12 @@ export interface ErrorResponseOptions {
 }
 
 /** The documented error envelope. */
-export function errorResponse({
-  status,
-  code,
-  message,
-  headers = {},
-  why = message,
-}: ErrorResponseOptions): MockResponse {
-  return { status, headers, body: errorBody({ status, code, message }), code, why, facts: undefined };
+export function errorResponse(options: ErrorResponseOptions): MockResponse {
+  const { status, code, message, headers = {}, why = message } = options;
+  return { status, headers, body: errorBody(options), code, why, facts: undefined };
 }
 
-export function errorBody({
-  status,
-  code,
-  message,
-}: Pick<ErrorResponseOptions, 'status' | 'code' | 'message'>): string {
+export function errorBody({ status, code, message }: ErrorResponseOptions): string {
   return toJson({ success: false, error: { code, message, status } });
 }
 
@@ -129,19 +120,25 @@ export function completed(
     method,
     now,
     dates = new HttpDates(),
-  }: { readonly method: string; readonly now: number; readonly dates?: HttpDates },
+    facts = response.facts,
+  }: {
+    readonly method: string;
+    readonly now: number;
+    readonly dates?: HttpDates;
+    readonly facts?: MockResponse['facts'];
+  },
 ): MockResponse {
   const { status, body, headers } = response;
   const date = dates.of(now);
   if (body === '') {
     // Without a length, node:http would send an empty body in chunks.
     const length = STATUSES_WITHOUT_BODY.has(status) ? {} : { 'content-length': '0' };
-    return { ...response, headers: { ...length, date, ...headers } };
+    return { ...response, facts, headers: { ...length, date, ...headers } };
   }
   const length = String(Buffer.byteLength(body));
   const all = { 'content-type': 'application/json', 'content-length': length, date, ...headers };
   // HEAD: the headers of a GET, without the body (RFC 9110 §9.3.2).
-  return { ...response, headers: all, body: method === 'HEAD' ? '' : body };
+  return { ...response, facts, headers: all, body: method === 'HEAD' ? '' : body };
 }
 
 /** The switch that defines how a request is refused, and the reason in words. */

@@ -16,10 +16,12 @@ import type { InventedData, LatestContext, LatestFunction } from '../stubs/stub-
  */
 export function createLatestResponder(): Responder {
   const responses = new Map<string, MockResponse>();
+  let interval = { of: '', ms: 0 };
   return (routed, { key }) => {
     const { service, request, switches, stub } = routed;
-    const intervalMs = snapshotIntervalMs(switches.use('snapshotGranularity'));
-    const snapshot = { seed: service.state.seed, at: Math.floor(routed.at / intervalMs) * intervalMs };
+    const of = switches.use('snapshotGranularity');
+    if (of !== interval.of) interval = { of, ms: snapshotIntervalMs(of) };
+    const snapshot = { seed: service.state.seed, at: Math.floor(routed.at / interval.ms) * interval.ms };
     if (stub?.source.kind === 'function') {
       const invented = () => inventedData(readRequestedRates(parametersOf(request)), snapshot);
       const context = { at: routed.at, keyId: key.id, plan: key.account.plan, invented };
