@@ -30,7 +30,6 @@ import type { KeyLimits } from './limits/rate-limiter.ts';
 import type { FxRatesOptions } from './options.ts';
 import { type ClientConnection, type ClientParts, connect, type LoopClient, requireConnection } from './pipeline.ts';
 import { createPoll, type Poll, type PollQueries } from './poll.ts';
-import { Timers } from './time/timers.ts';
 
 /**
  * Client of the exchange-rate service. It authenticates, waits for rate limits and retries failed requests. Calls reject
@@ -61,7 +60,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const lifetime = new Lifetime(parent?.lifetime);
     const events = new ClientEvents(options, lifetime.warned);
     this.#usual = resolveCall({}, settings);
-    this.#parts = { options, settings, lifetime, events, timers: new Timers(settings.clock), keys: parent?.keys };
+    this.#parts = { options, settings, lifetime, events, keys: parent?.keys };
     if (settings.auth === 'query') {
       events.warnOnce("auth: 'query' puts the API key into URLs, which appear in logs; use 'bearer' if possible");
     }

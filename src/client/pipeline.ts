@@ -13,7 +13,6 @@ import { cache } from './steps/cache.ts';
 import { retry } from './steps/retry.ts';
 import type { StepContext } from './steps/send.ts';
 import { SharedCalls } from './steps/share-request.ts';
-import type { Timers } from './time/timers.ts';
 import { proxyTransport } from './transport/default-transport.ts';
 
 /** The parts of a client that need its base URL and its key. */
@@ -27,7 +26,6 @@ export interface ClientParts {
   readonly options: AnyOptions;
   readonly settings: OpenSettings;
   readonly events: ClientEvents;
-  readonly timers: Timers;
   readonly lifetime: Lifetime;
   /** The key source of the client from which this one was created. */
   readonly keys: KeySource | undefined;

@@ -1,4 +1,4 @@
-import { backoffMs, equalJitter } from '../time/timers.ts';
+import { backoffMs, equalJitter } from '../time/backoff.ts';
 import type { RetryAfterReading } from './limit-rules.ts';
 import type { RetryAfter } from './retry-after.ts';
 

@@ -1,4 +1,4 @@
-import { backoffMs } from '../time/timers.ts';
+import { backoffMs } from '../time/backoff.ts';
 import {
   addInFlight,
   type Gate,

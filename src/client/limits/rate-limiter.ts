@@ -1,5 +1,4 @@
 import { type Clock, type SteadyTime, steadyTime } from '../time/clock.ts';
-import { Timers } from '../time/timers.ts';
 import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
 import { Limit } from './limit.ts';
 import type { Report } from './limit-rules.ts';
@@ -101,7 +100,6 @@ export class RateLimiter {
   readonly shared: SharedLimit | undefined;
   readonly #options: RateLimiterOptions;
   readonly #time: SteadyTime;
-  readonly #timers: Timers;
   readonly #limit: Limit;
   readonly #inFlight: InFlight;
   readonly #queue = new RequestQueue<Call>();
@@ -115,7 +113,6 @@ export class RateLimiter {
     const { clock, random, maxConcurrent, shared, onOutage } = options;
     this.#options = options;
     this.#time = steadyTime(clock);
-    this.#timers = new Timers(clock);
     this.#inFlight = new InFlight({ maxConcurrent, random });
     const onChange = () => this.#serve();
     this.shared = shared && new SharedLimit({ settings: options, ...shared, clock, onChange, onOutage });
@@ -315,7 +312,7 @@ export class RateLimiter {
     };
     // A shorter sleep could end in the millisecond in which it began, and repeat without an end.
     const endsAt = Math.max(this.#time.now() + 1, Math.ceil(wakeAt));
-    this.#wake = { at: wakeAt, cancel: this.#timers.at(endsAt, wake) };
+    this.#wake = { at: wakeAt, cancel: this.#time.at(endsAt, wake) };
   }
 
   /** With a shared limit, `askAgainAt` is often earlier than the next slot, so the later time is reported. */

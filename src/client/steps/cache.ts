@@ -141,10 +141,10 @@ class ResponseCache {
       this.#pausedAtMs = this.#now();
       return new Error(`no response within ${STORE_TIMEOUT_MS} ms`);
     };
-    const { timers, settings } = this.#context;
+    const { time } = this.#context.settings;
     try {
-      return await timers.withTimeout((cancellation) => abortable(work(), cancellation), {
-        at: settings.time.now() + STORE_TIMEOUT_MS,
+      return await time.withTimeout((cancellation) => abortable(work(), cancellation), {
+        at: time.now() + STORE_TIMEOUT_MS,
         signal,
         errorOf,
       });

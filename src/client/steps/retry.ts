@@ -15,7 +15,7 @@ import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import { abortable } from '../time/abort.ts';
-import { backoffMs, equalJitter } from '../time/timers.ts';
+import { backoffMs, equalJitter } from '../time/backoff.ts';
 import { endOf, limitedError, waitForSlot } from './limit.ts';
 import { QuotaGuard } from './quota.ts';
 import { type Send, type StepContext, send } from './send.ts';

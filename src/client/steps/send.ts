@@ -12,7 +12,6 @@ import type { Lifetime } from '../lifetime.ts';
 import type { AuthForm } from '../options.ts';
 import { parseResponse } from '../parse-response.ts';
 import { abortable, type Cancellation } from '../time/abort.ts';
-import type { Timers } from '../time/timers.ts';
 import type { TransportResponse } from '../transport/transport.ts';
 import { intercept } from './intercept.ts';
 
@@ -20,7 +19,6 @@ import { intercept } from './intercept.ts';
 export interface StepContext {
   readonly settings: ClientSettings;
   readonly events: ClientEvents;
-  readonly timers: Timers;
   readonly lifetime: Lifetime;
   readonly keys: KeySource;
   readonly states: KeyStates;
@@ -40,7 +38,7 @@ interface StartedAttempt {
 export type Send = (call: KeyedCall, state: KeyState) => Promise<ApiResponse>;
 
 /** One attempt within `timeoutMs`: authenticate, send, read, parse. It rejects with the client's errors only. */
-export function send({ settings, timers, events }: StepContext): Send {
+export function send({ settings, events }: StepContext): Send {
   const { baseUrl, clock, time, middleware, maxResponseBytes: maxBytes, auth: form, transport } = settings;
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   const userAgent = ownUserAgent();
@@ -76,7 +74,7 @@ export function send({ settings, timers, events }: StepContext): Send {
     const { timeoutMs } = call.settings;
     let outcome: AttemptOutcome;
     try {
-      const response = await timers.withTimeout((cancellation) => exchange(attempt, cancellation), {
+      const response = await time.withTimeout((cancellation) => exchange(attempt, cancellation), {
         at: attempt.startedAt + timeoutMs,
         signal,
         errorOf() {

@@ -8,7 +8,7 @@ import { parseBody, sortedTarget } from '../endpoints.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
 import { checkPayload } from '../parse-response.ts';
 import { abortable, Cancellation, onAbort } from '../time/abort.ts';
-import type { Timers } from '../time/timers.ts';
+import type { SteadyTime } from '../time/clock.ts';
 import { headerIn, headersOf } from '../transport/transport.ts';
 import type { StepContext } from './send.ts';
 
@@ -47,7 +47,7 @@ export class SharedCalls {
   }
 
   async send(caller: Caller): Promise<CallResult<unknown>> {
-    const { timers, settings } = this.#context;
+    const { time } = this.#context.settings;
     const call = this.#join(caller);
     const { attempts } = call;
     const isOwn = call.callers === 0;
@@ -56,8 +56,8 @@ export class SharedCalls {
     try {
       const leave = () => this.#leave(call);
       const checked = caller.schema && this.#check(call, isOwn, caller.schema);
-      const response = await waitAsCaller(checked ?? call.response, caller, { timers, attempts, leave });
-      const durationMs = settings.time.now() - caller.startedAt;
+      const response = await waitAsCaller(checked ?? call.response, caller, { time, attempts, leave });
+      const durationMs = time.now() - caller.startedAt;
       return {
         data: checked ? response.data : this.#dataOf(response, call, isOwn),
         meta() {
@@ -133,7 +133,7 @@ export class SharedCalls {
 }
 
 interface Waiting {
-  readonly timers: Timers;
+  readonly time: SteadyTime;
   /** For the error: the attempts made so far. Copied, because the request continues if it has other callers. */
   readonly attempts: readonly Attempt[];
   /** Called when the caller stops waiting. */
@@ -144,14 +144,14 @@ interface Waiting {
 function waitAsCaller<T>(
   work: Promise<T>,
   { signal, deadlineMs, deadlineAt }: Caller,
-  { timers, attempts, leave }: Waiting,
+  { time, attempts, leave }: Waiting,
 ): Promise<T> {
   if (signal === undefined && deadlineAt === Number.POSITIVE_INFINITY) return work;
   const wait = new Cancellation();
   const abort = () => wait.cancel(new AbortError({ cause: signal?.reason, attempts: [...attempts] }));
   const late = () => wait.cancel(new TimeoutError({ scope: 'deadline', limitMs: deadlineMs, attempts: [...attempts] }));
   const unlisten = signal && onAbort(signal, abort);
-  const cancelTimer = deadlineAt === Number.POSITIVE_INFINITY ? undefined : timers.at(deadlineAt, late);
+  const cancelTimer = deadlineAt === Number.POSITIVE_INFINITY ? undefined : time.at(deadlineAt, late);
   const result = abortable(work, wait).finally(() => {
     unlisten?.();
     cancelTimer?.();

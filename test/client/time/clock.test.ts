@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { Cancellation } from '../../../src/client/time/abort.ts';
 import { realClock, SteadyTime, steadyTime } from '../../../src/client/time/clock.ts';
-import { FakeClock } from '../../helpers/fake-clock.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 
 /** A wall clock that can be set, and a monotonic clock that started at 5 000. */
 function monotonicClock(wall: FakeClock) {
@@ -99,4 +101,162 @@ test('a timer that ends after performance was set back moves no clock', async ()
   now.mockReturnValue(1e9);
 
   expect(realClock.monotonicNow?.()).toBe(before);
+});
+
+test('a timer may set and cancel others', async () => {
+  const clock = new FakeClock(0);
+  const time = new SteadyTime(clock);
+  const fired: number[] = [];
+
+  const cancelLater = time.at(clock.now() + 20, () => fired.push(-1));
+  time.at(clock.now() + 10, () => {
+    cancelLater();
+    time.at(clock.now() + 5, () => fired.push(clock.now()));
+  });
+  await clock.advance(100);
+
+  expect(fired).toEqual([15]);
+  expect(await clock.left()).toBe(0);
+});
+
+test('a clock set back an hour delays a timer by less than its own time', async () => {
+  const clock = new FakeClock();
+  const time = new SteadyTime(clock);
+  let hasFired = false;
+  time.at(clock.now() + 10_000, () => {
+    hasFired = true;
+  });
+  await clock.advance(5_000);
+
+  clock.set(-3_600_000);
+  await clock.advance(15_000);
+
+  expect(hasFired).toBe(true);
+  expect(await clock.left()).toBe(0);
+});
+
+interface SetTimer {
+  readonly at: number;
+  firedAt: number | undefined;
+  isCancelled: boolean;
+  readonly cancel: () => void;
+}
+
+/** Timers, and beside them what should become of each. */
+class Run {
+  readonly clock = new FakeClock(0);
+  readonly set: SetTimer[] = [];
+  readonly #time = new SteadyTime(this.clock);
+
+  after(ms: number): void {
+    const timer: SetTimer = {
+      at: this.clock.now() + ms,
+      firedAt: undefined,
+      isCancelled: false,
+      cancel: this.#time.at(this.clock.now() + ms, () => {
+        expect(timer.firedAt).toBeUndefined();
+        timer.firedAt = this.clock.now();
+      }),
+    };
+    this.set.push(timer);
+  }
+
+  cancel(index: number): void {
+    const timer = this.set[index];
+    timer?.cancel();
+    if (timer && timer.firedAt === undefined) timer.isCancelled = true;
+  }
+
+  get waiting(): number {
+    return this.set.filter(({ firedAt, isCancelled }) => firedAt === undefined && !isCancelled).length;
+  }
+}
+
+const steps: fc.Arbitrary<(run: Run) => unknown> = fc.oneof(
+  fc.nat(1000).map((ms) => (run: Run) => run.after(ms)),
+  fc.nat(20).map((index) => (run: Run) => run.cancel(index)),
+  fc.nat(400).map((ms) => (run: Run) => run.clock.advance(ms)),
+);
+
+test('in any order of setting, cancelling and passing time, each fires at its time or not at all', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(steps, { maxLength: 30 }), async (program) => {
+      const run = new Run();
+
+      for (const step of program) {
+        await step(run);
+        await quiet();
+        expect(run.clock.pending).toBe(run.waiting);
+      }
+      await run.clock.advance(1000);
+
+      for (const { at, firedAt, isCancelled } of run.set) expect(firedAt).toBe(isCancelled ? undefined : at);
+      expect(await run.clock.left()).toBe(0);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a process that was suspended reads its responses before timeouts fire', async () => {
+  const clock = new FakeClock(0);
+  const time = new SteadyTime(clock);
+  const fired: number[] = [];
+  const cancel = time.at(clock.now() + 1_000, () => fired.push(1));
+  time.at(clock.now() + 1_000, () => fired.push(2));
+  await quiet();
+
+  clock.set(30_000); // the machine slept
+  void clock.sleep(1_000).then(() => cancel()); // a response, read in the turn after it woke
+  await clock.advance(1_000);
+
+  expect(fired).toEqual([2]);
+});
+
+test.each([
+  [50, [1000]],
+  [51, [1000, 0]],
+])('a sleep that ends %i ms late makes the sleeps %j before a timeout fires', async (lateMs, sleeps) => {
+  const clock = new FakeClock(0);
+  let hasFired = false;
+  new SteadyTime(clock).at(clock.now() + 1_000, () => {
+    hasFired = true;
+  });
+  await quiet();
+
+  clock.set(lateMs);
+  await clock.advance(1_000);
+
+  expect(hasFired).toBe(true);
+  expect(clock.sleeps).toEqual(sleeps);
+});
+
+test('a timer that was cancelled does not fire, also if the clock ignores signals', async () => {
+  const fired: string[] = [];
+  const ends: (() => void)[] = [];
+  const clock = { now: () => 1_000, sleep: () => new Promise<void>((end) => ends.push(end)) };
+  const time = new SteadyTime(clock);
+  const cancel = time.at(1_000, () => fired.push('cancelled'));
+  time.at(1_000, () => fired.push('set'));
+
+  cancel();
+  for (const end of ends) end();
+  await quiet();
+
+  expect(fired).toEqual(['set']);
+});
+
+test('work that throws before it returns a promise rejects, and leaves no timer', async () => {
+  const clock = new FakeClock(0);
+  const signal = new Cancellation();
+  const thrown = new Error('no dispatcher');
+
+  const result = new SteadyTime(clock).withTimeout(
+    () => {
+      throw thrown;
+    },
+    { at: clock.now() + 1_000, signal, errorOf: () => new Error('late') },
+  );
+
+  await expect(result).rejects.toBe(thrown);
+  expect(await clock.left()).toBe(0);
 });

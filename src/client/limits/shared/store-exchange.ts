@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { abortable } from '../../time/abort.ts';
 import { type Clock, type SteadyTime, steadyTime } from '../../time/clock.ts';
-import { Timers } from '../../time/timers.ts';
 import { AcceptedLog, LIMITER_STATE_VERSION, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
 import type { LimitOffer, LimitStore } from './limit-store.ts';
 
@@ -58,7 +57,6 @@ export class StoreExchange {
   version = '';
   readonly #options: StoreExchangeOptions;
   readonly #time: SteadyTime;
-  readonly #timers: Timers;
   readonly #name: string;
   #writes = 0;
   #aheadMs: number | undefined;
@@ -66,7 +64,6 @@ export class StoreExchange {
   constructor(options: StoreExchangeOptions) {
     this.#options = options;
     this.#time = steadyTime(options.clock);
-    this.#timers = new Timers(options.clock);
     this.#name = `${LIMITER_STATE_VERSION}:${options.name}`;
   }
 
@@ -98,7 +95,7 @@ export class StoreExchange {
   async #exchange(offered?: SharedState): Promise<boolean> {
     const { store } = this.#options;
     const ask = async () => store.exchange(this.#name, this.version, offered && this.#createOffer(offered));
-    const { isWritten, version, state, nowMs } = await this.#timers.withTimeout(
+    const { isWritten, version, state, nowMs } = await this.#time.withTimeout(
       (cancellation) => abortable(ask(), cancellation),
       { at: this.#time.now() + TIMEOUT_MS, errorOf: () => new Error(`no response within ${TIMEOUT_MS} ms`) },
     );
