@@ -7,7 +7,7 @@ import { type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors
 import { callHook } from './errors/program-values.ts';
 import { abortErrorOf } from './lifetime.ts';
 import type { LoopClient } from './pipeline.ts';
-import { onAbort, onReturn } from './time/abort.ts';
+import { onReturn } from './time/abort.ts';
 
 /** The result of one query: the data (`value`) and the rest of the response (`meta`), or the `error` of its call. */
 export type BatchItem<Query, Value> =
@@ -93,14 +93,14 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
       throw new ConfigError('batch: already iterated; for the remaining queries, call fx.batch(batch.left())');
     this.#phase = 'running';
     this.#startedAt = this.#parts.settings.time.now();
-    const { signals } = this.#parts;
-    const abort = (signal: AbortSignal) => this.#fail(abortErrorOf(signal));
-    const listeners = signals.map((signal) => onAbort(signal, () => abort(signal)));
-    for (const signal of signals) if (signal.aborted) abort(signal);
+    const { signal } = this.#parts;
+    const abort = () => this.#fail(abortErrorOf(signal));
+    signal.addEventListener('abort', abort);
+    if (signal.aborted) abort();
     try {
       for (let item = await this.#next(); item !== undefined; item = await this.#next()) yield item;
     } finally {
-      for (const unlisten of listeners) unlisten();
+      signal.removeEventListener('abort', abort);
       this.#phase = 'over';
       this.#stop.abort();
     }
@@ -240,8 +240,8 @@ function resolveBatch<Query>(queries: unknown, { options, ...client }: BatchPart
   }
   const call: CallOptions = { deadlineMs: false, onLimit: 'wait', priority: 'low', ...given };
   resolveCall(call, settings); // throws before the first call
-  const signals = [...lifetime.signals, ...(signal ? [signal] : [])];
-  return { ...client, signals, operation, onProgress, concurrency, call };
+  const ended = signal === undefined ? lifetime.signal : AbortSignal.any([lifetime.signal, signal]);
+  return { ...client, signal: ended, operation, onProgress, concurrency, call };
 }
 
 function countOf(queries: object): number | undefined {

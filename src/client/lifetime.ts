@@ -1,6 +1,5 @@
-import { Heap, type HeapNode } from '../heap.ts';
 import { AbortError, ConfigError } from './errors/errors.ts';
-import { abortable, Cancellation } from './time/abort.ts';
+import type { Cancellation } from './time/abort.ts';
 
 /** The part of a key's state that determines when the state is released. */
 export interface RetainedState {
@@ -24,39 +23,29 @@ export class Lifetime {
   readonly warned: Set<string>;
   /** That of the client from which this one was created. */
   readonly #parent: Lifetime | undefined;
-  /** Without an order. A client and those created from it have one list. */
-  readonly #calls: Heap<CallInFlight>;
+  /** A client and those created from it have one list. */
+  readonly #calls: Set<CallInFlight>;
   readonly #entries = new Set<RetainedState>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
 
   constructor(parent?: Lifetime) {
     this.#parent = parent;
-    this.#calls = parent === undefined ? new Heap(() => false) : parent.#calls;
+    this.#calls = parent === undefined ? new Set() : parent.#calls;
     this.warned = parent?.warned ?? new Set();
   }
 
-  /** One of them aborts when the client is closed; the reason is the error of the loop that this ends. */
-  get signals(): readonly AbortSignal[] {
-    return [...(this.#parent?.signals ?? []), this.#closing.signal];
+  /** Aborts when the client is closed; the reason is the error of the loop that this ends. */
+  get signal(): AbortSignal {
+    const { signal } = this.#closing;
+    return this.#parent === undefined ? signal : AbortSignal.any([this.#parent.signal, signal]);
   }
 
-  /** A call has started. Returns what `remove` takes. */
-  add(call: Cancellation, response: Promise<unknown>): HeapNode<unknown> {
-    return this.#calls.push({ call, response, lifetime: this });
-  }
-
-  /** A call has ended. */
-  remove(call: HeapNode<unknown>): void {
-    this.#calls.remove(call);
-  }
-
-  /** Gives the result of `work`, or rejects when the client is closed. */
-  untilClosed<T>(work: Promise<T>): Promise<T> {
-    const cancellation = new Cancellation();
-    const result = abortable(work, cancellation);
-    const call = this.add(cancellation, result);
-    return result.finally(() => this.remove(call));
+  /** A call has started. Returns a function for its end. */
+  add(call: Cancellation, response: Promise<unknown>): () => void {
+    const started = { call, response, lifetime: this };
+    this.#calls.add(started);
+    return () => this.#calls.delete(started);
   }
 
   get isClosed(): boolean {

@@ -86,8 +86,6 @@ class Rounds<Data> implements RunningPoll {
   /** Time of `SteadyTime` at which the last round started. */
   #startedAt = 0;
   readonly #stop = new AbortController();
-  /** Ends the current sleep, because other polls have started or ended. */
-  #alarm = new AbortController();
   /** Ends the calls. If the client is closed, it ends them itself. */
   readonly #callSignal: AbortSignal;
   readonly #signal: AbortSignal;
@@ -98,7 +96,7 @@ class Rounds<Data> implements RunningPoll {
     this.#parts = parts;
     this.requests = operations[operation].consumesQuota ? queries.length : 0;
     this.#callSignal = AbortSignal.any([this.#stop.signal, ...(signal ? [signal] : [])]);
-    this.#signal = AbortSignal.any([this.#callSignal, ...lifetime.signals]);
+    this.#signal = AbortSignal.any([this.#callSignal, lifetime.signal]);
   }
 
   get fixedMs(): number | undefined {
@@ -106,8 +104,6 @@ class Rounds<Data> implements RunningPoll {
     if (typeof every === 'number') return every;
     return every === 'snapshot' ? this.#interval?.intervalMs : undefined;
   }
-
-  readonly changed = (): void => this.#alarm.abort();
 
   iterate<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {
     return onReturn(this.#run(itemOf), () => this.#end());
@@ -166,29 +162,17 @@ class Rounds<Data> implements RunningPoll {
   }
 
   async #wait(): Promise<void> {
-    const { time } = this.#parts.settings;
+    const { clock, time } = this.#parts.settings;
     for (;;) {
-      this.#alarm = new AbortController();
       const { intervalMs, reason } = this.#schedule();
       const leftMs = this.#startedAt + intervalMs - time.now();
       if (leftMs <= 0) return;
-      const isOver = await this.#sleep(Math.min(leftMs, QUOTA_REFRESH_MS));
+      await clock.sleep(Math.min(leftMs, QUOTA_REFRESH_MS), this.#signal).catch((error: unknown) => {
+        throw this.#signal.aborted ? abortErrorOf(this.#signal) : error;
+      });
       // No call was made yet, so there is no interval.
-      if (isOver && reason === 'unknown') return;
-      if (isOver) await this.#updateQuota();
-    }
-  }
-
-  /** Returns false if other polls have started or ended. */
-  async #sleep(ms: number): Promise<boolean> {
-    const alarm = this.#alarm.signal;
-    try {
-      await this.#parts.settings.clock.sleep(ms, AbortSignal.any([this.#signal, alarm]));
-      return true;
-    } catch (error) {
-      if (this.#signal.aborted) throw abortErrorOf(this.#signal);
-      if (alarm.aborted) return false;
-      throw error;
+      if (reason === 'unknown') return;
+      await this.#updateQuota();
     }
   }
 

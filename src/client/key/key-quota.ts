@@ -40,8 +40,6 @@ export interface RunningPoll {
   readonly requests: number;
   /** The interval between rounds; `undefined` if the poll spreads what is left of the month. */
   readonly fixedMs: number | undefined;
-  /** Called when another poll of the key has started or ended. */
-  readonly changed: () => void;
 }
 
 /** Maximum age of an estimate for a key that other processes may use too. */
@@ -217,13 +215,11 @@ export class KeyQuota {
   }
 
   startPoll(poll: RunningPoll): void {
-    for (const { changed } of this.#polls) changed();
     this.#polls.add(poll);
   }
 
   endPoll(poll: RunningPoll): void {
     this.#polls.delete(poll);
-    for (const { changed } of this.#polls) changed();
   }
 
   /** Number of requests in one round of all polls. */

@@ -1,4 +1,3 @@
-import type { HeapNode } from '../../heap.ts';
 import { parseJson } from '../../json.ts';
 import { type CallResult, dataWithTextNumbers, errorOfCall, type ResponseMeta } from '../api-call.ts';
 import { type ApiResponse, Call, type Endpoint, type Handler, type KeyedCall } from '../call.ts';
@@ -26,8 +25,8 @@ interface SharedCall extends Call {
   readonly name: string | undefined;
   readonly response: Promise<ApiResponse>;
   callers: number;
-  /** In the list of the calls in flight. */
-  readonly node: HeapNode<unknown>;
+  /** Removes it from the calls of the client. */
+  readonly remove: () => void;
 }
 
 /**
@@ -69,15 +68,12 @@ export class SharedCalls {
     }
   }
 
-  /** The response with the output of the caller's own schema. A schema that does not end does not outlive the client. */
-  #check(call: SharedCall, isOwn: boolean, schema: StandardSchema): Promise<ApiResponse> {
-    const check = async () => {
-      const response = await call.response;
-      const keyed = call as SharedCall & KeyedCall; // its key was found before the request
-      const data = await checkPayload(schema, this.#dataOf(response, call, isOwn), { response, call: keyed });
-      return { ...response, data };
-    };
-    return this.#context.lifetime.untilClosed(check());
+  /** The response with the output of the caller's own schema. */
+  async #check(call: SharedCall, isOwn: boolean, schema: StandardSchema): Promise<ApiResponse> {
+    const response = await call.response;
+    const keyed = call as SharedCall & KeyedCall; // its key was found before the request
+    const data = await checkPayload(schema, this.#dataOf(response, call, isOwn), { response, call: keyed });
+    return { ...response, data };
   }
 
   /**
@@ -102,8 +98,8 @@ export class SharedCalls {
   #start({ endpoint, settings, deadlineAt }: Caller, name?: string): SharedCall {
     const call = new Call({ endpoint, settings, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
     const response = this.#run(call);
-    const node = this.#context.lifetime.add(call.signal, response);
-    const shared = Object.assign(call, { name, callers: 0, response, node });
+    const remove = this.#context.lifetime.add(call.signal, response);
+    const shared = Object.assign(call, { name, callers: 0, response, remove });
     if (name !== undefined) this.#calls[name] = shared;
     return shared;
   }
@@ -125,9 +121,9 @@ export class SharedCalls {
     call.signal.cancel(new AbortError());
   }
 
-  #ended(call: Call & Partial<Pick<SharedCall, 'name' | 'node'>>): void {
-    const { name, node } = call;
-    if (node !== undefined) this.#context.lifetime.remove(node);
+  #ended(call: Call & Partial<Pick<SharedCall, 'name' | 'remove'>>): void {
+    const { name, remove } = call;
+    remove?.();
     if (name !== undefined && this.#calls[name] === call) delete this.#calls[name];
   }
 }
