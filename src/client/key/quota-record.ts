@@ -78,6 +78,7 @@ export function forecastQuota(quota: QuotaData, now: Date | number): QuotaForeca
   const used = quota.monthly_used;
   const perMs = elapsedMs > 0 ? used / elapsedMs : undefined;
   const remaining = remainingOf(quota);
+  const outAtMs = nowMs + lastsMs(remaining, perMs);
   return {
     remaining,
     periodStart: new Date(startMs),
@@ -85,33 +86,23 @@ export function forecastQuota(quota: QuotaData, now: Date | number): QuotaForeca
     elapsed,
     perDay: perMs === undefined ? undefined : perMs * DAY_MS,
     usedAtReset: perMs === undefined ? undefined : Math.round(used + perMs * leftMs),
-    exhaustsAt: exhaustion({ remaining, perMs, nowMs, resetsAtMs }),
+    exhaustsAt: outAtMs < resetsAtMs ? new Date(outAtMs) : undefined,
     safePerDay: remaining === undefined ? undefined : remaining / (leftMs / DAY_MS),
-    safeIntervalMs: remaining === undefined || remaining === 0 ? undefined : Math.ceil(leftMs / remaining),
+    safeIntervalMs: remaining ? Math.ceil(leftMs / remaining) : undefined,
     confidence: elapsedMs >= SETTLED_AFTER_MS && used >= SETTLED_AFTER_REQUESTS ? 'ok' : 'low',
   };
 }
 
-interface Course {
-  readonly remaining: number | undefined;
-  readonly perMs: number | undefined;
-  readonly nowMs: number;
-  readonly resetsAtMs: number;
-}
-
-function exhaustion({ remaining, perMs, nowMs, resetsAtMs }: Course): Date | undefined {
-  if (remaining === undefined) return undefined;
-  if (remaining === 0) return new Date(nowMs);
-  if (perMs === undefined || perMs <= 0) return undefined;
-  const atMs = nowMs + remaining / perMs;
-  return atMs < resetsAtMs ? new Date(atMs) : undefined;
+/** Milliseconds for which the requests last at this rate. */
+function lastsMs(requests = Number.POSITIVE_INFINITY, perMs = 0): number {
+  return requests === 0 ? 0 : requests / Math.max(0, perMs);
 }
 
 /** One calendar month earlier in UTC; the 31st becomes the last day of a shorter month. */
 function monthBefore(atMs: number): number {
   const at = new Date(atMs);
-  const lastDayOfMonthBefore = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 0)).getUTCDate();
-  const day = Math.min(at.getUTCDate(), lastDayOfMonthBefore);
-  const midnight = Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - 1, day);
-  return midnight + (atMs % DAY_MS);
+  const day = at.getUTCDate();
+  at.setUTCMonth(at.getUTCMonth() - 1);
+  if (at.getUTCDate() !== day) at.setUTCDate(0);
+  return at.getTime();
 }
