@@ -33,8 +33,8 @@ export class KeyState implements RetainedState {
   #hasWarnedOfInvalid = false;
   /** Clients and the number of their waiting calls. Each receives one event per wait, and can be collected after its calls. */
   readonly #waiting = new Map<ClientEvents, number>();
-  /** A warning for the next client, if no call was waiting. */
-  #pending: string | undefined;
+  /** That of the last call that waited: it receives a warning if no call waits. */
+  #last: ClientEvents | undefined;
 
   constructor({ masked, hash }: ApiKey, settings: ClientSettings, onForgotten: () => void = () => undefined) {
     const { clock } = settings;
@@ -77,6 +77,7 @@ export class KeyState implements RetainedState {
 
   /** A call of the client waits. */
   join(events: ClientEvents): void {
+    this.#last = events;
     this.#waiting.set(events, (this.#waiting.get(events) ?? 0) + 1);
   }
 
@@ -86,15 +87,9 @@ export class KeyState implements RetainedState {
     else this.#waiting.delete(events);
   }
 
-  /** Reports a warning that came when no call was waiting. */
-  warnPending(events: ClientEvents): void {
-    if (this.#pending !== undefined) events.warnOnce(this.#pending);
-    this.#pending = undefined;
-  }
-
   /** Warns the clients with waiting calls. */
   warn(message: string, code?: string): void {
-    if (this.#waiting.size === 0) this.#pending = message;
+    if (this.#waiting.size === 0) this.#last?.warnOnce(message, code);
     for (const events of this.#waiting.keys()) events.warnOnce(message, code);
   }
 

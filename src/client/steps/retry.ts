@@ -68,13 +68,12 @@ class Attempts {
   }
 
   async run(): Promise<ApiResponse> {
-    const { states, events } = this.#parts;
+    const { states } = this.#parts;
     const call = this.#call;
     try {
       for (;;) {
         const state = states.of(call.key);
         const { length: attemptsBefore } = call.attempts;
-        state.warnPending(events);
         try {
           return await this.#attempt(state);
         } catch (error) {
