@@ -49,10 +49,10 @@ interface ReadBody {
   readonly problem: string | undefined;
 }
 
-/** Collects the chunks of a body that may not grow beyond a limit, in one buffer that doubles when it is full. */
+/** Collects the chunks of a body that may not grow beyond a limit. */
 export class BodyReader {
   readonly #maxBytes: number;
-  #bytes = Buffer.alloc(0);
+  readonly #chunks: Uint8Array[] = [];
   #length = 0;
 
   constructor(maxBytes: number) {
@@ -61,28 +61,21 @@ export class BodyReader {
 
   /** Returns false if the body is too long; the rest need not be read. */
   add(chunk: Uint8Array): boolean {
-    const start = this.#length;
     this.#length += chunk.byteLength;
-    if (this.#length > this.#maxBytes) return false;
-    if (this.#length > this.#bytes.byteLength) {
-      const larger = Buffer.allocUnsafe(Math.max(this.#length, 2 * this.#bytes.byteLength));
-      larger.set(this.#bytes.subarray(0, start));
-      this.#bytes = larger;
-    }
-    this.#bytes.set(chunk, start);
-    return true;
+    this.#chunks.push(chunk);
+    return this.#length <= this.#maxBytes;
   }
 
   end(): ReadBody {
     return this.#length > this.#maxBytes
       ? problemOf(`The body is longer than ${this.#maxBytes} bytes (maxResponseBytes)`)
-      : readText(this.#bytes.subarray(0, this.#length));
+      : readText(Buffer.concat(this.#chunks));
   }
 
   /** The body without the codings of its `content-encoding`. */
   async endEncoded(contentEncoding: string, limits: BodyLimits): Promise<ReadBody> {
     const hasNoText = this.#length > this.#maxBytes || this.#length === 0;
-    return hasNoText ? this.end() : readBody(decoded([this.#bytes.subarray(0, this.#length)], contentEncoding), limits);
+    return hasNoText ? this.end() : readBody(decoded(this.#chunks, contentEncoding), limits);
   }
 }
 

@@ -103,16 +103,6 @@ test.each([[[1]], [[1, 5000]], [[5000, 1, 1]], [[100_000]], [[70_000, 3]], [[409
   },
 );
 
-test('copies every chunk, which the caller may change', () => {
-  const body = new BodyReader(1e6);
-  const chunks = [Buffer.from('a'), Buffer.alloc(100_000, 'x').subarray(0, 10_000)];
-
-  for (const chunk of chunks) body.add(chunk);
-  for (const chunk of chunks) chunk.fill('-');
-
-  expect(body.end().rawBody).toBe(`a${'x'.repeat(10_000)}`);
-});
-
 /** The bytes in chunks that end at `cuts`, each a part of one buffer, as a socket delivers them. */
 function chunksOf(whole: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   const buffer = Uint8Array.from([0xff, ...whole, 0xff]);
