@@ -54,8 +54,8 @@ export class QuotaGuard {
     if (!call.endpoint.consumesQuota) return;
     const { quota } = this.#context.states.of(call.key);
     if (call.settings.priority !== 'high') {
-      await refreshQuota(this.#context, call, { maxAgeMs: SHARED_KEY_MS, send });
-      if (this.#isLow(quota.available())) await refreshQuota(this.#context, call, { maxAgeMs: CERTAIN_MS, send });
+      const maxAgeMs = this.#isLow(quota.available()) ? CERTAIN_MS : SHARED_KEY_MS;
+      await refreshQuota(this.#context, call, { maxAgeMs, send });
       if (this.#isLow(quota.available())) throw refusal(quota, this.#options.reserve);
     }
     quota.reserve(call); // in the same tick as the check, because otherwise concurrent calls would all pass it

@@ -58,7 +58,6 @@ export class StoreExchange {
   readonly #options: StoreExchangeOptions;
   readonly #time: SteadyTime;
   readonly #name: string;
-  #writes = 0;
   #aheadMs: number | undefined;
 
   constructor(options: StoreExchangeOptions) {
@@ -94,7 +93,7 @@ export class StoreExchange {
   /** Without `offered`, only reads. Returns whether it was written. The timeout is that of one try: a busy store has not failed. */
   async #exchange(offered?: SharedState): Promise<boolean> {
     const { store } = this.#options;
-    const ask = async () => store.exchange(this.#name, this.version, offered && this.#createOffer(offered));
+    const ask = async () => store.exchange(this.#name, this.version, offered && offerOf(offered));
     const { isWritten, version, state, nowMs } = await this.#time.withTimeout(
       (cancellation) => abortable(ask(), cancellation),
       { at: this.#time.now() + TIMEOUT_MS, errorOf: () => new Error(`no response within ${TIMEOUT_MS} ms`) },
@@ -109,12 +108,6 @@ export class StoreExchange {
     return isWritten && offered !== undefined;
   }
 
-  #createOffer(state: SharedState): LimitOffer {
-    this.#writes += 1;
-    const version = `${this.id}:${this.#writes}`;
-    return { version, state: textOf(state), nowMs: state.at, keepMs: keepMsOf(state) };
-  }
-
   /**
    * The time of the store is slightly old when it arrives. The largest observed difference is therefore the best, and
    * time never moves backwards between two exchanges.
@@ -124,6 +117,10 @@ export class StoreExchange {
     const known = this.#aheadMs ?? aheadMs;
     this.#aheadMs = aheadMs < known - CLOCK_WAS_SET_MS ? aheadMs : Math.max(known, aheadMs);
   }
+}
+
+function offerOf(state: SharedState): LimitOffer {
+  return { version: randomUUID(), state: textOf(state), nowMs: state.at, keepMs: keepMsOf(state) };
 }
 
 function keepMsOf({ at, limit: { gate, blockedUntil } }: SharedState): number {
