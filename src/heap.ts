@@ -11,10 +11,10 @@ export interface HeapNode<Entry> {
  */
 export class Heap<Entry> {
   readonly #nodes: HeapNode<Entry>[] = [];
-  readonly isBefore: (a: Entry, b: Entry) => boolean;
+  readonly #isBefore: (a: Entry, b: Entry) => boolean;
 
   constructor(isBefore: (a: Entry, b: Entry) => boolean) {
-    this.isBefore = isBefore;
+    this.#isBefore = isBefore;
   }
 
   get size(): number {
@@ -28,13 +28,6 @@ export class Heap<Entry> {
   /** All entries, in no particular order. A change of them must keep their order. */
   *[Symbol.iterator](): Generator<Entry> {
     for (const { entry } of this.#nodes) yield entry;
-  }
-
-  /** The least entry in another order. O(n). */
-  least(compare: (a: Entry, b: Entry) => number): Entry | undefined {
-    let least = this.#nodes[0];
-    for (const node of this.#nodes) if (least && compare(node.entry, least.entry) < 0) least = node;
-    return least?.entry;
   }
 
   /** Returns the node that `remove` takes. */
@@ -73,7 +66,7 @@ export class Heap<Entry> {
     while (node.index > 0) {
       const { index } = node;
       const parent = this.#nodes[(index - 1) >> 1];
-      if (parent === undefined || !this.isBefore(node.entry, parent.entry)) return;
+      if (parent === undefined || !this.#isBefore(node.entry, parent.entry)) return;
       this.#put(node, parent.index);
       this.#put(parent, index);
     }
@@ -83,7 +76,7 @@ export class Heap<Entry> {
     for (;;) {
       const { index } = node;
       const child = this.#firstChild(index);
-      if (child === undefined || !this.isBefore(child.entry, node.entry)) return;
+      if (child === undefined || !this.#isBefore(child.entry, node.entry)) return;
       this.#put(node, child.index);
       this.#put(child, index);
     }
@@ -93,6 +86,6 @@ export class Heap<Entry> {
     const left = this.#nodes[2 * index + 1];
     const right = this.#nodes[2 * index + 2];
     if (left === undefined || right === undefined) return left;
-    return this.isBefore(left.entry, right.entry) ? left : right;
+    return this.#isBefore(left.entry, right.entry) ? left : right;
   }
 }

@@ -108,9 +108,10 @@ export class RequestQueue<Call extends QueuedCall> {
    * a call.
    */
   shiftLeastFailed(): Call | undefined {
-    const call = this.#order.least((a, b) => a.failures - b.failures || (this.#order.isBefore(a, b) ? -1 : 1));
-    if (call) this.remove(call);
-    return call;
+    let least: Call | undefined;
+    for (const call of this.#order) if (least === undefined || isTriedBefore(call, least)) least = call;
+    if (least) this.remove(least);
+    return least;
   }
 
   /** Removes one call that does not wait for a slot; `undefined` if there is none left. */
@@ -135,6 +136,10 @@ export class RequestQueue<Call extends QueuedCall> {
     const at = call.due.deadlineAt;
     return at === Number.POSITIVE_INFINITY ? undefined : this.#deadlines.push({ call, at });
   }
+}
+
+function isTriedBefore(a: QueuedCall, b: QueuedCall): boolean {
+  return a.failures === b.failures ? isServedBefore(a, b) : a.failures < b.failures;
 }
 
 function isServedBefore(a: Place, b: Place): boolean {
