@@ -46,6 +46,8 @@ export type QuotaReason = 'call' | 'refusal' | 'refresh' | 'limit';
 
 /** One call on its way through the steps. Several callers can share it. */
 export class Call {
+  /** Also in its events, its meta and its error. */
+  readonly id: string = randomUUID();
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
   /** Aborts with the last caller. */
@@ -57,7 +59,6 @@ export class Call {
   readonly attempts: Attempt[] = [];
   /** Why the next attempt is made, and how long the call has waited for it. */
   next: Pick<Attempt, 'reason' | 'waitedMs'> = { reason: 'first', waitedMs: 0 };
-  #id: string | undefined;
 
   constructor({ endpoint, settings, signal, deadlineAt, quotaReason }: Omit<Call, 'id' | 'attempts' | 'next'>) {
     this.endpoint = endpoint;
@@ -65,12 +66,6 @@ export class Call {
     this.signal = signal;
     this.deadlineAt = deadlineAt;
     this.quotaReason = quotaReason;
-  }
-
-  /** Also in its events, its meta and its error. Created at its first use, because most calls have no use for it. */
-  get id(): string {
-    this.#id ??= randomUUID();
-    return this.#id;
   }
 }
 

@@ -118,38 +118,25 @@ export function onReturn<T>(
   return Object.assign(items, { return: callAndEnd });
 }
 
-type Callback = () => void;
-
-const callbacksOf = new WeakMap<AbortSignal, Set<Callback>>();
+const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls back once when `signal` aborts. Returns a function that cancels it. All callbacks of a signal share one event
- * listener: a signal for a hundred calls is common, and Node warns of a leak from eleven listeners on.
+ * Calls back when `signal` aborts. Returns a function that cancels it. All callbacks of a signal share one event listener: a
+ * signal for a hundred calls is common, and Node warns of a leak from eleven listeners on.
  */
-export function onAbort(signal: AbortSignal, callback: Callback): () => void {
-  const callbacks = callbacksOf.get(signal) ?? listenTo(signal);
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const callbacks = callbacksOf.get(signal) ?? new Set();
+  callbacksOf.set(signal, callbacks);
+  if (callbacks.size === 0) signal.addEventListener('abort', callAll, { once: true });
   const own = () => callback(); // the same function may be given twice
   callbacks.add(own);
   return () => {
-    if (callbacks.delete(own) && callbacks.size === 0) forget(signal);
+    callbacks.delete(own);
+    if (callbacks.size === 0) signal.removeEventListener('abort', callAll);
   };
 }
 
 const callAll = ({ target }: Event) => {
   const signal = target as AbortSignal; // the only event target with this listener
-  const callbacks = callbacksOf.get(signal) ?? [];
-  forget(signal);
-  for (const callback of callbacks) callback();
+  for (const callback of callbacksOf.get(signal) ?? []) callback();
 };
-
-function listenTo(signal: AbortSignal): Set<Callback> {
-  const callbacks = new Set<Callback>();
-  callbacksOf.set(signal, callbacks);
-  signal.addEventListener('abort', callAll);
-  return callbacks;
-}
-
-function forget(signal: AbortSignal): void {
-  callbacksOf.delete(signal);
-  signal.removeEventListener('abort', callAll);
-}
