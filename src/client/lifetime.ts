@@ -1,3 +1,4 @@
+import { Heap } from '../heap.ts';
 import { AbortError, ConfigError } from './errors/errors.ts';
 import type { Cancellation } from './time/abort.ts';
 
@@ -23,15 +24,15 @@ export class Lifetime {
   readonly warned: Set<string>;
   /** That of the client from which this one was created. */
   readonly #parent: Lifetime | undefined;
-  /** A client and those created from it have one list. */
-  readonly #calls: Set<CallInFlight>;
+  /** Without an order; a Set costs a tenth of the throughput. A client and those created from it have one list. */
+  readonly #calls: Heap<CallInFlight>;
   readonly #entries = new Set<RetainedState>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
 
   constructor(parent?: Lifetime) {
     this.#parent = parent;
-    this.#calls = parent === undefined ? new Set() : parent.#calls;
+    this.#calls = parent === undefined ? new Heap(() => false) : parent.#calls;
     this.warned = parent?.warned ?? new Set();
   }
 
@@ -43,9 +44,8 @@ export class Lifetime {
 
   /** A call has started. Returns a function for its end. */
   add(call: Cancellation, response: Promise<unknown>): () => void {
-    const started = { call, response, lifetime: this };
-    this.#calls.add(started);
-    return () => this.#calls.delete(started);
+    const node = this.#calls.push({ call, response, lifetime: this });
+    return () => this.#calls.remove(node);
   }
 
   get isClosed(): boolean {
