@@ -28,6 +28,22 @@ test('ends calls in the queue, in flight and between retries with a clear error,
   expect(inFlight.fetch.requests.every(({ signal }) => signal.aborted)).toBe(true);
 });
 
+test('ends a call whose schema does not finish', async () => {
+  const { fx } = testClient(success());
+  let isChecking = false;
+  const validate = () => {
+    isChecking = true;
+    return new Promise<never>(() => undefined);
+  };
+  const ended = errorOf(fx.latest({}, { schema: { '~standard': { version: 1, vendor: 'test', validate } } }));
+  await quiet();
+  expect(isChecking).toBe(true);
+
+  await fx.close();
+
+  expect(await ended).toMatchObject({ ...CLOSED, callId: expect.any(String) });
+});
+
 test('a closed client sends nothing, and its error has the next step', async () => {
   const { fx, fetch } = testClient(success());
   await fx.close();

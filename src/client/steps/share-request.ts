@@ -68,12 +68,17 @@ export class SharedCalls {
     }
   }
 
-  /** The response with the output of the caller's own schema. */
-  async #check(call: SharedCall, isOwn: boolean, schema: StandardSchema): Promise<ApiResponse> {
-    const response = await call.response;
-    const keyed = call as SharedCall & KeyedCall; // its key was found before the request
-    const data = await checkPayload(schema, this.#dataOf(response, call, isOwn), { response, call: keyed });
-    return { ...response, data };
+  /** The response with the output of the caller's own schema. A schema that does not end does not outlive the client. */
+  #check(call: SharedCall, isOwn: boolean, schema: StandardSchema): Promise<ApiResponse> {
+    const check = async () => {
+      const response = await call.response;
+      const keyed = call as SharedCall & KeyedCall; // its key was found before the request
+      const data = await checkPayload(schema, this.#dataOf(response, call, isOwn), { response, call: keyed });
+      return { ...response, data };
+    };
+    const closing = new Cancellation();
+    const checked = abortable(check(), closing);
+    return checked.finally(this.#context.lifetime.add(closing, checked));
   }
 
   /**
