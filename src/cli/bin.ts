@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { VERSION } from '../version.ts';
 import { crashReport } from './errors/crash-report.ts';
-import { useCompileCache } from './storage/compile-cache.ts';
+import { useCompileCache } from './storage/folders.ts';
 import { writeWhole } from './write-whole.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -1,11 +1,11 @@
+import { promises as fs } from 'node:fs';
 import { OTHER_CACHE_FOLDER, openCache } from '../cache/fetch-or-cache.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { storageError, systemReason } from '../errors/cli-error.ts';
 import { dataOptions } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { formatDuration } from '../settings/duration.ts';
-import { clearCompileCache, compileCacheSize } from '../storage/compile-cache.ts';
-import { cacheFolder } from '../storage/folders.ts';
+import { cacheFolder, compiledFolder } from '../storage/folders.ts';
 import { grouped } from '../terminal/text.ts';
 
 export function cacheCommand(): CliCommand {
@@ -38,7 +38,6 @@ async function info(invocation: Invocation): Promise<void> {
   const { io, screen } = invocation;
   const entries = await openCache(io).entries().catch(unusable(invocation));
   const folder = cacheFolder(io.env) ?? '';
-  const compiled = compileCacheSize(io.env);
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   const ages = entries.map(({ cachedAtMs }) => Math.max(0, io.clock.now() - cachedAtMs));
   const [newest, oldest] = ages.length === 0 ? [] : [Math.min(...ages), Math.max(...ages)];
@@ -49,11 +48,9 @@ async function info(invocation: Invocation): Promise<void> {
     { label: 'Size', value: `${grouped(bytes)} bytes` },
     ...ageRow('Newest', newest),
     ...ageRow('Oldest', oldest),
-    { label: 'Compiled', value: `${grouped(compiled.bytes)} bytes`, remark: '(code of fxrates, for a faster start)' },
   ];
   const facts = {
     ...{ folder, responses: entries.length, bytes },
-    compiled_bytes: compiled.bytes,
     ...{ newest_age_seconds: seconds(newest), oldest_age_seconds: seconds(oldest) },
   };
   return printReport({ text: reportText(rows, screen.out), facts }, invocation);
@@ -66,10 +63,9 @@ function ageRow(label: string, ms: number | undefined): readonly ReportRow[] {
 async function clear(invocation: Invocation): Promise<void> {
   const { io, screen } = invocation;
   const count = await openCache(io).clear().catch(unusable(invocation));
-  const compiled = clearCompileCache(io.env);
-  const responses = `${grouped(count)} cached ${count === 1 ? 'response' : 'responses'}`;
-  const code = compiled.files === 0 ? '' : ` and ${grouped(compiled.bytes)} bytes of compiled code`;
-  await screen.remark(`removed ${responses}${code}`);
+  const compiled = compiledFolder(io.env);
+  if (compiled !== undefined) await fs.rm(compiled, { recursive: true, force: true });
+  await screen.remark(`removed ${grouped(count)} cached ${count === 1 ? 'response' : 'responses'}`);
 }
 
 function unusable({ io }: Invocation): (error: NodeJS.ErrnoException) => never {

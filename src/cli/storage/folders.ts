@@ -1,5 +1,6 @@
-import { lstatSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { existsSync, lstatSync, mkdirSync } from 'node:fs';
+import module from 'node:module';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { Env } from '../io.ts';
 
 /** The variable of the XDG specification, that of Windows, and the folder under the home for each kind of file. */
@@ -30,6 +31,32 @@ export function configFolder(env: Env): string | undefined {
 /** The folder of cached responses. */
 export function cacheFolder(env: Env): string | undefined {
   return pathIn(userFolder('cache', env), 'fxrates');
+}
+
+/** The folder of the code that Node.js has compiled. */
+export function compiledFolder(env: Env): string | undefined {
+  return pathIn(cacheFolder(env), 'compiled');
+}
+
+/** `compileCache` of `node:module`, as far as this version of Node.js has it (22.1 and later). */
+interface CompileCache {
+  readonly enableCompileCache?: (folder: string) => unknown;
+}
+
+/**
+ * Makes Node.js store compiled code in the user's own folder, because others can write to its default, which is the folder
+ * for temporary files. If that is not possible, or there is no home folder, each start compiles the code again.
+ */
+export function useCompileCache(env: Env, { enableCompileCache } = module as CompileCache): void {
+  const folder = compiledFolder(env);
+  if (folder === undefined || enableCompileCache === undefined || !existsSync(dirname(join(folder, '..', '..'))))
+    return;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    enableCompileCache(folder);
+  } catch {
+    // The cache is not worth an error.
+  }
 }
 
 /** The folder of the state between commands. `undefined` also if the home folder does not exist. */
