@@ -83,11 +83,8 @@ async function readOffline(request: ServiceRequest, invocation: Invocation): Pro
 
 const OFFLINE = 'FXRATES_OFFLINE';
 
-const DAY_MS = 86_400_000;
-/** Older responses are removed, at most once a day: reading the ages of thousands of files takes long. */
-const CACHED_FOR_MS = 30 * DAY_MS;
-/** The file with the time at which old responses were last removed. */
-const CLEANED_AT = 'cleaned-at';
+/** Older responses are removed when another one is stored. */
+const CACHED_FOR_MS = 30 * 86_400_000;
 const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
 
 /** Responses in files that only their owner can read; the client decides which of them is young enough. */
@@ -113,12 +110,8 @@ class FileCacheStore implements CacheStore {
   }
 
   async #removeOld(): Promise<void> {
-    const mark = join(this.#folder, CLEANED_AT);
-    const cleanedAtMs = Number(await fs.readFile(mark, 'utf8').catch(ifMissing('')));
-    const now = this.#clock.now();
-    if (Math.abs(now - cleanedAtMs) < DAY_MS) return;
-    await fs.writeFile(mark, String(now), { mode: 0o600 }); // first, so that parallel commands do not do it as well
-    const old = (await this.entries()).filter(({ cachedAtMs }) => cachedAtMs < now - CACHED_FOR_MS);
+    const since = this.#clock.now() - CACHED_FOR_MS;
+    const old = (await this.entries()).filter(({ cachedAtMs }) => cachedAtMs < since);
     for (const { path } of old) await fs.rm(path, { force: true });
   }
 
@@ -136,7 +129,6 @@ class FileCacheStore implements CacheStore {
   async clear(): Promise<number> {
     const entries = await this.entries();
     await Promise.all(entries.map(({ path }) => fs.rm(path, { force: true })));
-    await fs.rm(join(this.#folder, CLEANED_AT), { force: true });
     return entries.length;
   }
 
