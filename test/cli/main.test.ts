@@ -8,7 +8,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 const SEND_NO_SINGLE_REQUEST = [
   ...['auth login --key-stdin', 'auth status', 'auth token', 'auth logout', 'doctor', 'doctor --offline'],
   ...[
-    'batch latest -',
+    'batch -',
     'probe https://api.example.test',
     'mock',
     'mock --port 0 -- node',

@@ -21,7 +21,7 @@ const lines = (count: number) => Array.from({ length: count }, (_, n) => `n=${n}
 
 describe.skipIf(!hasBundle)('the built command', () => {
   test('exits with 0 if the reader closes the pipe', async () => {
-    const { code, stdout, stderr } = await runShell('fxrates batch latest - -q | head -1', { env, stdin: lines(300) });
+    const { code, stdout, stderr } = await runShell('fxrates batch - -q | head -1', { env, stdin: lines(300) });
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toHaveProperty('data');
@@ -31,7 +31,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
     'after %s, every query is printed or in --failed-out',
     async (name) => {
       const path = join(home, 'left.txt');
-      const running = startBundle(['batch', 'latest', '-', '--failed-out', path], { env, stdin: lines(5000) });
+      const running = startBundle(['batch', '-', '--failed-out', path], { env, stdin: lines(5000) });
       await running.shows('stdout', '\n');
 
       running.kill(name);

@@ -73,7 +73,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
   });
 
   test.skipIf(!canMountDisk)('a disk that fills up during the output is a failure with a reason', async () => {
-    for (const command of ['help options', 'latest', '--help', '--version', 'batch latest --each n=1,2 -q']) {
+    for (const command of ['help options', 'latest', '--help', '--version', 'batch --each n=1,2 -q']) {
       await onDisk('4k', async (folder) => {
         const file = join(folder, 'out');
         await writeFile(file, 'x'.repeat(4093));

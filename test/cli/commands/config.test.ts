@@ -215,7 +215,7 @@ const full = { FXRATES_BASE_URL: 'https://api.example.test', FXRATES_API_KEY: AP
 test.each([
   ['latest --profile wrok', full],
   ['latest', { ...full, FXRATES_PROFILE: 'wrok' }],
-  ['batch latest --each n=1 --profile wrok', full],
+  ['batch --each n=1 --profile wrok', full],
   ['auth status --profile wrok', full],
 ])('a profile that does not exist is an error that lists the others: %s', async (line, env) => {
   await writeFile(join(folder, 'config.json'), PROFILES);

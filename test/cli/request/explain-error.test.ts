@@ -153,8 +153,8 @@ test('no message of a batch names an option of the client', async () => {
   const down = failure(503, { headers: { 'retry-after': '300' } });
   const queries = `--each n=${Array.from({ length: 20 }, (_, n) => n).join()}`;
 
-  const refused = await runCli('batch latest --each n=1,2', { replies: rateLimited('30000') });
-  const unavailable = await runCli(`batch latest ${queries}`, { replies: down });
+  const refused = await runCli('batch --each n=1,2', { replies: [rateLimited('30000'), success()] });
+  const unavailable = await runCli(`batch ${queries}`, { replies: down });
 
   expect(refused.stderr).toContain('so it is tried as milliseconds\n');
   expect(unavailable.stdout).toContain(

@@ -1,7 +1,5 @@
 import type { BatchProgress, FxRates, KeyLimits } from '../../../client/index.ts';
 import type { Invocation } from '../../command.ts';
-import { CliError, relatedCommand } from '../../errors/cli-error.ts';
-import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import type { CallReporter } from '../../request/send-request.ts';
 import { formatDuration } from '../../settings/duration.ts';
 import { grouped } from '../../terminal/text.ts';
@@ -9,13 +7,9 @@ import { grouped } from '../../terminal/text.ts';
 const FRAME_MS = 500;
 const LOG_LINE_MS = 10_000;
 const MINUTE_MS = 60_000;
-/** A batch without any response for longer ends, unless --max-wait says otherwise. */
-const LONGEST_STALL_MS = 15 * MINUTE_MS;
-const WIDEST_BAR = 20;
+const BAR_WIDTH = 20;
 /** Failures of a batch with lines of data that are also named on stderr. */
 const MOST_NAMED = 3;
-/** Columns that the counts need; a narrower terminal gets no bar. */
-const WIDTH_OF_TEXT = 70;
 
 interface BatchCounts extends Pick<BatchProgress, 'done' | 'failed'> {
   readonly cached: number;
@@ -26,16 +20,12 @@ export class ProgressView {
   readonly reporter: CallReporter;
   readonly #invocation: Invocation;
   readonly #stop = new AbortController();
-  readonly #stall = new AbortController();
   readonly #startedAt: number;
   #progress: BatchProgress;
   #etaAt: number | undefined;
   /** At the last line or frame; `undefined` before the first, and after the end. */
   #limits: KeyLimits | undefined;
   #refused = 0;
-  /** When a call ended, or its response was printed, for the last time. */
-  #movedAt: number;
-  #isPrinting = false;
   /** Failures that were printed to stderr as well as in a line of data. */
   #named = 0;
 
@@ -43,7 +33,6 @@ export class ProgressView {
     const { io } = invocation;
     this.#invocation = invocation;
     this.#startedAt = io.clock.now();
-    this.#movedAt = this.#startedAt;
     this.#progress = { done: 0, failed: 0, total, waiting: 0, etaMs: undefined };
     this.reporter = {
       hooks: {
@@ -51,25 +40,15 @@ export class ProgressView {
           if (status === 429) this.#refused += 1;
         },
       },
-      signal: AbortSignal.any([io.interrupts.signal, this.#stall.signal]),
+      signal: io.interrupts.signal,
       end: () => undefined,
     };
   }
 
   readonly update = (progress: BatchProgress): void => {
     this.#progress = progress;
-    this.#movedAt = this.#now();
-    this.#etaAt = progress.etaMs === undefined ? undefined : this.#movedAt + progress.etaMs;
+    this.#etaAt = progress.etaMs === undefined ? undefined : this.#now() + progress.etaMs;
   };
-
-  /** Prints lines of data. */
-  async print(lines: string): Promise<void> {
-    const { screen } = this.#invocation;
-    this.#isPrinting = true;
-    await screen.printLines(lines);
-    this.#isPrinting = false;
-    this.#movedAt = this.#now();
-  }
 
   /**
    * Prints the failure of a query to stderr. If it also has a line of data, only the first failures are printed, and only
@@ -82,13 +61,13 @@ export class ProgressView {
     await (isPrinted ? screen.info(text) : screen.error(text));
   }
 
-  /** Shows the progress of a batch of `fx` from time to time until the end, and ends a batch that makes none. */
+  /** Shows the progress of a batch of `fx` from time to time until the end. */
   async run(fx: Pick<FxRates, 'limits'>): Promise<void> {
     const { io, screen } = this.#invocation;
     const { signal } = this.#stop;
     for (;;) {
       await io.clock.sleep(screen.showsStatus ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
-      if (signal.aborted || this.#isStalled()) return;
+      if (signal.aborted) return;
       this.#limits = fx.limits();
       await (screen.showsStatus
         ? screen.status(this.#frame())
@@ -115,26 +94,20 @@ export class ProgressView {
     await this.#invocation.screen.report(`batch ${how} after ${after}: ${counts.join(', ')}`, this.#event(how));
   }
 
-  /** Ends the batch if so. The time of a slow reader of stdout does not count. */
-  #isStalled(): boolean {
-    const { maxWaitMs } = this.#invocation.settings;
-    const longestMs = maxWaitMs > LONGEST_RETRY_AFTER_MS ? 2 * maxWaitMs : LONGEST_STALL_MS;
-    const stalledMs = this.#isPrinting ? 0 : this.#now() - this.#movedAt;
-    if (stalledMs <= longestMs) return false;
-    this.#stall.abort(stalled(stalledMs, this.#refused, this.#invocation));
-    return true;
-  }
-
   #frame(): string {
     const { done, total = 1 } = this.#progress;
     const { columns, palette } = this.#invocation.screen.err;
-    const width = Math.min(WIDEST_BAR, Math.max(0, columns - WIDTH_OF_TEXT));
-    const filled = Math.floor((width * done) / total);
-    const bar = width === 0 ? '' : `[${palette.good('█'.repeat(filled))}${palette.faint('░'.repeat(width - filled))}] `;
-    return bar + fitting(this.#parts(), columns - 1 - (width === 0 ? 0 : width + 3)).join(' · ');
+    const filled = Math.floor((BAR_WIDTH * done) / total);
+    const bar = `[${palette.good('█'.repeat(filled))}${palette.faint('░'.repeat(BAR_WIDTH - filled))}] `;
+    return (
+      bar +
+      this.#parts()
+        .join(' · ')
+        .slice(0, columns - BAR_WIDTH - 4)
+    );
   }
 
-  /** The most important ones first: a narrow terminal shows only those that fit. */
+  /** The most important ones first, because a narrow terminal shows only the start. */
   #parts(): readonly string[] {
     const { done, failed, total = done } = this.#progress;
     const { waiting = 0, nextSlotAt } = this.#limits ?? {};
@@ -181,20 +154,4 @@ export class ProgressView {
   #now(): number {
     return this.#invocation.io.clock.now();
   }
-}
-
-function stalled(ms: number, refused: number, { argv }: Pick<Invocation, 'argv'>): CliError {
-  return new CliError(`no query finished for ${formatDuration(ms)}`, {
-    code: 'rate_limited',
-    why: `the service refused ${grouped(refused)} requests`,
-    hints: [`See:  ${relatedCommand(['doctor'], argv)}`],
-  });
-}
-
-function fitting(parts: readonly string[], width: number): readonly string[] {
-  let length = -3;
-  return parts.filter((part) => {
-    length += part.length + 3;
-    return length <= width;
-  });
 }

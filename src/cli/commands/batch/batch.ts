@@ -1,6 +1,6 @@
 import { Argument, Option } from 'commander';
 import type { AnyFxRatesError, BatchItem } from '../../../client/index.ts';
-import { type Operation, operations } from '../../../generated/operations.ts';
+import { operations } from '../../../generated/operations.ts';
 import { checkWritable, replaceFile } from '../../../replace-file.ts';
 import { visible } from '../../../text.ts';
 import { type CachingOptions, cacheOf, cacheOption } from '../../cache/fetch-or-cache.ts';
@@ -11,18 +11,13 @@ import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { compactJson } from '../../json/pretty-json.ts';
 import { connectionOptions, dataOptions, fileOption, type OutputFormat, repeatableOption } from '../../options.ts';
 import { dataOf, tableDocument } from '../../output/print-json.ts';
-import { namedQuery, type ParamOptions, parameterOption, parseParameters } from '../../parameters.ts';
+import { type ParamOptions, parameterOption, parseParameters } from '../../parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { type OpenClient, type Query, withClient } from '../../request/send-request.ts';
 import type { GetPath } from '../../settings/settings.ts';
 import { grouped } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';
-
-const WITH_QUERY = Object.values<Operation>(operations).filter(({ query }) => query !== 'none');
-const NAMES = WITH_QUERY.map(({ id }) => id);
-const DEFAULT_OPERATION = operations.latest;
-const OPERATION_TEXT = `${NAMES.join(', ')} (default: latest), and a file of queries (default: stdin, unless it is a terminal)`;
 
 interface BatchCommandOptions extends ParamOptions, CachingOptions {
   readonly each?: readonly string[];
@@ -35,7 +30,7 @@ export function batchCommand(): CliCommand {
     .about({
       summary: 'many queries, as fast as the limit per minute allows',
       description:
-        'Calls an operation, by default latest, once for each query in a file or on stdin, and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. With -o csv it prints a table. The exit code is 0 if all queries succeeded, and 1 if a query failed. It is 4 if the service refuses the key, and 8 if the monthly quota is used up.',
+        'Calls latest once for each query in a file or on stdin, and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. With -o csv it prints a table. The exit code is 0 if all queries succeeded, and 1 if a query failed. It is 4 if the service refuses the key, and 8 if the monthly quota is used up.',
       examples: [
         { command: 'fxrates batch queries.txt', comment: 'lines such as: base=USD symbols=EUR,GBP' },
         { command: 'fxrates batch --each base=USD,EUR,GBP', comment: 'three queries' },
@@ -49,8 +44,7 @@ export function batchCommand(): CliCommand {
         'Queries wait for the limit per minute as long as necessary. --max-wait limits a single Retry-After and has no effect below 10m. With --no-wait, queries fail instead of waiting.',
       ],
     })
-    .takes(new Argument('[operation]', OPERATION_TEXT), NAMES)
-    .takes(new Argument('[file]'))
+    .takes(new Argument('[file]', 'a file of queries (default: stdin, unless it is a terminal)'))
     .with(() => [
       repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
       parameterOption(),
@@ -64,8 +58,7 @@ export function batchCommand(): CliCommand {
 }
 
 async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number> {
-  const source = sourceOf(given);
-  const queries = await queriesOf(source, given);
+  const queries = await queriesOf(given);
   const { failedOut } = given.options;
   if (failedOut !== undefined) {
     await checkWritable(failedOut).catch((cause) => {
@@ -75,7 +68,7 @@ async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number>
   const { settings } = given;
   const maxWaitMs = settings.maxWaitMs === 0 ? 0 : Math.max(settings.maxWaitMs, LONGEST_RETRY_AFTER_MS);
   const invocation = { ...given, settings: { ...settings, maxWaitMs } };
-  const run = new BatchRun(invocation, { operation: source.operation, queries });
+  const run = new BatchRun(invocation, queries);
   try {
     const { reporter } = run.progress;
     await withClient(invocation, { reporter, cache: cacheOf(invocation) }, (client) => run.send(client));
@@ -86,50 +79,27 @@ async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number>
   return run.exitCode();
 }
 
-/** What `fxrates batch [operation] [file]` calls, and where the queries are. */
-interface QuerySource {
-  readonly operation: Operation;
-  /** A path, or `-` for stdin; `undefined` with `--each`. */
-  readonly path: string | undefined;
+/** Parameters typed with -p apply to all queries. Those of a query take precedence. */
+async function queriesOf(invocation: Invocation<BatchCommandOptions>): Promise<readonly Query[]> {
+  const { each = [], param = [] } = invocation.options;
+  const path = pathOf(invocation);
+  const shared = parseParameters(param);
+  const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, invocation.io);
+  return queries.map((query) => ({ ...query, ...shared, ...query })); // its own parameters are the first columns
 }
 
-/** The first word is an operation, or else the file of queries of the default operation. */
-function sourceOf({ args, options, io, settings }: Invocation<BatchCommandOptions>): QuerySource {
-  const { each = [] } = options;
-  const [first = ''] = args;
-  const isNamed = args.length > 1 || Object.hasOwn(operations, first);
-  const operation = isNamed ? operationOf(first) : DEFAULT_OPERATION;
-  const file = isNamed ? args[1] : args[0];
-  const readsStdin = file === '-' || (file === undefined && each.length === 0 && !io.stdin.isTTY);
+/** The file of queries, or `-` for stdin; `undefined` with `--each`. */
+function pathOf({ args: [file], options, io, settings }: Invocation<BatchCommandOptions>): string | undefined {
+  const isEach = options.each !== undefined;
+  const readsStdin = file === '-' || (file === undefined && !isEach && !io.stdin.isTTY);
   if (readsStdin && settings.keyStdin)
     throw usageError('--key-stdin and queries on stdin cannot be used together', 'pass a file or --each');
   const path = readsStdin ? '-' : file;
-  if ((path === undefined) === (each.length === 0)) {
-    throw usageError('batch expects a file of queries or --each', 'pass one of them', [
-      'fxrates batch queries.txt',
-      'fxrates batch --each base=USD,EUR',
-    ]);
-  }
-  return { operation, path };
-}
-
-function operationOf(name: string): Operation {
-  const operation = WITH_QUERY.find(({ id }) => id === name);
-  if (operation !== undefined) return operation;
-  throw usageError(`batch expects an operation with a query, got '${name}'`, undefined, [
-    `Operations with a query: ${NAMES.join(', ')}`,
+  if ((path === undefined) === isEach) return path;
+  throw usageError('batch expects a file of queries or --each', 'pass one of them', [
+    'fxrates batch queries.txt',
+    'fxrates batch --each base=USD,EUR',
   ]);
-}
-
-/** Parameters typed with -p apply to all queries. Those of a query take precedence. */
-async function queriesOf(
-  { operation, path }: QuerySource,
-  { options, io }: Invocation<BatchCommandOptions>,
-): Promise<readonly Query[]> {
-  const shared = parseParameters(options.param ?? []);
-  const queries = path === undefined ? queriesOfEach(options.each ?? []) : await readQueries(path, io);
-  const whole = queries.map((query) => ({ ...query, ...shared, ...query })); // its own parameters are the first columns
-  return operation.query === 'named' ? whole.map((query) => namedQuery(operation, query)) : whole;
 }
 
 type Item = BatchItem<Query, unknown>;
@@ -137,7 +107,6 @@ type Item = BatchItem<Query, unknown>;
 class BatchRun {
   readonly progress: ProgressView;
   readonly #invocation: Invocation<BatchCommandOptions>;
-  readonly #operation: Operation;
   readonly #queries: readonly Query[];
   readonly #format: Format;
   /** Queries whose response was printed. */
@@ -146,12 +115,8 @@ class BatchRun {
   #cached = 0;
   #failureCode: ExitCode = exitCodes.failure;
 
-  constructor(
-    invocation: Invocation<BatchCommandOptions>,
-    { operation, queries }: { readonly operation: Operation; readonly queries: readonly Query[] },
-  ) {
+  constructor(invocation: Invocation<BatchCommandOptions>, queries: readonly Query[]) {
     this.#invocation = invocation;
-    this.#operation = operation;
     this.#queries = queries;
     this.#format = formatOf(queries, invocation);
     this.progress = new ProgressView(invocation, queries.length);
@@ -160,7 +125,6 @@ class BatchRun {
   async send(client: OpenClient): Promise<void> {
     const { settings, options } = this.#invocation;
     const batch = client.fx.batch(this.#queries, {
-      operation: this.#operation.id as 'latest', // any operation with a query; the types know one of them
       signal: this.progress.reporter.signal,
       onLimit: settings.maxWaitMs === 0 ? 'throw' : 'wait',
       onProgress: this.progress.update,
@@ -216,7 +180,7 @@ class BatchRun {
       const text = `fxrates: ${queryText(query)}: ${visible(failure.message)}\n`;
       await this.progress.printFailure(text, { isPrinted: lines !== '' });
     }
-    if (lines !== '') await this.progress.print(lines);
+    if (lines !== '') await this.#invocation.screen.printLines(lines);
     if (item.meta?.source === 'cache') this.#cached += 1;
     if (failure === undefined) this.#succeeded.add(query);
     else this.#failed += 1;
@@ -280,8 +244,7 @@ async function writeFailed(path: string, queries: readonly Query[], invocation: 
 }
 
 /** The typed command with `path` as its file of queries. */
-function againWith(path: string, { argv, args }: Invocation): string {
-  const file = args.findLast((word) => !Object.hasOwn(operations, word));
+function againWith(path: string, { argv, args: [file] }: Invocation): string {
   if (file === undefined) return changedCommand(argv, { without: ['--each='], add: [path] });
   return changedCommand(argv.with(argv.lastIndexOf(file), path), {});
 }

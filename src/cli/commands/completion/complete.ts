@@ -138,8 +138,7 @@ function argumentOffers({ command, args }: Position, current: string, env: Env):
   const argument = registeredArguments[args.length] ?? registeredArguments.findLast(({ variadic }) => variadic);
   if (command.path.join(' ') === 'config set' && args[0] !== undefined) return settingOffers(args[0], current, env);
   const offers = choiceOffers(argument?.argChoices ?? [], current);
-  // The operation of a batch can be left out, and the file is then first.
-  return /^(file|operation)$/.test(argument?.name() ?? '') ? { ...offers, directive: 0 } : offers;
+  return argument?.name() === 'file' ? { ...offers, directive: 0 } : offers;
 }
 
 /** Of `config set`. */

@@ -37,7 +37,7 @@ test('prints the response to each line of a file', async () => {
     'base=USD symbols=EUR,GBP\n\n# remark\n  {"base":"EUR","symbols":["A","B"]}\r\n{}\n',
   );
 
-  const { code, stdout, stderr, requests } = await batch(['latest', path]);
+  const { code, stdout, stderr, requests } = await batch([path]);
 
   expect(code).toBe(0);
   expect(parsed(stdout)).toEqual([
@@ -52,13 +52,13 @@ test('prints the response to each line of a file', async () => {
 test('--cache serves a second batch without requests, and reports that', async () => {
   const env = { XDG_CACHE_HOME: folder };
 
-  const first = await batch('latest --cache 5m --each n=1,2', { env, horizonMs: 100 });
+  const first = await batch('--cache 5m --each n=1,2', { env, horizonMs: 100 });
   // The store is written after the responses are printed.
   await until(async () => {
     const names = await readdir(join(folder, 'fxrates')).catch(() => []);
     return names.filter((name) => name.endsWith('.json')).length === 2;
   });
-  const second = await batch('latest --cache 5m --each n=1,2,3', { env, horizonMs: 100 });
+  const second = await batch('--cache 5m --each n=1,2,3', { env, horizonMs: 100 });
 
   expect([first.requests.length, second.requests.length]).toEqual([2, 1]);
   expect(parsed(second.stdout)).toHaveLength(3);
@@ -69,7 +69,7 @@ test.each([
   ['table', '{"query":'],
   ['csv', 'n,name,value\n1,n,1\n'],
 ])('with FXRATES_OUTPUT=%s prints what a batch can', async (value, start) => {
-  const { code, stdout } = await batch('latest --each n=1', { env: { FXRATES_OUTPUT: value } });
+  const { code, stdout } = await batch('--each n=1', { env: { FXRATES_OUTPUT: value } });
 
   expect([code, stdout.slice(0, start.length)]).toEqual([0, start]);
 });
@@ -90,7 +90,7 @@ test.each<readonly [options: string, rows: string]>([
   ['--get of --get rates.GBP', 'base,of,rates.GBP\nUSD,USD,2\nCHF,CHF,2\n'],
   ['--get rates', 'base,name,value\nUSD,EUR,1.10\nUSD,GBP,2\nCHF,EUR,1.10\nCHF,GBP,2\n'],
 ])('-o csv %s prints one table, with the failures on stderr', async (options, rows) => {
-  const line = `latest -o csv ${options} --ordered --each base=XXX,USD,CHF`;
+  const line = `-o csv ${options} --ordered --each base=XXX,USD,CHF`;
 
   const { code, stdout, stderr } = await batch(line.split(/ +/), { replies: RATES });
 
@@ -119,20 +119,20 @@ test.each([
     'base,symbols,note,rates.EUR\nUSD,,,1.10\n,EUR GBP,"a,b",1.10\n',
   ],
 ])('-o csv has %s', async (_, options, stdin, expected) => {
-  const { stdout } = await batch(`latest - -o csv --ordered ${options}`, { stdin, replies: RATES });
+  const { stdout } = await batch(`- -o csv --ordered ${options}`, { stdin, replies: RATES });
 
   expect(stdout).toBe(expected);
 });
 
 test('-o csv has one column for a parameter that --get selects from the response', async () => {
-  const { stdout } = await batch('latest -o csv --get n --ordered --each n=1,2 --each m=3');
+  const { stdout } = await batch('-o csv --get n --ordered --each n=1,2 --each m=3');
 
   expect(stdout).toBe('m,n\n3,1\n3,2\n');
 });
 
 test('a path of --get that the first response lacks stops the batch, before it uses more quota', async () => {
   const path = join(folder, 'without-value.txt');
-  const line = `latest -o csv --get rates.eur --each n=${Array.from({ length: 100 }, (_, n) => n).join()}`;
+  const line = `-o csv --get rates.eur --each n=${Array.from({ length: 100 }, (_, n) => n).join()}`;
 
   const { code, stdout, stderr, requests } = await batch([...line.split(' '), '--failed-out', path], {
     replies: RATES,
@@ -147,7 +147,7 @@ test('a path of --get that the first response lacks stops the batch, before it u
 test('a later response without the value of --get is a failure of its query', async () => {
   const replies = ({ url }: SentRequest) => success(url.includes('n=2') ? {} : { EUR: 1 });
 
-  const { code, stdout, stderr } = await batch('latest -o csv --get EUR --ordered --each n=1,2,3', { replies });
+  const { code, stdout, stderr } = await batch('-o csv --get EUR --ordered --each n=1,2,3', { replies });
 
   expect([code, stdout]).toEqual([1, 'n,EUR\n1,1\n3,1\n']);
   expect(stderr).toContain("fxrates: n=2: the response has no 'EUR'\n");
@@ -169,13 +169,13 @@ test.each([
   ],
   ['-', '{"query":{"base":"USD"},"error":{"code":"server"}}\n', [{ base: 'USD' }]],
 ])('the queries of %s and the lines %j', async (line, stdin, queries) => {
-  const { stdout } = await batch(`latest ${line} --ordered`, { stdin });
+  const { stdout } = await batch(`${line} --ordered`, { stdin });
 
   expect(parsed(stdout).map(({ query }) => query)).toEqual(queries);
 });
 
 test('a failed query has an output line, and the exit code is 1', async () => {
-  const { code, stdout, stderr } = await batch('latest - --ordered', { stdin: 'n=1\nfail=404\nn=2\n' });
+  const { code, stdout, stderr } = await batch('- --ordered', { stdin: 'n=1\nfail=404\nn=2\n' });
 
   expect(code).toBe(1);
   expect(parsed(stdout)).toMatchObject([
@@ -192,8 +192,8 @@ const slowFirst = (clock: FakeClock) => async (request: SentRequest) => {
 };
 
 test.each([
-  ['latest -', ['1', '2', '0']],
-  ['latest - --ordered', ['0', '1', '2']],
+  ['-', ['1', '2', '0']],
+  ['- --ordered', ['0', '1', '2']],
 ])('%s prints three responses in the order %j', async (line, expected) => {
   const clock = new FakeClock();
 
@@ -205,13 +205,13 @@ test.each([
 test('--failed-out contains the failed queries, for the next batch', async () => {
   const path = join(folder, 'failed.txt');
 
-  const first = await batch(['latest', '-', '--failed-out', path], { stdin: 'n=1\nfail=404 x=1.10\n{"fail":500}\n' });
+  const first = await batch(['-', '--failed-out', path], { stdin: 'n=1\nfail=404 x=1.10\n{"fail":500}\n' });
 
   expect(first.code).toBe(1);
   expect(readFileSync(path, 'utf8')).toBe('{"fail":"404","x":"1.10"}\n{"fail":"500"}\n');
-  expect(first.stderr).toContain(`fxrates: 2 queries written to ${path}; again:  fxrates batch latest ${path} `);
+  expect(first.stderr).toContain(`fxrates: 2 queries written to ${path}; again:  fxrates batch ${path} `);
 
-  const second = await batch(['latest', path, '--failed-out', path], { replies: success() });
+  const second = await batch([path, '--failed-out', path], { replies: success() });
 
   expect(second.code).toBe(0);
   expect(parsed(second.stdout).map(({ query }) => query)).toEqual([{ fail: '404', x: '1.10' }, { fail: '500' }]);
@@ -219,8 +219,8 @@ test('--failed-out contains the failed queries, for the next batch', async () =>
 });
 
 test.each([
-  ['latest QUERIES -o csv --get n --failed-out FAILED', 'latest FAILED -o csv --get n --failed-out FAILED'],
-  ['latest --each fail=404,500 --profile work --failed-out=FAILED', 'latest --profile work --failed-out=FAILED FAILED'],
+  ['QUERIES -o csv --get n --failed-out FAILED', 'FAILED -o csv --get n --failed-out FAILED'],
+  ['--each fail=404,500 --profile work --failed-out=FAILED', '--profile work --failed-out=FAILED FAILED'],
 ])('after %s, the next step is %s', async (line, expected) => {
   const paths = { QUERIES: fileOf('some.txt', 'fail=404\n'), FAILED: join(folder, 'again.txt') };
   const typed = (text: string) => text.replace('QUERIES', paths.QUERIES).replaceAll('FAILED', paths.FAILED);
@@ -234,7 +234,7 @@ test.each([
 test('names every invalid line before the first request, without keys', async () => {
   const stdin = `base=USD\nfoo\n{"a":{}}\n[1]\n{"a":\napi_key=1\nb=${API_KEY}\n{"b":"${API_KEY}"}\n{"a":[null]}`;
 
-  const { code, stdout, stderr, requests } = await batch('latest -', { stdin });
+  const { code, stdout, stderr, requests } = await batch('-', { stdin });
 
   expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
   expect(stderr).toContain('fxrates: 8 lines of standard input cannot be used — nothing was sent\n');
@@ -249,7 +249,7 @@ test.each([
   const path = join(folder, 'queries.txt');
   writeFileSync(path, bytes);
 
-  const { code, stderr, requests } = await batch(['latest', path]);
+  const { code, stderr, requests } = await batch([path]);
 
   expect({ code, requests }).toEqual({ code: 2, requests: [] });
   expect(stderr).toMatch(new RegExp(`line ${line}: the parameter .* is not valid UTF-8`));
@@ -259,26 +259,25 @@ test.each([
   [10, /line 10: [^\n]*\n$/],
   [12, /line 10: [^\n]*\n {2}and 2 more\n$/],
 ])('of %d invalid lines, lists at most ten', async (count, end) => {
-  const { stderr } = await batch('latest -', { stdin: 'wrong\n'.repeat(count) });
+  const { stderr } = await batch('-', { stdin: 'wrong\n'.repeat(count) });
 
   expect(stderr.match(/line \d+:/g)).toHaveLength(10);
   expect(stderr).toMatch(end);
 });
 
 test.each([
-  ['latest - --each base=USD', /batch expects a file of queries or --each/],
-  ['quota -', /batch expects an operation with a query, got 'quota'.*\n\n {2}Operations with a query: latest/],
-  ['latest --each base', /--each expects name=value,value, got 'base'/],
-  ['latest --each base=USD,', /--each expects name=value,value/],
-  ['latest --each api_key=1', /refusing to send 'api_key'/],
-  ['latest - --key-stdin', /--key-stdin and queries on stdin cannot be used together — pass a file or --each/],
+  ['- --each base=USD', /batch expects a file of queries or --each/],
+  ['--each base', /--each expects name=value,value, got 'base'/],
+  ['--each base=USD,', /--each expects name=value,value/],
+  ['--each api_key=1', /refusing to send 'api_key'/],
+  ['- --key-stdin', /--key-stdin and queries on stdin cannot be used together — pass a file or --each/],
   ['--key-stdin', /--key-stdin and queries on stdin cannot be used together — pass a file or --each/],
-  [`latest ${join(folder, 'none.txt')}`, /cannot read the queries in .*none\.txt — the file does not exist/],
-  [`latest - --failed-out ${join(folder, 'none', 'x')}`, /cannot write .*none\/x — its folder does not exist/],
-  ['latest - --get rates.EUR', /only with -o csv.*fxrates batch … \| jq '\.data\.rates\.EUR'/s],
-  ['latest - -o table', /'fxrates batch' has no --output table — valid formats: auto, json, compact, csv/],
-  ['latest --each base=USD,EUR --each base=GBP', /--each sets 'base' twice/],
-  ['latest base=USD,EUR', / {2}Queries without a file: {2}--each base=USD,EUR\n/],
+  [`${join(folder, 'none.txt')}`, /cannot read the queries in .*none\.txt — the file does not exist/],
+  [`- --failed-out ${join(folder, 'none', 'x')}`, /cannot write .*none\/x — its folder does not exist/],
+  ['- --get rates.EUR', /only with -o csv.*fxrates batch … \| jq '\.data\.rates\.EUR'/s],
+  ['- -o table', /'fxrates batch' has no --output table — valid formats: auto, json, compact, csv/],
+  ['--each base=USD,EUR --each base=GBP', /--each sets 'base' twice/],
+  ['base=USD,EUR', / {2}Queries without a file: {2}--each base=USD,EUR\n/],
 ])('refuses %s', async (line, message) => {
   const { code, stderr, requests } = await batch(line, { stdin: 'n=1' });
 
@@ -289,7 +288,7 @@ test.each([
 test('shares the limit with other processes', async () => {
   const state = join(folder, 'state');
 
-  await batch('latest --each n=1,2', { env: { XDG_STATE_HOME: state } });
+  await batch('--each n=1,2', { env: { XDG_STATE_HOME: state } });
 
   expect(readdirSync(join(state, 'fxrates', 'limits'))).not.toEqual([]);
 });
@@ -302,7 +301,7 @@ test('a batch without queries succeeds', async () => {
     return now.call(clock);
   };
 
-  expect(await batch('latest -', { stdin: '# none\n', clock })).toMatchObject({
+  expect(await batch('-', { stdin: '# none\n', clock })).toMatchObject({
     code: 0,
     stdout: '',
     stderr: 'fxrates: batch done after 0 s: 0 succeeded, 0 failed, 0 refused\n',
@@ -320,7 +319,7 @@ test.each([
     'quota_exhausted',
   ],
 ] as const)('with %s, every query fails, without a request for each', async (_, replies, quota, expected, kind) => {
-  const { code, stdout, requests } = await batch('latest -', {
+  const { code, stdout, requests } = await batch('-', {
     stdin: lines(1000),
     replies,
     ...(quota && { quota }),
@@ -336,7 +335,7 @@ test.each([
 test('queries that are answered with 403 fail alone, and quota is called once for them', async () => {
   const stdin = lines(20).replaceAll(/n=(\d*[05])$/gm, 'fail=403 n=$1');
 
-  const { code, stdout, requests } = await batch('latest -', { stdin });
+  const { code, stdout, requests } = await batch('-', { stdin });
 
   expect(code).toBe(1);
   expect(parsed(stdout)).toHaveLength(20);
@@ -347,44 +346,24 @@ test('queries that are answered with 403 fail alone, and quota is called once fo
 test('waits for the limit longer than the default of --max-wait', async () => {
   const refusals = [rateLimited('70'), rateLimited('70'), echo];
 
-  const { code, stderr } = await batch('latest --each n=1', { replies: refusals });
+  const { code, stderr } = await batch('--each n=1', { replies: refusals });
 
   expect(code).toBe(0);
   expect(stderr).toContain('1 succeeded, 0 failed, 2 refused');
 });
 
-test.each([
-  ['everything', '0 succeeded, 0 failed, 2 left', []],
-  ['the rest after a response', '1 succeeded, 0 failed, 1 left', [{ n: '1' }]],
-])('ends if the service refuses %s for a quarter of an hour', async (what, counts, answered) => {
-  let refusals = 0;
-  // Without an end, the batch would wait for more than half an hour, and succeed.
-  const replies = (request: SentRequest) => {
-    if ((what !== 'everything' && request.url.includes('n=1')) || refusals >= 400) return echo(request);
-    refusals += 1;
-    return rateLimited('5');
-  };
-
-  const { code, stdout, stderr } = await batch('latest --each n=1,2', { replies, quota: rateLimited('5') });
-
-  expect(code).toBe(7);
-  expect(parsed(stdout).map(({ query }) => query)).toEqual(answered);
-  expect(stderr).toMatch(new RegExp(`batch stopped after 15 min[^:]*: ${counts}`));
-  expect(stderr).toMatch(/no query finished for [^—]+ — the service refused \d+ requests/);
-});
-
 test('with --no-wait a query that would have to wait fails, and the advice is a batch that waits', async () => {
-  const { code, stdout } = await batch('latest --each n=1,2 --no-wait', { replies: [rateLimited('20'), echo] });
+  const { code, stdout } = await batch('--each n=1,2 --no-wait', { replies: [rateLimited('20'), echo] });
 
   expect(code).toBe(1);
   const failed = parsed(stdout).find(({ error }) => error?.code === 'rate_limited');
-  expect(failed.error.hint).toBe('To wait:  fxrates batch latest --each n=1,2');
+  expect(failed.error.hint).toBe('To wait:  fxrates batch --each n=1,2');
 });
 
 test('if the reader closes the pipe, the batch ends silently and --failed-out has the rest', async () => {
   const path = join(folder, 'closed.txt');
 
-  const { code, stderr } = await batch(['latest', '-', '--failed-out', path, '-q'], {
+  const { code, stderr } = await batch(['-', '--failed-out', path, '-q'], {
     stdin: lines(3),
     stdoutError: 'EPIPE',
   });
@@ -397,7 +376,7 @@ test.each(['', '--ordered'])(
   'if a line cannot be written, --failed-out has its query and the rest: %s',
   async (flag) => {
     const path = join(folder, 'unwritten.txt');
-    const args = ['latest', '-', '--failed-out', path, ...(flag === '' ? [] : [flag])];
+    const args = ['-', '--failed-out', path, ...(flag === '' ? [] : [flag])];
 
     const { code, stdout, stderr } = await batch(args, {
       stdin: 'n=0\nfail=404\nn=2\nn=3\n',
@@ -426,7 +405,7 @@ function interrupted(args: readonly string[], stdin: string, during: string) {
       return 'never';
     },
   });
-  return clock.run(main(['batch', 'latest', '-', ...args], io)).then((code) => ({ code, ...io.written }));
+  return clock.run(main(['batch', '-', ...args], io)).then((code) => ({ code, ...io.written }));
 }
 
 test('Ctrl-C ends the batch, reports the queries left, and writes them to --failed-out', async () => {
@@ -453,7 +432,7 @@ async function onMock(count: number, { args = [], ...options }: FakeIoOptions & 
   const startedAt = mock.clock.now();
   const env = { FXRATES_API_KEY: key, FXRATES_BASE_URL: mock.baseUrl, ...options.env };
   const world = { ...options, env, fetch: mock.fetch as never, clock: mock.clock, stdin: lines(count) };
-  const result = await runCli(['batch', 'latest', '-', '-p', 'symbols=EUR', ...args], world);
+  const result = await runCli(['batch', '-', '-p', 'symbols=EUR', ...args], world);
   return { ...result, minutes: (mock.clock.now() - startedAt) / 60_000 };
 }
 
@@ -482,7 +461,7 @@ test('eta_seconds is within 15 s of the real time left', async () => {
 });
 
 test('logs how long the first request waits, before there is an estimate for the rest', async () => {
-  const { stderr } = await batch('latest -', { stdin: 'n=1\n', replies: [rateLimited('40'), success()] });
+  const { stderr } = await batch('-', { stdin: 'n=1\n', replies: [rateLimited('40'), success()] });
 
   expect(stderr).toMatch(/^fxrates: 0 of 1, next request in (29|3\d) s, 0 failed, 0\/min, 1 refused, 1 waiting\n/);
 });
@@ -490,8 +469,8 @@ test('logs how long the first request waits, before there is an estimate for the
 test('names an outage, during which there is no estimate', async () => {
   const options = { stdin: lines(40), replies: [echo, failure(503)] };
 
-  const text = await batch('latest -', options);
-  const json = await batch('latest - --json', options);
+  const text = await batch('-', options);
+  const json = await batch('- --json', options);
 
   const logged = text.stderr.split('\n').filter((line) => line.includes('1 of 40'));
   expect(logged.length).toBeGreaterThan(5);
@@ -503,7 +482,7 @@ test('names an outage, during which there is no estimate', async () => {
 test('ends with its last response, although the client still calls quota for the limit', async () => {
   const clock = new FakeClock();
 
-  const { code, requests } = await batch('latest -', { stdin: lines(40), clock, quota: 'never' });
+  const { code, requests } = await batch('-', { stdin: lines(40), clock, quota: 'never' });
 
   expect([code, requests.filter(({ url }) => url.endsWith('/quota')).length]).toEqual([0, 1]);
   expect(await clock.left()).toBe(0);
@@ -514,7 +493,7 @@ test.skipIf(process.platform === 'win32')('Ctrl-C ends the wait for a pipe witho
   execFileSync('mkfifo', [path]);
   const io = new FakeIo();
 
-  const running = main(['batch', 'latest', path], io);
+  const running = main(['batch', path], io);
   await new Promise(setImmediate);
   io.interrupt('SIGINT');
 
@@ -539,7 +518,7 @@ const frames = (stderr: string) => stderr.split('\r\u001b[2K').slice(1);
 test.each([
   [120, /^\[█+░+\] \d+ of 700 · (\d+ min )?\d+ s left · 0 failed · \d+\/min · \d+ refused · \d+ waiting$/],
   [80, /^\[█+░+\] \d+ of 700 · (\d+ min )?\d+ s left · 0 failed · \d+\/min · \d+ refused/],
-  [40, /^\d+ of 700 · (\d+ min )?\d+ s left/],
+  [40, /^\[█+░+\] \d+ of 700 /],
 ])('a terminal of %d columns shows a progress bar, which is erased at the end', async (columns, expected) => {
   const { stderr, stdout } = await onMock(700, { tty: ['stderr'], columns, env: { NO_COLOR: '1' } });
 
@@ -567,7 +546,7 @@ test('on a terminal the bar is erased before each line of data', async () => {
     Object.assign(io[name], { write: (chunk: string) => order.push(`${name} ${chunk}`) && write(chunk) });
   }
 
-  await clock.run(main(['batch', 'latest', '-'], io));
+  await clock.run(main(['batch', '-'], io));
   await quiet();
 
   for (const [index, written] of order.entries()) {
@@ -580,7 +559,7 @@ test('on a terminal the bar is erased before each line of data', async () => {
 test('prints numbers exactly as received, on one line', async () => {
   const body = '{"success":true,"data":{\n "EUR": 1.10,\n "tiny": 1E-7, "long": 12345678901234567890 }}';
 
-  const { stdout } = await batch('latest -', { stdin: '{"amount":1.10}', replies: { body } });
+  const { stdout } = await batch('-', { stdin: '{"amount":1.10}', replies: { body } });
 
   expect(stdout).toBe('{"query":{"amount":"1.10"},"data":{"EUR":1.10,"tiny":1E-7,"long":12345678901234567890}}\n');
 });
@@ -588,15 +567,14 @@ test('prints numbers exactly as received, on one line', async () => {
 test('-o csv escapes control characters on a terminal', async () => {
   const replies = { body: '{"success":true,"data":{"base":"\\u001b]0;x\\u0007"}}' };
 
-  expect((await batch('latest -o csv --each n=1', { replies, tty: ['stdout'] })).stdout).not.toContain('\u001b');
+  expect((await batch('-o csv --each n=1', { replies, tty: ['stdout'] })).stdout).not.toContain('\u001b');
 });
 
 test.each([
   ['', 'base=USD\n'],
-  ['latest', 'base=USD\n'],
   ['-', 'base=USD\n'],
-  ['latest -', 'base=USD\n'],
-  [fileOf('default-operation.txt', 'base=USD\n'), 'n=2\n'],
+  ['-', 'base=USD\n'],
+  [fileOf('one-query.txt', 'base=USD\n'), 'n=2\n'],
   ['--each base=USD', 'n=2\n'],
 ])('batch %s calls latest, and reads a pipe only without another source', async (line, stdin) => {
   const { stdout, requests } = await batch(line === '' ? [] : line, { stdin });
@@ -605,8 +583,8 @@ test.each([
   expect(requests[0]?.url).toContain('/latest?base=USD');
 });
 
-test.each(['', 'latest'])('batch %s does not wait for a terminal', async (line) => {
-  const { code, stderr } = await runCli(`batch ${line}`, { tty: ['stdin'] });
+test('does not wait for a terminal', async () => {
+  const { code, stderr } = await runCli('batch', { tty: ['stdin'] });
 
   expect(code).toBe(2);
   expect(stderr).toContain('batch expects a file of queries or --each');
@@ -627,9 +605,9 @@ test('a file of bare codes gets one sentence with the next step', async () => {
 test('names the first three failed queries on stderr, too', async () => {
   const stdin = [1, 2, 3, 4, 5].map((n) => `fail=404 n=${n}`).join('\n');
 
-  const { stderr } = await batch('latest - --ordered', { stdin });
-  const onTerminal = await batch('latest -', { stdin, tty: ['stdout'] });
-  const asJson = await batch('latest - --json', { stdin });
+  const { stderr } = await batch('- --ordered', { stdin });
+  const onTerminal = await batch('-', { stdin, tty: ['stdout'] });
+  const asJson = await batch('- --json', { stdin });
 
   expect(stderr.match(/^fxrates: fail=404 n=\d: the service refused .*$/gm)).toHaveLength(3);
   expect(stderr).toContain('0 succeeded, 5 failed');
@@ -637,8 +615,8 @@ test('names the first three failed queries on stderr, too', async () => {
 });
 
 test('a line of 20 MB is named and not sent; a name may be repeated thousands of times', async () => {
-  const tooLong = await batch('latest -', { stdin: `n=1\nn=${'x'.repeat(20_000_000)}\n` });
-  const repeated = await batch('latest -', { stdin: `${'n=1 '.repeat(20_000)}\n` });
+  const tooLong = await batch('-', { stdin: `n=1\nn=${'x'.repeat(20_000_000)}\n` });
+  const repeated = await batch('-', { stdin: `${'n=1 '.repeat(20_000)}\n` });
 
   expect(tooLong).toMatchObject({ code: 2, requests: [] });
   expect(tooLong.stderr).toContain('line 2: it has 20000002 characters; a query has at most 100000');

@@ -40,7 +40,7 @@ test.each([
   ['config set nonsense ', ''],
   ['config get color ', ''],
   ['latest --cache ', 'snapshot'],
-  ['batch latest --cache=s', '--cache=snapshot'],
+  ['batch --cache=s', '--cache=snapshot'],
   ['latest --watch ', ''],
   ['latest --watch --cou', '--count'],
   ['latest --watch -q b', 'base='],
