@@ -1,20 +1,16 @@
 import { Option } from 'commander';
 import type { PollSchedule, QuotaData, QuotaForecast } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
-import { tokens } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { visible } from '../../text.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
-import { prettyJson } from '../json/pretty-json.ts';
 import { fileOption } from '../options.ts';
-import { dataOf } from '../output/print-json.ts';
-import { valuesTable } from '../output/values-table.ts';
+import { asTable, dataOf } from '../output/print-json.ts';
 import { EXAMPLE_NAMES } from '../parameters.ts';
 import { dryRun, type OperationRequest } from '../request/send-request.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';
 import { addToFixture, requireFixture } from '../storage/fixture-file.ts';
-import type { StreamStyle } from '../terminal/screen.ts';
 import { grouped } from '../terminal/text.ts';
 import { isWatch, type WatchOptions, watch, watchOptions } from '../watch/watch.ts';
 import {
@@ -81,7 +77,6 @@ async function remarkOnNames({ query }: OperationRequest, { screen }: Invocation
 /** `latest --watch`: uses only so much of the month that enough is left until the reset. `quota` is free. */
 function watchLatest(request: OperationRequest, invocation: Invocation<LatestCommandOptions>): Promise<void> {
   const { options, screen } = invocation;
-  const mark = createMarker(screen.out);
   return watch(invocation, {
     request,
     every: typeof options.watch === 'number' ? options.watch : 'quota',
@@ -92,7 +87,7 @@ function watchLatest(request: OperationRequest, invocation: Invocation<LatestCom
     },
     show: (response, next, view) => {
       const json = dataOf(response.rawBody);
-      return view.show({ response, ...mark(json), json, next, reason: REASONS[next.reason] });
+      return view.show({ response, text: asTable(json, screen.out), json, next, reason: REASONS[next.reason] });
     },
   });
 }
@@ -104,29 +99,6 @@ const REASONS: Readonly<Record<PollSchedule['reason'], string>> = {
   quota: 'so that the quota lasts',
   unknown: 'the quota is not known',
 };
-
-/** A function that marks the numbers of a response that differ from those of the response before. */
-function createMarker(style: StreamStyle) {
-  let before: readonly string[] = [];
-  return (json: string): { readonly text: string; readonly remark: string | undefined } => {
-    const earlier = before;
-    const numbers = [...tokens(json)].flatMap(({ kind, start, end }) =>
-      kind === 'number' ? [json.slice(start, end)] : [],
-    );
-    before = numbers;
-    // By position; responses of another shape are not compared.
-    const isComparable = earlier.length === numbers.length;
-    const palette = () => {
-      let index = 0;
-      const number = (lexeme: string) =>
-        isComparable && earlier[index++] !== lexeme ? style.palette.heading(lexeme) : lexeme;
-      return { ...style.palette, number };
-    };
-    const text = valuesTable(json, { ...style, palette: palette() }) ?? prettyJson(json, palette());
-    const changedCount = numbers.filter((number, at) => number !== earlier[at]).length;
-    return { text, remark: isComparable ? `${changedCount} changed` : undefined };
-  };
-}
 
 /** @throws CliError for a watch that would use up the month */
 function requireSafeWatch(

@@ -2,8 +2,8 @@ import { depthChange, type Token, tokens } from '../../json.ts';
 import { visible } from '../../text.ts';
 import type { Palette } from '../terminal/screen.ts';
 
-/** The styles of names, strings, numbers and of `true`, `false` and `null`. */
-type JsonPalette = Pick<Palette, 'name' | 'string' | 'number' | 'faint'>;
+/** The styles of names, strings, and of `true`, `false` and `null`. */
+type JsonPalette = Pick<Palette, 'name' | 'string' | 'faint'>;
 
 /** Deeper levels are not indented further, or 10 000 levels would be 200 MB of spaces. */
 const DEEPEST_INDENT = 32;
@@ -55,7 +55,6 @@ export function compactJson(text: string): string {
 function shown(text: string, { kind, start, end }: Token, palette: JsonPalette): string {
   const lexeme = text.slice(start, end);
   if (kind === 'string') return (isName(text, end) ? palette.name : palette.string)(visible(lexeme));
-  if (kind === 'number') return palette.number(lexeme);
   return kind === 'literal' ? palette.faint(lexeme) : lexeme;
 }
 

@@ -44,8 +44,10 @@ export async function printRaw(body: string | Uint8Array, { screen }: Invocation
 const asReceived = (json: string, { isTTY, colorsData, palette }: StreamStyle) =>
   isTTY ? prettyJson(json, palette) : colorsData ? paintedJson(json, palette) : json;
 
-const asTable = (json: string, out: StreamStyle) =>
-  isContainer(json) ? (valuesTable(json, out) ?? prettyJson(json, out.palette)) : visible(scalarText(json));
+/** For people: a table, or indented JSON for nested data. */
+export function asTable(json: string, out: StreamStyle): string {
+  return isContainer(json) ? (valuesTable(json, out) ?? prettyJson(json, out.palette)) : visible(scalarText(json));
+}
 
 /** The lines of a JSON text in each format. `raw` is handled earlier for the body of a response. */
 const FORMATS = {

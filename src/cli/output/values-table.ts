@@ -15,8 +15,6 @@ const GAP = 4;
 /** A wider value has a line of its own, and a wider name is cut: each row is padded to the widest. */
 const WIDEST_CELL = 80;
 const WIDEST_NAME = 60;
-/** Characters of a column with its gap, at least. */
-const NARROWEST = GAP + 4;
 
 /**
  * A JSON text as a table for people. The numbers of an object are in as many columns as fit, aligned at the decimal
@@ -40,8 +38,7 @@ export function valuesTable(json: string, style: StreamStyle): string | undefine
 
 function toValue(name: string, lexeme: string, palette: Palette): Value {
   const text = oneLine(scalarText(lexeme));
-  const painted = /^[-\d]/.test(lexeme) ? palette.number(text) : /^[tfn{[]/.test(lexeme) ? palette.faint(text) : text;
-  return { name: cut(oneLine(name)), text, painted };
+  return { name: cut(oneLine(name)), text, painted: /^[tfn{[]/.test(lexeme) ? palette.faint(text) : text };
 }
 
 function groupText(parent: string, values: readonly Value[], style: StreamStyle): string {
@@ -68,39 +65,24 @@ function list(values: readonly Value[], { columns, palette }: StreamStyle): stri
   });
 }
 
-/** Down one column, then down the next, in as few lines as the width allows. */
+/** In as many columns of equal width as fit, down one, then down the next. */
 function grid(values: readonly Value[], { width, palette }: StreamStyle): string[] {
-  const layout = layoutOf(values, width);
-  const lines = Array.from({ length: layout.height }, (_, row) =>
-    layout.columns.map((column) => cell(column, column.values[row], palette)).join(' '.repeat(GAP)),
+  const nameWidth = widest(values.map(({ name }) => name.length));
+  const wholeWidth = widest(values.map(({ text }) => wholeLength(text)));
+  const fractionWidth = widest(values.map(({ text }) => text.length - wholeLength(text)));
+  const cells = values.map(({ name, text, painted }) => {
+    const before = nameWidth - name.length + 2 + wholeWidth - wholeLength(text);
+    const after = fractionWidth - (text.length - wholeLength(text)) + GAP;
+    return palette.name(name) + ' '.repeat(before) + painted + ' '.repeat(after);
+  });
+  const cellWidth = nameWidth + 2 + wholeWidth + fractionWidth + GAP;
+  const most = Math.max(1, Math.floor((width + GAP) / cellWidth));
+  const height = Math.ceil(values.length / most);
+  return cells.slice(0, height).map((_, row) =>
+    Array.from({ length: most }, (_, column) => cells[column * height + row] ?? '')
+      .join('')
+      .trimEnd(),
   );
-  return lines.map((line) => line.trimEnd());
-}
-
-interface Column {
-  readonly values: readonly Value[];
-  readonly nameWidth: number;
-  readonly wholeWidth: number;
-  readonly fractionWidth: number;
-}
-
-function layoutOf(values: readonly Value[], width: number): { readonly height: number; readonly columns: Column[] } {
-  for (let count = Math.ceil(width / NARROWEST); ; count -= 1) {
-    const height = Math.ceil(values.length / count);
-    const columns: Column[] = [];
-    for (let at = 0; at < values.length; at += height) columns.push(columnOf(values.slice(at, at + height)));
-    const needed = columns.reduce((sum, column) => sum + widthOf(column), (columns.length - 1) * GAP);
-    if (needed <= width || count === 1) return { height, columns };
-  }
-}
-
-function columnOf(values: readonly Value[]): Column {
-  return {
-    values,
-    nameWidth: widest(values.map(({ name }) => name.length)),
-    wholeWidth: widest(values.map(({ text }) => wholeLength(text))),
-    fractionWidth: widest(values.map(({ text }) => text.length - wholeLength(text))),
-  };
 }
 
 /** Math.max(...lengths) fails for more values than a call can have arguments. */
@@ -108,20 +90,8 @@ function widest(lengths: readonly number[]): number {
   return lengths.reduce((most, length) => Math.max(most, length), 0);
 }
 
-function widthOf({ nameWidth, wholeWidth, fractionWidth }: Column): number {
-  return nameWidth + 2 + wholeWidth + fractionWidth;
-}
-
 /** Characters before the decimal point. */
 function wholeLength(text: string): number {
   const point = text.indexOf('.');
   return point === -1 ? text.length : point;
-}
-
-function cell({ nameWidth, wholeWidth, fractionWidth }: Column, value: Value | undefined, palette: Palette): string {
-  if (value === undefined) return '';
-  const { name, text, painted } = value;
-  const before = ' '.repeat(nameWidth - name.length + 2 + wholeWidth - wholeLength(text));
-  const after = ' '.repeat(fractionWidth - (text.length - wholeLength(text)));
-  return palette.name(name) + before + painted + after;
 }

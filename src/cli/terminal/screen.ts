@@ -197,7 +197,6 @@ export function createPalette(hasColor: boolean) {
     command: style('cyan'),
     name: style('blue'),
     string: style('green'),
-    number: (text: string) => text,
   };
 }
 

@@ -119,8 +119,6 @@ interface Shown {
   readonly next: PollSchedule;
   /** Why the next one comes then. */
   readonly reason: string;
-  /** For people, beside the time. */
-  readonly remark?: string | undefined;
 }
 
 /** Formats that print one JSON line per response to a pipe. The others, and `--get`, are printed as without `--watch`. */
@@ -156,13 +154,13 @@ class LiveView {
     return screen.printLines(`{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`);
   }
 
-  #showToPeople({ text, next: { intervalMs }, reason, remark }: Shown): Promise<void> {
+  #showToPeople({ text, next: { intervalMs }, reason }: Shown): Promise<void> {
     const { screen, io } = this.#invocation;
     if (!screen.out.canRedraw) return screen.printText(`${text.trimEnd()}\n\n`);
     const now = io.clock.now();
     const next = localClock(now + intervalMs, io.timeZone);
     const every = `every ${formatDuration(intervalMs)}, ${reason}`;
-    const status = `${localClock(now, io.timeZone)}${remark === undefined ? '' : ` · ${remark}`} · next ${next} (${every}) · Ctrl-C to stop`;
+    const status = `${localClock(now, io.timeZone)} · next ${next} (${every}) · Ctrl-C to stop`;
     const footer = wrap(status, screen.out.columns).map((line) => screen.out.palette.faint(line));
     return this.#draw(text.trimEnd().split('\n'), ['', ...footer]);
   }

@@ -5,7 +5,7 @@ import { visible } from '../../../src/text.ts';
 import { jsonText, stripped } from '../../helpers/cli-json-text.ts';
 
 const same = (lexeme: string) => lexeme;
-const plain = { name: same, string: same, number: same, faint: same };
+const plain = { name: same, string: same, faint: same };
 
 test('changes nothing but white space, in any JSON text', () => {
   fc.assert(
@@ -42,13 +42,12 @@ test('formats a string of megabytes', () => {
   expect(compactJson(text)).toBe(text);
 });
 
-test('distinguishes names, strings, numbers and literals', () => {
+test('distinguishes names, strings and literals', () => {
   const paint = {
     name: (lexeme: string) => `N${lexeme}`,
     string: (lexeme: string) => `S${lexeme}`,
-    number: (lexeme: string) => `#${lexeme}`,
     faint: (lexeme: string) => `L${lexeme}`,
   };
 
-  expect(prettyJson('{"a" : "b","c":[1,true]}', paint)).toBe('{\n  N"a": S"b",\n  N"c": [\n    #1,\n    Ltrue\n  ]\n}');
+  expect(prettyJson('{"a" : "b","c":[1,true]}', paint)).toBe('{\n  N"a": S"b",\n  N"c": [\n    1,\n    Ltrue\n  ]\n}');
 });

@@ -19,12 +19,15 @@ test('numbers are in columns, aligned at the decimal point', () => {
   expect(valuesTable(RATES, style(80))).toBe(`base  USD
 
 rates
-EUR  0.90    JPY  157.1    KRW  1364    XAU  0.000299761`);
+EUR     0.90           KRW  1364
+JPY   157.1            XAU     0.000299761`);
   expect(valuesTable(RATES, style(40))).toBe(`base  USD
 
 rates
-EUR    0.90    KRW  1364
-JPY  157.1     XAU     0.000299761`);
+EUR     0.90
+JPY   157.1
+KRW  1364
+XAU     0.000299761`);
 });
 
 test('a long text is wrapped beside its name', () => {

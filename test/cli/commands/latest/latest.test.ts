@@ -61,7 +61,8 @@ x     é\\t
 x     []
 
 rates
-EUR  1.10    10  1E-7    2  12345678901234567890.5
+EUR                     1.10    2    12345678901234567890.5
+10                   1E-7
 `);
   expect(stripVTControlCharacters(stderr)).toBe('\nHTTP 200 · 0 ms · used 1 of your monthly requests\n');
 });

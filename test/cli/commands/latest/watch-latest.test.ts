@@ -145,7 +145,7 @@ test('--get prints each response as without --watch, and -o tsv adds the time as
   );
 });
 
-test('a terminal redraws the last response in place and marks the changes', async () => {
+test('a terminal redraws the last response in place', async () => {
   const replies = [
     success({ base: 'USD', rates: { EUR: 1, GBP: 2 } }),
     success({ base: 'USD', rates: { EUR: 1.5, GBP: 2 } }),
@@ -155,8 +155,8 @@ test('a terminal redraws the last response in place and marks the changes', asyn
 
   const [first, second] = stdout.split('\u001b[6A\u001b[J');
   expect(first).toContain('15:20:00 · next 15:25:00 (every 5 min, the interval of --watch) · Ctrl-C to stop');
-  expect(second).toContain('\u001b[1m1.5\u001b[22m');
-  expect(second).toContain('15:25:00 · 1 changed · next');
+  expect(second).toMatch(/EUR.* 1\.5/);
+  expect(second).toContain('15:25:00 · next');
   expect(first!.split('\n')).toHaveLength(7);
 });
 
