@@ -83,22 +83,9 @@ function section(title: string, lines: readonly string[], { palette }: StreamSty
   return lines.length === 0 ? [] : [palette.heading(title), ...lines];
 }
 
-function exampleLines(examples: readonly Example[], { columns, palette }: StreamStyle): string[] {
-  const widest = besideWidth(examples, columns);
-  return examples.flatMap(({ command, comment }) => {
-    const line = `  $ ${palette.command(command)}`;
-    if (comment === '') return [line];
-    if (command.length <= widest) return [`${line}${' '.repeat(widest - command.length + 3)}${palette.faint(comment)}`];
-    return [...wrap(comment, columns - 4).map((text) => `  ${palette.faint(`# ${text}`)}`), line];
-  });
-}
-
-/** Width of the widest command beside which all comments fit. A wider command has its comment above. */
-function besideWidth(examples: readonly Example[], columns: number): number {
-  const widths = examples.map(({ command }) => command.length).sort((one, other) => other - one);
-  const fits = (width: number) =>
-    examples.every(({ command, comment }) => command.length > width || width + 4 + 3 + comment.length <= columns);
-  return widths.find(fits) ?? 0;
+function exampleLines(examples: readonly Example[], style: StreamStyle): string[] {
+  const entries = examples.map(({ command, comment }) => ({ term: `$ ${command}`, text: comment }));
+  return twoColumns(entries, style, widestTerm(entries, style.columns / 2 + 4));
 }
 
 export interface HelpEntry {
@@ -122,7 +109,7 @@ export function twoColumns(
   return entries.flatMap(({ term, text }) => {
     if (text === '') return [`  ${paintTerm(term)}`];
     const [first = '', ...rest] = wrap(text, columns - indent);
-    const isBeside = !isNarrow && term.length <= WIDEST_TERM;
+    const isBeside = !isNarrow && term.length <= termWidth;
     const padding = ' '.repeat(Math.max(0, indent - 2 - term.length));
     const head = `  ${paintTerm(isNarrow ? term.trimStart() : term)}`;
     const continued = rest.map((line) => ' '.repeat(indent) + line);
@@ -130,6 +117,6 @@ export function twoColumns(
   });
 }
 
-function widestTerm(entries: readonly HelpEntry[]): number {
-  return Math.max(0, ...entries.map(({ term }) => term.length).filter((width) => width <= WIDEST_TERM));
+function widestTerm(entries: readonly HelpEntry[], most = WIDEST_TERM): number {
+  return Math.max(0, ...entries.map(({ term }) => term.length).filter((width) => width <= most));
 }

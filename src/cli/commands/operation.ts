@@ -76,10 +76,8 @@ async function printFooter(
 ): Promise<void> {
   if (!screen.isForPeople || !screen.err.isTTY || settings.get.length > 0) return;
   if (source === 'cache') return; // its age was printed before
-  const took = `HTTP ${status} · ${Math.round(durationMs)} ms`;
-  const [short, long] = consumesQuota ? [' · used 1 request', ' · used 1 of your monthly requests'] : ['', ''];
-  const cost = took.length + long.length > screen.err.columns ? short : long;
-  await screen.info(`\n${screen.err.palette.faint(took + cost)}\n`);
+  const cost = consumesQuota ? ' · used 1 of your monthly requests' : '';
+  await screen.info(`\n${screen.err.palette.faint(`HTTP ${status} · ${Math.round(durationMs)} ms${cost}`)}\n`);
 }
 
 /** The options for printing and caching a response. */

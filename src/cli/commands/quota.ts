@@ -198,15 +198,13 @@ function usedRow({ data, limit }: QuotaRecord, style: StreamStyle): ReportRow {
   return { label: 'Used', value: grouped(used) + ofLimit(limit), remark };
 }
 
-/** Cells of the bar; fewer on a narrow screen. */
-const BAR = { wide: 20, narrow: 10, narrowBelow: 60 };
+const BAR_WIDTH = 20;
 
 /** `[███████████████░░░░░] 74.2 %`; the number carries the meaning, colour only repeats it. */
-function bar(share: number, { palette, columns }: StreamStyle): string {
-  const size = columns < BAR.narrowBelow ? BAR.narrow : BAR.wide;
-  const cells = Math.min(size, Math.round(share * size));
+function bar(share: number, { palette }: StreamStyle): string {
+  const cells = Math.min(BAR_WIDTH, Math.round(share * BAR_WIDTH));
   const paint = share >= 1 ? palette.failure : share >= 0.8 ? palette.warning : palette.good;
-  return `[${paint('█'.repeat(cells))}${'░'.repeat(size - cells)}] ${(share * 100).toFixed(1)} %`;
+  return `[${paint('█'.repeat(cells))}${'░'.repeat(BAR_WIDTH - cells)}] ${(share * 100).toFixed(1)} %`;
 }
 
 function resetRow({ resets_at: text }: QuotaData, now: number, timeZone: string | undefined): ReportRow {

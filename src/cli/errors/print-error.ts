@@ -38,25 +38,16 @@ function toCliError(error: unknown): CliError {
 function paragraph({ message, details }: CliError, { err }: Screen): string {
   const { requestId, hints: nextSteps = [] } = details;
   const hints = requestId === undefined ? nextSteps : [`Request ID: ${requestId}`, ...nextSteps];
-  const headline = visible(`fxrates: ${message}`);
-  const [first = '', ...rest] = err.isTTY ? wrap(headline, err.columns) : [headline];
-  const [what = '', ...why] = first.split(' — ');
-  const lines = [[err.palette.failure(what), ...why].join(' — '), ...rest];
+  const [what = '', ...why] = visible(`fxrates: ${message}`).split(' — ');
+  const lines = [[err.palette.failure(what), ...why].join(' — ')];
   if (hints.length > 0) lines.push('', ...hints.flatMap((hint) => hintLines(visible(hint), err)));
   return `${lines.join('\n')}\n`;
 }
 
-/**
- * A sentence is broken at words. A command, alone or after a label and two spaces, is there to be copied: on a narrow
- * terminal it moves below its label, whole.
- */
+/** A sentence is broken at words. A command, alone or after a label and two spaces, is there to be copied. */
 function hintLines(hint: string, { isTTY, columns }: Screen['err']): string[] {
-  const room = columns - 2;
-  if (!isTTY || hint.length <= room) return [`  ${hint}`];
-  if (/^(fxrates|chmod|export) /.test(hint)) return [`  ${hint}`];
-  const [label = '', ...commands] = hint.replaceAll('   or   ', '   or ').split(/ {2,}/);
-  const below = commands.flatMap((command) => (command.startsWith('(') ? wrap(command, room - 2) : [command]));
-  return [...wrap(label, room).map((line) => `  ${line}`), ...below.map((line) => `    ${line}`)];
+  const isCopied = !isTTY || /^(fxrates|chmod|export) | {2}/.test(hint);
+  return (isCopied ? [hint] : wrap(hint, columns - 2)).map((line) => `  ${line}`);
 }
 
 function asJson(error: CliError): string {

@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import type { Palette, StreamStyle } from '../terminal/screen.ts';
@@ -9,7 +8,7 @@ import { printJson } from './print-json.ts';
 export interface ReportRow {
   readonly label: string;
   readonly value: string;
-  /** Already coloured; has a line of its own if it does not fit. */
+  /** Already coloured; follows the value. */
   readonly remark?: string | undefined;
   readonly isWarning?: boolean;
   /** In a column of its own, before the label. */
@@ -42,29 +41,18 @@ export function reportText(rows: readonly ReportRow[], style: StreamStyle): stri
 
 const LABEL_WIDTH = 12;
 const STATUS_WIDTH = 6;
-/** Below this, the value of a row with a status is printed below its label. */
-const NARROW = 60;
 
 function rowText(row: ReportRow, { columns, palette }: StreamStyle): string {
   const { value, remark, status, steps = [] } = row;
-  const isBelow = status !== undefined && columns < NARROW;
   const width = status === undefined ? LABEL_WIDTH : STATUS_WIDTH + LABEL_WIDTH + 1;
-  const indent = isBelow ? STATUS_WIDTH : width;
-  const texts = wrap(visible(value), columns - indent);
-  const [first = '', ...rest] = isBelow ? ['', ...texts] : texts;
-  const lines = [headText(row, isBelow ? 0 : width, palette) + first, ...rest.map((text) => ' '.repeat(indent) + text)];
-  if (remark !== undefined) {
-    const fits = rest.length === 0 && width + first.length + 2 + stripVTControlCharacters(remark).length <= columns;
-    if (fits) lines[0] += `  ${remark}`;
-    else lines.push(...remarkLines(remark, columns - indent).map((line) => ' '.repeat(indent) + line));
-  }
-  lines.push(...steps.map((step) => ' '.repeat(STATUS_WIDTH) + visible(step)));
-  return `${lines.join('\n')}\n`;
-}
-
-/** A coloured remark is one line, because an escape sequence must not be broken. */
-function remarkLines(remark: string, width: number): readonly string[] {
-  return remark.includes('\u001b') ? [remark] : wrap(remark, width);
+  const text = visible(value) + (remark === undefined ? '' : `  ${remark}`);
+  const [first = '', ...rest] = wrap(text, columns - width).map((line) => line.trim());
+  const lines = [
+    headText(row, width, palette) + first,
+    ...rest.map((line) => ' '.repeat(width) + line),
+    ...steps.map((step) => ' '.repeat(STATUS_WIDTH) + visible(step)),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 function headText({ label, isWarning = false, status }: ReportRow, width: number, palette: Palette): string {

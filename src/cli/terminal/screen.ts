@@ -71,7 +71,7 @@ export class Screen {
     return this.print(this.secrets.redactMessage(this.#plain(text)));
   }
 
-  /** A remark for people, to stderr, broken at words on a terminal; `-q` drops it. */
+  /** A remark for people, to stderr; `-q` drops it. */
   info(text: string): Promise<void> {
     return this.infoWithSecret(this.secrets.redactMessage(text));
   }
@@ -79,8 +79,7 @@ export class Screen {
   /** A remark with a key in full, the mock server's own. */
   infoWithSecret(text: string): Promise<void> {
     if (this.#quiet > 0) return Promise.resolve();
-    const lines = text.split('\n');
-    return this.#toStderr(this.err.isTTY ? lines.map((line) => this.#broken(line)).join('\n') : text);
+    return this.#toStderr(text);
   }
 
   /** What happens, to stderr: a line for people, a line of JSON for programs. */
@@ -116,20 +115,19 @@ export class Screen {
 
   /** A question on the terminal; the user types after it. `-q` does not hide it. */
   ask(question: string): Promise<void> {
-    return this.#toStderr(this.secrets.redactMessage(wrap(question, this.err.columns).join('\n')));
+    return this.#toStderr(this.secrets.redactMessage(question));
   }
 
-  /** A failure to write to stderr is ignored: there is no other stream to report it to. */
+  /**
+   * Broken at words on a terminal, except for an indented line, which is to be copied. A failure to write is ignored: there
+   * is no other stream to report it to.
+   */
   #toStderr(text: string): Promise<void> {
     const erased = this.#hasStatus ? ERASE_LINE : '';
     this.#hasStatus = false;
-    return this.#io.stderr.write(erased + this.#plain(text)).catch(() => undefined);
-  }
-
-  /** An indented line is to be copied, and a coloured line fits already: neither is broken. */
-  #broken(line: string): string {
-    const isFixed = line.startsWith(' ') || line.includes('\u001b');
-    return isFixed ? line : wrap(line, this.err.columns).join('\n');
+    const broken = (line: string) => (line.startsWith(' ') ? line : wrap(line, this.err.columns).join('\n'));
+    const lines = this.err.isTTY && !this.isJson ? text.split('\n').map(broken) : [text];
+    return this.#io.stderr.write(erased + this.#plain(lines.join('\n'))).catch(() => undefined);
   }
 
   #plain(text: string): string {

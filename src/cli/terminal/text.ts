@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { visible } from '../../text.ts';
 
 /** `text` as the second half of a sentence; an abbreviation such as `HTTP` stays. */
@@ -10,16 +11,17 @@ export function jsonLine(value: unknown): string {
   return `${visible(JSON.stringify(value))}\n`;
 }
 
-/** `text` in lines of at most `width` characters, broken at spaces; a longer word has its own line. */
+/** `text` in lines of at most `width` characters, colours not counted, broken at spaces; a longer word has its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
-  let line = '';
+  let [line, length] = ['', 0];
   for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
+    const wordLength = stripVTControlCharacters(word).length;
+    if (line !== '' && length + 1 + wordLength > width) {
       lines.push(line);
-      line = word;
+      [line, length] = [word, wordLength];
     } else {
-      line = line === '' ? word : `${line} ${word}`;
+      [line, length] = line === '' ? [word, wordLength] : [`${line} ${word}`, length + 1 + wordLength];
     }
   }
   return [...lines, line];

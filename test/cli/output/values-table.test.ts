@@ -75,14 +75,14 @@ test('a table can have more values than a function call has arguments', () => {
   expect(valuesTable(JSON.stringify(Object.fromEntries(numbers)), style(80))).toContain('n129999  129999');
 });
 
-test('a remark that fits exactly is beside the value, a longer one below it', () => {
+test('a remark is beside the value, and is broken at words like it', () => {
   const beside = '(16 characters.)';
-  const below = '(17 characters..)';
+  const longer = '(18 characters...)';
 
   expect(reportText([{ label: 'Size', value: '1234567890', remark: beside }], style(40))).toBe(
     `Size        1234567890  ${beside}\n`,
   );
-  expect(reportText([{ label: 'Size', value: '1234567890', remark: below }], style(40))).toBe(
-    `Size        1234567890\n            ${below}\n`,
+  expect(reportText([{ label: 'Size', value: '1234567890', remark: longer }], style(40))).toBe(
+    'Size        1234567890  (18\n            characters...)\n',
   );
 });

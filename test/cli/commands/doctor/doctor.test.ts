@@ -1,6 +1,5 @@
 import { chmod, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { beforeEach, expect, test } from 'vitest';
 import { type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../../helpers/service-replies.ts';
@@ -49,18 +48,6 @@ test('on a terminal and with -o table, prints a table', async () => {
   expect(stdout).toMatch(/^fail {2}response/m);
   expect(stdout).toContain('takes precedence over FXRATES_API_KEY_FILE /x.');
   expect(coloured.stdout).toContain('\u001b[31mfail  \u001b[39m');
-});
-
-test('on a narrow terminal, each result is below its name', async () => {
-  const options = { replies: success(quotaRecord()), env: { FXRATES_CONFIG_DIR: folder } };
-  const { stdout } = await runCli('doctor', { ...options, tty: ['stdout'], columns: 40 });
-
-  const lines = stripVTControlCharacters(stdout).split('\n');
-  const index = lines.indexOf('ok    base URL');
-  expect(lines.slice(index + 1, index + 3)).toEqual([
-    '      https://api.example.test (from',
-    '      FXRATES_BASE_URL)',
-  ]);
 });
 
 const broken = (code: string) =>

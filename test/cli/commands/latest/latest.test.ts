@@ -67,12 +67,6 @@ EUR                     1.10    2    12345678901234567890.5
   expect(stripVTControlCharacters(stderr)).toBe('\nHTTP 200 · 0 ms · used 1 of your monthly requests\n');
 });
 
-test('on a narrow terminal, the note about the cost fits on one line', async () => {
-  const { stderr } = await runCli('latest', { replies, tty: ['stdout', 'stderr'], columns: 40 });
-
-  expect(stripVTControlCharacters(stderr)).toBe('\nHTTP 200 · 0 ms · used 1 request\n');
-});
-
 test('--get of a missing field lists the available fields and exits 10', async () => {
   const { code, stdout, stderr } = await runCli('latest --get rates.GBP', { replies });
 
