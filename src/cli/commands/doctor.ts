@@ -2,7 +2,7 @@ import { promises as fs } from 'node:fs';
 import { dirname } from 'node:path';
 import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
-import { environmentProxy, isExempt } from '../../environment-proxy.ts';
+import { isExempt } from '../../environment-proxy.ts';
 import { operations } from '../../generated/operations.ts';
 import { apiKeyPattern } from '../../generated/service.ts';
 import { maskKey } from '../../text.ts';
@@ -34,7 +34,7 @@ export function doctorCommand(): CliCommand {
     .about({
       summary: 'check the setup, with the next step for each problem (free)',
       description:
-        'Checks settings, key, files, proxy, name, connection, certificate, clock and quota. Sends one quota call, which is free.',
+        'Checks settings, key, files, proxy, connection, certificate, clock and quota. Sends one quota call, which is free.',
       examples: [
         { command: 'fxrates doctor', comment: '' },
         { command: 'fxrates doctor --strict', comment: 'for scripts: exit code 1 if a check failed' },
@@ -125,10 +125,7 @@ async function finding(name: string, check: () => CheckResult | Promise<CheckRes
   return { name, ...(result instanceof CliError ? failed(result) : result) };
 }
 
-const STEPS = ['name', 'connection', 'TLS', 'response'] as const;
-type Step = (typeof STEPS)[number];
-
-/** Requests the quota once, which is free, and reports each step that succeeded. */
+/** Requests the quota once, which is free. Its error says which step failed: the name, the connection, TLS or the response. */
 async function checkService(
   invocation: Invocation,
   { baseUrl, key }: { readonly baseUrl: string; readonly key: KeyInUse },
@@ -138,23 +135,16 @@ async function checkService(
   const trace = new HttpTrace({ ...invocation, settings }, { keepsBodies: true });
   const outcome = await attempt(() => sendQuotaRequest({ ...invocation, settings }, { trace, key }));
   const received = trace.lastResponse(operations.quota.path);
-  const results = successes(new URL(baseUrl), environmentProxy(io.env, baseUrl)?.variable);
+  const clock = received === undefined ? [] : [{ name: 'clock', ...clockResult(received, io.clock.now()) }];
   if (outcome instanceof CliError)
-    Object.assign(results, failures(outcome, { hasResponse: received !== undefined, key, argv }));
+    return [{ name: 'service', ...failure(outcome, { hasResponse: received !== undefined, key, argv }) }, ...clock];
+  const { host, protocol } = new URL(baseUrl);
+  const certificate = protocol === 'https:' ? ', and its certificate is valid' : '';
   return [
-    ...STEPS.map((name) => ({ name, ...results[name] })),
-    ...(received === undefined ? [] : [{ name: 'clock', ...clockResult(received, io.clock.now()) }]),
-    ...(outcome instanceof CliError ? [] : [{ name: 'quota', ...quotaResult(outcome.data, argv) }]),
+    { name: 'service', ...ok(`${host} accepts the key${certificate}`) },
+    ...clock,
+    { name: 'quota', ...quotaResult(outcome.data, argv) },
   ];
-}
-
-function successes({ host, hostname, protocol }: URL, proxy: string | undefined): Record<Step, CheckResult> {
-  return {
-    name: ok(`${proxy === undefined ? hostname : `the name in ${proxy}`} has an address`),
-    connection: ok(`${host} accepts connections${proxy === undefined ? '' : `, through ${proxy}`}`),
-    TLS: protocol === 'http:' ? skipped('plain http') : ok('the certificate is valid'),
-    response: ok('the service accepts the key'),
-  };
 }
 
 interface FailedCheck extends Pick<Invocation, 'argv'> {
@@ -162,35 +152,21 @@ interface FailedCheck extends Pick<Invocation, 'argv'> {
   readonly key: KeyInUse;
 }
 
-/** The results of the step that failed and of those that it leaves out. */
-function failures(error: CliError, { hasResponse, key, argv }: FailedCheck): Partial<Record<Step, CheckResult>> {
-  const { code, causeCode = '', retryAfterSeconds } = error.details;
+function failure(error: CliError, { hasResponse, key, argv }: FailedCheck): CheckResult {
+  const { code, retryAfterSeconds } = error.details;
+  if (code === 'authentication') return { ...failed(error), next: refusedKeyHints(key, argv, otherKey(key, argv)) };
+  if (code !== 'rate_limited') return failed(error);
   // A used-up limit does not mean that the key is wrong.
-  if (code === 'rate_limited') {
-    const when = retryAfterSeconds === undefined ? '' : `, retry in ${formatDuration(retryAfterSeconds * 1000)}`;
-    const text = `rate limited${when}`;
-    if (hasResponse) return { response: warning(text, `Try again later:  ${commandLine(argv)}`) };
-    const unsent = skipped('nothing was sent');
-    const next = `To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`;
-    return { name: unsent, connection: unsent, TLS: unsent, response: warning(text, next) };
-  }
-  if (code === 'authentication')
-    return { response: { ...failed(error), next: refusedKeyHints(key, argv, otherKey(key, argv)) } };
-  const step = hasResponse ? 'response' : stepOf(causeCode);
-  const later = STEPS.slice(STEPS.indexOf(step) + 1).map((name) => [name, skipped('not reached')]);
-  return { ...Object.fromEntries(later), [step]: failed(error) };
+  const when = retryAfterSeconds === undefined ? '' : `, retry in ${formatDuration(retryAfterSeconds * 1000)}`;
+  if (hasResponse) return warning(`rate limited${when}`, `Try again later:  ${commandLine(argv)}`);
+  const next = `To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`;
+  return warning(`nothing was sent: rate limited${when}`, next);
 }
 
 /** Instead of `fxrates doctor`, which other commands name. */
 function otherKey({ source }: KeyInUse, argv: readonly string[]): string {
   const command = relatedCommand(['auth', 'login'], argv);
   return source.startsWith('profile ') ? `Store another key:  ${command}` : `Pass another key with ${source}`;
-}
-
-/** The step that fails with this code of the system; an unknown code is one of the connection. */
-function stepOf(code: string): Step {
-  if (/^(ENOTFOUND|EAI_)/.test(code)) return 'name';
-  return /CERT|SIGNATURE|SSL|TLS|EPROTO/.test(code) ? 'TLS' : 'connection';
 }
 
 /** A clock that is off by more makes Retry-After dates and the forecast wrong. */
