@@ -2,7 +2,7 @@ import type { Option } from 'commander';
 import type { CliCommand, Example } from './command.ts';
 import { OPTION_GROUPS } from './options.ts';
 import type { StreamStyle } from './terminal/screen.ts';
-import { wrap } from './terminal/text.ts';
+import { besideHead, wrap } from './terminal/text.ts';
 
 const FIRST_STEPS = [
   { command: 'fxrates mock', comment: 'in one terminal: a local service, invented rates' },
@@ -108,12 +108,11 @@ export function twoColumns(
   const indent = isNarrow ? 6 : 4 + termWidth;
   return entries.flatMap(({ term, text }) => {
     if (text === '') return [`  ${paintTerm(term)}`];
-    const [first = '', ...rest] = wrap(text, columns - indent);
+    const lines = wrap(text, columns - indent);
     const isBeside = !isNarrow && term.length <= termWidth;
-    const padding = ' '.repeat(Math.max(0, indent - 2 - term.length));
     const head = `  ${paintTerm(isNarrow ? term.trimStart() : term)}`;
-    const continued = rest.map((line) => ' '.repeat(indent) + line);
-    return isBeside ? [head + padding + first, ...continued] : [head, ' '.repeat(indent) + first, ...continued];
+    if (!isBeside) return besideHead(head, ['', ...lines], indent);
+    return besideHead(head + ' '.repeat(indent - 2 - term.length), lines, indent);
   });
 }
 

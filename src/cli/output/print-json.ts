@@ -55,14 +55,14 @@ const FORMATS = {
   table: (json, out) => [asTable(json, out)],
   json: (json, out) => [asReceived(json, out)],
   compact: (json) => [compactJson(json)],
-  csv: (json) => csvLines(json, []),
-  tsv: (json) => linesOf(valueRows(json), tsvLine),
+  csv: (json) => tableDocument('csv')([], json),
+  tsv: (json) => tableDocument('tsv')([], json),
   raw: (json, out) => [asReceived(json, out)],
 } satisfies Record<OutputFormat, (json: string, out: StreamStyle) => Iterable<string>>;
 
 /** One value unchanged, several as one row. With `-o json` they are JSON; CSV has a header. */
 function selectedLines(json: string, { get, output }: CliSettings, out: StreamStyle): Iterable<string> {
-  if (output === 'csv') return csvLines(json, get);
+  if (output === 'csv') return tableDocument('csv', [], get)([], json);
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only] = values;
   if (values.length > 1 || only === undefined) {
@@ -73,25 +73,15 @@ function selectedLines(json: string, { get, output }: CliSettings, out: StreamSt
   return [shown(scalarText(only), out)];
 }
 
-function* csvLines(json: string, get: readonly GetPath[]): Generator<string> {
-  const { header, rows } = csvTable(json, get);
-  yield csvLine(header);
-  yield* linesOf(rows, csvLine);
-}
-
-function* linesOf(rows: Iterable<CsvRow>, lineOf: (row: CsvRow) => string): Generator<string> {
-  for (const row of rows) yield lineOf(row);
-}
-
-/** Several responses as one document, with further columns before theirs. CSV has one header, in its first line. */
-export function tableDocument(output: 'csv' | 'tsv', names: readonly string[], get: readonly GetPath[]) {
+/** The lines of several responses as one document, with further columns before theirs. CSV has one header, its first line. */
+export function tableDocument(output: 'csv' | 'tsv', names: readonly string[] = [], get: readonly GetPath[] = []) {
   const lineOf = output === 'csv' ? csvLine : tsvLine;
   let hasHeader = output === 'tsv';
-  return (values: readonly string[], json: string): string => {
+  return function* linesOf(values: readonly string[], json: string): Generator<string> {
     const { header, rows } = csvTable(json, get);
-    const top = hasHeader ? [] : [[...names, ...header]];
+    if (!hasHeader) yield lineOf([...names, ...header]);
     hasHeader = true;
-    return [...top, ...Array.from(rows, (row) => [...values, ...row])].map((row) => `${lineOf(row)}\n`).join('');
+    for (const row of rows) yield lineOf([...values, ...row]);
   };
 }
 

@@ -1,7 +1,7 @@
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import type { Palette, StreamStyle } from '../terminal/screen.ts';
-import { wrap } from '../terminal/text.ts';
+import { besideHead, wrap } from '../terminal/text.ts';
 import { printJson } from './print-json.ts';
 
 /** A line of a report for people: `Used        742 of 1,000  [███░] 74.2 %`. */
@@ -46,10 +46,12 @@ function rowText(row: ReportRow, { columns, palette }: StreamStyle): string {
   const { value, remark, status, steps = [] } = row;
   const width = status === undefined ? LABEL_WIDTH : STATUS_WIDTH + LABEL_WIDTH + 1;
   const text = visible(value) + (remark === undefined ? '' : `  ${remark}`);
-  const [first = '', ...rest] = wrap(text, columns - width).map((line) => line.trim());
   const lines = [
-    headText(row, width, palette) + first,
-    ...rest.map((line) => ' '.repeat(width) + line),
+    ...besideHead(
+      headText(row, width, palette),
+      wrap(text, columns - width).map((line) => line.trim()),
+      width,
+    ),
     ...steps.map((step) => ' '.repeat(STATUS_WIDTH) + visible(step)),
   ];
   return lines.map((line) => `${line}\n`).join('');

@@ -1,7 +1,7 @@
 import { oneLine } from '../../text.ts';
 import { leaves, scalarText } from '../json/select-value.ts';
 import type { Palette, StreamStyle } from '../terminal/screen.ts';
-import { wrap } from '../terminal/text.ts';
+import { besideHead, wrap } from '../terminal/text.ts';
 
 interface Value {
   readonly name: string;
@@ -58,11 +58,9 @@ function isNumeric(text: string): boolean {
 
 function list(values: readonly Value[], { columns, palette }: StreamStyle): string[] {
   const width = widest(values.map(({ name }) => name.length)) + 2;
-  return values.flatMap(({ name, text, painted }) => {
-    const head = palette.heading(name.padEnd(width));
-    const [first = '', ...rest] = wrap(text, Math.max(columns - width, 20));
-    return rest.length === 0 ? [head + painted] : [head + first, ...rest.map((line) => ' '.repeat(width) + line)];
-  });
+  return values.flatMap(({ name, painted }) =>
+    besideHead(palette.heading(name.padEnd(width)), wrap(painted, Math.max(columns - width, 20)), width),
+  );
 }
 
 /** In as many columns of equal width as fit, down one, then down the next. */

@@ -27,6 +27,11 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, line];
 }
 
+/** The first line after `head`, the others below it. `indent`: the width of the head, colours not counted. */
+export function besideHead(head: string, [first = '', ...rest]: readonly string[], indent: number): readonly string[] {
+  return [head + first, ...rest.map((line) => ' '.repeat(indent) + line)];
+}
+
 /** `2026-02-01 01:00 CET`. */
 export function localTime(epochMs: number, timeZone: string | undefined): string {
   const format = new Intl.DateTimeFormat('en-GB', {

@@ -4,7 +4,6 @@ import type { AnyFxRatesError, PollSchedule } from '../../client/index.ts';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
-import type { ErrorCode } from '../exit-codes.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { type OutputFormat, parsedOption, wholeNumber } from '../options.ts';
 import { printBody, tableDocument } from '../output/print-json.ts';
@@ -58,9 +57,6 @@ interface Watch {
   readonly show: (response: ServiceResponse, next: PollSchedule, view: LiveView) => Promise<void>;
 }
 
-/** Failures that may be over at the next call. */
-const TEMPORARY: readonly ErrorCode[] = ['server', 'network', 'timeout', 'rate_limited'];
-
 /**
  * Calls an operation repeatedly until `--count` responses have arrived or Ctrl-C. A failure before the first response ends
  * the watch; a later one that may be temporary is reported, and the next call follows.
@@ -74,9 +70,10 @@ export async function watch(
   const view = new LiveView(invocation);
   let responses = 0;
   const poll = async (client: OpenClient) => {
+    // Of a failure that may be over at the next call.
     const onError = (failure: AnyFxRatesError, next: PollSchedule) => {
       const error = client.explained(failure);
-      if (responses === 0 || !isTemporary(error)) throw error;
+      if (responses === 0 || failure.kind === 'quota_exhausted' || !(error instanceof CliError)) throw error;
       reporter.end();
       view.keep();
       const { message } = error;
@@ -97,10 +94,6 @@ export async function watch(
     if (io.interrupts.signal.aborted && screen.out.isTTY) await screen.info('\n'); // after the ^C that the terminal shows
     throw error;
   });
-}
-
-function isTemporary(error: unknown): error is CliError {
-  return error instanceof CliError && TEMPORARY.includes(error.details.code);
 }
 
 /** `14:20:05`. */
@@ -147,7 +140,7 @@ class LiveView {
     const { settings, screen, io } = this.#invocation;
     const { json, response } = shown;
     const fetchedAt = new Date(io.clock.now()).toISOString();
-    if (this.#rowsOf !== undefined) return screen.printLines(this.#rowsOf([fetchedAt], json));
+    if (this.#rowsOf !== undefined) return screen.printLines(`${[...this.#rowsOf([fetchedAt], json)].join('\n')}\n`);
     const isWhole = settings.get.length === 0;
     if (isWhole && screen.isForPeople) return this.#showToPeople(shown);
     if (!isWhole || !AS_JSON_LINE.includes(settings.output)) return printBody(response, json, this.#invocation);

@@ -284,10 +284,8 @@ function csv(queries: readonly Query[], get: readonly GetPath[]): Format {
   return {
     success: (query, json) => {
       const values = new Map(Object.entries(query)); // a name such as constructor is in every object
-      return linesOf(
-        names.map((name) => [values.get(name) ?? ''].flat().join(' ')),
-        json,
-      );
+      const cells = names.map((name) => [values.get(name) ?? ''].flat().join(' '));
+      return Array.from(linesOf(cells, json), (line) => `${line}\n`).join('');
     },
     failure: () => '',
   };
