@@ -168,7 +168,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
 
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok {4}proxy {8}HTTPS_PROXY: 127/m);
-    expect(stdout).toMatch(/^ok {4}TLS {10}the certificate is valid$/m);
+    expect(stdout).toMatch(/^ok {4}service {6}accepts the key; its certificate is valid$/m);
     expect(stdout).toMatch(/^ok {4}clock {8}differs by less/m);
     expect(stdout).not.toMatch(/^(warn|fail)/m);
   });

@@ -138,10 +138,9 @@ async function checkService(
   const clock = received === undefined ? [] : [{ name: 'clock', ...clockResult(received, io.clock.now()) }];
   if (outcome instanceof CliError)
     return [{ name: 'service', ...failure(outcome, { hasResponse: received !== undefined, key, argv }) }, ...clock];
-  const { host, protocol } = new URL(baseUrl);
-  const certificate = protocol === 'https:' ? ', and its certificate is valid' : '';
+  const certificate = new URL(baseUrl).protocol === 'https:' ? '; its certificate is valid' : '';
   return [
-    { name: 'service', ...ok(`${host} accepts the key${certificate}`) },
+    { name: 'service', ...ok(`accepts the key${certificate}`) },
     ...clock,
     { name: 'quota', ...quotaResult(outcome.data, argv) },
   ];
