@@ -10,7 +10,7 @@ export async function printError(error: unknown, screen: Screen): Promise<number
   if (error instanceof Interrupted) return signalExitCodes[error.signalName];
   if (isClosedPipe(error)) return exitCodes.ok;
   const failure = toCliError(error);
-  await screen.error(screen.isJson ? asJson(failure) : paragraph(failure, screen));
+  await screen.error(screen.isJson ? jsonLine({ error: errorFacts(failure) }) : paragraph(failure, screen));
   if (screen.showsStacks) await screen.error(stackOf(error));
   return failure.exitCode;
 }
@@ -48,10 +48,6 @@ function paragraph({ message, details }: CliError, { err }: Screen): string {
 function hintLines(hint: string, { isTTY, columns }: Screen['err']): string[] {
   const isCopied = !isTTY || /^(fxrates|chmod|export) | {2}/.test(hint);
   return (isCopied ? [hint] : wrap(hint, columns - 2)).map((line) => `  ${line}`);
-}
-
-function asJson(error: CliError): string {
-  return jsonLine({ error: errorFacts(error) });
 }
 
 /** A failure for programs. */

@@ -34,15 +34,13 @@ export function findCaseless(text: string, path: JsonPath): JsonPath | undefined
   const found: string[] = [];
   for (const segment of path) {
     const names = memberNames(text, found, Number.POSITIVE_INFINITY);
-    const name = names.includes(segment) ? segment : names.find((other) => isCaselessEqual(other, segment));
+    const name = names.includes(segment)
+      ? segment
+      : names.find((other) => other.toLowerCase() === segment.toLowerCase());
     if (name === undefined) return undefined;
     found.push(name);
   }
   return found;
-}
-
-function isCaselessEqual(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }
 
 /** A path in the form of `--get`: with dots, or a JSON pointer if a name contains a dot. */

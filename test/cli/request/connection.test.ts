@@ -141,7 +141,7 @@ test.each([
     expect(stderr).toContain(`fxrates: cannot reach api.example.test — ${why}${sent}\n`);
     expect(stderr).toContain('To bypass it:  export NO_PROXY=api.example.test');
     expect(requests).toBe(attempts);
-    expect(stdout.replace(/\s+/g, ' ')).toContain(`fail connection cannot reach api.example.test — ${why}`);
+    expect(stdout.replace(/\s+/g, ' ')).toContain(`fail service cannot reach api.example.test — ${why}`);
     expect(stdout + stderr).not.toContain('secret');
   },
 );
