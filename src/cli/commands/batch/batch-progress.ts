@@ -1,5 +1,7 @@
 import type { BatchProgress, FxRates, KeyLimits } from '../../../client/index.ts';
 import type { Invocation } from '../../command.ts';
+import { CliError, relatedCommand } from '../../errors/cli-error.ts';
+import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import type { CallReporter } from '../../request/send-request.ts';
 import { formatDuration } from '../../settings/duration.ts';
 import { grouped } from '../../terminal/text.ts';
@@ -7,6 +9,8 @@ import { grouped } from '../../terminal/text.ts';
 const FRAME_MS = 500;
 const LOG_LINE_MS = 10_000;
 const MINUTE_MS = 60_000;
+/** A batch without any response for longer ends, unless --max-wait says otherwise. */
+const LONGEST_STALL_MS = 15 * MINUTE_MS;
 const BAR_WIDTH = 20;
 /** Failures of a batch with lines of data that are also named on stderr. */
 const MOST_NAMED = 3;
@@ -20,12 +24,16 @@ export class ProgressView {
   readonly reporter: CallReporter;
   readonly #invocation: Invocation;
   readonly #stop = new AbortController();
+  readonly #stall = new AbortController();
   readonly #startedAt: number;
   #progress: BatchProgress;
   #etaAt: number | undefined;
   /** At the last line or frame; `undefined` before the first, and after the end. */
   #limits: KeyLimits | undefined;
   #refused = 0;
+  /** When a call ended, or its response was printed, for the last time. */
+  #movedAt: number;
+  #isPrinting = false;
   /** Failures that were printed to stderr as well as in a line of data. */
   #named = 0;
 
@@ -33,6 +41,7 @@ export class ProgressView {
     const { io } = invocation;
     this.#invocation = invocation;
     this.#startedAt = io.clock.now();
+    this.#movedAt = this.#startedAt;
     this.#progress = { done: 0, failed: 0, total, waiting: 0, etaMs: undefined };
     this.reporter = {
       hooks: {
@@ -40,15 +49,24 @@ export class ProgressView {
           if (status === 429) this.#refused += 1;
         },
       },
-      signal: io.interrupts.signal,
+      signal: AbortSignal.any([io.interrupts.signal, this.#stall.signal]),
       end: () => undefined,
     };
   }
 
   readonly update = (progress: BatchProgress): void => {
     this.#progress = progress;
-    this.#etaAt = progress.etaMs === undefined ? undefined : this.#now() + progress.etaMs;
+    this.#movedAt = this.#now();
+    this.#etaAt = progress.etaMs === undefined ? undefined : this.#movedAt + progress.etaMs;
   };
+
+  /** Prints lines of data. */
+  async print(lines: string): Promise<void> {
+    this.#isPrinting = true;
+    await this.#invocation.screen.printLines(lines);
+    this.#isPrinting = false;
+    this.#movedAt = this.#now();
+  }
 
   /**
    * Prints the failure of a query to stderr. If it also has a line of data, only the first failures are printed, and only
@@ -61,13 +79,13 @@ export class ProgressView {
     await (isPrinted ? screen.info(text) : screen.error(text));
   }
 
-  /** Shows the progress of a batch of `fx` from time to time until the end. */
+  /** Shows the progress of a batch of `fx` from time to time until the end, and ends a batch that makes none. */
   async run(fx: Pick<FxRates, 'limits'>): Promise<void> {
     const { io, screen } = this.#invocation;
     const { signal } = this.#stop;
     for (;;) {
       await io.clock.sleep(screen.showsStatus ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
-      if (signal.aborted) return;
+      if (signal.aborted || this.#isStalled()) return;
       this.#limits = fx.limits();
       await (screen.showsStatus
         ? screen.status(this.#frame())
@@ -92,6 +110,21 @@ export class ProgressView {
       `${grouped(this.#refused)} refused`,
     ];
     await this.#invocation.screen.report(`batch ${how} after ${after}: ${counts.join(', ')}`, this.#event(how));
+  }
+
+  /** Ends the batch if so. The time of a slow reader of stdout does not count. */
+  #isStalled(): boolean {
+    const { settings, argv } = this.#invocation;
+    const longestMs = settings.maxWaitMs > LONGEST_RETRY_AFTER_MS ? 2 * settings.maxWaitMs : LONGEST_STALL_MS;
+    const stalledMs = this.#isPrinting ? 0 : this.#now() - this.#movedAt;
+    if (stalledMs <= longestMs) return false;
+    const error = new CliError(`no query finished for ${formatDuration(stalledMs)}`, {
+      code: 'rate_limited',
+      why: `the service refused ${grouped(this.#refused)} requests`,
+      hints: [`See:  ${relatedCommand(['doctor'], argv)}`],
+    });
+    this.#stall.abort(error);
+    return true;
   }
 
   #frame(): string {

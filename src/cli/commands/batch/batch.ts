@@ -180,7 +180,7 @@ class BatchRun {
       const text = `fxrates: ${queryText(query)}: ${visible(failure.message)}\n`;
       await this.progress.printFailure(text, { isPrinted: lines !== '' });
     }
-    if (lines !== '') await this.#invocation.screen.printLines(lines);
+    if (lines !== '') await this.progress.print(lines);
     if (item.meta?.source === 'cache') this.#cached += 1;
     if (failure === undefined) this.#succeeded.add(query);
     else this.#failed += 1;

@@ -352,6 +352,26 @@ test('waits for the limit longer than the default of --max-wait', async () => {
   expect(stderr).toContain('1 succeeded, 0 failed, 2 refused');
 });
 
+test.each([
+  ['everything', '0 succeeded, 0 failed, 2 left', []],
+  ['the rest after a response', '1 succeeded, 0 failed, 1 left', [{ n: '1' }]],
+])('ends if the service refuses %s for a quarter of an hour', async (what, counts, answered) => {
+  let refusals = 0;
+  // Without an end, the batch would wait for more than half an hour, and succeed.
+  const replies = (request: SentRequest) => {
+    if ((what !== 'everything' && request.url.includes('n=1')) || refusals >= 400) return echo(request);
+    refusals += 1;
+    return rateLimited('5');
+  };
+
+  const { code, stdout, stderr } = await batch('--each n=1,2', { replies, quota: rateLimited('5') });
+
+  expect(code).toBe(7);
+  expect(parsed(stdout).map(({ query }) => query)).toEqual(answered);
+  expect(stderr).toMatch(new RegExp(`batch stopped after 15 min[^:]*: ${counts}`));
+  expect(stderr).toMatch(/no query finished for [^—]+ — the service refused \d+ requests/);
+});
+
 test('with --no-wait a query that would have to wait fails, and the advice is a batch that waits', async () => {
   const { code, stdout } = await batch('--each n=1,2 --no-wait', { replies: [rateLimited('20'), echo] });
 
