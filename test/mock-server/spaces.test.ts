@@ -143,15 +143,22 @@ test('a space starts with the switches and the time of the mock, and changes onl
   expect(mock.behaviour.values).not.toEqual(space.behaviour.values);
 });
 
-test('the name of a space determines its key', () => {
+test('the name of a space determines its key, beside the seed', () => {
   const first = createMockServer({ seed: 7 });
   const second = createMockServer({ seed: 7 });
   second.space();
   second.createKey();
+  const { key } = first.space({ name: 'checkout' });
 
-  expect(second.space({ name: 'checkout' }).key).toBe(first.space({ name: 'checkout' }).key);
+  expect(second.space({ name: 'checkout' }).key).toBe(key);
   expect(first.space({ name: 'invoices' }).key).not.toBe(first.space({ name: 'orders' }).key);
-  expect(createMockServer({ seed: 8 }).space({ name: 'checkout' }).key).not.toBe(second.space().key);
+  expect(createMockServer({ seed: 8 }).space({ name: 'checkout' }).key).not.toBe(key);
+});
+
+test('a seed beyond 32 bits gives keys of its own', () => {
+  const [key, other] = [7, 7 + 2 ** 32].map((seed) => createMockServer({ seed }).createKey().key);
+
+  expect(key).not.toBe(other);
 });
 
 test('a space keeps its account and key in a reset, and all its keys in a restore', async () => {

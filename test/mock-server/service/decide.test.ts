@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { operations } from '../../../src/generated/operations.ts';
-import { errorResponse } from '../../../src/mock-server/http/responses.ts';
 import { rateWindows } from '../../../src/mock-server/service/rate-windows.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 import { rateModels } from './rate-models.ts';
@@ -198,35 +197,4 @@ test('a responder that throws is a 500 in the envelope, without the reason', () 
   expect(response).toMatchObject({ status: 500, code: 'internal_error' });
   expect(JSON.stringify(response)).not.toContain('secret detail');
   expect(core.journal.entries.at(-1)?.why).toContain('secret detail');
-});
-
-test.each([
-  ['accepted', [200, 204, 300, 404, 499, 500, 503]],
-  ['success', [200, 204]],
-  ['non-5xx', [200, 204, 300, 404, 499]],
-] as const)('with quotaChargesOn %s, the statuses %j are charged', (quotaChargesOn, charged) => {
-  const statuses = [200, 204, 300, 404, 499, 500, 503];
-  const isCharged = (status: number) => {
-    const latest = () => errorResponse({ status, code: 'any', message: 'Any.' });
-    const core = new MockCore({ behaviour: { quotaChargesOn }, responders: { latest } });
-    const { id, key } = core.createKey();
-    core.send('/api/v1/latest', { key });
-    return core.keys.get(id).month.used === 1;
-  };
-
-  expect(statuses.filter(isCharged)).toEqual(charged);
-});
-
-test.each([
-  [false, 200],
-  [true, 429],
-])('with rejectedCountsTowardRate %s, a minute after the last served request the status is %i', (counts, status) => {
-  const core = new MockCore({ behaviour: { rejectedCountsTowardRate: counts } });
-  const { key } = core.createKey();
-  for (let request = 0; request < 30; request += 1) core.send('/api/v1/latest', { key });
-  core.now += 30_000;
-  for (let request = 0; request < 30; request += 1) core.send('/api/v1/latest', { key });
-  core.now += 30_000;
-
-  expect(core.send('/api/v1/latest', { key }).status).toBe(status);
 });
