@@ -1,98 +1,128 @@
 import { execFile } from 'node:child_process';
-import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Document, isMap, parseDocument, type YAMLMap } from 'yaml';
+import { pathToFileURL } from 'node:url';
+import { build, transform } from 'esbuild';
+import { generateFiles } from '../../scripts/generator/generate-files.ts';
+import type { main } from '../../src/cli/main.ts';
+import type { FxRates } from '../../src/client/index.ts';
+import type { createMockServer } from '../../src/mock-server/index.ts';
+import { FakeIo, type FakeIoOptions } from '../helpers/cli-io.ts';
+import type { FakeClock } from '../helpers/fake-clock.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { TSC_7 } from '../helpers/typescript.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const TSX = join(ROOT, 'node_modules/tsx/dist/cli.mjs');
-const PARTS = ['src', 'scripts', 'package.json', 'tsconfig.json', 'biome.json', '.biome', '.gitignore'];
 
-/** The text of openapi.yaml with the maps of these files in `test/fixtures/` added to its own. */
-export async function specWith(...fragments: readonly string[]): Promise<string> {
-  const spec = parseDocument(await readFile(join(ROOT, 'openapi.yaml'), 'utf8'));
-  for (const fragment of fragments) {
-    const addition = parseDocument(await readFile(join(ROOT, 'test/fixtures', fragment), 'utf8'));
-    merge(contents(spec), contents(addition));
+/** The three products with other generated files. */
+export interface Products {
+  readonly main: typeof main;
+  readonly FxRates: typeof FxRates;
+  readonly createMockServer: typeof createMockServer;
+}
+
+/** A copy of the sources for other contracts. One bundle and one run of the compiler are enough for many of them. */
+export class GeneratedProject {
+  readonly #root: string;
+  #bundle: Promise<string> | undefined;
+  #count = 0;
+
+  private constructor(root: string) {
+    this.#root = root;
   }
-  return String(spec);
-}
 
-function merge(target: YAMLMap, addition: YAMLMap): void {
-  for (const { key, value } of addition.items) {
-    const existing = target.get(key);
-    if (isMap(existing) && isMap(value)) merge(existing, value);
-    else target.set(key, value);
+  /** With the files that a document generates in place of `src/generated/`. */
+  static async create(document?: unknown): Promise<GeneratedProject> {
+    const root = temporaryFolder();
+    await cp(join(ROOT, 'src'), join(root, 'src'), { recursive: true });
+    for (const file of ['package.json', 'tsconfig.json']) await cp(join(ROOT, file), join(root, file));
+    await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'), 'dir');
+    const project = new GeneratedProject(root);
+    if (document !== undefined) await project.#write('src/generated', generateFiles(document));
+    return project;
   }
-}
 
-function contents(document: Document): YAMLMap {
-  if (!isMap(document.contents)) throw new Error('A YAML map is expected');
-  return document.contents;
-}
+  /** Generates files beside those of the project, for `typeErrors`. Returns the products that use them. */
+  async add(document: unknown): Promise<Products> {
+    this.#bundle ??= bundle();
+    this.#count += 1;
+    const files = generateFiles(document);
+    await this.#write(`src/generated-${this.#count}`, files);
+    const scripts = new Map<string, string>();
+    for (const [name, source] of files) {
+      scripts.set(name.replace(/ts$/, 'mjs'), (await transform(source, { loader: 'ts' })).code);
+    }
+    const folder = `running-${this.#count}`;
+    await this.#write(`${folder}/generated`, scripts);
+    await this.#write(folder, new Map([['main.mjs', await this.#bundle]]));
+    return await import(/* @vite-ignore */ join(this.#root, folder, 'main.mjs'));
+  }
 
-/** A copy of this project with another contract. `npm run generate` makes all changes; nothing else is edited. */
-export interface GeneratedProject {
-  readonly root: string;
-  read(path: string): Promise<string>;
-  /** Loads a module of the copy. */
-  load(path: string): Promise<Record<string, unknown>>;
-  /** Runs a script of the copy, such as `src/cli/bin.ts`. */
-  run(script: string, args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>;
-  /**
-   * Writes files into the copy. Returns the compiler's errors in them and in the generated files: `name(line): TS1234`.
-   */
-  typeErrors(files: Readonly<Record<string, string>>): Promise<string[]>;
-}
+  /** A module of `src/generated/`. */
+  load(name: string): Promise<Record<string, unknown>> {
+    return import(/* @vite-ignore */ join(this.#root, 'src/generated', name));
+  }
 
-export interface Finished {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Created once for a test file. Throws the generator's message if it rejects the document. */
-export async function generatedProject(spec: string): Promise<GeneratedProject> {
-  const root = temporaryFolder();
-  await Promise.all(PARTS.map((part) => cp(join(ROOT, part), join(root, part), { recursive: true })));
-  await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'), 'dir');
-  await writeFile(join(root, 'openapi.yaml'), spec);
-
-  const run: GeneratedProject['run'] = (script, args = [], env = {}) =>
-    nodeProcess(root, [TSX, join(root, script), ...args], env);
-  const generated = await run('scripts/generate.ts');
-  if (generated.exitCode !== 0) throw new Error(generated.stderr);
-
-  return {
-    root,
-    run,
-    read: (path) => readFile(join(root, path), 'utf8'),
-    load: (path) => import(/* @vite-ignore */ join(root, path)),
-    typeErrors: async (files) => {
-      const names = Object.keys(files);
-      await Promise.all(names.map((name) => writeFile(join(root, name), files[name]!)));
-      const errors = await typeErrors(root, names);
-      return errors.filter((error) => names.includes(error.split('(', 1)[0]!) || error.startsWith('src/generated/'));
-    },
-  };
-}
-
-/** The compiler's errors in files of a copy and in their imports: `name(line): TS1234`. */
-export async function typeErrors(root: string, include: readonly string[]): Promise<string[]> {
-  await writeFile(join(root, 'tsconfig.uses.json'), JSON.stringify({ extends: './tsconfig.json', include }));
-  const tsc = [TSC_7, '-p', 'tsconfig.uses.json', '--pretty', 'false'];
-  const { stdout } = await nodeProcess(root, tsc);
-  return Array.from(
-    stdout.matchAll(/^(\S+)\((\d+),\d+\): error (TS\d+)/gm),
-    ([, name, line, code]) => `${name}(${line}): ${code}`,
-  );
-}
-
-function nodeProcess(cwd: string, args: string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd, env: { ...process.env, ...env } }, (error, stdout, stderr) => {
-      resolve({ exitCode: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
+  /** The compiler's errors in all files, in these texts by name, and in their imports: `name(line): TS1234`. */
+  async typeErrors(texts: Readonly<Record<string, string>> = {}): Promise<string[]> {
+    await this.#write('.', new Map(Object.entries(texts)));
+    const include = [...Object.keys(texts), 'src/generated', 'src/generated-*'];
+    await writeFile(join(this.#root, 'tsconfig.uses.json'), JSON.stringify({ extends: './tsconfig.json', include }));
+    const args = [TSC_7, '-p', 'tsconfig.uses.json', '--pretty', 'false'];
+    const stdout = await new Promise<string>((resolve) => {
+      execFile(process.execPath, args, { cwd: this.#root }, (_, text) => resolve(text));
     });
+    return Array.from(
+      stdout.matchAll(/^(\S+)\((\d+),\d+\): error (TS\d+)/gm),
+      ([, name, line, code]) => `${name}(${line}): ${code}`,
+    );
+  }
+
+  async #write(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
+    await mkdir(join(this.#root, folder), { recursive: true });
+    for (const [name, text] of files) await writeFile(join(this.#root, folder, name), text);
+  }
+}
+
+/** Runs a command of the products in virtual time. */
+export async function runCommand({ main }: Products, argv: readonly string[], options: FakeIoOptions = {}) {
+  const io = new FakeIo(options);
+  const code = await (io.clock as FakeClock).run(main(argv, io), { horizonMs: Number.POSITIVE_INFINITY });
+  return { code, ...io.written };
+}
+
+/** The three products in one file, which imports the generated files from its own folder. */
+async function bundle(): Promise<string> {
+  const contents = [
+    "export { main } from './src/cli/main.ts';",
+    "export { FxRates } from './src/client/index.ts';",
+    "export { createMockServer } from './src/mock-server/index.ts';",
+  ].join('\n');
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: ROOT },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    plugins: [
+      {
+        name: 'generated files beside the bundle',
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /generated\/[\w-]+\.ts$/ }, ({ path }) => ({
+            path: `./${path.slice(path.lastIndexOf('generated/')).replace(/ts$/, 'mjs')}`,
+            external: true,
+          })),
+      },
+      {
+        name: 'texts beside their modules',
+        setup: ({ onLoad }) =>
+          onLoad({ filter: /completion\/scripts\.ts$/ }, async ({ path }) => ({
+            contents: (await readFile(path, 'utf8')).replace('import.meta.url', `'${pathToFileURL(path).href}'`),
+            loader: 'ts',
+          })),
+      },
+    ],
   });
+  return outputFiles[0]!.text;
 }

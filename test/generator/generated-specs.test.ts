@@ -7,10 +7,9 @@ import type { Contract, Operation, Parameter } from '../../scripts/generator/con
 import { exampleOf } from '../../scripts/generator/examples.ts';
 import { contractOf, generateFiles } from '../../scripts/generator/generate-files.ts';
 import { SpecError } from '../../scripts/generator/spec-node.ts';
-import { FakeIo } from '../helpers/cli-io.ts';
-import type { FakeClock } from '../helpers/fake-clock.ts';
+import type { FakeIoOptions } from '../helpers/cli-io.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
-import { GeneratedVariants, type Variant } from './generated-variants.ts';
+import { GeneratedProject, type Products, runCommand } from './generated-project.ts';
 import { type Addition, addition } from './specs-random.ts';
 
 const OPENAPI = parse(await readFile(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'));
@@ -29,23 +28,23 @@ test('some documents are rejected, with a place; the others are generated', () =
 });
 
 test('every document that is accepted compiles and has commands, and client and mock agree on it', async () => {
-  const variants = await GeneratedVariants.create();
+  const project = await GeneratedProject.create();
   for (const document of accepted) {
     const contract = contractOf(document);
-    const { variant } = await variants.add(generateFiles(document));
+    const products = await project.add(document);
     for (const operation of contract.operations) {
-      if (!ADDED.has(operation.path)) await tryOperation(operation, contract, variant);
+      if (!ADDED.has(operation.path)) await tryOperation(operation, contract, products);
     }
-    await expectOutput(variant, ['version'], /\bfxrates\b/);
-    await expectOutput(variant, ['--help'], /^Usage: fxrates/m);
+    await expectOutput(products, ['version'], /\bfxrates\b/);
+    await expectOutput(products, ['--help'], /^Usage: fxrates/m);
   }
 
-  expect(await variants.typeErrors()).toEqual([]);
+  expect(await project.typeErrors()).toEqual([]);
 });
 
 /** Calls it from a program and on the command line, with the required parameters and with all. */
-async function tryOperation(operation: Operation, { schemas }: Contract, variant: Variant): Promise<void> {
-  const { FxRates, createMockServer } = variant;
+async function tryOperation(operation: Operation, { schemas }: Contract, products: Products): Promise<void> {
+  const { FxRates, createMockServer } = products;
   const { query } = operation;
   const parameters = query.kind === 'named' ? query.parameters : [];
   const mock = createMockServer({ seed: 3 });
@@ -64,18 +63,13 @@ async function tryOperation(operation: Operation, { schemas }: Contract, variant
 
   for (const values of [required, all]) {
     await (parameters.length === 0 ? call({}) : call(values));
-    await expectOutput(
-      variant,
-      [operation.id, ...typed(parameters, values), '--envelope', '--json'],
-      /"success":\s*true/,
-      {
-        key,
-        fetch: mock.fetch,
-        baseUrl: mock.baseUrl,
-      },
-    );
+    const argv = [operation.id, ...typed(parameters, values), '--envelope', '--json'];
+    await expectOutput(products, argv, /"success":\s*true/, {
+      env: { FXRATES_API_KEY: key, FXRATES_BASE_URL: mock.baseUrl },
+      fetch: mock.fetch,
+    });
   }
-  await expectOutput(variant, [operation.id, '--help'], /^Usage: fxrates/m);
+  await expectOutput(products, [operation.id, '--help'], /^Usage: fxrates/m);
   expect(mock.journal.list().map(({ status, operation: id }) => [status, id])).toEqual(
     Array.from({ length: 4 }, () => [200, operation.id]),
   );
@@ -88,23 +82,12 @@ function typed(parameters: readonly Parameter[], values: Readonly<Record<string,
     .flatMap(({ name }) => ['-p', `${name}=${[values[name]].flat().join(',')}`]);
 }
 
-async function expectOutput(
-  { main }: Variant,
-  argv: string[],
-  output: RegExp,
-  connection?: { readonly key: string; readonly baseUrl: string; readonly fetch: typeof fetch },
-): Promise<void> {
-  const io = new FakeIo({
-    env: { FXRATES_API_KEY: connection?.key, FXRATES_BASE_URL: connection?.baseUrl, FXRATES_SHARE_LIMIT: 'off' },
-    ...(connection ? { fetch: connection.fetch as NonNullable<FakeIo['fetch']> } : {}),
-  });
-  const code = await (io.clock as FakeClock).run(main(argv, io), { horizonMs: Number.POSITIVE_INFINITY });
-  expect({ argv, code, stderr: io.written.stderr.replace(/^.*deprecated.*\n/gm, '') }).toEqual({
-    argv,
-    code: 0,
-    stderr: '',
-  });
-  expect(io.written.stdout).toMatch(output);
+async function expectOutput(products: Products, argv: string[], output: RegExp, options: FakeIoOptions = {}) {
+  const env = { FXRATES_SHARE_LIMIT: 'off', ...options.env };
+  const { code, stdout, stderr } = await runCommand(products, argv, { ...options, env });
+  const errors = stderr.replace(/^.*deprecated.*\n/gm, '');
+  expect({ argv, code, errors }).toEqual({ argv, code: 0, errors: '' });
+  expect(stdout).toMatch(output);
 }
 
 function documentOf({ paths, schemas }: Addition) {

@@ -1,16 +1,16 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { main } from '../../scripts/generator/main.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { generatedProject } from './generated-project.ts';
+import { GeneratedProject } from './generated-project.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const GENERATED = 'src/generated';
 const FILES = ['operation-methods.ts', 'operations.ts', 'schemas.ts', 'service.ts', 'types.ts'];
 
 const spec = await readFile(join(ROOT, 'openapi.yaml'), 'utf8');
-const stress = await generatedProject(await readFile(join(ROOT, 'test/fixtures/stress.openapi.yaml'), 'utf8'));
 
 test('src/generated matches openapi.yaml, byte for byte', async () => {
   expect((await readdir(join(ROOT, GENERATED))).sort()).toEqual(FILES);
@@ -102,9 +102,13 @@ test.each([
 });
 
 test('types and schemas of every keyword compile and agree', async () => {
-  const uses = FILES.map((name) => `import './${GENERATED}/${name}';\n`).join('');
+  const stress = await readFile(join(ROOT, 'test/fixtures/stress.openapi.yaml'), 'utf8');
+  const project = await GeneratedProject.create(parse(stress));
 
-  expect(await stress.typeErrors({ 'uses.ts': uses })).toEqual([]);
+  const errors = await project.typeErrors();
+
+  // The products need the operations of the service.
+  expect(errors.filter((error) => error.startsWith('src/generated/'))).toEqual([]);
 });
 
 /** Runs `npm run generate` for this project. */
