@@ -253,19 +253,6 @@ browserTest('shows a space in place of the mock, and says so when it has ended',
   await close();
 });
 
-browserTest('the bare address leads a browser to the pages, and a program to the error of the service', async () => {
-  const { mock, url, close } = await serving();
-  await using browser = await openBrowser({}, chromium);
-  const { page } = browser;
-
-  await page.goto(url);
-  expect(await lookAt(page, 'panel-0-index')).toEqual([]);
-  expect(mock.journal.list()).toEqual([]);
-  const response = await fetch(url);
-  expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json']);
-  await close();
-});
-
 browserTest('moves the clock and changes switches', async () => {
   const { mock, adminUrl, close } = await serving();
   await using browser = await openBrowser({}, chromium);

@@ -190,29 +190,11 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
     expect(warnings).toEqual([expect.stringMatching(/^cache: the store failed/)]);
     expect(mock.keys.get(id).month.used).toBeLessThanOrEqual(5);
   });
-
-  test('a value of another program under the same name is ignored', async () => {
-    const { key: apiKey } = mock.createKey();
-    const { store, adapter } = connect();
-    const fx = client({ apiKey, cache: { maxAgeMs: 60_000, store } });
-    await fx.latest({ base: 'SEK' });
-    const connection = (await adapter.getClient()) as unknown as RedisCommands;
-    const [name] = (await connection.keys('*')).filter((each) => each.includes('base=SEK'));
-
-    for (const junk of ['', 'junk', '{"value":"{}"}', '{"value":{"version":1}}', '{"value":null}']) {
-      await connection.set(name!, junk);
-      const { meta } = await fx.latest({ base: 'SEK' }).withMeta();
-
-      expect(meta.source).toBe('network');
-      expect((await fx.latest({ base: 'SEK' }).withMeta()).meta.source).toBe('cache');
-    }
-  });
 });
 
 /** The methods of the Redis client that these tests call. */
 interface RedisCommands {
   keys(pattern: string): Promise<string[]>;
   get(key: string): Promise<string | null>;
-  set(key: string, value: string): Promise<unknown>;
   pTTL(key: string): Promise<number>;
 }

@@ -3,12 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
-import {
-  connectMockServer,
-  createMockServer,
-  type MockServer,
-  type RemoteMockServer,
-} from '../../../src/mock-server/index.ts';
+import { connectMockServer, createMockServer, type RemoteMockServer } from '../../../src/mock-server/index.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
 
 test('reads accounts and keys of the mock, including dates', async () => {
@@ -147,22 +142,6 @@ test('rejects an invalid URL and a missing token', async () => {
   expect(await connectMockServer(it.server.url, it.server.adminToken).clock.now()).toBe(it.mock.clock.now());
 });
 
-test.each<readonly [string, (scope: MockServer | RemoteMockServer) => unknown]>([
-  ['a time', ({ clock }) => clock.advance(-1)],
-  ['a switch', ({ behaviour }) => behaviour.set({ zz: 1 } as never)],
-  ['a count', ({ journal }) => journal.waitFor({}, { count: 0 })],
-  ['a query', ({ keys }) => keys.list({ account: 'x' } as never)],
-  ['a base', ({ latest }) => latest.set({}, { bse: 'EUR' } as never)],
-  ['a filter', ({ journal }) => journal.list({ zz: 1 } as never)],
-])('%s that is wrong has the same code in this and in another process', async (_, use) => {
-  await using it = await servedMock();
-  it.mock.createKey();
-
-  for (const scope of [it.mock, it.remote]) {
-    await expect((async () => use(scope))()).rejects.toMatchObject({ code: 'invalid_option' });
-  }
-});
-
 test.each<readonly [string, (remote: RemoteMockServer) => unknown]>([
   ['bytes', ({ stubs }) => stubs.add({ body: new Uint8Array([1]) })],
   ['NaN', ({ latest }) => latest.set({ rates: { USD: Number.NaN } })],
@@ -235,45 +214,11 @@ test('signs up, confirms by e-mail, and creates a key that is shown once', async
   }
 });
 
-test.each(
-  ['403', '409', '422'].flatMap((status): [string, string, (mock: MockServer) => unknown][] => [
-    ['unconfirmedEmail', `${status} email_not_confirmed`, ({ accounts }) => accounts.create()],
-    ['keyLimitReached', `${status} key_limit_reached`, (mock) => mock.createKey()],
-  ]),
-)('refuses a key with the status of the switch %s: %s', async (name, value, prepare) => {
-  await using it = await servedMock({ behaviour: { [name]: value } });
-  prepare(it.mock);
-  const before = it.mock.keys.list();
-
-  const refused = await it.admin('POST', '/accounts/account_1/keys');
-
-  expect(`${refused.status} ${refused.body.error.code}`).toBe(value);
-  expect(it.mock.keys.list()).toEqual(before);
-});
-
 async function connected() {
   const served = await servedMock();
   const { key } = served.mock.createKey();
   return { ...served, call: (path?: string) => served.call(key, path) };
 }
-
-test('another process adds, lists and removes faults with the same methods', async () => {
-  await using it = await connected();
-  const { mock, remote, call } = it;
-
-  const match = { operation: 'latest', headers: { authorization: /^Bearer fx/ } } as const;
-  const added = await remote.faults.add({ kind: 'truncate', afterBytes: 10, match });
-  await remote.faults.add({ kind: 'status', status: 503, id: 'down', nth: [2, 3], headers: { 'retry-after': '1' } });
-
-  expect(added).toMatchObject({ id: 'fault_1', kind: 'truncate', strikes: 'after', matched: 0, struck: 0 });
-  expect(await remote.faults.list()).toEqual(mock.faults.list());
-  await expect(call().then((response) => response.text())).rejects.toThrow('terminated');
-  expect((await call('/api/v1/quota')).status).toBe(503);
-  await remote.faults.remove('down');
-  await expect(remote.faults.remove('down')).rejects.toMatchObject({ code: 'not_found', status: 404 });
-  await remote.faults.clear();
-  expect(mock.faults.list()).toEqual([]);
-});
 
 test('data, recordings, stubs and setups as text keep their digits', async () => {
   await using it = await connected();
