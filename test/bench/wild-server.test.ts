@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { clairvoyant } from '../../bench/limits/wild/clairvoyant.ts';
 import type { MakeCall } from '../../bench/limits/wild/job-run.ts';
-import { createFetch, latencyMs, Traffic, type World } from '../../bench/limits/wild/network.ts';
+import { createFetch, Traffic, type World } from '../../bench/limits/wild/network.ts';
 import { runScenario } from '../../bench/limits/wild/run.ts';
 import { planCalls, type Scenario } from '../../bench/limits/wild/scenario.ts';
 import { type HintForm, retryAfter, type ServerSpec, WildServer } from '../../bench/limits/wild/server.ts';
-import { EventQueue, ProcessClock, VirtualTime } from '../../bench/limits/wild/virtual-time.ts';
+import { ProcessClock, VirtualTime } from '../../bench/limits/wild/virtual-time.ts';
 import type { FetchLike } from '../../src/client/index.ts';
 import { seededRandom } from '../helpers/limits-random.ts';
 
@@ -22,21 +22,6 @@ function boundOf(scenario: Omit<Scenario, 'name'>, startedAt = START) {
   const named = { name: 'test', ...scenario };
   return clairvoyant(named, planCalls(named, seededRandom(1)), { seed: 1, startedAt });
 }
-
-test('the event queue returns items by time, those of the same time in order', () => {
-  const queue = new EventQueue<string>();
-  for (const [at, item] of [
-    [3, 'c'],
-    [1, 'a'],
-    [3, 'd'],
-    [2, 'b'],
-    [3, 'e'],
-  ] as const)
-    queue.push(at, item);
-
-  expect([1, 2, 3, 4, 5].map(() => queue.pop()?.item)).toEqual(['a', 'b', 'c', 'd', 'e']);
-  expect(queue.pop()).toBeUndefined();
-});
 
 test('a jump of the wall clock moves neither the monotonic clock nor a sleep', async () => {
   const time = new VirtualTime(START);
@@ -62,18 +47,6 @@ test.each<[HintForm, string | undefined]>([
   [3_600, '3600'],
 ])('writes a wait of 12.3456 s as %s', (form, expected) => {
   expect(retryAfter(form, 12_345.6, START)).toBe(expected);
-});
-
-test('the server obeys the stricter of two limits', () => {
-  const server = serverOf({
-    kind: 'fixed-minute',
-    limit: 30,
-    second: { kind: 'sliding-log', limit: 8, windowMs: 10_000 },
-  });
-  const statuses = Array.from({ length: 10 }, () => server.receive(START + 1_000, PATH).status);
-
-  expect(statuses.filter((status) => status === 200)).toHaveLength(8);
-  expect(server.receive(START + 2_000, PATH)).toMatchObject({ status: 429, opensAt: START + 11_000 });
 });
 
 test('the limit changes at the given time, also in the quota record', () => {
@@ -116,16 +89,6 @@ test('a request before an honest wait has passed counts as early', async () => {
   await time.run(() => false, Number.POSITIVE_INFINITY);
 
   expect(traffic).toMatchObject({ requests: 4, refused: 2, early: 1 });
-});
-
-test('the heavy tail has the given median and reaches beyond a second', () => {
-  const random = seededRandom(1);
-  const drawn = Array.from({ length: 10_001 }, () => latencyMs({ latency: { medianMs: 60 } }, random));
-  drawn.sort((a, b) => a - b);
-
-  expect(drawn[5_000]).toBeGreaterThan(55);
-  expect(drawn[5_000]).toBeLessThan(65);
-  expect(drawn.at(-1)).toBeGreaterThan(1_000);
 });
 
 test.each<[string, ServerSpec, number, number]>([
