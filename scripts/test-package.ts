@@ -9,22 +9,94 @@ import { join } from 'node:path';
 import { failureOf, pack, runLine, type Tarball, writePrograms } from '../test/packaging/consumer.ts';
 import {
   BUNDLE_CHECKS,
-  BUNDLER_CHECKS,
-  BUNDLERS,
   COMPILE_CHECKS,
   type ConsumerCheck,
-  JEST,
   JEST_CHECK,
-  JEST_WITH_MSW_CHECK,
   MSW_COMPILE_CHECK,
   MSW_RUN_CHECK,
-  NEXT,
-  NEXT_CHECK,
-  OTHER_RUNTIMES,
-  type OtherRuntime,
   RUN_CHECKS,
+  served,
 } from '../test/packaging/consumer-checks.ts';
 import { installNode, installPackage } from './install-package.ts';
+
+/** Beside jest and msw, with the settings that docs/testing.md shows. */
+const JEST_WITH_MSW_CHECK: ConsumerCheck = {
+  name: 'jest with msw',
+  line: 'jest --ci --silent --config jest-with-msw.config.cjs with-msw',
+};
+const JEST = ['jest@30', 'msw@2', '@babel/preset-env@7'];
+
+/** With the packages of `BUNDLERS`. */
+const BUNDLER_CHECKS: readonly ConsumerCheck[] = [
+  {
+    name: 'bundled by webpack',
+    line: served(
+      'webpack ./default-transport.mjs --target node --mode none',
+      'alone/webpack/main.js',
+      '-o alone/webpack',
+    ),
+  },
+  {
+    name: 'bundled by Rollup',
+    line: served(
+      'rollup default-transport.mjs --silent --inlineDynamicImports -p node-resolve -p commonjs -p json',
+      'alone/rollup.mjs',
+      '-o alone/rollup.mjs',
+    ),
+  },
+  {
+    name: 'bundled by Vite for a server',
+    line: served(
+      'vite build --ssr default-transport.mjs --logLevel error',
+      'alone/vite/default-transport.mjs',
+      '--outDir alone/vite',
+    ),
+  },
+];
+
+/** Next replaces the global `fetch`. With the packages of `NEXT`. */
+const NEXT_CHECK: ConsumerCheck = { name: 'in a page of Next', line: 'node next-app.mjs' };
+const NEXT = ['next@16', 'react@19', 'react-dom@19'];
+
+const BUNDLERS = [
+  ...['webpack@5', 'webpack-cli@6', 'vite@7'],
+  ...['rollup@4', '@rollup/plugin-node-resolve@16', '@rollup/plugin-commonjs@28', '@rollup/plugin-json@6'],
+];
+
+/** A runtime other than Node, from npm: its command, and the possible places of its program. */
+interface OtherRuntime {
+  readonly name: string;
+  readonly version: string;
+  readonly program: RegExp;
+  readonly checks: readonly ConsumerCheck[];
+}
+
+const OTHER_RUNTIMES: readonly OtherRuntime[] = [
+  { name: 'bun', version: '1', program: /@oven\/bun-[\w-]+\/bin\/bun(\.exe)?$/, checks: runtimeChecks('bun') },
+  { name: 'deno', version: '2', program: /@deno\/[\w-]+\/deno(\.exe)?$/, checks: runtimeChecks('deno run -A') },
+  {
+    name: 'workerd',
+    version: '1',
+    program: /@cloudflare\/workerd-[\w-]+\/bin\/workerd(\.exe)?$/,
+    checks: [
+      {
+        name: 'client in a worker',
+        line: 'esbuild worker.mjs --bundle --platform=node --format=esm --log-level=warning --outfile=alone/worker.mjs && fxrates mock -- node ask-worker.mjs',
+      },
+    ],
+  },
+];
+
+function runtimeChecks(run: string): readonly ConsumerCheck[] {
+  const cli = `${run} node_modules/fxrates/dist/cli/fxrates.cjs`;
+  return [
+    { name: 'client', line: `fxrates mock -- ${run} default-transport.mjs` },
+    { name: 'client through a proxy', line: `node proxied.mjs ${run}` },
+    { name: 'client and mock server, ES modules', line: `${run} program.mjs` },
+    { name: 'client and mock server, CommonJS', line: `${run} program.cjs` },
+    { name: 'command line', line: `${cli} mock -- ${cli} latest base=EUR --get rates.USD` },
+  ];
+}
 
 /** Runs with every version of Node; the other checks do not depend on the version. */
 const NODES = ['', ...process.argv.slice(2)].map((version) => (version ? installNode(version) : process.execPath));
