@@ -128,19 +128,6 @@ test.each([
   },
 );
 
-test('one request decides, for good, whether a Retry-After is in milliseconds or in seconds', async () => {
-  const { fx, clock, times } = scripted(rateLimited('30000'), { maxRetryAfterMs: 90_000_000 });
-  const calls = Promise.allSettled(differentCalls(fx, 50));
-
-  await clock.advance(30_000_000 - 1);
-
-  const [tried, ...others] = times.filter((at) => at > 0);
-  expect(tried).toBeLessThanOrEqual(31_000);
-  expect(others).toEqual([]);
-  await fx.close();
-  await calls;
-});
-
 test('perMinute is a cap, also against a service that refuses nothing', async () => {
   const { fx, clock, times } = scripted(success(), { rateLimit: { perMinute: 60 } });
 

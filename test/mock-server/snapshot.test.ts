@@ -210,6 +210,7 @@ test('reset clears limits, keys, switches, handlers and journal, and restarts cl
     { kind: 'key', key: 0 },
     { kind: 'send', key: 0, path: '/api/v1/latest', times: 31 },
     { kind: 'stub', times: 2 },
+    { kind: 'account' },
     { kind: 'fault', status: 503, probability: 0.5, forMs: 9000, times: 9 },
     { kind: 'advance', ms: 5000 },
   ];

@@ -183,17 +183,6 @@ test.each(ways)('%s, a unit on trial is not that of a 503', async (_, options) =
   expect(clock.now() - startedAt).toBeGreaterThanOrEqual(60_000);
 });
 
-test('a small number during the trial does not change the unit on trial', async () => {
-  const { fx } = listen([rateLimited('30000'), rateLimited('2')]);
-
-  const errors = await Promise.all(differentCalls(fx, 2, { onLimit: 'throw' }).map((call) => errorOf(call)));
-
-  expect(errors).toMatchObject([
-    { retryAfterMs: 30_000, message: expect.stringContaining(TRIED) },
-    { retryAfterMs: 2_000, message: expect.stringContaining(TRIED) },
-  ]);
-});
-
 test.each(ways)(
   '%s, a Retry-After that cannot be parsed causes one warning per key, with its beginning',
   async (...way) => {

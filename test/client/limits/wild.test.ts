@@ -26,10 +26,6 @@ test.each(SCENARIOS)('meets its goals: $name', { timeout: 120_000 }, async (scen
   expect(missed.map((miss) => miss.split(' ')[0])).toEqual(MISSED[scenario.name] ?? []);
 });
 
-test('no two scenarios have one name', () => {
-  expect(new Set(SCENARIOS.map(({ name }) => name)).size).toBe(SCENARIOS.length);
-});
-
 /** The jobs of a group under the limit of the smallest plan; `npm run bench:simulate` runs all of them. */
 async function jobsOf(name: string): Promise<Job[]> {
   const scenarios = GROUPS.find((group) => group.name === name)?.scenarios ?? [];

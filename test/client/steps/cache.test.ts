@@ -317,18 +317,6 @@ test('an interval that cannot be parsed caches nothing and warns once', async ()
   ]);
 });
 
-test('a failed quota() caches nothing and is called again after a minute', async () => {
-  const responses: Reply[] = [failure(500), success(quotaRecord())];
-  const { metaOf, clock } = cached(counting(), { cache: 'snapshot', quota: () => responses.shift() ?? failure(500) });
-
-  expect(await metaOf()).toMatchObject({ source: 'network' });
-  expect(await metaOf()).toMatchObject({ source: 'network' });
-  await clock.advance(60_001);
-  await metaOf();
-
-  expect(await metaOf()).toMatchObject({ source: 'cache' });
-});
-
 const misbehaviours: [string, Misbehaviour][] = [
   ['throws', { throws: new Error('down') }],
   ['throws what is no error', { throws: 'down' }],

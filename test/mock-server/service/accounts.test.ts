@@ -301,15 +301,3 @@ test('keeps the newest 1,000 e-mails', () => {
   mock.outbox.clear();
   expect(mock.outbox.list()).toEqual([]);
 });
-
-test('a snapshot contains the e-mails, and a reset removes them', () => {
-  const mock = createMockServer();
-  mock.accounts.create({ email: 'ada@example.test' });
-  const saved = mock.snapshot();
-  mock.reset();
-  expect(mock.outbox.list()).toEqual([]);
-
-  mock.restore(saved);
-
-  expect(mock.snapshot().mails).toEqual(saved.mails);
-});

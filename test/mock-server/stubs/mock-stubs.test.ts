@@ -90,19 +90,6 @@ test('an empty body of a stub or a fault has a length of 0 over a socket, too', 
   }
 });
 
-test.each([301, 302, 307])('a stub with status %i redirects to its Location, without a body', async (status) => {
-  const { mock } = mockWithKey();
-  await using server = await mock.serve();
-  mock.stubs.add({ match: { path: '/api/v1/rates' }, status, headers: { location: '/api/v1/latest?base=EUR' } });
-  const headers = { authorization: `Bearer ${mock.createKey().key}` };
-
-  const response = await fetch(`${server.url}/api/v1/rates`, { headers, redirect: 'manual' });
-  const followed = await fetch(`${server.url}/api/v1/rates`, { headers });
-
-  expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([status, '0', '']);
-  expect([followed.redirected, await followed.text()]).toEqual([true, expect.stringContaining('"base":"EUR"')]);
-});
-
 test('stubbed requests are authenticated, limited and counted', async () => {
   const { mock, id: keyId, send } = mockWithKey();
   mock.stubs.add({ match: { operation: 'latest' }, data: {} });

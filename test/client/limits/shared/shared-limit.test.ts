@@ -101,24 +101,6 @@ test('the calls of a process that died count as sent, half a minute later', asyn
   expect([dead.length, whileTheyCounted, granted.length]).toEqual([3, 2, 5]);
 });
 
-test.each([0, 3_600_000, -3_600_000, 700])(
-  'a process whose clock differs by %i ms shares the limit',
-  async (aheadMs) => {
-    const { clock, startProcess } = setUp();
-    const [one, other] = [startProcess(), startProcess({ aheadMs })];
-
-    const granted = [ask(one, 2), ask(other, 4)];
-    await clock.advance(100);
-    for (const permit of granted.flat()) permit.end({ kind: 'accepted' });
-    const atOnce = granted.flat().length;
-    await clock.advance(MINUTE - 1_000);
-    const before = granted.flat().length;
-    await clock.advance(2_100);
-
-    expect([atOnce, before, granted.flat().length]).toEqual([4, 4, 6]);
-  },
-);
-
 test.each(['down', 'silent'] as const)(
   'a store that is %s: each process continues with its share, and reports that once',
   async (health) => {
