@@ -12,15 +12,6 @@ beforeEach(() => {
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
-test('a new file is written, without temporary files', async () => {
-  const path = join(folder, 'file.json');
-
-  await replaceFile(path, 'text');
-
-  expect(await readFile(path, 'utf8')).toBe('text');
-  expect(await readdir(folder)).toEqual(['file.json']);
-});
-
 test.skipIf(process.platform === 'win32')(
   'a file keeps its mode, and a private one is for its owner only',
   async () => {

@@ -94,10 +94,3 @@ test('a bucket refills at the new rate after a change of its limit', () => {
 
   expect(window.waitMs(START)).toBe(100);
 });
-
-test('a window lasts as long as its option says', () => {
-  const window = createWindow({ kind: 'sliding-log', limit: 8, windowMs: 10_000 });
-
-  expect(accepted(window, START)).toBe(8);
-  expect(window.waitMs(START)).toBe(10_000);
-});

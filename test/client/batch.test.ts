@@ -363,15 +363,6 @@ test('an error that a schema throws ends the batch, and left() has its query', a
   expect(await listOf(batch.left())).toEqual(queries(1));
 });
 
-test('a schema types and changes the values', async () => {
-  const { fx, clock } = testClient(echo);
-  const schema = z.object({ n: z.number().transform((n) => n + 0.5) });
-
-  const [item] = await clock.run(listOf(fx.batch([{ n: 1 }], { schema })));
-
-  expect(item?.value?.n).toBe(1.5);
-});
-
 test('a call that fails is a result with its error; each call reports how many have ended, failed and wait', async () => {
   const { items, progress } = await runBatch(3, { reply: oneFails, concurrency: 1 });
 

@@ -194,16 +194,3 @@ test('without a logger, logLevel logs to the console, one short line per event',
   expect(stdout).toMatch(/^fxrates: GET \/api\/v1\/latest\?base=EUR with …form: 200 in \d+ ms\n$/);
   expect(stderr).toMatch(/^fxrates: apiKey: …form does not have the documented form .*\n$/);
 });
-
-test('a client gives each warning once', async () => {
-  const warnings: string[] = [];
-  let asked = 0;
-  const { fx } = testClient(failure(401), {
-    apiKey: () => (asked++ % 2 === 0 ? 'first-key-of-some-form' : 'other-key-of-some-form'),
-    logger: { warn: (message) => warnings.push(message) },
-  });
-
-  for (let call = 0; call < 3; call += 1) await errorOf(fx.latest());
-
-  expect(warnings).toHaveLength(1);
-});

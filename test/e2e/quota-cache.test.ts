@@ -1,7 +1,7 @@
 import KeyvRedis from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type CacheStore, FxRates, type FxRatesOptions } from '../../src/client/index.ts';
+import { FxRates, type FxRatesOptions } from '../../src/client/index.ts';
 import { createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
@@ -21,26 +21,6 @@ function setUp({ behaviour = {}, ...options }: FxRatesOptions & Pick<MockServerO
   const sourceOf = async (query = {}) => (await fx.latest(query).withMeta()).meta.source;
   return { mock, fx, warnings, sourceOf, keyId: id, used: () => mock.keys.get(id).month.used };
 }
-
-test.each<[string, () => CacheStore | undefined]>([
-  ['in memory', () => undefined],
-  ['in a Keyv', () => new Keyv()],
-  ['in a Keyv with a namespace', () => new Keyv({ namespace: 'rates' })],
-  ['in a Map', () => new Map<string, string>()],
-])('a hundred calls for one rate send one request: responses %s', async (_, store) => {
-  const { fx, used } = setUp({ cache: { maxAgeMs: 60_000, store: store() } });
-  const first = await fx.latest({ base: 'EUR' }).withMeta();
-
-  for (let n = 0; n < 10; n += 1) {
-    const responses = await Promise.all(Array.from({ length: 10 }, () => fx.latest({ base: 'EUR' }).withMeta()));
-    for (const { meta } of responses) {
-      expect(meta).toMatchObject({ source: 'cache', rawBody: first.meta.rawBody });
-      expect([...meta.headers]).toEqual([...first.meta.headers]);
-    }
-  }
-
-  expect(used()).toBe(1);
-});
 
 const HOURS = inLongRuns(24, 6);
 

@@ -82,7 +82,6 @@ test('a file may have a recording, the $schema of an editor, and a byte order ma
 
 test.each<[string | object, string]>([
   ['{', 'setup is "{"; expected a setup as JSON.'],
-  ['3', 'setup is 3; expected an object.'],
   ['[]', 'setup is []; expected an object.'],
   [
     '{ "stub": [] }',
@@ -97,7 +96,6 @@ test.each<[string | object, string]>([
     '{ "stubs": [{ "responses": [{ "data": 1, "body": 2 }] }] }',
     'stubs[0].responses[0] is {"data":1,"body":2}; expected',
   ],
-  ['{ "stubs": [7] }', 'stubs[0] is 7; expected an object.'],
   [
     {
       stubs: [
@@ -131,8 +129,6 @@ test.each<[string | object, string]>([
     'faults[1].id is "a"; expected an id of its own among the faults of the setup.',
   ],
   [{ keys: [{ plan: 'gold' }] }, 'keys[0].plan is "gold"; expected one of free, developer, unlimited.'],
-  [{ keys: [{ usage: { month: -1 } }] }, 'keys[0].usage.month is -1; expected a whole number from 0.'],
-  [{ keys: [{ revoked: 'yes' }] }, 'keys[0].revoked is "yes"; expected true or false.'],
   [
     { keys: [{ key: `fx_live_${'0'.repeat(48)}` }] },
     'keys[0].key is not a field of a key; valid names: plan, usage, revoked.',

@@ -6,7 +6,7 @@ import {
   parseDuration,
 } from '../../../src/cli/settings/duration.ts';
 import { runCli } from '../../helpers/cli-io.ts';
-import { quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { quotaRecord, success } from '../../helpers/service-replies.ts';
 
 test.each([
   ['latest --timeout 30', '--timeout expects a duration'],
@@ -85,13 +85,6 @@ test('--retries is the number of further attempts', async () => {
 
   expect(code).toBe(5);
   expect(requests).toHaveLength(2);
-});
-
-test('FXRATES_MAX_WAIT has the effect of --max-wait', async () => {
-  const replies = [rateLimited('5'), success()];
-
-  expect((await runCli('latest', { replies, env: { FXRATES_MAX_WAIT: '3s' } })).code).toBe(7);
-  expect((await runCli('latest', { replies, env: { FXRATES_MAX_WAIT: '6s' } })).code).toBe(0);
 });
 
 test('FXRATES_DEBUG=2 is -vv, and shows the stack of an error', async () => {

@@ -91,13 +91,6 @@ test('the JSON of a RateLimitError has retryAt and reason', () => {
   expect(JSON.parse(JSON.stringify(exhausted))).toMatchObject({ local: true, resetsAt: '2026-02-01T00:00:00.000Z' });
 });
 
-test('the cause is the original error, or absent', () => {
-  const original = new Error('original');
-
-  expect(new NetworkError('x', { cause: original }).cause).toBe(original);
-  expect('cause' in new NetworkError('x')).toBe(false);
-});
-
 test.each([
   ['EUR', "'EUR'"],
   ['x'.repeat(61), 'a string of 61 characters'],

@@ -31,15 +31,6 @@ test('a method and get for the same path share a request', async () => {
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('callers of a shared request receive separate data', async () => {
-  const { fx } = testClient(success({ rates: { EUR: 1 } }));
-
-  const [first, second] = await Promise.all([fx.latest(), fx.latest()]);
-  (first as { rates: { EUR: number } }).rates.EUR = 99;
-
-  expect(second).toEqual({ rates: { EUR: 1 } });
-});
-
 test('every caller receives a response of any depth', async () => {
   const depth = 100_000;
   const { fx } = testClient({ body: `{"success":true,"data":{"deep":${'['.repeat(depth)}${']'.repeat(depth)}}}` });

@@ -192,20 +192,8 @@ test.each([
 const CLAIM = 'count, atLeast, atMost, sentWith, inOrder, filter';
 const PATTERN = 'operation, keyId, path, method, query, headers, body';
 test.each<[string, unknown, string]>([
-  ['/keys', { plam: 'free' }, 'plam is not an option of createKey(); did you mean plan? Valid names: plan.'],
-  ['/faults', [], 'fault is []; expected an object with a kind.'],
   ['/requests/verify', { operation: 'latest' }, `operation is not a field of the body; valid names: ${CLAIM}.`],
   ['/requests/find', { filter: {} }, `filter is not a field of the body; valid names: ${PATTERN}, status, `],
-  [
-    '/spaces',
-    { behaviour: 'lenent' },
-    'behaviour is "lenent"; expected a preset (documented, lenient, hostile) or an object of ',
-  ],
-  [
-    '/spaces',
-    { clock: { freeze: true } },
-    'clock.freeze is not a field of clock; valid names: mode, now, autoAdvance, frozen.',
-  ],
 ])('POST %s with %j names the field and the alternatives', async (path, body, message) => {
   await using it = await servedMock();
 

@@ -59,20 +59,6 @@ test.each([
   expect(mock.clock.now() - Date.now()).toBeLessThan(120_000);
 });
 
-test('with a fake setTimeout and the real Date, a wait of the real clock does not end', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  let hasEnded = false;
-  void createMockServer()
-    .clock.sleep(5000)
-    .then(() => {
-      hasEnded = true;
-    });
-
-  await vi.advanceTimersByTimeAsync(60_000);
-
-  expect(hasEnded).toBe(false);
-});
-
 test('without the mock, fake timers of setTimeout alone end the waits of a client', async () => {
   const server = await startRawServer({
     onRequest: ({ socket, index }) => {
