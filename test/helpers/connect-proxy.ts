@@ -38,7 +38,8 @@ export async function startConnectProxy({ port }: { readonly port: number }): Pr
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       target.pipe(client).pipe(target);
     });
-    for (const side of [client, target]) side.on('error', () => undefined); // the other side disconnected
+    target.on('error', () => client.destroy());
+    client.on('error', () => target.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

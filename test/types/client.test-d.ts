@@ -18,9 +18,7 @@ import {
   type LatestQuery,
   type NetworkError,
   type Poll,
-  type PollSchedule,
   type QuotaData,
-  type QuotaEstimate,
   type QuotaExhaustedError,
   type RateLimitError,
   type RequestError,
@@ -29,7 +27,6 @@ import {
   type ServerError,
   type StandardSchema,
   type TimeoutError,
-  type WaitEvent,
 } from '../../src/client/index.ts';
 
 const fx = new FxRates();
@@ -95,14 +92,6 @@ void fx.latest('EUR');
 void fx.quota({ base: 'EUR' });
 // @ts-expect-error: the path comes first
 void fx.get({ query: {} });
-
-// Options of a call.
-// @ts-expect-error: the controller is not its signal
-void fx.latest({}, { signal: new AbortController() });
-// @ts-expect-error: an option of the client alone
-void fx.latest({}, { auth: 'header' });
-// @ts-expect-error: misspelt
-void fx.quota({ timeout: 5 });
 
 // A schema types the data, also where it changes it.
 const rates = z.object({ base: z.string(), rates: z.record(z.string(), z.string().transform(Number)) });
@@ -190,14 +179,6 @@ if (FxRatesError.is(error)) {
   error.retryAt;
 }
 
-// What is read is not written.
-declare const meta: ResponseMeta;
-// @ts-expect-error: the attempts are history
-meta.attempts.push();
-declare const quota: QuotaData;
-// @ts-expect-error: data is what the service said
-quota.monthly_used = 0;
-
 // `numbers` of a client types the numbers of the data.
 interface QuotaTexts {
   readonly monthly_used: string;
@@ -222,12 +203,3 @@ expectTypeOf(exact).toExtend<FxRates>();
 void fx.latest({}, { numbers: 'string' });
 // @ts-expect-error: not a form
 new FxRates({ numbers: 'decimal' });
-
-// Each instant is a `Date`.
-type Limits = NonNullable<ReturnType<typeof fx.limits>>;
-type Instants = readonly [
-  ...[Limits['nextSlotAt'], Exclude<Limits['gate'], 'open'>['until'], Exclude<Limits['service'], 'up'>['downUntil']],
-  ...[WaitEvent['until'], PollSchedule['at'], QuotaEstimate['asOf']],
-  ...[NonNullable<RateLimitError['retryAt']>, NonNullable<QuotaExhaustedError['resetsAt']>],
-];
-expectTypeOf<Instants[number]>().toEqualTypeOf<Date>();

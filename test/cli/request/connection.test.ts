@@ -76,6 +76,8 @@ test.each([
   ['https://api.example.test.', 'example.test', true],
   ['https://api.example.test.', '.example.test.:443', true],
   ['https://api.example.test', 'ample.test', false],
+  ['https://api.example.test', '*', true],
+  ['https://api.example.test', '.example.test', true],
 ])('%s with NO_PROXY=%s is reached without the proxy: %s', (url, noProxy, isExempt) => {
   const proxy = environmentProxy({ HTTPS_PROXY: PROXY, NO_PROXY: noProxy }, url);
 

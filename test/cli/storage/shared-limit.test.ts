@@ -108,10 +108,3 @@ test('--offline, which sends nothing, uses no slot of the limit', async () => {
 
   expect(existsSync(limits())).toBe(false);
 });
-
-test('a wrong FXRATES_SHARE_LIMIT is refused', async () => {
-  const { code, stderr } = await run('latest', { env: { FXRATES_SHARE_LIMIT: 'maybe' } });
-
-  expect(code).toBe(2);
-  expect(stderr).toContain("FXRATES_SHARE_LIMIT expects one of on, off, got 'maybe'");
-});

@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
 import { Agent, interceptors, MockAgent, ProxyAgent, setGlobalDispatcher } from 'undici';
 import { FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
+import { startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 
 /** The dispatcher of Node's own undici, in any version: the built-in fetch makes it the global one. */
@@ -32,23 +31,6 @@ function mockAgent(url: string): MockAgent {
   return agent;
 }
 
-/** A forward proxy on its own port. */
-async function proxyAgent(): Promise<ProxyAgent> {
-  const proxy = createServer().on('connect', (request, socket, head) => {
-    const { hostname, port } = new URL(`http://${request.url}`);
-    const upstream = connect(Number(port), hostname, () => {
-      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-      upstream.write(head);
-      upstream.pipe(socket).pipe(upstream);
-    });
-    upstream.on('error', () => socket.destroy());
-    socket.on('error', () => upstream.destroy());
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  proxy.unref();
-  return new ProxyAgent({ uri: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, proxyTunnel: true });
-}
-
 const scenes = {
   'nothing before': async () => ({}),
   'the built-in fetch before': async (url) => {
@@ -65,7 +47,10 @@ const scenes = {
     setGlobalDispatcher(mockAgent(url));
     return {};
   },
-  'a proxy': async () => ({ dispatcher: await proxyAgent() }),
+  'a proxy': async (url) => {
+    const proxy = await startConnectProxy({ port: Number(new URL(url).port) });
+    return { dispatcher: new ProxyAgent({ uri: proxy.url, proxyTunnel: true }) };
+  },
   'a dispatcher of undici 8': async () => ({ dispatcher: ofUndici8() }),
 } satisfies Record<string, (url: string) => Promise<FxRatesOptions>>;
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { createMockServer, type JournalEntry } from '../../../src/mock-server/index.ts';
-import { keyText } from '../../../src/mock-server/journal/entry-text.ts';
 import {
   curlCommand,
   matchingEntries,
@@ -56,12 +55,6 @@ test('the path of a stub is not unknown', async () => {
 
   expect(selected('?operation=unknown')).toEqual(['/nowhere']);
   expect(selected('?operation=other')).toEqual(['/stubbed']);
-});
-
-test('distinguishes an unknown key from no key', async () => {
-  const { entries } = await recorded();
-
-  expect(entries.map(keyText)).toEqual(['key_1', 'unknown key', 'no key', 'key_1']);
 });
 
 test('the command for curl has the key from the environment, and its words quoted for the shell', async () => {
