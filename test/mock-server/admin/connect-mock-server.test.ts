@@ -188,32 +188,6 @@ test('a server that responds with something else than JSON is not a mock', async
   server.close();
 });
 
-/** The status of a request with this key. */
-const statusOf = async ({ call }: Awaited<ReturnType<typeof servedMock>>, key: string) =>
-  (await call(key, '/api/v1/quota')).status;
-
-const KEY = /fx_live_[0-9a-f]{48}/;
-
-test('signs up, confirms by e-mail, and creates a key that is shown once', async () => {
-  await using it = await servedMock();
-
-  const account = await it.admin('POST', '/accounts', { email: 'ada@example.test', plan: 'developer' });
-  expect(account.body).toMatchObject({ id: 'account_1', confirmed: false });
-  const [mail] = (await it.admin('GET', '/outbox?to=ada@example.test')).body;
-  expect(mail).toMatchObject({ accountId: 'account_1', subject: 'Confirm your e-mail address' });
-  expect((await it.admin('POST', `/accounts/${mail.accountId}/confirm`)).body.confirmed).toBe(true);
-
-  const created = await it.admin('POST', '/accounts/account_1/keys');
-  const { key, id } = created.body;
-  expect(key).toMatch(KEY);
-  expect(await statusOf(it, key)).toBe(200);
-  for (const path of ['/keys', `/keys/${id}`, '/state']) {
-    const { text } = await it.admin('GET', path);
-    expect(text).toContain(key.slice(-4));
-    expect(text).not.toMatch(KEY);
-  }
-});
-
 async function connected() {
   const served = await servedMock();
   const { key } = served.mock.createKey();

@@ -261,16 +261,6 @@ test('an array begins again for a space, for a copy of the mock and after a rese
   expect(await first(mock, mock.createKey().key)).toEqual({ number: 1 });
 });
 
-test('an object is the data of every response until reset', async () => {
-  const { mock, data } = asked();
-
-  mock.latest.set({ rates: { USD: 1.1 } });
-  expect([await data(), await data('?base=GBP')]).toEqual([{ rates: { USD: 1.1 } }, { rates: { USD: 1.1 } }]);
-
-  mock.latest.reset();
-  expect(await data('?base=GBP')).toMatchObject({ base: 'GBP' });
-});
-
 test('the data of one base takes precedence over the data of all', async () => {
   const { mock, data } = asked();
   mock.latest.set({ n: 'EUR' }, { base: 'EUR' });

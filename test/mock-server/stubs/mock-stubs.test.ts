@@ -146,25 +146,6 @@ test('a stub responds for a path and a method that the service does not have', a
   expect(mock.audit().unknownRoutes).toHaveLength(2);
 });
 
-test('HEAD gets the headers of the stub without its body', async () => {
-  const { mock, send } = mockWithKey();
-  mock.stubs.add({ body: 'four' });
-
-  const { text, headers } = await send('/api/v1/latest', { method: 'HEAD' });
-
-  expect([text, headers.get('content-length')]).toEqual(['', '4']);
-});
-
-test('the journal names the stub that responded, and a filter finds its requests', async () => {
-  const { mock, send } = mockWithKey();
-  const { id } = mock.stubs.add({ match: EUR, data: 1 });
-  await send('/api/v1/latest?base=EUR');
-  await send('/api/v1/latest');
-
-  expect(mock.journal.list().map(({ stub }) => stub)).toEqual([id, undefined]);
-  expect(mock.journal.list({ stub: id })).toMatchObject([{ why: 'response of stub stub_1', query: { base: 'EUR' } }]);
-});
-
 test.each<[unknown, string]>([
   [undefined, 'stub is undefined; expected an object.'],
   [{}, 'stub is {}; expected data, error or body.'],
