@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FxRates, type FxRatesOptions } from '../../src/client/index.ts';
 import { createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
-import { inLongRuns } from '../helpers/long-tests.ts';
 import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
 
 /** A client with a cache, of a key of the developer plan. */
@@ -21,24 +20,6 @@ function setUp({ behaviour = {}, ...options }: FxRatesOptions & Pick<MockServerO
   const sourceOf = async (query = {}) => (await fx.latest(query).withMeta()).meta.source;
   return { mock, fx, warnings, sourceOf, keyId: id, used: () => mock.keys.get(id).month.used };
 }
-
-const HOURS = inLongRuns(24, 6);
-
-test.each([
-  ['1min', 60_000],
-  ['5min', 300_000],
-  ['60min', 3_600_000],
-])('calls once a minute for hours send at most one request per snapshot of %s', async (granularity, ms) => {
-  const { mock, fx, used } = setUp({ behaviour: { snapshotGranularity: granularity }, cache: 'snapshot' });
-
-  for (let minute = 0; minute < HOURS * 60; minute += 1) {
-    await fx.latest({ base: 'EUR' });
-    await mock.clock.advance(60_000);
-  }
-
-  expect(used()).toBe((HOURS * 60 * 60_000) / ms);
-  expect(mock.journal.list().length - used()).toBeLessThanOrEqual(HOURS);
-});
 
 test('with an exhausted quota, calls return the last response, marked as stale, until it is too old', async () => {
   const { mock, fx, sourceOf, keyId } = setUp({ cache: { maxAgeMs: 60_000, staleIfLimitedMs: 3_600_000 } });

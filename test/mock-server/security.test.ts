@@ -1,36 +1,17 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { once } from 'node:events';
 import type { Server } from 'node:http';
-import net from 'node:net';
 import { inspect } from 'node:util';
 import { HttpResponse, http } from 'msw';
 import { expect, test } from 'vitest';
 import { adminRoutes } from '../../src/mock-server/admin/routes.ts';
-import {
-  createMockServer,
-  type MockServer,
-  type RunningServer,
-  type ServeOptions,
-} from '../../src/mock-server/index.ts';
+import { createMockServer, type MockServer, type ServeOptions } from '../../src/mock-server/index.ts';
 import { mockAdapters } from '../helpers/mock-adapters.ts';
+import { sendRaw } from '../helpers/send-raw.ts';
 
 async function serving(options: ServeOptions = {}) {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
   const server = await mock.serve(options);
   return { mock, server, [Symbol.asyncDispose]: () => mock.close() };
-}
-
-/** Sends raw text and returns everything received until the connection closes. */
-async function raw({ port }: RunningServer, text: string): Promise<string> {
-  const socket = net.connect(port, '127.0.0.1');
-  let response = '';
-  socket.on('data', (chunk) => {
-    response += chunk;
-  });
-  socket.on('error', () => undefined); // the server may close the connection before it has read everything
-  socket.write(text);
-  await once(socket, 'close');
-  return response;
 }
 
 const get = (target: string, host: string) => `GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
@@ -46,10 +27,10 @@ test.each(['/__fxrates', '/__fxrates/', '/__fxrates/panel.js', '/__fxrates/clock
     await using it = await serving();
 
     for (const host of FOREIGN_HOSTS) {
-      expect(await raw(it.server, get(target, host))).toMatch(/^HTTP\/1\.1 403 .*foreign_host/s);
+      expect(await sendRaw(it.server, get(target, host))).toMatch(/^HTTP\/1\.1 403 .*foreign_host/s);
     }
     for (const host of ['localhost', 'LOCALHOST:8080', '127.0.0.1:80', '[::1]', '[::1]:4010']) {
-      expect(await raw(it.server, get(target, host))).not.toMatch(/^HTTP\/1\.1 403 /);
+      expect(await sendRaw(it.server, get(target, host))).not.toMatch(/^HTTP\/1\.1 403 /);
     }
   },
 );
@@ -59,7 +40,7 @@ test.each(['mock:4010', 'my_mock', 'host.docker.internal:4010', 'mock.default.sv
   async (host) => {
     await using it = await serving({ host: '0.0.0.0', allowRemote: true });
 
-    expect(await raw(it.server, get('/__fxrates/', host))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await sendRaw(it.server, get('/__fxrates/', host))).toMatch(/^HTTP\/1\.1 200 /);
   },
 );
 
@@ -69,7 +50,7 @@ test.each(['evil.example', 'mock.evil.example:4010', 'internal.example', 'mock.l
     await using it = await serving({ host: '0.0.0.0', allowRemote: true });
 
     for (const path of ['/__fxrates/', '/__fxrates/clock', '/__fxrates/openapi.json']) {
-      expect(await raw(it.server, get(path, host))).toMatch(/^HTTP\/1\.1 40[03] /);
+      expect(await sendRaw(it.server, get(path, host))).toMatch(/^HTTP\/1\.1 40[03] /);
     }
   },
 );
@@ -81,8 +62,8 @@ test('health and requests with the admin token work under any host name', async 
     `\r\nauthorization: Bearer ${it.server.adminToken}\r\n\r\n`,
   );
 
-  expect(await raw(it.server, get('/__fxrates/health', 'mock.evil.example'))).toMatch(/^HTTP\/1\.1 200 /);
-  expect(await raw(it.server, withToken)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await sendRaw(it.server, get('/__fxrates/health', 'mock.evil.example'))).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await sendRaw(it.server, withToken)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test('the admin token can be chosen, and a short one is refused without being shown', async () => {
@@ -100,7 +81,7 @@ test.each([
 ])('the path %s reaches no file and does not bypass the token', async (target) => {
   await using it = await serving();
 
-  const response = await raw(it.server, get(target, '127.0.0.1'));
+  const response = await sendRaw(it.server, get(target, '127.0.0.1'));
 
   expect(response).toMatch(/^HTTP\/1\.1 40[0134] /);
   expect(response).not.toMatch(/root:|"dependencies"|"accounts"/);
@@ -134,7 +115,7 @@ test('a slow request times out: its head after 10 s, the whole request after 30 
     server = (message as { readonly server: Server }).server;
   };
   subscribe('http.server.request.start', note);
-  await raw(it.server, get('/api/v1/quota', '127.0.0.1'));
+  await sendRaw(it.server, get('/api/v1/quota', '127.0.0.1'));
   unsubscribe('http.server.request.start', note);
 
   // node:http measures these timeouts in real time.
@@ -156,7 +137,7 @@ test('no page or response of a mock shows a key, wherever a request contained it
     ),
     `${key} /api/v1/latest HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
   ];
-  for (const text of places) seen += await raw(server, text);
+  for (const text of places) seen += await sendRaw(server, text);
   for (const { method, path } of adminRoutes) {
     if (method !== 'GET') continue;
     const target = path.replace('{accountId}', accountId).replace('{keyId}', id).replace('{number}', '1');

@@ -4,19 +4,10 @@ import net from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { listenHttp, listenOptions } from '../../../src/mock-server/adapters/node-server.ts';
 import type { HandleRequest } from '../../../src/mock-server/http/mock-message.ts';
-import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+import { sendRaw } from '../../helpers/send-raw.ts';
 
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
-
-/** Sends raw text and returns everything received until the server closes the connection. */
-async function raw({ port }: RunningServer, text: string): Promise<string> {
-  const socket = net.connect(port, '127.0.0.1');
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
-  socket.write(text);
-  await once(socket, 'close');
-  return Buffer.concat(chunks).toString();
-}
 
 test('listens on a free port until close(), the end of an `await using` block, or mock.close()', async () => {
   const mock = newMock();
@@ -142,7 +133,7 @@ test.each([
 ])('%s gets a response in the envelope', async (_, text, status, code) => {
   await using server = await newMock().serve();
 
-  const response = await raw(server, text);
+  const response = await sendRaw(server, text);
 
   expect(response).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   expect(response).toContain('content-type: application/json');
@@ -161,7 +152,7 @@ test('keeps no listeners of ended requests on the signal that all requests share
   const listens = vi.spyOn(AbortSignal.prototype, 'addEventListener');
 
   for (let request = 0; request < 3; request += 1) {
-    await raw(server, 'GET /api/v1/quota HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    await sendRaw(server, 'GET /api/v1/quota HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
   }
 
   const signals = listens.mock.contexts as AbortSignal[];
@@ -184,7 +175,10 @@ test.each([
   const { key } = mock.createKey();
   const host = start.includes('HTTP/1.0') ? '' : 'host: x\r\n';
 
-  const response = await raw(server, `${start}\r\n${host}authorization: Bearer ${key}\r\nconnection: close\r\n\r\n`);
+  const response = await sendRaw(
+    server,
+    `${start}\r\n${host}authorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
+  );
 
   expect(response).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
 });
@@ -193,7 +187,7 @@ test('a body that is too large is refused without reading it all, and the connec
   await using server = await newMock().serve();
   const body = 'x'.repeat(3 * 1024 * 1024);
 
-  const response = await raw(
+  const response = await sendRaw(
     server,
     `POST /api/v1/latest HTTP/1.1\r\nhost: x\r\ncontent-length: 999999999\r\n\r\n${body}`,
   );

@@ -145,6 +145,18 @@ test('of two status faults, the journal has the code of the last one, as the cli
   expect(mock.journal.list()).toMatchObject([{ code: 'maintenance', status: 503, faults: ['fault_1', 'fault_2'] }]);
 });
 
+test.each([
+  [{ body: '{"error":"maintenance"}' }, 'application/json'],
+  [{ body: '{}', headers: { 'content-type': 'application/problem+json' } }, 'application/problem+json'],
+])('the body of a status fault with %j has the content type %s', async (settings, type) => {
+  const mock = createMockServer();
+  mock.faults.add({ kind: 'status', status: 502, ...settings });
+
+  const { headers } = await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+
+  expect(headers.get('content-type')).toBe(type);
+});
+
 test.each<FaultOptions>([
   { kind: 'status', status: 503, headers: { 'x-tag': 'a' }, times: 2, match: { query: { base: /^eur$/i } } },
   { kind: 'latency', latencyMs: { min: 1, max: 2 }, strikes: 'before', forMs: 1000, nth: [1, 2] },
@@ -242,6 +254,13 @@ test('strikes and counts only the requests that match', async () => {
   }
 
   expect(struck).toEqual([false, false, false, false, true]);
+});
+
+test('can match the status of the response', async () => {
+  const { mock, isStruck } = newMock();
+  mock.faults.add({ kind: 'status', status: 500, match: { status: 404 } });
+
+  expect([await isStruck(), await isStruck(0, '/nothing')]).toEqual([false, true]);
 });
 
 test('expires at the end of forMs', async () => {

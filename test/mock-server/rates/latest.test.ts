@@ -283,14 +283,6 @@ test('reset() without a base also removes the data of each base, and keeps other
   expect(await data('?base=EUR')).not.toHaveProperty('n');
 });
 
-test('a stub takes precedence over mock.latest', async () => {
-  const { mock, data } = asked();
-  mock.stubs.add({ match: { operation: 'latest' }, data: { n: 'stub' }, times: 1 });
-  mock.latest.set({ n: 'set' }, { base: 'EUR' });
-
-  expect([await data('?base=EUR'), await data('?base=EUR')]).toEqual([{ n: 'stub' }, { n: 'set' }]);
-});
-
 test('JSON text keeps its digits', async () => {
   const { mock, latest } = asked();
   mock.latest.set('[{"rate": 1.10}, {"a":"]},{", "rate": 1e2}]');
