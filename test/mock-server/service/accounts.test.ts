@@ -62,6 +62,15 @@ test.each([
   expect(() => mock.keys.create({ accountId: id })).toThrow('revoke one first');
 });
 
+test('a key has the documented form, and all keys differ', () => {
+  const mock = virtual();
+
+  const keys = Array.from({ length: 500 }, () => mock.createKey().key);
+
+  expect(keys.every((key) => /^fx_live_[0-9a-f]{48}$/.test(key))).toBe(true);
+  expect(new Set(keys).size).toBe(500);
+});
+
 test('only the SHA-256, the prefix and the last four characters of a key are stored', () => {
   const mock = virtual();
   const { id, key } = mock.createKey();
