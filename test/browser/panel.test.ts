@@ -393,3 +393,12 @@ browserTest(
   },
   600_000,
 );
+
+browserTest('axe finds what is wrong with a page, so that its silence means something', async () => {
+  await using browser = await openBrowser({}, chromium);
+  await browser.page.setContent(
+    '<main><input><img src="data:,"><p style="color:#ccc;background:#fff">faint</p></main>',
+  );
+  const findings = (await axeFindings(browser.page)).join('\n');
+  for (const rule of ['label', 'image-alt', 'color-contrast', 'html-has-lang']) expect(findings).toContain(`${rule}: `);
+});

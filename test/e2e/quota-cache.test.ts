@@ -1,7 +1,7 @@
 import KeyvRedis from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FxRates, type FxRatesOptions } from '../../src/client/index.ts';
+import { type CacheStore, FxRates, type FxRatesOptions } from '../../src/client/index.ts';
 import { createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
@@ -20,6 +20,26 @@ function setUp({ behaviour = {}, ...options }: FxRatesOptions & Pick<MockServerO
   const sourceOf = async (query = {}) => (await fx.latest(query).withMeta()).meta.source;
   return { mock, fx, warnings, sourceOf, keyId: id, used: () => mock.keys.get(id).month.used };
 }
+
+test.each<[string, () => CacheStore | undefined]>([
+  ['in memory', () => undefined],
+  ['in a Keyv', () => new Keyv()],
+  ['in a Keyv with a namespace', () => new Keyv({ namespace: 'rates' })],
+  ['in a Map', () => new Map<string, string>()],
+])('a hundred calls for one rate send one request: responses %s', async (_, store) => {
+  const { fx, used } = setUp({ cache: { maxAgeMs: 60_000, store: store() } });
+  const first = await fx.latest({ base: 'EUR' }).withMeta();
+
+  for (let n = 0; n < 10; n += 1) {
+    const responses = await Promise.all(Array.from({ length: 10 }, () => fx.latest({ base: 'EUR' }).withMeta()));
+    for (const { meta } of responses) {
+      expect(meta).toMatchObject({ source: 'cache', rawBody: first.meta.rawBody });
+      expect([...meta.headers]).toEqual([...first.meta.headers]);
+    }
+  }
+
+  expect(used()).toBe(1);
+});
 
 test('with an exhausted quota, calls return the last response, marked as stale, until it is too old', async () => {
   const { mock, fx, sourceOf, keyId } = setUp({ cache: { maxAgeMs: 60_000, staleIfLimitedMs: 3_600_000 } });

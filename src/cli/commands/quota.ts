@@ -198,7 +198,7 @@ function usedRow({ data, limit }: QuotaRecord, style: StreamStyle): ReportRow {
   return { label: 'Used', value: grouped(used) + ofLimit(limit), remark };
 }
 
-const BAR_WIDTH = 20;
+const BAR_WIDTH = 16; // fits 40 columns
 
 /** `[███████████████░░░░░] 74.2 %`; the number carries the meaning, colour only repeats it. */
 function bar(share: number, { palette }: StreamStyle): string {

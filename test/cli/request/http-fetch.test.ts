@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { httpFetch } from '../../../src/cli/request/connection.ts';
+import { runCli } from '../../helpers/cli-io.ts';
 
 let server = createServer();
 
@@ -39,6 +40,41 @@ test('sends the method, the path and the headers; reads status, headers and body
     ['x-b', '1, 2'],
   ]);
   expect(await response.text()).toBe('GET /a?b=c 1 …');
+});
+
+test.each([
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+  ['BR', brotliCompressSync],
+  ['identity', (text: string) => text],
+])('decodes a body in %s', async (encoding, encode) => {
+  const response = await get((_, response) => {
+    response.setHeader('content-encoding', encoding).end(encode('{"rates":1}'));
+  });
+
+  expect(await response.text()).toBe('{"rates":1}');
+});
+
+test.each(['zstd', 'constructor', '__proto__'])('rejects a body in the unknown encoding %s', async (encoding) => {
+  const response = await get((_, response) => void response.setHeader('content-encoding', encoding).end('{}'));
+
+  await expect(response.text()).rejects.toThrow(`unknown content encoding '${encoding}'`);
+});
+
+test('the error of a body in an unknown encoding names the encoding, without a retry', async () => {
+  let requests = 0;
+  server = createServer((_, response) => {
+    requests += 1;
+    response.setHeader('content-encoding', 'zstd').end('…');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const env = { FXRATES_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+
+  const { code, stderr } = await runCli('latest', { env, fetch: httpFetch, horizonMs: 0 });
+
+  expect([code, requests]).toEqual([10, 1]);
+  expect(stderr).toContain("the body cannot be decoded: unknown content encoding 'zstd'");
 });
 
 test('does not follow a redirect', async () => {

@@ -234,6 +234,16 @@ test.each([
   expect(io.written.stderr.endsWith('\r\u001b[2K')).toBe(true);
 });
 
+test('Ctrl-C during a request ends the command', async () => {
+  const io = new FakeIo({ replies: 'never' });
+  const running = main(['latest'], io);
+  await (io.clock as FakeClock).advance(0);
+
+  io.interrupt('SIGINT');
+
+  expect(await running).toBe(130);
+});
+
 test.each([
   ['service', { cause: 'the service is down', reason: 'server' }],
   ['window', { cause: 'rate limited', reason: 'rate_limited' }],

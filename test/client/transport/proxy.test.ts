@@ -106,6 +106,14 @@ test.each([{}, { proxy: undefined }, { proxy: false } as const])('uses no proxy 
   expect(proxy.requests).toEqual([]);
 });
 
+test.each(['rates.fxrates.test', '.fxrates.test', '*'])('NO_PROXY=%s bypasses the proxy', async (noProxy) => {
+  Object.assign(process.env, { HTTP_PROXY: proxy.url, NO_PROXY: noProxy });
+  respondDirectly();
+
+  expect(await client({ proxy: 'env' }).latest()).toEqual({ EUR: 3 });
+  expect(proxy.requests).toEqual([]);
+});
+
 test('reaches a service on this machine without the proxy', async () => {
   process.env['HTTP_PROXY'] = 'http://127.0.0.1:1';
   const baseUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;

@@ -235,3 +235,23 @@ test.each([
 
   expect(await admin(method, path)).toMatchObject({ status: 404, body: { error: { code: 'not_found', message } } });
 });
+
+test('signs up, confirms by e-mail, and creates a key that is shown once', async () => {
+  await using it = await servedMock();
+
+  const account = await it.admin('POST', '/accounts', { email: 'ada@example.test', plan: 'developer' });
+  expect(account.body).toMatchObject({ id: 'account_1', confirmed: false });
+  const [mail] = (await it.admin('GET', '/outbox?to=ada@example.test')).body;
+  expect(mail).toMatchObject({ accountId: 'account_1', subject: 'Confirm your e-mail address' });
+  expect((await it.admin('POST', `/accounts/${mail.accountId}/confirm`)).body.confirmed).toBe(true);
+
+  const created = await it.admin('POST', '/accounts/account_1/keys');
+  const { key, id } = created.body;
+  expect(key).toMatch(/fx_live_[0-9a-f]{48}/);
+  expect((await it.call(key, '/api/v1/quota')).status).toBe(200);
+  for (const path of ['/keys', `/keys/${id}`, '/state']) {
+    const { text } = await it.admin('GET', path);
+    expect(text).toContain(key.slice(-4));
+    expect(text).not.toMatch(/fx_live_[0-9a-f]{48}/);
+  }
+});

@@ -353,3 +353,12 @@ test.each([204, 205, 304])(
     expect(mock.journal.list()).toMatchObject([{ status, code: undefined }]);
   },
 );
+
+test('a fault can set several cookies', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  mock.faults.add({ kind: 'status', status: 503, headers: { 'Set-Cookie': ['a=1', 'b=2'], 'X-Tag': 'one' } });
+
+  const { headers } = await mock.fetch(`${mock.baseUrl}/api/v1/latest`);
+
+  expect([headers.getSetCookie(), headers.get('x-tag')]).toEqual([['a=1', 'b=2'], 'one']);
+});

@@ -261,6 +261,16 @@ test('an array begins again for a space, for a copy of the mock and after a rese
   expect(await first(mock, mock.createKey().key)).toEqual({ number: 1 });
 });
 
+test('an object is the data of every response until reset', async () => {
+  const { mock, data } = asked();
+
+  mock.latest.set({ rates: { USD: 1.1 } });
+  expect([await data(), await data('?base=GBP')]).toEqual([{ rates: { USD: 1.1 } }, { rates: { USD: 1.1 } }]);
+
+  mock.latest.reset();
+  expect(await data('?base=GBP')).toMatchObject({ base: 'GBP' });
+});
+
 test('the data of one base takes precedence over the data of all', async () => {
   const { mock, data } = asked();
   mock.latest.set({ n: 'EUR' }, { base: 'EUR' });
@@ -281,6 +291,14 @@ test('reset() without a base also removes the data of each base, and keeps other
 
   expect(mock.stubs.list().map((stub) => stub.id)).toEqual([id]);
   expect(await data('?base=EUR')).not.toHaveProperty('n');
+});
+
+test('a stub takes precedence over mock.latest', async () => {
+  const { mock, data } = asked();
+  mock.stubs.add({ match: { operation: 'latest' }, data: { n: 'stub' }, times: 1 });
+  mock.latest.set({ n: 'set' }, { base: 'EUR' });
+
+  expect([await data('?base=EUR'), await data('?base=EUR')]).toEqual([{ n: 'stub' }, { n: 'set' }]);
 });
 
 test('JSON text keeps its digits', async () => {

@@ -255,3 +255,12 @@ test.each(['POST', 'DELETE', 'OPTIONS'])(
     expect([minute.used, month.used]).toEqual([1, 0]);
   },
 );
+
+test('HEAD gets the headers of the stub without its body', async () => {
+  const { mock, send } = mockWithKey();
+  mock.stubs.add({ body: 'four' });
+
+  const { text, headers } = await send('/api/v1/latest', { method: 'HEAD' });
+
+  expect([text, headers.get('content-length')]).toEqual(['', '4']);
+});

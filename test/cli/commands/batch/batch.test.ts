@@ -593,7 +593,6 @@ test('-o csv escapes control characters on a terminal', async () => {
 test.each([
   ['', 'base=USD\n'],
   ['-', 'base=USD\n'],
-  ['-', 'base=USD\n'],
   [fileOf('one-query.txt', 'base=USD\n'), 'n=2\n'],
   ['--each base=USD', 'n=2\n'],
 ])('batch %s calls latest, and reads a pipe only without another source', async (line, stdin) => {
