@@ -1,6 +1,5 @@
 import { Argument, type Option } from 'commander';
 import type { Operation, Parameter } from '../generated/operations.ts';
-import { parseJson } from '../json.ts';
 import { decodedComponent } from '../operation.ts';
 import type { Invocation } from './command.ts';
 import { usageError } from './errors/cli-error.ts';
@@ -114,20 +113,11 @@ function plainName(name: string): string {
     .replace(/[-_\s]/g, '');
 }
 
-/**
- * The query of an operation whose parameters the contract names, with its types: `EUR,GBP` is two values if the contract
- * has a list. The client rejects a text that has another type, and an unknown or missing parameter.
- */
-export function namedQuery({ parameters }: Operation, typed: Query): Query {
-  const entries = Object.entries(typed).map(([name, value]) => {
-    const { types = ['string'], list } = parameters.find((parameter) => parameter.name === name) ?? {};
-    const texts = [value].flat().map(String);
-    const values = (list === undefined ? texts : texts.flatMap((text) => text.split(','))).map((text) =>
-      types.includes('string') ? text : ((parseJson(text) ?? text) as QueryText),
-    );
-    return [name, list === undefined && values.length === 1 ? (values[0] ?? '') : values] as const;
-  });
-  return Object.fromEntries(entries);
+/** The query of an operation whose parameters the contract names. @throws CliError for an unknown or a missing one */
+export function namedQuery(operation: Operation, typed: Query): Query {
+  const query = new Map(Object.entries(typed));
+  checkNames(operation, query);
+  return Object.fromEntries(operation.parameters.flatMap((parameter) => entryOf(parameter, query.get(parameter.name))));
 }
 
 /** For help: `date=<date>  The day (required)`. */
@@ -139,4 +129,52 @@ export function parameterText({ name, type, list, description, required, depreca
   ];
   const text = `${description.replace(/\.$/, '')}${notes.map((note) => ` (${note})`).join('')}`.trim();
   return `${name}=<${type}${list === undefined ? '' : ',…'}>  ${text}`;
+}
+
+function checkNames({ id, parameters }: Operation, query: ReadonlyMap<string, unknown>): void {
+  const names = parameters.map(({ name }) => name);
+  const unknown = [...query.keys()].find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw usageError(`${id} has no parameter '${unknown}'`, undefined, [`Valid parameters: ${names.join(', ')}`]);
+  }
+  const missing = parameters.find(({ name, required }) => required && !query.has(name));
+  if (missing !== undefined) {
+    throw usageError(`${id} needs the parameter '${missing.name}'`, undefined, [`fxrates ${id} ${missing.name}=…`]);
+  }
+}
+
+/** Converts typed text, because the client checks types. `EUR,GBP` is two values if the contract has a list. */
+function entryOf(parameter: Parameter, value: Query[string] | undefined): readonly [string, Query[string]][] {
+  if (value === undefined) return [];
+  const texts = [value].flat().map(String);
+  const listed = parameter.list === undefined ? texts : texts.flatMap((text) => text.split(','));
+  const values = listed.map((text) => typedValue(text, parameter));
+  const [first] = values;
+  return [
+    [parameter.name, parameter.list === undefined && values.length === 1 && first !== undefined ? first : values],
+  ];
+}
+
+/** The value that a text means. An invalid text is returned unchanged, so that the schema of the parameter rejects it. */
+function typedValue(text: string, { types, choices = [] }: Parameter): string | number | boolean {
+  const choice = choices.find((value) => String(value) === text);
+  if (choice !== undefined) return choice;
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  const isNumeric = types.includes('integer') || types.includes('number');
+  const number = Number(text);
+  if (!isNumeric || !NUMBER.test(text) || !isExact(text, number)) return text;
+  // If text is valid too, digits such as 007 can be a code.
+  return types.includes('string') && String(number) !== text ? text : number;
+}
+
+/** The numbers of JSON, also with leading zeros and a plus sign, but not other numbers of JavaScript, such as 0x10. */
+const NUMBER = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+
+/** A double has 15 exact digits. A longer number is exact if it is printed in the same way. */
+function isExact(text: string, number: number): boolean {
+  const digits = text
+    .replace(/[eE].*/, '')
+    .replaceAll(/\D/g, '')
+    .replace(/^0+/, '');
+  return Number.isFinite(number) && (digits.length <= 15 || String(number) === text);
 }

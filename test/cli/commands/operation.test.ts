@@ -41,17 +41,39 @@ test('an operation of the contract has help without manual edits', () => {
   expect(help).toContain('symbols[]=<string,…>  Currencies (deprecated)');
 });
 
+test('parameters are sent in the order of the contract, and commas separate the values of a list', () => {
+  const query = namedQuery(historical, { page: '1', 'symbols[]': 'EUR,GBP', date: '2026-01-21' });
+
+  expect(Object.entries(query)).toEqual([
+    ['date', '2026-01-21'],
+    ['page', 1],
+    ['symbols[]', ['EUR', 'GBP']],
+  ]);
+});
+
 test.each([
-  ['page', '2', 2],
-  ['page', '1.10', 1.1],
-  ['page', '0x10', '0x10'],
-  ['page', '', ''],
-  ['full', 'true', true],
-  ['date', 'true', 'true'],
-  ['symbols[]', 'EUR,GBP', ['EUR', 'GBP']],
-  ['unknown', 'x', 'x'],
-])('%s=%s has the type of the contract', (name, text, value) => {
-  expect(namedQuery(historical, { [name]: text })).toEqual({ [name]: value });
+  ['2', 2],
+  ['1e3', 1000],
+  ['010', 10],
+  ['1.10', 1.1],
+  ['-5', -5],
+  ['0x10', '0x10'],
+  ['', ''],
+  ['12345678901234567890', '12345678901234567890'],
+  ['true', 'true'],
+])('%j is a number where the contract has one, unless digits would be lost', (text, value) => {
+  expect(namedQuery(historical, { date: 'x', page: text })['page']).toBe(value);
+});
+
+test('true and false become booleans where the contract has them', () => {
+  const query = namedQuery(historical, { date: 'true', full: 'true' });
+
+  expect(query).toEqual({ date: 'true', full: true });
+});
+
+test('an unknown and a missing parameter are named', () => {
+  expect(() => namedQuery(historical, { dte: '2026' })).toThrow("historical has no parameter 'dte'");
+  expect(() => namedQuery(historical, {})).toThrow("historical needs the parameter 'date'");
 });
 
 function parameter(name: string, description: string, rest: Partial<Parameter> = {}): Parameter {
