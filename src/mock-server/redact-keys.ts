@@ -58,8 +58,7 @@ export function recordedHeaders(headers: Readonly<Record<string, string | undefi
 /** Values without the keys in them. Most have none, so that the entry of the journal shares them with the response. */
 export function recordedValues(values: RecordedValues): RecordedValues {
   for (const name in values) {
-    const value = String(values[name]);
-    if (redactKeys(value) !== value) return maskedValues(values, (_, one) => redactKeys(one));
+    if (/_live_|%/.test(String(values[name]))) return maskedValues(values, (_, value) => redactKeys(value));
   }
   return values;
 }
