@@ -62,7 +62,7 @@ export function createOperationFinder<Found extends Pick<Operation, 'path'>>(ope
     .sort((one, other) => other.fixedLength - one.fixedLength);
   return (path: string): FoundOperation<Found> | undefined => {
     for (const { operation, pattern, names } of patterns) {
-      if (path === operation.path && names.length === 0) return { operation, parameters: {} }; // most paths
+      if (path === operation.path && names.length === 0) return { operation, parameters: {} };
       const match = pattern.exec(path);
       if (match === null) continue;
       const values = match.slice(1).map(decodedComponent);

@@ -127,7 +127,7 @@ async function sendLate(exchange: Exchange, response: MockResponse, first: Journ
   return arrived(exchange, delivery === undefined ? response : { ...response, delivery: { ...delivery, wait } }, entry);
 }
 
-const NONE: readonly string[] = [];
+const NONE: readonly string[] = Object.freeze([]);
 
 const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, responseBody: undefined };
 

@@ -48,11 +48,12 @@ interface CompileCache {
  * for temporary files. If that is not possible, or there is no home folder, each start compiles the code again.
  */
 export function useCompileCache(env: Env, { enableCompileCache } = module as CompileCache): void {
+  const parent = cacheFolder(env);
   const folder = compiledFolder(env);
-  if (folder === undefined || enableCompileCache === undefined || !existsSync(dirname(join(folder, '..', '..'))))
-    return;
+  if (parent === undefined || folder === undefined || enableCompileCache === undefined) return;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // Not `recursive`, which never returns for a path below `/proc`, and creates a home folder that is not there.
+    for (const path of [dirname(parent), parent]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
     enableCompileCache(folder);
   } catch {
     // The cache is not worth an error.

@@ -31,9 +31,9 @@ export class KeyState implements RetainedState {
   unitInWords: string | undefined;
   #evidence: RetryAfterReading['evidence'] | undefined;
   #hasWarnedOfInvalid = false;
-  /** Clients and the number of their waiting calls. Each receives one event per wait, and can be collected after its calls. */
+  /** Clients and the number of their waiting calls. Each receives one event per wait. */
   readonly #waiting = new Map<ClientEvents, number>();
-  /** That of the last call that waited: it receives a warning if no call waits. */
+  /** The client of the last call that waited. It receives a warning if no call waits. */
   #last: ClientEvents | undefined;
 
   constructor({ masked, hash }: ApiKey, settings: ClientSettings, onForgotten: () => void = () => undefined) {

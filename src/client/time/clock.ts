@@ -76,7 +76,7 @@ export const realClock: Clock = new SystemClock();
 /** Without a reason, every stop would create an exception with its stack. */
 const STOPPED = 'stopped';
 /** If a timer fires later than this, the process was suspended. */
-const STOOD_STILL_MS = 50;
+const SUSPENDED_MS = 50;
 
 /**
  * The time with which all durations are measured: whole milliseconds that never decrease. It equals epoch time at
@@ -114,7 +114,7 @@ export class SteadyTime {
     const wake = () => {
       const lateMs = this.now() - at;
       // After a suspension of the process, the responses that have arrived are read first.
-      const isDue = lateMs >= 0 && (lateMs <= STOOD_STILL_MS || hasWaited);
+      const isDue = lateMs >= 0 && (lateMs <= SUSPENDED_MS || hasWaited);
       if (isDue) return fire();
       hasWaited = lateMs >= 0;
       cancel = callAfter(this.#clock, Math.max(0, -lateMs), wake);

@@ -90,6 +90,7 @@ test('compiled code is stored in a folder that only the user can read', () => {
 test.each([
   ['without a home folder', {}, nodeOf('v26')],
   ['with a home folder that does not exist', { HOME: '/nonexistent' }, nodeOf('v26')],
+  ['with a home folder that has no files of users', { HOME: '/proc' }, nodeOf('v26')],
   ['on a Node.js without a compile cache', undefined, {}],
 ])('%s nothing is stored', (_, env, node) => {
   useCompileCache(env ?? { HOME: home }, node);

@@ -132,12 +132,8 @@ export class ProgressView {
     const { columns, palette } = this.#invocation.screen.err;
     const filled = Math.floor((BAR_WIDTH * done) / total);
     const bar = `[${palette.good('█'.repeat(filled))}${palette.faint('░'.repeat(BAR_WIDTH - filled))}] `;
-    return (
-      bar +
-      this.#parts()
-        .join(' · ')
-        .slice(0, columns - BAR_WIDTH - 4)
-    );
+    const counts = this.#parts().join(' · ');
+    return bar + counts.slice(0, columns - BAR_WIDTH - 4);
   }
 
   /** The most important ones first, because a narrow terminal shows only the start. */
