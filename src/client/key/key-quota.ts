@@ -18,7 +18,7 @@ import {
 } from '../errors/errors.ts';
 import { wasNeverSent } from '../errors/network-failure.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
-import { Cancellation, SharedWork } from '../time/abort.ts';
+import { type Cancellation, SharedWork } from '../time/abort.ts';
 import type { Clock, SteadyTime } from '../time/clock.ts';
 import { isExhausted, remainingOf } from './quota-record.ts';
 
@@ -83,12 +83,11 @@ export class KeyQuota {
   readonly #polls = new Set<RunningPoll>();
   /** Calls are rejected without a request: the service has refused one because of its quota. */
   #stopped: { readonly since: number; readonly until: number; readonly quota: QuotaData } | undefined;
-  readonly #refreshing = new SharedWork<QuotaData>();
+  /** The `quota()` for the estimate and for the limit, which waits in the queue. It may outlive the call that caused it. */
+  readonly #asking = new SharedWork<QuotaData>();
   #refreshFailedAtMs = Number.NEGATIVE_INFINITY;
   readonly #explaining = new SharedWork<QuotaData | undefined>();
   #explained: { readonly quota: QuotaData | undefined; readonly atMs: number } | undefined;
-  /** Ends the `quota()` for the limit, which may outlive the call that caused it. */
-  #limitCall = new Cancellation();
   #limitAskedAt = Number.NEGATIVE_INFINITY;
   #limitIntervalMs = LIMIT_INTERVAL_MS;
 
@@ -161,11 +160,8 @@ export class KeyQuota {
    */
   async refresh(call: KeyedCall, maxAgeMs: number, send: Handler): Promise<unknown> {
     if (this.isUpToDate(maxAgeMs)) return undefined;
-    const ask = (signal: Cancellation) => this.#ask(call, send, { reason: 'refresh', signal });
-    // If every deadline is too short for `quota()`, the next call still gets its record. `timeoutMs` ends it.
-    const continues = () => this.#time.now() >= call.deadlineAt;
     try {
-      await this.#refreshing.join(ask, call.signal, continues);
+      await this.#join('refresh', call, send);
       return undefined;
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason;
@@ -183,17 +179,14 @@ export class KeyQuota {
   learnLimit(call: KeyedCall, send: Handler): void {
     if (this.#time.now() - this.#limitAskedAt < this.#limitIntervalMs) return;
     this.#limitAskedAt = this.#time.now();
-    const signal = new Cancellation();
-    this.#limitCall = signal;
-    call.signal.listen(() => signal.cancel(call.signal.reason));
-    this.#ask(call, send, { reason: 'limit', signal }).catch(() => {
+    this.#join('limit', call, send).catch(() => {
       this.#limitIntervalMs *= 2;
     });
   }
 
   /** No client uses the key any longer. */
   close(): void {
-    this.#limitCall.cancel(new AbortError());
+    this.#asking.cancel(new AbortError());
   }
 
   /**
@@ -251,6 +244,12 @@ export class KeyQuota {
       if (!signal.aborted) this.#explained = { quota, atMs: this.#clock.now() };
       return quota;
     }, call.signal);
+  }
+
+  #join(reason: QuotaReason, call: KeyedCall, send: Handler): Promise<QuotaData> {
+    const ask = (signal: Cancellation) => this.#ask(call, send, { reason, signal });
+    // If every deadline is too short for `quota()`, the next call still gets its record. `timeoutMs` ends it.
+    return this.#asking.join(ask, call.signal, () => this.#time.now() >= call.deadlineAt);
   }
 
   /** The client's own call of `quota()`. It is not retried, because its result is less important than the call itself. */

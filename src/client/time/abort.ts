@@ -90,6 +90,11 @@ export class SharedWork<T> {
     }
   }
 
+  /** Cancels the work in flight. */
+  cancel(reason: unknown): void {
+    if (this.#work) this.#end(this.#work, reason);
+  }
+
   #begin(start: (cancellation: Cancellation) => Promise<T>): Work<T> {
     const cancellation = new Cancellation();
     const work = { result: start(cancellation), cancellation, callers: 0 };

@@ -204,3 +204,13 @@ test.each<[string, QuotaData | Error, readonly number[]]>([
 
   expect(counts).toEqual([1, 1, 1, 2, 2, 3].slice(0, passing.length));
 });
+
+test('calls quota() once for the limit and for the estimate', async () => {
+  const { quota, asked, send } = asking(quotaRecord());
+
+  quota.learnLimit(aCall(), send);
+  await quota.refresh(aCall(), 60_000, send);
+
+  expect(asked).toHaveLength(1);
+  expect(quota.estimate()?.remaining).toBe(258);
+});
