@@ -54,7 +54,7 @@ function reading(): Scene {
 
 /** A client that needs the quota before it sends a call. After a deadline, `quota()` continues for the next call. */
 function needingQuota(options: FxRatesOptions): Scene {
-  const client = testClient(success(), { quota: 'never', ...options });
+  const client = testClient('never', { quota: 'never', ...options });
   return { ...client, cleanUp: () => client.clock.advance(20_000) };
 }
 

@@ -15,6 +15,7 @@ import {
   QuotaExhaustedError,
   RateLimitError,
   RequestError,
+  TimeoutError,
 } from '../errors/errors.ts';
 import { wasNeverSent } from '../errors/network-failure.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
@@ -85,7 +86,7 @@ export class KeyQuota {
   #stopped: { readonly since: number; readonly until: number; readonly quota: QuotaData } | undefined;
   /** The `quota()` for the estimate and for the limit, which waits in the queue. It may outlive the call that caused it. */
   readonly #asking = new SharedWork<QuotaData>();
-  #refreshFailedAtMs = Number.NEGATIVE_INFINITY;
+  #failedAtMs = Number.NEGATIVE_INFINITY;
   readonly #explaining = new SharedWork<QuotaData | undefined>();
   #explained: { readonly quota: QuotaData | undefined; readonly atMs: number } | undefined;
   #limitAskedAt = Number.NEGATIVE_INFINITY;
@@ -110,7 +111,7 @@ export class KeyQuota {
   isUpToDate(maxAgeMs: number): boolean {
     const estimate = this.estimate();
     if (estimate !== undefined && this.#isWithin(maxAgeMs, estimate.asOf.getTime())) return true;
-    return this.#isWithin(FAILURE_PAUSE_MS, this.#refreshFailedAtMs);
+    return this.#isWithin(FAILURE_PAUSE_MS, this.#failedAtMs);
   }
 
   /** Requests left that are not reserved; `undefined` if unknown. */
@@ -160,14 +161,22 @@ export class KeyQuota {
    */
   async refresh(call: KeyedCall, maxAgeMs: number, send: Handler): Promise<unknown> {
     if (this.isUpToDate(maxAgeMs)) return undefined;
+    const { signal, deadlineAt, settings } = call;
+    const now = this.#time.now();
+    const ask = (cancellation: Cancellation) => this.#join('refresh', call, { send, signal: cancellation });
+    // At most half of the time until the deadline, so that a `quota()` that hangs leaves time for the call itself.
+    const half = {
+      at: now + (deadlineAt - now) / 2,
+      signal,
+      errorOf() {
+        return new TimeoutError({ scope: 'deadline', limitMs: settings.deadlineMs });
+      },
+    };
     try {
-      await this.#join('refresh', call, send);
+      await (deadlineAt === Number.POSITIVE_INFINITY ? ask(signal) : this.#time.withTimeout(ask, half));
       return undefined;
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason;
-      // A 429 says nothing about the next `quota()`.
-      if (!(error instanceof RateLimitError || error instanceof AbortError))
-        this.#refreshFailedAtMs = this.#clock.now();
       return error;
     }
   }
@@ -179,7 +188,7 @@ export class KeyQuota {
   learnLimit(call: KeyedCall, send: Handler): void {
     if (this.#time.now() - this.#limitAskedAt < this.#limitIntervalMs) return;
     this.#limitAskedAt = this.#time.now();
-    this.#join('limit', call, send).catch(() => {
+    this.#join('limit', call, { send, signal: call.signal }).catch(() => {
       this.#limitIntervalMs *= 2;
     });
   }
@@ -246,10 +255,15 @@ export class KeyQuota {
     }, call.signal);
   }
 
-  #join(reason: QuotaReason, call: KeyedCall, send: Handler): Promise<QuotaData> {
-    const ask = (signal: Cancellation) => this.#ask(call, send, { reason, signal });
+  #join(
+    reason: QuotaReason,
+    call: KeyedCall,
+    { send, signal }: { readonly send: Handler; readonly signal: Cancellation },
+  ): Promise<QuotaData> {
+    const ask = (cancellation: Cancellation) => this.#ask(call, send, { reason, signal: cancellation });
     // If every deadline is too short for `quota()`, the next call still gets its record. `timeoutMs` ends it.
-    return this.#asking.join(ask, call.signal, () => this.#time.now() >= call.deadlineAt);
+    const continues = () => !call.signal.aborted || this.#time.now() >= call.deadlineAt;
+    return this.#asking.join(ask, signal, continues);
   }
 
   /** The client's own call of `quota()`. It is not retried, because its result is less important than the call itself. */
@@ -266,8 +280,14 @@ export class KeyQuota {
       deadlineAt: isBypass ? Number.POSITIVE_INFINITY : deadlineAt,
       quotaReason: reason,
     });
-    const { data }: ApiResponse = await send(Object.assign(call, { key }));
-    return data as QuotaData; // the endpoint has parsed it
+    try {
+      const { data }: ApiResponse = await send(Object.assign(call, { key }));
+      return data as QuotaData; // the endpoint has parsed it
+    } catch (error) {
+      // A 429 says nothing about the next `quota()`.
+      if (!(error instanceof RateLimitError || error instanceof AbortError)) this.#failedAtMs = this.#clock.now();
+      throw error;
+    }
   }
 
   /** A time in the future means that the clock was set back, so the age is not known. */
