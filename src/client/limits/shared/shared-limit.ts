@@ -130,6 +130,7 @@ export class SharedLimit extends Limit {
     this.#granted = NO_GRANT;
     const count = Math.min(granted, wanted);
     this.#wanted -= count;
+    this.#queued -= count;
     const now = this.#time.now();
     for (let call = count; call < granted; call += 1) this.report({ kind: 'unused', now, sentAt: now });
     return count === 0 ? undefined : { count, askAgainAt: wanted > count ? this.#askAt : undefined };

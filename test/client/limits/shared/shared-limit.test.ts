@@ -269,6 +269,18 @@ test.each([
   },
 );
 
+test('a process with as few calls as every plan allows does not want the limit', async () => {
+  const { clock, startProcess } = setUp({ perMinute: 'learn' });
+  const limiter = startProcess();
+  const granted = ask(limiter, 30);
+  for (let round = 0; round < 30; round += 1) {
+    await clock.advance(10);
+    for (const permit of granted) permit.end({ kind: 'accepted' });
+    expect(limiter.isLimitWanted).toBe(false);
+  }
+  expect(granted).toHaveLength(30);
+});
+
 test('a limit that a process reads while the store fails is shared with the other processes', async () => {
   const { clock, store, startProcess, serve } = setUp({ perMinute: 'learn' });
   const [one, other] = [startProcess(), startProcess()];
