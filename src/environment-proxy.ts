@@ -99,8 +99,8 @@ function withoutCredentials(text: string): string {
 /** The parts of undici that are used here. It is passed in, because loading it takes time that most programs save. */
 type UndiciParts = Pick<typeof import('undici'), 'Pool' | 'ProxyAgent'>;
 
-/** As undici's limit for a connection. Without one, a proxy that does not respond would look like a slow service. */
-const TUNNEL_TIMEOUT_MS = 10_000;
+/** Less than the client's limit for an attempt. Otherwise, a proxy that does not respond would look like a slow service. */
+const TUNNEL_TIMEOUT_MS = 5_000;
 
 /** A dispatcher that sends through a tunnel of `proxy`, also to a base URL with http. */
 export function proxyDispatcher(

@@ -26,6 +26,8 @@ export type ParsedEnvelope =
 /** The options of a call, validated and complete. */
 export interface CallSettings {
   readonly timeoutMs: number;
+  /** Milliseconds for the whole call; Infinity for no deadline. */
+  readonly deadlineMs: number;
   readonly maxRetries: number;
   readonly onLimit: 'wait' | 'throw';
   /** Calls of a higher priority are sent before the others of their key. */

@@ -52,7 +52,7 @@ export interface RetryEvent extends CallEvent {
   readonly status: number | undefined;
   /** Error code of the service or of the system, such as `ECONNRESET`. */
   readonly code: string | undefined;
-  /** Milliseconds until the retry. */
+  /** Estimated milliseconds until the retry; in an outage, until the next attempt that tests the service. */
   readonly waitMs: number;
 }
 

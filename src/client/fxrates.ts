@@ -200,10 +200,11 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     lifetime.requireOpen();
     this.#connection ??= requireConnection(this.#parts);
     const { calls } = this.#connection;
-    const { settings, signal, deadlineMs } = options === undefined ? this.#usual : resolveCall(options, client);
+    const { settings, signal } = options === undefined ? this.#usual : resolveCall(options, client);
     const endpoint = endpointOf();
     const { schema } = options ?? {};
-    const caller = { endpoint, settings, signal, deadlineMs, deadlineAt: startedAt + deadlineMs, startedAt, schema };
+    const deadlineAt = startedAt + settings.deadlineMs;
+    const caller = { endpoint, settings, signal, deadlineAt, startedAt, schema };
     // The data has been checked by the schema of the operation or of the caller.
     return calls.send(caller) as Promise<CallResult<Data>>;
   }

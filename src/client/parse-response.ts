@@ -106,7 +106,8 @@ function unexpectedStatus(response: TransportResponse, request: KeyedCall): Resp
 
 function notJson(response: TransportResponse, request: KeyedCall): ResponseError {
   const type = shownHeader('content-type', response, request) ?? 'no content type';
-  return new ResponseError(`The body is not JSON (HTTP ${response.status}, ${type})`, {
+  const problem = response.rawBody === '' ? 'is empty' : 'is not JSON';
+  return new ResponseError(`The body ${problem} (HTTP ${response.status}, ${type})`, {
     ...detailsOf(response, request),
     bodyExcerpt: excerptOf(response.rawBody, request),
   });

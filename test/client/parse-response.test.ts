@@ -119,7 +119,7 @@ test.each<[Reply, string]>([
   [() => new Response(Buffer.from('<html>')), 'ResponseError: The body is not JSON (HTTP 200, no content type)'],
   [() => new Response(new Uint8Array([0x22, 0xff])), 'ResponseError: The body is not UTF-8 (HTTP 200)'],
   [failure(302, { code: 'moved' }), 'ResponseError: Unexpected HTTP 302'],
-  [() => new Response(null, { status: 204 }), 'ResponseError: The body is not JSON (HTTP 204, no content type)'],
+  [() => new Response(null, { status: 204 }), 'ResponseError: The body is empty (HTTP 204, no content type)'],
 ])('the response %o is the error: %s', async (reply, text) => {
   expect(String(await errorFor(reply))).toBe(text);
 });
@@ -180,7 +180,7 @@ test('a code is cut after 100 characters', async () => {
 test.each([
   ['no JSON', '<html></html>', 'The body is not JSON (HTTP 200, '],
   ['cut off', '{"success":true,"data":{', 'The body is not JSON'],
-  ['empty', '', 'The body is not JSON'],
+  ['empty', '', 'The body is empty'],
   ['two documents', '{"success":true,"data":{}}{}', 'The body is not JSON'],
   ['NaN', '{"success":true,"data":{"EUR":NaN}}', 'The body is not JSON'],
   ['null', 'null', 'the body'],

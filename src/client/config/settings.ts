@@ -127,8 +127,6 @@ function inheritedCache(option: AnyOptions['cache'], parent: CacheSettings | und
 /** The options of one caller; several callers share a call only if their `settings` are equal. */
 export interface CallerSettings {
   readonly settings: CallSettings;
-  /** Milliseconds for the whole call; Infinity for no deadline. */
-  readonly deadlineMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -142,8 +140,8 @@ export function resolveCall(options: CallOptions, client: OpenSettings): CallerS
     throw new ConfigError('maxAgeMs: this client has no cache; create it with the option cache');
   }
   const headers = { ...client.headers, ...given.headers };
-  const settings = { timeoutMs, maxRetries, onLimit, headers, maxAgeMs, priority };
-  const sent = { ...settings, headers: Object.entries(headers).sort(), deadlineMs };
+  const settings = { timeoutMs, deadlineMs, maxRetries, onLimit, headers, maxAgeMs, priority };
+  const sent = { ...settings, headers: Object.entries(headers).sort() };
   const sharedBy = coalesce ? JSON.stringify(sent) : undefined;
-  return { settings: { ...settings, sharedBy }, signal, deadlineMs };
+  return { settings: { ...settings, sharedBy }, signal };
 }

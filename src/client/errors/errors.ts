@@ -209,14 +209,16 @@ export class TimeoutError extends FxRatesError {
   /** The exceeded limit in milliseconds. */
   declare readonly limitMs: number;
 
-  constructor(details: ErrorDetails & Pick<TimeoutError, 'scope' | 'limitMs'>) {
+  constructor({
+    message,
+    ...details
+  }: ErrorDetails & Pick<TimeoutError, 'scope' | 'limitMs'> & { readonly message?: string }) {
     const { scope, limitMs } = details;
-    super(
+    const usual =
       scope === 'attempt'
         ? `No complete response within ${limitMs} ms (timeoutMs)`
-        : `The call did not end within ${limitMs} ms (deadlineMs)`,
-      details,
-    );
+        : `The call did not end within ${limitMs} ms (deadlineMs)`;
+    super(message ?? usual, details);
   }
 }
 

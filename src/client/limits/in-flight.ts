@@ -116,9 +116,16 @@ export class InFlight {
 
   /** Number of further requests that may be sent. */
   room(now: number): number {
-    const { isDown, retryAt } = this.health;
+    const { isDown, retryAt } = this.healthAt(now);
     if (isDown) return this.#probe !== undefined || now < retryAt ? 0 : 1;
     return Math.max(0, this.maxConcurrent - this.size);
+  }
+
+  /** An outage is over, as far as is known, if for as long as calls wait for its end no request has tested the service. */
+  healthAt(now: number): ServiceHealth {
+    const isKnown = this.#probe !== undefined || now <= this.health.retryAt + LONGEST_OUTAGE_MS;
+    if (this.health.isDown && !isKnown) this.#isUp();
+    return this.health;
   }
 
   /** Time at which a request may be sent even if no response arrives; `undefined`: only after a response. */
@@ -146,9 +153,13 @@ export class InFlight {
     this.roundTripMs += (this.roundTripMs === 0 ? 1 : AVERAGE_WEIGHT) * (tookMs - this.roundTripMs);
     this.#lastSuccessSentAt = Math.max(this.#lastSuccessSentAt, permit.sentAt);
     this.#failuresInARow = 0;
-    if (!isNews) return;
+    if (isNews) this.#isUp();
+  }
+
+  #isUp(): void {
     this.health = UP;
     this.#failedProbes = 0;
+    this.#failuresInARow = 0;
   }
 
   failed(permit: Permit, now: number, { hintMs, isTimeout = false, error }: RequestFailure): void {

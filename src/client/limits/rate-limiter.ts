@@ -6,7 +6,7 @@ import { closedUntil, type LimiterSettings, type LimiterState, LONG_AGO, UNBOUND
 import { type AcquireOptions, type Due, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
 import { SharedLimit, type Sharing } from './shared/shared-limit.ts';
-import { expectedSlotAt, slotAt } from './slots.ts';
+import { expectedSlotAt, rampSize, slotAt } from './slots.ts';
 
 /** Shorter waits are normal and are not reported. */
 const WAIT_WORTH_REPORTING_MS = 1_000;
@@ -54,7 +54,7 @@ export interface LongWait {
 
 /** Why a call is not sent, instead of its permit: waiting would not help, or the call does not wait. */
 export interface NotSent {
-  readonly reason: 'deadline' | 'max_retry_after' | 'policy' | 'outage';
+  readonly reason: 'deadline' | 'max_retry_after' | 'policy' | 'outage' | 'in_flight';
   /** The earliest time, in milliseconds since the Unix epoch, at which the call could have been sent. */
   readonly retryAt: number;
   /** The last failure if the service is down; `undefined` if the limit is used up. */
@@ -75,7 +75,7 @@ export interface KeyLimits {
   readonly waiting: number;
   /** Number of requests without a response yet. */
   readonly inFlight: number;
-  /** Number of requests that may be in flight now. */
+  /** Number of requests that may be in flight now: fewer at first and after a refusal, when it is not known how many are accepted. */
   readonly maxConcurrent: number;
   /** Earliest time at which a call made now can be sent. */
   readonly nextSlotAt: Date;
@@ -190,8 +190,9 @@ export class RateLimiter {
 
   limits(): KeyLimits {
     const { state, aheadMs } = this.#limit;
-    const { health, size, maxConcurrent } = this.#inFlight;
+    const { size, maxConcurrent } = this.#inFlight;
     const now = this.#time.now();
+    const health = this.#inFlight.healthAt(now);
     const dateOf = (at: number) => new Date(this.#time.toEpoch(at));
     const closedAt = closedUntil(state) - aheadMs;
     return {
@@ -201,7 +202,7 @@ export class RateLimiter {
       perMinute: Number.isFinite(state.limit) ? state.limit : undefined,
       waiting: this.#queue.size,
       inFlight: size,
-      maxConcurrent,
+      maxConcurrent: Math.min(maxConcurrent, rampSize(state)),
       nextSlotAt: dateOf(this.#slotAt(now, this.#queue.countAhead('normal'))),
       reason: this.#whyWait(now),
     };
@@ -264,7 +265,7 @@ export class RateLimiter {
     const tooLong = this.#tooLongWait(now);
     if (tooLong) return tooLong;
     const slotAt = this.#slotAt(now, ahead);
-    if (slotAt > due.deadlineAt) return this.#notSent('deadline', slotAt);
+    if (slotAt > due.deadlineAt) return this.#tooLate(now, slotAt);
     return !waits && slotAt > now ? this.#notSent('policy', slotAt) : undefined;
   }
 
@@ -275,7 +276,7 @@ export class RateLimiter {
     // A call whose response would be late must not use a slot that another waiting call can use.
     const neededBy = () => slotAt + (this.#queue.size > 1 ? this.#inFlight.roundTripMs : 0);
     for (let call = this.#queue.shiftDueBefore(neededBy()); call; call = this.#queue.shiftDueBefore(neededBy())) {
-      call.settle(this.#notSent('deadline', slotAt));
+      call.settle(this.#tooLate(now, slotAt));
     }
     if (slotAt <= now) return;
     for (let call = this.#queue.shiftNotWaiting(); call; call = this.#queue.shiftNotWaiting()) {
@@ -292,6 +293,11 @@ export class RateLimiter {
     const { retryAt } = this.#inFlight.health;
     if (retryAt - now > settings.maxRetryAfterMs) return this.#notSent('max_retry_after', retryAt);
     return this.#inFlight.isDownForLong(now) ? this.#notSent('outage', retryAt) : undefined;
+  }
+
+  /** The deadline of a call is too early for the next slot. If a slot is free, the call waits for requests in flight. */
+  #tooLate(now: number, slotAt: number): NotSent {
+    return this.#notSent(slotAt > now ? 'deadline' : 'in_flight', slotAt);
   }
 
   #notSent(reason: NotSent['reason'], retryAt: number): NotSent {

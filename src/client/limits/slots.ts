@@ -71,17 +71,22 @@ function knownSlots(state: LimiterState): number {
   return Math.min(inLog, limit - used - inFlight);
 }
 
-/** Number of further requests that the ramp allows: behind a gate, and before the first refusal. */
+/** Number of further requests that the ramp allows. */
 function rampRoom(state: LimiterState): number {
-  const { gate, log, inFlight, unit } = state;
+  return rampSize(state) - state.inFlight;
+}
+
+/** Number of requests that the ramp allows in flight: behind a gate, and before the first refusal. */
+export function rampSize(state: LimiterState): number {
+  const { gate, log, unit } = state;
   // One request shows whether Retry-After is in milliseconds.
-  if (unit.evidence === 'on-trial') return 1 - inFlight;
-  if (gate.room !== UNBOUNDED || gate.staleBefore !== LONG_AGO) return gate.room - inFlight;
+  if (unit.evidence === 'on-trial') return 1;
+  if (gate.room !== UNBOUNDED || gate.staleBefore !== LONG_AGO) return gate.room;
   const { size } = log;
   const forAccepted = Math.floor(size / ACCEPTED_PER_CALL);
-  if (!isUnknown(state)) return FIRST_CALLS_OF_KNOWN + forAccepted - inFlight;
+  if (!isUnknown(state)) return FIRST_CALLS_OF_KNOWN + forAccepted;
   const beyond = FIRST_CALLS_BEYOND + Math.floor(Math.max(0, size - SMALLEST_LIMIT) / ACCEPTED_PER_CALL);
-  return Math.min(MANY_CALLS, FIRST_CALLS + forAccepted, Math.max(SMALLEST_LIMIT - size, beyond)) - inFlight;
+  return Math.min(MANY_CALLS, FIRST_CALLS + forAccepted, Math.max(SMALLEST_LIMIT - size, beyond));
 }
 
 /** Whether to send one request although the log is full: never beyond a cap, and only if nothing is in flight. */

@@ -43,6 +43,7 @@ export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options
     if (!('reason' in sent)) return sent;
     const waitMs = sent.retryAt - time.toEpoch(time.now());
     const { reason, failure } = sent;
+    if (reason === 'in_flight') throw lateError(call);
     if (reason === 'outage' || failure !== undefined) throw unavailableError(call, { ...sent, waitMs });
     throw limitedError(call, { state, reason, waitMs, refused });
   } finally {
@@ -88,6 +89,7 @@ const WHY: Record<RateLimitReason | NotSent['reason'], string> = {
   policy: "and onLimit is 'throw'",
   outage: 'and calls wait for an outage of at most 90 s',
   retries: 'and maxRetries is used up',
+  in_flight: 'because requests in flight must end first',
 };
 
 /** The error of a call that may not wait for the rate limit: the time of the next slot, and the reason. */
@@ -105,6 +107,12 @@ export function limitedError(call: KeyedCall, { state, reason, waitMs, refused }
     attempts: call.attempts,
     cause: refused,
   });
+}
+
+/** The error of a call whose deadline is too early for a response after those of the requests in flight. */
+function lateError({ settings: { deadlineMs: limitMs }, attempts }: KeyedCall): TimeoutError {
+  const message = `The call would not end within ${limitMs} ms (deadlineMs), ${WHY.in_flight}`;
+  return new TimeoutError({ message, scope: 'deadline', limitMs, attempts });
 }
 
 /** The error of a call that was not sent because it may not wait until the service is expected to work again. */

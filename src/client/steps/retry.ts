@@ -148,7 +148,9 @@ class Attempts {
     const { clock } = this.#parts.settings;
     const waitMs = this.#waitBeforeRetry(error, state);
     this.#retries += 1;
-    this.#parts.events.retry(state, { call, error, waitMs, retry: call.attempts.length });
+    // In an outage, its probe can be later than the backoff.
+    const slotMs = Number(state.limits()?.nextSlotAt ?? 0) - clock.now();
+    this.#parts.events.retry(state, { call, error, waitMs: Math.max(waitMs, slotMs), retry: call.attempts.length });
     await abortable(clock.sleep(waitMs, call.signal.toSignal()), call.signal);
     this.#continue(error instanceof RateLimitError ? 'rate_limited' : 'retry', waitMs);
   }

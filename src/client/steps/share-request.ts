@@ -144,7 +144,7 @@ interface Waiting {
 /** Waits for `work`, but not longer than the caller's signal and deadline allow. */
 function waitAsCaller<T>(
   work: Promise<T>,
-  { signal, deadlineMs, deadlineAt }: Caller,
+  { signal, settings: { deadlineMs }, deadlineAt }: Caller,
   { time, attempts, leave }: Waiting,
 ): Promise<T> {
   if (signal === undefined && deadlineAt === Number.POSITIVE_INFINITY) return work;

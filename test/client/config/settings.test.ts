@@ -168,12 +168,10 @@ test('options of a call take precedence over those of the client', () => {
   const client = resolveOptions({ ...given, timeoutMs: 1, deadlineMs: 2, maxRetries: 3, onLimit: 'throw' });
 
   expect(resolveCall({}, client)).toMatchObject({
-    deadlineMs: 2,
-    settings: { timeoutMs: 1, maxRetries: 3, onLimit: 'throw' },
+    settings: { timeoutMs: 1, deadlineMs: 2, maxRetries: 3, onLimit: 'throw' },
   });
   expect(resolveCall({ timeoutMs: 9, deadlineMs: false, maxRetries: 0, onLimit: 'wait' }, client)).toMatchObject({
-    deadlineMs: Number.POSITIVE_INFINITY,
-    settings: { timeoutMs: 9, maxRetries: 0, onLimit: 'wait' },
+    settings: { timeoutMs: 9, deadlineMs: Number.POSITIVE_INFINITY, maxRetries: 0, onLimit: 'wait' },
   });
 });
 

@@ -47,7 +47,7 @@ test('while the service is down, one call is the probe and the others wait', asy
   expect(limiter.limits()).toMatchObject({
     gate: 'open',
     service: { downUntil: new Date(start + 2_500) },
-    maxConcurrent: 8,
+    maxConcurrent: 6,
   });
   await clock.advance(2_499);
   expect(granted).toHaveLength(0);
@@ -301,6 +301,20 @@ test('each failed probe lengthens the wait by half; the last one is 90 s after t
   expect(waits.slice(0, 5)).toEqual([375, 563, 844, 1_266, 1_899]);
   expect(probes).toContain(90_100);
   expect(waits.slice(-3)).toEqual([12_000, 12_000, 12_000]);
+});
+
+test('an outage that no request has tested for longer than calls wait is forgotten', async () => {
+  const { clock, limiter } = setUp();
+  for (let failure = 1; failure <= 3; failure += 1) (await limiter.acquire()).end(FAILED);
+  expect(limiter.limits().service).not.toBe('up');
+
+  await clock.advance(3_600_000);
+  expect(limiter.limits().service).toBe('up');
+  const failed = await limiter.acquire();
+  failed.end(FAILED);
+  const again = await limiter.acquire({ retryOf: failed });
+
+  expect(again.sentAt).toBe(clock.now());
 });
 
 test('the wait before a probe begins anew after the service has worked', () => {

@@ -102,6 +102,25 @@ test('a call whose slot is after its deadline rejects immediately, the others wa
   await expect(clock.run(patient)).resolves.toEqual({ EUR: 1 });
 });
 
+test('a call whose deadline is too early because requests are in flight has not met the limit', async () => {
+  const slow = async () => {
+    await clock.sleep(1000);
+    return success();
+  };
+  const { fx, clock } = testClient(slow, { rateLimit: { perMinute: 1000, maxConcurrent: 2 }, deadlineMs: 1500 });
+
+  const ended = await clock.run(Promise.allSettled(differentCalls(fx, 6)));
+
+  const errors = ended.flatMap((call) => (call.status === 'rejected' ? [call.reason] : []));
+  expect(errors).toHaveLength(4);
+  for (const error of errors) {
+    expect(error).toMatchObject({ kind: 'timeout', scope: 'deadline', limitMs: 1500, attempts: [] });
+  }
+  expect(errors.map(({ message }) => message)).toContain(
+    'The call would not end within 1500 ms (deadlineMs), because requests in flight must end first',
+  );
+});
+
 test('at most maxConcurrent requests are in flight', async () => {
   let underWay = 0;
   let most = 0;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FxRates, type FxRatesOptions, type RetryEvent } from '../../../src/client/index.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
-import { errorOf, testClient } from '../../helpers/test-client.ts';
+import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
 const failed = (code: string) => Object.assign(new Error(`failed: ${code}`), { code });
 const lost = failed('ECONNRESET');
@@ -131,6 +131,16 @@ test('reports each retry before its wait', async () => {
     { ...same, retry: 1, kind: 'server', status: 503, code: 'down', waitMs: 375 },
     { ...same, retry: 2, kind: 'network', status: undefined, code: 'ECONNRESET', waitMs: 750 },
   ]);
+});
+
+test('a retry in an outage is reported with the time until the next attempt', async () => {
+  const waits: number[] = [];
+  const replies = [failure(503, { headers: { 'retry-after': '60' } }), failure(503), success(), success()];
+  const { fx, clock } = testClient(replies, { onRetry: ({ waitMs }) => waits.push(waitMs) });
+
+  await clock.run(Promise.all(differentCalls(fx, 2)));
+
+  expect(waits).toEqual([60_000, 60_000]);
 });
 
 test.each([
