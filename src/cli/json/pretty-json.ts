@@ -34,17 +34,6 @@ export function prettyJson(text: string, palette: JsonPalette): string {
   return [...lines, line].join('\n');
 }
 
-/** `text` with its tokens in colour and all white space as it is. */
-export function paintedJson(text: string, palette: JsonPalette): string {
-  const parts: string[] = [];
-  let end = 0;
-  for (const token of tokens(text)) {
-    parts.push(text.slice(end, token.start), shown(text, token, palette));
-    end = token.end;
-  }
-  return parts.join('') + text.slice(end);
-}
-
 /** `text` without the white space between its tokens. */
 export function compactJson(text: string): string {
   const parts: string[] = [];

@@ -2,7 +2,7 @@ import { setImmediate as yieldToSignals } from 'node:timers/promises';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { compactJson, paintedJson, prettyJson } from '../json/pretty-json.ts';
+import { compactJson, prettyJson } from '../json/pretty-json.ts';
 import { findCaseless, leaves, memberNames, scalarText, selectValue, writeJsonPath } from '../json/select-value.ts';
 import type { OutputFormat } from '../options.ts';
 import type { ServiceResponse } from '../request/send-request.ts';
@@ -41,8 +41,8 @@ export async function printRaw(body: string | Uint8Array, { screen }: Invocation
   return screen.print(text.endsWith('\n') || text === '' ? text : `${text}\n`);
 }
 
-const asReceived = (json: string, { isTTY, colorsData, palette }: StreamStyle) =>
-  isTTY ? prettyJson(json, palette) : colorsData ? paintedJson(json, palette) : json;
+const asReceived = (json: string, { indentsJson, palette }: StreamStyle) =>
+  indentsJson ? prettyJson(json, palette) : json;
 
 /** For people: a table, or indented JSON for nested data. */
 export function asTable(json: string, out: StreamStyle): string {

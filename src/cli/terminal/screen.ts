@@ -41,7 +41,7 @@ export class Screen {
       const { isTTY } = stream;
       const canRedraw = isTTY && io.env['TERM'] !== 'dumb';
       const palette = createPalette(usesColor({ when, env: io.env, isTTY }));
-      return { isTTY, canRedraw, colorsData: when === 'always', ...widthsOf(stream), palette };
+      return { isTTY, canRedraw, indentsJson: isTTY || when === 'always', ...widthsOf(stream), palette };
     };
     this.out = styleOf(io.stdout);
     this.err = styleOf(io.stderr);
@@ -145,8 +145,8 @@ export interface StreamStyle {
   readonly isTTY: boolean;
   /** Whether it is a terminal that can move its cursor back and erase text. */
   readonly canRedraw: boolean;
-  /** Whether data in a pipe has colours too: a program may read it, so a variable such as FORCE_COLOR is not enough. */
-  readonly colorsData: boolean;
+  /** Whether JSON is indented, in colours: for a program in a pipe it must not, unless the option `--color always` asks for it. */
+  readonly indentsJson: boolean;
   /** Width for text, from 40 to 100. */
   readonly columns: number;
   /** Width for tables, from 40. */

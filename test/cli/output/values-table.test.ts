@@ -7,7 +7,7 @@ import { createPalette } from '../../../src/cli/terminal/screen.ts';
 const style = (width: number) => ({
   isTTY: true,
   canRedraw: false,
-  colorsData: false,
+  indentsJson: false,
   columns: Math.min(width, 100),
   width,
   palette: createPalette(false),
