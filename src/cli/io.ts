@@ -40,7 +40,6 @@ export interface Prompt {
 export interface Output {
   readonly isTTY: boolean;
   readonly columns: number | undefined;
-  readonly rows?: number | undefined;
   /** Resolves when the text is handed over. @throws WriteFailure */
   write(chunk: string | Uint8Array): Promise<void>;
 }

@@ -78,9 +78,6 @@ function createOutput(fileDescriptor: number, streamOf: () => NodeJS.WriteStream
     get columns() {
       return isTTY ? stream().columns : undefined;
     },
-    get rows() {
-      return isTTY ? stream().rows : undefined;
-    },
     write: (chunk) =>
       new Promise<void>((resolve, reject) => {
         const rest = isTTY || opened !== undefined ? chunk : writeWhole(fileDescriptor, chunk);

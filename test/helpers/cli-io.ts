@@ -17,7 +17,6 @@ export interface FakeIoOptions {
   /** The streams that are terminals. */
   readonly tty?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly columns?: number;
-  readonly rows?: number;
   readonly stdin?: string;
   /** Makes each write to stdout fail with this error code. */
   readonly stdoutError?: string;
@@ -43,12 +42,11 @@ export class FakeIo implements Io {
   #listener: ((name: SignalName) => void) | undefined;
 
   constructor(options: FakeIoOptions = {}) {
-    const { env = {}, tty = [], columns, rows, stdin = '', stdoutError } = options;
+    const { env = {}, tty = [], columns, stdin = '', stdoutError } = options;
     let { stdoutWrites = 0 } = options;
     const stream = (name: 'stdout' | 'stderr'): Io['stdout'] => ({
       isTTY: tty.includes(name),
       columns,
-      rows,
       write: async (chunk) => {
         if (name === 'stdout' && stdoutError !== undefined && stdoutWrites-- <= 0) {
           throw new WriteFailure(Object.assign(new Error(`write ${stdoutError}`), { code: stdoutError }));

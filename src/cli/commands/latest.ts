@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { PollSchedule, QuotaData, QuotaForecast } from '../../client/index.ts';
+import type { QuotaData, QuotaForecast } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { visible } from '../../text.ts';
@@ -85,20 +85,12 @@ function watchLatest(request: OperationRequest, invocation: Invocation<LatestCom
       const { forecastQuota } = await import('../../client/index.ts'); // already loaded for the request
       if (!options.force) requireSafeWatch(forecastQuota(data, responseOf({ data, meta }).receivedAt), invocation);
     },
-    show: (response, next, view) => {
-      const json = dataOf(response.rawBody);
-      return view.show({ response, text: asTable(json, screen.out), json, next, reason: REASONS[next.reason] });
+    show: ({ rawBody }, print) => {
+      const json = dataOf(rawBody);
+      return print({ text: asTable(json, screen.out), json });
     },
   });
 }
-
-const REASONS: Readonly<Record<PollSchedule['reason'], string>> = {
-  every: 'the interval of --watch',
-  limit: 'the limit per minute',
-  snapshot: 'the interval of snapshots',
-  quota: 'so that the quota lasts',
-  unknown: 'the quota is not known',
-};
 
 /** @throws CliError for a watch that would use up the month */
 function requireSafeWatch(

@@ -64,10 +64,9 @@ async function runQuota(invocation: Invocation<QuotaOptions>): Promise<void> {
   return watch(invocation, {
     request,
     every: typeof options.watch === 'number' ? options.watch : DEFAULT_INTERVAL_MS,
-    show: async (response, next, view) => {
+    show: async (response, print) => {
       const record = await recordOf(response, invocation);
-      const { json } = record;
-      await view.show({ response, text: quotaTable(record, invocation), json, next, reason: 'free' });
+      await print({ text: quotaTable(record, invocation), json: record.json });
       checkUse(record, options);
     },
   });

@@ -13,7 +13,7 @@ export class Screen {
   readonly err: StreamStyle;
   readonly secrets: Redactor;
   readonly showsStacks: boolean;
-  /** Whether stderr can show a line that changes: on a terminal, unless `-v` writes lines between. */
+  /** Whether stderr can show a line that changes: on a terminal that can erase text, unless `-v` writes lines between. */
   readonly showsStatus: boolean;
   /** Whether the output format is JSON, for stderr too. */
   readonly isJson: boolean;
@@ -39,13 +39,12 @@ export class Screen {
     this.#isUnicode = hasUnicode(io.env);
     const styleOf = (stream: Output): StreamStyle => {
       const { isTTY } = stream;
-      const canRedraw = isTTY && io.env['TERM'] !== 'dumb';
       const palette = createPalette(usesColor({ when, env: io.env, isTTY }));
-      return { isTTY, canRedraw, indentsJson: isTTY || when === 'always', ...widthsOf(stream), palette };
+      return { isTTY, indentsJson: isTTY || when === 'always', ...widthsOf(stream), palette };
     };
     this.out = styleOf(io.stdout);
     this.err = styleOf(io.stderr);
-    this.showsStatus = this.err.canRedraw && !this.isJson && quiet === 0 && verbose === 0;
+    this.showsStatus = io.stderr.isTTY && io.env['TERM'] !== 'dumb' && !this.isJson && quiet === 0 && verbose === 0;
   }
 
   /** Data, to stdout, as it is but for the key. */
@@ -143,8 +142,6 @@ const ASCII: Readonly<Record<string, string>> = { '—': '-', '…': '...', '·'
 /** The capabilities of one stream. */
 export interface StreamStyle {
   readonly isTTY: boolean;
-  /** Whether it is a terminal that can move its cursor back and erase text. */
-  readonly canRedraw: boolean;
   /** Whether JSON is indented, in colours: for a program in a pipe it must not, unless the option `--color always` asks for it. */
   readonly indentsJson: boolean;
   /** Width for text, from 40 to 100. */

@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
 import { Option } from 'commander';
 import type { AnyFxRatesError, PollSchedule } from '../../client/index.ts';
 import { visible } from '../../text.ts';
@@ -54,7 +53,15 @@ interface Watch {
   /** Milliseconds, or the interval of the quota or of the snapshots. */
   readonly every: number | 'quota';
   readonly begin?: (client: OpenClient) => Promise<void>;
-  readonly show: (response: ServiceResponse, next: PollSchedule, view: LiveView) => Promise<void>;
+  readonly show: (response: ServiceResponse, print: (shown: Shown) => Promise<void>) => Promise<void>;
+}
+
+/** One response, in each form in which it can be printed. */
+interface Shown {
+  /** For people. */
+  readonly text: string;
+  /** For programs. */
+  readonly json: string;
 }
 
 /**
@@ -67,7 +74,7 @@ export async function watch(
 ): Promise<void> {
   const { io, screen, options } = invocation;
   const reporter = new WaitReporter(invocation, { endsLongWaits: false });
-  const view = new LiveView(invocation);
+  const print = printerOf(invocation);
   let responses = 0;
   const poll = async (client: OpenClient) => {
     // Of a failure that may be over at the next call.
@@ -75,7 +82,6 @@ export async function watch(
       const error = client.explained(failure);
       if (responses === 0 || failure.kind === 'quota_exhausted' || !(error instanceof CliError)) throw error;
       reporter.end();
-      view.keep();
       const { message } = error;
       const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
       const text = `${at} ${visible(message)}; next request in ${formatDuration(next.intervalMs)}`;
@@ -85,7 +91,8 @@ export async function watch(
     await begin?.(client);
     for await (const { data, meta, next } of client.fx.poll(query, polled).withMeta()) {
       reporter.end();
-      await show(client.responseOf({ data, meta }), next, view);
+      const response = client.responseOf({ data, meta });
+      await show(response, (shown) => print(response, shown, next));
       responses += 1;
       if (responses === options.count) break;
     }
@@ -102,82 +109,36 @@ function localClock(epochMs: number, timeZone: string | undefined): string {
   return new Intl.DateTimeFormat('en-GB', timeZone === undefined ? style : { ...style, timeZone }).format(epochMs);
 }
 
-/** One response, in each form in which it can be printed. */
-interface Shown {
-  readonly response: ServiceResponse;
-  /** For a terminal, line ends and all. */
-  readonly text: string;
-  /** For programs. */
-  readonly json: string;
-  readonly next: PollSchedule;
-  /** Why the next one comes then. */
-  readonly reason: string;
-}
-
 /** Formats that print one JSON line per response to a pipe. The others, and `--get`, are printed as without `--watch`. */
 const AS_JSON_LINE: readonly OutputFormat[] = ['auto', 'json', 'compact'];
 
-/** Prints the responses of a watch: a terminal shows the last one in place, a pipe receives one JSON line for each. */
-class LiveView {
-  readonly #invocation: Invocation;
-  /** Rows of the last frame, which the next one overwrites. */
-  #rows = 0;
-  /** The lines of all responses are one document: its first column is the time of the response. */
-  readonly #rowsOf: ReturnType<typeof tableDocument> | undefined;
-
-  constructor(invocation: Invocation) {
-    this.#invocation = invocation;
-    const { output, get } = invocation.settings;
-    if (output === 'csv' || output === 'tsv') this.#rowsOf = tableDocument(output, ['fetched_at'], get);
-  }
-
-  /** The next frame is printed below what is on the screen. */
-  keep(): void {
-    this.#rows = 0;
-  }
-
-  async show(shown: Shown): Promise<void> {
-    const { settings, screen, io } = this.#invocation;
-    const { json, response } = shown;
-    const fetchedAt = new Date(io.clock.now()).toISOString();
-    if (this.#rowsOf !== undefined) return screen.printLines(`${[...this.#rowsOf([fetchedAt], json)].join('\n')}\n`);
-    const isWhole = settings.get.length === 0;
-    if (isWhole && screen.isForPeople) return this.#showToPeople(shown);
-    if (!isWhole || !AS_JSON_LINE.includes(settings.output)) return printBody(response, json, this.#invocation);
-    return screen.printLines(`{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`);
-  }
-
-  #showToPeople({ text, next: { intervalMs }, reason }: Shown): Promise<void> {
-    const { screen, io } = this.#invocation;
-    if (!screen.out.canRedraw) return screen.printText(`${text.trimEnd()}\n\n`);
+/** Prints the responses of a watch: for people one below the other, for programs a JSON line for each. */
+function printerOf(invocation: Invocation) {
+  const { settings, screen, io } = invocation;
+  const { output, get } = settings;
+  // The lines of all responses are one document: its first column is the time of the response.
+  const rowsOf = output === 'csv' || output === 'tsv' ? tableDocument(output, ['fetched_at'], get) : undefined;
+  return (response: ServiceResponse, { text, json }: Shown, next: PollSchedule): Promise<void> => {
     const now = io.clock.now();
-    const next = localClock(now + intervalMs, io.timeZone);
-    const every = `every ${formatDuration(intervalMs)}, ${reason}`;
-    const status = `${localClock(now, io.timeZone)} · next ${next} (${every}) · Ctrl-C to stop`;
-    const footer = wrap(status, screen.out.columns).map((line) => screen.out.palette.faint(line));
-    return this.#draw(text.trimEnd().split('\n'), ['', ...footer]);
-  }
-
-  /** Overwrites the last frame. It is cut to the height of the terminal, because it would scroll otherwise. */
-  #draw(body: readonly string[], footer: readonly string[]): Promise<void> {
-    const { screen, io } = this.#invocation;
-    const rowsOf = (line: string) =>
-      Math.max(1, Math.ceil(stripVTControlCharacters(line).length / (io.stdout.columns || 80)));
-    const room = (io.stdout.rows || Number.POSITIVE_INFINITY) - 1 - footer.length;
-    const shown: string[] = [];
-    let rows = 0;
-    for (const line of body) {
-      if (rows + rowsOf(line) > room) break;
-      shown.push(line);
-      rows += rowsOf(line);
+    const fetchedAt = new Date(now).toISOString();
+    if (rowsOf !== undefined) return screen.printLines(`${[...rowsOf([fetchedAt], json)].join('\n')}\n`);
+    const isWhole = get.length === 0;
+    if (isWhole && screen.isForPeople) {
+      const [at, nextAt] = [now, now + next.intervalMs].map((time) => localClock(time, io.timeZone));
+      const every = `every ${formatDuration(next.intervalMs)}, ${REASONS[next.reason]}`;
+      const footer = wrap(`${at} · next ${nextAt} (${every}) · Ctrl-C to stop`, screen.out.columns);
+      return screen.printText(`${text.trimEnd()}\n\n${screen.out.palette.faint(footer.join('\n'))}\n\n`);
     }
-    const hidden = body.length - shown.length;
-    const lines = [
-      ...shown,
-      ...(hidden > 0 ? footer.with(0, `… ${hidden} more lines; a pipe receives all lines`) : footer),
-    ];
-    const over = this.#rows === 0 ? '' : `\u001b[${this.#rows}A\u001b[J`;
-    this.#rows = rows + footer.length;
-    return screen.printText(`${over}${lines.join('\n')}\n`);
-  }
+    if (!isWhole || !AS_JSON_LINE.includes(output)) return printBody(response, json, invocation);
+    return screen.printLines(`{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`);
+  };
 }
+
+/** Why the next response comes when it does. */
+const REASONS: Readonly<Record<PollSchedule['reason'], string>> = {
+  every: 'the interval of --watch',
+  limit: 'the limit per minute',
+  snapshot: 'the interval of snapshots',
+  quota: 'so that the quota lasts',
+  unknown: 'the quota is not known',
+};

@@ -6,7 +6,6 @@ import { createPalette } from '../../../src/cli/terminal/screen.ts';
 
 const style = (width: number) => ({
   isTTY: true,
-  canRedraw: false,
   indentsJson: false,
   columns: Math.min(width, 100),
   width,
