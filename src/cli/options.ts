@@ -79,7 +79,7 @@ export function outputOption(formats: readonly OutputFormat[]): Option {
 /** For every command, as are the general options. */
 export function formatOptions(): readonly Option[] {
   return inGroup('Output', [
-    new Option('--json', 'same as -o json: data and errors as JSON'),
+    new Option('--json', 'same as -o json: data and errors as JSON').conflicts('output'),
     parsedOption('--color <when>', 'auto, always or never', parseColor),
     new Option('--no-color', 'same as --color never'),
   ]);
@@ -103,7 +103,7 @@ export function keyOptions(): readonly Option[] {
     new Option('--base-url <url>', 'URL of the service (env: FXRATES_BASE_URL)'),
     profileOption(),
     new Option('--key-file <file>', 'file with the key (env: FXRATES_API_KEY_FILE)'),
-    new Option('--key-stdin', 'read the key from the first line of stdin'),
+    new Option('--key-stdin', 'read the key from the first line of stdin').conflicts('keyFile'),
   ]);
 }
 
@@ -127,7 +127,7 @@ function waitingOptions(): readonly Option[] {
       'longest total wait for limits (default: 10m, env: FXRATES_MAX_WAIT)',
       parseDuration,
     ),
-    new Option('--no-wait', 'fail immediately when rate limited (exit 7)'),
+    new Option('--no-wait', 'fail immediately when rate limited (exit 7)').conflicts('maxWait'),
   ]);
 }
 

@@ -2,7 +2,6 @@ import { Option } from 'commander';
 import type { Operation } from '../../generated/operations.ts';
 import { type CachingOptions, cacheOption, fetchOrCache } from '../cache/fetch-or-cache.ts';
 import { CliCommand, type Invocation } from '../command.ts';
-import { usageError } from '../errors/cli-error.ts';
 import { connectionOptions, dataOptions, requestOptions } from '../options.ts';
 import { type PrintOptions, printResponse } from '../output/print-json.ts';
 import {
@@ -61,10 +60,6 @@ export async function sendAndPrint(
 /** The typed parameters as a request for `operation`. */
 export function operationRequest(operation: Operation, invocation: Invocation<ResponseOptions>): OperationRequest {
   const typed = typedParameters(invocation);
-  const { options, settings } = invocation;
-  if (options.shape && settings.get.length > 0) {
-    throw usageError('--shape and --get cannot be used together', '--shape prints no values');
-  }
   return { operation, query: operation.query === 'named' ? namedQuery(operation, typed) : typed };
 }
 
@@ -84,7 +79,7 @@ async function printFooter(
 export function responseOptions({ consumesQuota }: Operation): readonly Option[] {
   return [
     new Option('--envelope', 'print the whole response, not only its "data"'),
-    new Option('--shape', 'print paths and types without values: safe to share'),
+    new Option('--shape', 'print paths and types without values: safe to share').conflicts('get'),
     ...(consumesQuota
       ? [
           cacheOption('use a cached response up to this age: 10m, snapshot'),

@@ -50,11 +50,14 @@ export function messageSettings(sources: Sources) {
   } as const;
 }
 
-/** @throws CliError for an invalid value, and for options that contradict each other */
+/** @throws CliError for an invalid value */
 export function resolveSettings(sources: Sources) {
   const { options, env } = sources;
-  refuseContradictions(options);
   const { keyStdin = false, keyFile, insecureHttp = false, get = [] } = options;
+  // commander knows the options that exclude each other, but not the values.
+  if (options.output === 'raw' && get.length > 0) {
+    throw usageError('--get and --output raw cannot be used together', 'raw is the whole body, byte for byte');
+  }
   return {
     ...messageSettings(sources),
     get: get.map((text): GetPath => ({ text, path: parseGetPath(text) })),
@@ -83,21 +86,6 @@ function outputOf(sources: Sources): OutputFormat {
   if (output !== undefined) return output;
   const preferred = stored('output', sources) ?? 'auto';
   return preferred === 'raw' && get !== undefined ? 'auto' : preferred; // raw would ignore the typed --get
-}
-
-function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, get }: SharedOptions): void {
-  if (json && output !== undefined && output !== 'json') {
-    throw usageError(`--json and --output ${output} cannot be used together`, 'use one of them');
-  }
-  if (keyStdin && keyFile !== undefined) {
-    throw usageError('--key-stdin and --key-file cannot be used together', 'a command uses one key');
-  }
-  if (wait === false && maxWait !== undefined && maxWait !== 0) {
-    throw usageError('--no-wait and --max-wait cannot be used together', '--no-wait is --max-wait 0');
-  }
-  if (output === 'raw' && get !== undefined) {
-    throw usageError('--get and --output raw cannot be used together', 'raw is the whole body, byte for byte');
-  }
 }
 
 /** Its text is checked where it is used, because `--dry-run` and `doctor` report an invalid one themselves. */

@@ -22,7 +22,7 @@ const DATA = {
 test('--shape and --get are refused together, before anything is sent', async () => {
   expect(await runCli('latest --shape --get rates')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('--shape and --get cannot be used together'),
+    stderr: expect.stringContaining("option '--shape' cannot be used with option '--get <path>'"),
     requests: [],
   });
 });

@@ -18,9 +18,9 @@ test.each([
   ['latest -o xml', '--output expects one of auto, table, json, compact, csv, tsv, raw'],
   ['-o xml', '--output expects one of auto, table, json, compact, csv, tsv, raw'],
   ['latest --color sometimes', '--color expects one of auto, always, never'],
-  ['latest --json -o tsv', '--json and --output tsv cannot be used together'],
-  ['latest --key-stdin --key-file k', '--key-stdin and --key-file cannot be used together'],
-  ['latest --no-wait --max-wait 5s', '--no-wait and --max-wait cannot be used together'],
+  ['latest --json -o tsv', "option '--json' cannot be used with option '-o, --output <format>'"],
+  ['latest --key-stdin --key-file k', "option '--key-stdin' cannot be used with option '--key-file <file>'"],
+  ['--no-wait latest --max-wait 5s', "option '--no-wait' cannot be used with option '--max-wait <duration>'"],
   ['latest -o raw --get a', '--get and --output raw cannot be used together'],
   ['latest --get=', '--get expects a path'],
 ])('%s is refused before anything is sent', async (line, message) => {
