@@ -50,13 +50,12 @@ export function apiCommand(): CliCommand {
 async function runApi(invocation: Invocation<ApiOptions>): Promise<void> {
   const request = requestOf(invocation);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
-  const trace = new HttpTrace(invocation, { keepsBodies: true });
+  const trace = new HttpTrace(invocation, request.path);
   try {
     await sendRequest(request, invocation, { trace }).catch(withWholePath(request.path, invocation));
   } finally {
     // Also after a failure: the body often has the reason.
-    const response = trace.lastResponse(request.path);
-    if (response !== undefined) await printReceived(response, invocation);
+    if (trace.received !== undefined) await printReceived(trace.received, invocation);
   }
 }
 

@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
 import { isExempt } from '../../environment-proxy.ts';
-import { operations } from '../../generated/operations.ts';
 import { apiKeyPattern } from '../../generated/service.ts';
 import { maskKey } from '../../text.ts';
 import { CliCommand, type Invocation } from '../command.ts';
@@ -13,7 +12,7 @@ import { connectionOptions, dataOptions } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { proxyFor } from '../request/connection.ts';
 import { refusedKeyHints } from '../request/explain-error.ts';
-import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
+import { HttpTrace } from '../request/http-trace.ts';
 import { sendQuotaRequest } from '../request/send-request.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
@@ -132,12 +131,12 @@ async function checkService(
 ): Promise<readonly Finding[]> {
   const { io, argv } = invocation;
   const settings = { ...invocation.settings, retries: 0, maxWaitMs: 0, verbose: 0 };
-  const trace = new HttpTrace({ ...invocation, settings }, { keepsBodies: true });
+  const trace = new HttpTrace({ ...invocation, settings });
   const outcome = await attempt(() => sendQuotaRequest({ ...invocation, settings }, { trace, key }));
-  const received = trace.lastResponse(operations.quota.path);
-  const clock = received === undefined ? [] : [{ name: 'clock', ...clockResult(received, io.clock.now()) }];
+  const { lastDate: date } = trace;
+  const clock = date === undefined ? [] : [{ name: 'clock', ...clockResult(date, io.clock.now()) }];
   if (outcome instanceof CliError)
-    return [{ name: 'service', ...failure(outcome, { hasResponse: received !== undefined, key, argv }) }, ...clock];
+    return [{ name: 'service', ...failure(outcome, { hasResponse: date !== undefined, key, argv }) }, ...clock];
   const certificate = new URL(baseUrl).protocol === 'https:' ? '; its certificate is valid' : '';
   return [
     { name: 'service', ...ok(`accepts the key${certificate}`) },
@@ -171,8 +170,8 @@ function otherKey({ source }: KeyInUse, argv: readonly string[]): string {
 /** A clock that is off by more makes Retry-After dates and the forecast wrong. */
 const TOLERATED_SKEW_MS = 30_000;
 
-function clockResult({ headers }: TracedResponse, now: number): CheckResult {
-  const skewMs = now - Date.parse(headers.get('date') ?? '');
+function clockResult(date: string | null, now: number): CheckResult {
+  const skewMs = now - Date.parse(date ?? '');
   if (Number.isNaN(skewMs)) return skipped('the service sends no Date header');
   if (Math.abs(skewMs) <= TOLERATED_SKEW_MS) return ok('differs by less than 30 s from that of the service');
   const text = `${formatDuration(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} that of the service`;

@@ -14,25 +14,18 @@ export interface TracedResponse {
   readonly body: Uint8Array[];
 }
 
-/** Prints requests and responses with `-v` and `-vv`, and stores responses for `fxrates api`. */
+/** Prints requests and responses with `-v` and `-vv`. */
 export class HttpTrace {
+  /** The header of the last response; `null` if it has none, `undefined` before the first response. */
+  lastDate: string | null | undefined;
+  /** The last response to a request for `path`: the client may call `quota` after it, to explain a refusal. */
+  received: TracedResponse | undefined;
   readonly #invocation: Invocation;
-  /** Only for `fxrates api` and -vv: a body can be large. */
-  readonly #keepsBodies: boolean;
-  /** Last response of each path, because the client may call `quota` to explain a refusal. */
-  readonly #responses = new Map<string, TracedResponse>();
+  readonly #path: string | undefined;
 
-  constructor(invocation: Invocation, { keepsBodies = invocation.settings.verbose > 1 } = {}) {
+  constructor(invocation: Invocation, path?: string) {
     this.#invocation = invocation;
-    this.#keepsBodies = keepsBodies;
-  }
-
-  lastDate: string | null = null;
-
-  lastResponse(path: string): TracedResponse | undefined {
-    const encoded = new URL(path, 'http://localhost').pathname;
-    for (const [pathname, response] of this.#responses) if (pathname.endsWith(encoded)) return response;
-    return undefined;
+    this.#path = path && new URL(path, 'http://localhost').pathname;
   }
 
   /** Returns `fetch` with tracing. `onSend` runs before each request. */
@@ -45,7 +38,14 @@ export class HttpTrace {
       const response = await fetch(url, { ...init, redirect: 'manual' });
       this.lastDate = response.headers.get('date');
       await this.#showResponse(response, clock.now() - sentAt);
-      return this.#keepsBodies ? this.#recorded(new URL(url).pathname, response) : response;
+      const isOfPath = this.#path !== undefined && new URL(url).pathname.endsWith(this.#path);
+      if (!isOfPath && this.#invocation.settings.verbose < 2) return response; // a body can be large
+      const { status, statusText, headers, body } = response;
+      const traced: TracedResponse = { status, statusText, headers, body: [] };
+      if (isOfPath) this.received = traced;
+      if (body === null) return response;
+      // The client reads only these fields of a response.
+      return { status, statusText, headers, body: this.#recorded(body, traced) } as unknown as Response;
     };
   }
 
@@ -71,17 +71,8 @@ export class HttpTrace {
     return settings.verbose < level ? Promise.resolve() : screen.info(`${screen.err.palette.faint(visible(line))}\n`);
   }
 
-  /** The same response. Its body is recorded while the client reads it, so that not more of it is read. */
-  #recorded(pathname: string, response: Response): Response {
-    const { status, statusText, headers, body } = response;
-    const traced: TracedResponse = { status, statusText, headers, body: [] };
-    this.#responses.set(pathname, traced);
-    if (body === null) return response;
-    // The client reads only these fields of a response.
-    return { status, statusText, headers, body: this.#recordedBody(body, traced) } as unknown as Response;
-  }
-
-  async *#recordedBody(body: AsyncIterable<Uint8Array>, traced: TracedResponse): AsyncGenerator<Uint8Array> {
+  /** The same body, recorded while the client reads it, so that not more of it is read. */
+  async *#recorded(body: AsyncIterable<Uint8Array>, traced: TracedResponse): AsyncGenerator<Uint8Array> {
     for await (const chunk of body) {
       traced.body.push(chunk);
       yield chunk;
