@@ -4,7 +4,7 @@ import { operations } from '../../generated/operations.ts';
 import { maskKey } from '../../text.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
-import { leaves, memberNames, scalarText } from '../json/select-value.ts';
+import { leaves, memberTexts, scalarText } from '../json/select-value.ts';
 import { dataOf, printBody } from '../output/print-json.ts';
 import { type ReportRow, reportText } from '../output/report.ts';
 import { dryRun, type ServiceResponse, sendRequest } from '../request/send-request.ts';
@@ -255,7 +255,7 @@ function ofLimit(limit: number | undefined): string {
 
 /** Appends the `own` fields, as JSON texts, to the record. The fields of the service are unchanged. */
 function withFields(json: string, own: Readonly<Record<string, string>>): string {
-  const theirs = new Set(memberNames(json, [], Number.POSITIVE_INFINITY));
+  const theirs = memberTexts(json);
   const added = Object.entries(own).flatMap(([name, value]) => (theirs.has(name) ? [] : [`"${name}":${value}`]));
   if (added.length === 0) return json;
   const end = json.lastIndexOf('}');

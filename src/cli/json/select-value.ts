@@ -23,26 +23,6 @@ export function memberTexts(text: string): ReadonlyMap<string, string> {
   return new Map(Array.from(members(text), (member) => [member.name, member.text]));
 }
 
-/** The first names of the object or list at `path`; none for any other value. */
-export function memberNames(text: string, path: JsonPath, limit: number): readonly string[] {
-  const names = [...memberTexts(selectValue(text, path) ?? '').keys()];
-  return names.length > limit ? [...names.slice(0, limit), '…'] : names;
-}
-
-/** The path that differs from `path` only in upper and lower case; `undefined` if none does. */
-export function findCaseless(text: string, path: JsonPath): JsonPath | undefined {
-  const found: string[] = [];
-  for (const segment of path) {
-    const names = memberNames(text, found, Number.POSITIVE_INFINITY);
-    const name = names.includes(segment)
-      ? segment
-      : names.find((other) => other.toLowerCase() === segment.toLowerCase());
-    if (name === undefined) return undefined;
-    found.push(name);
-  }
-  return found;
-}
-
 /** A path in the form of `--get`: with dots, or a JSON pointer if a name contains a dot. */
 export function writeJsonPath(path: JsonPath): string {
   if (path.every((name) => /^[^./]+$/.test(name))) return path.join('.');

@@ -3,7 +3,7 @@ import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { compactJson, prettyJson } from '../json/pretty-json.ts';
-import { findCaseless, leaves, memberNames, scalarText, selectValue, writeJsonPath } from '../json/select-value.ts';
+import { type JsonPath, leaves, memberTexts, scalarText, selectValue, writeJsonPath } from '../json/select-value.ts';
 import type { OutputFormat } from '../options.ts';
 import type { ServiceResponse } from '../request/send-request.ts';
 import type { CliSettings, GetPath } from '../settings/settings.ts';
@@ -119,15 +119,24 @@ function requireValue(json: string, { text, path }: GetPath): string {
   });
 }
 
-function hintsFor(json: string, path: GetPath['path']): string[] {
-  const meant = findCaseless(json, path);
-  if (meant !== undefined) return [`Did you mean ${writeJsonPath(meant)}?`];
-  const depth = path.findLastIndex((_, index) => selectValue(json, path.slice(0, index)) !== undefined);
-  const parent = path.slice(0, Math.max(depth, 0));
-  const names = memberNames(json, parent, 12);
-  if (names.length === 0) return [];
-  return [`${parent.length === 0 ? 'The response' : parent.join('.')} has: ${names.join(', ')}`];
+/** The path as the response writes it, if it differs only in upper and lower case; else the names where it leads nowhere. */
+function hintsFor(json: string, path: JsonPath): string[] {
+  const found: string[] = [];
+  let members = memberTexts(json);
+  for (const wanted of path) {
+    const names = [...members.keys()];
+    const name = members.has(wanted) ? wanted : names.find((other) => other.toLowerCase() === wanted.toLowerCase());
+    if (name === undefined) break;
+    found.push(name);
+    members = memberTexts(members.get(name) ?? '');
+  }
+  if (found.length === path.length) return [`Did you mean ${writeJsonPath(found)}?`];
+  if (members.size === 0) return [];
+  const names = [...[...members.keys()].slice(0, MOST_NAMES), ...(members.size > MOST_NAMES ? ['…'] : [])];
+  return [`${found.length === 0 ? 'The response' : found.join('.')} has: ${names.join(', ')}`];
 }
+
+const MOST_NAMES = 12;
 
 /** A selected value as one cell: a scalar as its text, an object or a list as compact JSON. */
 function cellText(json: string): string {

@@ -76,6 +76,18 @@ test('--get of a missing field lists the available fields and exits 10', async (
 });
 
 test.each([
+  ['nope', '\n\n  The response has: base, rates\n'],
+  ['RATES.nope', `\n\n  rates has: ${Array.from({ length: 12 }, (_, index) => `A${index}`).join(', ')}, …\n`],
+  ['base.nope', '\n'],
+])('--get %s lists the first names at the place where the path ends', async (path, hint) => {
+  const rates = Object.fromEntries(Array.from({ length: 13 }, (_, index) => [`A${index}`, index]));
+
+  const { stderr } = await runCli(['latest', '--get', path], { replies: success({ base: 'USD', rates }) });
+
+  expect(stderr).toBe(`fxrates: the response has no '${path}'${hint}`);
+});
+
+test.each([
   ['rates.eur', 'rates.EUR'],
   ['/RATES/Eur', 'rates.EUR'],
   ['BASE', 'base'],
