@@ -172,9 +172,5 @@ const NUMBER = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 /** A double has 15 exact digits. A longer number is exact if it is printed in the same way. */
 function isExact(text: string, number: number): boolean {
-  const digits = text
-    .replace(/[eE].*/, '')
-    .replaceAll(/\D/g, '')
-    .replace(/^0+/, '');
-  return Number.isFinite(number) && (digits.length <= 15 || String(number) === text);
+  return String(number) === text || (Number.isFinite(number) && text.replace(/\D/g, '').length <= 15);
 }
