@@ -12,8 +12,6 @@ const MINUTE_MS = 60_000;
 /** A batch without any response for longer ends, unless --max-wait says otherwise. */
 const LONGEST_STALL_MS = 15 * MINUTE_MS;
 const BAR_WIDTH = 20;
-/** Failures of a batch with lines of data that are also named on stderr. */
-const MOST_NAMED = 3;
 
 interface BatchCounts extends Pick<BatchProgress, 'done' | 'failed'> {
   readonly cached: number;
@@ -34,8 +32,6 @@ export class ProgressView {
   /** When a call ended, or its response was printed, for the last time. */
   #movedAt: number;
   #isPrinting = false;
-  /** Failures that were printed to stderr as well as in a line of data. */
-  #named = 0;
 
   constructor(invocation: Invocation, total: number) {
     const { io } = invocation;
@@ -66,17 +62,6 @@ export class ProgressView {
     await this.#invocation.screen.printLines(lines);
     this.#isPrinting = false;
     this.#movedAt = this.#now();
-  }
-
-  /**
-   * Prints the failure of a query to stderr. If it also has a line of data, only the first failures are printed, and only
-   * if that line is not on the terminal.
-   */
-  async printFailure(text: string, { isPrinted }: { readonly isPrinted: boolean }): Promise<void> {
-    const { screen } = this.#invocation;
-    if (isPrinted && (screen.out.isTTY || screen.isJson || this.#named === MOST_NAMED)) return;
-    this.#named += 1;
-    await (isPrinted ? screen.info(text) : screen.error(text));
   }
 
   /** Shows the progress of a batch of `fx` from time to time until the end, and ends a batch that makes none. */

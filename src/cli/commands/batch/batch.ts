@@ -104,6 +104,9 @@ function pathOf({ args: [file], options, io, settings }: Invocation<BatchCommand
 
 type Item = BatchItem<Query, unknown>;
 
+/** Failures with a line of data that are also named on stderr. */
+const MOST_NAMED = 3;
+
 class BatchRun {
   readonly progress: ProgressView;
   readonly #invocation: Invocation<BatchCommandOptions>;
@@ -176,14 +179,19 @@ class BatchRun {
   async #report(item: Item, client: OpenClient): Promise<void> {
     const { query } = item;
     const { lines, failure } = this.#resultOf(item, client);
-    if (failure !== undefined) {
-      const text = `fxrates: ${queryText(query)}: ${visible(failure.message)}\n`;
-      await this.progress.printFailure(text, { isPrinted: lines !== '' });
-    }
+    if (failure !== undefined) await this.#nameFailure(query, failure, lines !== '');
     if (lines !== '') await this.progress.print(lines);
     if (item.meta?.source === 'cache') this.#cached += 1;
     if (failure === undefined) this.#succeeded.add(query);
     else this.#failed += 1;
+  }
+
+  /** On stderr. If the failure also has a line of data, only the first are named, and only if that line is not on the terminal. */
+  async #nameFailure(query: Query, { message }: CliError, hasLine: boolean): Promise<void> {
+    const { screen } = this.#invocation;
+    if (hasLine && (screen.out.isTTY || screen.isJson || this.#failed >= MOST_NAMED)) return;
+    const text = `fxrates: ${queryText(query)}: ${visible(message)}\n`;
+    await (hasLine ? screen.info(text) : screen.error(text));
   }
 
   #resultOf({ query, meta, error }: Item, client: OpenClient): { readonly lines: string; readonly failure?: CliError } {
@@ -203,28 +211,22 @@ class BatchRun {
  * The results in the order of their queries. After an early end, those that waited for their turn follow, because they have
  * used quota.
  */
-async function* inOrder(items: AsyncGenerator<Item>, queries: readonly Query[]): AsyncGenerator<Item> {
-  const waiting = new Map<Query, Item>();
-  try {
-    for (const query of queries) {
-      while (!waiting.has(query)) {
-        const { value, done } = await items.next();
-        if (done) return;
-        waiting.set(value.query, value);
-      }
-      yield* taken(query);
-    }
-  } catch (error) {
-    for (const query of queries) yield* taken(query);
-    throw error;
-  } finally {
-    await items.return(undefined);
-  }
-
-  function* taken(query: Query): Generator<Item> {
+async function* inOrder(items: AsyncIterable<Item>, queries: readonly Query[]): AsyncGenerator<Item> {
+  const waiting = new Map<Query | undefined, Item>();
+  const take = (query: Query | undefined) => {
     const item = waiting.get(query);
     waiting.delete(query);
-    if (item !== undefined) yield item;
+    return item === undefined ? [] : [item];
+  };
+  let turn = 0;
+  try {
+    for await (const item of items) {
+      waiting.set(item.query, item);
+      for (; waiting.has(queries[turn]); turn += 1) yield* take(queries[turn]);
+    }
+  } catch (error) {
+    yield* queries.flatMap(take);
+    throw error;
   }
 }
 
