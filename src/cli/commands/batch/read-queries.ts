@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '../../../json.ts';
+import { isJson } from '../../../json.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited } from '../../io.ts';
 import { memberTexts, scalarText } from '../../json/select-value.ts';
@@ -112,27 +112,20 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
 
 /** Also a line that a batch printed: `{ "query": { … }, "error": … }`. Numbers stay as they are written. */
 function queryOfJson(json: string): Query {
-  const value = parseJson(json);
-  if (!isJsonObject(value)) throw usageError('it is not a JSON object');
-  const textOf = memberTexts(json);
-  if (isJsonObject(value['query'])) return queryOfJson(textOf.get('query') ?? '{}');
+  if (!isJson(json)) throw usageError('it is not a JSON object');
+  const members = memberTexts(json);
+  const printed = members.get('query');
+  if (printed?.startsWith('{')) return queryOfJson(printed);
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
-      const items = Array.isArray(member) ? member : [member];
-      if (!items.every(isScalar)) {
+    Array.from(members, ([name, value]) => {
+      const isList = value.startsWith('[');
+      const items = isList ? [...memberTexts(value).values()] : [value];
+      if (items.some((item) => /^[{[n]/.test(item))) {
         throw usageError(`'${name}' expects a string, a number, true, false or a list of them`);
       }
-      const texts = textsIn(textOf.get(name) ?? '');
-      for (const item of texts) checkParameter(name, item);
-      return [name, Array.isArray(member) ? texts : (texts[0] ?? '')];
+      const texts = items.map(scalarText);
+      for (const text of texts) checkParameter(name, text);
+      return [name, isList ? texts : (texts[0] ?? '')];
     }),
   );
-}
-
-function textsIn(json: string): readonly string[] {
-  return (json.startsWith('[') ? [...memberTexts(json).values()] : [json]).map(scalarText);
-}
-
-function isScalar(value: unknown): boolean {
-  return ['string', 'number', 'boolean'].includes(typeof value);
 }
