@@ -23,16 +23,13 @@ export interface Io {
 
 export interface Input {
   readonly isTTY: boolean;
-  /** The text up to the first line break or the end. Rejects beyond `maxLength` characters. */
-  firstLine(maxLength: number): Promise<string>;
-  /** All of it, up to the end. */
-  text(): Promise<string>;
+  /** The text up to the end, or as soon as it `isEnough`. */
+  text(isEnough?: (text: string) => boolean): Promise<string>;
   /** A line typed on the terminal. Rejects with an `Interrupted` on Ctrl-C. */
   typedLine(prompt: Prompt): Promise<string>;
 }
 
 export interface Prompt {
-  readonly maxLength: number;
   readonly ask: () => Promise<void>;
   readonly isHidden?: boolean;
 }

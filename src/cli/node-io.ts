@@ -109,12 +109,7 @@ function createInput({ signal, receive }: NodeInterrupts): Input {
   return {
     isTTY: isTerminal(0),
     typedLine: (prompt) => readTypedLine(process.stdin, prompt).catch(received),
-    async firstLine(maxLength) {
-      const isEnough = (text: string) => text.includes('\n') || text.length > maxLength;
-      const text = await readStdin(signal, isEnough);
-      return (text.split('\n', 1)[0] ?? '').replace(/\r$/, '');
-    },
-    text: () => readStdin(signal, () => false),
+    text: (isEnough = () => false) => readStdin(signal, isEnough),
   };
 }
 
@@ -219,7 +214,7 @@ const LINE_ENDS: readonly string[] = ['\r', '\n', CONTROL.end];
  */
 export async function readTypedLine(
   stdin: NodeJS.ReadStream,
-  { maxLength, ask, isHidden = false }: Prompt,
+  { ask, isHidden = false }: Prompt,
   echo: (text: string) => Promise<void> = writeToStderr,
 ): Promise<string> {
   const show = isHidden ? async () => undefined : echo;
@@ -232,7 +227,6 @@ export async function readTypedLine(
       const next = edited(line, character);
       await show(next.length > line.length ? character : '\b \b'.repeat(line.length - next.length));
       line = next;
-      if (line.length > maxLength) break;
     }
     return line;
   } finally {

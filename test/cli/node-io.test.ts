@@ -10,9 +10,9 @@ function terminal(typed: string) {
   const modes: boolean[] = [];
   const stdin = Object.assign(new PassThrough(), { setRawMode: (isRaw: boolean) => void modes.push(isRaw) });
   const shown: string[] = [];
-  const read = ({ isHidden = true, maxLength = 100 } = {}) => {
+  const read = ({ isHidden = true } = {}) => {
     const ask = async () => void stdin.write(typed);
-    return readTypedLine(stdin as never, { maxLength, ask, isHidden }, async (text) => void shown.push(text));
+    return readTypedLine(stdin as never, { ask, isHidden }, async (text) => void shown.push(text));
   };
   return { read, modes, shown };
 }
@@ -48,12 +48,6 @@ test('Ctrl-C interrupts, and turns the echo of the terminal on again', async () 
 
   await expect(read()).rejects.toMatchObject({ name: 'Interrupted', signalName: 'SIGINT' });
   expect(modes).toEqual([true, false]);
-});
-
-test('a line that is too long to be a key is cut', async () => {
-  const { read } = terminal('x'.repeat(5000));
-
-  expect(await read({ maxLength: 10 })).toHaveLength(11);
 });
 
 test('on Windows programs are started by cross-spawn, which finds npm.cmd', async () => {

@@ -57,7 +57,6 @@ export class FakeIo implements Io {
     const typed = stdin.split('\n');
     this.stdin = {
       isTTY: tty.includes('stdin'),
-      firstLine: async () => stdin.split('\n', 1)[0] ?? '',
       text: async () => stdin,
       typedLine: async ({ ask }) => {
         await ask();

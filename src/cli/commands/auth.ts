@@ -6,7 +6,7 @@ import { printError } from '../errors/print-error.ts';
 import { connectionOptions, dataOptions, keyOptions, profileOption } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { sendQuotaRequest } from '../request/send-request.ts';
-import { checkKey, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
+import { checkKey, requireKey } from '../settings/api-key.ts';
 import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { changeConfig, changeCredential, readCredential } from '../storage/stored-files.ts';
@@ -109,7 +109,7 @@ async function withBaseUrl(invocation: Invocation): Promise<CliSettings> {
   const { settings, screen, io } = invocation;
   if (settings.baseUrl !== undefined || settings.keyStdin || !canAsk(invocation)) return settings;
   const ask = () => screen.ask('Base URL of the service, e.g. https://api.example.test: ');
-  const line = await io.stdin.typedLine({ maxLength: LONGEST_URL, ask }).finally(() => screen.error('\n'));
+  const line = await io.stdin.typedLine({ ask }).finally(() => screen.error('\n'));
   const baseUrl = { text: line.trim(), source: 'the prompt' };
   if (baseUrl.text === '') return settings;
   const checked = await attempt(() => checkBaseUrl(baseUrl));
@@ -117,8 +117,6 @@ async function withBaseUrl(invocation: Invocation): Promise<CliSettings> {
   await printError(checked, screen);
   return withBaseUrl(invocation);
 }
-
-const LONGEST_URL = 2048;
 
 function canAsk({ io, settings }: Invocation): boolean {
   return io.stdin.isTTY && io.stderr.isTTY && settings.mayAsk;
@@ -136,9 +134,7 @@ async function readKey(invocation: Invocation): Promise<string> {
     );
   }
   const ask = () => screen.ask(`API key for ${settings.baseUrl?.text} (input is hidden): `);
-  const secret = await io.stdin
-    .typedLine({ maxLength: LONGEST_KEY, ask, isHidden: true })
-    .finally(() => screen.error('\n'));
+  const secret = await io.stdin.typedLine({ ask, isHidden: true }).finally(() => screen.error('\n'));
   checkKey(secret, 'the prompt');
   return secret;
 }

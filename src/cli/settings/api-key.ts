@@ -20,7 +20,7 @@ interface Source {
 }
 
 /** Longer than any key. */
-export const LONGEST_KEY = 4096;
+const LONGEST_KEY = 4096;
 /** A file of a longer text is read, so that the error can name its length. */
 const MOST_BYTES = 1_000_000;
 
@@ -84,11 +84,12 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
       'fxrates quota --key-stdin < key.txt',
     ]);
   }
-  const line = await stdin.firstLine(LONGEST_KEY).catch((cause) => {
+  const isEnough = (text: string) => text.includes('\n') || text.length > LONGEST_KEY;
+  const text = await stdin.text(isEnough).catch((cause) => {
     if (cause instanceof Interrupted) throw cause;
     throw unusableKey('cannot read the key from standard input', String(cause?.message ?? cause), cause);
   });
-  return keyIn(line);
+  return keyIn(text.replace(/\n.*/s, '\n'));
 }
 
 async function readKeyFile(path: string, interrupted: AbortSignal): Promise<string> {
