@@ -52,6 +52,7 @@ export class CliCommand extends Command {
   traits: Traits = {};
   /** Returns the exit code. `undefined`: the command only has subcommands. */
   run: ((invocation: Invocation) => Promise<number>) | undefined;
+  #wrongValue: unknown;
   readonly #steps: (() => void)[] = [];
 
   /** A text that is left out stays as it is. */
@@ -67,7 +68,7 @@ export class CliCommand extends Command {
     });
   }
 
-  /** The error of a wrong value is its value, because a later `--json` decides how it is reported. */
+  /** The error of a wrong value waits until all is parsed, because a later `--json` decides how it is reported. */
   override addOption(option: Option): this {
     const { parseArg: parse } = option;
     if (parse !== undefined) {
@@ -75,11 +76,17 @@ export class CliCommand extends Command {
         try {
           return parse(text, earlier);
         } catch (error) {
-          return error;
+          this.#wrongValue ??= error;
+          return earlier;
         }
       });
     }
     return super.addOption(option);
+  }
+
+  /** The error of the first option with a wrong value, before the command or behind it. */
+  get wrongValue(): unknown {
+    return this.parent?.wrongValue ?? this.#wrongValue;
   }
 
   whenUsed(step: () => void): this {

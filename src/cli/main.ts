@@ -19,7 +19,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const config = readConfig(env);
   // For help, and for an error before the settings of the command are known.
   const screenOf = ({ typed }: CliCommand) =>
-    new Screen(io, messageSettings({ options: withoutErrors(typed), env, config, strict: [] }), secrets);
+    new Screen(io, messageSettings({ options: typed, env, config, strict: [] }), secrets);
   const pages: string[] = [];
   let exitCode: number = exitCodes.ok;
   const program = createProgram({
@@ -60,11 +60,6 @@ async function parse(argv: readonly string[], program: CliCommand): Promise<void
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error; // one of these ends help and version
   }
-}
-
-/** The options that can be used: the error of another one is thrown later. */
-function withoutErrors(options: object): SharedOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => !(value instanceof Error)));
 }
 
 /** Whether the command calls the service, so that a wrong setting could cost quota. Not the command that reports them. */

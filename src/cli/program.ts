@@ -85,8 +85,7 @@ function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
   command
     .exitOverride((error) => {
       // Without a command, commander ends with help before an action can throw the error of a wrong value.
-      const wrong = Object.values(command.typed).find((value) => value instanceof Error);
-      if (error.code === 'commander.help' && wrong !== undefined) throw wrong;
+      if (error.code === 'commander.help' && command.wrongValue !== undefined) throw command.wrongValue;
       throw isAnswer(error, command) ? error : onError(error, command);
     })
     .configureOutput({ ...output, writeOut: write, writeErr: write })

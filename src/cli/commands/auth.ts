@@ -57,7 +57,6 @@ function commandsOfKey(): readonly CliCommand[] {
         summary: 'the key in use, its source, and whether it is valid',
         description:
           'Shows the base URL and the key in use with their sources, and the sources that the key overrides. Checks the key with one free quota call.',
-        examples: [{ command: 'fxrates auth status', comment: '' }],
       })
       .with(() => [new Option('--no-verify', 'do not check the key'), ...dataOptions(), ...connectionOptions()])
       .runs(status),
@@ -66,7 +65,6 @@ function commandsOfKey(): readonly CliCommand[] {
         summary: 'remove the stored key',
         description:
           'Removes the stored key of the profile. The key itself stays valid until it is revoked in the dashboard.',
-        examples: [{ command: 'fxrates auth logout', comment: '' }],
       })
       .with(() => [profileOption()])
       .runs(logout),

@@ -13,7 +13,6 @@ export function cacheCommand(): CliCommand {
     .about({
       summary: 'folder, number, size and age of cached responses',
       description: 'Prints the folder, number, size and age of cached responses.',
-      examples: [{ command: 'fxrates cache info', comment: '' }],
     })
     .with(() => dataOptions())
     .runs(info);
@@ -21,7 +20,6 @@ export function cacheCommand(): CliCommand {
     .about({
       summary: 'remove all cached responses',
       description: 'Removes all cached responses, and the compiled code that makes fxrates start faster.',
-      examples: [{ command: 'fxrates cache clear', comment: '' }],
     })
     .runs(clear);
   return new CliCommand('cache')

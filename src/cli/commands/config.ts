@@ -39,7 +39,6 @@ function listCommand(): CliCommand {
     .about({
       summary: 'all stored settings',
       description: 'Prints every stored setting.',
-      examples: [{ command: 'fxrates config list', comment: '' }],
     })
     .with(() => dataOptions())
     .runs(list);
@@ -73,7 +72,6 @@ function pathCommand(): CliCommand {
     .about({
       summary: 'path of config.json',
       description: 'Prints the path of config.json, even if the file does not exist.',
-      examples: [{ command: 'fxrates config path', comment: '' }],
     })
     .runs(printPath);
 }

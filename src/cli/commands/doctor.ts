@@ -35,7 +35,6 @@ export function doctorCommand(): CliCommand {
       description:
         'Checks settings, key, files, proxy, connection, certificate, clock and quota. Sends one quota call, which is free.',
       examples: [
-        { command: 'fxrates doctor', comment: '' },
         { command: 'fxrates doctor --strict', comment: 'for scripts: exit code 1 if a check failed' },
         { command: 'fxrates doctor --json', comment: 'for a bug report; contains no key' },
       ],

@@ -88,9 +88,8 @@ function unknownOption(command: CliCommand, argv: readonly string[]): CliError {
 
 /** @throws CliError for a wrong value, and for an option or format that the command does not have */
 export function requireOptions(command: CliCommand): void {
-  const { typed, options } = command;
-  const wrong = Object.values(typed).find((value) => value instanceof Error);
-  if (wrong !== undefined) throw wrong;
+  const { typed, options, wrongValue } = command;
+  if (wrongValue !== undefined) throw wrongValue;
   const isNamed = (name: string) => (option: Option) => option.attributeName() === name;
   const other = Object.keys(typed).find((name) => !options.some(isNamed(name)));
   if (other !== undefined) throw inapplicable(sharedOptions().find(isNamed(other))?.long ?? '', command);
