@@ -2,12 +2,11 @@ import { Argument } from 'commander';
 import { ProxyFailure } from '../../environment-proxy.ts';
 import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
 import { checkWritable, replaceFile } from '../../replace-file.ts';
-import { visible } from '../../text.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, cannotWrite } from '../errors/cli-error.ts';
 import type { ErrorCode } from '../exit-codes.ts';
-import { twoColumns } from '../help.ts';
 import { connectionOptions, dataOptions, fileOption, parsedOption, wholeNumber } from '../options.ts';
+import { asTable } from '../output/print-json.ts';
 import { printReport } from '../output/report.ts';
 import { openConnection } from '../request/connection.ts';
 import { explainNetworkError, type NetworkContext, refusedKeyHints } from '../request/explain-error.ts';
@@ -81,11 +80,11 @@ async function probe(invocation: Invocation<ProbeCommandOptions>): Promise<void>
 }
 
 function observationTable({ about, ...observed }: ObservedBehaviour, style: StreamStyle): string {
-  const entries = Object.entries(observed).map(([name, known]) => {
-    const value = typeof known === 'object' ? known?.value : known;
-    return { term: name, text: visible(String(value)) };
-  });
-  return `${twoColumns(entries, style).join('\n')}\n\n`;
+  const values = Object.entries(observed).map(([name, known]) => [
+    name,
+    typeof known === 'object' ? known?.value : known,
+  ]);
+  return `${asTable(JSON.stringify(Object.fromEntries(values)), style)}\n\n`;
 }
 
 async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen }: Invocation): Promise<void> {

@@ -64,7 +64,7 @@ test('on a terminal, prints a table of observations and how to write them to a f
 
   const { stdout, stderr } = await runCli(['probe', BASE_URL], { ...options, tty: ['stdout', 'stderr'], columns: 80 });
 
-  expect(stdout).toMatch(/^ {2}missingKey +403 forbidden$/m);
+  expect(stdout).toMatch(/^missingKey +403 forbidden$/m);
   expect(stdout).not.toContain('{');
   expect(stdout.split('\n').length).toBeLessThan(24);
   expect(stderr).toContain('--out behaviour.json\n');
