@@ -64,16 +64,6 @@ function isOfSome({ helpGroupHeading }: Option, { parent }: CliCommand): boolean
   return parent !== null && (helpGroupHeading === 'Connection' || helpGroupHeading === 'Waiting');
 }
 
-/**
- * The help has the colours and the width of its style, so commander removes none and does not ask the streams. Errors are
- * printed in our words.
- */
-const output = {
-  outputError: () => undefined,
-  ...{ getOutHasColors: () => true, getErrHasColors: () => true },
-  ...{ getOutHelpWidth: () => 80, getErrHelpWidth: () => 80 },
-};
-
 function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
   command.enablePositionalOptions().addHelpOption(helpOption()).helpCommand(false);
   command.version(VERSION, '-V, --version', 'print the version');
@@ -88,8 +78,9 @@ function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
       if (error.code === 'commander.help' && command.wrongValue !== undefined) throw command.wrongValue;
       throw isAnswer(error, command) ? error : onError(error, command);
     })
-    .configureOutput({ ...output, writeOut: write, writeErr: write })
-    .configureHelp({ formatHelp: () => helpText(command, styleOf(command)) });
+    // Errors are printed in our words.
+    .configureOutput({ outputError: () => undefined, writeOut: write });
+  command.outputHelp = () => write(helpText(command, styleOf(command)));
   if (run !== undefined) command.action(() => execute(command, run));
 }
 
