@@ -11,13 +11,12 @@ import type {
 } from '../../client/index.ts';
 import { type Operation, operations } from '../../generated/operations.ts';
 import type { Invocation } from '../command.ts';
-import { usageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { isLoopback, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { pathIn, stateFolder } from '../storage/folders.ts';
-import { lowerFirst, quoteForShell } from '../terminal/text.ts';
+import { quoteForShell } from '../terminal/text.ts';
 import { openConnection, type ServiceConnection } from './connection.ts';
 import { explainClientError, withoutAdvice } from './explain-error.ts';
 import { HttpTrace } from './http-trace.ts';
@@ -182,32 +181,22 @@ interface SentRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Instead of the key, which a dry run does not read. */
-const NO_KEY = '[redacted]';
-
 /** Prints the request that the client would send, as JSON or as a curl command. Nothing is sent. */
-export async function dryRun(request: ServiceRequest, { settings, screen }: Invocation): Promise<void> {
-  const baseUrl = requireBaseUrl(settings);
-  const sent = await capture(request, baseUrl, settings.insecureHttp);
-  await screen.print(`${settings.printRequestAs === 'curl' ? curlCommand(sent) : JSON.stringify(sent)}\n`);
-}
-
-/** The request that the client would send. Its `fetch` rejects, so nothing is sent. */
-async function capture(request: ServiceRequest, baseUrl: string, allowInsecureHttp: boolean): Promise<SentRequest> {
-  const { FxRates, FxRatesError } = await import('../../client/index.ts');
+export async function dryRun(request: ServiceRequest, { settings, ...others }: Invocation): Promise<void> {
+  const invocation = { ...others, settings: { ...settings, retries: 0, verbose: 0 } };
   let sent: SentRequest | undefined;
   const fetch: FetchLike = async (url, { method, headers }) => {
-    sent = { method, url, headers };
+    sent = { method, url, headers: { ...headers, authorization: 'Bearer [redacted]' } };
     throw new Error('a dry run sends nothing');
   };
-  const logger = { warn: () => undefined };
-  // Without the queue of the key: a failed dry run would count as an outage of the service.
-  const own = { baseUrl, apiKey: NO_KEY, fetch, maxRetries: 0, rateLimit: false as const };
-  const client = new FxRates({ ...own, allowInsecureHttp, logger });
-  const failure = await callClient(client, request, {}).then(undefined, (error: unknown) => error);
-  if (sent !== undefined) return sent;
-  throw FxRatesError.is(failure) && failure.kind === 'config' ? usageError(lowerFirst(failure.message)) : failure;
+  const connection = { fetch, close: async () => undefined };
+  const failure = await sendRequest(request, invocation, { connection, key: NO_KEY }).catch((error: unknown) => error);
+  if (sent === undefined) throw failure;
+  await others.screen.print(`${settings.printRequestAs === 'curl' ? curlCommand(sent) : JSON.stringify(sent)}\n`);
 }
+
+/** A dry run does not read the key. This one has the documented form, so the client does not warn. */
+const NO_KEY: KeyInUse = { secret: `fx_live_${'0'.repeat(48)}`, source: 'the dry run', shadowed: [] };
 
 function curlCommand({ url, headers }: SentRequest): string {
   const accept = headers['accept'];
