@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import type { Clock, FetchLike } from '../client/index.ts';
 import type { signalExitCodes } from './exit-codes.ts';
@@ -76,11 +77,8 @@ export class Interrupted extends Error {
 /** Rejects on an interrupt: Node.js cannot abort the opening of a pipe without a writer. */
 export async function orInterrupted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
-  const done = new AbortController();
-  const interrupted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { signal: done.signal });
-  });
-  return await Promise.race([value, interrupted]).finally(() => done.abort());
+  const interrupted = once(signal, 'abort').then(() => signal.throwIfAborted());
+  return (await Promise.race([value, interrupted])) as Value; // the second one only rejects
 }
 
 /** The bytes of a file, a pipe or a device. Rejects once it has more than `mostBytes`: `/dev/zero` has no end. */

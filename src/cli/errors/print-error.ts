@@ -8,16 +8,11 @@ import { CliError } from './cli-error.ts';
 /** Prints `error` and returns the exit code. The stack is printed only with `-vv`. */
 export async function printError(error: unknown, screen: Screen): Promise<number> {
   if (error instanceof Interrupted) return signalExitCodes[error.signalName];
-  if (isClosedPipe(error)) return exitCodes.ok;
+  if (error instanceof WriteFailure && error.code === 'EPIPE') return exitCodes.ok; // such as `head -1`, which reads no more
   const failure = toCliError(error);
   await screen.error(screen.isJson ? jsonLine({ error: errorFacts(failure) }) : paragraph(failure, screen));
   if (screen.showsStacks) await screen.error(stackOf(error));
   return failure.exitCode;
-}
-
-/** The reader of a pipe, such as `head -1`, reads no more. */
-function isClosedPipe(error: unknown): boolean {
-  return error instanceof WriteFailure && error.code === 'EPIPE';
 }
 
 function toCliError(error: unknown): CliError {

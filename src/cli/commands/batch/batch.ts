@@ -240,9 +240,7 @@ async function writeFailed(path: string, queries: readonly Query[], invocation: 
   await replaceFile(path, lines.join('')).catch(cannotWrite(path));
   if (lines.length === 0) return;
   const count = `${grouped(lines.length)} ${lines.length === 1 ? 'query' : 'queries'}`;
-  const { screen } = invocation;
-  if (!screen.isJson)
-    await screen.info(`fxrates: ${count} written to ${visible(path)}; again:  ${againWith(path, invocation)}\n`);
+  await invocation.screen.remark(`${count} written to ${visible(path)}; again:  ${againWith(path, invocation)}`);
 }
 
 /** The typed command with `path` as its file of queries. */
