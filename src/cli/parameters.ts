@@ -90,11 +90,6 @@ export function refusePastedQuery(texts: readonly string[]): void {
 
 function parseParameter(text: string): readonly [name: string, value: string] {
   const at = text.indexOf('=');
-  if (at === -1 && holdsKey(text)) {
-    throw usageError('refusing an argument that looks like an API key', 'other users can see it', [
-      'Use FXRATES_API_KEY, --key-file or --key-stdin. Consider this key exposed: create a new key, then revoke this one.',
-    ]);
-  }
   if (at < 1) {
     const example = /^[A-Z]{3}$/i.test(text) ? `base=${text.toUpperCase()}` : 'base=USD';
     throw usageError(`'${text}' is not a parameter`, `parameters are written name=value, e.g. ${example}`);

@@ -1,15 +1,13 @@
 import type { CommanderError, Option } from 'commander';
-import { apiKeyPattern } from '../../generated/service.ts';
 import { nearestName } from '../../nearest-name.ts';
 import type { CliCommand } from '../command.ts';
 import { sharedOptions } from '../options.ts';
+import { holdsKey } from '../terminal/redactor.ts';
 import { commandLine } from '../terminal/text.ts';
 import { type CliError, usageError } from './cli-error.ts';
 
 /** Options that other tools have and this one must not: they would put the key on the command line. */
 const KEY_OPTION = /^--?(api[-_]?)?(key|token|secret)(=|$)/i;
-
-const KEY = new RegExp(apiKeyPattern);
 
 /** Hints for option names of other tools, for which the nearest option of fxrates would be wrong. */
 const OPTION_HINTS = new Map([
@@ -57,9 +55,9 @@ export function refuseTypedKey(argv: readonly string[]): void {
   const end = argv.indexOf('--');
   const before = end === -1 ? argv : argv.slice(0, end);
   const option = before.find((arg) => KEY_OPTION.test(arg));
-  if (option === undefined && !before.some((arg) => KEY.test(arg))) return;
+  if (option === undefined && !before.some(holdsKey)) return;
   throw usageError(
-    option === undefined ? 'refusing an argument that is an API key' : `'${option.split('=')[0]}' does not exist`,
+    option === undefined ? 'refusing an argument that contains an API key' : `'${option.split('=')[0]}' does not exist`,
     'a key on the command line is visible to other users and stays in the shell history',
     [
       'Use FXRATES_API_KEY, --key-file or --key-stdin:  fxrates quota --key-stdin < key.txt',

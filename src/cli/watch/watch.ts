@@ -105,8 +105,7 @@ export async function watch(
 
 /** `14:20:05`. */
 function localClock(epochMs: number, timeZone: string | undefined): string {
-  const style = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
-  return new Intl.DateTimeFormat('en-GB', timeZone === undefined ? style : { ...style, timeZone }).format(epochMs);
+  return new Date(epochMs).toLocaleTimeString('en-GB', { timeZone });
 }
 
 /** Formats that print one JSON line per response to a pipe. The others, and `--get`, are printed as without `--watch`. */

@@ -32,7 +32,7 @@ test.each(['/../x', '//evil.example/x', '/a/%2e%2e/b', '/with space', '/a#b', '/
 );
 
 test.each([
-  [`/api/v1/${API_KEY}`, 'it looks like an API key, and URLs end up in logs'],
+  [`/api/v1/${API_KEY}`, 'refusing an argument that contains an API key'],
   ['https://evil.example/api/v1/quota', 'fxrates api /api/v1/quota'],
   ['http://', "'http://' is a URL"],
   ['C:/Program Files/Git/api/v1/latest', 'Git Bash changes arguments that begin with /'],

@@ -54,7 +54,7 @@ test.each(['auth login', '', 'quota', 'latest'])(
     const { code, stderr, requests } = await runCli([...command.split(' ').filter(Boolean), API_KEY]);
 
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toContain('refusing an argument that is an API key');
+    expect(stderr).toContain('refusing an argument that contains an API key');
     expect(stderr).toContain('Consider this key exposed');
     expect(stderr).not.toContain(API_KEY);
   },

@@ -63,7 +63,7 @@ test.each([
 
 test.each([
   ['what the service says', 'latest', 'fx_live_…9c2d'],
-  ['what was typed', `config get ${IN_URL}`, 'fx%5Flive_…9c2d'],
+  ['what was typed', `config get -- ${IN_URL}`, 'fx%5Flive_…9c2d'],
   ['what was typed, cut short', `latest ${KEY.slice(0, 30)}`, 'fx_live_…'],
   ['what is shown of a request', `latest base=${FEED} -v`, 'eur_live_…1405'],
 ])('%s masks everything that looks like a key', async (_, line, mask) => {
