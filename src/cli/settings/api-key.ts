@@ -21,8 +21,6 @@ interface Source {
 
 /** Longer than any key. */
 const LONGEST_KEY = 4096;
-/** A file of a longer text is read, so that the error can name its length. */
-const MOST_BYTES = 1_000_000;
 
 /**
  * Reads the key from the first source that is set: `--key-stdin`, `--key-file`, FXRATES_API_KEY, FXRATES_API_KEY_FILE,
@@ -94,7 +92,7 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
 
 async function readKeyFile(path: string, interrupted: AbortSignal): Promise<string> {
   if (path === '-') throw usageError('--key-file expects a path', 'the key on standard input is --key-stdin');
-  const file = readLimited(path, MOST_BYTES).catch((cause) => {
+  const file = readLimited(path).catch((cause) => {
     throw unusableKey(`cannot read the key file ${path}`, systemReason(cause), cause);
   });
   return keyIn((await orInterrupted(file, interrupted)).toString());

@@ -7,9 +7,6 @@ import { readLimited } from '../io.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import type { Query } from '../request/send-request.ts';
 
-/** Of a file of recorded responses. A string of Node.js holds about twice as many. */
-export const MOST_FIXTURE_BYTES = 256_000_000;
-
 /**
  * A file of recorded responses that a mock server can send: `{"base=EUR":<envelope>}` on each line, of which the last one
  * of a query counts. An earlier version wrote one object, `{ "base=EUR": <envelope>, … }`, over several lines.
@@ -17,7 +14,7 @@ export const MOST_FIXTURE_BYTES = 256_000_000;
  * @throws CliError for a file with other content, to which no response is added, and for one that cannot be written
  */
 export async function requireFixture(path: string): Promise<void> {
-  const bytes = await readLimited(path, MOST_FIXTURE_BYTES).catch((cause) => {
+  const bytes = await readLimited(path).catch((cause) => {
     if (cause.code === 'ENOENT') return Buffer.alloc(0);
     throw fileError(`cannot read ${path}`, cause);
   });

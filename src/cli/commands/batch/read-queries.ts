@@ -92,11 +92,8 @@ function unusableLines(faults: readonly string[], path: string): CliError {
   ]);
 }
 
-/** Of a file of queries: a million lines of 200 characters. */
-const MOST_BYTES = 200_000_000;
-
 async function readFileText(path: string): Promise<string> {
-  const bytes = await readLimited(path, MOST_BYTES).catch((cause) => {
+  const bytes = await readLimited(path).catch((cause) => {
     const hints = path.includes('=') ? [`Queries without a file:  --each ${path}`] : [];
     throw usageError(`cannot read the queries in ${path}`, systemReason(cause), hints);
   });

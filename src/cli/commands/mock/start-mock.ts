@@ -18,7 +18,6 @@ import type { Invocation } from '../../command.ts';
 import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { readLimited } from '../../io.ts';
-import { MOST_FIXTURE_BYTES } from '../../storage/fixture-file.ts';
 import { parseJsonFile } from '../../storage/json-file.ts';
 
 /** Options of `fxrates mock`, as parsed. */
@@ -230,18 +229,15 @@ async function readTls({ tlsCert, tlsKey }: MockOptions): Promise<TlsOptions | u
   return { cert, key };
 }
 
-/** Of a setup, switches or a certificate. */
-const MOST_BYTES = 64_000_000;
-
-function readBytes(path: string, expected: string, mostBytes = MOST_BYTES): Promise<Buffer> {
-  return readLimited(path, mostBytes).catch((cause) => {
+function readBytes(path: string, expected: string): Promise<Buffer> {
+  return readLimited(path).catch((cause) => {
     throw unusable(path, `${systemReason(cause)}; expected ${expected}`, cause);
   });
 }
 
 /** A JSON text, or the lines that `latest --fixture-out` appends, of which the last one may be incomplete. */
 async function readRecorded(path: string): Promise<string> {
-  const bytes = await readBytes(path, 'a file of recorded responses', MOST_FIXTURE_BYTES);
+  const bytes = await readBytes(path, 'a file of recorded responses');
   const text = bytes.toString();
   if (jsonDocuments(text).length > 0) return text;
   return readJson(path, 'a file of recorded responses');
