@@ -1,13 +1,10 @@
-import { promises as fs, readFileSync, type Stats, statSync } from 'node:fs';
+import { promises as fs, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
 import { CliError, noFolder, storageError, systemReason } from '../errors/cli-error.ts';
-
-/** Settings and keys are a few kB. */
-const LARGEST = 1_000_000;
 
 const VERSION = 1;
 
@@ -21,8 +18,8 @@ export function readJsonFile(path: string): JsonObject | undefined {
 function readIfThere(path: string): Buffer | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
-    const problem = stats && problemOf(stats);
-    if (problem !== undefined) throw unusable(path, problem);
+    // Reading a pipe without a writer would never end.
+    if (stats?.isFile() === false) throw unusable(path, 'it is not a file');
     return stats && readFileSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException; // of node:fs
@@ -35,11 +32,6 @@ function failure(what: string, error: unknown): CliError {
   if (error instanceof CliError) return error;
   const cause = error as NodeJS.ErrnoException; // of node:fs
   return storageError(what, systemReason(cause), { cause });
-}
-
-function problemOf(stats: Stats): string | undefined {
-  if (!stats.isFile()) return 'it is not a file'; // reading a pipe without a writer would never end
-  return stats.size > LARGEST ? `it has ${stats.size} bytes; at most ${LARGEST} are read` : undefined;
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   parseDuration,
 } from '../../../src/cli/settings/duration.ts';
 import { runCli } from '../../helpers/cli-io.ts';
-import { quotaRecord, success } from '../../helpers/service-replies.ts';
+import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
 
 test.each([
   ['latest --timeout 30', '--timeout expects a duration'],
@@ -37,6 +37,7 @@ test.each([
   ['FXRATES_RETRIES', 'x', "FXRATES_RETRIES expects a whole number from 0 to 99, got 'x'"],
   ['FXRATES_MAX_WAIT', '1', "FXRATES_MAX_WAIT expects a duration, got '1'"],
   ['FXRATES_OUTPUT', 'xml', "FXRATES_OUTPUT expects one of auto, table, json, compact, csv, tsv, raw, got 'xml'"],
+  ['FXRATES_BASE_URL', `https://x.test/${API_KEY}`, 'FXRATES_BASE_URL contains a key — URLs end up in logs'],
   ['FXRATES_BASE_URL', 'ftp://x', "FXRATES_BASE_URL expects an http or https URL, got 'ftp://x'"],
   ['FXRATES_SHARE_LIMIT', 'maybe', "FXRATES_SHARE_LIMIT expects one of on, off, got 'maybe'"],
 ])('an invalid %s is reported with its name', async (name, value, message) => {
