@@ -211,19 +211,16 @@ export function explainNetworkError(
 ): Explanation & { readonly what: string } {
   const { host } = new URL(context.baseUrl);
   const [, words, ofCode] = SYSTEM_CODES.find(([codes]) => codes.test(code)) ?? [];
-  const clauses = message.replace(/^No valid HTTP response from \S+: /, '').split('; ');
-  const said = clauses.filter((clause) => !isOfBaseUrl(clause)); // an option of the client has another name here
-  const why = words === undefined || isProxyFailure ? said.join('; ') : `${words} (${code})`;
-  const nextStep = ofCode ?? (words === undefined && clauses.some(isOfBaseUrl) ? baseUrlHint : undefined);
+  const said = message.replace(/^No valid HTTP response from \S+: /, '');
+  // The option of the client has another name here.
+  const withoutOption = said.replace(/; [^;]*\bbaseUrl\b[^;]*/, '');
+  const why = words === undefined || isProxyFailure ? withoutOption : `${words} (${code})`;
+  const nextStep = ofCode ?? (words === undefined && said.includes('baseUrl') ? baseUrlHint : undefined);
   const hints = [
     ...(nextStep === undefined || isProxyFailure ? [] : [nextStep(context)]),
     ...networkHints(code, context),
   ];
   return { what: `cannot reach ${host}`, why, hints };
-}
-
-function isOfBaseUrl(clause: string): boolean {
-  return /\bbaseUrl\b/.test(clause);
 }
 
 /** Hints from the environment. A certificate error has none: the certificate is the service's, with a proxy as well. */
