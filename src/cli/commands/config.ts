@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
-import { dataOptions, profileOption } from '../options.ts';
+import { dataOptions, profileOption, type SharedOptions } from '../options.ts';
 import { printJson } from '../output/print-json.ts';
 import {
   CONFIG_SETTINGS,
@@ -100,13 +100,13 @@ async function printSetting({ args: [typed], config, settings, screen }: Invocat
 }
 
 /** Stores the value; without one, which `unset` does not accept, removes the setting. */
-async function change(invocation: Invocation): Promise<void> {
-  const { args, io, config, settings, screen } = invocation;
+async function change(invocation: Invocation<SharedOptions>): Promise<void> {
+  const { args, io, config, settings, screen, options } = invocation;
   const [typed, value] = args;
   const name = settingName(typed);
   if (value !== undefined) checkSetting(name, value, invocation);
   const { profile } = settings;
-  const isOfProfile = name === 'base_url' || (settings.hasTypedProfile && name !== 'profile');
+  const isOfProfile = name === 'base_url' || (options.profile !== undefined && name !== 'profile');
   const owner = isOfProfile ? ` of profile ${profile}` : '';
   const stored = (isOfProfile ? config.profiles.get(profile) : config.settings)?.get(name);
   if (value === undefined && stored === undefined) return screen.remark(`${name}${owner} is not set`);

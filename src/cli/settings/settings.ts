@@ -62,8 +62,6 @@ export function resolveSettings(sources: Sources) {
     ...messageSettings(sources),
     get: get.map((text): GetPath => ({ text, path: parseGetPath(text) })),
     profile: profileOf(sources),
-    /** Whether --profile names it, so that a setting is stored only for this profile. */
-    hasTypedProfile: options.profile !== undefined,
     baseUrl: baseUrlOf(sources),
     keyStdin,
     keyFile,
