@@ -59,7 +59,7 @@ const ROWS: readonly Row[] = [
     'starts with: {"success":true',
   ],
   ['no envelope', 'latest', reply({ body: '[1]' }), 10, 'response', 'the body starts with: [1]'],
-  ['an empty body', 'latest', reply({ body: '' }), 10, 'response', 'not JSON'],
+  ['an empty body', 'latest', reply({ body: '' }), 10, 'response', 'the body is empty'],
   ['a redirect', 'latest', reply(found), 10, 'response', 'not followed'],
   ['invalid UTF-8', 'latest', reply(() => new Response(new Uint8Array([0x7b, 0xff]))), 10, 'response', 'UTF-8'],
   ['a missing --get path', 'latest --get nope', {}, 10, 'missing_value', "the response has no 'nope'"],
