@@ -132,7 +132,6 @@ export class KeyQuota {
   /** An attempt was sent and has ended. A request counts if it may have: a 429 is free (docs/facts.md, Limits). */
   sent(call: Call, outcome: AttemptOutcome): void {
     if (call.endpoint.consumesQuota && mayHaveCounted(outcome)) this.spent += 1;
-    if ('rawBody' in outcome) this.#reservedFor.delete(call); // the reserved request is used now
   }
 
   /**

@@ -107,7 +107,9 @@ test('the estimate never exceeds the quota of the service, in any order of event
         response: () => {
           if (service.responded === service.counted) return;
           service.responded += 1;
-          spend(quota, reserved.shift());
+          const call = reserved.shift() ?? aCall();
+          spend(quota, call);
+          quota.release(call);
         },
         ask: () => {
           if (question.spentBefore < 0) question.spentBefore = quota.spent;

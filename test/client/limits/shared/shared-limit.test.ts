@@ -306,16 +306,28 @@ test('a call needs one write to be sent and one to be reported, and leaves no ti
   expect([toBeSent, store.writes, clock.pending]).toEqual([1, 2, 0]);
 });
 
-test('while the store fails, a process wants the limit itself', async () => {
-  const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
-  store.health = 'down';
-  const limiter = startProcess();
+test.each([3_600_000, -3_600_000])(
+  'while a store whose clock is %i ms ahead fails, its process wants the limit itself, and waits in its own time',
+  async (aheadMs) => {
+    const { clock, store, startProcess, serve } = setUp({ perMinute: 'learn' });
+    store.aheadMs = aheadMs;
+    const limiter = startProcess();
+    await serve(limiter);
+    store.health = 'down';
 
-  ask(limiter, 40);
-  await clock.advance(100);
+    const granted = ask(limiter, 40);
+    await clock.advance(100);
+    const wanted = [limiter.isLimitWanted];
+    limiter.configure(40);
+    wanted.push(limiter.isLimitWanted);
+    await clock.advance(2 * MINUTE);
+    wanted.push(limiter.isLimitWanted);
+    granted[0]?.end({ kind: 'refused', retryAfter: hint('30') });
 
-  expect(limiter.isLimitWanted).toBe(true);
-});
+    expect(wanted).toEqual([true, false, true]);
+    expect(limiter.limits().gate).toEqual({ until: new Date(clock.now() + 30_000) });
+  },
+);
 
 test.each([3_600_000, -3_600_000])(
   'a store that fails again, after it has shown a clock %i ms ahead, changes no wait',
