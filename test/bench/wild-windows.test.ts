@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createWindow, type Window, type WindowOptions } from '../../bench/limits/wild/windows.ts';
+import { createWindow, type Window } from '../../bench/limits/wild/windows.ts';
 
 /** Half past a full minute. */
 const START = 1_700_000_010_000;
@@ -32,16 +32,6 @@ test('a fixed window from the first hit opens a window later', () => {
   expect(window.waitMs(START + 60_000)).toBe(60_000);
 });
 
-test('a sliding log frees one slot per request that leaves the window', () => {
-  const window = createWindow({ kind: 'sliding-log', limit: 2 });
-  window.accept(START);
-  window.accept(START + 5_000);
-
-  expect(window.waitMs(START + 6_000)).toBe(54_000);
-  expect(accepted(window, START + 60_000)).toBe(1);
-  expect(window.waitMs(START + 60_000)).toBe(5_000);
-});
-
 test('a sliding log keeps all requests of the window when the limit grows', () => {
   const window = createWindow({ kind: 'sliding-log', limit: 50 });
   for (let minute = 0; minute < 4; minute += 1) {
@@ -72,19 +62,13 @@ test('a sliding counter forgets a window that has passed', () => {
   expect(accepted(window, START + 120_000)).toBe(10);
 });
 
-test.each([
-  { burst: 1, first: 1 },
-  { burst: 5, first: 5 },
-  { burst: undefined, first: 30 },
-])('a bucket of $burst at 30 per minute refills one token in 2 s', ({ burst, first }) => {
-  const options: WindowOptions = { kind: 'bucket', limit: 30 };
-  const window = createWindow(burst === undefined ? options : { ...options, burst });
+test('a bucket of 5 at 30 per minute refills one token in 2 s, and has at most 5', () => {
+  const window = createWindow({ kind: 'bucket', limit: 30, burst: 5 });
 
-  expect(accepted(window, START)).toBe(first);
-  expect(window.waitMs(START)).toBe(2_000);
+  expect(accepted(window, START)).toBe(5);
   expect(window.waitMs(START + 500)).toBe(1_500);
   expect(accepted(window, START + 2_000)).toBe(1);
-  expect(accepted(window, START + 600_000)).toBe(first);
+  expect(accepted(window, START + 600_000)).toBe(5);
 });
 
 test('a bucket refills at the new rate after a change of its limit', () => {

@@ -201,21 +201,6 @@ test('the last request is free for a call that starts at any moment after the re
   }
 });
 
-test('a quota() that shows that only the reserve is left calls onLow once', async () => {
-  const told: unknown[] = [];
-  const quota = success(quotaRecord({ monthly_used: 950 }));
-  const { fx } = testClient(success(), {
-    quota,
-    quotaGuard: { reserve: 50, onLow: (estimate) => told.push(estimate) },
-  });
-
-  await fx.quota();
-  await fx.quota();
-  await errorOf(fx.latest());
-
-  expect(told).toMatchObject([{ remaining: 50, usedSince: 0 }]);
-});
-
 test('a rotated key has a separate quota', async () => {
   const [old, fresh] = [API_KEY, `${API_KEY.slice(0, -1)}0`];
   let isRevoked = false;

@@ -83,26 +83,6 @@ test('the body of a cancelled request is read to its next chunk only, although t
   expect(pulled).toBe(3);
 });
 
-const text = Array.from({ length: 30_000 }, (_, index) => `${index},`).join('');
-const bytes = Buffer.from(text);
-
-test.each([[[1]], [[1, 5000]], [[5000, 1, 1]], [[100_000]], [[70_000, 3]], [[4096, 4095]]])(
-  'joins chunks of %j bytes in order',
-  (sizes) => {
-    const body = new BodyReader(bytes.length);
-    let accepted = true;
-
-    for (let start = 0, index = 0; start < bytes.length; index += 1) {
-      const size = sizes[index % sizes.length]!;
-      accepted &&= body.add(Uint8Array.from(bytes.subarray(start, start + size)));
-      start += size;
-    }
-
-    expect(accepted).toBe(true);
-    expect(body.end()).toEqual({ rawBody: text, problem: undefined });
-  },
-);
-
 /** The bytes in chunks that end at `cuts`, each a part of one buffer, as a socket delivers them. */
 function chunksOf(whole: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   const buffer = Uint8Array.from([0xff, ...whole, 0xff]);
