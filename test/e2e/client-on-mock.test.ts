@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FxRates, FxRatesError, type FxRatesOptions, QuotaExhaustedError } from '../../src/client/index.ts';
+import { FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
 import {
   createMockServer,
   type MockServer,
@@ -60,18 +60,6 @@ test.each([
   await expect(next.latest()).resolves.toMatchObject({ base: expect.any(String) });
 });
 
-test('an upgrade in the dashboard has an effect within a minute of the last refusal', async () => {
-  const { mock, fx, keyId } = setUp();
-  mock.keys.setUsage(keyId, { month: 1000 });
-  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: false });
-  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: true });
-
-  mock.accounts.setPlan(mock.keys.get(keyId).accountId, 'developer');
-  await mock.clock.advance(60_000);
-
-  await expect(fx.latest()).resolves.toBeDefined();
-});
-
 const everySwitch = createMockServer()
   .behaviour.describe()
   // The calls below differ by a parameter that the mock does not know, which `unknownParameters` refuses.
@@ -94,45 +82,6 @@ test.each(everySwitch)('all calls of the client succeed if $name is $value', asy
   expect(new Set(exhausted.map(kindOf))).toEqual(new Set(['quota_exhausted']));
   expect(revoked.map(kindOf)).toEqual(['authentication']);
 });
-
-test('a revoked key is replaced by the next key of its provider', async () => {
-  const mock = createMockServer({ clock: 'virtual' });
-  const account = mock.accounts.create({ plan: 'developer' });
-  mock.accounts.confirm(account.id);
-  const old = mock.keys.create({ accountId: account.id });
-  const fresh = mock.keys.create({ accountId: account.id });
-  let current = old.key;
-  const fx = new FxRates({ apiKey: () => current, ...mock.clientOptions() });
-  await fx.latest();
-
-  current = fresh.key;
-  mock.keys.revoke(old.id);
-  const { meta } = await fx.latest().withMeta();
-
-  expect(meta.attempts.map(({ status, reason }) => [status, reason])).toEqual([
-    [401, 'first'],
-    [200, 'key_rotated'],
-  ]);
-});
-
-test.each(['429 quota_exceeded', '402 quota_exceeded', '403 quota_exceeded'] as const)(
-  'an exhausted quota differs from a rate limit and a wrong key, with two calls of quota() for a burst (%s)',
-  async (quotaExhausted) => {
-    const { mock, fx, keyId } = setUp({ behaviour: { quotaExhausted } });
-    mock.keys.setUsage(keyId, { month: 1000 });
-
-    const results = await calls(fx, 50);
-
-    expect(new Set(results.map(kindOf))).toEqual(new Set(['quota_exhausted']));
-    // One for the limit per minute of all calls, one for the month.
-    expect(mock.journal.list().filter(({ path }) => path === '/api/v1/quota')).toHaveLength(2);
-    const [first] = results;
-    const error = (first as PromiseRejectedResult).reason as QuotaExhaustedError;
-    expect(error).toBeInstanceOf(QuotaExhaustedError);
-    expect(error.resetsAt).toEqual(new Date('2026-02-01T00:00:00.000Z'));
-    expect(error.quota).toMatchObject({ monthly_used: 1000, monthly_limit: 1000 });
-  },
-);
 
 /** Adapters other than `mock.fetch`; the client still waits with the mock's clock. */
 const ways: [string, (mock: MockServer) => Promise<string>][] = [

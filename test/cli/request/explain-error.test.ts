@@ -37,13 +37,6 @@ test.each([
 });
 
 test.each([
-  ['latest', 'never', 'no complete response from api.example.test within 30s — after 3 attempts\n'],
-  ['latest', broken('ECONNREFUSED'), 'connection refused (ECONNREFUSED), after 3 attempts\n'],
-] as const)('%s: the error says how often the request was sent', async (line, replies, says) => {
-  expect((await runCli(line, { replies })).stderr).toContain(says);
-});
-
-test.each([
   ['ENOTFOUND', 'name not found', 'Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.'],
   ['CERT_HAS_EXPIRED', 'the certificate has expired', "Is this machine's clock right?"],
   ['CERT_NOT_YET_VALID', 'the certificate is not valid yet', "Is this machine's clock right?"],

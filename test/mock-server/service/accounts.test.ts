@@ -150,14 +150,16 @@ test('an error about an unknown key names the known ones, or of many the newest'
   expect(() => mock.keys.get('key_99')).toThrow('Key "key_99" does not exist; there are 11 keys, such as key_11.');
 });
 
-test('lists the keys of one account, or all', () => {
+test('lists the keys of one account, all, or the newest', () => {
   const mock = virtual();
-  const { id } = confirmed(mock, 'developer');
-  const own = [1, 2].map(() => mock.keys.create({ accountId: id }).id);
+  const { id: first, accountId } = mock.createKey({ plan: 'developer' });
+  const own = [first, mock.keys.create({ accountId }).id];
   const other = mock.createKey();
 
-  expect(mock.keys.list({ accountId: id })).toEqual(own.map((keyId) => mock.keys.get(keyId)));
+  expect(mock.keys.list({ accountId })).toEqual(own.map((keyId) => mock.keys.get(keyId)));
   expect(mock.keys.list().map((key) => key.id)).toEqual([...own, other.id]);
+  expect(mock.keys.list({ limit: 1 }).map((key) => key.id)).toEqual([other.id]);
+  expect(() => mock.keys.list({ limits: 1 } as never)).toThrow('limits is not an option of keys.list(); did you mean');
 });
 
 test.each([

@@ -141,8 +141,9 @@ test.each(KINDS)('setUsage sets the requests of this minute in a window of kind 
 
   expect(statuses).toEqual([200, 429]);
   expect(mock.keys.get(id).month.used).toBe(6);
-  mock.keys.setUsage(id, { minute: 0, month: 9 });
-  expect(mock.keys.get(id)).toMatchObject({ minute: { used: 0 }, month: { used: 9 } });
+  expect(mock.keys.setUsage(id, { minute: 30 }).minute.used).toBe(30);
+  expect(mock.keys.setUsage(id, { month: 9 })).toMatchObject({ minute: { used: 30 }, month: { used: 9 } });
+  expect(mock.keys.setUsage(id, { minute: 0 }).minute).toMatchObject({ used: 0, fullAt: mock.clock.now() });
 });
 
 test.each([
