@@ -28,19 +28,7 @@ async function serve(options: Parameters<typeof startRawServer>[0]): Promise<Raw
   return server;
 }
 
-function json({
-  status = 200,
-  headers = {},
-  body,
-}: {
-  status?: number;
-  headers?: Record<string, string>;
-  body: unknown;
-}) {
-  return { status, headers, body: JSON.stringify(body) };
-}
-
-const ok = json(success({ EUR: 0.92 }));
+const ok = { body: JSON.stringify(success({ EUR: 0.92 }).body) };
 
 describe.each(transports)('%s', (_, transport) => {
   function client(server: RawServer, options: FxRatesOptions = {}) {
@@ -204,7 +192,7 @@ describe.each(transports)('%s', (_, transport) => {
       { kind: 'server', status: 503 },
     ],
     ['a 429 with a body that cannot be read', { status: 429, body: Buffer.from([0xff]) }, { kind: 'rate_limited' }],
-    ['a 200 that is a failure', json({ body: failure(401).body }), { kind: 'authentication', status: 401 }],
+    ['a 200 that is a failure', { body: failure(401).body }, { kind: 'authentication', status: 401 }],
     ['a body that is not JSON', { body: '<html></html>' }, { kind: 'response', bodyExcerpt: '<html></html>' }],
     ['an empty body', { body: '' }, { kind: 'response', status: 200, bodyExcerpt: '' }],
     [
@@ -344,7 +332,7 @@ describe.each(transports)('%s', (_, transport) => {
     const server = await serve({
       onRequest: ({ socket, index }) => {
         arrivals.push(clock.now());
-        respond(socket, index === 0 ? json(rateLimited(undefined, headers)) : ok);
+        respond(socket, index === 0 ? rateLimited(undefined, headers) : ok);
       },
     });
     const { fx, clock } = client(server);

@@ -14,7 +14,7 @@ let service: RawServer;
 
 beforeEach(async () => {
   service = await startRawServer({
-    onRequest: ({ socket }) => respond(socket, { body: JSON.stringify(success({ from: 'service' }).body) }),
+    onRequest: ({ socket }) => respond(socket, success({ from: 'service' })),
   });
 });
 afterEach(async () => {

@@ -77,12 +77,15 @@ export function hangUp(socket: Socket): Promise<void> {
 interface RawResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  readonly body?: string | Uint8Array | object;
 }
 
-/** A well-formed HTTP/1.1 response that ends its connection. A header of the same name replaces the usual one. */
+/**
+ * A well-formed HTTP/1.1 response that ends its connection. `body`: as JSON unless it is text or bytes. A header of the
+ * same name replaces the usual one.
+ */
 export function respond(socket: Socket, { status = 200, headers = {}, body = '' }: RawResponse): void {
-  const bytes = Buffer.from(body);
+  const bytes = Buffer.from(typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body));
   const all = {
     'content-type': 'application/json',
     'content-length': String(bytes.length),

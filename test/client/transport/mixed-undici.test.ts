@@ -16,7 +16,7 @@ beforeAll(async () => {
     onRequest: ({ socket, head }) => {
       if (head.includes('reset=1')) socket.resetAndDestroy();
       else if (head.includes('long=1')) respond(socket, { body: 'x'.repeat(20_000) });
-      else if (!head.includes('stall=1')) respond(socket, { body: JSON.stringify(success({ EUR: 1 }).body) });
+      else if (!head.includes('stall=1')) respond(socket, success({ EUR: 1 }));
     },
   });
 });

@@ -19,7 +19,7 @@ const moves = fc.array(
     gapMs: fc.oneof(fc.constant(0), fc.nat(4000), fc.nat(90_000), fc.constant(20 * 86_400_000)),
     who: fc.nat(1),
     what: fc.constantFrom('latest', 'latest', 'latest?base=XXX', 'broken', 'quota'),
-    times: fc.constantFrom(1, 3, 31),
+    times: fc.constantFrom(1, 3, 10, 31),
   }),
   { maxLength: 40 },
 );
