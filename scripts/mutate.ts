@@ -24,7 +24,13 @@ const MORE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'client/key/key-limits.test.ts',
   ],
   'cli/errors': ['cli/main.test.ts'],
-  'mock-server/service': ['mock-server/behaviour/switches.test.ts', 'mock-server/http', 'mock-server/snapshot.test.ts'],
+  'mock-server/service': [
+    'mock-server/behaviour/switches.test.ts',
+    'mock-server/faults/mock-faults.test.ts',
+    'mock-server/http',
+    'mock-server/rates',
+    'mock-server/snapshot.test.ts',
+  ],
 };
 
 const root = join(import.meta.dirname, '..');

@@ -237,7 +237,8 @@ test('reset with keepKeys keeps accounts and keys with unused limits; a revoked 
   mock.reset({ keepKeys: true });
 
   expect([mock.clock.now(), mock.faults.list(), mock.journal.list()]).toEqual([startedAt, [], []]);
-  expect(mock.keys.get(first.id)).toMatchObject({ minute: { used: 0, waitMs: 0 }, month: { used: 0 } });
+  const kept = { state: 'active', minute: { used: 0, waitMs: 0 }, month: { used: 0 } };
+  expect(mock.keys.get(first.id)).toMatchObject(kept);
   expect([(await send()).status, (await sendSecond()).status]).toEqual([200, 401]);
   expect(mock.createKey().id).toBe('key_3');
 });

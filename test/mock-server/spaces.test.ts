@@ -155,12 +155,6 @@ test('the name of a space determines its key, beside the seed', () => {
   expect(createMockServer({ seed: 8 }).space({ name: 'checkout' }).key).not.toBe(key);
 });
 
-test('a seed beyond 32 bits gives keys of its own', () => {
-  const [key, other] = [7, 7 + 2 ** 32].map((seed) => createMockServer({ seed }).createKey().key);
-
-  expect(key).not.toBe(other);
-});
-
 test('a space keeps its account and key in a reset, and all its keys in a restore', async () => {
   const mock = createMockServer({ clock: CLOCK });
   const space = mock.space({ plan: 'developer' });

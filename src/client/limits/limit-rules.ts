@@ -88,7 +88,7 @@ function accepted(before: LimiterState, { now, sentAt }: RequestResult): Limiter
   const refusals = Math.max(0, gate.refusals - 1);
   if (sentAt < gate.staleBefore) {
     // The request was in flight when the limit was learned from a refusal, so the limit is larger by one.
-    const learned = isLearned(before) && gate.accepted === 0 ? limit + 1 : limit;
+    const learned = isLearned(before) ? limit + 1 : limit;
     return { ...state, limit: learned, gate: { ...gate, refusals } };
   }
   const opened = { ...state, gate: acceptBehindGate(gate, { limit, logSize: log.size, refusals }) };
@@ -166,7 +166,7 @@ function closeGate(state: LimiterState, now: number, waitMs: number | undefined)
   const { gate, log } = state;
   const refusals = gate.refusals + 1;
   const failures = gate.refusals - (waitMs === undefined ? 0 : REFUSALS_WITHOUT_BACKOFF);
-  const tryMs = failures < 0 ? 0 : backoffMs(failures, log.size === 0 ? LOCKOUT_BACKOFF : GATE_BACKOFF);
+  const tryMs = backoffMs(failures, log.size === 0 ? LOCKOUT_BACKOFF : GATE_BACKOFF);
   const hintedMs = Math.max(waitMs ?? 0, SHORTEST_GATE_MS, tryMs);
   // Without a Retry-After, the service has a slot again at the latest when our oldest request expires.
   const ownMs = waitMs === undefined ? (log.expiresAt(0) ?? UNBOUNDED) - now : UNBOUNDED;

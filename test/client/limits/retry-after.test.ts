@@ -176,11 +176,17 @@ test('a refusal of a request sent before the end of the tried wait proves nothin
   expect(state).toEqual({ evidence: 'on-trial', endsAt: 3_000 });
 });
 
-test.each(['seconds', 'milliseconds'] as const)('a unit set to %s is never doubted', (unit) => {
-  const state = accept(refuse([[3_000, 0]]), 400_000);
+test.each(['seconds', 'milliseconds'] as const)(
+  'a unit set to %s is never doubted, and a wait in it proves none',
+  (unit) => {
+    const state = accept(refuse([[3_000, 0]]), 400_000);
+    const settings = { ...DEFAULT_LIMITER_SETTINGS, retryAfterUnit: unit };
+    const refusal = { kind: 'refused', retryAfter: hint('3000'), sentAt: 0, now: 0 } as const;
 
-  expect(unitAfter(state, 4_000, unit)).toBe(unit);
-});
+    expect(unitAfter(state, 4_000, unit)).toBe(unit);
+    expect(applyReport(initialState(60), refusal, settings).unit).toEqual(UNKNOWN_UNIT);
+  },
+);
 
 test('a decimal or a date is no evidence', () => {
   expect(

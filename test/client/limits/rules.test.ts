@@ -84,20 +84,31 @@ test('2 log: the requests of the last minute and those in flight are at most the
 describe('3 gate', () => {
   test('a refusal closes the gate for all calls until the longest hint has elapsed', () => {
     const limit = told(30);
-    limit.send(0, 2);
-    limit.refuse(0, '30');
+    limit.use(0, 1);
+    limit.send(0, 3);
+    limit.refuse(0, '85');
     limit.refuse(1_000, '5', 0);
 
-    expect(limit.nextAt(1_000)).toBe(30_000);
-    expect(limit.send(29_999)).toBe(0);
+    expect(limit.nextAt(1_000)).toBe(85_000);
+    expect(limit.send(84_999)).toBe(0);
+    limit.refuse(2_000, '90', 0);
+    expect(limit.nextAt(2_000)).toBe(92_000);
+  });
+
+  test('refusals of requests that were sent together count once', () => {
+    const limit = told(30);
+    const sent = limit.send(0);
+    for (let call = 0; call < sent; call += 1) limit.refuse(0, '1', 0);
+
+    expect([sent, limit.nextAt(0)]).toEqual([6, 1_000]);
   });
 
   test('without a hint the waits double, and from the fourth refusal on they are the least for a hint', () => {
-    const waitsFor = (retryAfter?: string) => {
+    const waitsFor = (accepted: number, retryAfter?: string) => {
       const limit = told(30);
-      limit.use(0, 30); // a log with requests: the service is not closed for all
+      limit.use(0, accepted);
       let now = 1_000;
-      return Array.from({ length: 6 }, () => {
+      return Array.from({ length: 7 }, () => {
         limit.send(now, 1);
         limit.refuse(now, retryAfter);
         const waitMs = limit.state.gate.opensAt - now;
@@ -106,8 +117,11 @@ describe('3 gate', () => {
       });
     };
 
-    expect(waitsFor()).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 16_000]);
-    expect(waitsFor('1')).toEqual([1_000, 1_000, 1_000, 1_000, 2_000, 4_000]);
+    // The last wait ends when the oldest request expires.
+    expect(waitsFor(30)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 12_000]);
+    expect(waitsFor(30, '1')).toEqual([1_000, 1_000, 1_000, 1_000, 2_000, 4_000, 8_000]);
+    // Without an accepted request, the service may count those that it refuses.
+    expect(waitsFor(0)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000]);
   });
 });
 
@@ -154,6 +168,8 @@ describe('5 window test', () => {
     expect(limit.send(100)).toBe(0);
     limit.accept(200);
     expect(limit.send(200)).toBe(2); // it has: the requests since the test count, not the log
+    limit.accept(300, 2);
+    expect(slotAt(limit.state, 300, 0)).toBe(60_200); // the log has forgotten the others
   });
 
   test('a cap has no test', () => {
@@ -165,16 +181,17 @@ describe('5 window test', () => {
 });
 
 test('6 own slot: a gate that opens when the oldest request expires shows that the service counts like the log', () => {
-  const limit = told(3);
+  const limit = told(30);
   limit.use(0, 1);
-  limit.use(20_000, 2);
+  limit.use(20_000, 26);
   limit.send(30_000, 1);
-  limit.refuse(30_000, '31');
+  limit.refuse(30_000, '29');
 
-  expect(limit.state).toMatchObject({ test: 'never', pace: null });
-  expect(limit.send(61_000)).toBe(1); // the place of the oldest
-  limit.accept(61_000);
-  expect(limit.nextAt(61_000)).toBe(80_000);
+  expect(limit.state).toMatchObject({ test: 'never', pace: null, limit: 27, testAt: 180_000 });
+  expect(limit.nextAt(30_000)).toBe(60_000);
+  expect(limit.send(60_000)).toBe(1); // the place of the oldest
+  limit.accept(60_000);
+  expect(limit.nextAt(60_000)).toBe(80_000);
 });
 
 test.each([
@@ -191,17 +208,43 @@ test.each([
 });
 
 test.each([
-  ['this process', 30],
-  ['an earlier one', 5],
-])('7 at the limit: if %s has used the limit, calls only wait for the window', (_, calls) => {
+  ['this process', 30, '40', 41_000],
+  ['this process', 27, undefined, 2_000],
+  ['an earlier one', 5, '40', 41_000],
+])('7 at the limit: if %s has used the limit, calls only wait for the window', (_, calls, retryAfter, nextAt) => {
   const limit = told(30);
   limit.use(0, calls);
   limit.send(1_000, 1);
-  limit.refuse(1_000, '40');
+  limit.refuse(1_000, retryAfter);
 
-  expect(limit.state).toMatchObject({ pace: null, limit: 30 });
-  expect(limit.nextAt(1_000)).toBe(41_000);
+  expect(limit.state).toMatchObject({ pace: null, limit: 30, test: 'done' });
+  expect(limit.nextAt(1_000)).toBe(nextAt);
 });
+
+test.each([
+  ['5 of 30', () => told(30), 0, '40', 'wait', 30],
+  ['5 of 30', () => told(30), 5, '40', 'are sent evenly', 30],
+  ['5 of 30', () => told(30), 27, '40', 'wait', 30],
+  ['10 of an unknown limit', () => new Probed(), 0, '40', 'wait', 10],
+  ['10 of an unknown limit', () => new Probed(), 5, '40', 'wait', 5],
+  ['10 of an unknown limit', () => new Probed(), 9, undefined, 'wait', 9],
+  ['10 of an unknown limit', () => new Probed(), 5, undefined, 'are sent evenly', 10],
+  ['10 of an unknown limit', () => new Probed(), 5, '7', 'are sent evenly', 10],
+] as const)(
+  '7 at the limit: refused after %s, then after %4$i more with Retry-After %5$s, calls %6$s',
+  (before, limitOf, behind, retryAfter, then, expected) => {
+    const limit = limitOf();
+    limit.use(0, Number.parseInt(before, 10));
+    limit.send(1_000, 1);
+    limit.refuse(1_000, '40');
+    limit.use(41_000, behind);
+    limit.send(41_000, 1);
+    limit.refuse(41_000, retryAfter);
+
+    expect([limit.state.pace === null, limit.state.limit]).toEqual([then === 'wait', expected]);
+    if (then === 'wait') expect(limit.state.testAt).toBe(161_000);
+  },
+);
 
 test('8 evenly: after another refusal, requests are sent at equal intervals', () => {
   const limit = told(30);
@@ -287,7 +330,11 @@ describe('10 unknown limit', () => {
     limit.use(91_000, 10);
     expect(limit.send(92_000)).toBe(1); // beyond the log
     limit.accept(92_010);
-    expect(limit.state.limit).toBeGreaterThan(10);
+    expect(limit.send(92_010)).toBe(2);
+    limit.accept(92_020, 2);
+    limit.use(153_000, 1); // the log has room again, so the test is over
+
+    expect(limit.state).toMatchObject({ limit: 13, gate: { test: 'none' } });
   });
 
   test('requests that were in flight when the limit was learned raise it', () => {
@@ -301,13 +348,27 @@ describe('10 unknown limit', () => {
     expect(limit.state).toMatchObject({ limit: 12, gate: { opensAt: 31_000, accepted: 0 } });
   });
 
-  test('a refusal after fewer than three accepted requests shows no limit: others have used it', () => {
-    const limit = new Probed();
-    limit.use(0, 2);
-    limit.send(1_000, 1);
-    limit.refuse(1_000, '30');
+  test('requests in flight do not raise a limit that is lower than that of quota()', () => {
+    const limit = told(30);
+    limit.use(0, 27);
+    limit.send(1_000, 2);
+    limit.refuse(1_000, '59');
 
-    expect(limit.state.limit).toBe(Number.POSITIVE_INFINITY);
+    limit.accept(1_010, 1, 1_000);
+
+    expect(limit.state.limit).toBe(27);
+  });
+
+  test.each([
+    [2, Number.POSITIVE_INFINITY],
+    [3, 3],
+  ])('a refusal after %i accepted requests shows the limit %d: below three, others have used it', (calls, shown) => {
+    const limit = new Probed();
+    limit.use(0, calls);
+    limit.send(1_000, 1);
+    limit.refuse(1_000, '59');
+
+    expect(limit.state).toMatchObject({ limit: shown, test: calls === 3 ? 'never' : 'due' });
   });
 });
 

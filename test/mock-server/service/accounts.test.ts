@@ -71,6 +71,12 @@ test('a key has the documented form, and all keys differ', () => {
   expect(new Set(keys).size).toBe(500);
 });
 
+test('a seed, also one beyond 32 bits, has its own keys, the same on every machine', () => {
+  const keys = [7, 7 + 2 ** 32].map((seed) => createMockServer({ seed }).createKey().key);
+
+  expect(keys.map((key) => key.slice(8, 24))).toEqual(['90b5ef7fade85831', '20e8126dc3ac7e7c']);
+});
+
 test('only the SHA-256, the prefix and the last four characters of a key are stored', () => {
   const mock = virtual();
   const { id, key } = mock.createKey();
