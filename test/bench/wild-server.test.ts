@@ -12,6 +12,7 @@ import { seededRandom } from '../helpers/limits-random.ts';
 /** A full minute. */
 const START = 1_699_999_980_000;
 const PATH = '/api/v1/latest';
+const REQUEST = { method: 'GET', headers: {}, signal: new AbortController().signal, redirect: 'manual' } as const;
 const INSTANT = { latency: [0, 0] } as const;
 
 function serverOf(spec: ServerSpec): WildServer {
@@ -78,13 +79,7 @@ test('a request before an honest wait has passed counts as early', async () => {
   const server = serverOf({ kind: 'sliding-log', limit: 1 });
   const traffic = new Traffic();
   const fetch = createFetch({ time, server, network: INSTANT, random: seededRandom(1) }, traffic);
-  const send = () =>
-    fetch(`https://service.example${PATH}`, {
-      method: 'GET',
-      headers: {},
-      signal: new AbortController().signal,
-      redirect: 'manual',
-    });
+  const send = () => fetch(`https://service.example${PATH}`, REQUEST);
   for (const at of [0, 10, 59_000, 60_000]) time.after(at, () => void send());
   await time.run(() => false, Number.POSITIVE_INFINITY);
 
@@ -152,13 +147,7 @@ test.each<ServerSpec>([
 
 /** Sends each call every 100 ms until it is served. */
 function impatient(fetch: FetchLike, { time }: World): MakeCall {
-  const send = (n: number) =>
-    fetch(`https://service.example${PATH}?n=${n}`, {
-      method: 'GET',
-      headers: {},
-      signal: new AbortController().signal,
-      redirect: 'manual',
-    });
+  const send = (n: number) => fetch(`https://service.example${PATH}?n=${n}`, REQUEST);
   return async (n) => {
     while (!(await send(n)).ok) {
       await new Promise<void>((resolve) => {
