@@ -20,6 +20,8 @@ export interface Grant {
 /** Before the first refusal: so many requests in flight, and one more per eight accepted, because all may be refused. */
 const FIRST_CALLS = 4;
 const FIRST_CALLS_OF_KNOWN = 6;
+/** Of a large limit: if all are refused, these are 2 of 100 calls of the minute. */
+const FIRST_PART_OF_KNOWN = 0.02;
 /** Of an unknown limit, beyond the number that every plan allows. */
 const FIRST_CALLS_BEYOND = 2;
 const ACCEPTED_PER_CALL = 8;
@@ -84,7 +86,8 @@ export function rampSize(state: LimiterState): number {
   if (gate.room !== UNBOUNDED || gate.staleBefore !== LONG_AGO) return gate.room;
   const { size } = log;
   const forAccepted = Math.floor(size / ACCEPTED_PER_CALL);
-  if (!isUnknown(state)) return FIRST_CALLS_OF_KNOWN + forAccepted;
+  if (!isUnknown(state))
+    return Math.max(FIRST_CALLS_OF_KNOWN, Math.floor(FIRST_PART_OF_KNOWN * state.limit)) + forAccepted;
   const beyond = FIRST_CALLS_BEYOND + Math.floor(Math.max(0, size - SMALLEST_LIMIT) / ACCEPTED_PER_CALL);
   return Math.min(MANY_CALLS, FIRST_CALLS + forAccepted, Math.max(SMALLEST_LIMIT - size, beyond));
 }

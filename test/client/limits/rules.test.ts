@@ -147,6 +147,14 @@ test('4 ramp: before any refusal of an unknown limit, few requests are beyond th
   expect(limit.send(10)).toBe(2);
 });
 
+test.each([
+  [30, 6],
+  [300, 6],
+  [1_000, 20],
+])('4 ramp: before any request, a limit of %i allows %i in flight', (perMinute, atOnce) => {
+  expect(told(perMinute).send(0)).toBe(atOnce);
+});
+
 test('4 ramp: the gate is passed when as many requests as the limit were accepted behind it', () => {
   const limit = told(3);
   limit.use(0, 3);
