@@ -127,14 +127,9 @@ function interceptProcess(
   mocks: ReadonlyMap<string, HandleRequest>,
   onUnhandledRequest: OnUnhandledRequest,
 ): Interception {
-  if (APPLIED in globalThis) throw mswInUse(); // before anything else: the close of a second server ends the first
+  if (isMswInUse()) throw mswInUse(); // before anything else: a second server takes the requests of the first
   const server = load('msw/node').setupServer();
-  const { fetch } = globalThis;
   listenWith(server, onUnhandledRequest);
-  if (isUnchanged(fetch)) {
-    server.close();
-    throw mswInUse();
-  }
   // msw replaces members of node:http, which `import { get } from 'node:http'` does not see without this.
   syncBuiltinESMExports();
   return {
@@ -150,20 +145,27 @@ function interceptProcess(
   };
 }
 
-/** Where @mswjs/interceptors, which msw 2 and nock use, keep their interceptor of `fetch` while it is applied. */
-const APPLIED = Symbol.for('fetch-interceptor');
+/**
+ * Whether interceptors of @mswjs/interceptors, which msw and nock use, are applied. With msw 2 and nock, the global object
+ * then has one under the symbol; with msw 3, it has a map of all.
+ */
+function isMswInUse(): boolean {
+  const { __MSW_INTERCEPTORS_REGISTRY: ofMsw3 = new Map() } = globalThis as InterceptorsOfMsw3;
+  return (
+    Symbol.for('fetch-interceptor') in globalThis ||
+    Array.from(ofMsw3.values()).some(({ readyState }) => readyState === 'ACTIVE')
+  );
+}
+
+interface InterceptorsOfMsw3 {
+  readonly __MSW_INTERCEPTORS_REGISTRY?: ReadonlyMap<symbol, { readonly readyState: string }>;
+}
 
 function mswInUse(): MockServerError {
   return new MockServerError(
     'Another server of msw, or a library with its interceptors, listens in this process. Close it first, or add the mock to it: setupServer(...mockHandlers(mock)), with mockHandlers of fxrates/msw.',
     { code: 'msw_in_use' },
   );
-}
-
-/** msw replaces global `fetch`, except if another server of msw has replaced it. */
-function isUnchanged(previous: typeof fetch): boolean {
-  const isReplaceable = Object.getOwnPropertyDescriptor(globalThis, 'fetch')?.configurable === true;
-  return isReplaceable && typeof previous === 'function' && globalThis.fetch === previous;
 }
 
 /**

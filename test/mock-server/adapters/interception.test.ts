@@ -112,6 +112,16 @@ test.each(['bypass', 'error'] as const)(
   },
 );
 
+test('listen() leaves the interceptors of msw 3 as they are if it refuses', () => {
+  const before = globals();
+  const ofMsw3 = new Map([[Symbol.for('node-http-request-source'), { readyState: 'ACTIVE' }]]);
+  vi.stubGlobal('__MSW_INTERCEPTORS_REGISTRY', ofMsw3);
+  onTestFinished(() => void vi.unstubAllGlobals());
+
+  expect(() => createMockServer().listen()).toThrow(expect.objectContaining({ code: 'msw_in_use' }));
+  expect(globals()).toEqual(before);
+});
+
 test('two mocks listen at their own addresses, and can close in any order', async () => {
   const before = globals();
   const one = createMockServer({ baseUrl: 'https://one.test' });
