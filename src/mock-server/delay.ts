@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import * as z from 'zod';
 import type { Clock } from './clock/clock.ts';
+import { holdProcess } from './clock/event-loop.ts';
 import { expected, type Immutable } from './matching/checked-input.ts';
 import { chance } from './service/random.ts';
 
@@ -80,6 +81,7 @@ export class ResponseDelays {
     }
     signal?.addEventListener('abort', stop, { once: true });
     this.#waiting.set(end, faults);
+    const release = holdProcess(); // the client waits, even if its own timeout holds nothing, as that of a signal
     try {
       await (ms === Number.POSITIVE_INFINITY ? once(end.signal, 'abort') : this.#clock.sleep(ms, end.signal));
       return !end.signal.aborted;
@@ -87,6 +89,7 @@ export class ResponseDelays {
       if (end.signal.aborted) return false;
       throw error;
     } finally {
+      release();
       signal?.removeEventListener('abort', stop);
       this.#waiting.delete(end);
     }

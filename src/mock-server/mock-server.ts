@@ -86,12 +86,8 @@ export class MockServer extends MockScope implements AsyncDisposable {
       return;
     }
     this.#checkFaults('msw');
-    const stop = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest ?? 'bypass');
-    const closeMsw = this.#core.adapters.open('msw');
-    this.#stopListening = () => {
-      stop();
-      closeMsw();
-    };
+    this.#stopListening = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest ?? 'bypass');
+    this.#closeMsw ??= this.#core.adapters.open('msw');
   }
 
   /**

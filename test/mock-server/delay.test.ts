@@ -1,7 +1,17 @@
+import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { type Delay, drawDelayMs } from '../../src/mock-server/delay.ts';
 import { createMockServer, type FaultOptions, type StubOptions } from '../../src/mock-server/index.ts';
+import { bundledProgram } from '../helpers/child-program.ts';
 import { mockWithKey, sender } from '../helpers/mock-with-key.ts';
+
+const CHILD = await bundledProgram(new URL('./delay.child.ts', import.meta.url));
+
+test('a process does not end while a request in process waits for its response', () => {
+  const { status, stdout } = spawnSync(process.execPath, [CHILD], { encoding: 'utf8' });
+
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'hang: TimeoutError\nlatency: TimeoutError\n' });
+});
 
 function drawn(delay: Delay, count = 4000): number[] {
   return Array.from({ length: count }, (_, request) => drawDelayMs(delay, 1, 'fault_1', 'key_1', request));

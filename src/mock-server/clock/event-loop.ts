@@ -14,5 +14,13 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await afterMs(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal }).catch(() => undefined); // it rejects when aborted
 }
 
+/** Keeps the process running, as an open connection does, until the returned function is called, at most five minutes. */
+export function holdProcess(): () => void {
+  const released = new AbortController();
+  // msw does not report that a request of node:http was destroyed; `fetch` ends its connection after the same time.
+  void pause(300_000, released.signal);
+  return () => released.abort();
+}
+
 /** Node fires a longer timer after 1 ms. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;

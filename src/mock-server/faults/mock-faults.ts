@@ -108,20 +108,10 @@ function checkStrikes(options: FaultOptions): void {
   if (!faultKinds[kind].canStrikeBefore) {
     throw invalidOption('strikes', strikes, `'after', because a ${kind} fault changes a response`);
   }
-  if (match?.status !== undefined) {
-    throw invalidOption(
-      'match.status',
-      match.status,
-      "no status with strikes: 'before', because the service has not responded yet",
-    );
-  }
-  if (kind === 'reset' && options.afterBytes !== undefined) {
-    throw invalidOption(
-      'afterBytes',
-      options.afterBytes,
-      "no afterBytes with strikes: 'before', because the service has not responded yet",
-    );
-  }
+  const notYet = "with strikes: 'before', because the service has not responded yet";
+  if (match?.status !== undefined) throw invalidOption('match.status', match.status, `no status ${notYet}`);
+  if (kind !== 'reset' || options.afterBytes === undefined) return;
+  throw invalidOption('afterBytes', options.afterBytes, `no afterBytes ${notYet}`);
 }
 
 function nextId({ lastFault, faults }: ServiceState): string {
