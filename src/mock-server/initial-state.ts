@@ -66,8 +66,7 @@ export function initialStateOfSpace({ initial }: MockCore, key: SetupKey): Setup
 
 export const resetOptions = z.strictObject({
   /**
-   * Whether accounts and keys stay, with unused limits: for a server whose key is already in use, such as that of
-   * `fxrates mock`.
+   * Whether accounts and keys stay, with unused limits: for a server on which other programs have created keys.
    * @default false
    */
   keepKeys: trueOrFalse.optional().describe('Whether accounts and keys stay, with unused limits. Default: false.'),

@@ -68,17 +68,17 @@ interface PrintedKey {
 
 /** Starts a mock server, which no other command loads. Warns of options that the state file overrides. */
 export async function startMock(options: StartOptions, { argv, screen }: Invocation): Promise<RunningMock> {
-  const { port, host, allowRemote, adminToken, plan, seed, now, frozen, journalSize, state, setup } = options;
+  const { port, host, allowRemote, adminToken, seed, now, frozen, journalSize, state, setup } = options;
   const [tls, behaviour, replay, setupText] = await Promise.all([
     readTls(options),
     readBehaviour(options.behaviour),
     options.replay && readRecorded(options.replay),
-    setup && readJson(setup, 'a file with keys, behaviour, latest, replay, stubs or faults'),
+    readSetup(options),
   ]);
   const clock = { mode: 'real', now, frozen } as const;
   const mock = await createMock({ seed, clock, behaviour, replay, journalSize, setup: setupText }, setup);
-  if (setup !== undefined) refuseIgnored(mock, setup, options);
-  const [first = mock.createKey({ plan }), ...rest] = mock.setupKeys;
+  if (setup !== undefined) refuseIgnored(mock, setup, options.replay);
+  const [first, ...rest] = mock.setupKeys as readonly [CreatedKey, ...CreatedKey[]]; // `readSetup` adds a missing key
   const wanted = printedKey(first, mock);
   const isResumed = state !== undefined && existsSync(state);
   const listening = await mock.serve({ port, host, allowRemote, tls, adminToken, state }).catch((cause: unknown) => {
@@ -117,10 +117,8 @@ function remoteWarning(host: string, port: number): readonly string[] {
   return [`the mock listens on ${addresses}, port ${port}; other machines can connect to it`];
 }
 
-/** Throws for options that the setup file at `path` makes useless. */
-function refuseIgnored({ setupKeys, stubs }: MockServer, path: string, { plan, replay }: MockOptions): void {
-  if (setupKeys.length > 0 && plan !== undefined)
-    throw usageError('--plan has no effect', `${path} has keys with plans`);
+/** Throws for a `--replay` that the setup file at `path` makes useless. */
+function refuseIgnored({ stubs }: MockServer, path: string, replay: string | undefined): void {
   const hasLatest = stubs.list().some(({ id }) => id === 'latest');
   if (hasLatest && replay !== undefined) throw usageError('--replay has no effect', `${path} sets latest`);
 }
@@ -216,6 +214,24 @@ async function readSwitches(text: string): Promise<object> {
 
 function switchValue(text: string): unknown {
   return /^(-?\d+|true|false|null)$/.test(text) ? JSON.parse(text) : text;
+}
+
+/**
+ * The setup as JSON, with a key if it has none: the key that the command prints is part of the initial state, which a reset
+ * restores. The numbers keep their digits.
+ */
+async function readSetup({ setup: path, plan }: MockOptions): Promise<string> {
+  const expected = 'a file with keys, behaviour, latest, replay, stubs or faults';
+  const text = path === undefined ? '{}' : await readJson(path, expected);
+  const setup: unknown = JSON.parse(text);
+  if (!isJsonObject(setup)) return text; // which the mock refuses
+  const { keys = [] } = setup;
+  if (Array.isArray(keys) && keys.length === 0) {
+    const added = `"keys":${JSON.stringify([{ plan }])}}`; // of fields with the same name, the last one applies
+    return text.slice(0, -1) + (Object.keys(setup).length === 0 ? added : `,${added}`);
+  }
+  if (plan !== undefined) throw usageError('--plan has no effect', `${path} has keys with plans`);
+  return text;
 }
 
 async function readTls({ tlsCert, tlsKey }: MockOptions): Promise<TlsOptions | undefined> {

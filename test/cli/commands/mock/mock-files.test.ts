@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { expect, test } from 'vitest';
+import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { runCli } from '../../../helpers/cli-io.ts';
 import { selfSigned } from '../../../helpers/self-signed.ts';
 import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
@@ -156,6 +157,25 @@ test('a command beside a mock with --setup receives every key', async () => {
   const keys = ready.keys?.map(({ key }) => key) ?? [];
   expect(withSetup.env).toMatchObject({ FXRATES_API_KEY: keys[0], FXRATES_MOCK_KEYS: keys.join(' ') });
   expect(without.env).toMatchObject({ FXRATES_MOCK_KEYS: without.env['FXRATES_API_KEY'] });
+});
+
+test.each([
+  ['', 'free'],
+  ['--plan developer', 'developer'],
+  [`--setup ${fileOf('no-keys.json', '{ "keys": [], "latest": { "rate": 1.10 } }')} --plan unlimited`, 'unlimited'],
+  [`--setup ${fileOf('empty.json', '{ }')}`, 'free'],
+])('with "%s", a reset keeps the key that the command printed', async (args, plan) => {
+  const { io, stop } = await startMock(`--json ${args}`);
+  const { url, key, adminUrl } = JSON.parse(io.written.stdout);
+  const send = async (operation: string) =>
+    await (await fetch(`${url}/api/v1/${operation}`, { headers: { authorization: key } })).text();
+  const [quota, latest] = [await send('quota'), await send('latest')];
+
+  await connectMockServer(adminUrl).reset();
+
+  expect(JSON.parse(quota)).toMatchObject({ data: { plan } });
+  expect([await send('quota'), await send('latest')]).toEqual([quota, latest]);
+  await stop();
 });
 
 test('a setup without keys keeps the key of --plan and --seed', async () => {
