@@ -220,7 +220,7 @@ export type SpaceOptions = Readonly<z.input<typeof spaceOptions>>;
 export class Space extends MockScope implements AsyncDisposable {
   /** Name of the space, also part of its admin routes. */
   readonly name: string;
-  /** The full API key. */
+  /** The full API key. `inspect` and `JSON.stringify` do not show it. */
   readonly key: string;
   /** Id of the key. */
   readonly keyId: string;
@@ -236,6 +236,7 @@ export class Space extends MockScope implements AsyncDisposable {
     this.keyId = id;
     this.accountId = accountId;
     this.#core = core;
+    Object.defineProperty(this, 'key', { enumerable: false });
   }
 
   /** Closes the space. Its keys are then unknown to the mock. */

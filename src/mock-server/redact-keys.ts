@@ -44,13 +44,13 @@ export function recordedParameter(name: string, value: string): string {
   return SECRET_PARAMETER.test(name) ? maskedKey(value) : redactKeys(value);
 }
 
-/** Headers without the keys in them. Names are in lower case. */
+/** Headers without the keys in them, also in their names, which are in lower case. */
 export function recordedHeaders(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const shown: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined) continue;
-    shown[name] = SECRET_HEADERS.has(name) ? maskedCredential(value) : redactKeys(value);
+    shown[redactKeys(name)] = SECRET_HEADERS.has(name) ? maskedCredential(value) : redactKeys(value);
   }
   return shown;
 }
@@ -58,7 +58,7 @@ export function recordedHeaders(headers: Readonly<Record<string, string | undefi
 /** Values without the keys in them. Most have none, so that the entry of the journal shares them with the response. */
 export function recordedValues(values: RecordedValues): RecordedValues {
   for (const name in values) {
-    if (/_live_|%/.test(String(values[name]))) return maskedValues(values, (_, value) => redactKeys(value));
+    if (/_live_|%/.test(name + values[name])) return maskedValues(values, (_, value) => redactKeys(value));
   }
   return values;
 }

@@ -4,7 +4,12 @@ import { inspect } from 'node:util';
 import { HttpResponse, http } from 'msw';
 import { expect, test } from 'vitest';
 import { adminRoutes } from '../../src/mock-server/admin/routes.ts';
-import { createMockServer, type MockServer, type ServeOptions } from '../../src/mock-server/index.ts';
+import {
+  connectMockServer,
+  createMockServer,
+  type MockServer,
+  type ServeOptions,
+} from '../../src/mock-server/index.ts';
 import { mockAdapters } from '../helpers/mock-adapters.ts';
 import { sendRaw } from '../helpers/send-raw.ts';
 
@@ -188,6 +193,29 @@ function formsOf(key: string): string[] {
 function escaped(text: string): string {
   return Buffer.from(text).toString('hex').replace(/../g, '%$&');
 }
+
+test('a key as the name of a header is masked in the journal', async () => {
+  const mock = createMockServer();
+  const { key } = mock.createKey();
+  mock.stubs.add({ data: {}, headers: { [key]: 'a', 'x-plain': 'b' } });
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key, [key]: '1' } });
+
+  const [{ headers, responseHeaders = {} } = { headers: {} }] = mock.journal.list();
+  expect(headers).toEqual({ authorization: 'fx_live_…', 'fx_live_…': '1' });
+  expect(responseHeaders).toMatchObject({ 'fx_live_…': 'a', 'x-plain': 'b' });
+  expect(JSON.stringify(mock.journal.list())).not.toContain(key);
+});
+
+test('inspect and JSON show no key of a space, here or in another process', async () => {
+  await using it = await serving();
+  const spaces = [it.mock.space(), await connectMockServer(it.server.adminUrl).space()];
+
+  for (const space of spaces) {
+    expect(space.key).toMatch(/^fx_live_[0-9a-f]{48}$/);
+    expect(inspect(space) + JSON.stringify(space)).not.toContain(space.key);
+  }
+});
 
 test('the error of a handler is recorded without the key in it', async () => {
   const mock = createMockServer();

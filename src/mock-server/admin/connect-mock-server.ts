@@ -51,7 +51,9 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
       const opened = await send<OpenedSpace>('POST /spaces', { body: options });
       const close = () => send<void>('DELETE /spaces/{space}', { path: { space: opened.name } });
       const scope = createRemoteScope(createSendAdmin(`${adminUrl}/spaces/${opened.name}`, token), origin);
-      return { ...scope, ...opened, close, [Symbol.asyncDispose]: close };
+      return Object.defineProperty({ ...scope, ...opened, close, [Symbol.asyncDispose]: close }, 'key', {
+        enumerable: false,
+      });
     },
     closeSpaces: async () => (await send<readonly { name: string }[]>('DELETE /spaces')).map(({ name }) => name),
   };
