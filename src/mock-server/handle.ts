@@ -13,6 +13,7 @@ import { identified, isTooLarge, respond } from './http/respond.ts';
 import { completed, internalError, isPreflight, withCorsHeaders } from './http/responses.ts';
 import type { JournalEntry } from './journal/journal.ts';
 import { coreFor, type MockCore } from './mock-core.ts';
+import { MockServerError } from './mock-server-error.ts';
 
 /**
  * Handles requests that reach a mock or a space: parses the request, finds the space of its key, applies the faults before the
@@ -85,7 +86,8 @@ async function respondWithHandlers(exchange: Exchange): Promise<MockResponse> {
   try {
     return (await mock.overrides.respond(request.message)) ?? respond(mock, request);
   } catch (error) {
-    return failed(exchange, error);
+    const text = `A handler of mock.use() threw ${error}.`;
+    return failed(exchange, new MockServerError(text, { code: 'internal_error' }));
   } finally {
     release();
   }

@@ -157,11 +157,11 @@ test.each(mockAdapters)('HttpResponse.error() breaks the connection, through $na
   await close();
 });
 
-test.each(mockAdapters)('a handler that throws is a 500 without its reason, through $name', async ({ open }) => {
+test.each(mockAdapters)('a handler that throws is a 500 with its reason, through $name', async ({ open }) => {
   const mock = newMock();
   mock.use(
     http.get('/api/v1/latest', () => {
-      throw new Error('a bug in the test');
+      throw new Error('a bug in the test, with fx_live_0123456789abcdef');
     }),
   );
   const { send, close } = await open(mock);
@@ -169,11 +169,12 @@ test.each(mockAdapters)('a handler that throws is a 500 without its reason, thro
   const response = await send({ target: '/api/v1/latest' }).finally(close);
 
   expect(response.status).toBe(500);
+  const message = 'A handler of mock.use() threw Error: a bug in the test, with fx_live_….';
   expect(JSON.parse(response.body)).toEqual({
     success: false,
-    error: { code: 'internal_error', message: 'The mock server failed to process the request.', status: 500 },
+    error: { code: 'internal_error', message, status: 500 },
   });
-  expect(mock.journal.list().at(-1)).toMatchObject({ status: 500, why: 'Error: a bug in the test' });
+  expect(mock.journal.list().at(-1)).toMatchObject({ status: 500, why: message });
 });
 
 test('handlers of mock.use() are gone after reset', async () => {

@@ -228,7 +228,7 @@ test('the error of a handler is recorded without the key in it', async () => {
 
   await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
 
-  expect(mock.journal.list()[0]?.why).toBe('Error: for Bearer fx_live_…');
+  expect(mock.journal.list()[0]?.why).toBe('A handler of mock.use() threw Error: for Bearer fx_live_….');
 });
 
 test.each(mockAdapters)('shows, logs and stores no key: $name', async ({ open }) => {

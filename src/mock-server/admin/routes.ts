@@ -65,7 +65,7 @@ const step = z
     frozen: z.boolean().optional().describe('`true` freezes the clock, `false` resumes it.'),
   })
   .refine((step) => Object.values(step).filter((value) => value !== undefined).length === 1, {
-    error: 'set exactly one of advanceMs, advanceTo and frozen',
+    error: 'exactly one of advanceMs, advanceTo and frozen',
   })
   .meta({ minProperties: 1, maxProperties: 1 });
 
@@ -96,7 +96,7 @@ const verification = claim
   .extend({ filter: requestFilter.optional().describe('Requests to check; by default all.') })
   // Without a condition, the verification would always succeed.
   .refine(({ filter: _, ...conditions }) => Object.keys(conditions).length > 0, {
-    error: 'nothing to verify; set count, atLeast, atMost, sentWith or inOrder',
+    error: 'count, atLeast, atMost, sentWith or inOrder',
   });
 
 const space = z.object({

@@ -219,7 +219,7 @@ export const faultKinds = {
        * The value to send.
        * @default the header is removed
        */
-      retryAfter: headerValue.optional(),
+      retryAfter: expected("text such as '7'", headerValue).optional(),
     },
     example: { retryAfter: '0' },
   }),

@@ -205,12 +205,10 @@ export function optionsResponse(switches: Switches): MockResponse {
 
 /** Contains only errors of the mock itself; others are in the journal. */
 export function internalError(error: unknown): MockResponse {
-  return errorResponse({
-    status: 500,
-    code: 'internal_error',
-    message: error instanceof MockServerError ? error.message : 'The mock server failed to process the request.',
-    why: redactKeys(thrownText(error)), // can be the error of a handler of the test
-  });
+  const known = { status: 500, code: 'internal_error' };
+  if (error instanceof MockServerError) return errorResponse({ ...known, message: error.message });
+  const message = 'The mock server failed to process the request.';
+  return errorResponse({ ...known, message, why: redactKeys(thrownText(error)) });
 }
 
 function allowed(switches: Switches): Readonly<Record<string, string>> {

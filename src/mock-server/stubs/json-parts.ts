@@ -85,7 +85,8 @@ export function parseReplay(replay: unknown): RecordedResponses {
   const single = readRecording(replay);
   if (single !== undefined && isEnvelope(single.value)) return { [ANY]: parseRecorded('replay', replay) };
   const byQuery = typeof replay === 'string' ? recordedMembers(replay) : replay;
-  if (!isJsonObject(byQuery) || Object.keys(byQuery).length === 0) throw invalidOption('replay', replay, EXPECTED);
+  if (!isJsonObject(byQuery) || Object.keys(byQuery).length === 0)
+    throw invalidOption('replay', parsedOf(replay), EXPECTED);
   return responsesByQuery(byQuery);
 }
 
@@ -115,7 +116,7 @@ const EXPECTED = "a recorded envelope, or an object of responses by query such a
 
 function parseRecorded(option: string, recorded: unknown): StubbedResponse {
   const recording = readRecording(recorded);
-  if (recording === undefined) throw invalidOption(option, recorded, 'an envelope, or the data of one');
+  if (recording === undefined) throw invalidOption(option, parsedOf(recorded), 'an envelope, or the data of one');
   const { json, value } = recording;
   if (!isEnvelope(value)) return { status: 200, headers: {}, body: successBody(json) };
   const body = withoutTags(json);
@@ -125,6 +126,11 @@ function parseRecorded(option: string, recorded: unknown): StubbedResponse {
     throw invalidOption(`${option}.error`, value['error'], 'a recorded error with its code, message and status');
   }
   return { status: Number(status), headers: {}, body, code };
+}
+
+/** The value of JSON text, which a message shows without quotes. */
+function parsedOf(recorded: unknown): unknown {
+  return typeof recorded === 'string' ? (parseJson(recorded) ?? recorded) : recorded;
 }
 
 interface Recording {

@@ -194,6 +194,8 @@ const PATTERN = 'operation, keyId, path, method, query, headers, body';
 test.each<[string, unknown, string]>([
   ['/requests/verify', { operation: 'latest' }, `operation is not a field of the body; valid names: ${CLAIM}.`],
   ['/requests/find', { filter: {} }, `filter is not a field of the body; valid names: ${PATTERN}, status, `],
+  ['/requests/verify', {}, 'body is {}; expected count, atLeast, atMost, sentWith or inOrder.'],
+  ['/clock', {}, 'body is {}; expected exactly one of advanceMs, advanceTo and frozen.'],
 ])('POST %s with %j names the field and the alternatives', async (path, body, message) => {
   await using it = await servedMock();
 

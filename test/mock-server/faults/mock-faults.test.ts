@@ -19,6 +19,8 @@ test.each<[unknown, RegExp]>([
     { kind: 'latency', latencyMS: 5 },
     /^latencyMS is not a setting of a latency fault; did you mean latencyMs\? Valid names: id, match, .*latencyMs/,
   ],
+  [{ kind: 'retry-after', retryAfter: 7 }, /^retryAfter is 7; expected text such as '7'\.$/],
+  [{ kind: 'retry-after', retryAfter: '7\r\n' }, /^retryAfter is .*; expected text such as '7'\.$/],
   [{ kind: 'hang', status: 500 }, /^status is not a setting of a hang fault/],
   [{ kind: 'status', status: 99 }, /^status is 99; expected an HTTP status from 200 to 599/],
   [{ kind: 'status', status: 500, headers: { 'content-length': '3' } }, /^headers is .* without content-length/],

@@ -239,6 +239,8 @@ test.each([
   [{ replay: 'file.json' }, 'replay is "file.json"; expected a recorded envelope'],
   [{ replay: {} }, 'replay is {}'],
   [{ replay: [recorded] }, 'replay is ['],
+  [{ replay: '{ "base=EUR": [] }' }, 'replay["base=EUR"] is []; expected an envelope, or the data of one.'],
+  [{ replay: '[]' }, 'replay is []; expected a recorded envelope, or an object of responses by query'],
   [{ replay: { 'base=EUR': 7 } }, 'replay["base=EUR"] is 7; expected an envelope, or the data of one.'],
   [{ replay: { 'a=1&b=2': {}, 'b=2&a=1': {} } }, 'replay is "b=2&a=1"; expected each query once'],
   [{ replay: { success: false, error: { code: 'x' } } }, 'replay.error is {"code":"x"}; expected a recorded error'],

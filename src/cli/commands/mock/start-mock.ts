@@ -76,7 +76,7 @@ export async function startMock(options: StartOptions, { argv, screen }: Invocat
     readSetup(options),
   ]);
   const clock = { mode: 'real', now, frozen } as const;
-  const mock = await createMock({ seed, clock, behaviour, replay, journalSize, setup: setupText }, setup);
+  const mock = await createMock({ seed, clock, behaviour, replay, journalSize, setup: setupText }, options);
   if (setup !== undefined) refuseIgnored(mock, setup, options.replay);
   const [first, ...rest] = mock.setupKeys as readonly [CreatedKey, ...CreatedKey[]]; // `readSetup` adds a missing key
   const wanted = printedKey(first, mock);
@@ -140,15 +140,19 @@ function overriddenByStateFile(
   return ignored.map((what) => `${path} exists, which overrides ${what}; move it away to start with an empty state`);
 }
 
-/** The options of the command line are checked before, so an invalid option is from a file; `path` is that of the setup. */
-async function createMock(options: MockServerOptions, path = ''): Promise<MockServer> {
+/** The options of the command line are checked before, so an invalid one is from a file: `setup` or `replay`. */
+async function createMock(
+  options: MockServerOptions,
+  { setup = '', replay = '' }: Pick<MockOptions, 'setup' | 'replay'>,
+): Promise<MockServer> {
   const { createMockServer, MockServerError } = await import('../../../mock-server/index.ts');
   try {
     return createMockServer(options);
   } catch (error) {
     if (!(error instanceof MockServerError)) throw error;
     const message = error.message.replace(/\.$/, '');
-    if (/^setup\b/.test(error.field ?? '')) throw unusable(path, message.replace(/^setup[.:] ?/, ''));
+    if (/^setup\b/.test(error.field ?? '')) throw unusable(setup, message.replace(/^setup[.:] ?/, ''));
+    if (/^replay\b/.test(error.field ?? '')) throw unusable(replay, message);
     throw usageError(message);
   }
 }

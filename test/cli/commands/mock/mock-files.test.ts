@@ -162,7 +162,7 @@ test('a command beside a mock with --setup receives every key', async () => {
 test.each([
   ['', 'free'],
   ['--plan developer', 'developer'],
-  [`--setup ${fileOf('no-keys.json', '{ "keys": [], "latest": { "rate": 1.10 } }')} --plan unlimited`, 'unlimited'],
+  [`--setup ${fileOf('latest-only.json', '{ "keys": [], "latest": { "rate": 1.10 } }')} --plan unlimited`, 'unlimited'],
   [`--setup ${fileOf('empty.json', '{ }')}`, 'free'],
 ])('with "%s", a reset keeps the key that the command printed', async (args, plan) => {
   const { io, stop } = await startMock(`--json ${args}`);
@@ -197,6 +197,7 @@ test.each([
     ['--setup', fileOf('utf16.json', Buffer.from('\uFEFF{}', 'utf16le'))],
     /utf16\.json — it is UTF-16; save it as UTF-8/,
   ],
+  [['--replay', fileOf('keyz.json', '{ "keyz": [] }')], /keyz\.json — replay\["keyz"\] is \[\]; expected an envelope/],
   [['--behaviour', fileOf('typo.json', '{ "rateWindows": "fixed-epoch" }')], /behaviour\.rateWindows is not a switch/],
   [['--behaviour', fileOf('number.json', '7')], /number\.json — expected an object of switches/],
   [['--behaviour', 'rateWindow=fixed'], /behaviour\.rateWindow is "fixed"; expected one of "sliding-log"/],
@@ -210,7 +211,7 @@ test.each([
     ['--setup', SETUP, '--replay', fileOf('rates.json', '{ "*": {} }')],
     /--replay has no effect — .*setup\.json sets latest/,
   ],
-  [['--replay', fileOf('empty.json', '{}')], /replay is "\{\}"; expected a recorded envelope/],
+  [['--replay', fileOf('empty.json', '{}')], /replay is \{\}; expected a recorded envelope/],
 ])('%j is rejected before the server starts', async (args, message) => {
   const { code, stdout, stderr } = await runCli(['mock', '--port', '0', ...args]);
 
