@@ -180,7 +180,7 @@ function checkKeyCap({ behaviour }: ServiceContext, account: AccountRecord): voi
   const cap = maxActiveKeys(account, behaviour);
   if (cap === null || account.activeKeys < cap) return;
   throw new MockServerError(
-    `${account.id} has ${account.activeKeys} active keys and the ${account.plan} plan allows ${cap}; revoke one first.`,
+    `${account.id} has ${account.activeKeys} active key${account.activeKeys === 1 ? '' : 's'} and the ${account.plan} plan allows ${cap}; revoke one first.`,
     statusAndCode(behaviour.use('keyLimitReached')),
   );
 }

@@ -53,7 +53,7 @@ test.each([
     expect.objectContaining({
       code: 'key_limit_reached',
       status: 409,
-      message: `${id} has ${cap} active keys and the ${plan} plan allows ${cap}; revoke one first.`,
+      message: `${id} has ${cap} active key${cap === 1 ? '' : 's'} and the ${plan} plan allows ${cap}; revoke one first.`,
     }),
   );
 
