@@ -203,10 +203,13 @@ browserTest('opens a request by keyboard, and keeps the filters in the address',
   const problems = await openPanel(page, adminUrl);
 
   await page.getByText('3 requests').waitFor();
-  await page.getByRole('button', { name: 'GET /api/v1/latest?api_key' }).focus();
+  const stops = page.getByRole('list', { name: 'Requests, newest first' }).locator('button:not([tabindex="-1"])');
+  expect(await stops.allTextContents()).toEqual([expect.stringContaining('GET /api/v1/latest?api_key')]);
+  await stops.focus();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.getByText('x-trace: abc').waitFor();
+  expect(await stops.first().textContent()).toContain('GET /api/v1/quota');
   expect(await page.getByLabel('Response body').textContent()).toMatch(/^\{"success":true,"data":\{.*"monthly_used":/);
   expect(await page.getByLabel('Command').textContent()).toContain(
     `curl '${url}/api/v1/quota?page=2' \\\n  -H 'authorization: Bearer '"$FXRATES_API_KEY"`,
@@ -303,6 +306,9 @@ browserTest('signs up, confirms, creates a key that is shown once, uses up its l
   await card.getByRole('button', { name: 'Confirm account_2' }).waitFor({ state: 'detached' });
   await card.getByRole('button', { name: 'Create key for account_2' }).click();
   const key = await card.getByLabel('New key, shown only once').inputValue();
+  await card.getByRole('button', { name: 'Create key for account_1' }).click();
+  await card.getByRole('alert').getByText('account_1 has 1 active key and the free plan allows 1').waitFor();
+  expect(await card.getByLabel('New key, shown only once').inputValue()).toBe(key); // until it is copied
   const status = async () => (await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } })).status;
   expect(await status()).toBe(200);
   await card.getByRole('button', { name: 'I have copied it' }).click();
@@ -330,7 +336,7 @@ browserTest('signs up, confirms, creates a key that is shown once, uses up its l
   await card.getByText('revoked', { exact: true }).waitFor();
   expect(await status()).toBe(401);
   // The browser itself logs the refused requests.
-  expect(problems).toHaveLength(2);
+  expect(problems).toHaveLength(3);
   await close();
 });
 

@@ -82,7 +82,7 @@ export async function lookAt(page: Page, name: string): Promise<readonly string[
 const LOOKS = [
   { look: 'light', colorScheme: 'light', width: 1280, rules: undefined },
   { look: 'dark', colorScheme: 'dark', width: 1280, rules: ['color-contrast'] },
-  { look: 'narrow', colorScheme: 'light', width: 390, rules: undefined },
+  { look: 'narrow', colorScheme: 'light', width: 320, rules: undefined },
 ] as const;
 
 function isWiderThanScreen(page: Page): Promise<boolean> {

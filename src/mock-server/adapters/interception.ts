@@ -150,15 +150,10 @@ function interceptProcess(
  * then has one under the symbol; with msw 3, it has a map of all.
  */
 function isMswInUse(): boolean {
-  const { __MSW_INTERCEPTORS_REGISTRY: ofMsw3 = new Map() } = globalThis as InterceptorsOfMsw3;
-  return (
-    Symbol.for('fetch-interceptor') in globalThis ||
-    Array.from(ofMsw3.values()).some(({ readyState }) => readyState === 'ACTIVE')
-  );
-}
-
-interface InterceptorsOfMsw3 {
-  readonly __MSW_INTERCEPTORS_REGISTRY?: ReadonlyMap<symbol, { readonly readyState: string }>;
+  const ofMsw3: ReadonlyMap<symbol, { readonly readyState: string }> =
+    Reflect.get(globalThis, '__MSW_INTERCEPTORS_REGISTRY') ?? new Map();
+  const isActive = Array.from(ofMsw3.values()).some(({ readyState }) => readyState === 'ACTIVE');
+  return isActive || Symbol.for('fetch-interceptor') in globalThis;
 }
 
 function mswInUse(): MockServerError {

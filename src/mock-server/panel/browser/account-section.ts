@@ -9,11 +9,14 @@ type ShownKey = MockView['keys'][number];
 
 /** What a user does in the dashboard of the service, and the usage of each key. */
 export function AccountSection(props: SectionProps) {
-  const { view, bodySchema, refusal, act } = props;
+  const { view, query, bodySchema, refusal, act } = props;
   const [isWhole, setWhole] = useState(true);
-  const [newKey, setNewKey] = useState<NewKey>();
+  const [newKeys, setNewKeys] = useState<readonly NewKey[]>([]);
   const schema = bodySchema<BodySchema>('/accounts');
-  const createKey = async (accountId: string) => setNewKey(await act<NewKey>('POST', `/accounts/${accountId}/keys`));
+  const createKey = async (accountId: string) => {
+    const created = await act<Omit<NewKey, 'space'>>('POST', `/accounts/${accountId}/keys`);
+    if (created !== undefined) setNewKeys((shown) => [...shown, { ...created, space: query.space }]);
+  };
   const signUp = async (body: string) => {
     const account = await act<ShownAccount>('POST', '/accounts', body);
     if (account === undefined) return false;
@@ -23,7 +26,7 @@ export function AccountSection(props: SectionProps) {
   const row = (
     account: ShownAccount,
   ) => html`<${AccountRow} key=${account.id} ...${props} account=${account} createKey=${createKey}
-    newKey=${newKey?.accountId === account.id ? newKey : undefined} hideKey=${() => setNewKey(undefined)} />`;
+    newKeys=${newKeys.filter(({ accountId, space }) => accountId === account.id && space === query.space)} hideKey=${(hidden: NewKey) => setNewKeys((shown) => shown.filter((one) => one !== hidden))} />`;
   return html`<${Section} title="Accounts" isWide hint="As in the dashboard of the service. Without confirmation, an account has no key.">
     ${
       schema !== undefined &&
@@ -37,19 +40,21 @@ export function AccountSection(props: SectionProps) {
 }
 
 interface NewKey {
+  readonly id: string;
   readonly key: string;
   readonly accountId: string;
+  readonly space: string;
 }
 
 interface AccountRowProps extends SectionProps {
   readonly account: ShownAccount;
   readonly createKey: (accountId: string) => Promise<void>;
-  /** A key of the account that was just created. */
-  readonly newKey: NewKey | undefined;
-  readonly hideKey: () => void;
+  /** The created keys that the user has not copied yet. */
+  readonly newKeys: readonly NewKey[];
+  readonly hideKey: (hidden: NewKey) => void;
 }
 
-function AccountRow({ account, createKey, newKey, hideKey, ...props }: AccountRowProps) {
+function AccountRow({ account, createKey, newKeys, hideKey, ...props }: AccountRowProps) {
   const { view, refusal, act } = props;
   const { id, email, plan, confirmed, createdAt } = account;
   const path = `/accounts/${id}`;
@@ -65,16 +70,17 @@ function AccountRow({ account, createKey, newKey, hideKey, ...props }: AccountRo
         <button type="button" onClick=${() => createKey(id)}>Create key<span class="hidden"> for ${id}</span></button>
       </div></div>
     <${Problem} refusal=${refusal} path=${path} below />
-    ${newKey !== undefined && html`<${OnceShownKey} secret=${newKey.key} hide=${hideKey} />`}
+    ${newKeys.map((one) => html`<${OnceShownKey} key=${one.id} created=${one} hide=${hideKey} />`)}
     ${keys.map((key) => html`<${KeyCard} key=${key.id} ...${props} summary=${key} />`)}
   </li>`;
 }
 
-function OnceShownKey({ secret, hide }: { readonly secret: string; readonly hide: () => void }) {
-  return html`<div class="note good field"><label for="new-key">New key, shown only once</label>
-    <textarea id="new-key" class="secret mono" rows="1" readonly spellcheck=${false} value=${secret} ref=${select}></textarea>
+function OnceShownKey({ created, hide }: { readonly created: NewKey; readonly hide: (hidden: NewKey) => void }) {
+  const id = `new-${created.id}`;
+  return html`<div class="note good field"><label for=${id}>New key, shown only once</label>
+    <textarea id=${id} class="secret mono" rows="1" readonly spellcheck=${false} value=${created.key} ref=${select}></textarea>
     <div class="row between"><p class="hint">Copy it now. The service stores only its SHA-256.</p>
-      <button type="button" onClick=${hide}>I have copied it</button></div></div>`;
+      <button type="button" onClick=${() => hide(created)}>I have copied it</button></div></div>`;
 }
 
 function select(field: HTMLTextAreaElement | null): void {

@@ -58,7 +58,7 @@ function encode(text: string): string {
 export function curlCommand(entry: JournalEntry, origin: string): string {
   const { method, headers, body } = entry;
   const lines = Object.entries(headers).flatMap(([name, value]) =>
-    LEFT_OUT.has(name) ? [] : [`-H ${quoted(`${name}: ${value}`, MASKED.inHeader)}`],
+    LEFT_OUT.test(name) ? [] : [`-H ${quoted(`${name}: ${value}`, MASKED.inHeader)}`],
   );
   const parts = [
     ...(method === 'GET' ? [] : [method === 'HEAD' ? '--head' : `-X ${method}`]), // with -X HEAD, curl waits for a body
@@ -69,14 +69,7 @@ export function curlCommand(entry: JournalEntry, origin: string): string {
 }
 
 /** curl sets these by itself. */
-const LEFT_OUT = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'accept-encoding',
-  'keep-alive',
-]);
+const LEFT_OUT = /^(?:host|connection|content-length|transfer-encoding|accept-encoding|keep-alive)$/;
 
 /** For a POSIX shell. A masked key becomes a variable outside the quotes; any other `…` stays. */
 function quoted(text: string, masked: RegExp): string {

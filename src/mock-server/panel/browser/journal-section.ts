@@ -10,12 +10,15 @@ import { durationText, type MockView, type PanelQuery, type SectionProps, timeOf
 export function JournalSection({ view, query, setQuery, act }: SectionProps) {
   const { entries } = view;
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const [focused, setFocused] = useState<number>();
   const matching = matchingEntries(entries, query);
   const isFiltered = FILTERS.some((name) => query[name] !== '');
   const toggle = (number: number) =>
     setOpen(new Set(open.has(number) ? [...open].filter((one) => one !== number) : [...open, number]));
+  // One row is a tab stop: the one that had the focus last, or else the newest.
+  const { number: stop } = matching.find(({ number }) => number === focused) ?? matching[0] ?? {};
   const row = (entry: JournalEntry) => html`<${EntryRow} key=${entry.number} entry=${entry} view=${view}
-    isOpen=${open.has(entry.number)} toggle=${toggle} />`;
+    isOpen=${open.has(entry.number)} toggle=${toggle} isStop=${entry.number === stop} focus=${setFocused} />`;
   const actions = html`<p class="hint" role="status">${countText(matching.length, entries.length, isFiltered)}</p>
     ${isFiltered && html`<button type="button" onClick=${() => setQuery(NO_FILTERS)}>Clear filters</button>`}
     <button type="button" disabled=${entries.length === 0} onClick=${() => act('DELETE', '/requests')}>Empty</button>`;
@@ -75,13 +78,15 @@ interface RequestRowProps extends Pick<SectionProps, 'view'> {
   readonly entry: JournalEntry;
   readonly isOpen: boolean;
   readonly toggle: (number: number) => void;
+  readonly isStop: boolean;
+  readonly focus: (number: number) => void;
 }
 
-function EntryRow({ entry, view, isOpen, toggle }: RequestRowProps) {
+function EntryRow({ entry, view, isOpen, toggle, isStop, focus }: RequestRowProps) {
   const { number, at, method, status, why, earlyByMs, switches } = entry;
   const id = `request-${number}`;
   return html`<li class=${isOpen ? 'entry open' : 'entry'}>
-    <button type="button" class="entry-head" aria-expanded=${isOpen} aria-controls=${isOpen ? id : undefined} onClick=${() => toggle(number)}>
+    <button type="button" class="entry-head" tabindex=${isStop ? 0 : -1} onFocus=${() => focus(number)} aria-expanded=${isOpen} aria-controls=${isOpen ? id : undefined} onClick=${() => toggle(number)}>
       <span class="mono soft">${timeOfDay(at)}</span>
       <span class="badge ${isServed(entry) ? 'good' : 'bad'}">${statusText(status)}</span>
       <span class="mono target"><b>${method}</b> ${targetOf(entry)}</span>
