@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type * as z from 'zod';
+import { nearestName } from '../../nearest-name.ts';
 import { createOperationFinder } from '../../operation.ts';
 import { parseTarget } from '../http/parse-request.ts';
 import { checkedInput } from '../matching/checked-input.ts';
@@ -39,14 +40,14 @@ const IN_SPACE = /^\/spaces\/([^/]+)(\/.+)$/;
 
 async function handleApi({ mock, token }: AdminServerOptions, exchange: AdminExchange): Promise<void> {
   const { incoming } = exchange;
-  const [, space, rest] = IN_SPACE.exec(exchange.path) ?? [];
+  const [, space, path = exchange.path] = IN_SPACE.exec(exchange.path) ?? [];
   // node:http omits the body of a response to HEAD.
   const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? 'GET');
-  const found = findRoute(method, rest ?? exchange.path);
+  const found = findRoute(method, path);
   // Without the token, known and unknown names of spaces get the same response.
   const isOpen = found.route?.isOpen === true && space === undefined;
   if (!isOpen) requireToken(incoming.headers, token);
-  if (found.route === undefined) throw noRoute(found.allowed);
+  if (found.route === undefined) throw noRoute(path, found.allowed);
   const core = space === undefined ? mock : findSpace(mock, space);
   if (space !== undefined && found.route.tag === 'spaces') {
     throw new Problem('A space cannot contain spaces; use /__fxrates/spaces.', { status: 404, code: 'not_found' });
@@ -54,13 +55,15 @@ async function handleApi({ mock, token }: AdminServerOptions, exchange: AdminExc
   await runRoute(found.route, { core, mock: new MockScope(core), path: found.path }, exchange);
 }
 
-function noRoute(allowed: readonly string[]): Problem {
+function noRoute(path: string, allowed: readonly string[]): Problem {
   const methods = allowed.join(', ');
   if (methods !== '') {
     const headers = { allow: methods };
     return new Problem(`This route accepts only ${methods}.`, { status: 405, code: 'method_not_allowed', headers });
   }
-  const text = 'This route does not exist; GET /__fxrates/openapi.json lists all routes.';
+  const nearest = nearestName(path, ROUTE_PATHS);
+  const hint = nearest === undefined ? '' : ` did you mean ${nearest}?`;
+  const text = `This route does not exist;${hint} GET /__fxrates/openapi.json lists all routes.`;
   return new Problem(text, { status: 404, code: 'not_found' });
 }
 
@@ -72,6 +75,7 @@ interface FoundRoute {
   readonly allowed: readonly string[];
 }
 
+const ROUTE_PATHS = adminRoutes.map(({ path }) => path);
 const findPath = createOperationFinder(adminRoutes);
 
 function findRoute(method: string, path: string): FoundRoute {

@@ -3,7 +3,8 @@ import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import { checkedClaim, createExpectation, type MockJournal, type RequestExpectation } from '../journal/mock-journal.ts';
-import type { RequestFilter } from '../journal/request-filter.ts';
+import { type RequestFilter, requestFilter } from '../journal/request-filter.ts';
+import { checkedInput } from '../matching/checked-input.ts';
 import { regExpText } from '../matching/request-pattern.ts';
 import type { MockScope, Space, SpaceOptions } from '../mock-scope.ts';
 import { invalidOption, MockServerError, notFound } from '../mock-server-error.ts';
@@ -132,10 +133,12 @@ function createRemoteScope(send: SendAdmin, baseUrl: string): RemoteScope {
     },
     clock: remoteClock(send),
     journal: { ...methods.journal, ...remoteJournal(send) },
-    expectRequests: (filter = {}) =>
-      createExpectation(
-        async (claim) => void (await send('POST /requests/verify', { body: { filter, ...checkedClaim(claim) } })),
-      ),
+    expectRequests: (given = {}) =>
+      createExpectation(async (claim) => {
+        // Here too, because JSON has no undefined values.
+        const filter = checkedInput(requestFilter, given, { what: 'a field of the filter' });
+        await send('POST /requests/verify', { body: { filter, ...checkedClaim(claim) } });
+      }),
   };
 }
 

@@ -327,14 +327,6 @@ export function withCorsHeaders(response: MockResponse): MockResponse {
   };
 }
 
-const EXPOSED = [
-  'Date',
-  'ETag',
-  'Retry-After',
-  'RateLimit',
-  'RateLimit-Policy',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'WWW-Authenticate',
-].join(', ');
+/** The headers that the emulated service sends, besides those that a page can always read. */
+const EXPOSED =
+  'Date, ETag, Retry-After, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, WWW-Authenticate';

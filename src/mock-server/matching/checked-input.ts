@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { definedOf, isJsonObject } from '../../json.ts';
 import { invalidOption, type MockServerError, unknownName } from '../mock-server-error.ts';
 
 /**
@@ -25,18 +24,19 @@ export const responseStatus = expected('an HTTP status from 200 to 599', z.int()
 export const nameSchema = expected('up to 64 letters, digits, _ and -', z.string().regex(/^[\w-]{1,64}$/));
 
 /**
- * An object of values by name; an undefined value is like none. A parser drops the name `__proto__`; it is rejected, so that
- * no condition is lost.
+ * An object of values by name. A parser drops the name `__proto__`, and JSON an undefined value, such as that of a misspelt
+ * variable; both are rejected, so that no condition is lost.
  */
 export function recordOf<Value extends z.ZodType>(words: string, value: Value, name = z.string()) {
   return expected(
     words,
     z.preprocess(
       (given: Readonly<Record<string, z.input<Value>>>, context) => {
-        if (typeof given === 'object' && given !== null && Object.hasOwn(given, '__proto__')) {
-          context.addIssue({ code: 'custom', message: 'names other than __proto__' });
-        }
-        return isJsonObject(given) ? definedOf(given) : given;
+        const [lost] =
+          Object.entries(Object(given)).find(([name, one]) => name === '__proto__' || one === undefined) ?? [];
+        const message = lost === '__proto__' ? 'names other than __proto__' : `a value for ${lost}, not undefined`;
+        if (lost !== undefined) context.addIssue({ code: 'custom', message });
+        return given;
       },
       z.record(name, value, words),
     ),

@@ -215,12 +215,26 @@ test('data, recordings, stubs and setups as text keep their digits', async () =>
   expect(await rateOf()).toBe('5.00');
 });
 
+test('a remote expectation refuses an undefined value, which JSON would lose', async () => {
+  await using it = await connected();
+  const filter = { query: { base: undefined } } as never;
+
+  await expect(it.remote.expectRequests(filter).toHaveCount(0)).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: 'query is {}; expected a value for base, not undefined.',
+  });
+});
+
 test.each([
   ['GET', '/stubs/x', 'Stub "x" does not exist or has expired; the stubs are stub_1, stub_2.'],
   ['DELETE', '/stubs/a%20b', 'Stub "a b" does not exist or has expired; the stubs are stub_1, stub_2.'],
   ['GET', '/faults/x', 'Fault "x" does not exist or has expired; the only fault is fault_1.'],
   ['DELETE', '/faults/x', 'Fault "x" does not exist or has expired; the only fault is fault_1.'],
-  ['GET', '/requests/x', 'This route does not exist; GET /__fxrates/openapi.json lists all routes.'],
+  [
+    'GET',
+    '/requests/x',
+    'This route does not exist; did you mean /requests? GET /__fxrates/openapi.json lists all routes.',
+  ],
   ['GET', '/keys/key_9', 'Key "key_9" does not exist; the only key is key_1.'],
   ['GET', '/accounts/x', 'Account "x" does not exist; the only account is account_1.'],
   ['DELETE', '/spaces/x', 'Space "x" does not exist or is closed; the only space is space_1.'],
