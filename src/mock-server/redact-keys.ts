@@ -7,6 +7,8 @@ export function redactKeys(text: string): string {
 }
 
 const KEY_DIGITS = /_live_[0-9a-f]+/gi;
+/** Digits of a key. Names of headers are shorter, and need no search. */
+const KEY_LENGTH = 48;
 
 /** The text with its percent-encoded ASCII characters decoded. Unlike decodeURIComponent, it accepts a stray `%`. */
 function asciiDecoded(text: string): string {
@@ -50,7 +52,9 @@ export function recordedHeaders(headers: Readonly<Record<string, string | undefi
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined) continue;
-    shown[redactKeys(name)] = SECRET_HEADERS.has(name) ? maskedCredential(value) : redactKeys(value);
+    shown[name.length < KEY_LENGTH ? name : redactKeys(name)] = SECRET_HEADERS.has(name)
+      ? maskedCredential(value)
+      : redactKeys(value);
   }
   return shown;
 }
@@ -58,7 +62,8 @@ export function recordedHeaders(headers: Readonly<Record<string, string | undefi
 /** Values without the keys in them. Most have none, so that the entry of the journal shares them with the response. */
 export function recordedValues(values: RecordedValues): RecordedValues {
   for (const name in values) {
-    if (/_live_|%/.test(name + values[name])) return maskedValues(values, (_, value) => redactKeys(value));
+    if (name.length >= KEY_LENGTH || /_live_|%/.test(String(values[name])))
+      return maskedValues(values, (_, value) => redactKeys(value));
   }
   return values;
 }
