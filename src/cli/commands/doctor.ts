@@ -214,10 +214,10 @@ async function fileResult(
   check: (path: string) => CheckResult | undefined,
 ): Promise<CheckResult> {
   if (path === undefined) return { status: 'warn', text: 'HOME is not set, so nothing can be stored' };
+  const problem = check(path); // before `stat`, which does not distinguish a missing file from a folder that is not accessible
+  if (problem !== undefined) return problem;
   const stats = await fs.stat(path).catch(() => undefined);
   if (stats === undefined) return ok(`none (${path})`);
-  const problem = check(path);
-  if (problem !== undefined) return problem;
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
   const isPrivate = process.platform === 'win32' || (stats.mode & 0o077) === 0; // Windows has no such modes
   if (isPrivate) return ok(`${path} (mode ${mode})`);

@@ -1,4 +1,4 @@
-import { chmod, stat, writeFile } from 'node:fs/promises';
+import { chmod, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
@@ -141,6 +141,21 @@ test.each([
 
   expect(statuses).toContain(`${name} fail`);
   expect(check(name).text).toContain(says);
+});
+
+test('files in a folder that cannot be opened are not reported as missing', async () => {
+  const path = join(folder, 'loop');
+  await symlink(path, path); // fails with ELOOP for root, too, whom the mode of a folder does not stop
+
+  const { check } = await doctor({ env: { FXRATES_CONFIG_DIR: path } }, '--offline');
+
+  for (const [name, file] of [
+    ['config file', 'config.json'],
+    ['credentials', 'credentials.json'],
+  ] as const) {
+    expect(check(name).status).toBe('fail');
+    expect(check(name).text).toContain(`cannot read ${join(path, file)}`);
+  }
 });
 
 test.skipIf(process.platform === 'win32')(
