@@ -34,7 +34,7 @@ const CHUNK = 65_536;
 /** Formats whose lines are values, which a terminal shows with their control characters escaped. */
 const LINE_FORMATS: readonly OutputFormat[] = ['csv', 'tsv', 'compact'];
 
-/** Prints a whole body, byte for byte; only a terminal gets its control characters escaped and a line end. */
+/** Prints a whole body unchanged; only a terminal gets its control characters escaped and a line end. */
 export async function printRaw(body: string | Uint8Array, { screen }: Invocation): Promise<void> {
   if (!screen.out.isTTY) return screen.print(body);
   const text = visible(typeof body === 'string' ? body : Buffer.from(body).toString());

@@ -56,7 +56,7 @@ export function resolveSettings(sources: Sources) {
   const { keyStdin = false, keyFile, insecureHttp = false, get = [] } = options;
   // commander knows the options that exclude each other, but not the values.
   if (options.output === 'raw' && get.length > 0) {
-    throw usageError('--get and --output raw cannot be used together', 'raw is the whole body, byte for byte');
+    throw usageError('--get and --output raw cannot be used together', 'raw is the whole body');
   }
   return {
     ...messageSettings(sources),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { runCli } from '../../helpers/cli-io.ts';
+import { main } from '../../../src/cli/main.ts';
+import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 
 test('prints the body byte for byte', async () => {
@@ -10,6 +11,21 @@ test('prints the body byte for byte', async () => {
   expect(code).toBe(0);
   expect(stdout).toBe(body);
   expect(requests[0]?.url).toBe('https://api.example.test/api/v1/other?a=1');
+});
+
+test.each([
+  ['a byte order mark', '\u00ef\u00bb\u00bf{"success":true,"data":{"n":1.10}}', '{"success":true,"data":{"n":1.10}}'],
+  ['bytes that are not UTF-8', '{"success":true,"data":{"n":"\u00e9"}}', ''],
+])('%s: api prints it, and latest -o raw does not', async (_, text, raw) => {
+  const chunks: Uint8Array[] = [];
+  const replies = () => new Response(Buffer.from(text, 'latin1'));
+  const io = new FakeIo({ replies });
+  const stdout = { ...io.stdout, write: async (chunk: string | Uint8Array) => void chunks.push(Buffer.from(chunk)) };
+
+  await main(['api', '/api/v1/latest'], Object.assign(io, { stdout }));
+
+  expect(Buffer.concat(chunks).toString('latin1')).toBe(text);
+  expect((await runCli('latest -o raw', { replies })).stdout).toBe(raw);
 });
 
 test.each([
