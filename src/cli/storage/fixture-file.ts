@@ -19,16 +19,18 @@ export async function requireFixture(path: string): Promise<void> {
     throw fileError(`cannot read ${path}`, cause);
   });
   const text = bytes.toString();
-  const recorded = jsonDocuments(text).map((json) => parseJson(json));
-  if (text.trim() === '' || recorded.some(isRecorded)) return checkWritable(path).catch(cannotWrite(path));
+  const [first = ''] = jsonDocuments(text);
+  if (text.trim() === '' || isRecorded(parseJson(first))) return checkWritable(path).catch(cannotWrite(path));
   throw usageError(
     `--fixture-out ${path} is not a file of recorded responses`,
     'pass a new path, or a file that --fixture-out has written',
   );
 }
 
+/** Whether the first member of an object is the envelope of a response. */
 function isRecorded(value: unknown): boolean {
-  return isJsonObject(value) && typeof value['success'] !== 'boolean';
+  const [response] = isJsonObject(value) ? Object.values(value) : [];
+  return isJsonObject(response) && typeof response['success'] === 'boolean';
 }
 
 /** Adds a response with its digits unchanged; masks keys in it. */

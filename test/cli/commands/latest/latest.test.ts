@@ -230,7 +230,7 @@ test('a recorded text of megabytes can be read again', async () => {
   expect(await replayed('base=EUR')).toEqual({ success: true, data: { text } });
 });
 
-test.each(['not JSON', '[]', '{"success":true,"data":{}}'])(
+test.each(['not JSON', '[]', '{"success":true,"data":{}}', '{"keys":[{"id":"a"}]}', '{"latest":{"base":"EUR"}}', '{}'])(
   'a file with something else, %s, is left alone',
   async (text) => {
     await writeFile(file, text);
