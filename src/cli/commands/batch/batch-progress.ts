@@ -143,11 +143,12 @@ export class ProgressView {
     return this.#limits !== undefined && this.#limits.service !== 'up';
   }
 
-  /** Whole seconds, rounded up. There is no estimate during an outage. */
+  /** Whole seconds, rounded up; at least until the next slot if calls wait for it. There is no estimate during an outage. */
   #etaMs(): number | undefined {
-    return this.#etaAt === undefined || this.#isDown
-      ? undefined
-      : Math.max(0, 1000 * Math.ceil((this.#etaAt - this.#now()) / 1000));
+    if (this.#etaAt === undefined || this.#isDown) return undefined;
+    const { waiting = 0, nextSlotAt } = this.#limits ?? {};
+    const endAt = waiting > 0 ? Math.max(this.#etaAt, Number(nextSlotAt)) : this.#etaAt;
+    return Math.max(0, 1000 * Math.ceil((endAt - this.#now()) / 1000));
   }
 
   /** Calls that ended, on average. In the first minute, all of them. */

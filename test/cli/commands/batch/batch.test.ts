@@ -480,6 +480,15 @@ test('eta_seconds is within 15 s of the real time left', async () => {
   expect(events.at(-1)).toMatchObject({ event: 'done', done: 1500, failed: 0, total: 1500 });
 });
 
+test('the time left is at least that until the next request', async () => {
+  const clock = new FakeClock();
+  const refusedLater = () => clock.sleep(1000).then(() => rateLimited('40'));
+
+  const { stderr } = await batch('--each n=1,2', { clock, replies: [success(), refusedLater, success()] });
+
+  expect(stderr).toMatch(/^fxrates: 1 of 2, 3\d s left, .*\nfxrates: 1 of 2, 2\d s left, /);
+});
+
 test('logs how long the first request waits, before there is an estimate for the rest', async () => {
   const { stderr } = await batch('-', { stdin: 'n=1\n', replies: [rateLimited('40'), success()] });
 
