@@ -117,8 +117,9 @@ export class ProgressView {
     const { columns, palette } = this.#invocation.screen.err;
     const filled = Math.floor((BAR_WIDTH * done) / total);
     const bar = `[${palette.good('█'.repeat(filled))}${palette.faint('░'.repeat(BAR_WIDTH - filled))}] `;
-    const counts = this.#parts().join(' · ');
-    return bar + counts.slice(0, columns - BAR_WIDTH - 4);
+    const parts = this.#parts();
+    const width = columns - BAR_WIDTH - 4;
+    return bar + parts.filter((_, index) => parts.slice(0, index + 1).join(' · ').length <= width).join(' · ');
   }
 
   /** The most important ones first, because a narrow terminal shows only the start. */

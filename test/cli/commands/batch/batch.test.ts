@@ -545,14 +545,14 @@ test.each([['-q'], ['-qq']])('with %s it prints only data', async (option) => {
 const frames = (stderr: string) => stderr.split('\r\u001b[2K').slice(1);
 
 test.each([
-  [120, /^\[█+░+\] \d+ of 700 · (\d+ min )?\d+ s left · 0 failed · \d+\/min · \d+ refused · \d+ waiting$/],
-  [80, /^\[█+░+\] \d+ of 700 · (\d+ min )?\d+ s left · 0 failed · \d+\/min · \d+ refused/],
-  [40, /^\[█+░+\] \d+ of 700 /],
+  [120, /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+\/min · \d+ refused · \d+ waiting$/],
+  [80, /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+\/min( · \d+ refused)?$/],
+  [40, /^\[█+░+\] \d+ of 700$/],
 ])('a terminal of %d columns shows a progress bar, which is erased at the end', async (columns, expected) => {
   const { stderr, stdout } = await onMock(700, { tty: ['stderr'], columns, env: { NO_COLOR: '1' } });
 
   const bars = frames(stderr).filter((frame) => frame.includes(' of 700'));
-  expect(bars.at(-2)).toMatch(expected);
+  for (const bar of bars.slice(1)) expect(bar).toMatch(expected);
   expect(bars.length).toBeGreaterThan(100);
   expect(Math.max(...bars.map((bar) => bar.length))).toBeLessThan(columns);
   expect(frames(stderr).at(-1)).toMatch(/^fxrates: batch done after /);
