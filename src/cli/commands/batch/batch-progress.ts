@@ -11,7 +11,7 @@ const LOG_LINE_MS = 10_000;
 const MINUTE_MS = 60_000;
 /** A batch without any response for longer ends, unless --max-wait says otherwise. */
 const LONGEST_STALL_MS = 15 * MINUTE_MS;
-const BAR_WIDTH = 20;
+const BAR_WIDTH = 16;
 
 interface BatchCounts extends Pick<BatchProgress, 'done' | 'failed'> {
   readonly cached: number;
@@ -92,7 +92,7 @@ export class ProgressView {
       ...(cached > 0 ? [`${grouped(cached)} of them cached`] : []),
       `${grouped(failed)} failed`,
       ...(left > 0 ? [`${grouped(left)} left`] : []),
-      `${grouped(this.#refused)} refused`,
+      `${grouped(this.#refused)} rate limited`,
     ];
     await this.#invocation.screen.report(`batch ${how} after ${after}: ${counts.join(', ')}`, this.#event(how));
   }
@@ -135,7 +135,7 @@ export class ProgressView {
       ...(leftMs === undefined ? [] : [`${formatDuration(leftMs)} left`]),
       `${grouped(failed)} failed`,
       `${grouped(this.#perMinute())}/min`,
-      `${grouped(this.#refused)} refused`,
+      `${grouped(this.#refused)} rate limited`,
       `${grouped(waiting)} waiting`,
     ];
   }

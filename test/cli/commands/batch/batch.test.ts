@@ -46,7 +46,7 @@ test('prints the response to each line of a file', async () => {
     { query: {}, data: {} },
   ]);
   expect(requests[1]?.url).toContain('base=EUR&symbols=A&symbols=B');
-  expect(stderr).toMatch(/fxrates: batch done after \d+ s: 3 succeeded, 0 failed, 0 refused\n$/);
+  expect(stderr).toMatch(/fxrates: batch done after \d+ s: 3 succeeded, 0 failed, 0 rate limited\n$/);
 });
 
 test('--cache serves a second batch without requests, and reports that', async () => {
@@ -96,7 +96,7 @@ test.each<readonly [options: string, rows: string]>([
 
   expect([code, stdout]).toEqual([1, rows]);
   expect(stderr).toMatch(/^fxrates: base=XXX: the service refused .*\(HTTP 404.*\)\n/);
-  expect(stderr).toMatch(/2 succeeded, 1 failed, 0 refused\n$/);
+  expect(stderr).toMatch(/2 succeeded, 1 failed, 0 rate limited\n$/);
 });
 
 test.each([
@@ -304,7 +304,7 @@ test('a batch without queries succeeds', async () => {
   expect(await batch('-', { stdin: '# none\n', clock })).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: 'fxrates: batch done after 0 s: 0 succeeded, 0 failed, 0 refused\n',
+    stderr: 'fxrates: batch done after 0 s: 0 succeeded, 0 failed, 0 rate limited\n',
   });
 });
 
@@ -349,7 +349,7 @@ test('waits for the limit longer than the default of --max-wait', async () => {
   const { code, stderr } = await batch('--each n=1', { replies: refusals });
 
   expect(code).toBe(0);
-  expect(stderr).toContain('1 succeeded, 0 failed, 2 refused');
+  expect(stderr).toContain('1 succeeded, 0 failed, 2 rate limited');
 });
 
 test.each([
@@ -405,7 +405,7 @@ test.each(['', '--ordered'])(
     });
 
     expect(code).toBe(1);
-    expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 0 failed, 3 left, 0 refused\n/);
+    expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 0 failed, 3 left, 0 rate limited\n/);
     expect(stderr).toContain('fxrates: cannot write the output');
     expect(parsed(stdout).map(({ query }) => query)).toEqual([{ n: '0' }]);
     expect(parsed(readFileSync(path, 'utf8'))).toEqual([{ fail: '404' }, { n: '2' }, { n: '3' }]);
@@ -434,7 +434,7 @@ test('Ctrl-C ends the batch, reports the queries left, and writes them to --fail
   const { code, stderr } = await interrupted(['--failed-out', path], 'n=0\nn=1\nfail=404\n', 'n=1');
 
   expect(code).toBe(130);
-  expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 1 failed, 1 left, 0 refused\n/);
+  expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 1 failed, 1 left, 0 rate limited\n/);
   expect(readFileSync(path, 'utf8')).toBe('{"n":"1"}\n{"fail":"404"}\n');
 });
 
@@ -464,8 +464,8 @@ test('5,000 queries at 300 per minute take 16.7 minutes, plus at most a second p
   expect(minutes).toBeLessThanOrEqual((5000 / 300) * (61 / 60));
   const log = stderr.split('\n').filter((line) => line.endsWith(' waiting'));
   expect(log.length).toBeGreaterThan(minutes * 5); // a line every ten seconds
-  expect(log[0]).toMatch(/^fxrates: \d+ of 5,000, (\d+ min )?(\d+ s )?left, 0 failed, \d+\/min, \d+ refused, /);
-  expect(stderr).toMatch(/\nfxrates: batch done after 1\d min[^:]*: 5,000 succeeded, 0 failed, \d+ refused\n$/);
+  expect(log[0]).toMatch(/^fxrates: \d+ of 5,000, (\d+ min )?(\d+ s )?left, 0 failed, \d+\/min, \d+ rate limited, /);
+  expect(stderr).toMatch(/\nfxrates: batch done after 1\d min[^:]*: 5,000 succeeded, 0 failed, \d+ rate limited\n$/);
 });
 
 test('eta_seconds is within 15 s of the real time left', async () => {
@@ -492,7 +492,7 @@ test('the time left is at least that until the next request', async () => {
 test('logs how long the first request waits, before there is an estimate for the rest', async () => {
   const { stderr } = await batch('-', { stdin: 'n=1\n', replies: [rateLimited('40'), success()] });
 
-  expect(stderr).toMatch(/^fxrates: 0 of 1, next request in (29|3\d) s, 0 failed, 0\/min, 1 refused, 1 waiting\n/);
+  expect(stderr).toMatch(/^fxrates: 0 of 1, next request in (29|3\d) s, 0 failed, 0\/min, 1 rate limited, 1 waiting\n/);
 });
 
 test('names an outage, during which there is no estimate', async () => {
@@ -545,8 +545,8 @@ test.each([['-q'], ['-qq']])('with %s it prints only data', async (option) => {
 const frames = (stderr: string) => stderr.split('\r\u001b[2K').slice(1);
 
 test.each([
-  [120, /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+\/min · \d+ refused · \d+ waiting$/],
-  [80, /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+\/min( · \d+ refused)?$/],
+  [120, /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+\/min · \d+ rate limited · \d+ waiting$/],
+  [80, /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+\/min( · \d+ rate limited)?$/],
   [40, /^\[█+░+\] \d+ of 700$/],
 ])('a terminal of %d columns shows a progress bar, which is erased at the end', async (columns, expected) => {
   const { stderr, stdout } = await onMock(700, { tty: ['stderr'], columns, env: { NO_COLOR: '1' } });
