@@ -62,7 +62,7 @@ const FORMATS = {
 
 /** One value unchanged, several as one row. With `-o json` they are JSON; CSV has a header. */
 function selectedLines(json: string, { get, output }: CliSettings, out: StreamStyle): Iterable<string> {
-  if (output === 'csv') return tableDocument('csv', [], get)([], json);
+  if (output === 'csv') return tableDocument('csv', undefined, get)([], json);
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only] = values;
   if (values.length > 1 || only === undefined) {
@@ -73,13 +73,20 @@ function selectedLines(json: string, { get, output }: CliSettings, out: StreamSt
   return [shown(scalarText(only), out)];
 }
 
-/** The lines of several responses as one document, with further columns before theirs. CSV has one header, its first line. */
-export function tableDocument(output: 'csv' | 'tsv', names: readonly string[] = [], get: readonly GetPath[] = []) {
+/**
+ * The lines of several responses as one document, with further columns before theirs, whose names can depend on theirs. CSV
+ * has one header, its first line.
+ */
+export function tableDocument(
+  output: 'csv' | 'tsv',
+  namesBefore: (header: CsvRow) => CsvRow = () => [],
+  get: readonly GetPath[] = [],
+) {
   const lineOf = output === 'csv' ? csvLine : tsvLine;
   let hasHeader = output === 'tsv';
   return function* linesOf(values: readonly string[], json: string): Generator<string> {
     const { header, rows } = csvTable(json, get);
-    if (!hasHeader) yield lineOf([...names, ...header]);
+    if (!hasHeader) yield lineOf([...namesBefore(header), ...header]);
     hasHeader = true;
     for (const row of rows) yield lineOf([...values, ...row]);
   };

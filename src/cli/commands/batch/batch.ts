@@ -273,14 +273,11 @@ const JSON_LINES: Format = {
   failure: (query, error) => `{"query":${JSON.stringify(query)},"error":${JSON.stringify(errorFacts(error))}}\n`,
 };
 
-/**
- * One document for all queries: a column for each of their parameters, but for those that `--get` selects from the
- * response, then the columns of `fxrates latest -o csv`.
- */
+/** One document for all queries: a column for each of their parameters, then the columns of `fxrates latest -o csv`. */
 function csv(queries: readonly Query[], get: readonly GetPath[]): Format {
-  const selected = get.map(({ text }) => text);
-  const names = [...new Set(queries.flatMap((query) => Object.keys(query)))].filter((name) => !selected.includes(name));
-  const linesOf = tableDocument('csv', names, get);
+  const names = [...new Set(queries.flatMap((query) => Object.keys(query)))];
+  const unlike = (header: readonly string[]) => names.map((name) => (header.includes(name) ? `query.${name}` : name));
+  const linesOf = tableDocument('csv', unlike, get);
   return {
     success: (query, json) => {
       const values = new Map(Object.entries(query)); // a name such as constructor is in every object

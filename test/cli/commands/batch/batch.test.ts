@@ -124,10 +124,11 @@ test.each([
   expect(stdout).toBe(expected);
 });
 
-test('-o csv has one column for a parameter that --get selects from the response', async () => {
-  const { stdout } = await batch('-o csv --get n --ordered --each n=1,2 --each m=3');
-
-  expect(stdout).toBe('m,n\n3,1\n3,2\n');
+test.each([
+  ['--get n --each n=1,2 --each m=3', 'query.n,m,n\n1,3,1\n2,3,2\n'],
+  ['--each name=a,b', 'query.name,name,value\na,name,a\nb,name,b\n'],
+])('-o csv %s has a column for each parameter, also with the name of another column', async (options, expected) => {
+  expect((await batch(`-o csv --ordered ${options}`)).stdout).toBe(expected);
 });
 
 test('a path of --get that the first response lacks stops the batch, before it uses more quota', async () => {
