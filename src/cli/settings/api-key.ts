@@ -2,6 +2,7 @@ import type { Invocation } from '../command.ts';
 import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited } from '../io.ts';
 import { readCredential, type StoredKey } from '../storage/stored-files.ts';
+import { loginCommand } from './base-url.ts';
 import type { CliSettings } from './settings.ts';
 
 /** The key of a command and its source. */
@@ -131,7 +132,7 @@ function noKey({ baseUrl, profile }: CliSettings): CliError {
     code: 'no_key',
     hints: [
       'Set it:      export FXRATES_API_KEY=…   or   --key-file /run/secrets/fxrates',
-      `Store it:    fxrates auth login${profile === 'default' ? '' : ` --profile ${profile}`}`,
+      `Store it:    ${loginCommand(profile)}`,
       'No account?  fxrates mock   (a local server, invented rates; it prints a key)',
     ],
   });

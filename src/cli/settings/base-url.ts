@@ -3,6 +3,7 @@ import { operations } from '../../generated/operations.ts';
 import { apiPathIn } from '../../operation.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { holdsKey } from '../terminal/redactor.ts';
+import { commandLine } from '../terminal/text.ts';
 
 /** A text, and the option or variable that it was read from. */
 export interface SourcedText {
@@ -72,7 +73,7 @@ interface BaseUrlAdvice {
 
 function noBaseUrl(
   profile: string,
-  { typedAs = '--base-url https://…', storeIt = 'fxrates auth login   (asks for it)' }: BaseUrlAdvice,
+  { typedAs = '--base-url https://…', storeIt = `${loginCommand(profile)}   (asks for it)` }: BaseUrlAdvice,
 ): CliError {
   return new CliError(profile === 'default' ? 'no base URL' : `no base URL in profile ${profile}`, {
     code: 'no_base_url',
@@ -83,6 +84,11 @@ function noBaseUrl(
       'No account?  fxrates mock   (a local server with invented rates)',
     ],
   });
+}
+
+/** The command that stores a base URL and a key under `profile`. */
+export function loginCommand(profile: string, options: readonly string[] = []): string {
+  return commandLine(['auth', 'login', ...options, ...(profile === 'default' ? [] : ['--profile', profile])]);
 }
 
 function plainHttp({ host }: URL): CliError {

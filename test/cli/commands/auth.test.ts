@@ -147,8 +147,9 @@ test('the end of the input instead of a base URL ends the login, with another wa
 
 test.each([
   ['--no-input', ['stdin', 'stderr'], 3, 'fxrates: no base URL'],
+  ['--profile new', [], 3, 'Store it:    fxrates auth login --base-url https://api.example.test --profile new\n'],
   ['', [], 3, 'fxrates: no base URL'],
-  [`--base-url ${ORIGIN}`, [], 2, 'fxrates auth login --key-stdin < key.txt'],
+  [`--base-url ${ORIGIN}`, [], 2, `fxrates auth login --base-url ${ORIGIN} --key-stdin < key.txt`],
 ] as const)('with %j and terminals %j it asks for nothing', async (option, tty, expected, says) => {
   const { code, stderr } = await run(`auth login ${option}`, { tty });
 

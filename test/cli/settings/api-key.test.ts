@@ -49,12 +49,15 @@ test('without a key, shows how to set one and exits with 4', async () => {
   expect(stderr).toContain('fxrates mock');
 });
 
-test('without a key in a profile, the next step stores one in that profile', async () => {
+test('without a key or a base URL in a profile, the next step stores one in that profile', async () => {
   await writeFile(join(folder, 'config.json'), '{"profiles":{"work":{}}}');
 
-  const { stderr } = await runCli('quota --profile work', { env: { FXRATES_API_KEY: '', FXRATES_CONFIG_DIR: folder } });
+  const env = { FXRATES_API_KEY: '', FXRATES_CONFIG_DIR: folder };
+  const withoutKey = await runCli('quota --profile work', { env });
+  const withoutUrl = await runCli('quota --profile work', { env: { ...env, FXRATES_BASE_URL: '' } });
 
-  expect(stderr).toContain('  Store it:    fxrates auth login --profile work\n');
+  expect(withoutKey.stderr).toContain('  Store it:    fxrates auth login --profile work\n');
+  expect(withoutUrl.stderr).toContain('  Store it:    fxrates auth login --profile work   (asks for it)\n');
 });
 
 test.each([
