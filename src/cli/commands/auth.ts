@@ -152,12 +152,11 @@ function notStored({ argv }: Invocation): (failure: unknown) => never {
 
 /** Prints the key in use, its source and the response of the service; fails as a call with this key would. */
 async function status(invocation: Invocation<VerifyOptions>): Promise<void> {
-  const { settings, screen, options } = invocation;
+  const { settings, screen } = invocation;
   const { profile, baseUrl } = settings;
   requireBaseUrl(settings);
-  const key = await requireKey(invocation);
+  const { key, check } = await checkedKey(invocation);
   const { secret, source, shadowed } = key;
-  const check = options.verify ? await attempt(() => sendQuotaRequest(invocation, { key })) : undefined;
   const quota = check === undefined || check instanceof CliError ? undefined : check.data;
   const failure = check instanceof CliError ? check : undefined;
   const unchecked = failure === undefined ? 'not checked (--no-verify)' : 'failed';
@@ -180,6 +179,17 @@ async function status(invocation: Invocation<VerifyOptions>): Promise<void> {
   };
   await printReport({ text: reportText(rows, screen.out), facts, isForLogs: true }, invocation);
   if (failure !== undefined) throw failure;
+}
+
+/** The key in use, and whether the service accepts it. A stored key of another origin is not sent. */
+async function checkedKey(invocation: Invocation<VerifyOptions>) {
+  const { settings, options } = invocation;
+  const key = await attempt(() => requireKey(invocation));
+  const isUsable = !(key instanceof CliError);
+  if (isUsable)
+    return { key, check: options.verify ? await attempt(() => sendQuotaRequest(invocation, { key })) : undefined };
+  if (key.details.code !== 'other_origin') throw key;
+  return { key: await requireKey({ ...invocation, settings: { ...settings, baseUrl: undefined } }), check: key };
 }
 
 /** Removes the stored key of the profile; does nothing if the profile has no key. */

@@ -236,6 +236,17 @@ test('status as JSON, with a key that the service refuses', async () => {
   expect(JSON.parse(stderr).error.exit_code).toBe(4);
 });
 
+test.each(['', ' --no-verify'])('status%s shows a stored key of another origin, and sends nothing', async (option) => {
+  await login();
+
+  const { code, stdout, stderr, requests } = await run(`auth status${option} --base-url https://other.test`);
+
+  expect({ code, requests }).toEqual({ code: 4, requests: [] });
+  expect(stdout).toContain('Base URL    https://other.test  (from --base-url)');
+  expect(stdout).toMatch(/Key {9}fx_live_…00ed {2}\(from profile default in\s[^)]*\)\n! Check {5}failed\n$/);
+  expect(stderr).toContain(`refusing to send the stored key to https://other.test — it belongs to ${ORIGIN}`);
+});
+
 test('logout removes the key of its profile, twice without failing', async () => {
   await login();
   await login({}, '--profile other');
