@@ -182,8 +182,9 @@ export interface PrintOptions {
 /** Prints the response of an operation in the form of `--shape`, `--envelope` and the output format. */
 export async function printResponse({ rawBody }: ServiceResponse, invocation: Invocation<PrintOptions>): Promise<void> {
   const { options } = invocation;
-  if (options.shape) await printShape(dataOf(rawBody), invocation);
-  else await printBody({ rawBody }, options.envelope ? rawBody.trim() : dataOf(rawBody), invocation);
+  const json = options.envelope ? rawBody.trim() : dataOf(rawBody);
+  if (options.shape) await printShape(json, invocation);
+  else await printBody({ rawBody }, json, invocation);
 }
 
 /** Prints `json`, or the whole body with `-o raw`. */

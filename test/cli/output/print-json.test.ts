@@ -52,6 +52,12 @@ test('--shape in a pipe is an object of types by path', async () => {
   expect(JSON.parse(stdout)).toEqual({ 'rates.EUR': 'number' });
 });
 
+test('--shape --envelope is that of the whole response', async () => {
+  const { stdout } = await runCli('latest --shape --envelope', { replies: success({ n: 1 }) });
+
+  expect(JSON.parse(stdout)).toEqual({ success: 'boolean', 'data.n': 'integer' });
+});
+
 test('the shape contains no text and no number of the response', async () => {
   await fc.assert(
     fc.asyncProperty(
