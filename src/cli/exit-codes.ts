@@ -50,4 +50,4 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 
 /** The exit code that shells give for a process that a signal ended: 128 and the number of the signal. */
-export const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+export const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGQUIT: 131, SIGTERM: 143 } as const;

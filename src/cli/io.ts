@@ -55,7 +55,7 @@ export class WriteFailure extends Error {
 
 export type SignalName = keyof typeof signalExitCodes;
 
-/** Ctrl-C, `kill` and a closed terminal. The first one aborts `signal`; the second one ends the process immediately. */
+/** Ctrl-C, Ctrl-\, `kill` and a closed terminal. The first one aborts `signal`; the second one ends the process immediately. */
 export interface Interrupts {
   /** Aborts with an `Interrupted`. */
   readonly signal: AbortSignal;

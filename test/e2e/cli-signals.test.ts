@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => mock.close());
 
 describe.skipIf(!hasBundle)('a signal during a wait', () => {
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  test.each(['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const)(
     '%s ends the built command by the same signal',
     async (signal) => {
       const running = startBundle(['latest', '--json'], { env, stdin: 'open' });

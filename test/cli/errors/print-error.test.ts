@@ -39,6 +39,7 @@ const writeFailure = (code: string) => new WriteFailure(Object.assign(new Error(
 
 test.each([
   [new Interrupted('SIGINT'), 130],
+  [new Interrupted('SIGQUIT'), 131],
   [new Interrupted('SIGTERM'), 143],
   [new Interrupted('SIGHUP'), 129],
   [writeFailure('EPIPE'), 0],

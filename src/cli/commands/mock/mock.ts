@@ -210,9 +210,9 @@ async function runBesideMock(
         : `fxrates: mock server at ${url}, plan ${plan}\n  Clock, switches, journal:  ${adminUrl}\n`,
     );
     const child = io.spawn(command, environmentOf(mock, io.env));
-    // On a terminal, the command receives Ctrl-C itself. A second SIGINT could end it immediately.
+    // On a terminal, the command receives Ctrl-C and Ctrl-\ itself. A second SIGINT could end it immediately.
     const release = io.interrupts.takeOver((name) => {
-      if (name !== 'SIGINT' || !io.stdin.isTTY) child.kill(name);
+      if (!io.stdin.isTTY || (name !== 'SIGINT' && name !== 'SIGQUIT')) child.kill(name);
     });
     const { code, signal } = await child.exited.finally(release);
     return code ?? 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);

@@ -176,15 +176,14 @@ test.each([
   expect(started.env).toMatchObject({ NO_PROXY: upper, no_proxy: lower });
 });
 
-test('signals are forwarded to the command, except Ctrl-C on a terminal, which it receives itself', async () => {
+test('signals are forwarded to the command, except those of a terminal, which it receives itself', async () => {
   for (const tty of [[], ['stdin']] as const) {
     const { io, killed, end } = await startCommand('mock -- repl', { tty });
 
-    io.interrupt('SIGINT');
-    io.interrupt('SIGTERM');
+    for (const name of ['SIGINT', 'SIGQUIT', 'SIGTERM'] as const) io.interrupt(name);
 
     expect(await end()).toBe(0);
-    expect(killed).toEqual(tty.length === 0 ? ['SIGINT', 'SIGTERM'] : ['SIGTERM']);
+    expect(killed).toEqual(tty.length === 0 ? ['SIGINT', 'SIGQUIT', 'SIGTERM'] : ['SIGTERM']);
   }
 });
 
