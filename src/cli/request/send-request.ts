@@ -11,6 +11,7 @@ import type {
 } from '../../client/index.ts';
 import { type Operation, operations } from '../../generated/operations.ts';
 import type { Invocation } from '../command.ts';
+import { relatedCommand } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { isLoopback, requireBaseUrl } from '../settings/base-url.ts';
@@ -192,7 +193,16 @@ export async function dryRun(request: ServiceRequest, { settings, ...others }: I
   const connection = { fetch, close: async () => undefined };
   const failure = await sendRequest(request, invocation, { connection, key: NO_KEY }).catch((error: unknown) => error);
   if (sent === undefined) throw failure;
-  await others.screen.print(`${settings.printRequestAs === 'curl' ? curlCommand(sent) : JSON.stringify(sent)}\n`);
+  if (settings.printRequestAs !== 'curl') return others.screen.print(`${JSON.stringify(sent)}\n`);
+  await others.screen.print(`${curlCommand(sent)}\n`);
+  const hasVariable = others.io.env['FXRATES_API_KEY'] && settings.keyFile === undefined && !settings.keyStdin;
+  if (hasVariable) return;
+  const token = relatedCommand(
+    ['auth', 'token'],
+    others.argv.filter((word) => word !== '--insecure-http'),
+  );
+  const command = `export FXRATES_API_KEY=$(${token}${settings.keyStdin ? ' < key.txt' : ''})`;
+  await others.screen.remark(`the command sends the key in FXRATES_API_KEY; to set it:\n  ${command}`);
 }
 
 /** A dry run does not read the key. This one has the documented form, so the client does not warn. */

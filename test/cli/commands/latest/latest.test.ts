@@ -140,6 +140,17 @@ test('--curl prints a command that a shell can run', async () => {
   );
 });
 
+test.each([
+  ['', { FXRATES_API_KEY: '' }, '  export FXRATES_API_KEY=$(fxrates auth token)\n'],
+  ['--key-file k --profile default', {}, '(fxrates auth token --key-file k --profile default)\n'],
+  ['--key-stdin', {}, '(fxrates auth token --key-stdin < key.txt)\n'],
+])('--curl %s with %j says how to set the variable of the key', async (options, env, command) => {
+  const { code, stdout, stderr } = await runCli(`latest --curl ${options}`, { env });
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^curl .*FXRATES_API_KEY/) });
+  expect(stderr).toContain(command);
+});
+
 test('-q leaves stderr empty, -v shows the request, -vv headers and body', async () => {
   const tty = ['stdout', 'stderr'] as const;
 
