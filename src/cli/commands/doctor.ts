@@ -71,6 +71,7 @@ async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readon
   ];
   const url = await attempt(() => requireBaseUrl(settings));
   const key = await attempt(() => requireKey(invocation));
+  const proxy = await finding('proxy', () => proxyResult(url, invocation));
   const profile = () => {
     requireProfile(settings, { ...invocation, env: io.env });
     return ok(settings.profile);
@@ -81,11 +82,11 @@ async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readon
     ...(settings.profile === 'default' ? [] : [await finding('profile', profile)]),
     { name: 'base URL', ...(url instanceof CliError ? failed(url) : ok(`${url} (from ${settings.baseUrl?.source})`)) },
     { name: 'key', ...(key instanceof CliError ? failed(key) : keyResult(key)) },
-    await finding('proxy', () => proxyResult(url, invocation)),
+    proxy,
   ];
   if (options.offline) return local;
-  if (url instanceof CliError || key instanceof CliError)
-    return [...local, { name: 'service', ...skipped('not checked: this needs a base URL and a key') }];
+  if (url instanceof CliError || key instanceof CliError || proxy.status === 'fail')
+    return [...local, { name: 'service', ...skipped('not checked: this needs a base URL, a key and a usable proxy') }];
   return [...local, ...(await checkService(invocation, { baseUrl: url, key }))];
 }
 

@@ -37,6 +37,18 @@ test.each([
 });
 
 test.each([
+  ['a page', true, { body: '<html>' }],
+  ['a redirect', true, { status: 301, headers: { location: 'https://other.test' } }],
+  ['another record', false, success({ plan: 1 })],
+])('after %s, a hint names the base URL: %j', async (_, isAsked, replies) => {
+  const { code, stderr } = await runCli('quota', { replies });
+
+  expect(code).toBe(10);
+  const hint = '  Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.\n';
+  expect(stderr.includes(hint)).toBe(isAsked);
+});
+
+test.each([
   ['ENOTFOUND', 'name not found', 'Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.'],
   ['CERT_HAS_EXPIRED', 'the certificate has expired', "Is this machine's clock right?"],
   ['CERT_NOT_YET_VALID', 'the certificate is not valid yet', "Is this machine's clock right?"],

@@ -186,6 +186,10 @@ test.each([
   expect(stdout).not.toContain('secret');
 });
 
+test('a proxy that cannot be used is reported once', async () => {
+  expect((await doctor({ env: { HTTPS_PROXY: 'proxy.test' } })).statuses).toEqual(['proxy fail', 'service skip']);
+});
+
 test.each([
   ['api.example.test', 'none: NO_PROXY lists api.example.test'],
   ['', 'HTTPS_PROXY: proxy.test:3128'],
