@@ -9,7 +9,7 @@ import { connectionOptions, dataOptions, fileOption, parsedOption, wholeNumber }
 import { asTable } from '../output/print-json.ts';
 import { printReport } from '../output/report.ts';
 import { openConnection } from '../request/connection.ts';
-import { explainNetworkError, type NetworkContext, refusedKeyHints } from '../request/explain-error.ts';
+import { baseUrlHint, explainNetworkError, type NetworkContext, refusedKeyHints } from '../request/explain-error.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
@@ -101,18 +101,15 @@ interface ProbeContext extends NetworkContext, Pick<Invocation, 'argv'> {
 function probeFailed(cause: unknown, context: ProbeContext): unknown {
   if (!(cause instanceof Error)) return cause;
   if (isRefusal(cause)) {
-    const { status, message: why } = cause;
+    const { status, message } = cause;
     const code = kindOf(status);
     const { key, baseUrl, argv } = context;
     const keyHints = () => refusedKeyHints(key, [...argv, '--base-url', baseUrl]); // here the URL is an argument
-    const hints = code === 'authentication' ? [`The key is from ${key.source}.`, ...keyHints()] : [];
-    return new CliError(`cannot probe ${baseUrl}`, {
-      code,
-      why,
-      hints,
-      status,
-      cause,
-    });
+    const isOther = code === 'response';
+    const why = isOther ? `the response to quota, HTTP ${status}, is not a quota record` : message;
+    const ofKey = code === 'authentication' ? [`The key is from ${key.source}.`, ...keyHints()] : [];
+    const hints = isOther ? [baseUrlHint(context)] : ofKey;
+    return new CliError(`cannot probe ${baseUrl}`, { code, why, hints, status, cause });
   }
   const isProxyFailure = cause instanceof ProxyFailure;
   const { code, message }: NodeJS.ErrnoException = cause;

@@ -185,7 +185,8 @@ export interface NetworkContext {
 
 type NextStep = (context: NetworkContext) => string;
 
-const baseUrlHint: NextStep = ({ baseUrl, source }) => `Is ${baseUrl} the right base URL? It comes from ${source}.`;
+export const baseUrlHint: NextStep = ({ baseUrl, source }) =>
+  `Is ${baseUrl} the right base URL? It comes from ${source}.`;
 const trust: NextStep = () => 'To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem';
 const clockHint: NextStep = () =>
   "Is this machine's clock right? If so, the certificate of the service has to be renewed.";

@@ -142,6 +142,17 @@ test.each([
   ]);
 });
 
+test('names the base URL if the response is not a quota record, such as a page', async () => {
+  const fetch = async () => new Response('<html>');
+
+  const { stderr } = await runCli('probe', { fetch });
+
+  expect(stderr).toContain(
+    'cannot probe https://api.example.test — the response to quota, HTTP 200, is not a quota record\n',
+  );
+  expect(stderr).toContain('  Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.\n');
+});
+
 test('no connection to a proxy is left open, so that the command ends', async () => {
   const service = createServer((_, response) => response.end(JSON.stringify({ success: true, data: quotaRecord() })));
   service.keepAliveTimeout = 600_000; // an open client would keep the connection for ten minutes
