@@ -17,9 +17,9 @@ import { sendQuotaRequest } from '../request/send-request.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { formatDuration } from '../settings/duration.ts';
-import { CONFIG_SETTINGS, requireProfile, unknownSettings } from '../settings/settings.ts';
+import { requireProfile, SETTING_NAMES, storedSetting, unknownSettings } from '../settings/settings.ts';
 import { readJsonFile } from '../storage/json-file.ts';
-import { type ConfigFile, configPath, configValue, credentialsPath, requireConfig } from '../storage/stored-files.ts';
+import { type ConfigFile, configPath, credentialsPath, requireConfig } from '../storage/stored-files.ts';
 import { commandLine, grouped } from '../terminal/text.ts';
 import { versionText } from './version.ts';
 
@@ -232,10 +232,7 @@ async function fileResult(
 function checkValues(config: ConfigFile): CheckResult | undefined {
   requireConfig(config);
   for (const profile of [undefined, ...config.profiles.keys()]) {
-    for (const [name, parse] of Object.entries(CONFIG_SETTINGS)) {
-      const value = configValue(config, name, profile);
-      if (value !== undefined) parse(value, `${name} in ${config.path}`);
-    }
+    for (const name of SETTING_NAMES) storedSetting(name, config, profile);
   }
   const [unknown] = unknownSettings(config);
   return unknown === undefined

@@ -13,7 +13,7 @@ import {
   type SharedOptions,
 } from '../options.ts';
 import { type ConfigFile, configValue, profilesWithKey, settingGroups } from '../storage/stored-files.ts';
-import { lowerFirst } from '../terminal/text.ts';
+import { commandLine, lowerFirst } from '../terminal/text.ts';
 import { checkBaseUrl, type SourcedText } from './base-url.ts';
 import { parseDuration } from './duration.ts';
 
@@ -115,10 +115,29 @@ function stored<Name extends SettingName>(name: Name, sources: Sources): Setting
   const ofVariable = name === 'color' ? undefined : env[variable]; // it has the usual variables, such as NO_COLOR
   const given = ofVariable ? tolerated('variable', sources, () => parseSetting(name, ofVariable, variable)) : undefined;
   if (given !== undefined) return given;
-  return tolerated('config.json', sources, () => {
-    const text = configValue(config, name, name === 'profile' ? undefined : profileOf(sources));
+  return tolerated('config.json', sources, () =>
+    storedSetting(name, config, name === 'profile' ? undefined : profileOf(sources)),
+  );
+}
+
+/** From config.json: the value of the profile, or else that for all. @throws CliError with the commands that correct it */
+export function storedSetting<Name extends SettingName>(name: Name, config: ConfigFile, profile?: string) {
+  const text = configValue(config, name, profile);
+  try {
     return text === undefined ? undefined : parseSetting(name, text, `${name} in ${config.path}`);
-  });
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { why: _, hints = [], ...details } = error.details; // the message has the reason
+    const owner = profile !== undefined && config.profiles.get(profile)?.has(name) ? ['--profile', profile] : [];
+    const [set, unset] = [
+      ['set', name, '…'],
+      ['unset', name],
+    ].map((words) => commandLine(['config', ...words, ...owner]));
+    throw new CliError(error.message, {
+      ...details,
+      hints: [...hints, `Correct it:  ${set}`, `Remove it:   ${unset}`],
+    });
+  }
 }
 
 /** `undefined` for an invalid value of a source that is not strict. */
@@ -157,7 +176,7 @@ export const CONFIG_SETTINGS = {
   color: parseColor,
 };
 
-export const SETTING_NAMES = Object.keys(CONFIG_SETTINGS);
+export const SETTING_NAMES = Object.keys(CONFIG_SETTINGS) as readonly SettingName[]; // Object.keys loses the type
 
 /** A warning for each unknown name in config.json. */
 export function unknownSettings(config: ConfigFile): readonly string[] {

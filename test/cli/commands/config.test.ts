@@ -100,11 +100,21 @@ test.each([
   expect((await run('config list')).stdout).toBe('{}\n');
 });
 
-test('an invalid value in the file is reported with its place, and config unset removes it', async () => {
-  await writeFile(join(folder, 'config.json'), '{"version":1,"timeout":"soon"}');
+test.each([
+  ['{"version":1,"timeout":"soon"}', ''],
+  ['{"profiles":{"default":{"timeout":"soon"}}}', ' --profile default'],
+])('an invalid value in %s is reported with its place, and config unset removes it', async (text, owner) => {
+  await writeFile(join(folder, 'config.json'), text);
 
-  expect(await run('latest')).toMatchObject({ code: 2, stderr: expect.stringContaining(`timeout in ${folder}`) });
-  expect((await run('config unset timeout')).code).toBe(0);
+  const { code, stderr } = await run('latest');
+  const { stdout } = await run('doctor --offline');
+
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`timeout in ${folder}`)]);
+  for (const shown of [stderr, stdout.replace(/^ {4}/gm, '')]) {
+    expect(shown).toContain(`\n  Correct it:  fxrates config set timeout …${owner}\n`);
+    expect(shown).toContain(`\n  Remove it:   fxrates config unset timeout${owner}\n`);
+  }
+  expect((await run(`config unset timeout${owner}`)).code).toBe(0);
   expect((await run('latest')).code).toBe(0);
 });
 
