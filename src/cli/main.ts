@@ -27,12 +27,12 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     styleOf: (command) => screenOf(command).out,
     onError: (error, command) => {
       screen = screenOf(command);
-      refuseTypedKey(argv);
+      refuseTypedKey(argv, command);
       throw explainParserError(error, command, argv);
     },
     execute: async (command, run) => {
       screen = screenOf(command);
-      refuseTypedKey(argv);
+      refuseTypedKey(argv, command);
       requireOptions(command);
       const options = command.opts<SharedOptions>();
       if (command.has('--profile') && !command.traits.survivesBrokenConfig) requireConfig(config);

@@ -51,7 +51,7 @@ export function explainParserError({ code, message }: CommanderError, command: C
 }
 
 /** Before anything is parsed or printed: a key given as an option or argument is not repeated. */
-export function refuseTypedKey(argv: readonly string[]): void {
+export function refuseTypedKey(argv: readonly string[], { path }: Pick<CliCommand, 'path'>): void {
   const end = argv.indexOf('--');
   const before = end === -1 ? argv : argv.slice(0, end);
   const option = before.find((arg) => KEY_OPTION.test(arg));
@@ -60,7 +60,9 @@ export function refuseTypedKey(argv: readonly string[]): void {
     option === undefined ? 'refusing an argument that contains an API key' : `'${option.split('=')[0]}' does not exist`,
     'a key on the command line is visible to other users and stays in the shell history',
     [
-      'Use FXRATES_API_KEY, --key-file or --key-stdin:  fxrates quota --key-stdin < key.txt',
+      path[0] === 'auth' || path[0] === 'config'
+        ? 'Store it:  fxrates auth login --key-stdin < key.txt'
+        : 'Use FXRATES_API_KEY, --key-file or --key-stdin:  fxrates quota --key-stdin < key.txt',
       'Consider this key exposed: create a new key, then revoke this one.',
     ],
   );

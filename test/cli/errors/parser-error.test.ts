@@ -48,17 +48,21 @@ test.each([
   expect(stderr).toContain(hint);
 });
 
-test.each(['auth login', '', 'quota', 'latest'])(
-  'a key as an argument of %j is refused and not shown',
-  async (command) => {
-    const { code, stderr, requests } = await runCli([...command.split(' ').filter(Boolean), API_KEY]);
+test.each([
+  ['auth login', 'auth login'],
+  ['config set api_key', 'auth login'],
+  ['', 'quota'],
+  ['quota', 'quota'],
+  ['latest', 'quota'],
+])('a key as an argument of %j is refused and not shown; the next step is %s --key-stdin', async (command, next) => {
+  const { code, stderr, requests } = await runCli([...command.split(' ').filter(Boolean), API_KEY]);
 
-    expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toContain('refusing an argument that contains an API key');
-    expect(stderr).toContain('Consider this key exposed');
-    expect(stderr).not.toContain(API_KEY);
-  },
-);
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toContain('refusing an argument that contains an API key');
+  expect(stderr).toContain(`:  fxrates ${next} --key-stdin < key.txt\n`);
+  expect(stderr).toContain('Consider this key exposed');
+  expect(stderr).not.toContain(API_KEY);
+});
 
 test.each([
   [['quota', '--key'], true],
@@ -68,7 +72,7 @@ test.each([
   [['latest', 'note=my-key'], false],
   [['latest', 'note=--key'], false],
 ])('whether %j gives a key as an option: %s', (argv, isRefused) => {
-  const refuse = () => refuseTypedKey(argv);
+  const refuse = () => refuseTypedKey(argv, { path: [] });
 
   if (isRefused) expect(refuse).toThrow('does not exist');
   else expect(refuse).not.toThrow();
