@@ -132,7 +132,8 @@ async function readKey(invocation: Invocation): Promise<string> {
     );
   }
   const ask = () => screen.ask(`API key for ${settings.baseUrl?.text} (input is hidden): `);
-  const secret = await io.stdin.typedLine({ ask, isHidden: true }).finally(() => screen.error('\n'));
+  const line = await io.stdin.typedLine({ ask, isHidden: true }).finally(() => screen.error('\n'));
+  const secret = line.trim();
   checkKey(secret, 'the prompt');
   return secret;
 }

@@ -106,7 +106,13 @@ test.each([
 const LONG = 'https://a-long-name.example.test';
 
 test.each([
-  ['for the key', `--base-url ${ORIGIN}`, STORED, ORIGIN, [`API key for ${ORIGIN} (input is hidden): `]],
+  [
+    'for the key, without the blanks around it',
+    `--base-url ${ORIGIN}`,
+    ` ${STORED} `,
+    ORIGIN,
+    [`API key for ${ORIGIN} (input is hidden): `],
+  ],
   ['between words', `--base-url ${LONG}`, STORED, LONG, [`API key for\n${LONG} (input\nis hidden): `], 40],
   [
     'for the base URL if none is set',
