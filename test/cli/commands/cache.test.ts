@@ -163,7 +163,8 @@ test.runIf(process.getuid?.() !== 0)('cache info reports a folder that cannot be
 
 test.each([
   ['latest --cache 0', 2, '--cache expects a time above 0 or snapshot'],
-  ['latest --cache soon', 2, '--cache expects a duration'],
+  ['latest --cache 5x', 2, '--cache expects a duration'],
+  ['latest --cache snapsht', 2, "--cache expects a time above 0 or snapshot, got 'snapsht'"],
   ['latest --cache 10m --offline', 2, '--offline'],
   ['latest --offline', 6, 'no cached response for this request'],
 ])('%s fails and sends nothing', async (line, expected, says) => {
