@@ -66,6 +66,7 @@ function isOfSome({ helpGroupHeading }: Option, { parent }: CliCommand): boolean
 
 function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
   command.enablePositionalOptions().addHelpOption(helpOption()).helpCommand(false);
+  command.passThroughOptions(command.syntax.startsWith('[--')); // a program without its `--` keeps its own options
   command.version(VERSION, '-V, --version', 'print the version');
   command.options.at(-1)?.hideHelp(command.parent !== null); // it works behind each command
   const { run } = command;

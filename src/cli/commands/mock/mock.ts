@@ -12,7 +12,7 @@ import { printError } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Env } from '../../io.ts';
 import { fileOption, oneOf, parsedOption, repeatableOption, wholeNumber } from '../../options.ts';
-import { jsonLine, quoteForShell } from '../../terminal/text.ts';
+import { commandLine, jsonLine, quoteForShell } from '../../terminal/text.ts';
 import { type MockOptions, PRESETS, type RunningMock, type StartOptions, startMock } from './start-mock.ts';
 
 export function mockCommand(): CliCommand {
@@ -87,7 +87,7 @@ function commandOf({ argv, args }: Invocation): readonly string[] {
   const [word] = args.slice(0, args.length - command.length);
   if (word !== undefined) {
     throw usageError(`'${word}' is not an option of mock`, 'write the command to run after --', [
-      `fxrates mock -- ${args.join(' ')}`,
+      commandLine(['mock', '--', ...args.filter((arg) => arg !== '--')]),
     ]);
   }
   if (separatorAt !== -1 && !command[0]) {

@@ -136,7 +136,8 @@ test.each([
   [['--'], {}, 'no command after --'],
   [['--', ''], {}, 'no command after --'],
   [['npm', '--', 'test'], {}, "'npm' is not an option of mock — write the command to run after --"],
-  [['npm', '--', 'test'], {}, 'fxrates mock -- npm test'],
+  [['npm', '--', 'test'], {}, 'fxrates mock -- npm test\n'],
+  [['sh', '-c', 'echo hi'], {}, "fxrates mock -- sh -c 'echo hi'\n"],
   [[], { FXRATES_MOCK_ADMIN_TOKEN: 'too-short' }, 'FXRATES_MOCK_ADMIN_TOKEN expects 16 to 128'],
 ] as const)('mock %j with %j is refused: %s', async (args, env, says) => {
   const { code, stderr } = await runCli(['mock', ...args], { env });
