@@ -150,7 +150,8 @@ async function createMock(
     return createMockServer(options);
   } catch (error) {
     if (!(error instanceof MockServerError)) throw error;
-    const message = error.message.replace(/\.$/, '');
+    const stated = error.message.replace(/\.$/, '');
+    const message = stated.replace(/; .* pass unsafe: true to .*/, '; the command line cannot set another value');
     if (/^setup\b/.test(error.field ?? '')) throw unusable(setup, message.replace(/^setup[.:] ?/, ''));
     if (/^replay\b/.test(error.field ?? '')) throw unusable(replay, message);
     throw usageError(message);
