@@ -1,4 +1,5 @@
 import { setImmediate as yieldToSignals } from 'node:timers/promises';
+import { nearestName } from '../../nearest-name.ts';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
@@ -126,24 +127,37 @@ function requireValue(json: string, { text, path }: GetPath): string {
   });
 }
 
-/** The path as the response writes it, if it differs only in upper and lower case; else the names where it leads nowhere. */
+/** The path as the response writes it, if it differs only in case or in dots; else the names where it leads nowhere. */
 function hintsFor(json: string, path: JsonPath): string[] {
-  const found: string[] = [];
-  let members = memberTexts(json);
-  for (const wanted of path) {
-    const names = [...members.keys()];
-    const name = members.has(wanted) ? wanted : names.find((other) => other.toLowerCase() === wanted.toLowerCase());
-    if (name === undefined) break;
-    found.push(name);
-    members = memberTexts(members.get(name) ?? '');
+  const { found, rest, names } = knownStart(json, path);
+  const [wanted] = rest;
+  if (wanted === undefined) return [`Did you mean ${writeJsonPath(found)}?`];
+  if (names.length === 0) return [];
+  const nearest = nearestName(wanted, names.slice(0, MOST_COMPARED)) ?? [];
+  const shown = [...new Set([nearest, names].flat())];
+  const first = shown.length > MOST_NAMES ? [...shown.slice(0, MOST_NAMES), '…'] : shown;
+  return [`${found.length === 0 ? 'The response' : writeJsonPath(found)} has: ${first.join(', ')}`];
+}
+
+/** The longest start of the path that exists, if case does not matter and names can contain dots, and the names behind it. */
+function knownStart(json: string, path: JsonPath): Record<'found' | 'rest' | 'names', JsonPath> {
+  const members = memberTexts(json);
+  const names = [...members.keys()];
+  for (let count = Math.min(path.length, MOST_DOTS); count > 0; count -= 1) {
+    const wanted = path.slice(0, count).join('.').toLowerCase();
+    const name = names.find((other) => other.toLowerCase() === wanted);
+    if (name === undefined) continue;
+    const { found, ...end } = knownStart(members.get(name) ?? '', path.slice(count));
+    return { found: [name, ...found], ...end };
   }
-  if (found.length === path.length) return [`Did you mean ${writeJsonPath(found)}?`];
-  if (members.size === 0) return [];
-  const names = [...[...members.keys()].slice(0, MOST_NAMES), ...(members.size > MOST_NAMES ? ['…'] : [])];
-  return [`${found.length === 0 ? 'The response' : found.join('.')} has: ${names.join(', ')}`];
+  return { found: [], rest: path, names };
 }
 
 const MOST_NAMES = 12;
+/** Longest name with dots, in parts of a path. */
+const MOST_DOTS = 8;
+/** Comparing more takes seconds. */
+const MOST_COMPARED = 1000;
 
 /** A selected value as one cell: a scalar as its text, an object or a list as compact JSON. */
 function cellText(json: string): string {

@@ -78,9 +78,10 @@ test('--get of a missing field lists the available fields and exits 10', async (
 test.each([
   ['nope', '\n\n  The response has: base, rates\n'],
   ['RATES.nope', `\n\n  rates has: ${Array.from({ length: 12 }, (_, index) => `A${index}`).join(', ')}, …\n`],
+  ['rates.EURO', `\n\n  rates has: EUR, ${Array.from({ length: 11 }, (_, index) => `A${index}`).join(', ')}, …\n`],
   ['base.nope', '\n'],
-])('--get %s lists the first names at the place where the path ends', async (path, hint) => {
-  const rates = Object.fromEntries(Array.from({ length: 13 }, (_, index) => [`A${index}`, index]));
+])('--get %s lists the nearest and the first names at the place where the path ends', async (path, hint) => {
+  const rates = Object.fromEntries([...Array.from({ length: 13 }, (_, index) => [`A${index}`, index]), ['EUR', 1]]);
 
   const { stderr } = await runCli(['latest', '--get', path], { replies: success({ base: 'USD', rates }) });
 
@@ -94,9 +95,11 @@ test.each([
   ['Odd.names', undefined],
   ['/odd/a.b', '/odd/A.B'],
   ['/odd/x~1y', '/odd/X~1Y'],
+  ['odd.A.B', '/odd/A.B'],
+  ['v1.0.rates', '/v1.0/rates'],
 ])('--get %s suggests %s, the spelling in the response', async (path, meant) => {
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`A${index}`, index]));
-  const data = success({ base: 'USD', rates: { ...many, EUR: 1 }, odd: { 'A.B': 1, 'X/Y': 2 } });
+  const data = success({ base: 'USD', rates: { ...many, EUR: 1 }, odd: { 'A.B': 1, 'X/Y': 2 }, 'v1.0': { rates: 1 } });
 
   const { code, stderr } = await runCli(['latest', '--get', path], { replies: data });
 
