@@ -9,7 +9,7 @@ import { sendQuotaRequest } from '../request/send-request.ts';
 import { checkKey, requireKey } from '../settings/api-key.ts';
 import { checkBaseUrl, loginCommand, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
-import { changeConfig, changeCredential, readCredential } from '../storage/stored-files.ts';
+import { changeConfig, changeCredential, profilesWithKey } from '../storage/stored-files.ts';
 import { attempt, usageText } from './doctor.ts';
 
 interface VerifyOptions {
@@ -195,8 +195,8 @@ async function checkedKey(invocation: Invocation<VerifyOptions>) {
 
 /** Removes the stored key of the profile; does nothing if the profile has no key. */
 async function logout({ io, screen, config, settings: { profile } }: Invocation): Promise<void> {
-  const credential = await readCredential(io.env, profile);
-  if (credential === undefined) return screen.remark(`no key is stored for profile ${profile}`);
+  if (!profilesWithKey(io.env, profile).includes(profile))
+    return screen.remark(`no key is stored for profile ${profile}`);
   const path = await changeCredential(io, profile, undefined);
   await screen.remark(`key of profile ${profile} removed from ${path}; it stays valid until it is revoked`);
   if (config.profiles.get(profile)?.has('base_url')) await screen.remark(`base URL is still stored in ${config.path}`);

@@ -2,6 +2,7 @@ import { promises as fs } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import { storageError } from '../errors/cli-error.ts';
 import type { Env, Io } from '../io.ts';
+import { loginCommand } from '../settings/base-url.ts';
 import { configFolder, pathIn } from './folders.ts';
 import { readJsonFile, updateJsonFile } from './json-file.ts';
 
@@ -95,13 +96,19 @@ export interface StoredKey {
   readonly wasReadable: boolean;
 }
 
+/** @throws CliError for an entry without an origin or a key */
 export async function readCredential(env: Env, profile: string): Promise<StoredKey | undefined> {
   const path = credentialsPath(env);
   const document = path === undefined ? undefined : readJsonFile(path);
   if (path === undefined || document === undefined) return undefined;
   const wasReadable = await tighten(path);
-  const { origin, api_key: secret } = objectOf(entriesOf(document['keys']).get(profile));
-  if (typeof origin !== 'string' || typeof secret !== 'string') return undefined;
+  const entry = entriesOf(document['keys']).get(profile);
+  if (entry === undefined) return undefined;
+  const { origin, api_key: secret } = objectOf(entry);
+  if (typeof origin !== 'string' || typeof secret !== 'string') {
+    const why = `the entry of profile ${profile} is not an object with the texts origin and api_key`;
+    throw storageError(`cannot use ${path}`, why, { hint: `Store the key again:  ${loginCommand(profile)}` });
+  }
   return { origin, secret, path, wasReadable };
 }
 

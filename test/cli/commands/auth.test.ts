@@ -272,6 +272,26 @@ test('logout removes the key of its profile, twice without failing', async () =>
   expect((await run('quota')).code).toBe(4);
 });
 
+test.each([STORED, { origin: ORIGIN }, null])(
+  'a stored entry such as %j is named, and can be replaced',
+  async (entry) => {
+    const store = () => writeFile(join(folder, 'credentials.json'), JSON.stringify({ keys: { default: entry } }));
+    await store();
+
+    const { code, stderr } = await run('quota', { env: { FXRATES_BASE_URL: ORIGIN } });
+    const logout = await run('auth logout');
+    await store();
+
+    expect(code).toBe(3);
+    expect(stderr).toContain('the entry of profile default is not an object with the texts origin and api_key\n');
+    expect(stderr).toContain('  Store the key again:  fxrates auth login\n');
+    expect(stderr).not.toContain(STORED);
+    expect(logout.stderr).toContain('key of profile default removed');
+    expect((await login()).code).toBe(0);
+    expect((await run('quota')).code).toBe(0);
+  },
+);
+
 test('token prints the key to a pipe, and to a terminal with --show', async () => {
   await login();
 
