@@ -50,7 +50,7 @@ export function batchCommand(): CliCommand {
       parameterOption(),
       cacheOption('use cached responses up to this age: 10m, snapshot'),
       new Option('--ordered', 'print the responses in the order of the queries'),
-      fileOption('--failed-out <file>', 'write failed and unsent queries to a file'),
+      fileOption('--failed-out <file>', 'replace this file by the failed and unsent queries'),
       ...dataOptions(BATCH_FORMATS),
       ...connectionOptions(),
     ])
