@@ -7,7 +7,7 @@ import { connectionOptions, dataOptions, keyOptions, profileOption } from '../op
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { sendQuotaRequest } from '../request/send-request.ts';
 import { checkKey, requireKey } from '../settings/api-key.ts';
-import { checkBaseUrl, loginCommand, requireBaseUrl } from '../settings/base-url.ts';
+import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { changeConfig, changeCredential, profilesWithKey } from '../storage/stored-files.ts';
 import { attempt, usageText } from './doctor.ts';
@@ -30,7 +30,7 @@ export function authCommand(): CliCommand {
   return auth;
 }
 
-function commandOfLogin(): CliCommand {
+function loginCommand(): CliCommand {
   return new CliCommand('login')
     .about({
       summary: 'store a key for a base URL',
@@ -51,7 +51,7 @@ function commandOfLogin(): CliCommand {
 
 function commandsOfKey(): readonly CliCommand[] {
   return [
-    commandOfLogin(),
+    loginCommand(),
     new CliCommand('status')
       .about({
         summary: 'the key in use, its source, and whether it is valid',
@@ -84,8 +84,7 @@ async function login(given: Invocation<VerifyOptions>): Promise<void> {
   const settings = await withBaseUrl(given);
   const invocation = { ...given, settings };
   const { screen, io, options } = invocation;
-  const storeIt = loginCommand(settings.profile, ['--base-url', 'https://api.example.test']);
-  const baseUrl = requireBaseUrl(settings, { storeIt });
+  const baseUrl = requireBaseUrl(settings);
   const secret = await readKey(invocation);
   screen.secrets.protect(secret);
   if (options.verify) {

@@ -52,7 +52,7 @@ async function probe(invocation: Invocation<ProbeCommandOptions>): Promise<void>
   const [given] = args;
   const typed = given === undefined ? {} : { baseUrl: { text: given, source: 'probe' } };
   const settings = { ...invocation.settings, ...typed };
-  const baseUrl = requireBaseUrl(settings, { typedAs: 'fxrates probe https://…' }).replace(/\/+$/, '');
+  const baseUrl = requireBaseUrl(settings, 'fxrates probe https://…').replace(/\/+$/, '');
   const key = await requireKey({ ...invocation, settings });
   if (out !== undefined) await checkWritable(out).catch(cannotWrite(out));
   const { planProbe, probeService } = await import('../../mock-server/index.ts');

@@ -133,7 +133,9 @@ function hintsFor(json: string, path: JsonPath): string[] {
   const [wanted] = rest;
   if (wanted === undefined) return [`Did you mean ${writeJsonPath(found)}?`];
   if (names.length === 0) return [];
-  const nearest = nearestName(wanted, names.slice(0, MOST_COMPARED)) ?? [];
+  // A similar name is not much longer, and comparing a long one takes time.
+  const short = names.filter(({ length }) => length <= 1.5 * wanted.length);
+  const nearest = nearestName(wanted, short) ?? [];
   const shown = [...new Set([nearest, names].flat())];
   const first = shown.length > MOST_NAMES ? [...shown.slice(0, MOST_NAMES), '…'] : shown;
   return [`${found.length === 0 ? 'The response' : writeJsonPath(found)} has: ${first.join(', ')}`];
@@ -143,7 +145,7 @@ function hintsFor(json: string, path: JsonPath): string[] {
 function knownStart(json: string, path: JsonPath): Record<'found' | 'rest' | 'names', JsonPath> {
   const members = memberTexts(json);
   const names = [...members.keys()];
-  for (let count = Math.min(path.length, MOST_DOTS); count > 0; count -= 1) {
+  for (let count = path.length; count > 0; count -= 1) {
     const wanted = path.slice(0, count).join('.').toLowerCase();
     const name = names.find((other) => other.toLowerCase() === wanted);
     if (name === undefined) continue;
@@ -154,10 +156,6 @@ function knownStart(json: string, path: JsonPath): Record<'found' | 'rest' | 'na
 }
 
 const MOST_NAMES = 12;
-/** Longest name with dots, in parts of a path. */
-const MOST_DOTS = 8;
-/** Comparing more takes seconds. */
-const MOST_COMPARED = 1000;
 
 /** A selected value as one cell: a scalar as its text, an object or a list as compact JSON. */
 function cellText(json: string): string {

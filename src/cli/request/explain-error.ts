@@ -1,4 +1,4 @@
-import type { AnyFxRatesError, NetworkError, QuotaExhaustedError, ResponseError } from '../../client/index.ts';
+import type { AnyFxRatesError, NetworkError, QuotaExhaustedError } from '../../client/index.ts';
 import { environmentProxy } from '../../environment-proxy.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
@@ -74,7 +74,7 @@ function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: Err
     case 'timeout':
       return timeoutExplanation(error.scope, invocation, baseUrl);
     case 'response':
-      return { why: excerpt(error.bodyExcerpt), hints: isOfOtherServer(error) ? [baseUrlHint(context)] : [] };
+      return { why: excerpt(error.bodyExcerpt), hints: error.issues.length === 0 ? [baseUrlHint(context)] : [] };
     case 'request':
       return error.status === 404 ? { hints: [baseUrlHint(context)] } : {};
     default:
@@ -115,11 +115,6 @@ export function refusedKeyHints(
   const precedence =
     shadowed.length === 0 ? [] : [`The key from ${source} takes precedence over ${shadowed.join(' and ')}.`];
   return [...precedence, nextStep];
-}
-
-/** Whether the response is a redirect, or a body that is not JSON, such as a page. */
-function isOfOtherServer({ status = 0, issues, bodyExcerpt }: ResponseError): boolean {
-  return status >= 300 || (bodyExcerpt !== undefined && issues.length === 0);
 }
 
 /** The first 80 characters, on one line. */

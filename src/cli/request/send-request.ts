@@ -197,10 +197,8 @@ export async function dryRun(request: ServiceRequest, { settings, ...others }: I
   await others.screen.print(`${curlCommand(sent)}\n`);
   const hasVariable = others.io.env['FXRATES_API_KEY'] && settings.keyFile === undefined && !settings.keyStdin;
   if (hasVariable) return;
-  const token = relatedCommand(
-    ['auth', 'token'],
-    others.argv.filter((word) => word !== '--insecure-http'),
-  );
+  const argv = others.argv.filter((word) => word !== '--insecure-http'); // which auth token does not have
+  const token = relatedCommand(['auth', 'token'], argv);
   const command = `export FXRATES_API_KEY=$(${token}${settings.keyStdin ? ' < key.txt' : ''})`;
   await others.screen.remark(`the command sends the key in FXRATES_API_KEY; to set it:\n  ${command}`);
 }

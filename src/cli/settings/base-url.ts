@@ -20,9 +20,9 @@ interface BaseUrlSettings {
 /** The base URL to use, checked. @throws CliError when there is none, or when the key must not travel to it. */
 export function requireBaseUrl(
   { baseUrl, insecureHttp, profile }: BaseUrlSettings,
-  advice: BaseUrlAdvice = {},
+  typedAs = '--base-url https://…',
 ): string {
-  if (baseUrl === undefined) throw noBaseUrl(profile, advice);
+  if (baseUrl === undefined) throw noBaseUrl(profile, typedAs);
   const url = checkBaseUrl(baseUrl);
   if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url)) throw plainHttp(url);
   return baseUrl.text;
@@ -66,21 +66,13 @@ function withScheme(text: string): string | undefined {
 
 const KEY_HINTS = ['Pass the key with FXRATES_API_KEY, --key-file or --key-stdin.', 'Store it:  fxrates auth login'];
 
-interface BaseUrlAdvice {
-  readonly typedAs?: string;
-  readonly storeIt?: string;
-}
-
-function noBaseUrl(
-  profile: string,
-  { typedAs = '--base-url https://…', storeIt = `${loginCommand(profile)}   (asks for it)` }: BaseUrlAdvice,
-): CliError {
+function noBaseUrl(profile: string, typedAs: string): CliError {
   return new CliError(profile === 'default' ? 'no base URL' : `no base URL in profile ${profile}`, {
     code: 'no_base_url',
     why: 'the host of the service is not documented, so there is no default',
     hints: [
       `Set it:      export FXRATES_BASE_URL=https://…   or   ${typedAs}`,
-      `Store it:    ${storeIt}`,
+      `Store it:    ${loginCommand(profile, ['--base-url', 'https://…'])}`,
       'No account?  fxrates mock   (a local server with invented rates)',
     ],
   });

@@ -129,14 +129,8 @@ export function storedSetting<Name extends SettingName>(name: Name, config: Conf
     if (!(error instanceof CliError)) throw error;
     const { why: _, hints = [], ...details } = error.details; // the message has the reason
     const owner = profile !== undefined && config.profiles.get(profile)?.has(name) ? ['--profile', profile] : [];
-    const [set, unset] = [
-      ['set', name, '…'],
-      ['unset', name],
-    ].map((words) => commandLine(['config', ...words, ...owner]));
-    throw new CliError(error.message, {
-      ...details,
-      hints: [...hints, `Correct it:  ${set}`, `Remove it:   ${unset}`],
-    });
+    const unset = commandLine(['config', 'unset', name, ...owner]);
+    throw new CliError(error.message, { ...details, hints: [...hints, `To use the default:  ${unset}`] });
   }
 }
 

@@ -147,13 +147,13 @@ test('the end of the input instead of a base URL ends the login, with another wa
 
   expect(code).toBe(3);
   expect(stderr).toContain('no base URL');
-  expect(stderr).toContain('Store it:    fxrates auth login --base-url https://api.example.test');
+  expect(stderr).toContain('Store it:    fxrates auth login --base-url https://…');
   expect(stderr).not.toContain('API key for');
 });
 
 test.each([
   ['--no-input', ['stdin', 'stderr'], 3, 'fxrates: no base URL'],
-  ['--profile new', [], 3, 'Store it:    fxrates auth login --base-url https://api.example.test --profile new\n'],
+  ['--profile new', [], 3, 'Store it:    fxrates auth login --base-url https://… --profile new\n'],
   ['', [], 3, 'fxrates: no base URL'],
   [`--base-url ${ORIGIN}`, [], 2, `fxrates auth login --base-url ${ORIGIN} --key-stdin < key.txt`],
 ] as const)('with %j and terminals %j it asks for nothing', async (option, tty, expected, says) => {

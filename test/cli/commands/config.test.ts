@@ -110,10 +110,8 @@ test.each([
   const { stdout } = await run('doctor --offline');
 
   expect([code, stderr]).toEqual([2, expect.stringContaining(`timeout in ${folder}`)]);
-  for (const shown of [stderr, stdout.replace(/^ {4}/gm, '')]) {
-    expect(shown).toContain(`\n  Correct it:  fxrates config set timeout …${owner}\n`);
-    expect(shown).toContain(`\n  Remove it:   fxrates config unset timeout${owner}\n`);
-  }
+  for (const shown of [stderr, stdout])
+    expect(shown).toContain(`  To use the default:  fxrates config unset timeout${owner}\n`);
   expect((await run(`config unset timeout${owner}`)).code).toBe(0);
   expect((await run('latest')).code).toBe(0);
 });

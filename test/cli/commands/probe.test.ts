@@ -55,7 +55,7 @@ test('without a base URL, names the ways to set one', async () => {
   expect(code).toBe(3);
   expect(stderr).toContain('no base URL');
   expect(stderr).toContain('export FXRATES_BASE_URL=https://…   or   fxrates probe https://…');
-  expect(stderr).not.toContain('--base-url');
+  expect(stderr).not.toContain('or   --base-url');
 });
 
 test('on a terminal, prints a table of observations and how to write them to a file', async () => {

@@ -15,7 +15,7 @@ test.each([
 ])('on %s, a command is beside its label', async (_, options) => {
   const { stderr } = await runCli('quota', { env: NO_SETTINGS, ...options });
 
-  expect(stderr).toContain('  Store it:    fxrates auth login   (asks for it)\n');
+  expect(stderr).toContain('  Store it:    fxrates auth login --base-url https://…\n');
 });
 
 test('a command without a label is never broken', async () => {

@@ -57,7 +57,7 @@ test('without a key or a base URL in a profile, the next step stores one in that
   const withoutUrl = await runCli('quota --profile work', { env: { ...env, FXRATES_BASE_URL: '' } });
 
   expect(withoutKey.stderr).toContain('  Store it:    fxrates auth login --profile work\n');
-  expect(withoutUrl.stderr).toContain('  Store it:    fxrates auth login --profile work   (asks for it)\n');
+  expect(withoutUrl.stderr).toContain('  Store it:    fxrates auth login --base-url https://… --profile work\n');
 });
 
 test.each([

@@ -110,7 +110,7 @@ test('without a base URL, shows how to set one and exits with 3', async () => {
   expect(stderr).toBe(`fxrates: no base URL — the host of the service is not documented, so there is no default
 
   Set it:      export FXRATES_BASE_URL=https://…   or   --base-url https://…
-  Store it:    fxrates auth login   (asks for it)
+  Store it:    fxrates auth login --base-url https://…
   No account?  fxrates mock   (a local server with invented rates)
 `);
 });
