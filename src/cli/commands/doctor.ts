@@ -135,8 +135,7 @@ async function checkService(
   const outcome = await attempt(() => sendQuotaRequest({ ...invocation, settings }, { trace, key }));
   const { lastDate: date } = trace;
   const clock = date === undefined ? [] : [{ name: 'clock', ...clockResult(date, io.clock.now()) }];
-  if (outcome instanceof CliError)
-    return [{ name: 'service', ...failure(outcome, { hasResponse: date !== undefined, key, argv }) }, ...clock];
+  if (outcome instanceof CliError) return [{ name: 'service', ...failure(outcome, { key, argv }) }, ...clock];
   const certificate = new URL(baseUrl).protocol === 'https:' ? '; its certificate is valid' : '';
   return [
     { name: 'service', ...ok(`accepts the key${certificate}`) },
@@ -145,18 +144,13 @@ async function checkService(
   ];
 }
 
-interface FailedCheck extends Pick<Invocation, 'argv'> {
-  readonly hasResponse: boolean;
-  readonly key: KeyInUse;
-}
-
-function failure(error: CliError, { hasResponse, key, argv }: FailedCheck): CheckResult {
-  const { code, retryAfterSeconds } = error.details;
+function failure(error: CliError, { key, argv }: Pick<Invocation, 'argv'> & { readonly key: KeyInUse }): CheckResult {
+  const { code, status, retryAfterSeconds } = error.details;
   if (code === 'authentication') return { ...failed(error), next: refusedKeyHints(key, argv, otherKey(key, argv)) };
   if (code !== 'rate_limited') return failed(error);
   // A used-up limit does not mean that the key is wrong.
   const when = retryAfterSeconds === undefined ? '' : `, retry in ${formatDuration(retryAfterSeconds * 1000)}`;
-  if (hasResponse) return warning(`rate limited${when}`, `Try again later:  ${commandLine(argv)}`);
+  if (status !== undefined) return warning(`rate limited${when}`, `Try again later:  ${commandLine(argv)}`);
   const next = `To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`;
   return warning(`nothing was sent: rate limited${when}`, next);
 }

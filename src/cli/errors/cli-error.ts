@@ -127,6 +127,11 @@ export function relatedCommand(words: readonly string[], argv: readonly string[]
   return commandLine([...words, ...before.filter((_, index) => isPartOf(CONNECTION, before, index))]);
 }
 
+/** The command that stores a base URL and a key under `profile`. */
+export function loginCommand(profile: string, options: readonly string[] = []): string {
+  return commandLine(['auth', 'login', ...options, ...(profile === 'default' ? [] : ['--profile', profile])]);
+}
+
 /** The words before `--` and the others: no word after `--` is an option. */
 function split(argv: readonly string[]): readonly [readonly string[], readonly string[]] {
   const end = argv.indexOf('--');

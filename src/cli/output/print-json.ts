@@ -63,7 +63,7 @@ const FORMATS = {
 
 /** One value unchanged, several as one row. With `-o json` they are JSON; CSV has a header. */
 function selectedLines(json: string, { get, output }: CliSettings, out: StreamStyle): Iterable<string> {
-  if (output === 'csv') return tableDocument('csv', undefined, get)([], json);
+  if (output === 'csv') return tableDocument('csv', [], get)([], json);
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only] = values;
   if (values.length > 1 || only === undefined) {
@@ -74,20 +74,13 @@ function selectedLines(json: string, { get, output }: CliSettings, out: StreamSt
   return [shown(scalarText(only), out)];
 }
 
-/**
- * The lines of several responses as one document, with further columns before theirs, whose names can depend on theirs. CSV
- * has one header, its first line.
- */
-export function tableDocument(
-  output: 'csv' | 'tsv',
-  namesBefore: (header: CsvRow) => CsvRow = () => [],
-  get: readonly GetPath[] = [],
-) {
+/** The lines of several responses as one document, with further columns before theirs. CSV has one header, its first line. */
+export function tableDocument(output: 'csv' | 'tsv', names: readonly string[] = [], get: readonly GetPath[] = []) {
   const lineOf = output === 'csv' ? csvLine : tsvLine;
   let hasHeader = output === 'tsv';
   return function* linesOf(values: readonly string[], json: string): Generator<string> {
     const { header, rows } = csvTable(json, get);
-    if (!hasHeader) yield lineOf([...namesBefore(header), ...header]);
+    if (!hasHeader) yield lineOf([...names, ...header]);
     hasHeader = true;
     for (const row of rows) yield lineOf([...values, ...row]);
   };
@@ -95,12 +88,15 @@ export function tableDocument(
 
 type CsvRow = readonly string[];
 
+/** The header of a row per value. */
+export const VALUE_COLUMNS: CsvRow = ['name', 'value'];
+
 /** A row per value, or what `--get` selects: a column per path, but a row per value of a single object. @throws CliError */
 function csvTable(json: string, get: readonly GetPath[]): { readonly header: CsvRow; readonly rows: Iterable<CsvRow> } {
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only = json] = values;
   if (values.length === 0 || (values.length === 1 && isContainer(only))) {
-    return { header: ['name', 'value'], rows: valueRows(only) };
+    return { header: VALUE_COLUMNS, rows: valueRows(only) };
   }
   return { header: get.map(({ text }) => text), rows: [values.map(cellText)] };
 }

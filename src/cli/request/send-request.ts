@@ -195,8 +195,7 @@ export async function dryRun(request: ServiceRequest, { settings, ...others }: I
   if (sent === undefined) throw failure;
   if (settings.printRequestAs !== 'curl') return others.screen.print(`${JSON.stringify(sent)}\n`);
   await others.screen.print(`${curlCommand(sent)}\n`);
-  const hasVariable = others.io.env['FXRATES_API_KEY'] && settings.keyFile === undefined && !settings.keyStdin;
-  if (hasVariable) return;
+  if (others.io.env['FXRATES_API_KEY'] && settings.keyFile === undefined && !settings.keyStdin) return;
   const argv = others.argv.filter((word) => word !== '--insecure-http'); // which auth token does not have
   const token = relatedCommand(['auth', 'token'], argv);
   const command = `export FXRATES_API_KEY=$(${token}${settings.keyStdin ? ' < key.txt' : ''})`;

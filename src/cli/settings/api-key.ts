@@ -1,8 +1,7 @@
 import type { Invocation } from '../command.ts';
-import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
+import { CliError, loginCommand, systemReason, usageError } from '../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited } from '../io.ts';
 import { readCredential, type StoredKey } from '../storage/stored-files.ts';
-import { loginCommand } from './base-url.ts';
 import type { CliSettings } from './settings.ts';
 
 /** The key of a command and its source. */
@@ -15,8 +14,6 @@ export interface KeyInUse {
 
 interface Source {
   readonly label: string;
-  /** Other users can read the file of the key. */
-  readonly warning?: string | undefined;
   read(): Promise<string>;
 }
 
@@ -37,12 +34,11 @@ export async function requireKey({
     if (typed.length === 0) throw error; // a broken file matters when its key does
     return undefined;
   });
-  const [source, ...others] = [...typed, ...storedSources(credential, settings)];
+  const [source, ...others] = [...typed, ...storedSources(credential, { settings, screen })];
   if (source === undefined) throw noKey(settings);
   const secret = await source.read();
   checkKey(secret, source.label);
   screen.secrets.protect(secret);
-  if (source.warning !== undefined) await screen.warn(source.warning);
   return { secret, source: source.label, shadowed: others.map(({ label }) => label) };
 }
 
@@ -56,17 +52,19 @@ function typedSources({ keyStdin, keyFile }: CliSettings, { env, stdin, interrup
   return found;
 }
 
-function storedSources(credential: StoredKey | undefined, { baseUrl, profile }: CliSettings): Source[] {
+function storedSources(
+  credential: StoredKey | undefined,
+  { settings: { baseUrl, profile }, screen }: Pick<Invocation, 'settings' | 'screen'>,
+): Source[] {
   if (credential === undefined) return [];
   const { origin, secret, path, wasReadable } = credential;
   const read = async () => {
     if (baseUrl !== undefined && new URL(baseUrl.text).origin !== origin) throw otherOrigin(credential, baseUrl.text);
+    const advice = 'its mode is now 0600. If the machine is shared, create a new key';
+    if (wasReadable) await screen.warn(`${path} was readable by other users; ${advice}`);
     return secret;
   };
-  const warning = wasReadable
-    ? `${path} was readable by other users; its mode is now 0600. If the machine is shared, create a new key`
-    : undefined;
-  return [{ label: `profile ${profile} in ${path}`, warning, read }];
+  return [{ label: `profile ${profile} in ${path}`, read }];
 }
 
 function otherOrigin({ origin }: StoredKey, baseUrl: string): CliError {

@@ -1,9 +1,8 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { operations } from '../../generated/operations.ts';
 import { apiPathIn } from '../../operation.ts';
-import { CliError, usageError } from '../errors/cli-error.ts';
+import { CliError, loginCommand, usageError } from '../errors/cli-error.ts';
 import { holdsKey } from '../terminal/redactor.ts';
-import { commandLine } from '../terminal/text.ts';
 
 /** A text, and the option or variable that it was read from. */
 export interface SourcedText {
@@ -76,11 +75,6 @@ function noBaseUrl(profile: string, typedAs: string): CliError {
       'No account?  fxrates mock   (a local server with invented rates)',
     ],
   });
-}
-
-/** The command that stores a base URL and a key under `profile`. */
-export function loginCommand(profile: string, options: readonly string[] = []): string {
-  return commandLine(['auth', 'login', ...options, ...(profile === 'default' ? [] : ['--profile', profile])]);
 }
 
 function plainHttp({ host }: URL): CliError {

@@ -1,8 +1,7 @@
 import { promises as fs } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../json.ts';
-import { storageError } from '../errors/cli-error.ts';
+import { loginCommand, storageError } from '../errors/cli-error.ts';
 import type { Env, Io } from '../io.ts';
-import { loginCommand } from '../settings/base-url.ts';
 import { configFolder, pathIn } from './folders.ts';
 import { readJsonFile, updateJsonFile } from './json-file.ts';
 

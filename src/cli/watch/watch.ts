@@ -116,7 +116,7 @@ function printerOf(invocation: Invocation) {
   const { settings, screen, io } = invocation;
   const { output, get } = settings;
   // The lines of all responses are one document: its first column is the time of the response.
-  const rowsOf = output === 'csv' || output === 'tsv' ? tableDocument(output, () => ['fetched_at'], get) : undefined;
+  const rowsOf = output === 'csv' || output === 'tsv' ? tableDocument(output, ['fetched_at'], get) : undefined;
   return (response: ServiceResponse, { text, json }: Shown, next: PollSchedule): Promise<void> => {
     const now = io.clock.now();
     const fetchedAt = new Date(now).toISOString();

@@ -10,7 +10,7 @@ import { errorFacts } from '../../errors/print-error.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { compactJson } from '../../json/pretty-json.ts';
 import { connectionOptions, dataOptions, fileOption, type OutputFormat, repeatableOption } from '../../options.ts';
-import { dataOf, tableDocument } from '../../output/print-json.ts';
+import { dataOf, tableDocument, VALUE_COLUMNS } from '../../output/print-json.ts';
 import { type ParamOptions, parameterOption, parseParameters } from '../../parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { type OpenClient, type Query, withClient } from '../../request/send-request.ts';
@@ -276,8 +276,9 @@ const JSON_LINES: Format = {
 /** One document for all queries: a column for each of their parameters, then the columns of `fxrates latest -o csv`. */
 function csv(queries: readonly Query[], get: readonly GetPath[]): Format {
   const names = [...new Set(queries.flatMap((query) => Object.keys(query)))];
-  const unlike = (header: readonly string[]) => names.map((name) => (header.includes(name) ? `query.${name}` : name));
-  const linesOf = tableDocument('csv', unlike, get);
+  const taken = [...VALUE_COLUMNS, ...get.map(({ text }) => text)];
+  const columns = names.map((name) => (taken.includes(name) ? `query.${name}` : name));
+  const linesOf = tableDocument('csv', columns, get);
   return {
     success: (query, json) => {
       const values = new Map(Object.entries(query)); // a name such as constructor is in every object
