@@ -5,7 +5,7 @@ import { parseDuration } from './settings/duration.ts';
 /** Reads the text of an option, a variable or a setting. @throws CliError that names `label`, the source of the text */
 export interface Parse<Value> {
   (text: string, label: string): Value;
-  /** The only valid texts, for completion. */
+  /** For completion. */
   readonly choices?: readonly string[];
 }
 
@@ -159,9 +159,11 @@ export function fileOption(flags: string, description: string): Option {
   });
 }
 
-/** An option that may be typed several times: its value is the list of all texts. */
-export function repeatableOption(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((text: string, texts: readonly string[] = []) => [...texts, text]);
+/** An option that may be typed several times: its value is the list of all texts. `choices` are for completion. */
+export function repeatableOption(flags: string, description: string, choices: readonly string[] = []): Option {
+  const option = new Option(flags, description);
+  if (choices.length > 0) option.argChoices = [...choices];
+  return option.argParser((text: string, texts: readonly string[] = []) => [...texts, text]);
 }
 
 /** For one of some words. */

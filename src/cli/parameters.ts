@@ -13,19 +13,18 @@ export interface ParamOptions {
 
 /** The parameters of the examples. The service documents none. */
 export const EXAMPLE_NAMES = ['base', 'symbols'];
+const EXAMPLE_WORDS = EXAMPLE_NAMES.map((name) => `${name}=`); // for completion
 
 /** `base=USD`. */
 export function parametersArgument(description?: string): Argument {
   const argument = new Argument('[name=value...]', description);
-  argument.argChoices = EXAMPLE_NAMES.map((name) => `${name}=`); // for completion
+  argument.argChoices = EXAMPLE_WORDS;
   return argument;
 }
 
 /** `-p base=USD`, for a parameter whose name looks like an option. */
 export function parameterOption(): Option {
-  const option = repeatableOption('-p, --param <name=value>', 'a parameter (repeatable); same as name=value');
-  option.argChoices = EXAMPLE_NAMES.map((name) => `${name}=`);
-  return option;
+  return repeatableOption('-p, --param <name=value>', 'a parameter (repeatable); same as name=value', EXAMPLE_WORDS);
 }
 
 /** Parameters typed as arguments, then those typed with `-p`, which may contain any characters. */

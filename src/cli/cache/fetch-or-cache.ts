@@ -1,11 +1,12 @@
 import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
-import { Option } from 'commander';
+import type { Option } from 'commander';
 import type { CacheOptions, CacheStore, Clock } from '../../client/index.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
+import { parsedOption } from '../options.ts';
 import type { ServiceConnection } from '../request/connection.ts';
 import { type ServiceRequest, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
@@ -17,9 +18,7 @@ export interface CachingOptions {
 }
 
 export function cacheOption(description: string): Option {
-  const option = new Option('--cache <age>', description).argParser(parseCacheAge);
-  option.argChoices = ['snapshot']; // for completion; a time is valid too
-  return option;
+  return parsedOption('--cache <age>', description, Object.assign(parseCacheAge, { choices: ['snapshot'] }));
 }
 
 /** `--cache 10m` or `--cache snapshot`. */

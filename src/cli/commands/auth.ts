@@ -124,11 +124,9 @@ async function readKey(invocation: Invocation): Promise<string> {
   const { settings, screen, io } = invocation;
   if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(invocation)).secret;
   if (!canAsk(invocation)) {
-    throw usageError(
-      'no key to store',
-      settings.mayAsk ? 'stdin is not a terminal' : 'prompts are disabled (--no-input)',
-      [`${changedCommand(invocation.argv, { add: ['--key-stdin'] })} < key.txt`],
-    );
+    const why = settings.mayAsk ? 'stdin is not a terminal' : 'prompts are disabled (--no-input)';
+    const command = changedCommand(invocation.argv, { add: ['--key-stdin'] });
+    throw usageError('no key to store', why, [`${command} < key.txt`]);
   }
   const ask = () => screen.ask(`API key for ${settings.baseUrl?.text} (input is hidden): `);
   const line = await io.stdin.typedLine({ ask, isHidden: true }).finally(() => screen.error('\n'));
@@ -185,8 +183,7 @@ async function status(invocation: Invocation<VerifyOptions>): Promise<void> {
 async function checkedKey(invocation: Invocation<VerifyOptions>) {
   const { settings, options } = invocation;
   const key = await attempt(() => requireKey(invocation));
-  const isUsable = !(key instanceof CliError);
-  if (isUsable)
+  if (!(key instanceof CliError))
     return { key, check: options.verify ? await attempt(() => sendQuotaRequest(invocation, { key })) : undefined };
   if (key.details.code !== 'other_origin') throw key;
   return { key: await requireKey({ ...invocation, settings: { ...settings, baseUrl: undefined } }), check: key };

@@ -93,9 +93,7 @@ async function list(invocation: Invocation): Promise<void> {
 async function printSetting({ args: [typed], config, settings, screen }: Invocation): Promise<void> {
   const name = settingName(typed);
   const value = configValue(config, name, settings.profile);
-  if (value === undefined) {
-    throw new CliError(`${name} is not set`, { code: 'not_set' });
-  }
+  if (value === undefined) throw new CliError(`${name} is not set`, { code: 'not_set' });
   await screen.printText(`${screen.isJson ? JSON.stringify(value) : value}\n`);
 }
 

@@ -99,25 +99,21 @@ function requireSafeWatch(
 ): void {
   const { remaining, resetsAt, safeIntervalMs } = forecast ?? {};
   if (remaining === undefined || resetsAt === undefined) return;
-  if (safeIntervalMs === undefined) throw usedUp(resetsAt, argv);
+  const at = resetsAt.toISOString();
+  if (safeIntervalMs === undefined) {
+    const hints = [`See:  ${relatedCommand(['quota'], argv)}`];
+    throw new CliError('the monthly quota is used up', { code: 'quota_exhausted', resetsAt: at, hints });
+  }
   const isSafe = count === undefined ? typeof watch !== 'number' || watch >= safeIntervalMs : count <= remaining;
   if (isSafe) return;
   const asked = count === undefined ? `--watch ${durationOption(Number(watch))}` : `${grouped(count)} responses`;
   throw new CliError(`${asked} would use up the monthly quota`, {
     code: 'watch_unsafe',
     why: `${grouped(remaining)} requests are left, enough for one every ${formatDuration(safeIntervalMs)}`,
-    resetsAt: resetsAt.toISOString(),
+    resetsAt: at,
     hints: [
       `As often as the quota allows:  ${changedCommand(argv, { without: ['--watch=', '--count='], add: ['--watch'] })}`,
       `To continue anyway:  ${changedCommand(argv, { add: ['--force'] })}`,
     ],
-  });
-}
-
-function usedUp(resetsAt: Date, argv: readonly string[]): CliError {
-  return new CliError('the monthly quota is used up', {
-    code: 'quota_exhausted',
-    resetsAt: resetsAt.toISOString(),
-    hints: [`See:  ${relatedCommand(['quota'], argv)}`],
   });
 }

@@ -115,9 +115,8 @@ function stored<Name extends SettingName>(name: Name, sources: Sources): Setting
   const ofVariable = name === 'color' ? undefined : env[variable]; // it has the usual variables, such as NO_COLOR
   const given = ofVariable ? tolerated('variable', sources, () => parseSetting(name, ofVariable, variable)) : undefined;
   if (given !== undefined) return given;
-  return tolerated('config.json', sources, () =>
-    storedSetting(name, config, name === 'profile' ? undefined : profileOf(sources)),
-  );
+  const profile = name === 'profile' ? undefined : profileOf(sources);
+  return tolerated('config.json', sources, () => storedSetting(name, config, profile));
 }
 
 /** From config.json: the value of the profile, or else that for all. @throws CliError with the commands that correct it */

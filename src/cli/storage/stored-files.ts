@@ -102,13 +102,11 @@ export async function readCredential(env: Env, profile: string): Promise<StoredK
   if (path === undefined || document === undefined) return undefined;
   const wasReadable = await tighten(path);
   const entry = entriesOf(document['keys']).get(profile);
-  if (entry === undefined) return undefined;
   const { origin, api_key: secret } = objectOf(entry);
-  if (typeof origin !== 'string' || typeof secret !== 'string') {
-    const why = `the entry of profile ${profile} is not an object with the texts origin and api_key`;
-    throw storageError(`cannot use ${path}`, why, { hint: `Store the key again:  ${loginCommand(profile)}` });
-  }
-  return { origin, secret, path, wasReadable };
+  if (typeof origin === 'string' && typeof secret === 'string') return { origin, secret, path, wasReadable };
+  if (entry === undefined) return undefined;
+  const why = `the entry of profile ${profile} is not an object with the texts origin and api_key`;
+  throw storageError(`cannot use ${path}`, why, { hint: `Store the key again:  ${loginCommand(profile)}` });
 }
 
 /** Removes the rights of other users; returns whether they could read the file. */

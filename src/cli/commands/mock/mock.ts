@@ -59,9 +59,7 @@ export function mockCommand(): CliCommand {
 /** Files and switches are valid too, so any text is accepted. */
 function behaviourOption(): Option {
   const text = `${PRESETS.join(', ')}, switch=value, or a file of switches (repeatable)`;
-  const option = repeatableOption('--behaviour <file>', text);
-  option.argChoices = [...PRESETS];
-  return option;
+  return repeatableOption('--behaviour <file>', text, PRESETS);
 }
 
 const PLAN_NAMES = Object.keys(plans);
