@@ -105,7 +105,7 @@ function probeFailed(cause: unknown, context: ProbeContext): unknown {
     const code = kindOf(status);
     const { key, baseUrl, argv } = context;
     const keyHints = () => refusedKeyHints(key, [...argv, '--base-url', baseUrl]); // here the URL is an argument
-    const isOther = code === 'response';
+    const isOther = code === 'response' || status === 404;
     const why = isOther ? `the response to quota, HTTP ${status}, is not a quota record` : message;
     const ofKey = code === 'authentication' ? [`The key is from ${key.source}.`, ...keyHints()] : [];
     const hints = isOther ? [baseUrlHint(context)] : ofKey;
