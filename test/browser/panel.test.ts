@@ -14,15 +14,23 @@ afterAll(() => chromium?.close());
 
 const browserTest = test.skipIf(!hasChromium);
 
+/** A mock that is served, and a page of its own. */
 async function serving() {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
   const server = await mock.serve();
+  const browser = await openBrowser({}, chromium);
   const { key, id } = mock.createKey();
   const call = (times = 1) =>
     Promise.all(
       Array.from({ length: times }, () => fetch(`${server.url}/api/v1/latest`, { headers: { authorization: key } })),
     );
-  return { mock, key, id, call, ...server };
+  return {
+    ...{ mock, key, id, call, ...server, page: browser.page },
+    async [Symbol.asyncDispose]() {
+      await browser[Symbol.asyncDispose]();
+      await server.close();
+    },
+  };
 }
 
 async function openPanel(page: Page, url: string) {
@@ -39,10 +47,9 @@ async function openPanel(page: Page, url: string) {
 }
 
 browserTest('shows requests as they come, with the reason for each refusal', async () => {
-  const { mock, key, call, adminUrl, close } = await serving();
+  await using panel = await serving();
+  const { mock, key, call, adminUrl, page } = panel;
   await call();
-  await using browser = await openBrowser({}, chromium);
-  const { page } = browser;
   const problems = await openPanel(page, adminUrl);
   expect(page.url()).not.toContain('token');
 
@@ -63,13 +70,11 @@ browserTest('shows requests as they come, with the reason for each refusal', asy
   await page.getByRole('button', { name: 'Empty' }).first().click();
   await page.getByText('No requests match the filters.').waitFor();
   expect(mock.journal.list()).toEqual([]);
-  await close();
 });
 
 browserTest('adds faults, shows whom they struck, and removes them', async () => {
-  const { mock, call, adminUrl, close } = await serving();
-  await using browser = await openBrowser({}, chromium);
-  const { page } = browser;
+  await using panel = await serving();
+  const { mock, call, adminUrl, page } = panel;
   const problems = await openPanel(page, adminUrl);
 
   await page.getByLabel('Kind of fault').selectOption('status');
@@ -102,13 +107,11 @@ browserTest('adds faults, shows whom they struck, and removes them', async () =>
 
   expect(mock.faults.list()).toEqual([]);
   expect(problems).toEqual([]);
-  await close();
 });
 
 browserTest('adds stubs, shows how many requests received them, and removes them', async () => {
-  const { mock, call, adminUrl, close } = await serving();
-  await using browser = await openBrowser({}, chromium);
-  const { page } = browser;
+  await using panel = await serving();
+  const { mock, call, adminUrl, page } = panel;
   const problems = await openPanel(page, adminUrl);
   const form = page.getByRole('form', { name: 'New stub' });
 
@@ -161,13 +164,11 @@ browserTest('adds stubs, shows how many requests received them, and removes them
   await card.getByRole('button', { name: 'Remove all' }).click();
   await card.getByText('No stubs.').waitFor();
   expect(problems).toEqual([]);
-  await close();
 });
 
 browserTest('shows a JSON error beside the field of a stub, and sends the text as typed', async () => {
-  const { mock, call, adminUrl, close } = await serving();
-  await using browser = await openBrowser({}, chromium);
-  const { page } = browser;
+  await using panel = await serving();
+  const { mock, call, adminUrl, page } = panel;
   const problems = await openPanel(page, adminUrl);
   const form = page.getByRole('form', { name: 'New stub' });
 
@@ -190,16 +191,14 @@ browserTest('shows a JSON error beside the field of a stub, and sends the text a
   const [response] = await call();
   expect(await response?.text()).toBe('{"success":true,"data":{"EUR":1.10,"big":12345678901234567890}}');
   expect(problems).toEqual([]);
-  await close();
 });
 
 browserTest('opens a request by keyboard, and keeps the filters in the address', async () => {
-  const { key, url, call, adminUrl, close } = await serving();
+  await using panel = await serving();
+  const { key, url, call, adminUrl, page } = panel;
   await call();
   await fetch(`${url}/api/v1/quota?page=2`, { headers: { authorization: `Bearer ${key}`, 'x-trace': 'abc' } });
   await fetch(`${url}/api/v1/latest?api_key=fx_live_${'0'.repeat(48)}`);
-  await using browser = await openBrowser({}, chromium);
-  const { page } = browser;
   const problems = await openPanel(page, adminUrl);
 
   await page.getByText('3 requests').waitFor();
@@ -227,16 +226,14 @@ browserTest('opens a request by keyboard, and keeps the filters in the address',
   await page.getByText('1 of 3 requests').waitFor();
   expect(await page.content()).not.toContain(key);
   expect(problems).toEqual([]);
-  await close();
 });
 
 browserTest('shows a space in place of the mock, and says so when it has ended', async () => {
-  const { mock, url, call, adminUrl, close } = await serving();
+  await using panel = await serving();
+  const { mock, url, call, adminUrl, page } = panel;
   await call();
   const space = mock.space({ name: 'checkout' });
   await fetch(`${url}/api/v1/quota`, { headers: { authorization: space.key } });
-  await using browser = await openBrowser({}, chromium);
-  const { page } = browser;
   await openPanel(page, adminUrl);
 
   await page.getByLabel('Space').selectOption('checkout');
@@ -253,13 +250,11 @@ browserTest('shows a space in place of the mock, and says so when it has ended',
   await page.getByRole('button', { name: 'GET /api/v1/latest?again=1' }).waitFor();
   await page.getByLabel('Space').selectOption({ label: 'the mock itself' });
   await page.getByRole('button', { name: 'GET /api/v1/latest' }).waitFor();
-  await close();
 });
 
 browserTest('moves the clock and changes switches', async () => {
-  const { mock, adminUrl, close } = await serving();
-  await using browser = await openBrowser({}, chromium);
-  const { page } = browser;
+  await using panel = await serving();
+  const { mock, adminUrl, page } = panel;
   const problems = await openPanel(page, adminUrl);
 
   await page.getByRole('button', { name: 'To the quota reset' }).click();
@@ -279,13 +274,11 @@ browserTest('moves the clock and changes switches', async () => {
   await page.getByRole('button', { name: 'All switches at default' }).waitFor();
 
   expect(problems).toEqual([]);
-  await close();
 });
 
 browserTest('signs up, confirms, creates a key that is shown once, uses up its limits and revokes it', async () => {
-  const { mock, url, adminUrl, close } = await serving();
-  await using browser = await openBrowser({}, chromium);
-  const { page } = browser;
+  await using panel = await serving();
+  const { mock, url, adminUrl, page } = panel;
   const problems = await openPanel(page, adminUrl);
   const card = page.getByRole('region', { name: 'Accounts' });
   const form = card.getByRole('form', { name: 'New account' });
@@ -337,13 +330,11 @@ browserTest('signs up, confirms, creates a key that is shown once, uses up its l
   expect(await status()).toBe(401);
   // The browser itself logs the refused requests.
   expect(problems).toHaveLength(3);
-  await close();
 });
 
 browserTest('asks for the token where the address did not bring it', async () => {
-  const { url, adminToken, close } = await serving();
-  await using browser = await openBrowser({}, chromium);
-  const { page } = browser;
+  await using panel = await serving();
+  const { url, adminToken, page } = panel;
 
   await page.goto(`${url}/__fxrates`);
   await page.getByLabel('Admin token').fill('wrong');
@@ -353,15 +344,13 @@ browserTest('asks for the token where the address did not bring it', async () =>
   await page.getByRole('button', { name: 'Open the panel' }).click();
 
   await page.getByRole('heading', { name: 'Clock' }).waitFor();
-  await close();
 });
 
 browserTest(
   'the panel is clean for axe, in light and dark, wide and narrow',
   async () => {
-    const { mock, url, call, adminUrl, close } = await serving();
-    await using browser = await openBrowser({}, chromium);
-    const { page } = browser;
+    await using panel = await serving();
+    const { mock, url, call, adminUrl, page } = panel;
     await page.goto(`${url}/__fxrates/`);
     await page.getByLabel('Admin token').waitFor();
     const findings = [...(await lookAt(page, 'panel-1-token'))];
@@ -395,7 +384,6 @@ browserTest(
     findings.push(...(await lookAt(page, 'panel-2-all')));
 
     expect(findings).toEqual([]);
-    await close();
   },
   600_000,
 );

@@ -10,31 +10,15 @@ export interface Addition {
 
 const COMPONENTS = ['Record', 'Error', 'Date', 'Symbol', 'Array', 'Promise', 'latest-rates', 'currency', 'Undefined'];
 
-const IDS = [
-  ...['historical', 'convert', 'timeseries', 'class', 'delete', 'default', 'new', 'await', 'operations', 'z', 'eval'],
-  ...['get-rates', 'GetRates', 'list_rates', 'withMeta', 'signal', 'export', 'import', 'arguments', 'x1'],
-];
+const IDS = words(`historical convert timeseries class delete default new await operations z eval
+  get-rates GetRates list_rates withMeta signal export import arguments x1`);
 const WRONG_IDS = ['mock', 'help', 'then', 'toString', 'limits', '1st'];
 
 const PARAMETERS = [
-  ...['date', 'base', 'symbols[]', 'filter[base]', 'start_date', 'start-date', 'cache', 'offline', 'envelope', 'shape'],
-  ...[
-    'param',
-    'json',
-    'help',
-    'version',
-    'timeout',
-    'no_wait',
-    'wait',
-    'output',
-    'p',
-    'a b',
-    'x.y',
-    '€',
-    '_',
-    'success',
-  ],
-  ...['query', 'path', 'name', 'A', 'a', '$ref', 'x&y', '-', "it's"],
+  ...words(`date base symbols[] filter[base] start_date start-date cache offline envelope shape
+    param json help version timeout no_wait wait output p`),
+  'a b',
+  ...words("x.y € _ success query path name A a $ref x&y - it's"),
 ];
 const WRONG_PARAMETERS = ['toString', '__proto__', 'api_key', ''];
 
@@ -175,4 +159,8 @@ function pathItem(generated: Generated, index: number): [path: string, item: Jso
     responses: { 200: { description: '', content: { [media]: { schema: envelope } } }, '4XX': { description: '' } },
   };
   return [`/api/v1/added${index}${placeholders.length > 0 ? '/' : ''}${placeholders.join(separator)}`, { get }];
+}
+
+function words(text: string): readonly string[] {
+  return text.split(/\s+/);
 }

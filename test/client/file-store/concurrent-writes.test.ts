@@ -139,32 +139,19 @@ test('no update is lost in any order of the steps of several processes, some of 
   );
 });
 
-/** Called before each call of `node:fs`, with its index from 0. If it throws, the call throws the same error. */
-type OnStep = (step: number, name: keyof Files) => void;
-
-/** The real files, with a hook before each step. */
-function steppingFiles(onStep: OnStep): Files {
+/** The real files. `onStep` is called before each call, with its index from 0. If it throws, the call throws the same error. */
+function steppingFiles(onStep: (step: number) => void): Files {
   let steps = 0;
-  const stepping = (name: keyof Files) => {
-    const real = fs[name] as (...args: unknown[]) => unknown;
-    return (...args: unknown[]) => {
-      const step = steps;
-      steps += 1;
-      onStep(step, name);
-      return real(...args);
-    };
-  };
-  const names = [
-    'lstatSync',
-    'mkdirSync',
-    'readdirSync',
-    'readFileSync',
-    'renameSync',
-    'rmSync',
-    'unlinkSync',
-    'writeFileSync',
-  ] as const satisfies readonly (keyof Files)[];
-  return Object.fromEntries(names.map((name) => [name, stepping(name)])) as unknown as Files;
+  return new Proxy(fs, {
+    get: (_, name) => {
+      const real = Reflect.get(fs, name) as (...args: unknown[]) => unknown;
+      return (...args: unknown[]) => {
+        steps += 1;
+        onStep(steps - 1);
+        return real(...args);
+      };
+    },
+  });
 }
 
 /** A process that is killed before step `at`: no later step is executed. */
