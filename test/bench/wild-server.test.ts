@@ -6,6 +6,7 @@ import { runScenario } from '../../bench/limits/wild/run.ts';
 import { planCalls, type Scenario } from '../../bench/limits/wild/scenario.ts';
 import { type HintForm, retryAfter, type ServerSpec, WildServer } from '../../bench/limits/wild/server.ts';
 import { ProcessClock, VirtualTime } from '../../bench/limits/wild/virtual-time.ts';
+import { createWindow, type Window } from '../../bench/limits/wild/windows.ts';
 import type { FetchLike } from '../../src/client/index.ts';
 import { seededRandom } from '../helpers/limits-random.ts';
 
@@ -48,18 +49,6 @@ test.each<[HintForm, string | undefined]>([
   [3_600, '3600'],
 ])('writes a wait of 12.3456 s as %s', (form, expected) => {
   expect(retryAfter(form, 12_345.6, START)).toBe(expected);
-});
-
-test('the limit changes at the given time, also in the quota record', () => {
-  const server = serverOf({ kind: 'sliding-log', limit: 1, changes: [{ atMs: 5_000, limit: 3 }] });
-  server.receive(START, PATH);
-
-  expect(server.receive(START + 4_000, PATH).status).toBe(429);
-  expect(server.receive(START + 5_000, PATH).status).toBe(200);
-  expect(JSON.parse(server.receive(START + 5_000, '/api/v1/quota').body)).toMatchObject({
-    data: { rate_limit_per_minute: 3 },
-  });
-  expect(server.receive(START + 5_000, PATH).status).toBe(429);
 });
 
 test('during an outage, every request gets a response and none is counted', () => {
@@ -156,3 +145,54 @@ function impatient(fetch: FetchLike, { time }: World): MakeCall {
     }
   };
 }
+
+/** Half past a full minute. */
+const NOW = START + 30_000;
+
+/** Accepts as many requests at `now` as the window allows, at most `most`. */
+function accepted(window: Window, now: number, most = 1_000): number {
+  let count = 0;
+  while (count < most && window.waitMs(now) <= 0) {
+    window.accept(now);
+    count += 1;
+  }
+  return count;
+}
+
+test('a sliding log keeps all requests of the window when the limit grows', () => {
+  const window = createWindow({ kind: 'sliding-log', limit: 50 });
+  for (let minute = 0; minute < 4; minute += 1) {
+    accepted(window, NOW + minute * 60_000, 10);
+    accepted(window, NOW + minute * 60_000 + 1_000);
+  }
+  window.setLimit(150, NOW);
+
+  expect(accepted(window, NOW + 185_000)).toBe(100);
+  expect(window.waitMs(NOW + 185_000)).toBe(55_000);
+});
+
+test('a sliding counter weighs the previous window', () => {
+  const window = createWindow({ kind: 'sliding-counter', limit: 10 });
+  const nextMinute = NOW + 30_000;
+  expect(accepted(window, NOW)).toBe(10);
+
+  expect(window.waitMs(NOW)).toBe(30_001); // 10 × weight < 10 right after the minute
+  expect(accepted(window, nextMinute + 15_000)).toBe(3); // floor(10 × 0.75) = 7
+  expect(window.waitMs(nextMinute + 15_000)).toBe(3_001); // 10 × weight < 7 after 30 % of the minute
+  expect(accepted(window, nextMinute + 18_001)).toBe(1);
+});
+
+test('a sliding counter forgets a window that has passed', () => {
+  const window = createWindow({ kind: 'sliding-counter', limit: 10 });
+  accepted(window, NOW);
+
+  expect(accepted(window, NOW + 120_000)).toBe(10);
+});
+
+test('a bucket refills at the new rate after a change of its limit', () => {
+  const window = createWindow({ kind: 'bucket', limit: 60, burst: 1 });
+  accepted(window, NOW);
+  window.setLimit(600, NOW);
+
+  expect(window.waitMs(NOW)).toBe(100);
+});
