@@ -14,20 +14,6 @@ test('an endpoint has its path and whether it uses quota', () => {
   expect(operationEndpoint('quota', undefined)).toMatchObject({ target: '/api/v1/quota', consumesQuota: false });
 });
 
-test('a parameter that an operation does not have is refused by name', () => {
-  expect(() => operationEndpoint('quota', { base: 'EUR' })).toThrow(ConfigError);
-  expect(() => operationEndpoint('quota', { base: 'EUR' })).toThrow(/^quota: .*base/);
-});
-
-test('a path of the contract is its operation, any other counts as costing quota', () => {
-  expect(pathEndpoint('/api/v1/quota', undefined)).toMatchObject({ name: 'quota', consumesQuota: false });
-  expect(pathEndpoint('/api/v1/other', { page: 2 })).toMatchObject({
-    name: '/api/v1/other',
-    target: '/api/v1/other?page=2',
-    consumesQuota: true,
-  });
-});
-
 test.each([
   [null, 'null'],
   [new Date(0), 'Date (object)'],
@@ -121,6 +107,8 @@ test.each(['api_key', 'API_KEY'])('rejects the parameter %s', (name) => {
 
 test.each([
   ["'EUR'", 'EUR'],
+  ['a string of 61 characters', 'x'.repeat(61)],
+  ['false (boolean)', false],
   ['null', null],
   ['a list', ['EUR']],
   ['5 (number)', 5],
@@ -183,7 +171,8 @@ test.each([
   expect(() => checkPath(path)).toThrow(/^path: /);
 });
 
-test('rejects a path without showing the key in it', () => {
+test('rejects a path with what was given, but without the key in it', () => {
+  expect(() => checkPath(undefined)).toThrow(/, got undefined;/);
   expect(() => checkPath(`latest/${API_KEY}`)).not.toThrow('89abcdef');
 });
 

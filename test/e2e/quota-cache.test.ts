@@ -41,21 +41,6 @@ test.each<[string, () => CacheStore | undefined]>([
   expect(used()).toBe(1);
 });
 
-test('with an exhausted quota, calls return the last response, marked as stale, until it is too old', async () => {
-  const { mock, fx, sourceOf, keyId } = setUp({ cache: { maxAgeMs: 60_000, staleIfLimitedMs: 3_600_000 } });
-  await fx.latest({ base: 'EUR' });
-  mock.keys.setUsage(keyId, { month: 100_000 });
-  await mock.clock.advance(60_000);
-
-  const { meta } = await fx.latest({ base: 'EUR' }).withMeta();
-  expect(meta).toMatchObject({ source: 'stale', ageMs: 60_000 });
-  expect(await sourceOf({ base: 'EUR' })).toBe('stale');
-  await expect(fx.latest({ base: 'USD' })).rejects.toMatchObject({ kind: 'quota_exhausted' });
-  await mock.clock.advance(3_540_000);
-
-  await expect(fx.latest({ base: 'EUR' })).rejects.toMatchObject({ kind: 'quota_exhausted' });
-});
-
 test('guard and cache together: a page is served all month, and the reserve remains', async () => {
   const store = new Map<string, string>();
   const { mock, fx, used, sourceOf } = setUp({

@@ -60,15 +60,6 @@ test.each([
   expect(lows).toHaveLength(1);
 });
 
-test('two clients of one process share one guarded quota', async () => {
-  const { fx, client, leftNow } = setUp({ left: 60, reserve: 10 });
-
-  const results = await Promise.all([crowd(fx, 100), crowd(client(), 100)]);
-
-  expect(tally(results.flat())).toEqual({ ok: 50, local: 150 });
-  expect(leftNow()).toBe(10);
-});
-
 test('a refusal is marked local, with the reason and the quota', async () => {
   const { fx } = setUp({ left: 3, reserve: 3 });
 

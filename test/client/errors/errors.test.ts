@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { describeValue } from '../../../src/client/errors/program-values.ts';
 import {
   AbortError,
   AuthenticationError,
@@ -89,22 +88,6 @@ test('the JSON of a RateLimitError has retryAt and reason', () => {
     retryAt: '2026-01-15T00:00:07.000Z',
   });
   expect(JSON.parse(JSON.stringify(exhausted))).toMatchObject({ local: true, resetsAt: '2026-02-01T00:00:00.000Z' });
-});
-
-test.each([
-  ['EUR', "'EUR'"],
-  ['x'.repeat(61), 'a string of 61 characters'],
-  [null, 'null'],
-  [undefined, 'undefined'],
-  [['EUR'], 'a list'],
-  [{ base: 'EUR' }, 'an object'],
-  [() => 1, 'a function'],
-  [Number.NaN, 'NaN (number)'],
-  [10n, '10 (bigint)'],
-  [Symbol('s'), 'Symbol(s) (symbol)'],
-  [false, 'false (boolean)'],
-])('the wrong value %o is shown as %s', (value, shown) => {
-  expect(describeValue(value)).toBe(shown);
 });
 
 async function failureWith(thrown: Error, options: FxRatesOptions = {}): Promise<NetworkError> {

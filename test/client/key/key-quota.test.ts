@@ -45,15 +45,6 @@ function setUp(changes = {}) {
   return { clock, quota };
 }
 
-test('has no estimate before the first record', () => {
-  const quota = quotaOf(new FakeClock());
-  spend(quota);
-
-  expect(quota.estimate()).toBeUndefined();
-  expect(quota.available()).toBeUndefined();
-  expect(quota.isUpToDate(Number.POSITIVE_INFINITY)).toBe(false);
-});
-
 test('a record ends with its period', async () => {
   const clock = new FakeClock(Date.parse('2026-01-31T23:59:59.000Z'));
   const quota = quotaOf(clock);

@@ -71,20 +71,6 @@ test('reads a passed deadline again, because it can be later now', () => {
   expect(queue.shiftDueBefore(501)).toBe(shared);
 });
 
-test('shifts the first call among those with the fewest failures, in whatever order they came', () => {
-  const calls = [2, 1, 0, 0].map((failures, ticket) => queued(ticket, { failures }));
-  fc.assert(
-    fc.property(fc.shuffledSubarray(calls, { minLength: calls.length }), (added) => {
-      const queue = new RequestQueue<QueuedCall>();
-      for (const call of added) queue.add(call);
-
-      expect(calls.map(() => queue.shiftLeastFailed()?.ticket)).toEqual([2, 3, 1, 0]);
-      expect(queue.shiftLeastFailed()).toBeUndefined();
-      expect(queue.size).toBe(0);
-    }),
-  );
-});
-
 test('removes calls that do not wait', () => {
   const queue = new RequestQueue<QueuedCall>();
   const notWaiting = queued(2, { waits: false });

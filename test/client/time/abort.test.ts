@@ -1,6 +1,5 @@
-import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { abortable, Cancellation, onAbort, SharedWork } from '../../../src/client/time/abort.ts';
+import { abortable, Cancellation, SharedWork } from '../../../src/client/time/abort.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import { HeardCancellation } from '../../helpers/heard-cancellation.ts';
@@ -79,18 +78,4 @@ test('a caller of cancelled work that ends late does not end the work of later c
   ends[1]?.(2);
 
   expect(await Promise.all([second, third])).toEqual([2, 2]);
-});
-
-test('an abort calls each callback once, except cancelled ones', () => {
-  const controller = new AbortController();
-  const called: string[] = [];
-  onAbort(controller.signal, () => called.push('a'));
-  onAbort(controller.signal, () => called.push('b'))();
-  const undo = onAbort(controller.signal, () => called.push('c'));
-
-  controller.abort();
-  undo();
-
-  expect(called).toEqual(['a', 'c']);
-  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
 });

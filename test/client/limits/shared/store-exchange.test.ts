@@ -62,25 +62,6 @@ test.each([
   expect(offers.map((offer) => offer?.keepMs)).toEqual([keepMs]);
 });
 
-test('an offer is computed again if another process has written meanwhile', async () => {
-  const { clock, store, connect } = setUp();
-  const [one, other] = [connect(), connect()];
-  await commit(clock, one);
-  store.exchanges = 0;
-
-  const { outcome, offers } = await commit(clock, other);
-
-  expect({ outcome, offers, exchanges: store.exchanges }).toEqual({ outcome: 'written', offers: 2, exchanges: 2 });
-});
-
-test('an offer without news is not written', async () => {
-  const { clock, store, connect } = setUp();
-
-  await commit(clock, connect(), { isNews: false });
-
-  expect([store.exchanges, store.writes]).toEqual([1, 0]);
-});
-
 test('the timeout applies to each exchange, not to all attempts together', async () => {
   const clock = new FakeClock();
   let refusals = 10;
