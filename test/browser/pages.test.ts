@@ -1,27 +1,10 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { hasChromium, launchBrowser, openBrowser } from '../helpers/browser-chromium.ts';
+import { respond, startRawServer } from '../helpers/raw-server.ts';
 
 const chromium = hasChromium ? await launchBrowser() : undefined;
 afterAll(() => chromium?.close());
-
-/** An empty page of another origin. */
-async function servePage() {
-  const server = createServer((_, response) =>
-    response.setHeader('content-type', 'text/html').end('<title>page</title>'),
-  );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
 
 test.skipIf(!hasChromium)(
   'a page of another origin can read responses and headers only if the switch is on',
@@ -31,7 +14,8 @@ test.skipIf(!hasChromium)(
     });
     const { url } = await mock.serve();
     const { key, id } = mock.createKey();
-    await using origin = await servePage();
+    const html = { headers: { 'content-type': 'text/html' } };
+    const origin = await startRawServer({ onRequest: ({ socket }) => respond(socket, html) });
     await using browser = await openBrowser({}, chromium);
     const { page } = browser;
     await page.goto(origin.url);
@@ -65,6 +49,7 @@ test.skipIf(!hasChromium)(
     await expect(ask('/api/v1/quota', { authorization })).rejects.toThrow('Failed to fetch');
     mock.behaviour.set({ cors: 'any-origin' });
     await expect(ask('/__fxrates/', {})).rejects.toThrow('Failed to fetch');
+    await origin.close();
   },
 );
 

@@ -8,23 +8,12 @@ import {
   type FxRatesOptions,
   RateLimitError,
   RequestError,
-  type ResponseMeta,
   type StandardSchema,
 } from '../../src/client/index.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
 import { BASE_URL, errorOf, testClient } from '../helpers/test-client.ts';
-
-const meta = { status: 200 } as ResponseMeta;
-
-test('is a promise of the data, and has the meta of the same response', async () => {
-  const call = createApiCall(Promise.resolve({ data: { EUR: 0.92 }, meta: () => meta }));
-
-  await expect(call).resolves.toEqual({ EUR: 0.92 });
-  await expect(call.withMeta()).resolves.toEqual({ data: { EUR: 0.92 }, meta });
-  expect(await call).toBe((await call.withMeta()).data);
-});
 
 test('a new client sends nothing and waits for nothing', async () => {
   const clock = new FakeClock();
@@ -166,10 +155,6 @@ const reply = { body: BODY };
 function textClient(replies: Reply, options: Parameters<typeof testClient>[1] = {}) {
   return testClient(replies, { ...options, numbers: 'string' as never });
 }
-
-test('returns each number as a string with all digits', () => {
-  expect(dataWithTextNumbers(BODY)).toEqual(EXACT);
-});
 
 const data = fc.letrec((tie) => ({
   value: fc.oneof(

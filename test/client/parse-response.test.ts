@@ -15,9 +15,11 @@ test('a success returns its data and, with withMeta(), the rest of the response'
   const body = '{ "success": true, "data": { "rate": 1.10 } }';
   const { fx } = testClient({ status: 200, headers: { 'x-request-id': 'r1' }, body });
 
-  const { data, meta } = await fx.latest().withMeta();
+  const call = fx.latest();
+  const { data, meta } = await call.withMeta();
 
   expect(data).toEqual({ rate: 1.1 });
+  expect(await call).toBe(data);
   expect(meta).toMatchObject({ status: 200, rawBody: body, source: 'network', durationMs: 0 });
   expect(meta.headers.get('X-Request-Id')).toBe('r1');
   expect(meta.attempts).toEqual([{ status: 200, code: undefined, waitedMs: 0, reason: 'first' }]);

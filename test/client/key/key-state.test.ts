@@ -194,6 +194,7 @@ test.each<[string, boolean, FxRatesOptions, ApiKey?]>([
   ['another clock', false, { clock: new FakeClock() }],
   ['no queue', false, { rateLimit: false }],
   ['another key', false, {}, keyNumber(1)],
+  ['the key in capitals', false, {}, ApiKey.from(API_KEY.toUpperCase())],
 ])('a client with %s shares the state of a key: %j', (_, isShared, options, key = ApiKey.from(API_KEY)) => {
   const clock = new FakeClock();
 
