@@ -99,7 +99,7 @@ const WIDEST_TERM = 28;
 const NARROW = 60;
 
 /** Terms on the left, their texts on the right; one under the other on a narrow screen. */
-export function twoColumns(
+function twoColumns(
   entries: readonly HelpEntry[],
   { columns, palette: { command: paintTerm } }: StreamStyle,
   termWidth = widestTerm(entries),
