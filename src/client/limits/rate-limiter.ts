@@ -210,7 +210,7 @@ export class RateLimiter {
 
   #whyWait(now: number): KeyLimits['reason'] {
     const { state, aheadMs } = this.#limit;
-    if (this.#inFlight.health.isDown) return 'service';
+    if (this.#inFlight.health.isDown && this.#inFlight.room(now) === 0) return 'service';
     if (closedUntil(state) - aheadMs > now) return 'retry_after';
     if (this.#slotAt(now, this.#queue.countAhead('normal')) > now) return 'window';
     return this.#queue.size > 0 ? 'in_flight' : undefined;
