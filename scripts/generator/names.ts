@@ -1,7 +1,5 @@
 /** Commands of the command line that are not operations. */
-const COMMANDS = [
-  ...['api', 'auth', 'batch', 'cache', 'completion', 'config', 'doctor', 'help', 'mock', 'probe', 'version'],
-];
+const COMMANDS = ['api', 'auth', 'batch', 'cache', 'completion', 'config', 'doctor', 'help', 'mock', 'probe'];
 
 /** Members of the client that are not operations. A `then` would make the client a promise. */
 const CLIENT_MEMBERS = [

@@ -9,7 +9,7 @@ export interface Parse<Value> {
   readonly choices?: readonly string[];
 }
 
-const OUTPUT_FORMATS = ['auto', 'table', 'json', 'compact', 'csv', 'tsv', 'raw'] as const;
+const OUTPUT_FORMATS = ['auto', 'table', 'json', 'compact', 'csv', 'tsv'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
 export type ColorWhen = (typeof COLOR_CHOICES)[number];

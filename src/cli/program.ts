@@ -15,7 +15,6 @@ import { mockCommand } from './commands/mock/mock.ts';
 import { operationCommand } from './commands/operation.ts';
 import { probeCommand } from './commands/probe.ts';
 import { quotaCommand } from './commands/quota.ts';
-import { versionCommand } from './commands/version.ts';
 import { helpText } from './help.ts';
 import { formatOptions, generalOptions, helpOption, outputOption, sharedOptions } from './options.ts';
 import type { StreamStyle } from './terminal/screen.ts';
@@ -35,7 +34,7 @@ export function createProgram(hooks?: ProgramHooks): CliCommand {
   const commands = [
     ...all.map((operation) => own[operation.id]?.() ?? operationCommand(operation)),
     ...[batchCommand(), apiCommand(), mockCommand(), probeCommand(), authCommand(), configCommand(), cacheCommand()],
-    ...[doctorCommand(), completionCommand(), versionCommand()],
+    ...[doctorCommand(), completionCommand()],
   ];
   commands.push(helpCommand(commands.map((command) => command.name())));
   for (const command of commands) program.addCommand(command);

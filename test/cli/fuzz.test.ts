@@ -20,7 +20,7 @@ const WORDS = [
     ' ',
   ),
   ...'get set unset list bash zsh install timeout retries base-url profile base=USD symbols=EUR,USD a= =b'.split(' '),
-  ...'--json --jq --get -o tsv raw compact --envelope --shape --dry-run --curl --no-wait --max-wait 5s inf'.split(' '),
+  ...'--json --jq --get -o tsv compact --envelope --dry-run --curl --no-wait --max-wait 5s inf'.split(' '),
   ...'--timeout --retries 3 --cache 10m snapshot --offline --fail-at 80 --base USD --base-url http://x'.split(' '),
   ...'-q -qq -v -vv -i -h --help -V --version --color=always --profile --key-file --key-stdin --no-verify --'.split(
     ' ',
@@ -67,8 +67,8 @@ const largeText = fc
     return `{${Array.from({ length: n }, (_, at) => `"${'N'.repeat(at % 300)}${at}":${at}`).join(',')}}`;
   });
 const OUTPUTS = [
-  ...['', '-o json', '-o compact', '-o csv', '-o tsv', '-o raw', '-o table', '--envelope', '--envelope -o csv'],
-  ...['--shape', '--shape -o tsv', '--get a', '--get a.b', '--get /a/0', '--get a --get b', '--get a --get b -o csv'],
+  ...['', '-o json', '-o compact', '-o csv', '-o tsv', '-o table', '--envelope', '--envelope -o csv'],
+  ...['--get a', '--get a.b', '--get /a/0', '--get a --get b', '--get a --get b -o csv'],
   ...['--get a -o json', '--watch 5m --count 1 --force', '--watch 5m --count 1 --force -o csv', '--cache 1m', '-vv'],
 ];
 /** Line ends, tabs, and what the command line itself writes to move the cursor. */
@@ -79,7 +79,7 @@ const OWN = /[\n\t]|\r\u001b\[2K|\u001b\[\d+A\u001b\[J/g;
 function exactOutput(json: string, options: string): string | undefined {
   if (['', '-o json', '-vv', '--cache 1m'].includes(options)) return `${json}\n`;
   if (options === '-o compact') return `${stripped(json)}\n`;
-  return options === '-o raw' ? bodyOf(json) : undefined;
+  return options === '--envelope' ? `${bodyOf(json)}\n` : undefined;
 }
 
 function bodyOf(json: string): string {

@@ -15,11 +15,11 @@ const SEND_NO_SINGLE_REQUEST = [
     'config list',
     'config set timeout 5s',
   ],
-  ...['cache info', 'cache clear', 'completion bash', 'version', 'help latest'],
+  ...['cache path', 'cache clear', 'completion bash', 'help latest'],
 ];
 const PRINT_NO_DATA = [
   ...['auth login --key-stdin', 'auth token', 'auth logout', 'mock'],
-  ...['config get timeout', 'config path', 'cache clear', 'completion bash', 'help latest'],
+  ...['config get timeout', 'config path', 'cache path', 'cache clear', 'completion bash', 'help latest'],
 ];
 
 test.each([
@@ -52,8 +52,7 @@ test('the error names the command and its help, and help does not offer the opti
     /^fxrates: 'fxrates auth login' has no --dry-run — .*\n\n {2}See: fxrates auth login --help\n$/,
   );
   for (const line of ['auth login', 'auth token', 'completion bash']) expect(offers(line)).toEqual([]);
-  for (const line of ['doctor', 'probe', 'auth status', 'version', 'cache info'])
-    expect(offers(line)).toEqual(['--get']);
+  for (const line of ['doctor', 'probe', 'auth status']) expect(offers(line)).toEqual(['--get']);
   for (const line of ['api', 'latest']) expect(offers(line)).toEqual(['--dry-run', '--curl', '--get']);
 });
 
@@ -61,14 +60,14 @@ test.each([
   ...['config path', 'config set timeout 5s', 'auth logout', 'cache clear', 'completion bash', 'help'].map(
     (line) => [`${line} -o csv`, 'has no --output — it prints no data'] as const,
   ),
-  ...['config path', 'cache info', 'version', 'completion bash', 'help quota'].map(
+  ...['config path', 'cache path', 'completion bash', 'help quota'].map(
     (line) => [`${line} --profile staging`, 'has no --profile — it does not use profiles'] as const,
   ),
   ...[
     'config path --timeout 5s',
     'auth token --no-wait',
     'config list --base-url https://x.test',
-    'version --retries 1',
+    'cache path --retries 1',
   ].map((line) => [line, 'it sends nothing'] as const),
   ['config list --profile staging', 'it prints the settings of all profiles'] as const,
 ])('%s is refused, because the command cannot use the option', async (line, why) => {
@@ -100,19 +99,4 @@ const { version } = packageJson;
 
 test.each(['--version', '-V', 'latest --version'])('%s prints the version of the package', async (line) => {
   expect(await runCli(line)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
-});
-
-test('on a terminal, version also shows the platform', async () => {
-  const { stdout } = await runCli('version', { tty: ['stdout'] });
-
-  expect(stdout).toBe(`fxrates ${version}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}\n`);
-});
-
-test('version in a pipe is JSON, from which --get selects', async () => {
-  expect(JSON.parse((await runCli('version')).stdout)).toEqual({
-    fxrates: version,
-    node: process.versions.node,
-    platform: `${process.platform}-${process.arch}`,
-  });
-  expect((await runCli('version --get fxrates')).stdout).toBe(`${version}\n`);
 });

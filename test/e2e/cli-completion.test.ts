@@ -109,7 +109,7 @@ test.runIf(hasTerminal).each(IN_TERMINAL)('%s completes lines in a terminal', (s
 });
 
 test.runIf(hasTerminal && SHELLS.includes('zsh'))('zsh completes the command line after -- as its own', () => {
-  expect(afterTab('zsh', ['fxrates mock -- fxrates ver'])).toEqual(['fxrates|mock|--|fxrates|version|']);
+  expect(afterTab('zsh', ['fxrates mock -- fxrates doc'])).toEqual(['fxrates|mock|--|fxrates|doctor|']);
 });
 
 test.runIf(SHELLS.includes('fish'))('fish offers candidates', () => {
@@ -124,7 +124,7 @@ test.runIf(SHELLS.includes('fish'))('fish offers candidates', () => {
     'fxrates quota --key-file=some': ['--key-file=some-key.txt'],
     'fxrates latest base=EUR s': ['symbols='],
     'fxrates mock --behaviour quotaExhausted=403': ['quotaExhausted=403 quota_exceeded'],
-    'fxrates mock -- fxrates vers': ['version'],
+    'fxrates mock -- fxrates doc': ['doctor'],
     'fxrates latest --timeout some': [],
   };
 

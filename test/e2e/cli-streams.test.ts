@@ -37,12 +37,12 @@ describe.skipIf(!hasBundle)('the built command', () => {
     expect(stdout).toBe(`${DATA}\n`);
   });
 
-  test('-o raw is the body, byte for byte, in a pipe with a slow reader and in a file', async () => {
+  test('api prints the body, byte for byte, in a pipe with a slow reader and in a file', async () => {
     const file = join(temporaryFolder(), 'raw');
     const hash = createHash('sha256').update(BODY).digest('hex');
 
-    const piped = await runShell('fxrates latest -o raw | (sleep 0.3; sha256sum)', { env });
-    await runShell(`fxrates latest -o raw > ${file}`, { env });
+    const piped = await runShell('fxrates api /api/v1/latest | (sleep 0.3; sha256sum)', { env });
+    await runShell(`fxrates api /api/v1/latest > ${file}`, { env });
 
     expect(piped.stdout).toContain(hash);
     expect(
@@ -62,7 +62,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
   );
 
   test.skipIf(process.platform !== 'linux')('a full disk is a failure with a reason', async () => {
-    for (const command of ['fxrates latest', 'fxrates --help', 'fxrates version', 'fxrates --version']) {
+    for (const command of ['fxrates latest', 'fxrates --help', 'fxrates --version']) {
       const { code, stderr } = await runShell(`${command} > /dev/full`, { env });
 
       expect({ code, stderr }).toEqual({
@@ -197,7 +197,7 @@ describe.skipIf(!hasBundle)('what the built command loads', () => {
     },
   );
 
-  test.each([['help options'], ['latest USD'], ['version']])(
+  test.each([['help options'], ['latest USD'], ['cache path']])(
     '%s loads neither SDK nor mock nor undici',
     async (line) => {
       const { stderr } = await runBundle(line.split(' '), { env: { ...env, NODE_DEBUG } });

@@ -88,12 +88,12 @@ const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
 
 /** Responses in files that only their owner can read; the client decides which of them is young enough. */
 class FileCacheStore implements CacheStore {
-  readonly #folder: string;
+  readonly folder: string;
   readonly #clock: Clock;
   #cleanUp: Promise<void> | undefined;
 
   constructor(folder: string, clock: Clock) {
-    this.#folder = folder;
+    this.folder = folder;
     this.#clock = clock;
   }
 
@@ -102,7 +102,7 @@ class FileCacheStore implements CacheStore {
   }
 
   async set(name: string, value: string): Promise<void> {
-    await makeFolder(this.#folder, 0o700);
+    await makeFolder(this.folder, 0o700);
     await replaceFile(await this.#pathOf(name), value, { isPrivate: true, isDisposable: true });
     // Not awaited, because the client limits the time of a write. If it fails, a later command tries again.
     this.#cleanUp ??= this.#removeOld().catch(() => undefined);
@@ -110,31 +110,28 @@ class FileCacheStore implements CacheStore {
 
   async #removeOld(): Promise<void> {
     const since = this.#clock.now() - CACHED_FOR_MS;
-    const old = (await this.entries()).filter(({ cachedAtMs }) => cachedAtMs < since);
-    for (const { path } of old) await fs.rm(path, { force: true });
+    for (const path of await this.#paths()) {
+      const { mtimeMs } = await fs.stat(path);
+      if (mtimeMs < since) await fs.rm(path, { force: true });
+    }
   }
 
-  async entries(): Promise<readonly { readonly path: string; readonly bytes: number; readonly cachedAtMs: number }[]> {
-    const names = await fs.readdir(this.#folder).catch(ifMissing([]));
-    const paths = names.filter((name) => ENTRY_NAME.test(name)).map((name) => join(this.#folder, name));
-    const found = paths.map(async (path) => {
-      const stats = await fs.stat(path).catch(ifMissing(undefined));
-      return stats === undefined ? [] : [{ path, bytes: stats.size, cachedAtMs: stats.mtimeMs }];
-    });
-    return (await Promise.all(found)).flat();
+  async #paths(): Promise<readonly string[]> {
+    const names = await fs.readdir(this.folder).catch(ifMissing([]));
+    return names.filter((name) => ENTRY_NAME.test(name)).map((name) => join(this.folder, name));
   }
 
   /** Removes all cached responses. Returns their number. */
   async clear(): Promise<number> {
-    const entries = await this.entries();
-    await Promise.all(entries.map(({ path }) => fs.rm(path, { force: true })));
-    return entries.length;
+    const paths = await this.#paths();
+    await Promise.all(paths.map((path) => fs.rm(path, { force: true })));
+    return paths.length;
   }
 
   /** Hashed, because the name contains the base URL and the query, which the names of files must not show. */
   async #pathOf(name: string): Promise<string> {
     const { createHash } = await import('node:crypto'); // only here, because it takes a tenth of the time of `--help`
-    return join(this.#folder, `${createHash('sha256').update(name).digest('hex')}.json`);
+    return join(this.folder, `${createHash('sha256').update(name).digest('hex')}.json`);
   }
 }
 

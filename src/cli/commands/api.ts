@@ -76,7 +76,7 @@ async function printReceived(response: TracedResponse, invocation: Invocation<Ap
   const { settings, options } = invocation;
   const body = Buffer.concat(response.body);
   if (options.include) await printRaw(head(response), invocation);
-  const isAsItCame = (settings.output === 'auto' || settings.output === 'raw') && settings.get.length === 0;
+  const isAsItCame = settings.output === 'auto' && settings.get.length === 0;
   if (isAsItCame || !isJson(body.toString())) await printRaw(body, invocation);
   else await printJson(body.toString().trim(), invocation);
 }

@@ -5,6 +5,7 @@ import type { QuotaData } from '../../client/index.ts';
 import { isExempt } from '../../environment-proxy.ts';
 import { apiKeyPattern } from '../../generated/service.ts';
 import { maskKey } from '../../text.ts';
+import { VERSION } from '../../version.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, relatedCommand } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -21,7 +22,6 @@ import { requireProfile, SETTING_NAMES, storedSetting, unknownSettings } from '.
 import { readJsonFile } from '../storage/json-file.ts';
 import { type ConfigFile, configPath, credentialsPath, requireConfig } from '../storage/stored-files.ts';
 import { commandLine, grouped } from '../terminal/text.ts';
-import { versionText } from './version.ts';
 
 interface DoctorOptions {
   readonly offline?: boolean;
@@ -64,6 +64,7 @@ async function examine(invocation: Invocation<DoctorOptions>): Promise<number> {
 
 async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readonly Finding[]> {
   const { io, settings, options } = invocation;
+  const { version, platform, arch } = process;
   // First the files: reading the key corrects the mode of its file.
   const files = [
     await finding('config file', () => fileResult(configPath(io.env), () => checkValues(invocation.config))),
@@ -77,7 +78,7 @@ async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readon
     return ok(settings.profile);
   };
   const local = [
-    { name: 'version', ...ok(versionText()) },
+    { name: 'version', ...ok(`fxrates ${VERSION}, Node.js ${version.slice(1)}, ${platform}-${arch}`) },
     ...files,
     ...(settings.profile === 'default' ? [] : [await finding('profile', profile)]),
     { name: 'base URL', ...(url instanceof CliError ? failed(url) : ok(`${url} (from ${settings.baseUrl?.source})`)) },

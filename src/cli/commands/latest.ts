@@ -32,7 +32,7 @@ export function latestCommand(): CliCommand {
     ...responseOptions(latest),
     ...watchOptions('repeat; default: as often as the quota allows', {
       shortestMs: 1000,
-      conflicts: ['cache', 'offline', 'shape', 'fixtureOut', 'envelope'],
+      conflicts: ['cache', 'offline', 'fixtureOut', 'envelope'],
     }),
     new Option('--force', 'with --watch: continue even if that exhausts the quota'),
     fileOption('--fixture-out <file>', 'append the response to a file for mock --replay'),

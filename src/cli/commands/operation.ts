@@ -3,7 +3,7 @@ import type { Operation } from '../../generated/operations.ts';
 import { type CachingOptions, cacheOption, fetchOrCache } from '../cache/fetch-or-cache.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { connectionOptions, dataOptions, requestOptions } from '../options.ts';
-import { type PrintOptions, printResponse } from '../output/print-json.ts';
+import { dataOf, printJson } from '../output/print-json.ts';
 import {
   namedQuery,
   type ParamOptions,
@@ -16,7 +16,9 @@ import { dryRun, type OperationRequest, type ServiceResponse } from '../request/
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 
 /** What was typed for the response of an operation. */
-export interface ResponseOptions extends ParamOptions, CachingOptions, PrintOptions {}
+export interface ResponseOptions extends ParamOptions, CachingOptions {
+  readonly envelope?: boolean;
+}
 
 /**
  * The command of an operation, generated from the contract, so a new operation needs no code here. `options`: those that
@@ -52,7 +54,8 @@ export async function sendAndPrint(
   invocation: Invocation<ResponseOptions>,
 ): Promise<ServiceResponse> {
   const response = await fetchOrCache(request, invocation);
-  await printResponse(response, invocation);
+  const { rawBody } = response;
+  await printJson(invocation.options.envelope ? rawBody.trim() : dataOf(rawBody), invocation);
   await printFooter(request.operation, response, invocation);
   return response;
 }
@@ -79,7 +82,6 @@ async function printFooter(
 export function responseOptions({ consumesQuota }: Operation): readonly Option[] {
   return [
     new Option('--envelope', 'print the whole response, not only its "data"'),
-    new Option('--shape', 'print paths and types without values: safe to share').conflicts('get'),
     ...(consumesQuota
       ? [
           cacheOption('use a cached response up to this age: 10m, snapshot'),

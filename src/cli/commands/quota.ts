@@ -5,7 +5,7 @@ import { maskKey } from '../../text.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { leaves, memberTexts, scalarText } from '../json/select-value.ts';
-import { dataOf, printBody } from '../output/print-json.ts';
+import { dataOf, printJson } from '../output/print-json.ts';
 import { type ReportRow, reportText } from '../output/report.ts';
 import { dryRun, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { formatDuration } from '../settings/duration.ts';
@@ -18,13 +18,11 @@ const { quota } = operations;
 
 interface QuotaOptions extends ResponseOptions, WatchOptions {
   readonly failAt?: FailAt;
-  readonly forecast: boolean;
 }
 
 export function quotaCommand(): CliCommand {
   return operationCommand(quota, () => [
     new Option('--fail-at <share>', 'exit with 8 at this usage or more: 80% or 800').argParser(parseFailAt),
-    new Option('--no-forecast', 'omit the forecast'),
     ...watchOptions('repeat, from 10s (default: 1m)', { shortestMs: 10_000 }),
   ])
     .about({
@@ -56,16 +54,16 @@ async function runQuota(invocation: Invocation<QuotaOptions>): Promise<void> {
   if (settings.printRequestAs !== undefined) return dryRun(request, invocation);
   if (!isRepeated) {
     const response = await sendRequest(request, invocation);
-    const record = await recordOf(response, invocation);
+    const record = await recordOf(response);
     if (screen.isForPeople && settings.get.length === 0) await screen.printText(quotaTable(record, invocation));
-    else await printBody(response, record.json, invocation);
+    else await printJson(record.json, invocation);
     return checkUse(record, options);
   }
   return watch(invocation, {
     request,
     every: typeof options.watch === 'number' ? options.watch : DEFAULT_INTERVAL_MS,
     show: async (response, print) => {
-      const record = await recordOf(response, invocation);
+      const record = await recordOf(response);
       await print({ text: quotaTable(record, invocation), json: record.json });
       checkUse(record, options);
     },
@@ -85,14 +83,14 @@ interface QuotaRecord {
   readonly json: string;
 }
 
-async function recordOf(response: ServiceResponse, { options }: Invocation<QuotaOptions>): Promise<QuotaRecord> {
+async function recordOf(response: ServiceResponse): Promise<QuotaRecord> {
   const { forecastQuota } = await import('../../client/index.ts'); // already loaded: it sent the request
   const data = response.data as QuotaData; // parsed with the schema by the client
   const limit = limitOf(data);
   const remaining = limit === undefined ? undefined : Math.max(0, limit - data.monthly_used);
-  const forecast = options.forecast ? forecastQuota(data, response.receivedAt) : undefined;
-  const added = options.forecast ? { forecast: forecastJson(forecast) } : {};
-  const json = withFields(dataOf(response.rawBody), { monthly_remaining: String(remaining ?? null), ...added });
+  const forecast = forecastQuota(data, response.receivedAt);
+  const added = { monthly_remaining: String(remaining ?? null), forecast: forecastJson(forecast) };
+  const json = withFields(dataOf(response.rawBody), added);
   return { response, data, limit, remaining, forecast, json };
 }
 

@@ -16,13 +16,14 @@ const OPTION_HINTS = new Map([
   ['--tsv', 'One value per line, with tabs:  --output tsv'],
   ['--table', 'The table in a pipe, too:  --output table'],
   ['--jq', 'One value:  --get rates.EUR; for more, a pipe gets JSON:  fxrates latest | jq'],
-  ['--raw', 'The whole response:  --output raw'],
+  ['--raw', 'The whole response:  --envelope'],
   ['--compact', 'Without white space:  --output compact'],
   ['--query', 'One value:  --get rates.EUR'],
   ['--pretty', 'A terminal gets indented JSON; in a pipe:  fxrates latest | jq'],
 ]);
 const COMMAND_HINTS = new Map([
   ['watch', 'fxrates latest --watch'],
+  ['version', 'fxrates --version'],
   ['login', 'fxrates auth login'],
   ['logout', 'fxrates auth logout'],
   ['token', 'fxrates auth token'],

@@ -50,18 +50,16 @@ const DEEPEST_PATH = 32;
 /** A longer name is cut, because it is repeated in the path of each of its values. */
 const LONGEST_NAME = 200;
 
-/** The leaves of `text` in order, each with the names of its path; `nameItem` names the items of a list. */
-export function* leaves(text: string, nameItem: (index: string) => string = String): Generator<Leaf> {
-  yield* leavesIn(text.trim(), [], nameItem);
+/** The leaves of `text` in order, each with the names of its path. */
+export function* leaves(text: string): Generator<Leaf> {
+  yield* leavesIn(text.trim(), []);
 }
 
-function* leavesIn(text: string, path: JsonPath, nameItem: (index: string) => string): Generator<Leaf> {
-  const isList = text.startsWith('[');
+function* leavesIn(text: string, path: JsonPath): Generator<Leaf> {
   let isLeaf = true;
   for (const member of path.length < DEEPEST_PATH ? members(text) : []) {
     isLeaf = false;
-    const name = isList ? nameItem(member.name) : shortened(member.name);
-    yield* leavesIn(member.text, [...path, name], nameItem);
+    yield* leavesIn(member.text, [...path, shortened(member.name)]);
   }
   if (isLeaf) yield { path, lexeme: text.replace(/^([{[])\s+(?=[}\]]$)/, '$1') };
 }

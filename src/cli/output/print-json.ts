@@ -6,7 +6,6 @@ import { CliError } from '../errors/cli-error.ts';
 import { compactJson, prettyJson } from '../json/pretty-json.ts';
 import { type JsonPath, leaves, memberTexts, scalarText, selectValue, writeJsonPath } from '../json/select-value.ts';
 import type { OutputFormat } from '../options.ts';
-import type { ServiceResponse } from '../request/send-request.ts';
 import type { CliSettings, GetPath } from '../settings/settings.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { valuesTable } from './values-table.ts';
@@ -50,7 +49,7 @@ export function asTable(json: string, out: StreamStyle): string {
   return isContainer(json) ? (valuesTable(json, out) ?? prettyJson(json, out.palette)) : visible(scalarText(json));
 }
 
-/** The lines of a JSON text in each format. `raw` is handled earlier for the body of a response. */
+/** The lines of a JSON text in each format. */
 const FORMATS = {
   auto: (json, out) => [(out.isTTY ? asTable : asReceived)(json, out)],
   table: (json, out) => [asTable(json, out)],
@@ -58,7 +57,6 @@ const FORMATS = {
   compact: (json) => [compactJson(json)],
   csv: (json) => tableDocument('csv')([], json),
   tsv: (json) => tableDocument('tsv')([], json),
-  raw: (json, out) => [asReceived(json, out)],
 } satisfies Record<OutputFormat, (json: string, out: StreamStyle) => Iterable<string>>;
 
 /** One value unchanged, several as one row. With `-o json` they are JSON; CSV has a header. */
@@ -182,52 +180,7 @@ function csvCell(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-export interface PrintOptions {
-  readonly envelope?: boolean;
-  readonly shape?: boolean;
-}
-
-/** Prints the response of an operation in the form of `--shape`, `--envelope` and the output format. */
-export async function printResponse({ rawBody }: ServiceResponse, invocation: Invocation<PrintOptions>): Promise<void> {
-  const { options } = invocation;
-  const json = options.envelope ? rawBody.trim() : dataOf(rawBody);
-  if (options.shape) await printShape(json, invocation);
-  else await printBody({ rawBody }, json, invocation);
-}
-
-/** Prints `json`, or the whole body with `-o raw`. */
-export function printBody({ rawBody }: Pick<ServiceResponse, 'rawBody'>, json: string, invocation: Invocation) {
-  return invocation.settings.output === 'raw' ? printRaw(rawBody, invocation) : printJson(json, invocation);
-}
-
 /** The text of "data", unchanged. */
 export function dataOf(rawBody: string): string {
   return selectValue(rawBody, ['data']) ?? rawBody;
-}
-
-const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
-
-/** Prints the structure of an undocumented response, paths and types, without its values, so that it can be published. */
-async function printShape(json: string, invocation: Invocation): Promise<void> {
-  const typesOf = [...shapeOf(json)].map(([path, types]) => [path, [...types].join(' | ')] as const);
-  await printJson(JSON.stringify(Object.fromEntries(typesOf)), invocation);
-}
-
-/** Types by path; all items of a list are one path, `list.[]`. */
-function shapeOf(json: string): ReadonlyMap<string, ReadonlySet<string>> {
-  const shape = new Map<string, Set<string>>();
-  for (const { path, lexeme } of leaves(json, () => '[]')) {
-    const name = tsvCell(path.join('.')) || '.';
-    shape.set(name, (shape.get(name) ?? new Set()).add(typeOf(lexeme)));
-  }
-  return shape;
-}
-
-function typeOf(lexeme: string): string {
-  if (lexeme.startsWith('"')) return TIME.test(scalarText(lexeme)) ? 'string (time)' : 'string';
-  if (lexeme === '{}') return 'object';
-  if (lexeme === '[]') return 'list';
-  if (lexeme === 'null') return 'null';
-  if (lexeme === 'true' || lexeme === 'false') return 'boolean';
-  return /^-?\d+$/.test(lexeme) ? 'integer' : 'number';
 }

@@ -54,10 +54,6 @@ export function messageSettings(sources: Sources) {
 export function resolveSettings(sources: Sources) {
   const { options, env } = sources;
   const { keyStdin = false, keyFile, insecureHttp = false, get = [] } = options;
-  // commander knows the options that exclude each other, but not the values.
-  if (options.output === 'raw' && get.length > 0) {
-    throw usageError('--get and --output raw cannot be used together', 'raw is the whole body');
-  }
   return {
     ...messageSettings(sources),
     get: get.map((text): GetPath => ({ text, path: parseGetPath(text) })),
@@ -79,11 +75,8 @@ export function resolveSettings(sources: Sources) {
 }
 
 function outputOf(sources: Sources): OutputFormat {
-  const { json, output, get } = sources.options;
-  if (json) return 'json';
-  if (output !== undefined) return output;
-  const preferred = stored('output', sources) ?? 'auto';
-  return preferred === 'raw' && get !== undefined ? 'auto' : preferred; // raw would ignore the typed --get
+  const { json, output } = sources.options;
+  return json ? 'json' : (output ?? stored('output', sources) ?? 'auto');
 }
 
 /** Its text is checked where it is used, because `--dry-run` and `doctor` report an invalid one themselves. */

@@ -5,7 +5,7 @@ import type { Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { type OutputFormat, parsedOption, wholeNumber } from '../options.ts';
-import { printBody, tableDocument } from '../output/print-json.ts';
+import { printJson, tableDocument } from '../output/print-json.ts';
 import { type OpenClient, type OperationRequest, type ServiceResponse, withClient } from '../request/send-request.ts';
 import { WaitReporter } from '../request/wait-reporter.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
@@ -92,7 +92,7 @@ export async function watch(
     for await (const { data, meta, next } of client.fx.poll(query, polled).withMeta()) {
       reporter.end();
       const response = client.responseOf({ data, meta });
-      await show(response, (shown) => print(response, shown, next));
+      await show(response, (shown) => print(shown, next));
       responses += 1;
       if (responses === options.count) break;
     }
@@ -117,7 +117,7 @@ function printerOf(invocation: Invocation) {
   const { output, get } = settings;
   // The lines of all responses are one document: its first column is the time of the response.
   const rowsOf = output === 'csv' || output === 'tsv' ? tableDocument(output, ['fetched_at'], get) : undefined;
-  return (response: ServiceResponse, { text, json }: Shown, next: PollSchedule): Promise<void> => {
+  return ({ text, json }: Shown, next: PollSchedule): Promise<void> => {
     const now = io.clock.now();
     const fetchedAt = new Date(now).toISOString();
     if (rowsOf !== undefined) return screen.printLines(`${[...rowsOf([fetchedAt], json)].join('\n')}\n`);
@@ -128,7 +128,7 @@ function printerOf(invocation: Invocation) {
       const footer = wrap(`${at} · next ${nextAt} (${every}) · Ctrl-C to stop`, screen.out.columns);
       return screen.printText(`${text.trimEnd()}\n\n${screen.out.palette.faint(footer.join('\n'))}\n\n`);
     }
-    if (!isWhole || !AS_JSON_LINE.includes(output)) return printBody(response, json, invocation);
+    if (!isWhole || !AS_JSON_LINE.includes(output)) return printJson(json, invocation);
     return screen.printLines(`{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`);
   };
 }

@@ -14,9 +14,9 @@ test('prints the body byte for byte', async () => {
 });
 
 test.each([
-  ['a byte order mark', '\u00ef\u00bb\u00bf{"success":true,"data":{"n":1.10}}', '{"success":true,"data":{"n":1.10}}'],
+  ['a byte order mark', '\u00ef\u00bb\u00bf{"success":true,"data":{"n":1.10}}', '{"success":true,"data":{"n":1.10}}\n'],
   ['bytes that are not UTF-8', '{"success":true,"data":{"n":"\u00e9"}}', ''],
-])('%s: api prints it, and latest -o raw does not', async (_, text, raw) => {
+])('%s: api prints it, and latest --envelope does not', async (_, text, envelope) => {
   const chunks: Uint8Array[] = [];
   const replies = () => new Response(Buffer.from(text, 'latin1'));
   const io = new FakeIo({ replies });
@@ -25,7 +25,7 @@ test.each([
   await main(['api', '/api/v1/latest'], Object.assign(io, { stdout }));
 
   expect(Buffer.concat(chunks).toString('latin1')).toBe(text);
-  expect((await runCli('latest -o raw', { replies })).stdout).toBe(raw);
+  expect((await runCli('latest --envelope', { replies })).stdout).toBe(envelope);
 });
 
 test.each([

@@ -142,7 +142,7 @@ test('an invalid config.json is reported with line and column by the commands th
     expect({ line, code }).toEqual({ line, code: 3 });
     expect(stderr).toContain(`cannot use ${path} — it is not valid JSON: line 2, column 16`);
   }
-  for (const line of ['--help', 'help options', 'version', 'config path', '--version', 'auth', 'config --help']) {
+  for (const line of ['--help', 'help options', 'config path', '--version', 'auth', 'config --help']) {
     expect({ line, code: (await run(line)).code }).toEqual({ line, code: 0 });
   }
   expect(await readFile(path, 'utf8')).toBe('{\n  "timeout": 10s\n}\n');

@@ -119,7 +119,7 @@ const otherNames = [
   ['latest --query', '--get rates.EUR'],
   ['latest --jq .data', '--get rates.EUR'],
   ['latest --pretty', 'in a pipe:  fxrates latest | jq'],
-  ['latest --raw', '--output raw'],
+  ['latest --raw', '--envelope'],
   ['server', 'fxrates mock'],
   ['profile', 'fxrates auth login --profile <name>'],
   ['watch', 'fxrates latest --watch'],

@@ -57,7 +57,7 @@ test('FORCE_COLOR colours text for people in a pipe (for less -R), but never dat
   const env = { FORCE_COLOR: '1', CLICOLOR_FORCE: '1' };
   const quota = success(quotaRecord());
 
-  for (const line of ['--help', 'quota -o table', 'latest -o table', 'cache info -o table', 'doctor --offline']) {
+  for (const line of ['--help', 'quota -o table', 'latest -o table', 'doctor --offline']) {
     expect((await runCli(line, { env: { ...env, HOME: '/nowhere' }, quota })).stdout).toContain('\u001b[');
     expect((await runCli(line, { env: { ...env, NO_COLOR: '1' }, quota })).stdout).not.toContain('\u001b');
   }

@@ -1,78 +1,9 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { quotaRecord, success } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
-
-const DATA = {
-  base: 'USD',
-  timestamp: '2026-01-21T14:20:00.000Z',
-  date: '2026-01-21',
-  rates: { EUR: 0.92, JPY: 157 },
-  history: [
-    { day: 1, ok: true },
-    { day: 2.5, ok: null },
-  ],
-  notes: [],
-  'a.b': {},
-};
-
-test('--shape and --get are refused together, before anything is sent', async () => {
-  expect(await runCli('latest --shape --get rates')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("option '--shape' cannot be used with option '--get <path>'"),
-    requests: [],
-  });
-});
-
-test('--shape -o tsv prints paths and types, one per line, and no value', async () => {
-  const { stdout } = await runCli('latest --shape -o tsv', { replies: success(DATA) });
-
-  expect(stdout).toBe(
-    [
-      'base\tstring',
-      'timestamp\tstring (time)',
-      'date\tstring (time)',
-      'rates.EUR\tnumber',
-      'rates.JPY\tinteger',
-      'history.[].day\tinteger | number',
-      'history.[].ok\tboolean | null',
-      'notes\tlist',
-      'a.b\tobject',
-      '',
-    ].join('\n'),
-  );
-});
-
-test('--shape in a pipe is an object of types by path', async () => {
-  const { stdout } = await runCli('latest --shape', { replies: success({ rates: { EUR: 0.92 } }) });
-
-  expect(JSON.parse(stdout)).toEqual({ 'rates.EUR': 'number' });
-});
-
-test('--shape --envelope is that of the whole response', async () => {
-  const { stdout } = await runCli('latest --shape --envelope', { replies: success({ n: 1 }) });
-
-  expect(JSON.parse(stdout)).toEqual({ success: 'boolean', 'data.n': 'integer' });
-});
-
-test('the shape contains no text and no number of the response', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.integer({ min: 1_000_000_000 })),
-      fc.stringMatching(/^[xyz]{9,12}$/),
-      async (list, text) => {
-        const { stdout } = await runCli('latest --shape', { replies: success({ list, text }) });
-
-        expect(stdout).not.toContain(text);
-        for (const number of list) expect(stdout).not.toContain(String(number));
-      },
-    ),
-    { numRuns: 30 },
-  );
-});
 
 test('a number of 60,000 digits is printed with all its digits, and pads no other row', async () => {
   const digits = '9'.repeat(60_000);
@@ -124,8 +55,7 @@ test.each([
 test('every command that prints data has csv', async () => {
   const replies = success(quotaRecord());
 
-  expect((await runCli('quota -o csv --no-forecast', { replies })).stdout).toContain('name,value\nplan,free\n');
-  expect((await runCli('version -o csv')).stdout).toContain('name,value\nfxrates,');
+  expect((await runCli('quota -o csv', { replies })).stdout).toContain('name,value\nplan,free\n');
   expect((await runCli('api /x -o csv', { replies: { body: BODY } })).stdout).toContain('data.rates.EUR,0.90\n');
 });
 
@@ -144,16 +74,8 @@ const env = { FXRATES_CONFIG_DIR: folder, HOME: folder };
 const replies = success(quotaRecord());
 
 test.each([
-  ...['latest', 'latest --envelope', 'latest --shape', 'latest --get plan --get rates --json', 'quota', 'api /x'],
-  ...[
-    'quota --no-forecast',
-    'auth status --json',
-    'doctor --json',
-    'cache info',
-    'config list',
-    'version',
-    'latest --dry-run',
-  ],
+  ...['latest', 'latest --envelope', 'latest --get plan --get rates --json', 'quota', 'api /x'],
+  ...['auth status --json', 'doctor --json', 'config list', 'latest --dry-run'],
 ])('%s in a pipe is JSON', async (line) => {
   const options = { env, replies: line.includes('rates') ? success({ plan: 'free', rates: {} }) : replies };
 
@@ -164,7 +86,7 @@ test.each([
   expect(stdout).not.toContain('\u001b');
 });
 
-test.each(['latest', 'quota', 'auth status', 'doctor', 'cache info', 'version'])(
+test.each(['latest', 'quota', 'auth status', 'doctor'])(
   '%s on a terminal is text for people, and -o table is the same in a pipe',
   async (line) => {
     const onTerminal = await runCli(line, { env, replies, tty: ['stdout'], columns: 80 });

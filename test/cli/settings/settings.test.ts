@@ -6,7 +6,7 @@ import {
   parseDuration,
 } from '../../../src/cli/settings/duration.ts';
 import { runCli } from '../../helpers/cli-io.ts';
-import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
 
 test.each([
   ['latest --timeout 30', '--timeout expects a duration'],
@@ -15,13 +15,12 @@ test.each([
   ['latest --retries two', '--retries expects a whole number from 0 to 99'],
   ['latest --retries -1', '--retries expects a whole number from 0 to 99'],
   ['latest --max-wait soon', '--max-wait expects a duration'],
-  ['latest -o xml', '--output expects one of auto, table, json, compact, csv, tsv, raw'],
-  ['-o xml', '--output expects one of auto, table, json, compact, csv, tsv, raw'],
+  ['latest -o xml', '--output expects one of auto, table, json, compact, csv, tsv'],
+  ['-o xml', '--output expects one of auto, table, json, compact, csv, tsv'],
   ['latest --color sometimes', '--color expects one of auto, always, never'],
   ['latest --json -o tsv', "option '--json' cannot be used with option '-o, --output <format>'"],
   ['latest --key-stdin --key-file k', "option '--key-stdin' cannot be used with option '--key-file <file>'"],
   ['--no-wait latest --max-wait 5s', "option '--no-wait' cannot be used with option '--max-wait <duration>'"],
-  ['latest -o raw --get a', '--get and --output raw cannot be used together'],
   ['latest --get=', '--get expects a path'],
 ])('%s is refused before anything is sent', async (line, message) => {
   const { code, stdout, stderr, requests } = await runCli(line);
@@ -36,7 +35,7 @@ test.each([
   ['FXRATES_TIMEOUT', '30', "FXRATES_TIMEOUT expects a duration, got '30'"],
   ['FXRATES_RETRIES', 'x', "FXRATES_RETRIES expects a whole number from 0 to 99, got 'x'"],
   ['FXRATES_MAX_WAIT', '1', "FXRATES_MAX_WAIT expects a duration, got '1'"],
-  ['FXRATES_OUTPUT', 'xml', "FXRATES_OUTPUT expects one of auto, table, json, compact, csv, tsv, raw, got 'xml'"],
+  ['FXRATES_OUTPUT', 'xml', "FXRATES_OUTPUT expects one of auto, table, json, compact, csv, tsv, got 'xml'"],
   ['FXRATES_BASE_URL', `https://x.test/${API_KEY}`, 'FXRATES_BASE_URL contains a key — URLs end up in logs'],
   ['FXRATES_BASE_URL', 'ftp://x', "FXRATES_BASE_URL expects an http or https URL, got 'ftp://x'"],
   ['FXRATES_SHARE_LIMIT', 'maybe', "FXRATES_SHARE_LIMIT expects one of on, off, got 'maybe'"],
@@ -53,17 +52,6 @@ test('an option overrides its variable, and an empty variable counts as not set'
   expect((await runCli('latest', { env })).stdout).toBe('base\tUSD\nrates.EUR\t0.92\n');
   expect((await runCli('latest --json', { env })).stdout).toBe('{"base":"USD","rates":{"EUR":0.92}}\n');
 });
-
-test.each(['latest --get rates.EUR', 'quota --get plan'])(
-  '%s selects a value also with FXRATES_OUTPUT=raw',
-  async (line) => {
-    const quota = success(quotaRecord());
-
-    const { code, stdout } = await runCli(line, { quota, env: { FXRATES_OUTPUT: 'raw' } });
-
-    expect({ code, stdout }).toEqual({ code: 0, stdout: line.startsWith('latest') ? '0.92\n' : 'free\n' });
-  },
-);
 
 test('global options are accepted before and after the command', async () => {
   const before = await runCli('--base-url https://other.example.test -o compact latest');

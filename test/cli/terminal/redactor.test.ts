@@ -19,7 +19,7 @@ test.each([
   ['latest --json', `${DATA}\n`],
   ['latest -o compact', `${DATA}\n`],
   ['latest -o tsv', `feed_id\t${FEED}\nrate\t1.10\n`],
-  ['latest -o raw', BODY],
+  ['latest --envelope', `${BODY}\n`],
   ['latest --get feed_id', `${FEED}\n`],
   ['api /api/v1/latest', BODY],
 ])('%s prints data that only looks like a key unchanged', async (line, expected) => {
@@ -50,7 +50,14 @@ test.each([
   const file = join(temporaryFolder(), 'responses.json');
   const replies = { headers: { 'x-key': key }, body: `{"success":true,"data":{"echo":"${key}"}}` };
 
-  for (const line of ['latest', 'latest --json', 'latest -o tsv', 'latest -o raw', 'latest --get echo', 'api /x -i']) {
+  for (const line of [
+    'latest',
+    'latest --json',
+    'latest -o tsv',
+    'latest --envelope',
+    'latest --get echo',
+    'api /x -i',
+  ]) {
     const { code, stdout } = await runCli(line, { replies });
 
     expect([line, code]).toEqual([line, 0]);

@@ -17,7 +17,6 @@ test.each([
   ['latest --json', `${DATA}\n`],
   ['latest --envelope', `${BODY}\n`],
   ['latest --envelope --get extra', '-0.0\n'],
-  ['latest -o raw', BODY],
   [
     'latest -o compact',
     '{"base":"USD","rates":{"EUR":1.10,"10":1E-7,"2":12345678901234567890.5},"x":"\\u00e9\\t","x":[]}\n',

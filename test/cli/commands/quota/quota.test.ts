@@ -137,11 +137,6 @@ test('a reset in the past has no forecast; in JSON it is null', async () => {
   expect((await runCli('quota --get forecast --json', { replies: past })).stdout).toBe('null\n');
 });
 
-test('--no-forecast omits the forecast', async () => {
-  expect((await runCli('quota --no-forecast', { replies, tty })).stdout).not.toContain('Forecast');
-  expect((await runCli('quota --no-forecast --json', { replies })).stdout).not.toContain('forecast');
-});
-
 test.each([
   ['74%', 742, 1000, 8],
   ['74.2%', 742, 1000, 8],
