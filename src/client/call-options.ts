@@ -10,7 +10,8 @@ type HeadersOption = Headers | Readonly<Record<string, string | undefined>>;
 /** Options of a client that a call can override. */
 export interface OverridableOptions {
   /**
-   * Time limit for one attempt in milliseconds, including the response body.
+   * Time limit for one attempt in milliseconds, including the response body. That of the client also limits each call of an
+   * `apiKey` function.
    *
    * @default 10_000
    */

@@ -57,7 +57,7 @@ export function connect({ options, settings: open, ...parts }: ClientParts): Cli
     const warning = ignoredOptionsWarning(sharedOptions(options), states.of(key));
     if (warning !== undefined) events.warnOnce(warning);
   };
-  const keys = shared ?? new KeySource(apiKey, warn);
+  const keys = shared ?? new KeySource(apiKey, settings, warn);
   const sharedKey = shared?.known();
   if (sharedKey !== undefined) warn(sharedKey);
   return { keys, states, calls: createPipeline({ ...parts, settings, keys, states }) };

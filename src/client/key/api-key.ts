@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { apiKeyPattern } from '../../generated/service.ts';
 import { maskKey } from '../../text.ts';
-import { ConfigError } from '../errors/errors.ts';
-import { type Cancellation, SharedWork } from '../time/abort.ts';
+import { ConfigError, TimeoutError } from '../errors/errors.ts';
+import { abortable, type Cancellation, SharedWork } from '../time/abort.ts';
+import type { SteadyTime } from '../time/clock.ts';
 
 const DOCUMENTED_FORM = new RegExp(apiKeyPattern);
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
@@ -77,17 +78,25 @@ function problemOf(value: unknown): string | undefined {
  */
 export type ApiKeyOption = string | (() => string | Promise<string>);
 
+/** Limits a call of the function, in milliseconds. */
+interface CallLimit {
+  readonly time: SteadyTime;
+  readonly timeoutMs: number;
+}
+
 /** The source of the key for the next request. It keeps the key until a caller requests a replacement. */
 export class KeySource {
   readonly #provide: () => string | Promise<string>;
+  readonly #limit: CallLimit;
   readonly #onKey: (key: ApiKey) => void;
   /** The call of the provider in flight: one, even for a hundred calls that are refused together. */
   readonly #loading = new SharedWork<ApiKey>();
   #key: ApiKey | undefined;
 
   /** Calls `onKey` with each new key. @throws ConfigError if a fixed key is invalid */
-  constructor(option: ApiKeyOption, onKey: (key: ApiKey) => void) {
+  constructor(option: ApiKeyOption, limit: CallLimit, onKey: (key: ApiKey) => void) {
     this.#provide = typeof option === 'function' ? option : () => option;
+    this.#limit = limit;
     this.#onKey = onKey;
     if (typeof option !== 'function') this.#use(ApiKey.from(option));
   }
@@ -113,10 +122,16 @@ export class KeySource {
     return this.#loading.join((cancellation) => this.#load(cancellation), signal);
   }
 
-  async #load(cancellation: Cancellation): Promise<ApiKey> {
-    const key = ApiKey.from(await this.#provide());
-    // The load was aborted and no call waits for it. A later call of the provider may have returned a newer key.
-    if (!cancellation.aborted) this.#use(key);
+  /** An aborted load rejects: a later call of the provider may have returned a newer key. */
+  async #load(signal: Cancellation): Promise<ApiKey> {
+    const { time, timeoutMs: limitMs } = this.#limit;
+    const message = `apiKey: the function did not return a key within ${limitMs} ms (timeoutMs)`;
+    const secret = await time.withTimeout((late) => abortable((async () => this.#provide())(), late), {
+      ...{ at: time.now() + limitMs, signal },
+      errorOf: () => new TimeoutError({ message, scope: 'attempt', limitMs }),
+    });
+    const key = ApiKey.from(secret);
+    this.#use(key);
     return key;
   }
 

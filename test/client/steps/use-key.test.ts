@@ -180,6 +180,24 @@ test('an error of the provider rejects the call unchanged, and the next call cal
   await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
 });
 
+test('a provider that hangs ends the call after timeoutMs, and the next call calls it again', async () => {
+  let hangs = true;
+  const { fx, fetch, clock } = testClient(accepts(NEW), {
+    apiKey: () => (hangs ? new Promise<string>(() => undefined) : NEW),
+    timeoutMs: 4_000,
+  });
+  const startedAt = clock.now();
+
+  const error = await clock.run(errorOf(fx.latest()));
+  hangs = false;
+
+  expect(error).toMatchObject({ kind: 'timeout', scope: 'attempt', limitMs: 4_000, attempts: [] });
+  expect(String(error)).toContain('apiKey: the function did not return a key within 4000 ms (timeoutMs)');
+  expect(clock.now() - startedAt).toBe(4_000);
+  expect(fetch.requests).toEqual([]);
+  await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
+});
+
 test('an unusable key of the provider rejects each call with a ConfigError of its own, without a request', async () => {
   const { fx, fetch } = testClient(success(), { apiKey: async () => `${OLD}\n` });
 
