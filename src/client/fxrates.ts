@@ -119,14 +119,23 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    * for await (const { query, data } of fx.poll([{ base: 'EUR' }, { base: 'USD' }]).withMeta()) console.log(query, data);
    * @throws {ConfigError} if an option is wrong or the client is closed
    */
-  poll<Schema extends StandardSchema, Id extends OperationId = 'latest'>(
-    query: PollQueries<OperationQuery<Id>> | undefined,
+  poll<
+    Schema extends StandardSchema,
+    Id extends OperationId = 'latest',
+    Query extends OperationQuery<Id> | undefined = OperationQuery<Id>,
+  >(
+    query: PollQueries<Query>,
     options: PollOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema'>,
-  ): Poll<SchemaOutput<Schema>, OperationQuery<Id>>;
+  ): Poll<SchemaOutput<Schema>, Query>;
   poll<Data = never, Id extends OperationId = 'latest'>(
-    query?: PollQueries<OperationQuery<Id>> | undefined,
+    query?: undefined,
     options?: PollOptions<Id>,
-  ): Poll<DataOf<Id, Data, ClientNumbers>, OperationQuery<Id>>;
+  ): Poll<DataOf<Id, Data, ClientNumbers>, undefined>;
+  poll<
+    Data = never,
+    Id extends OperationId = 'latest',
+    Query extends OperationQuery<Id> | undefined = OperationQuery<Id>,
+  >(query: PollQueries<Query>, options?: PollOptions<Id>): Poll<DataOf<Id, Data, ClientNumbers>, Query>;
   poll(query?: PollQueries<object>, options: PollOptions = {}): Poll<unknown> {
     return createPoll(query, { ...this.#asLoopClient(), options });
   }

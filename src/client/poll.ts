@@ -14,9 +14,9 @@ import { onReturn } from './time/abort.ts';
 export type PollQueries<Query> = Query | readonly Query[];
 
 /** One result of a poll. */
-export interface PollItem<Data, Query = object> {
+export interface PollItem<Data, Query = object | undefined> {
   /** The query of the call; `undefined` if the poll has none. */
-  readonly query: Query | undefined;
+  readonly query: Query;
   /** The data of the response. */
   readonly data: Data;
   /** The rest of the response. */
@@ -29,7 +29,7 @@ export interface PollItem<Data, Query = object> {
  * An async iterable that repeats a call. Each iteration starts again with a call. `return()` of an iterator ends a pending
  * `next()` immediately.
  */
-export interface Poll<Data, Query = object> extends AsyncIterable<Data> {
+export interface Poll<Data, Query = object | undefined> extends AsyncIterable<Data> {
   /** Iterates the same responses with their query, their `meta` and the time of the next call. */
   withMeta(): AsyncIterable<PollItem<Data, Query>>;
 }

@@ -145,10 +145,19 @@ fx.batch([{}], { operation: 'quota' });
 fx.batch({ base: 'EUR' });
 
 // A poll gives the data of its operation.
-expectTypeOf(fx.poll({ base: 'EUR' }, { every: 'snapshot' })).toEqualTypeOf<Poll<LatestData, LatestQuery>>();
+expectTypeOf(fx.poll()).toEqualTypeOf<Poll<LatestData, undefined>>();
+expectTypeOf(fx.poll(undefined, { every: 'quota' })).toEqualTypeOf<Poll<LatestData, undefined>>();
 expectTypeOf(fx.poll(undefined, { operation: 'quota', every: 60_000 })).toEqualTypeOf<Poll<QuotaData, undefined>>();
-expectTypeOf(fx.poll([{ base: 'EUR' }, { base: 'USD' }])).toEqualTypeOf<Poll<LatestData, LatestQuery>>();
-expectTypeOf(fx.poll({}, { schema: rates })).toEqualTypeOf<Poll<Rates, LatestQuery>>();
+expectTypeOf(fx.poll<Rates>()).toEqualTypeOf<Poll<Rates, undefined>>();
+// It keeps the type of its queries.
+expectTypeOf(fx.poll({ base: 'EUR' }, { every: 'snapshot' })).toEqualTypeOf<Poll<LatestData, { base: string }>>();
+expectTypeOf(fx.poll([{ base: 'EUR' }, { base: 'USD' }])).toEqualTypeOf<Poll<LatestData, { base: string }>>();
+expectTypeOf(fx.poll({ base: maybe }, { schema: rates })).toEqualTypeOf<Poll<Rates, { base: string | undefined }>>();
+expectTypeOf(fx.poll<Rates>([{ base: 'EUR' }])).toEqualTypeOf<Poll<Rates, LatestQuery>>();
+declare const maybeQuery: { base: string } | undefined;
+for await (const { query } of fx.poll(maybeQuery).withMeta()) {
+  expectTypeOf(query).toEqualTypeOf<{ base: string } | undefined>();
+}
 // @ts-expect-error: quota has no query
 fx.poll({ base: 'EUR' }, { operation: 'quota' });
 // @ts-expect-error: not an interval
