@@ -1,9 +1,8 @@
-import * as z from 'zod';
 import { ActiveAdapters } from './adapters/active-adapters.ts';
 import { createMockBehaviour } from './behaviour/behaviour.ts';
 import type { FaultOptions } from './faults/fault-kinds.ts';
 import { createMockFaults } from './faults/mock-faults.ts';
-import { checkedInput, trueOrFalse } from './matching/checked-input.ts';
+import { checkedInput, strictObject, trueOrFalse, type ValueOf } from './matching/checked-input.ts';
 import type { MockCore } from './mock-core.ts';
 import { type Setup, type SetupKey, type SetupResult, setupKey } from './mock-options.ts';
 import { invalidOption, within } from './mock-server-error.ts';
@@ -64,7 +63,7 @@ export function initialStateOfSpace({ initial }: MockCore, key: SetupKey): Setup
   return { ...initial, keys: [key], stubs: stubs.filter(isForAnyKey), faults: faults.filter(isForAnyKey) };
 }
 
-export const resetOptions = z.strictObject({
+export const resetOptions = strictObject({
   /**
    * Whether accounts and keys stay, with unused limits: for a server on which other programs have created keys.
    * @default false
@@ -73,7 +72,7 @@ export const resetOptions = z.strictObject({
 });
 
 /** Options of `mock.reset()`. */
-export type ResetOptions = Readonly<z.input<typeof resetOptions>>;
+export interface ResetOptions extends ValueOf<typeof resetOptions> {}
 
 /** Sets the state to the initial one. Returns the created keys; with `keepKeys`, accounts and keys stay, with unused limits. */
 export function startState(core: MockCore, { keepKeys = false }: ResetOptions = {}): readonly CreatedKey[] {

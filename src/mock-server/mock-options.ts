@@ -4,7 +4,14 @@ import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions } from './clock/clock.ts';
 import type { FaultOptions } from './faults/fault-kinds.ts';
-import { checkedInput, expected, type Immutable, trueOrFalse, wholeFrom } from './matching/checked-input.ts';
+import {
+  checkedInput,
+  expected,
+  strictObject,
+  trueOrFalse,
+  type ValueOf,
+  wholeFrom,
+} from './matching/checked-input.ts';
 import { invalidOption, within } from './mock-server-error.ts';
 import { type CreatedKey, keyUsage } from './service/keys.ts';
 import { planName } from './service/service-state.ts';
@@ -13,7 +20,7 @@ import { type LatestData, latestStubs } from './stubs/mock-stubs.ts';
 import type { LatestFunction, StubOptions, StubRecord } from './stubs/stub-schemas.ts';
 
 /** Clock, behaviour, setup, latest and replay are checked where they are used. */
-const optionsShape = z.strictObject({
+const optionsShape = strictObject({
   /**
    * Determines keys, invented rates and the `probability` of faults: the same seed produces the same values. A whole
    * number from 0.
@@ -83,7 +90,7 @@ const optionsShape = z.strictObject({
 });
 
 /** Options of `createMockServer`. All are optional. */
-export type MockServerOptions = Readonly<z.input<typeof optionsShape>>;
+export interface MockServerOptions extends ValueOf<typeof optionsShape> {}
 
 function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
@@ -109,7 +116,7 @@ export function checkOptions(options: MockServerOptions): CheckedMockOptions {
   };
 }
 
-export const setupKey = z.strictObject({
+export const setupKey = strictObject({
   /**
    * Plan of the account.
    * @default 'free'
@@ -128,10 +135,10 @@ export const setupKey = z.strictObject({
 });
 
 /** A key of a setup. */
-export type SetupKey = Immutable<z.input<typeof setupKey>>;
+export interface SetupKey extends ValueOf<typeof setupKey> {}
 
 /** The parts are checked when they are applied. */
-export const setupParts = z.strictObject({
+export const setupParts = strictObject({
   /**
    * Keys to create, each with a confirmed account of its own. The first is the key of `fxrates mock`.
    * @default none
@@ -170,7 +177,7 @@ export const setupParts = z.strictObject({
 });
 
 /** Keys, switches, responses and faults, as in a file for `fxrates mock --setup`. */
-export type Setup = Readonly<z.input<typeof setupParts>>;
+export interface Setup extends ValueOf<typeof setupParts> {}
 
 /** The result of `mock.setUp()`. */
 export interface SetupResult {

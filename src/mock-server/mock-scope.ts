@@ -20,7 +20,7 @@ import {
   verifyRequests,
 } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
-import { checkedInput, nameSchema } from './matching/checked-input.ts';
+import { checkedInput, nameSchema, strictObject, type ValueOf } from './matching/checked-input.ts';
 import { closeCore, createChild, type MockCore } from './mock-core.ts';
 import { checkedSetup, type Setup, type SetupResult } from './mock-options.ts';
 import { freeName, MockServerError, withId } from './mock-server-error.ts';
@@ -186,7 +186,7 @@ export class MockScope {
   }
 }
 
-export const spaceOptions = z.strictObject({
+export const spaceOptions = strictObject({
   /**
    * Name of the space, which determines its key. Up to 64 letters, digits, `_` and `-`.
    * @default 'space_1', 'space_2', …
@@ -210,7 +210,7 @@ export const spaceOptions = z.strictObject({
 });
 
 /** Options of `mock.space()`. All are optional. */
-export type SpaceOptions = Readonly<z.input<typeof spaceOptions>>;
+export interface SpaceOptions extends ValueOf<typeof spaceOptions> {}
 
 /**
  * A part of a mock for one test: an account and a key with separate counters, clock, switches, faults, stubs, handlers

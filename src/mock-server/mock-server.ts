@@ -8,14 +8,14 @@ import {
   intercept,
   requireSameStrategy,
 } from './adapters/interception.ts';
-import { type ListeningServer, listenHttp, listenOptions } from './adapters/node-server.ts';
+import { type ListeningServer, type ListenOptions, listenHttp, listenOptions } from './adapters/node-server.ts';
 import { createAdmin } from './admin/admin.ts';
 import { ADMIN_ROOT } from './admin/own-pages.ts';
 import { checkAdapterSupport, createMockFaults } from './faults/mock-faults.ts';
 import { createHandler } from './handle.ts';
 import type { HandleRequest } from './http/mock-message.ts';
 import { startState } from './initial-state.ts';
-import { checkedInput, expected } from './matching/checked-input.ts';
+import { checkedInput, expected, strictObject, type ValueOf } from './matching/checked-input.ts';
 import { closeCore, createCore, type MockCore } from './mock-core.ts';
 import { type CheckedMockOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
 import { MockScope, openSpace, type Space, type SpaceOptions } from './mock-scope.ts';
@@ -156,7 +156,8 @@ export interface RunningServer extends ListeningServer {
   readonly adminToken: string;
 }
 
-const serveOptions = listenOptions.extend({
+const serveOptions = strictObject({
+  ...listenOptions.shape,
   /**
    * Path of a file that keeps the state. If the file exists, the server restores its state before it listens. The server
    * writes the file shortly after each request and when it closes. Each server needs its own file.
@@ -172,7 +173,7 @@ const serveOptions = listenOptions.extend({
 });
 
 /** Options of `mock.serve()`. All are optional. */
-export type ServeOptions = Readonly<z.input<typeof serveOptions>>;
+export interface ServeOptions extends ListenOptions, ValueOf<typeof serveOptions> {}
 
 /** Serves a mock with its pages and its admin API. Writes its state to the file `options.state`, if set. */
 async function startServer(options: ServeOptions, mock: MockCore, onClose: () => void): Promise<RunningServer> {

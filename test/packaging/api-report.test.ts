@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { hasBundle } from '../helpers/cli-bundle.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { TSC_7 } from '../helpers/typescript.ts';
@@ -15,17 +15,42 @@ const ENTRIES = {
   'fxrates/redis': 'client/redis/index',
 };
 
+// The build has written the same declarations, so a test after it does not.
+const folder = hasBundle ? join(ROOT, '.declarations') : temporaryFolder();
+beforeAll(() => {
+  if (hasBundle) return;
+  const project = join(ROOT, 'scripts/tsconfig.declarations.json');
+  execFileSync(process.execPath, [TSC_7, '-p', project, '--outDir', folder]);
+});
+
 /** After a deliberate change: `npx vitest run test/packaging/api-report.test.ts -u`. */
 test('the public types are those of the report', async () => {
-  // The build has written the same declarations, so a test after it does not.
-  const folder = hasBundle ? join(ROOT, '.declarations') : temporaryFolder();
-  if (!hasBundle) {
-    const project = join(ROOT, 'scripts/tsconfig.declarations.json');
-    execFileSync(process.execPath, [TSC_7, '-p', project, '--outDir', folder]);
-  }
-
   await expect(reportOf(folder)).toMatchFileSnapshot('api-report.md');
 });
+
+test('an editor shows a doc comment for each field of the mock server', () => {
+  const path = join(folder, `${ENTRIES['fxrates/mock-server']}.d.ts`);
+  const program = ts.createProgram([path], { types: [], lib: ['lib.es2023.d.ts'], module: ts.ModuleKind.NodeNext });
+  const checker = program.getTypeChecker();
+  const file = program.getSourceFile(path);
+  const symbol = file && checker.getSymbolAtLocation(file);
+  const aliases = symbol ? checker.getExportsOfModule(symbol) : [];
+  const undocumented = aliases.flatMap((alias) => {
+    const type = checker.getDeclaredTypeOfSymbol(checker.getAliasedSymbol(alias));
+    if (OPAQUE.includes(alias.name)) return [];
+    const fields = (type.isUnion() ? type.types : [type]).flatMap((one) => checker.getPropertiesOfType(one));
+    const isOwn = ({ name, declarations = [] }: ts.Symbol) =>
+      /^[a-z]/.test(name) && declarations.every((declaration) => isIn(folder, declaration));
+    const isSilent = (field: ts.Symbol) => field.getDocumentationComment(checker).length === 0;
+    return fields.filter((field) => isOwn(field) && isSilent(field)).map(({ name }) => `${alias.name}.${name}`);
+  });
+
+  expect(aliases.map(({ name }) => name)).toEqual(expect.arrayContaining(['MockServerOptions', 'FaultOptions']));
+  expect(undocumented.filter((name) => !name.endsWith('.kind'))).toEqual([]);
+});
+
+/** Described as a whole. */
+const OPAQUE = ['Delay', 'Snapshot', 'ValuePattern'];
 
 /** The exports of each entry by name, then every declaration that they use, without comments. */
 function reportOf(folder: string): string {
@@ -49,7 +74,7 @@ function reportOf(folder: string): string {
     for (const declaration of target.declarations ?? []) {
       const { fileName } = declaration.getSourceFile();
       const key = `${target.name} ${fileName} ${declaration.pos}`;
-      if (!fileName.startsWith(folder) || isGenerated(target) || !isStatement(declaration) || used.has(key)) continue;
+      if (!isIn(folder, declaration) || isGenerated(target) || !isStatement(declaration) || used.has(key)) continue;
       used.set(key, declaration);
       visit(declaration);
     }
@@ -61,9 +86,7 @@ function reportOf(folder: string): string {
 
   /** The declarations in `generated/` follow from openapi.yaml, whose changes are reviewed there. */
   function isGenerated({ declarations = [] }: ts.Symbol): boolean {
-    return declarations.some((declaration) =>
-      declaration.getSourceFile().fileName.startsWith(join(folder, 'generated')),
-    );
+    return declarations.some((declaration) => isIn(join(folder, 'generated'), declaration));
   }
 
   function visit(node: ts.Node): void {
@@ -72,6 +95,10 @@ function reportOf(folder: string): string {
     if (symbol !== undefined) collect(symbol);
     ts.forEachChild(node, visit);
   }
+}
+
+function isIn(folder: string, declaration: ts.Declaration): boolean {
+  return declaration.getSourceFile().fileName.startsWith(folder);
 }
 
 /** Whether it is a declaration of a module; members and parameters are printed with theirs. */

@@ -11,7 +11,7 @@ import {
   noResponse,
   readHeaders,
 } from '../http/mock-message.ts';
-import { checkedInput, expected } from '../matching/checked-input.ts';
+import { checkedInput, expected, strictObject, type ValueOf } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { fromRequest, toRequest, toResponse } from './fetch.ts';
 
@@ -43,7 +43,7 @@ export type OnUnhandledRequest =
   | 'error'
   | ((request: Request, print: { warning(): void; error(): void }) => void);
 
-const optionsShape = z.strictObject({
+const optionsShape = strictObject({
   /**
    * Strategy for requests that no mock handles.
    * @default 'bypass'
@@ -58,7 +58,7 @@ const optionsShape = z.strictObject({
 });
 
 /** Options of `mock.listen()`. All are optional. */
-export type InterceptionOptions = Readonly<z.input<typeof optionsShape>>;
+export interface InterceptionOptions extends ValueOf<typeof optionsShape> {}
 
 /**
  * The strategy for requests that no mock handles; `undefined` for the default. Throws for an unknown option: requests would

@@ -26,7 +26,7 @@ import {
 } from '../http/mock-message.ts';
 import { MAX_REQUEST_BODY_BYTES } from '../http/respond.ts';
 import { completed, type ErrorResponseOptions, errorResponse, reasonPhrase } from '../http/responses.ts';
-import { expected, trueOrFalse } from '../matching/checked-input.ts';
+import { expected, strictObject, trueOrFalse, type ValueOf } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import type { TlsOptions } from './tls-server.ts';
 
@@ -34,12 +34,13 @@ import type { TlsOptions } from './tls-server.ts';
 export interface ListeningServer extends AsyncDisposable {
   /** `http://127.0.0.1:41234`. With `tls`, it begins with `https://`, and a name in `host` replaces the address. */
   readonly url: string;
+  /** The port that it listens on. */
   readonly port: number;
   /** Closes every connection. Responses that are delayed or being sent are cut off. */
   close(): Promise<void>;
 }
 
-export const listenOptions = z.strictObject({
+export const listenOptions = strictObject({
   /**
    * Port to listen on; 0 for any free port.
    * @default 0
@@ -62,6 +63,8 @@ export const listenOptions = z.strictObject({
    */
   tls: z.custom<TlsOptions>().optional(), // its errors show no key
 });
+
+export interface ListenOptions extends ValueOf<typeof listenOptions> {}
 
 /** Where to listen. */
 type ListenAddress = Readonly<z.output<typeof listenOptions>>;

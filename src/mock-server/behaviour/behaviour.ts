@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { definedOf } from '../../json.ts';
-import { checkedInput, type Immutable } from '../matching/checked-input.ts';
+import { checkedInput, plainObject, type ValueOf } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError, show, unknownName } from '../mock-server-error.ts';
 import { accepts, PRESET_NAMES, PROVENANCES, type PresetName, type Provenance, type Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_GROUPS, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
 const switchValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
-export const switchDescription = z.object({
+export const switchDescription = plainObject({
   /** Name of the switch. */
   name: z.enum(SWITCH_NAMES),
   /** Topic of the switch. */
@@ -29,7 +29,7 @@ export const switchDescription = z.object({
 });
 
 /** A switch and its current value. */
-export type SwitchDescription = Immutable<z.output<typeof switchDescription>>;
+export interface SwitchDescription extends ValueOf<typeof switchDescription> {}
 
 /** The values of the switches, for a decision. */
 export interface Switches {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { parseIsoInstant } from '../../iso-instant.ts';
 import { isJsonObject } from '../../json.ts';
-import { checkedInput, expected, trueOrFalse } from '../matching/checked-input.ts';
+import { checkedInput, expected, strictObject, trueOrFalse, type ValueOf } from '../matching/checked-input.ts';
 import { invalidOption, within } from '../mock-server-error.ts';
 
 /** A source of time. The client's option `clock` has the same type. */
@@ -50,7 +50,7 @@ const instant = z
   .custom<Instant>()
   .meta({ type: ['string', 'number'], description: 'ISO 8601, or milliseconds since the Unix epoch.' });
 
-export const clockOptions = z.strictObject({
+export const clockOptions = strictObject({
   /** `'real'` follows real time. `'virtual'` moves only when the test or a wait moves it. */
   mode: clockMode,
   /**
@@ -72,7 +72,7 @@ export const clockOptions = z.strictObject({
 });
 
 /** The option `clock` of a mock or a space, with all its settings. */
-export type ClockOptions = Readonly<z.input<typeof clockOptions>>;
+export interface ClockOptions extends ValueOf<typeof clockOptions> {}
 
 /** A clock as the admin API shows it. */
 export const clockState = z.object({

@@ -6,12 +6,13 @@ import {
   expected,
   headerRecord,
   headerValue,
-  type Immutable,
   idSchema,
   responseStatus,
+  strictObject,
+  type ValueOf,
   wholeFrom,
 } from '../matching/checked-input.ts';
-import { requestPattern } from '../matching/request-pattern.ts';
+import { type RequestPattern, requestPattern } from '../matching/request-pattern.ts';
 
 const milliseconds = expected('milliseconds from 0', z.number().min(0));
 const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
@@ -20,7 +21,8 @@ const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
 const adapterNames = `some of ${ADAPTER_NAMES.join(', ')}`;
 const POSITIONS = 'the position of a request, counted from 1, or several positions';
 
-const faultMatch = requestPattern.extend({
+const faultMatch = strictObject({
+  ...requestPattern.shape,
   /** Status of the service's response. Only with `strikes: 'after'`. */
   status: expected('an HTTP status', z.int()).optional(),
   /** Adapter through which the request arrived, or several adapters. */
@@ -28,12 +30,12 @@ const faultMatch = requestPattern.extend({
 });
 
 /** Pattern of the requests that a fault strikes. */
-export type FaultMatch = Immutable<z.input<typeof faultMatch>>;
+export interface FaultMatch extends RequestPattern, ValueOf<typeof faultMatch> {}
 
 /** Which requests a fault strikes, and when. All conditions that are set must hold; by default every request is struck. */
-export type FaultConditions = Immutable<z.input<typeof conditions>>;
+export interface FaultConditions extends ValueOf<typeof conditions> {}
 
-const conditions = z.strictObject({
+const conditions = strictObject({
   /**
    * Id of the fault: up to 64 letters, digits, `_`, `.` and `-`. Replaces an existing fault with this id; the requests that
    * it blocks end without a response.
@@ -91,7 +93,7 @@ function kind<const Name extends string, Settings extends z.ZodRawShape>(
   name: Name,
   { settings, example, ...rules }: KindDefinition<Settings>,
 ) {
-  const effect = z.strictObject({ kind: z.literal(name), ...settings });
+  const effect = strictObject({ kind: z.literal(name), ...settings });
   const options: z.ZodObject = z.strictObject({ kind: z.literal(name), ...conditions.shape, ...settings });
   return { ...rules, effect, options, example: { kind: name, ...example } };
 }
@@ -247,7 +249,7 @@ function unionOf(schemaOf: (definition: (typeof faultKinds)[FaultKind]) => z.Zod
 }
 
 /** A kind of fault with its settings. */
-export type FaultEffect = { [Kind in FaultKind]: Immutable<z.input<(typeof faultKinds)[Kind]['effect']>> }[FaultKind];
+export type FaultEffect = { [Kind in FaultKind]: ValueOf<(typeof faultKinds)[Kind]['effect']> }[FaultKind];
 
 /** The argument of `mock.faults.add`: a kind with its settings and conditions. */
 export type FaultOptions = FaultEffect & FaultConditions;

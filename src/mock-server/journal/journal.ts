@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { SWITCH_NAMES } from '../behaviour/switches.ts';
-import type { Immutable } from '../matching/checked-input.ts';
+import { plainObject, type ValueOf } from '../matching/checked-input.ts';
 import { redactKeys } from '../redact-keys.ts';
 import { minuteUsage, monthUsage } from '../service/decide.ts';
 
 /** Parameters, or headers of a response. */
 const valuesByName = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
 
-export const journalEntry = z.object({
+export const journalEntry = plainObject({
   /** Number of the request, counted from 1. */
   number: z.int(),
   /** Name of the space; `undefined` for the mock itself. Each space numbers its requests separately. */
@@ -71,7 +71,7 @@ export const journalEntry = z.object({
 });
 
 /** A request, its response and the reason for it. Never contains an API key. */
-export type JournalEntry = Immutable<z.output<typeof journalEntry>>;
+export interface JournalEntry extends ValueOf<typeof journalEntry> {}
 
 interface Subscription {
   readonly listener: (entry: JournalEntry) => void;

@@ -1,6 +1,14 @@
 import * as z from 'zod';
 import { pause } from '../clock/event-loop.ts';
-import { checkedInput, expected, type Immutable, wholeFrom } from '../matching/checked-input.ts';
+import {
+  checkedInput,
+  expected,
+  type Immutable,
+  plainObject,
+  strictObject,
+  type ValueOf,
+  wholeFrom,
+} from '../matching/checked-input.ts';
 import { checkKeyId, nearMisses } from '../matching/request-pattern.ts';
 import type { MockCore } from '../mock-core.ts';
 import { invalidOption, MockServerError, show, within } from '../mock-server-error.ts';
@@ -77,7 +85,7 @@ export interface SubscribeOptions {
   readonly spaces?: boolean | undefined;
 }
 
-export const waitOptions = z.strictObject({
+export const waitOptions = strictObject({
   /**
    * Number of requests to wait for, including those already in the journal.
    * @default 1
@@ -91,7 +99,7 @@ export const waitOptions = z.strictObject({
 });
 
 /** Options of `mock.journal.waitFor()`. */
-export type WaitOptions = Readonly<z.input<typeof waitOptions>>;
+export interface WaitOptions extends ValueOf<typeof waitOptions> {}
 
 interface JournalWait extends Readonly<z.output<typeof waitOptions>> {
   readonly filter: RequestFilter;
@@ -129,7 +137,7 @@ export async function waitForRequests(
 
 const CLOSED = Symbol('the mock or the space was closed');
 
-export const audit = z.object({
+export const audit = plainObject({
   /** Number of requests in the journal. */
   requests: z.int(),
   /** Number of older requests that the journal has dropped. The audit does not cover them. */
@@ -146,7 +154,7 @@ export const audit = z.object({
 });
 
 /** Requests in the journal that a well-behaved client does not send. */
-export type Audit = Immutable<z.output<typeof audit>>;
+export interface Audit extends ValueOf<typeof audit> {}
 
 export function auditOf({ journal: { entries, dropped } }: MockCore): Audit {
   return {

@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { MOST_BODY_CHARACTERS } from '../http/parse-request.ts';
-import { expected, type Immutable, trueOrFalse } from '../matching/checked-input.ts';
-import { type Difference, differences, requestPattern } from '../matching/request-pattern.ts';
+import { expected, strictObject, trueOrFalse, type ValueOf } from '../matching/checked-input.ts';
+import { type Difference, differences, type RequestPattern, requestPattern } from '../matching/request-pattern.ts';
 import type { JournalEntry } from './journal.ts';
 
 const text = expected('text', z.string());
 
-export const requestFilter = requestPattern.extend({
+export const requestFilter = strictObject({
+  ...requestPattern.shape,
   body: requestPattern.shape.body.refine((body) => typeof body !== 'string' || body.length <= MOST_BODY_CHARACTERS, {
     error: `at most ${MOST_BODY_CHARACTERS} characters, because the journal keeps no more; use a regular expression`,
   }),
@@ -27,7 +28,7 @@ export const requestFilter = requestPattern.extend({
 });
 
 /** Selects requests of the journal; by default all. All fields that are set must match. */
-export type RequestFilter = Immutable<z.input<typeof requestFilter>>;
+export interface RequestFilter extends RequestPattern, ValueOf<typeof requestFilter> {}
 
 /** Whether an entry is meant; of a filter that `checkedFilter` has returned. */
 export function createMatcher(filter: RequestFilter): (entry: JournalEntry) => boolean {

@@ -61,11 +61,41 @@ export const headerRecord = recordOf(
 );
 
 /** Makes all nested fields of a value read-only. */
-export type Immutable<Value> = Value extends RegExp
+export type Immutable<Value> = Value extends RegExp | Date | ((...given: never[]) => unknown)
   ? Value
   : Value extends object
     ? { readonly [Name in keyof Value]: Immutable<Value[Name]> }
     : Value;
+
+/**
+ * The value that a schema describes, read-only, with the doc comments of its fields, which `z.input` loses. The schema is
+ * made by `strictObject()` or `plainObject()`, and a comment is above its field.
+ */
+export type ValueOf<Schema> =
+  Schema extends z.ZodObject<infer Fields>
+    ? { readonly [Name in keyof Omit<Fields, OptionalName<Fields>>]: ValueOf<Fields[Name]> } & {
+        readonly [Name in keyof Pick<Fields, OptionalName<Fields>>]?: ValueOf<Fields[Name]>;
+      } extends infer Value
+      ? { [Name in keyof Value]: Value[Name] }
+      : never
+    : Schema extends z.ZodOptional<infer Inner> | z.ZodDefault<infer Inner>
+      ? ValueOf<Inner> | undefined
+      : Schema extends z.ZodArray<infer Element>
+        ? readonly ValueOf<Element>[]
+        : Schema extends z.ZodCustom
+          ? z.input<Schema>
+          : Immutable<z.input<Schema>>;
+
+type OptionalName<Fields> = {
+  [Name in keyof Fields]: undefined extends z.input<Fields[Name]> ? Name : never;
+}[keyof Fields];
+
+/** `z.strictObject()` and `z.object()`: their declarations keep the doc comments of the fields. */
+export const strictObject: <Fields extends z.core.$ZodLooseShape>(
+  fields: Fields,
+) => z.ZodObject<Fields, z.core.$strict> = z.strictObject;
+export const plainObject: <Fields extends z.core.$ZodLooseShape>(fields: Fields) => z.ZodObject<Fields, z.core.$strip> =
+  z.object;
 
 /** The id of a stub or a fault. A URL cannot have `.` and `..` as a segment. */
 export const idSchema = expected('letters, digits, _ . and -', z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,64}$/));

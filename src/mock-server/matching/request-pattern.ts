@@ -3,7 +3,7 @@ import { operations } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import { type RecordedRequest, recordedHeader, recordedParameter, redactKeys } from '../redact-keys.ts';
-import { expected, type Immutable, recordOf } from './checked-input.ts';
+import { expected, type Immutable, recordOf, strictObject, type ValueOf } from './checked-input.ts';
 
 const plain = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -77,7 +77,7 @@ const headerName = z.string().regex(/^[!#$%&'*+.^`|~\w-]+$/);
 const ENCODED_IN_PATHS = /[^\x21-\x7e]+|["<>`{}]/g;
 
 /** Faults, stubs, filters and expectations have these fields. */
-export const requestPattern = z.strictObject({
+export const requestPattern = strictObject({
   /** Id of the operation, for example `'latest'`. */
   operation: expected(
     `one of ${Object.keys(operations).join(', ')}`,
@@ -125,7 +125,7 @@ export const requestPattern = z.strictObject({
 });
 
 /** Selects requests; by default all. All fields that are set must match. */
-export type RequestPattern = Immutable<z.input<typeof requestPattern>>;
+export interface RequestPattern extends ValueOf<typeof requestPattern> {}
 
 /** The expected text, a regular expression, or `{ absent: true }` (`{ absent: false }`: any value that is present). */
 export type ValuePattern = Immutable<z.input<typeof valuePattern>>;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
-import { checkedInput, expected } from '../matching/checked-input.ts';
+import { checkedInput, expected, plainObject, strictObject, type ValueOf } from '../matching/checked-input.ts';
 import { withId } from '../mock-server-error.ts';
 import {
   type AccountRecord,
@@ -12,7 +12,7 @@ import {
   type ServiceState,
 } from './service-state.ts';
 
-export const account = z.object({
+export const account = plainObject({
   /** Id of the account, for example `account_1`. */
   id: z.string(),
   /** E-mail address. */
@@ -26,9 +26,9 @@ export const account = z.object({
 });
 
 /** An account of the emulated service. */
-export type Account = Readonly<z.output<typeof account>>;
+export interface Account extends ValueOf<typeof account> {}
 
-export const accountOptions = z.strictObject({
+export const accountOptions = strictObject({
   /**
    * E-mail address of the account.
    * @default an invented address below `example.test`
@@ -42,7 +42,7 @@ export const accountOptions = z.strictObject({
 });
 
 /** Options of `mock.accounts.create()`. All are optional. */
-export type CreateAccountOptions = Readonly<z.input<typeof accountOptions>>;
+export interface CreateAccountOptions extends ValueOf<typeof accountOptions> {}
 
 /** Creates and changes accounts. */
 export interface Accounts {
@@ -163,7 +163,7 @@ export function keysAboveCap(account: AccountRecord, behaviour: Switches): reado
   return account.keys.filter((key) => key.revokedAt === undefined).slice(cap);
 }
 
-export const mail = z.object({
+export const mail = plainObject({
   /** Id of the e-mail, for example `mail_1`. */
   id: z.string(),
   /** Id of the account whose address `mock.accounts.confirm()` confirms. */
@@ -177,7 +177,7 @@ export const mail = z.object({
 });
 
 /** A confirmation e-mail. The mock sends no real e-mail. */
-export type Mail = Readonly<z.output<typeof mail>>;
+export interface Mail extends ValueOf<typeof mail> {}
 
 /** The confirmation e-mails of new accounts. */
 export interface Outbox {

@@ -2,10 +2,11 @@ import * as z from 'zod';
 import { plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
+import { plainObject, type ValueOf } from '../matching/checked-input.ts';
 import { limitPerMinute, type RateWindow, rateWindows } from './rate-windows.ts';
 import type { KeyRecord } from './service-state.ts';
 
-export const monthUsage = z.object({
+export const monthUsage = plainObject({
   /** Requests per quota period; `null` for no limit. */
   limit: z.int().nullable(),
   /** Requests counted in the current period. */
@@ -17,7 +18,7 @@ export const monthUsage = z.object({
 });
 
 /** Usage of a key's monthly quota at one moment. */
-export type QuotaUse = Readonly<z.output<typeof monthUsage>>;
+export interface QuotaUse extends ValueOf<typeof monthUsage> {}
 
 export function quotaUse(key: KeyRecord, at: number, behaviour: Switches): QuotaUse {
   const { account, usedFrom } = key;
@@ -116,7 +117,7 @@ export type Decision<Result> = { readonly rate: RateUse; readonly quota: QuotaUs
   | { readonly kind: 'quota-exhausted' }
 );
 
-export const minuteUsage = z.object({
+export const minuteUsage = plainObject({
   /** Requests per minute. */
   limit: z.int(),
   /** Requests counted in the window. */
@@ -126,7 +127,7 @@ export const minuteUsage = z.object({
 });
 
 /** Usage of a key's per-minute limit at one moment. */
-export type RateUse = Readonly<z.output<typeof minuteUsage>>;
+export interface RateUse extends ValueOf<typeof minuteUsage> {}
 
 /**
  * Checks both limits and counts the request in one synchronous step. No other request can run in between, so exactly

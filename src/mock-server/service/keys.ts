@@ -2,10 +2,10 @@ import * as z from 'zod';
 import type { PlanName } from '../../generated/service.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import { hashOf } from '../http/parse-request.ts';
-import { checkedInput, wholeFrom } from '../matching/checked-input.ts';
+import { checkedInput, plainObject, strictObject, type ValueOf, wholeFrom } from '../matching/checked-input.ts';
 import { invalidOption, MockServerError, withId } from '../mock-server-error.ts';
 import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
-import { minuteUsage, monthUsage, quotaUse } from './decide.ts';
+import { minuteUsage, monthUsage, quotaUse, type RateUse } from './decide.ts';
 import { limitPerMinute, type RateWindow, rateWindows } from './rate-windows.ts';
 import {
   type AccountRecord,
@@ -15,7 +15,7 @@ import {
   type ServiceState,
 } from './service-state.ts';
 
-export const createdKey = z.object({
+export const createdKey = plainObject({
   /** Id of the key, for example `key_1`. */
   id: z.string(),
   /** The full API key. Only this result contains it: the mock stores a SHA-256. */
@@ -25,17 +25,18 @@ export const createdKey = z.object({
 });
 
 /** A key that was just created. */
-export type CreatedKey = Readonly<z.output<typeof createdKey>>;
+export interface CreatedKey extends ValueOf<typeof createdKey> {}
 
-const minuteUse = minuteUsage.extend({
+const minuteUse = plainObject({
+  ...minuteUsage.shape,
   /** Milliseconds until a request is accepted; 0 if one is accepted now. */
   waitMs: z.number().describe('Milliseconds until a request is accepted; 0 if one is accepted now.'),
 });
 
 /** The use of the per-minute limit. */
-export type MinuteUse = Readonly<z.output<typeof minuteUse>>;
+export interface MinuteUse extends RateUse, ValueOf<typeof minuteUse> {}
 
-export const keySummary = z.object({
+export const keySummary = plainObject({
   /** Id of the key, for example `key_1`. */
   id: z.string(),
   /** Id of the account. */
@@ -49,13 +50,13 @@ export const keySummary = z.object({
   /** Time of revocation; `undefined` for an active key. */
   revokedAt: z.date().optional(),
   /** Usage of the per-minute limit, and the wait until the next request is accepted. */
-  minute: minuteUse.readonly(),
+  minute: minuteUse,
   /** Usage of the monthly quota. */
-  month: monthUsage.readonly(),
+  month: monthUsage,
 });
 
 /** A key without its secret, with its current usage. */
-export type KeySummary = Readonly<z.output<typeof keySummary>>;
+export interface KeySummary extends ValueOf<typeof keySummary> {}
 
 /** Creates, revokes and inspects API keys. */
 export interface Keys {
@@ -85,7 +86,7 @@ export interface Keys {
   setUsage(keyId: string, usage: SetUsage): KeySummary;
 }
 
-export const keyFilter = z.strictObject({
+export const keyFilter = strictObject({
   /**
    * Only keys of this account.
    * @default all accounts
@@ -99,26 +100,25 @@ export const keyFilter = z.strictObject({
 });
 
 /** What `mock.keys.list()` returns. */
-export type KeyFilter = Readonly<z.input<typeof keyFilter>>;
+export interface KeyFilter extends ValueOf<typeof keyFilter> {}
 
-export const keyUsage = z
-  .strictObject({
-    /**
-     * Requests counted in the current quota period.
-     * @default unchanged
-     */
-    month: wholeFrom(0).optional().describe('Number of requests in the current quota period.'),
-    /**
-     * Requests counted toward the per-minute limit, as if all had been sent now.
-     * @default unchanged
-     */
-    minute: wholeFrom(0).optional().describe('Number of requests, at most the limit of the plan.'),
-  })
+export const keyUsage = strictObject({
+  /**
+   * Requests counted in the current quota period.
+   * @default unchanged
+   */
+  month: wholeFrom(0).optional().describe('Number of requests in the current quota period.'),
+  /**
+   * Requests counted toward the per-minute limit, as if all had been sent now.
+   * @default unchanged
+   */
+  minute: wholeFrom(0).optional().describe('Number of requests, at most the limit of the plan.'),
+})
   .refine(({ month, minute }) => month !== undefined || minute !== undefined, { error: 'month, minute or both' })
   .meta({ minProperties: 1 });
 
 /** What `mock.keys.setUsage()` sets. Set at least one of the two. */
-export type SetUsage = Readonly<z.input<typeof keyUsage>>;
+export interface SetUsage extends ValueOf<typeof keyUsage> {}
 
 /** The options of `mock.createKey()`. */
 export const newKey = z.strictObject({ plan: planName.optional() });

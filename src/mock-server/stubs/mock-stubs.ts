@@ -5,7 +5,7 @@ import { drawDelayMs } from '../delay.ts';
 import { type MockResponse, readHeaders } from '../http/mock-message.ts';
 import { type ParsedRequest, parametersOf } from '../http/parse-request.ts';
 import { codeOfStatus, errorBody, reasonPhrase, STATUSES_WITHOUT_BODY, successBody } from '../http/responses.ts';
-import { checkedInput, expected } from '../matching/checked-input.ts';
+import { checkedInput, expected, strictObject, type ValueOf } from '../matching/checked-input.ts';
 import {
   checkKeyId,
   differences,
@@ -245,7 +245,7 @@ export interface MockLatest {
   reset(options?: LatestOptions): void;
 }
 
-export const latestOptions = z.strictObject({
+export const latestOptions = strictObject({
   /**
    * Value of the parameter `base`, in upper or lower case. Only requests with this value are affected.
    * @default all requests
@@ -263,7 +263,7 @@ export const latestOptions = z.strictObject({
 });
 
 /** Options of `mock.latest.set()` and `mock.latest.reset()`. */
-export type LatestOptions = Readonly<z.input<typeof latestOptions>>;
+export interface LatestOptions extends ValueOf<typeof latestOptions> {}
 
 export function createMockLatest(context: ServiceContext): MockLatest {
   const baseOf = (options: LatestOptions) =>

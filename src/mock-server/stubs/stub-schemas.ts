@@ -7,14 +7,17 @@ import {
   headerRecord,
   type Immutable,
   idSchema,
+  plainObject,
   responseStatus,
+  strictObject,
+  type ValueOf,
   wholeFrom,
 } from '../matching/checked-input.ts';
 import { requestPattern } from '../matching/request-pattern.ts';
 
 const text = z.string('text');
 
-const response = z.strictObject({
+const response = strictObject({
   /**
    * HTTP status, from 200 to 599.
    * @default 200; 400 with `error`
@@ -47,9 +50,9 @@ const response = z.strictObject({
 });
 
 /** A response of a stub. Set at most one of `data`, `error` and `body`. */
-export type StubResponse = Immutable<z.input<typeof response>>;
+export interface StubResponse extends ValueOf<typeof response> {}
 
-export const stubOptions = z.strictObject({
+export const stubOptions = strictObject({
   /**
    * Id of the stub: up to 64 letters, digits, `_`, `.` and `-`. Replaces an existing stub with this id.
    * @default 'stub_1', 'stub_2', …
@@ -84,14 +87,14 @@ export const stubOptions = z.strictObject({
 });
 
 /** A stub: a pattern of requests, and the response to them. The requests are still authenticated, limited and counted. */
-export type StubOptions = Immutable<z.input<typeof stubOptions>>;
+export interface StubOptions extends ValueOf<typeof stubOptions> {}
 
 /** A stub as JSON has it, new or read. */
 export const stubInput = stubOptions
   .extend({ kind: ADDED_FIELD, served: ADDED_FIELD })
   .meta({ examples: [{ match: { operation: 'latest' }, data: { base: 'EUR', rates: { USD: 1.1 } } }] });
 
-const sentResponse = z.strictObject({
+const sentResponse = strictObject({
   /** HTTP status. */
   status: responseStatus,
   /** Headers by name in lower case; an array for `set-cookie`. */
@@ -103,7 +106,7 @@ const sentResponse = z.strictObject({
 });
 
 /** A response of a stub, as it is sent. */
-export type SentResponse = Immutable<z.output<typeof sentResponse>>;
+export interface SentResponse extends ValueOf<typeof sentResponse> {}
 
 const stubbedResponse = sentResponse.extend({
   code: z.string().optional().describe('`error.code` of the response, for the journal.'),
@@ -166,7 +169,7 @@ export interface InventedData {
   readonly rates: Readonly<Record<string, number>>;
 }
 
-export const addedStub = z.object({
+export const addedStub = plainObject({
   /** Id of the stub, for example `stub_1`. */
   id: z.string(),
   /** Pattern of the requests that receive it. */
@@ -184,4 +187,4 @@ export const addedStub = z.object({
 });
 
 /** A stub that was added. `add()` accepts it again if it is of kind `responses`. */
-export type Stub = Immutable<z.output<typeof addedStub>>;
+export interface Stub extends ValueOf<typeof addedStub> {}
