@@ -128,6 +128,13 @@ expectTypeOf(fx.latest({}, { schema: foreign })).resolves.toEqualTypeOf<Date>();
 // @ts-expect-error: a function that checks is no schema
 void fx.latest({}, { schema: (value: unknown) => value });
 
+// In a unit test, a plain object fits the interface of the code under test, as a client does.
+interface RateSource {
+  latest(query: { base: string }): Promise<Rates>;
+}
+expectTypeOf(fx).toExtend<RateSource>();
+({ latest: async () => ({ base: 'EUR', rates: { USD: 1.1 } }) }) satisfies RateSource;
+
 // A batch keeps the type of its queries.
 expectTypeOf(fx.batch([{ base: 'EUR' }])).toEqualTypeOf<Batch<{ base: string }, LatestData>>();
 expectTypeOf(fx.batch(new Set([{ base: 'EUR', id: 1 }]), { schema: rates })).toEqualTypeOf<

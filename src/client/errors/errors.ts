@@ -29,8 +29,8 @@ export interface ErrorDetails {
 const BRAND: unique symbol = Symbol.for('fxrates.error') as never;
 
 /**
- * Base class of the client's errors. An error that your own key function, schema or middleware throws is passed on
- * unchanged.
+ * Base class of the client's errors. `FxRatesError.is()` narrows to a union on `kind`; `instanceof` does not. An error that
+ * your own key function, schema or middleware throws is passed on unchanged.
  */
 export abstract class FxRatesError extends Error {
   /** Name of the error's class, such as `'RateLimitError'`. It is the same in minified code. */
