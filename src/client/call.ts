@@ -59,10 +59,12 @@ export class Call {
   readonly quotaReason: QuotaReason;
   /** The attempts that have ended, in order. */
   readonly attempts: Attempt[] = [];
+  /** Whether the request of the current attempt was sent: a middleware can end an attempt without `next()`. */
+  isSent = false;
   /** Why the next attempt is made, and how long the call has waited for it. */
   next: Pick<Attempt, 'reason' | 'waitedMs'> = { reason: 'first', waitedMs: 0 };
 
-  constructor({ endpoint, settings, signal, deadlineAt, quotaReason }: Omit<Call, 'id' | 'attempts' | 'next'>) {
+  constructor({ endpoint, settings, signal, deadlineAt, quotaReason }: GivenFields) {
     this.endpoint = endpoint;
     this.settings = settings;
     this.signal = signal;
@@ -70,6 +72,8 @@ export class Call {
     this.quotaReason = quotaReason;
   }
 }
+
+type GivenFields = Omit<Call, 'id' | 'attempts' | 'isSent' | 'next'>;
 
 /** A call with the key with which it is sent; another one after a rotation. */
 export interface KeyedCall extends Call {

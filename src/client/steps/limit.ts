@@ -1,6 +1,5 @@
 import type { Handler, KeyedCall } from '../call.ts';
 import {
-  AbortError,
   FxRatesError,
   NetworkError,
   RateLimitError,
@@ -55,23 +54,29 @@ export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options
 /** Sent by a proxy in front of the service: the request was not counted. */
 const NOT_COUNTED_STATUSES: readonly (number | undefined)[] = [502, 503];
 
-/** How the request of a failed attempt ended for the limiter. `unit`: that of a Retry-After. */
-export function endOf(error: unknown, unit: RetryAfterUnit): RequestEnd {
+interface FailedRequest {
+  readonly isSent: boolean;
+  /** That of a Retry-After. */
+  readonly unit: RetryAfterUnit;
+}
+
+/** How the request of a failed attempt ended for the limiter. */
+export function endOf(error: unknown, { isSent, unit }: FailedRequest): RequestEnd {
   if (error instanceof RateLimitError) return { kind: 'refused', retryAfter: error.retryAfter };
-  if (error instanceof AbortError) return { kind: 'lost' };
-  if (!(error instanceof FxRatesError)) return { kind: 'unused' };
-  const { status, retryAfter } = error;
-  if (!isOutage(error)) return { kind: status === undefined ? 'unused' : 'accepted' };
-  const wasSent = status !== undefined || !wasNeverSent(error);
+  if (!isSent) return { kind: 'unused' };
+  const { status, retryAfter } = error instanceof FxRatesError ? error : {};
+  const wasSent = !wasNeverSent(error);
+  // Without a status, the caller aborted, or a function of the program failed.
+  if (!isOutage(error)) return { kind: status !== undefined ? 'accepted' : wasSent ? 'lost' : 'unused' };
   const mayHaveCounted = wasSent && !NOT_COUNTED_STATUSES.includes(status);
   const hintMs = retryAfterMs(retryAfter, unit);
   return { kind: 'failed', hintMs, wasSent, mayHaveCounted, isTimeout: error instanceof TimeoutError, error };
 }
 
 /** Whether an error counts as a failure of the service. */
-function isOutage(error: FxRatesError): boolean {
+function isOutage(error: unknown): boolean {
   if (error instanceof NetworkError) return !isPermanent(error.code);
-  return error instanceof TimeoutError || (error.status ?? 0) >= 500;
+  return error instanceof TimeoutError || (error instanceof FxRatesError && (error.status ?? 0) >= 500);
 }
 
 interface LimitedCall {

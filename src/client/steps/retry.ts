@@ -49,6 +49,7 @@ interface AttemptsParts extends StepContext {
 }
 
 const ACCEPTED: RequestEnd = { kind: 'accepted' };
+const UNUSED: RequestEnd = { kind: 'unused' };
 
 /** The attempts of one call. */
 class Attempts {
@@ -77,7 +78,7 @@ class Attempts {
         try {
           return await this.#attempt(state);
         } catch (error) {
-          await this.#prepareNext(error, state, { isSent: call.attempts.length > attemptsBefore });
+          await this.#prepareNext(error, state, { wasAttempted: call.attempts.length > attemptsBefore });
         }
       }
     } finally {
@@ -107,15 +108,16 @@ class Attempts {
     const refused = this.#refusal?.error;
     const permit = free ?? (limiter && (await waitForSlot(call, slot, { ...this.#parts, limiter, state, refused })));
     this.#permit = permit;
-    if (signal.aborted) permit?.end({ kind: 'unused' }); // the last caller aborted at the moment of the grant; `send` rejects
+    call.isSent = false;
+    if (signal.aborted) permit?.end(UNUSED); // the last caller aborted at the moment of the grant; `send` rejects
     try {
       if (free === undefined) state.quota.requireLeft(call); // another call may have been refused during the wait
       const response = await send(call, state);
-      permit?.end(ACCEPTED);
+      permit?.end(call.isSent ? ACCEPTED : UNUSED);
       return response;
     } catch (failure) {
       const error = await this.#explain(failure, state);
-      const reading = permit?.end(endOf(error, state.retryAfterUnit));
+      const reading = permit?.end(endOf(error, { isSent: call.isSent, unit: state.retryAfterUnit }));
       if (error instanceof RateLimitError) {
         state.sawRefusal(reading, error.retryAfter, events);
         this.#refusal = { error, reading };
@@ -131,10 +133,14 @@ class Attempts {
   }
 
   /** Waits until the call may be sent again. @throws the error of the call if it is not */
-  async #prepareNext(error: unknown, state: KeyState, { isSent }: { readonly isSent: boolean }): Promise<void> {
+  async #prepareNext(
+    error: unknown,
+    state: KeyState,
+    { wasAttempted }: { readonly wasAttempted: boolean },
+  ): Promise<void> {
     if (await this.#replaceKey(error)) return this.#continue('key_rotated');
     // Not sent, because the call may not wait: a retry would not be sent either.
-    if (!isSent) throw error;
+    if (!wasAttempted) throw error;
     if (error instanceof RateLimitError) {
       this.#requireWait(error, state);
       if (state.limiter !== undefined) return this.#continue('rate_limited');

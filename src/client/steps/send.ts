@@ -30,8 +30,6 @@ interface StartedAttempt {
   readonly state: KeyState;
   readonly startedAt: number;
   readonly spentBefore: number;
-  /** Whether its request was sent: a middleware can end the attempt without `next()`. */
-  isSent: boolean;
 }
 
 /** Sends one attempt of a call. `state`: that of its key. */
@@ -54,7 +52,7 @@ export function send({ settings, events }: StepContext): Send {
       'user-agent': program === undefined ? userAgent : `${userAgent} ${program}`,
     };
     const transmit = (url: string, others: Readonly<Record<string, string>>) => {
-      attempt.isSent = true;
+      call.isSent = true;
       const signed = authenticate(url, { key: call.key, form, others });
       return transport({ cancellation, maxBytes, ...signed }).catch((error) => {
         throw call.signal.aborted ? call.signal.reason : networkFailure(error, call, baseUrl);
@@ -70,7 +68,7 @@ export function send({ settings, events }: StepContext): Send {
     const { signal, attempts } = call;
     // The last caller may have aborted since the end of the wait.
     if (signal.aborted) throw signal.reason;
-    const attempt = { call, state, startedAt: time.now(), spentBefore: state.quota.spent, isSent: false };
+    const attempt = { call, state, startedAt: time.now(), spentBefore: state.quota.spent };
     const { timeoutMs } = call.settings;
     let outcome: AttemptOutcome;
     try {
@@ -109,12 +107,12 @@ interface ReportParts {
 
 /** Reports the end of an attempt to the call, the hooks and the quota of the key. */
 function report(attempt: StartedAttempt, outcome: AttemptOutcome, { durationMs, events }: ReportParts): void {
-  const { call, state, spentBefore, isSent } = attempt;
+  const { call, state, spentBefore } = attempt;
   const { reason, waitedMs } = call.next;
   call.attempts.push({ waitedMs: Math.round(waitedMs), reason, ...resultOf(outcome) });
   call.next = { reason, waitedMs: 0 };
   events.request(state, call, { durationMs, outcome });
-  if (isSent) state.quota.sent(call, outcome);
+  if (call.isSent) state.quota.sent(call, outcome);
   if (call.endpoint.name !== 'quota' || !('rawBody' in outcome)) return;
   const quota = outcome.data as QuotaData; // the endpoint has parsed it
   state.sawQuota(quota, spentBefore);

@@ -186,10 +186,11 @@ test('without a queue, each call waits separately and uses its own retries', asy
 });
 
 const coded = (code: string) => Object.assign(new Error('failed'), { code });
-const errorOfMiddleware: Middleware = (request, next) => {
-  if (request.operation === 'quota') return next(request);
-  throw Object.assign(new Error('a bug'), { status: 404 });
-};
+/** A middleware for all calls except `quota()`. */
+const around = (middleware: Middleware): FxRatesOptions => ({
+  middleware: [(request, next) => (request.operation === 'quota' ? next(request) : middleware(request, next))],
+});
+const bug = Object.assign(new Error('a bug'), { status: 404 });
 const limitOfThree = { rateLimit: { perMinute: 3 }, maxRetries: 0, timeoutMs: 1000 } as const;
 
 /** Sends three more calls, and returns how many the limit allows. */
@@ -227,7 +228,17 @@ test.each<[string, Reply, ofLimit: number, ofQuota: number, FxRatesOptions?]>([
   ['never sent, because the proxy failed', coded('PROXY_FAILED'), 0, 0],
   ['kept back from a wrong certificate', coded('CERT_HAS_EXPIRED'), 0, 0],
   ['without a response in time', 'never', 1, 1],
-  ['kept back by an error of a middleware', success(), 0, 0, { middleware: [errorOfMiddleware] }],
+  ['kept back by an error of a middleware', success(), 0, 0, around(() => Promise.reject(bug))],
+  ['kept back by a response of a middleware', success(), 0, 0, around(async () => Response.json(success().body))],
+  ['kept back by a middleware that does not end', success(), 0, 0, around(() => new Promise(() => undefined))],
+  [
+    'sent before an error of a middleware',
+    success(),
+    1,
+    1,
+    around((request, next) => next(request).then(() => Promise.reject(bug))),
+  ],
+  ['sent twice by a middleware', success(), 1, 1, around((request, next) => next(request).then(() => next(request)))],
 ])('a request that was %s uses %j of the limit, and counts %j toward the quota', async (...row) => {
   const [, reply, ofLimit, ofQuota, options] = row;
   let quota: Reply = success(quotaRecord({ monthly_used: 900 }));
