@@ -20,6 +20,7 @@ import {
 import { wasNeverSent } from '../errors/network-failure.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import { type Cancellation, SharedWork } from '../time/abort.ts';
+import { backoffMs } from '../time/backoff.ts';
 import type { Clock, SteadyTime } from '../time/clock.ts';
 import { isExhausted, remainingOf } from './quota-record.ts';
 
@@ -51,8 +52,8 @@ const FAILURE_PAUSE_MS = 60_000;
 const STOPPED_FOR_MS = 60_000;
 /** A refusal within this time after a record is explained by it. */
 const SAME_REFUSAL_MS = 1_000;
-/** Minimum interval: the limit seldom changes. It doubles with each failure. */
-const LIMIT_INTERVAL_MS = 60_000;
+/** Between two calls of `quota()` for the limit, which seldom changes; longer after each failure in a row. */
+const LIMIT_INTERVAL = { firstMs: 60_000, longestMs: 3_600_000 };
 /** Age up to which a quota record shows whether the quota can be exhausted. */
 const RECORD_FRESH_MS = 60_000;
 /** The longest usual wait for a per-minute limit, with the jitter of servers. */
@@ -90,7 +91,8 @@ export class KeyQuota {
   readonly #explaining = new SharedWork<QuotaData | undefined>();
   #explained: { readonly quota: QuotaData | undefined; readonly atMs: number } | undefined;
   #limitAskedAt = Number.NEGATIVE_INFINITY;
-  #limitIntervalMs = LIMIT_INTERVAL_MS;
+  /** Calls of `quota()` that failed in a row, for any reason. */
+  #failures = 0;
 
   constructor(clock: Clock, time: SteadyTime) {
     this.#clock = clock;
@@ -185,11 +187,10 @@ export class KeyQuota {
    * refusals that learning the limit would cause.
    */
   learnLimit(call: KeyedCall, send: Handler): void {
-    if (this.#time.now() - this.#limitAskedAt < this.#limitIntervalMs) return;
-    this.#limitAskedAt = this.#time.now();
-    this.#join('limit', call, { send, signal: call.signal }).catch(() => {
-      this.#limitIntervalMs *= 2;
-    });
+    const now = this.#time.now();
+    if (now - this.#limitAskedAt < backoffMs(this.#failures, LIMIT_INTERVAL)) return;
+    this.#limitAskedAt = now;
+    this.#join('limit', call, { send, signal: call.signal }).catch(() => undefined); // learned from the responses
   }
 
   /** No client uses the key any longer. */
@@ -281,10 +282,13 @@ export class KeyQuota {
     });
     try {
       const { data }: ApiResponse = await send(Object.assign(call, { key }));
+      this.#failures = 0;
       return data as QuotaData; // the endpoint has parsed it
     } catch (error) {
-      // A 429 says nothing about the next `quota()`.
-      if (!(error instanceof RateLimitError || error instanceof AbortError)) this.#failedAtMs = this.#clock.now();
+      if (error instanceof AbortError) throw error;
+      this.#failures += 1;
+      // A 429 says nothing about the next `quota()` for the estimate.
+      if (!(error instanceof RateLimitError)) this.#failedAtMs = this.#clock.now();
       throw error;
     }
   }

@@ -198,6 +198,22 @@ test.each<[string, QuotaData | Error, readonly number[]]>([
   expect(counts).toEqual([1, 1, 1, 2, 2, 3].slice(0, passing.length));
 });
 
+test('after a success, quota() is called for the limit as often as before its failures', async () => {
+  const failure = new NetworkError('down', {});
+  const { clock, quota, asked, send } = asking(...Array<Error>(9).fill(failure), ...Array(10).fill(quotaRecord()));
+  const askedIn = async (minutes: number) => {
+    const before = asked.length;
+    for (let passed = 0; passed < minutes; passed += 1) {
+      quota.learnLimit(aCall(), send);
+      await clock.advance(60_000);
+    }
+    return asked.length - before;
+  };
+
+  expect(await askedIn(302)).toBe(9); // after 0, 2, 6, 14, 30 and 62 minutes, then every hour
+  expect(await askedIn(10)).toBe(10);
+});
+
 test('calls quota() once for the limit and for the estimate', async () => {
   const { quota, asked, send } = asking(quotaRecord());
 
