@@ -28,6 +28,22 @@ test('ends calls in the queue, in flight and between retries with a clear error,
   expect(inFlight.fetch.requests.every(({ signal }) => signal.aborted)).toBe(true);
 });
 
+test.each<[string, FxRatesOptions]>([
+  ['', {}],
+  [' with a guard', { quotaGuard: { reserve: 1 }, deadlineMs: 60_000 }],
+  [' with a cache', { cache: 'snapshot', deadlineMs: 60_000 }],
+])('ends a call%s in the tick in which it is made, without a request', async (_, options) => {
+  const { fx, fetch, clock } = testClient('never', options);
+  const startedAt = clock.now();
+  const ended = errorOf(fx.latest());
+
+  await clock.run(fx.close());
+
+  expect(clock.now()).toBe(startedAt);
+  expect(await ended).toMatchObject(CLOSED);
+  expect(fetch.requests).toEqual([]);
+});
+
 test('ends a call whose schema does not finish', async () => {
   const { fx } = testClient(success());
   let isChecking = false;

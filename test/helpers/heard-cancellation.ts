@@ -10,7 +10,7 @@ export class HeardCancellation extends Cancellation {
   }
 
   override listen(listener: () => void): void {
-    this.listeners.add(listener);
+    if (!this.aborted) this.listeners.add(listener);
     super.listen(listener);
   }
 

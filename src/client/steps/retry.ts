@@ -73,6 +73,7 @@ class Attempts {
     const call = this.#call;
     try {
       for (;;) {
+        if (call.signal.aborted) throw call.signal.reason; // while the key was found
         const state = states.of(call.key);
         const { length: attemptsBefore } = call.attempts;
         try {

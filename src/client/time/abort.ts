@@ -19,8 +19,10 @@ export class Cancellation {
     for (const listener of listeners) listener();
   }
 
+  /** Calls back when it aborts; at once if it has. */
   listen(listener: () => void): void {
-    if (this.#listeners === undefined) this.#listeners = [listener];
+    if (this.aborted) listener();
+    else if (this.#listeners === undefined) this.#listeners = [listener];
     else this.#listeners.push(listener);
   }
 
@@ -43,8 +45,7 @@ export class Cancellation {
 export function abortable<T>(work: Promise<T>, signal: Cancellation): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.listen(stop);
+    signal.listen(stop);
     work.then(
       (value) => {
         signal.unlisten(stop);
