@@ -1,5 +1,6 @@
 import type { ApiResponse, Handler, KeyedCall } from '../call.ts';
 import {
+  AbortError,
   AuthenticationError,
   NetworkError,
   QuotaExhaustedError,
@@ -87,9 +88,9 @@ class Attempts {
     }
   }
 
-  /** One attempt; if there is a limiter, in one of its slots, and its end is reported to it. */
+  /** One attempt; if there is a limiter, in one of its slots. */
   async #attempt(state: KeyState): Promise<ApiResponse> {
-    const { guard, send, ask, events } = this.#parts;
+    const { guard, send, ask } = this.#parts;
     const call = this.#call;
     if (guard !== undefined && this.#admittedBy !== state) {
       this.#admittedBy = state;
@@ -117,20 +118,26 @@ class Attempts {
       permit?.end(call.isSent ? ACCEPTED : UNUSED);
       return response;
     } catch (failure) {
-      const error = await this.#explain(failure, state);
-      const reading = permit?.end(endOf(error, { isSent: call.isSent, unit: state.retryAfterUnit }));
-      if (error instanceof RateLimitError) {
-        state.sawRefusal(reading, error.retryAfter, events);
-        this.#refusal = { error, reading };
-      }
-      throw error;
+      throw await this.#reportFailure(failure, state);
     }
   }
 
-  /** The error of a refusal, which can be about the quota; that of the abort if the call is aborted meanwhile. */
-  #explain(failure: unknown, state: KeyState): Promise<unknown> {
-    const send: Handler = (own) => this.#parts.send(own, state);
-    return state.quota.explain(failure, this.#call, send).catch((aborted: unknown) => aborted);
+  /**
+   * Reports the end of a failed attempt to the limiter. Returns its error: a refusal can be about the quota, and the call
+   * can be aborted while `quota()` explains it, which does not change how its request ended.
+   */
+  async #reportFailure(failure: unknown, state: KeyState): Promise<unknown> {
+    const { send, events } = this.#parts;
+    const call = this.#call;
+    const ask: Handler = (own) => send(own, state);
+    const error = await state.quota.explain(failure, call, ask).catch((aborted: unknown) => aborted);
+    const ended = error instanceof AbortError ? failure : error;
+    const reading = this.#permit?.end(endOf(ended, { isSent: call.isSent, unit: state.retryAfterUnit }));
+    if (error instanceof RateLimitError) {
+      state.sawRefusal(reading, error.retryAfter, events);
+      this.#refusal = { error, reading };
+    }
+    return error;
   }
 
   /** Waits until the call may be sent again. @throws the error of the call if it is not */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type FxRatesOptions, QuotaExhaustedError } from '../../../src/client/index.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { exhaustedQuota, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
@@ -197,6 +198,20 @@ test('a quota() that hangs delays a refusal by one timeout at most', async () =>
 
   expect(client.clock.now() - startedAt).toBe(3000);
   expect(await client.clock.left()).toBe(0);
+});
+
+test('a refusal holds back other calls, even if its call was aborted while quota() was called', async () => {
+  const refused = failure(429, { code: 'too_many', headers: { 'retry-after': '120' } });
+  const { fx, clock } = testClient([refused, success()], { quota: 'never' });
+  const controller = new AbortController();
+  const call = errorOf(fx.latest({ call: 1 }, { signal: controller.signal }));
+  await quiet();
+
+  controller.abort();
+  expect(await call).toMatchObject({ kind: 'aborted' });
+  await quiet();
+
+  expect(fx.limits()).toMatchObject({ reason: 'retry_after', nextSlotAt: new Date(clock.now() + 120_000) });
 });
 
 test('after a refusal, calls reject without a request for a minute, and quota() still works', async () => {
