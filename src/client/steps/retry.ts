@@ -164,7 +164,7 @@ class Attempts {
     this.#retries += 1;
     // In an outage, its probe can be later than the backoff.
     const slotMs = Number(state.limits()?.nextSlotAt ?? 0) - clock.now();
-    this.#parts.events.retry(state, { call, error, waitMs: Math.max(waitMs, slotMs), retry: call.attempts.length });
+    this.#parts.events.retry(state, { call, error, waitMs: Math.max(waitMs, slotMs), retry: this.#retries });
     await abortable(clock.sleep(waitMs, call.signal.toSignal()), call.signal);
     this.#continue(error instanceof RateLimitError ? 'rate_limited' : 'retry', waitMs);
   }

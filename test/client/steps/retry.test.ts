@@ -112,9 +112,9 @@ test.each<[string, Record<string, string>, FxRatesOptions, number, number]>([
   expect(fetch.requests).toHaveLength(requests);
 });
 
-test('reports each retry before its wait', async () => {
+test('reports each retry before its wait; an attempt after a 429 is none', async () => {
   const events: RetryEvent[] = [];
-  const { fx, clock } = testClient([failure(503, { code: 'down' }), lost, success()], {
+  const { fx, clock } = testClient([rateLimited('1'), failure(503, { code: 'down' }), lost, success()], {
     onRetry: (event) => events.push(event),
   });
 
