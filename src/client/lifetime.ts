@@ -49,7 +49,7 @@ export class Lifetime {
   }
 
   get isClosed(): boolean {
-    return this.#closed !== undefined || this.#parent?.isClosed === true;
+    return this.#closing.signal.aborted || this.#parent?.isClosed === true;
   }
 
   requireOpen(): void {
@@ -58,7 +58,7 @@ export class Lifetime {
 
   /** Prevents the removal of a key's state while this client, or the one from which it was created, is open. */
   retain(entry: RetainedState): void {
-    if (this.#closed !== undefined) return; // it would never be released
+    if (this.#closing.signal.aborted) return; // it would never be released
     if (this.#parent !== undefined) return this.#parent.retain(entry);
     if (this.#entries.has(entry)) return;
     this.#entries.add(entry);

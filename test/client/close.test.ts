@@ -74,6 +74,25 @@ test('a closed client sends nothing, and its error has the next step', async () 
   expect(fetch.requests).toEqual([]);
 });
 
+test('a call that a listener of the abort makes during close() is refused', async () => {
+  const late: Promise<unknown>[] = [];
+  const { fx } = testClient('never', {
+    middleware: [
+      (request, next) => {
+        request.signal.addEventListener('abort', () => late.push(errorOf(fx.latest({ late: true }))));
+        return next(request);
+      },
+    ],
+  });
+  const ended = errorOf(fx.latest());
+  await quiet();
+
+  await fx.close();
+
+  expect(await ended).toMatchObject(CLOSED);
+  expect(await Promise.race([Promise.all(late), quiet()])).toMatchObject([{ kind: 'config' }]);
+});
+
 test('await using closes the client at the end of the block', async () => {
   const { fx } = testClient('never');
   let call: Promise<unknown>;
