@@ -216,7 +216,7 @@ class Rounds<Data> implements RunningPoll {
    * @throws ConfigError for unknown snapshots
    */
   #intervalAt(fromMs: number): Interval | undefined {
-    const { every, reserve } = this.#parts;
+    const { every, queries, reserve } = this.#parts;
     const quota = this.#quota?.estimate()?.quota;
     if (this.#quota === undefined || quota === undefined) return undefined;
     const snapshotMs = granularityMs(quota.snapshot_granularity);
@@ -227,8 +227,9 @@ class Rounds<Data> implements RunningPoll {
     }
     const leftMs = Date.parse(quota.resets_at) - fromMs; // negative if the clocks disagree, so that another bound is longer
     const perMinute = Math.max(1, quota.rate_limit_per_minute);
+    const perRound = Math.max(queries.length, this.#quota.requestsPerRound); // a free call uses the limit, too
     const bounds: readonly Interval[] = [
-      { intervalMs: Math.ceil((MINUTE_MS * this.#quota.requestsPerRound) / perMinute), reason: 'limit' },
+      { intervalMs: Math.ceil((MINUTE_MS * perRound) / perMinute), reason: 'limit' },
       { intervalMs: snapshotMs ?? 0, reason: 'snapshot' },
       { intervalMs: every === 'quota' ? (this.#quota.spreadMs(leftMs, reserve) ?? 0) : 0, reason: 'quota' },
     ];

@@ -81,6 +81,15 @@ test.each([
   expect(Number(items[1]?.next.at) - clock.now()).toBeLessThan(2);
 });
 
+test('a poll of quota() without known snapshots uses no more than the limit', async () => {
+  const { fx, clock } = testClient(success(quotaRecord({ snapshot_granularity: 'odd' })));
+  const startedAt = clock.now();
+
+  await clock.run(first(fx.poll(undefined, { operation: 'quota' }), 4));
+
+  expect(clock.now() - startedAt).toBe((3 * MINUTE) / 30);
+});
+
 test('the reserve of the guard is not spread, except for a poll that may use it', async () => {
   const options = { quota: success(quotaRecord()), quotaGuard: { reserve: 129 } };
   const intervalOf = async (priority: 'normal' | 'high') => {
