@@ -111,7 +111,6 @@ class Attempts {
     const permit = free ?? (limiter && (await waitForSlot(call, slot, { ...this.#parts, limiter, state, refused })));
     this.#permit = permit;
     call.isSent = false;
-    if (signal.aborted) permit?.end(UNUSED); // the last caller aborted at the moment of the grant; `send` rejects
     try {
       if (free === undefined) state.quota.requireLeft(call); // another call may have been refused during the wait
       const response = await send(call, state);
