@@ -1,6 +1,6 @@
 import { Heap } from '../heap.ts';
-import { AbortError, ConfigError } from './errors/errors.ts';
-import type { Cancellation } from './time/abort.ts';
+import type { Call } from './call.ts';
+import { AbortError, type Attempt, ConfigError } from './errors/errors.ts';
 
 /** The part of a key's state that determines when the state is released. */
 export interface RetainedState {
@@ -12,8 +12,10 @@ export interface RetainedState {
   stored(): Promise<void>;
 }
 
+type EndableCall = Pick<Call, 'signal' | 'attempts'>;
+
 interface CallInFlight {
-  readonly call: Cancellation;
+  readonly call: EndableCall;
   readonly response: Promise<unknown>;
   readonly lifetime: Lifetime;
 }
@@ -43,7 +45,7 @@ export class Lifetime {
   }
 
   /** A call has started. Returns a function for its end. */
-  add(call: Cancellation, response: Promise<unknown>): () => void {
+  add(call: EndableCall, response: Promise<unknown>): () => void {
     const node = this.#calls.push({ call, response, lifetime: this });
     return () => this.#calls.remove(node);
   }
@@ -80,11 +82,12 @@ export class Lifetime {
   }
 
   async #close(): Promise<void> {
-    const errorOf = () => new AbortError({ message: 'The call was aborted because its client was closed (close())' });
+    const errorOf = (attempts: readonly Attempt[] = []) =>
+      new AbortError({ message: 'The call was aborted because its client was closed (close())', attempts });
     // Copied before a batch or a poll aborts its calls.
     const calls = [...this.#calls].filter(({ lifetime }) => lifetime.#endsWith(this));
     this.#closing.abort(errorOf());
-    for (const { call } of calls) call.cancel(errorOf()); // each error has the ID of its call
+    for (const { call } of calls) call.signal.cancel(errorOf([...call.attempts])); // each error has the ID of its call
     await Promise.allSettled(calls.map(({ response }) => response));
     const entries = [...this.#entries];
     this.#entries.clear();

@@ -26,6 +26,8 @@ test('ends calls in the queue, in flight and between retries with a clear error,
   for (const error of await ended) expect(error).toMatchObject(CLOSED);
   for (const { clock } of [queued, inFlight, retrying]) expect(await clock.left()).toBe(0);
   expect(inFlight.fetch.requests.every(({ signal }) => signal.aborted)).toBe(true);
+  const attempts = ((await ended) as FxRatesError[]).map((error) => error.attempts.map(({ status }) => status));
+  expect(attempts).toEqual([[429], [429], [], [], [503], [503]]);
 });
 
 test.each<[string, FxRatesOptions]>([

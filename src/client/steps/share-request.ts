@@ -78,7 +78,7 @@ export class SharedCalls {
     };
     const closing = new Cancellation();
     const checked = abortable(check(), closing);
-    return checked.finally(this.#context.lifetime.add(closing, checked));
+    return checked.finally(this.#context.lifetime.add({ signal: closing, attempts: call.attempts }, checked));
   }
 
   /**
@@ -103,7 +103,7 @@ export class SharedCalls {
   #start({ endpoint, settings, deadlineAt }: Caller, name?: string): SharedCall {
     const call = new Call({ endpoint, settings, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
     const response = this.#run(call);
-    const remove = this.#context.lifetime.add(call.signal, response);
+    const remove = this.#context.lifetime.add(call, response);
     const shared = Object.assign(call, { name, callers: 0, response, remove });
     if (name !== undefined) this.#calls[name] = shared;
     return shared;
