@@ -14,8 +14,9 @@ export type AuthForm = 'bearer' | 'header' | 'query';
 /** The option `rateLimit`: how the calls of one key share its per-minute limit. */
 export interface RateLimitOptions {
   /**
-   * Requests per minute that the key may make. A number is a cap: the client never sends more in any minute. `'learn'` calls
-   * `quota()` if more calls wait than the smallest plan allows, and learns from the responses.
+   * Requests per minute that the key may make. A number is a cap on the requests of any minute, except a `quota()` that
+   * explains a refusal. `'learn'` calls `quota()` if more calls wait than the smallest plan allows, and learns from the
+   * responses.
    *
    * @default 'learn'
    * @example 300
@@ -116,8 +117,9 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Overr
    */
   readonly auth?: AuthForm | undefined;
   /**
-   * Longest Retry-After to wait for, in milliseconds. A longer one of a 429 rejects immediately with `RateLimitError`,
-   * and one of a 503 with `ServerError`. No request is sent until it has elapsed, for at most one day.
+   * Longest Retry-After to wait for, in milliseconds. A longer one of a 429 rejects immediately with `RateLimitError`, and
+   * no request is sent until it has elapsed, for at most one day. That of a 5xx rejects with `ServerError` if it is longer
+   * than this or 90 s; after five minutes at most, one request tests the service.
    *
    * @default 600_000
    */
