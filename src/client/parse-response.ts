@@ -34,7 +34,7 @@ export function parseResponse(response: TransportResponse, request: KeyedCall, a
   const body = parseJson(rawBody); // the text is empty if there was a problem with it
   const failedStatus = status >= 400 ? status : statusOfFailure(body, status);
   if (failedStatus !== undefined) throw failureOf(failedStatus, { response, request, body, ...arrival });
-  if (status < 200 || status >= 300) throw unexpectedStatus(response, request);
+  if (status < 200) throw unexpectedStatus(response, request);
   if (problem !== undefined) throw new ResponseError(`${problem} (HTTP ${status})`, detailsOf(response, request));
   if (body === undefined) throw notJson(response, request);
   const parsed = parseBody(request.endpoint, body);

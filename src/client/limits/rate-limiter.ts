@@ -135,14 +135,14 @@ export class RateLimiter {
    */
   acquire(options: AcquireOptions = {}): Promise<Permit | NotSent> {
     const { signal, retryOf, priority = 'normal', due = NEVER, wait: waits = true } = options;
-    if (signal?.aborted) return Promise.reject(signal.reason);
     const ahead = this.#queue.countAhead(priority, retryOf !== undefined);
     const notSent = this.#whyNotSent(ahead, { waits, due });
     const sent = notSent ?? this.tryAcquire(options);
     if (sent) return Promise.resolve(sent);
     return new Promise((resolve, reject) => {
       const onAbort = () => {
-        if (this.#queue.remove(call)) this.#serveSoon();
+        this.#queue.remove(call);
+        this.#serveSoon();
         reject(signal?.reason);
       };
       const call: Call = {
@@ -154,9 +154,9 @@ export class RateLimiter {
           resolve(sent);
         },
       };
-      signal?.listen(onAbort);
       this.#queue.add(call);
       this.#serveSoon();
+      signal?.listen(onAbort);
     });
   }
 

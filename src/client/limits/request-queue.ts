@@ -84,16 +84,15 @@ export class RequestQueue<Call extends QueuedCall> {
     if (!call.waits) this.#notWaiting.add(call);
   }
 
-  /** Removes a call from any position. O(log n). Returns whether the queue contained it. */
-  remove(call: Call): boolean {
+  /** Removes a call from any position. O(log n). */
+  remove(call: Call): void {
     const { nodes } = call;
-    if (nodes === undefined) return false;
+    if (nodes === undefined) return;
     call.nodes = undefined;
     this.#order.remove(nodes.order);
     if (nodes.deadline) this.#deadlines.remove(nodes.deadline);
     this.#sizes[call.priority] -= 1;
     this.#notWaiting.delete(call);
-    return true;
   }
 
   /** Removes the call at the head. */
