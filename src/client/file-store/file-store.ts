@@ -23,18 +23,30 @@ export interface FileStoreOptions {
  * disk. For several hosts, or a network file system such as NFS, use `fxrates/redis`.
  *
  * The folder is readable by its owner only. It contains a few kB per API key and origin, with a SHA-256 of the API key, never
- * the key. If the folder cannot be used, the client warns once, and each process limits itself.
+ * the key. If the folder cannot be used, the client warns once, and each process limits itself. Two calls with the same path
+ * return the same store, unless they have a clock.
  *
  * @param path the folder; by default `$XDG_STATE_HOME/fxrates/limits`, else `~/.local/state/fxrates/limits`, on Windows
  *   `%LOCALAPPDATA%\fxrates\limits`
  * @example new FxRates({ rateLimit: { store: fileStore() } })
  * @throws {ConfigError} if the path is empty, or omitted by a user without a home folder
  */
-export function fileStore(path: string = defaultFolder(), { clock = realClock }: FileStoreOptions = {}): LimitStore {
+export function fileStore(path: string = defaultFolder(), { clock }: FileStoreOptions = {}): LimitStore {
   if (typeof path !== 'string' || path === '') {
     throw new ConfigError(`fileStore: expected the path of a folder, got ${path === '' ? "''" : typeof path}`);
   }
-  const exchange = fileExchange(resolve(path), { now: () => clock.now(), files: nodeFiles });
+  const root = resolve(path);
+  if (clock !== undefined) return createStore(root, clock);
+  const store = stores.get(root) ?? createStore(root, realClock);
+  stores.set(root, store);
+  return store;
+}
+
+/** By folder. The clients of a key warn of different stores. */
+const stores = new Map<string, LimitStore>();
+
+function createStore(root: string, clock: { now(): number }): LimitStore {
+  const exchange = fileExchange(root, { now: () => clock.now(), files: nodeFiles });
   return { exchange: async (name, known, offer) => exchange(name, known, offer) };
 }
 

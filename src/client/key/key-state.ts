@@ -191,7 +191,7 @@ export function ignoredOptionsWarning(
   const names = Object.keys(given).filter((name) => given[name] !== undefined && given[name] !== options[name]);
   if (names.length === 0) return undefined;
   const list = names.map((name) => `${name}: ${shown(given[name])} (in use: ${shown(options[name])})`).join(', ');
-  return `${list}: ignored, because all clients of key ${key} in this process share one limit, with the options of the first client; pass the same options to each`;
+  return `${list}: ignored, because all clients of key ${key} in this process share one limit, with the options of the first client; pass the same options to each, and the same store`;
 }
 
 function shown(value: unknown): string {

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { resolveOptions } from '../../../src/client/config/settings.ts';
 import { ClientEvents } from '../../../src/client/events.ts';
+import { fileStore } from '../../../src/client/file-store/index.ts';
 import { FxRates, type FxRatesOptions, type WaitEvent } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
 import { ignoredOptionsWarning, KeyState, KeyStates, stateName } from '../../../src/client/key/key-state.ts';
@@ -102,7 +103,7 @@ test('a store that fails when no call waits is reported to the client of the las
 });
 
 const WHY =
-  'ignored, because all clients of key fx_live_…cdef in this process share one limit, with the options of the first client; pass the same options to each';
+  'ignored, because all clients of key fx_live_…cdef in this process share one limit, with the options of the first client; pass the same options to each, and the same store';
 
 /** The warnings of the last of these clients of one key. */
 function warningsOfLast(...clients: FxRatesOptions[]): string[] {
@@ -144,6 +145,7 @@ test.each<[FxRatesOptions, FxRatesOptions]>([
   [{}, {}],
   [{ rateLimit: { perMinute: 30 }, maxRetryAfterMs: 5000 }, {}],
   [{ rateLimit: { perMinute: 30 } }, { rateLimit: { perMinute: 30 } }],
+  [{ rateLimit: { store: fileStore('limits') } }, { rateLimit: { store: fileStore('./limits') } }],
   [{}, { timeoutMs: 5, onLimit: 'throw', maxRetries: 0 }],
   [{ rateLimit: { perMinute: 30 } }, { rateLimit: false, retryAfterUnit: 'seconds' }],
   [{ rateLimit: false }, { rateLimit: false, maxRetryAfterMs: 5000 }],
