@@ -5,7 +5,7 @@ import type { RetryAfter } from './retry-after.ts';
 /**
  * How a request ended.
  * - `accepted`: the server responded, neither with a refusal for the rate nor with a failure.
- * - `refused`: the server refused it for the rate (429 `rate_limited`).
+ * - `refused`: the server refused it for the rate (429).
  * - `failed`: a 5xx, a timeout, a broken or refused connection.
  * - `lost`: the caller aborted before a response arrived. The server may have counted the request.
  * - `unused`: the request was not sent; its slot is returned.
@@ -66,7 +66,7 @@ type PermitFields = Pick<Permit, 'sentAt' | 'ticket'> & { readonly retryOf: Perm
 const OUTAGE_FAILURES = 3;
 /** Each failed probe lengthens the wait by half: the last wait is about half as long as the outage. */
 const PROBE_BACKOFF = { firstMs: 500, longestMs: 16_000, factor: 1.5 };
-/** The Retry-After of a 503 is an estimate: one request in this time checks whether the service works earlier. */
+/** The Retry-After of a failure is an estimate: one request in this time checks whether the service works earlier. */
 const LONGEST_HINT_MS = 300_000;
 /** Calls wait for an outage of this length, with a last probe at its end. */
 export const LONGEST_OUTAGE_MS = 90_000;

@@ -32,7 +32,7 @@ export interface QueuedCall {
   readonly priority: Priority;
   /** Failed attempts of the call. */
   readonly failures: number;
-  /** `false`: the call is rejected as soon as there is no free slot. */
+  /** `false`: the call is rejected as soon as the limit has no free slot; it waits for requests in flight. */
   readonly waits: boolean;
   readonly due: Due;
   /** Set by the queue while it contains the call. */
