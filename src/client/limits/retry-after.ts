@@ -31,7 +31,9 @@ export function parseRetryAfter(
 ): RetryAfter | undefined {
   if (text === null || text === undefined) return undefined;
   const trimmed = text.trim();
-  const until = (epochMs: number) => ({ form: 'wait', ms: epochMs - (parseHttpDate(date) ?? nowMs) }) as const;
+  // 8.64e15 is the last time of a `Date`.
+  const until = (epochMs: number) =>
+    ({ form: 'wait', ms: Math.min(epochMs, 8.6e15) - (parseHttpDate(date) ?? nowMs) }) as const;
   const moment = parseHttpDate(trimmed);
   if (moment !== undefined) return until(moment);
   if (!NUMBER_LIST.test(trimmed)) return { form: 'invalid', text };

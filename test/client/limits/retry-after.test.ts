@@ -41,6 +41,9 @@ test.each([
   ['1699999999', undefined],
   // Not yet a Unix time.
   ['1000000000', 1e12],
+  // In nanoseconds, and no time of a `Date`.
+  ['1700000000000000000', 8_598_300_000_000_000],
+  ['9'.repeat(30), 8_598_300_000_000_000],
   // The first Unix time in milliseconds: in 2001.
   ['1000000000000', undefined],
   ['-5', undefined],
