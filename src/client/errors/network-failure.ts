@@ -30,7 +30,7 @@ function failureOf(error: unknown, { key, attempts }: FailedAttempt, baseUrl: st
   const errors = causesOf(error);
   const code = key.redact(errors.map(codeOf).find((found) => found !== undefined) ?? '') || undefined;
   const ofProxy = errors.find(({ name }) => name === PROXY_FAILURE)?.message;
-  const why = ofProxy ?? code ?? causesOf(cause).at(-1)?.message ?? thrownText(cause);
+  const why = ofProxy ?? code ?? causesOf(cause).findLast(({ message }) => message)?.message ?? thrownText(cause);
   const advice = NEXT_STEPS.get(why);
   const message = `No valid HTTP response from ${new URL(baseUrl).host}: ${why}`;
   return new NetworkError(advice === undefined ? message : `${message}; ${advice}`, {

@@ -92,6 +92,12 @@ test('the error of a port that fetch blocks names the port as the cause', async 
   });
 });
 
+test('the reason is the deepest message that is not empty, as of a 407 that fetch rejects', async () => {
+  const { fx } = testClient(new TypeError('fetch failed', { cause: new Error('') }), { maxRetries: 0 });
+
+  expect(await errorOf(fx.latest())).toMatchObject({ message: 'No valid HTTP response from fx.test: fetch failed' });
+});
+
 const date = 'Tue, 14 Nov 2023 22:13:20 GMT';
 
 test.each<[string, Record<string, string>, FxRatesOptions, number, number]>([
