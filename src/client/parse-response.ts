@@ -100,14 +100,14 @@ function unexpectedStatus(response: TransportResponse, request: KeyedCall): Resp
   const message =
     location === undefined
       ? `Unexpected HTTP ${status}`
-      : `HTTP ${status} redirects to ${location}; not followed, because the client would send the key there`;
+      : `HTTP ${status} redirects to ${shortened(location)}; not followed, because the client would send the key there`;
   return new ResponseError(message, detailsOf(response, request));
 }
 
 function notJson(response: TransportResponse, request: KeyedCall): ResponseError {
   const type = shownHeader('content-type', response, request) ?? 'no content type';
   const problem = response.rawBody === '' ? 'is empty' : 'is not JSON';
-  return new ResponseError(`The body ${problem} (HTTP ${response.status}, ${type})`, {
+  return new ResponseError(`The body ${problem} (HTTP ${response.status}, ${shortened(type)})`, {
     ...detailsOf(response, request),
     bodyExcerpt: excerptOf(response.rawBody, request),
   });

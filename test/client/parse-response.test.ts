@@ -230,12 +230,17 @@ test.each([
   expect((error as ResponseError).issues).not.toEqual([]);
 });
 
-test('an error shows only the beginning of a long body and of a long message', async () => {
-  const body = (await errorFor({ status: 200, body: 'x'.repeat(100_000) })) as ResponseError;
-  const message = (await errorFor(failure(400, { message: 'x'.repeat(100_000) }))) as Error;
+test('an error shows only the beginning of a long body, message, redirect and content type', async () => {
+  const long = 'x'.repeat(10_000);
+  const body = (await errorFor({ status: 200, body: long })) as ResponseError;
+  const others = await Promise.all([
+    errorFor(failure(400, { message: long })),
+    errorFor({ status: 302, headers: { location: long }, body: '' }),
+    errorFor({ status: 200, headers: { 'content-type': long }, body: 'no JSON' }),
+  ]);
 
   expect(body.bodyExcerpt).toBe('x'.repeat(200));
-  expect(message.message.length).toBeLessThan(300);
+  for (const { message } of others as Error[]) expect(message.length).toBeLessThan(320);
 });
 
 test('a key that lies across the end of an excerpt is masked, wherever the excerpt cuts it', async () => {
