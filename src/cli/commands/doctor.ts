@@ -167,7 +167,7 @@ const TOLERATED_SKEW_MS = 30_000;
 
 function clockResult(date: string | null, now: number): CheckResult {
   const skewMs = now - Date.parse(date ?? '');
-  if (Number.isNaN(skewMs)) return skipped('the service sends no Date header');
+  if (Number.isNaN(skewMs)) return skipped('the service sends no valid Date header');
   if (Math.abs(skewMs) <= TOLERATED_SKEW_MS) return ok('differs by less than 30 s from that of the service');
   const text = `${formatDuration(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} that of the service`;
   return warning(text, 'Set the clock of this machine: times of resets and waits depend on it.');

@@ -199,7 +199,7 @@ const BAR_WIDTH = 16; // fits 40 columns
 
 /** `[███████████████░░░░░] 74.2 %`; the number carries the meaning, colour only repeats it. */
 function bar(share: number, { palette }: StreamStyle): string {
-  const cells = Math.min(BAR_WIDTH, Math.round(share * BAR_WIDTH));
+  const cells = Math.min(BAR_WIDTH, Math.max(0, Math.round(share * BAR_WIDTH)));
   const paint = share >= 1 ? palette.failure : share >= 0.8 ? palette.warning : palette.good;
   return `[${paint('█'.repeat(cells))}${'░'.repeat(BAR_WIDTH - cells)}] ${(share * 100).toFixed(1)} %`;
 }

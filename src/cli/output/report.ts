@@ -1,4 +1,4 @@
-import { visible } from '../../text.ts';
+import { oneLine, visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import type { Palette, StreamStyle } from '../terminal/screen.ts';
 import { besideHead, wrap } from '../terminal/text.ts';
@@ -45,7 +45,7 @@ const STATUS_WIDTH = 6;
 function rowText(row: ReportRow, { columns, palette }: StreamStyle): string {
   const { value, remark, status, steps = [] } = row;
   const width = status === undefined ? LABEL_WIDTH : STATUS_WIDTH + LABEL_WIDTH + 1;
-  const text = visible(value) + (remark === undefined ? '' : `  ${remark}`);
+  const text = oneLine(value) + (remark === undefined ? '' : `  ${remark}`);
   const lines = [
     ...besideHead(
       headText(row, width, palette),
