@@ -1,5 +1,6 @@
 import type { QuotaData } from '../generated/types.ts';
 import { processState } from '../process-state.ts';
+import { oneLine } from '../text.ts';
 import type { AttemptOutcome, KeyedCall, QuotaReason } from './call.ts';
 import { type Attempt, FxRatesError, type FxRatesErrorKind, requestIdOf } from './errors/errors.ts';
 import { callHook } from './errors/program-values.ts';
@@ -204,7 +205,8 @@ export class ClientEvents {
   }
 
   /** Sends each warning once per client; with a `code`, once per code, and without a logger once per process. */
-  warnOnce(message: string, code?: string): void {
+  warnOnce(text: string, code?: string): void {
+    const message = oneLine(text); // it can contain text of the service
     const name = code ?? message;
     if (this.#warned.has(name)) return;
     this.#warned.add(name);

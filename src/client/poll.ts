@@ -4,6 +4,7 @@ import type { PollOptions, PollSchedule } from './call-options.ts';
 import { readOptions } from './config/option-table.ts';
 import { resolveCall } from './config/settings.ts';
 import { ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
+import { describeValue } from './errors/program-values.ts';
 import { type KeyQuota, type RunningPoll, SHARED_KEY_MS } from './key/key-quota.ts';
 import { granularityMs } from './key/quota-record.ts';
 import { abortErrorOf } from './lifetime.ts';
@@ -222,7 +223,7 @@ class Rounds<Data> implements RunningPoll {
     const snapshotMs = granularityMs(quota.snapshot_granularity);
     if (every === 'snapshot' && snapshotMs === undefined) {
       throw new ConfigError(
-        `every: cannot parse the plan's snapshot_granularity '${quota.snapshot_granularity}'; pass a number of milliseconds`,
+        `every: cannot parse the plan's snapshot_granularity ${describeValue(quota.snapshot_granularity)}; pass a number of milliseconds`,
       );
     }
     const leftMs = Date.parse(quota.resets_at) - fromMs; // negative if the clocks disagree, so that another bound is longer

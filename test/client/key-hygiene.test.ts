@@ -5,7 +5,7 @@ import { FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/ind
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { fakeFetch, type Reply, type SentRequest } from '../helpers/fake-fetch.ts';
 import { respond, startRawServer } from '../helpers/raw-server.ts';
-import { exhaustedQuota, failure, success } from '../helpers/service-replies.ts';
+import { exhaustedQuota, failure, quotaRecord, success } from '../helpers/service-replies.ts';
 import { BASE_URL, errorOf } from '../helpers/test-client.ts';
 
 const keys: [string, string][] = [
@@ -235,6 +235,18 @@ test.each(keys)('events and errors do not show a key %s in the path of get()', a
   await quiet();
 
   expectNoKey(key);
+});
+
+test.each(keys)('a warning does not show a key %s that the service sent', async (_, key) => {
+  const quota = success(quotaRecord({ snapshot_granularity: key }));
+  const fetch = fakeFetch(success(), { quota });
+  const onQuota = () => undefined; // receives data, which is unchanged
+  const { fx, clock } = clientFor(key, 'bearer', { fetch, cache: 'snapshot', onQuota });
+
+  await clock.run(fx.latest());
+
+  expectNoKey(key);
+  expect(seen).toContainEqual(expect.stringContaining('cannot parse snapshot_granularity'));
 });
 
 test("auth 'query' warns once that keys appear in logs", () => {

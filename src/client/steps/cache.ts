@@ -5,7 +5,7 @@ import type { ApiResponse, Handler, KeyedCall } from '../call.ts';
 import type { CacheSettings } from '../config/option-table.ts';
 import { parseBody, sortedTarget } from '../endpoints.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
-import { thrownMessage } from '../errors/program-values.ts';
+import { describeValue, thrownMessage } from '../errors/program-values.ts';
 import { granularityMs } from '../key/quota-record.ts';
 import { abortable, Cancellation } from '../time/abort.ts';
 import type { HeaderList } from '../transport/transport.ts';
@@ -99,8 +99,9 @@ class ResponseCache {
     if (quota === undefined) return snapshotMs;
     const ageMs = granularityMs(quota.snapshot_granularity);
     if (ageMs !== undefined) return ageMs;
+    const shown = describeValue(call.key.redact(quota.snapshot_granularity));
     this.#context.events.warnOnce(
-      `cache: cannot parse snapshot_granularity '${quota.snapshot_granularity}', so nothing is cached; set cache.maxAgeMs to a number of milliseconds`,
+      `cache: cannot parse snapshot_granularity ${shown}, so nothing is cached; set cache.maxAgeMs to a number of milliseconds`,
     );
     return 0;
   }

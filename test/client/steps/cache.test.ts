@@ -303,17 +303,21 @@ test.each<[string, Reply, 'snapshot' | number, number, Reply, string, readonly s
   expect(next.paths()).toEqual(paths);
 });
 
-test('an interval that cannot be parsed caches nothing and warns once', async () => {
+test.each([
+  ['realtime', "'realtime'"],
+  ['now\n\u001b[2Kforged', "'now\\n\\u001b[2Kforged'"],
+  ['x'.repeat(10_000), 'a string of 10000 characters'],
+])('an interval that cannot be parsed caches nothing and warns once, in one line (%#)', async (interval, shown) => {
   const { metaOf, warnings } = cached(counting(), {
     cache: 'snapshot',
-    quota: success(quotaRecord({ snapshot_granularity: 'realtime' })),
+    quota: success(quotaRecord({ snapshot_granularity: interval })),
   });
 
   const responses = [await metaOf(), await metaOf(), await metaOf()];
 
   expect(responses.map(({ source }) => source)).toEqual(['network', 'network', 'network']);
   expect(warnings).toEqual([
-    "cache: cannot parse snapshot_granularity 'realtime', so nothing is cached; set cache.maxAgeMs to a number of milliseconds",
+    `cache: cannot parse snapshot_granularity ${shown}, so nothing is cached; set cache.maxAgeMs to a number of milliseconds`,
   ]);
 });
 
