@@ -103,6 +103,12 @@ test.each([
   expect(check('clock').text).toContain(says);
 });
 
+test('a malformed Date header is not reported as missing', async () => {
+  const { check } = await doctor({ replies: { ...success(quotaRecord()), headers: { date: 'Fri, 99 Zzz 2026' } } });
+
+  expect(check('clock')).toMatchObject({ status: 'skip', text: 'the service sends no valid Date header' });
+});
+
 test.each([
   [{ monthly_used: 799 }, 'ok', '799 of 1,000'],
   [{ monthly_used: 800 }, 'warn', '800 of 1,000'],
