@@ -1,13 +1,7 @@
 import { nextTurn } from './clock/event-loop.ts';
 import type { StruckFault } from './faults/fault-kinds.ts';
 import { applyFaults, selectFaults } from './faults/mock-faults.ts';
-import {
-  type HandleRequest,
-  type MockResponse,
-  noResponse,
-  type RequestFacts,
-  type RequestSource,
-} from './http/mock-message.ts';
+import { type HandleRequest, type MockResponse, noResponse, type RequestSource } from './http/mock-message.ts';
 import { type ParsedRequest, parseRequest, recordResponse, shortened } from './http/parse-request.ts';
 import { identified, isTooLarge, respond } from './http/respond.ts';
 import { completed, internalError, isPreflight, withCorsHeaders } from './http/responses.ts';
@@ -21,8 +15,9 @@ import { MockServerError } from './mock-server-error.ts';
  * Synchronous without faults and such handlers.
  */
 export function createHandler(core: MockCore): HandleRequest {
+  const targets: Parameters<typeof parseRequest>[1] = new Map();
   return (message, source) => {
-    const request = parseRequest(message);
+    const request = parseRequest(message, targets);
     const mock = coreFor(core, request);
     const exchange = { mock, request, source };
     try {
@@ -145,7 +140,7 @@ function entryOf(
   const { recorded } = request;
   const { delivery, delayMs } = response;
   // The service has identified the requests that it has read.
-  const facts: RequestFacts = response.facts ?? identified(request, mock);
+  const facts: Partial<JournalEntry> = request.facts ?? identified(request, mock);
   const isSent = delivery?.sendsHead !== false && delayMs !== Number.POSITIVE_INFINITY;
   const { responseHeaders, responseBody } = isSent ? recordResponse(response) : NOTHING_SENT;
   return {

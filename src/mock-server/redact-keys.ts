@@ -62,7 +62,8 @@ export function recordedHeaders(headers: Readonly<Record<string, string | undefi
 /** Values without the keys in them. Most have none, so that the entry of the journal shares them with the response. */
 export function recordedValues(values: RecordedValues): RecordedValues {
   for (const name in values) {
-    if (name.length >= KEY_LENGTH || /_live_|%/.test(String(values[name])))
+    const text = String(values[name]);
+    if (name.length >= KEY_LENGTH || redactKeys(text) !== text)
       return maskedValues(values, (_, value) => redactKeys(value));
   }
   return values;

@@ -41,17 +41,26 @@ export interface Switches {
 /** The switches for one request, and those that its response depends on. */
 export class RequestSwitches implements Switches {
   readonly values: BehaviourValues;
-  readonly used: SwitchName[];
+  used: SwitchList;
 
-  constructor(values: BehaviourValues) {
+  constructor({ values, noSwitches }: Behaviour) {
     this.values = values;
-    this.used = [];
+    this.used = noSwitches;
   }
 
   use<Name extends SwitchName>(name: Name): BehaviourValues[Name] {
-    if (!this.used.includes(name)) this.used.push(name);
+    const { names, next } = this.used;
+    const known = next.get(name) ?? (names.includes(name) ? this.used : undefined);
+    this.used = known ?? { names: Object.freeze([...names, name]), next: new Map() };
+    if (known === undefined) next.set(name, this.used);
     return this.values[name];
   }
+}
+
+/** Switches in the order of their use. Requests that use the same ones share the names, also in the journal. */
+interface SwitchList {
+  readonly names: readonly SwitchName[];
+  readonly next: Map<SwitchName, SwitchList>;
 }
 
 /** The switches of one mock. */
@@ -59,6 +68,7 @@ export class Behaviour implements Switches {
   #settings: SwitchSettings;
   readonly #initial: SwitchSettings;
   readonly #unsafe: boolean;
+  readonly noSwitches: SwitchList = { names: Object.freeze([]), next: new Map() };
 
   constructor(options: PresetName | BehaviourOptions, { unsafe = false, from = DEFAULT_SETTINGS } = {}) {
     this.#unsafe = unsafe;

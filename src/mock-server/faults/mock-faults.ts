@@ -340,8 +340,7 @@ function replaceResponse(
   const hasEnvelope = body === undefined && !STATUSES_WITHOUT_BODY.has(status);
   const text = hasEnvelope ? envelope.body : (body ?? '');
   const replaced = { ...envelope, headers: { ...type, ...readHeaders(headers) }, body: text };
-  const { facts, stub } = response;
-  return { ...completed(replaced, struck), code: hasEnvelope ? envelope.code : undefined, facts, stub };
+  return { ...completed(replaced, struck), code: hasEnvelope ? envelope.code : undefined, stub: response.stub };
 }
 
 function deliver(response: MockResponse, change: Partial<Delivery>): MockResponse {

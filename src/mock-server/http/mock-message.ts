@@ -1,5 +1,4 @@
 import type { AdapterName } from '../adapters/active-adapters.ts';
-import type { JournalEntry } from '../journal/journal.ts';
 import { type RecordedValues, valuePairs } from '../redact-keys.ts';
 
 /** A request, independent of the adapter. */
@@ -29,19 +28,9 @@ export interface MockResponse {
   readonly delayMs?: number | undefined;
   /** Id of the stub of the response. */
   readonly stub?: string | undefined;
-  /** For the journal: what the decision depended on. Common responses have it from the start: V8 adds fields slowly. */
-  readonly facts?: RequestFacts | undefined;
   /** How faults change its transmission. Default: complete and at once. */
   readonly delivery?: Delivery | undefined;
 }
-
-/** The facts of a request that were determined for its response. See `JournalEntry`. */
-export type RequestFacts = Partial<
-  Pick<
-    JournalEntry,
-    'at' | 'operation' | 'isUnknownRoute' | 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs' | 'switches'
-  >
->;
 
 /** The response with which the connection ends before anything is sent. */
 export function noResponse(why: string, response: Partial<MockResponse> = {}): MockResponse {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { parse as parseQuery } from 'node:querystring';
 import { apiKeyPattern } from '../../generated/service.ts';
+import type { JournalEntry } from '../journal/journal.ts';
 import {
   type RecordedRequest,
   type RecordedValues,
@@ -14,13 +15,32 @@ import type { MockRequest, MockResponse } from './mock-message.ts';
 /** A request, parsed once: for the service, for patterns, and for the journal. */
 export interface ParsedRequest {
   readonly message: MockRequest;
-  /** Path as sent, without the query. */
-  readonly path: string;
-  /** Query as sent, without the question mark. It is not parsed, because the responses to most requests are found by it. */
-  readonly query: string;
+  /** Not masked. */
+  readonly target: ParsedTarget;
   /** The API keys in the request: in the header, in the query, or in both. */
   readonly credentials: readonly SentCredential[];
   readonly recorded: RecordedRequest;
+  /** What the emulated service has determined for its response. Set by `respond()`. */
+  facts: RequestFacts | undefined;
+}
+
+/** For the journal. See `JournalEntry`. */
+export type RequestFacts = { [Name in FactName]: JournalEntry[Name] };
+type FactName =
+  | 'at'
+  | 'operation'
+  | 'isUnknownRoute'
+  | 'keyId'
+  | 'keyTransport'
+  | 'rate'
+  | 'quota'
+  | 'earlyByMs'
+  | 'switches';
+
+/** What the requests with one target have in common. Most requests repeat a target, so they share it, also in the journal. */
+export interface ParsedTarget extends Target {
+  readonly keyInUrl: string | undefined;
+  readonly recorded: Pick<RecordedRequest, 'path' | 'query' | 'hasKeyInUrl'>;
 }
 
 /** An API key in a request. The key itself is not stored. */
@@ -32,52 +52,43 @@ export interface SentCredential {
   isWellFormed(): boolean;
 }
 
-/** Parses a request. `recorded` has the complete body, for patterns; the journal shortens it. */
-export function parseRequest(message: MockRequest): ParsedRequest {
-  const { method, target, headers, body } = message;
-  const { path, query } = parseTarget(target);
-  const values = valuesByName(query);
-  const mayHaveKey = MAY_HAVE_KEY.test(target);
-  const [keyInUrl, ...otherKeys] = mayHaveKey ? new URLSearchParams(query).getAll('api_key') : [];
+/**
+ * Parses a request. `recorded` has the complete body, for patterns; the journal shortens it. `known` keeps the parsed targets
+ * without keys.
+ */
+export function parseRequest(message: MockRequest, known = new Map<string, ParsedTarget>()): ParsedRequest {
+  const { method, headers, body } = message;
+  const target = known.get(message.target) ?? parsedTarget(message.target, known);
+  const { path, query, hasKeyInUrl } = target.recorded;
   return {
     message,
-    path,
-    query,
-    credentials: credentialsOf(headers['authorization'] ?? '', keyInUrl),
-    recorded: {
-      method,
-      path: mayHaveKey ? redactKeys(path) : path,
-      query: mayHaveKey ? recordedQuery(values) : values,
-      headers: recordedHeaders(headers),
-      body: body && recordedBody(body),
-      hasKeyInUrl: mayHaveKey && (redactKeys(target) !== target || [keyInUrl, ...otherKeys].some(Boolean)),
-    },
+    target,
+    credentials: credentialsOf(headers['authorization'] ?? '', target.keyInUrl),
+    recorded: { method, path, query, headers: recordedHeaders(headers), body: body && recordedBody(body), hasKeyInUrl },
+    facts: undefined,
   };
 }
 
-/**
- * Parameters by name. `node:querystring` decodes them, but its result has no prototype, and the copy with one takes longer
- * than the rest of the parsing. Most queries need no decoding.
- */
-function valuesByName(query: string): RecordedValues {
-  const values: Record<string, string> = {};
-  if (query === '') return values;
-  for (const pair of query.split('&')) {
-    const end = pair.indexOf('=');
-    const name = pair.slice(0, Math.max(end, 0));
-    // `in` also finds `__proto__`, which must not be assigned.
-    if (name === '' || name in values || /[%+]/.test(pair)) {
-      return { ...parseQuery(query, '&', '=', { maxKeys: 0 }) } as RecordedValues; // none is undefined
-    }
-    values[name] = pair.slice(end + 1);
-  }
-  return values;
+function parsedTarget(target: string, known: Map<string, ParsedTarget>): ParsedTarget {
+  const { path, query } = parseTarget(target);
+  const keys = new URLSearchParams(query).getAll('api_key');
+  const hasKeyInUrl = redactKeys(target) !== target || keys.some(Boolean);
+  const values = parseQuery(query, '&', '=', { maxKeys: 0 }) as RecordedValues; // none is undefined
+  const recorded = { path: redactKeys(path), query: Object.freeze(recordedQuery(values)), hasKeyInUrl };
+  const parsed = { path, query, keyInUrl: keys[0], recorded };
+  if (MAY_HAVE_KEY.test(target) || target.length > LONGEST_KNOWN) return parsed;
+  if (known.size === MOST_KNOWN) known.clear();
+  known.set(target, parsed);
+  return parsed;
 }
 
-/** A fast check: a key, or the name of a parameter that is masked. `%` can encode a part of either. */
+const MOST_KNOWN = 200;
+const LONGEST_KNOWN = 500;
+
+/** A key, or the name of a parameter that is masked. `%` can encode a part of either. Such a target is not kept. */
 const MAY_HAVE_KEY = /_live_|%|key|token/i;
 
-/** A target cut into path and query. */
+/** A target cut into path and query, as sent. */
 export interface Target {
   readonly path: string;
   /** Without the question mark. */
@@ -107,10 +118,8 @@ function credentialsOf(authorization: string, inQuery = ''): readonly SentCreden
   const inHeader = authorization.trim();
   // The names of schemes ignore case (RFC 9110 §11.1).
   const key = inHeader.replace(/^bearer(?:[ \t]+|$)/i, '');
-  const sent: SentCredential[] = [];
-  if (inHeader !== '') sent.push(credential(key === inHeader ? 'header' : 'bearer', key));
-  if (inQuery !== '') sent.push(credential('query', inQuery));
-  return sent;
+  const sent = inHeader === '' ? [] : [credential(key === inHeader ? 'header' : 'bearer', key)];
+  return inQuery === '' ? sent : [...sent, credential('query', inQuery)];
 }
 
 function credential(transport: SentCredential['transport'], key: string): SentCredential {

@@ -10,8 +10,8 @@ import { type Decision, decide, type QuotaUse } from '../service/decide.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import { findStub, nearStubs, stubResponse } from '../stubs/mock-stubs.ts';
 import type { StubRecord } from '../stubs/stub-schemas.ts';
-import type { MockResponse, RequestFacts } from './mock-message.ts';
-import type { ParsedRequest, SentCredential } from './parse-request.ts';
+import type { MockResponse } from './mock-message.ts';
+import type { ParsedRequest, RequestFacts, SentCredential } from './parse-request.ts';
 import {
   type AuthenticationRefusal,
   authenticationRefusal,
@@ -54,14 +54,14 @@ export interface IdentifiedRequest extends RecordedRequest {
 
 /** Reads a request with the current keys and switches, before any decision. */
 export function identified(
-  { recorded, path, credentials }: ParsedRequest,
+  { recorded, target, credentials }: ParsedRequest,
   { state, behaviour, now, findRoute }: EmulatedService,
 ): IdentifiedRequest {
   const chosen = chosenCredential(credentials, behaviour);
   return {
     ...recorded,
     at: now(),
-    operation: findRoute(recorded.method, path).operation?.id,
+    operation: findRoute(recorded.method, target.path).operation?.id,
     keyId: chosen && state.keysByHash.get(chosen.hash)?.id,
     keyTransport: chosen?.transport,
   };
@@ -70,25 +70,36 @@ export function identified(
 /** Responds to one request in one synchronous step, so that it is counted completely or not at all. */
 export function respond(service: EmulatedService, request: ParsedRequest): MockResponse {
   const { state, behaviour, now, defaultStubs, options } = service;
-  const switches = new RequestSwitches(behaviour.values);
+  const switches = new RequestSwitches(behaviour);
   const { method } = request.recorded;
-  const route = service.findRoute(method, request.path);
+  const route = service.findRoute(method, request.target.path);
   const at = now();
   const stubs = defaultStubs.length === 0 ? state.stubs : [...defaultStubs, ...state.stubs];
   const identity = stubs.length === 0 ? undefined : identified(request, service);
   const stub = identity && findStub(stubs, identity);
+  const isUnknownRoute = route.kind === 'unknown' && stub === undefined;
+  // All fields, because V8 adds fields slowly.
+  const facts: RequestFacts = {
+    at,
+    operation: route.operation?.id,
+    isUnknownRoute,
+    keyId: undefined,
+    keyTransport: undefined,
+    rate: undefined,
+    quota: undefined,
+    earlyByMs: undefined,
+    switches: switches.used.names,
+  };
   let decided: MockResponse;
   try {
-    decided = respondByRoute({ service, switches, request, route, at, identity, stub });
+    decided = respondByRoute({ service, switches, request, route, at, identity, stub, facts });
   } catch (error) {
     decided = internalError(error);
   }
-  const { used } = switches;
-  const response = options.onAssumption === 'ignore' ? decided : checkAssumptions(service, decided, used);
-  const isUnknownRoute = route.kind === 'unknown' && stub === undefined;
-  // The spread is last, because V8 takes 3 µs to add fields to a copy. The journal keeps the list, so it gets an exact one.
-  const facts = { at, operation: route.operation?.id, isUnknownRoute, switches: used.slice(), ...decided.facts };
-  return completed(response, { method, now: at, dates: service.dates, facts });
+  facts.switches = switches.used.names;
+  request.facts = facts;
+  const response = options.onAssumption === 'ignore' ? decided : checkAssumptions(service, decided, facts.switches);
+  return completed(response, { method, now: at, dates: service.dates });
 }
 
 /** A request, its route, and what its response depends on. */
@@ -103,6 +114,8 @@ export interface RoutedRequest {
   readonly identity: IdentifiedRequest | undefined;
   /** The stub for it once it is admitted, even for a path that the service does not have. */
   readonly stub: StubRecord | undefined;
+  /** The steps below add what they determine. */
+  readonly facts: RequestFacts;
 }
 
 /** What the response to a request within both limits also depends on. */
@@ -159,17 +172,17 @@ function unknownPath({ service, identity }: RoutedRequest, nearest: string | und
 
 /** Second step: authenticates the request. */
 function respondToCaller(routed: RoutedRequest): MockResponse {
-  const { switches, request } = routed;
+  const { switches, request, facts } = routed;
   const credential = chosenCredential(request.credentials, switches);
-  const keyTransport = credential?.transport;
   const { key, refusal } = authenticate(routed, credential);
-  if (refusal === undefined) return respondToKey(routed, key, keyTransport);
-  return { ...authenticationRefusal(refusal, switches), facts: { keyTransport, keyId: key?.id } };
+  facts.keyTransport = credential?.transport;
+  facts.keyId = key?.id;
+  return refusal === undefined ? respondToKey(routed, key) : authenticationRefusal(refusal, switches);
 }
 
 /** Third step: checks both limits. */
-function respondToKey(routed: RoutedRequest, key: KeyRecord, keyTransport: RequestFacts['keyTransport']): MockResponse {
-  const { at, switches, request, route } = routed;
+function respondToKey(routed: RoutedRequest, key: KeyRecord): MockResponse {
+  const { at, switches, request, route, facts } = routed;
   // A stub for another method, such as POST, is part of no operation.
   const isMetered = route.kind === 'operation' || request.recorded.method === 'HEAD';
   const operation = isMetered ? route.operation : undefined;
@@ -187,12 +200,12 @@ function respondToKey(routed: RoutedRequest, key: KeyRecord, keyTransport: Reque
     },
     switches,
   );
-  const { rate, quota } = decision;
+  facts.rate = decision.rate;
+  facts.quota = decision.quota;
+  if (leftMs > 0) facts.earlyByMs = leftMs;
   const response = responseTo(decision, switches, at);
-  const added = rateHeaders(rate, at, switches);
-  const headers = added === undefined ? response.headers : { ...response.headers, ...added };
-  const earlyByMs = leftMs > 0 ? leftMs : undefined;
-  return { ...response, headers, facts: { keyId: key.id, keyTransport, rate, quota, earlyByMs } };
+  const added = rateHeaders(decision.rate, at, switches);
+  return added === undefined ? response : { ...response, headers: { ...response.headers, ...added } };
 }
 
 function responseTo(decision: Decision<MockResponse>, switches: Switches, at: number): MockResponse {

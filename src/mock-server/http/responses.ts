@@ -51,7 +51,7 @@ const INVENTED_HISTORICAL_DAYS: Readonly<Record<PlanName, number>> = { free: 90,
 
 /** A response with a complete success envelope, such as an example of openapi.yaml. */
 export function envelopeResponse(envelope: unknown): MockResponse {
-  return { status: 200, headers: NO_HEADERS, body: toJson(envelope), code: undefined, why: 'served', facts: undefined };
+  return { status: 200, headers: NO_HEADERS, body: toJson(envelope), code: undefined, why: 'served' };
 }
 
 const NO_HEADERS: MockResponse['headers'] = {};
@@ -69,7 +69,7 @@ export interface ErrorResponseOptions {
 /** The documented error envelope. */
 export function errorResponse(options: ErrorResponseOptions): MockResponse {
   const { status, code, message, headers = {}, why = message } = options;
-  return { status, headers, body: errorBody(options), code, why, facts: undefined };
+  return { status, headers, body: errorBody(options), code, why };
 }
 
 export function errorBody({ status, code, message }: ErrorResponseOptions): string {
@@ -120,25 +120,19 @@ export function completed(
     method,
     now,
     dates = new HttpDates(),
-    facts = response.facts,
-  }: {
-    readonly method: string;
-    readonly now: number;
-    readonly dates?: HttpDates;
-    readonly facts?: MockResponse['facts'];
-  },
+  }: { readonly method: string; readonly now: number; readonly dates?: HttpDates },
 ): MockResponse {
   const { status, body, headers } = response;
   const date = dates.of(now);
   if (body === '') {
     // Without a length, node:http would send an empty body in chunks.
     const length = STATUSES_WITHOUT_BODY.has(status) ? {} : { 'content-length': '0' };
-    return { ...response, facts, headers: { ...length, date, ...headers } };
+    return { ...response, headers: { ...length, date, ...headers } };
   }
   const length = String(Buffer.byteLength(body));
   const all = { 'content-type': 'application/json', 'content-length': length, date, ...headers };
   // HEAD: the headers of a GET, without the body (RFC 9110 §9.3.2).
-  return { ...response, facts, headers: all, body: method === 'HEAD' ? '' : body };
+  return { ...response, headers: all, body: method === 'HEAD' ? '' : body };
 }
 
 /** The switch that defines how a request is refused, and the reason in words. */

@@ -1,7 +1,7 @@
 import { nearestName } from '../../nearest-name.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { MockResponse } from '../http/mock-message.ts';
-import { type ParsedRequest, parametersOf } from '../http/parse-request.ts';
+import { parametersOf, type Target } from '../http/parse-request.ts';
 import type { Responder, RoutedRequest } from '../http/respond.ts';
 import { badParameter, errorResponse, successResponse, successResponseOfJson } from '../http/responses.ts';
 import { show } from '../mock-server-error.ts';
@@ -12,10 +12,10 @@ import type { InventedData, LatestContext, LatestFunction } from '../stubs/stub-
 
 /**
  * Creates the responder of `GET /api/v1/latest`. Its parameters and fields are not documented, so the data is invented, or
- * returned by a function of the test. It keeps responses with invented rates, so a mock and its spaces share it.
+ * returned by a function of the test. It keeps the last response to each target, so a mock and its spaces share it.
  */
 export function createLatestResponder(): Responder {
-  const responses = new Map<string, MockResponse>();
+  const responses = new WeakMap<Target, InventedSnapshot & { readonly response: MockResponse }>();
   let interval = { of: '', ms: 0 };
   return (routed, { key }) => {
     const { service, request, switches, stub } = routed;
@@ -23,29 +23,19 @@ export function createLatestResponder(): Responder {
     if (of !== interval.of) interval = { of, ms: snapshotIntervalMs(of) };
     const snapshot = { seed: service.state.seed, at: Math.floor(routed.at / interval.ms) * interval.ms };
     if (stub?.source.kind === 'function') {
-      const invented = () => inventedData(readRequestedRates(parametersOf(request)), snapshot);
+      const invented = () => inventedData(readRequestedRates(parametersOf(request.target)), snapshot);
       const context = { at: routed.at, keyId: key.id, plan: key.account.plan, invented };
       return responseOfFunction(stub.source.latest, routed, context);
     }
-    const name = `${snapshot.seed} ${snapshot.at} ${request.query}`;
-    const known = responses.get(name);
-    if (known !== undefined) return known;
-    const requested = readRequestedRates(parametersOf(request));
+    const known = responses.get(request.target);
+    if (known?.at === snapshot.at && known.seed === snapshot.seed) return known.response;
+    const requested = readRequestedRates(parametersOf(request.target));
     const response = inventedResponse(requested, snapshot, switches);
-    if (!isConstant(requested, request)) return response;
-    if (responses.size === MOST_CACHED) responses.clear();
-    responses.set(name, response);
+    const { hasUnknown, unknownParameters } = requested;
+    // Other responses depend on switches.
+    if (!hasUnknown && unknownParameters.length === 0) responses.set(request.target, { ...snapshot, response });
     return response;
   };
-}
-
-/** About 2.5 kB each. */
-const MOST_CACHED = 200;
-const LONGEST_CACHED = 500;
-
-/** Whether a response can be kept: others depend on switches, and a query can contain a key. */
-function isConstant({ hasUnknown, unknownParameters }: RequestedRates, { query, recorded }: ParsedRequest): boolean {
-  return !hasUnknown && unknownParameters.length === 0 && !recorded.hasKeyInUrl && query.length <= LONGEST_CACHED;
 }
 
 /** What the invented rates depend on. */
@@ -93,7 +83,7 @@ const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the 
 /** The response of a function of the test. An error, or a value that is not an object, causes a 500 with the reason. */
 function responseOfFunction(latest: LatestFunction, { request }: RoutedRequest, context: LatestContext): MockResponse {
   try {
-    const data: unknown = latest(parametersOf(request), context);
+    const data: unknown = latest(parametersOf(request.target), context);
     if (typeof data === 'object' && data !== null && !('then' in data)) {
       const json = jsonOf(data);
       return json === undefined ? failedFunction(NOT_JSON) : successResponseOfJson(json);

@@ -208,11 +208,11 @@ function rankOf({ id }: StubRecord): number {
 export function stubResponse(
   stub: StubRecord,
   source: Exclude<StubSource, { readonly kind: 'function' }>,
-  { request, seed }: { readonly request: ParsedRequest; readonly seed: number },
+  { request: { target }, seed }: { readonly request: ParsedRequest; readonly seed: number },
 ): MockResponse {
   const { id, served } = stub;
   stub.served += 1;
-  if (source.kind === 'replay') return { ...recordedResponseTo(source.recorded, parametersOf(request)), stub: id };
+  if (source.kind === 'replay') return { ...recordedResponseTo(source.recorded, parametersOf(target)), stub: id };
   const response = source.responses[Math.min(served, source.responses.length - 1)];
   if (response === undefined) throw new Error(`Stub ${id} has no response.`);
   const delayMs = drawDelayMs(response.delayMs ?? 0, seed, id, served);

@@ -21,6 +21,20 @@ test.each([
   expect(record(target).query).toEqual(query);
 });
 
+test.each([
+  `/x?api_key=${KEY}`,
+  '/x?access_token=secret',
+  `/${KEY}`,
+  `/x?base=fx%5flive_${'0'.repeat(48)}`,
+  `/x?${'a'.repeat(500)}`,
+])('the target %s is not kept for later requests', (target) => {
+  const known = new Map();
+
+  parseRequest({ method: 'GET', target, headers: {} }, known);
+
+  expect(known.size).toBe(0);
+});
+
 test('any query is recorded as node:querystring parses it', () => {
   const part = fc.constantFrom('a', 'b', 'toString', '__proto__', '%20', '%', '+', 'é', '');
   const pair = fc.tuple(part, fc.constantFrom('=', '=', '=', '==', ''), part).map((texts) => texts.join(''));
