@@ -234,8 +234,6 @@ function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {
 /** Reads the usage without a request: nothing is charged, and no switch is recorded as used by the current request. */
 function useOfMinute({ window, account }: KeyRecord, now: number): MinuteUse {
   const limit = limitPerMinute(account);
-  const used = window?.used(limit, now) ?? 0;
-  const waitMs = window?.waitMs(limit, now) ?? 0;
-  const fullAt = used === 0 ? now : (window?.fullAt(limit, now) ?? now);
-  return { limit, used, waitMs, fullAt };
+  if (window === undefined) return { limit, used: 0, waitMs: 0, fullAt: now };
+  return { limit, used: window.used(limit, now), waitMs: window.waitMs(limit, now), fullAt: window.fullAt(limit, now) };
 }

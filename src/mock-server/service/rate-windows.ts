@@ -21,7 +21,7 @@ export interface RateWindow {
   count(limit: number, now: number): void;
   /** Requests that count at `now`. */
   used(limit: number, now: number): number;
-  /** Time at which the full limit is available again if nothing more is sent; later than `now`. */
+  /** Time at which the full limit is available again if nothing more is sent; `now` if it is available. */
   fullAt(limit: number, now: number): number;
   /** Its state as numbers, from which a window of the same kind can be created. */
   save(): readonly number[];
@@ -57,7 +57,7 @@ class FixedFirstRequest implements RateWindow {
   }
 
   fullAt(limit: number, now: number): number {
-    return (this.used(limit, now) > 0 ? this.#openedAt : this.opensAt(now)) + WINDOW_MS;
+    return this.used(limit, now) > 0 ? this.#openedAt + WINDOW_MS : now;
   }
 
   save(): readonly number[] {
@@ -101,8 +101,7 @@ class SlidingLog implements RateWindow {
   }
 
   fullAt(_limit: number, now: number): number {
-    const last = this.#times.at(-1) ?? now;
-    return (last + WINDOW_MS > now ? last : now) + WINDOW_MS;
+    return Math.max(now, (this.#times.at(-1) ?? now - WINDOW_MS) + WINDOW_MS);
   }
 
   save(): readonly number[] {
@@ -159,9 +158,8 @@ class SlidingCounter implements RateWindow {
     return Math.min(limit, Math.ceil((this.#previous * leftMs) / WINDOW_MS) + this.#current);
   }
 
-  fullAt(_limit: number, now: number): number {
-    this.#turnTo(now);
-    return (this.#minute + (this.#current > 0 ? 2 : 1)) * WINDOW_MS;
+  fullAt(limit: number, now: number): number {
+    return this.used(limit, now) === 0 ? now : (this.#minute + (this.#current > 0 ? 2 : 1)) * WINDOW_MS;
   }
 
   save(): readonly number[] {
@@ -206,7 +204,7 @@ class TokenBucket implements RateWindow {
   }
 
   fullAt(limit: number, now: number): number {
-    return now + Math.max(1, Math.ceil(this.#missingNow(limit, now) / limit));
+    return now + Math.ceil(this.#missingNow(limit, now) / limit);
   }
 
   save(): readonly number[] {

@@ -276,6 +276,27 @@ test.each([
   expect(statuses.filter((status) => status === 200)).toHaveLength(30);
 });
 
+test.each([
+  ['sliding-log', 60_000, '2026-02-01T00:03:00.000Z'],
+  ['token-bucket', 2000, '2026-02-01T00:02:00.000Z'],
+] as const)(
+  "advanceTo('next-window') ignores keys that no longer use their minute: %s",
+  async (rateWindow, fullInMs, at) => {
+    const mock = createMockServer({ clock: MONTH_END, behaviour: { rateWindow } });
+    const [idle, busy] = [mock.createKey(), mock.createKey()];
+    const send = ({ key }: { readonly key: string }) => mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
+    await send(idle);
+    await mock.clock.advance(90_000);
+
+    await send(busy);
+    await mock.clock.advance(1);
+
+    const start = mock.clock.now() - 1;
+    expect((await mock.clock.advanceTo('next-window')) - start).toBe(fullInMs);
+    expect(iso(await mock.clock.advanceTo('next-window'))).toBe(at);
+  },
+);
+
 test('advanceTo works without a key', async () => {
   const mock = createMockServer({ clock: MONTH_END });
 
