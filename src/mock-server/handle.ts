@@ -55,22 +55,30 @@ async function handleWithFaults(exchange: Exchange): Promise<MockResponse> {
       ? []
       : selectFaults(mock.state, { request: identified(request, mock), adapter: source.adapter, response }, point);
   const before = strike('before');
-  const hasWaited = await waitForLatency(exchange, before);
-  const isOver = !hasWaited || before.some(({ settings }) => settings.kind !== 'latency');
-  const response = isOver
-    ? noResponse(hasWaited ? '' : 'the client disconnected before the response')
-    : await respondWithHandlers(exchange);
-  const struck = [...before, ...(isOver ? [] : strike('after', response))];
-  const method = request.recorded.method;
-  return send(exchange, applyFaults(response, struck, { method, now: mock.now() }), struck);
+  const finish = (response: MockResponse, struck = before) =>
+    send(exchange, applyFaults(response, struck, { method: request.recorded.method, now: mock.now() }), struck);
+  const ended = await waitForLatency(exchange, before, (reason) => finish(noResponse(`${reason} before the response`)));
+  if (ended !== undefined) return ended;
+  if (before.some(({ settings }) => settings.kind !== 'latency')) return finish(noResponse(''));
+  const response = await respondWithHandlers(exchange);
+  return finish(response, [...before, ...strike('after', response)]);
 }
 
-async function waitForLatency({ mock, source }: Exchange, struck: readonly StruckFault[]): Promise<boolean> {
+/** If the wait ends early, calls `finish` immediately, before `reset()` clears the journal, and returns its response. */
+async function waitForLatency<Response>(
+  { mock, source }: Exchange,
+  struck: readonly StruckFault[],
+  finish: (reason: string) => Response,
+): Promise<Response | undefined> {
+  let ended: Response | undefined;
+  const onEndedEarly = (reason: string) => {
+    ended = finish(reason);
+  };
   for (const { settings, waitMs } of struck) {
     if (settings.kind !== 'latency') continue;
-    if (!(await mock.delays.wait(waitMs, source.getSignal?.()))) return false;
+    if (!(await mock.delays.wait(waitMs, source.getSignal?.(), { onEndedEarly }))) return ended;
   }
-  return true;
+  return undefined;
 }
 
 /** Calls the handlers of `mock.use()`, and the emulated service if none of them responds. */

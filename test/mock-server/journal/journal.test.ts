@@ -224,6 +224,21 @@ test('a request that waits when the mock is closed has status 0', async () => {
   expect(mock.journal.list()).toMatchObject([entry, entry]);
 });
 
+test.each<[string, (mock: MockServer) => unknown, readonly string[]]>([
+  ['reset', (mock) => mock.reset(), []],
+  ['closed', (mock) => mock.close(), ['the mock was closed before the response; fault fault_1: 5000 ms late']],
+])('a request that has not reached the service when the mock is %s', async (_, end, expected) => {
+  const { mock, send } = mockWithKey();
+  mock.faults.add({ kind: 'latency', latencyMs: 5000, strikes: 'before' });
+
+  const sent = send();
+  await new Promise(setImmediate);
+  await end(mock);
+  await expect(sent).rejects.toThrow(TypeError);
+
+  expect(mock.journal.list().map(({ why }) => why)).toEqual(expected);
+});
+
 test('a number after the last request is refused, because clear() has restarted the numbers', async () => {
   const mock = createMockServer();
   const send = () => mock.fetch(`${mock.baseUrl}/api/v1/quota`);
