@@ -109,7 +109,9 @@ function bodyStream(
   delivery: Delivery,
   signal: AbortSignal | undefined,
 ): ReadableStream<Uint8Array> {
-  const pieces = piecesOf(response, delivery, signal);
+  const cancelled = new AbortController();
+  const ended = AbortSignal.any([cancelled.signal, ...(signal === undefined ? [] : [signal])]);
+  const pieces = piecesOf(response, delivery, ended);
   return new ReadableStream({
     async pull(controller) {
       try {
@@ -122,9 +124,7 @@ function bodyStream(
         controller.error(signal?.aborted ? signal.reason : brokenBody('close'));
       }
     },
-    async cancel() {
-      await pieces.return();
-    },
+    cancel: () => cancelled.abort(),
   });
 }
 

@@ -177,6 +177,23 @@ test('a request that its client aborts during the body keeps its status', async 
   expect(mock.journal.list()).toMatchObject([{ status: 401, why: expect.stringMatching(why) }]);
 });
 
+test('a body that its reader cancels ends at once, also while the clock stands still', async () => {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  mock.faults.add({ kind: 'dribble', intervalMs: 1000, chunkBytes: 5 });
+
+  const { body } = await mock.fetch(`${mock.baseUrl}/api/v1/latest`);
+  const reader = body?.getReader();
+  await reader?.read();
+  const next = reader?.read();
+  await new Promise(setImmediate);
+  await reader?.cancel();
+
+  expect(await next).toMatchObject({ done: true });
+
+  const why = /5 bytes every 1000 ms; the client disconnected before the end of the body$/;
+  expect(mock.journal.list()).toMatchObject([{ status: 401, why: expect.stringMatching(why) }]);
+});
+
 test.each<[string, (mock: MockServer) => Promise<(signal: AbortSignal) => Promise<unknown>>]>([
   [
     'msw',
