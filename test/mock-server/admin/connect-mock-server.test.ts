@@ -215,14 +215,33 @@ test('data, recordings, stubs and setups as text keep their digits', async () =>
   expect(await rateOf()).toBe('5.00');
 });
 
-test('a remote expectation refuses an undefined value, which JSON would lose', async () => {
-  await using it = await connected();
-  const filter = { query: { base: undefined } } as never;
+const UNDEFINED = { query: { base: undefined } } as never;
 
-  await expect(it.remote.expectRequests(filter).toHaveCount(0)).rejects.toMatchObject({
+test.each<readonly [string, (remote: RemoteMockServer) => unknown]>([
+  ['a stub', ({ stubs }) => stubs.add({ match: UNDEFINED, data: 1 })],
+  ['a fault', ({ faults }) => faults.add({ kind: 'hang', match: UNDEFINED })],
+  ['a setup', ({ setUp }) => setUp({ stubs: [{ match: UNDEFINED, data: 1 }] })],
+  ['a filter', ({ journal }) => journal.list(UNDEFINED)],
+  ['an expectation', ({ expectRequests }) => expectRequests(UNDEFINED).toHaveCount(0)],
+])('an undefined condition of %s, which JSON would lose, is refused', async (_, use) => {
+  await using it = await connected();
+
+  await expect((async () => use(it.remote))()).rejects.toMatchObject({
     code: 'invalid_option',
-    message: 'query is {}; expected a value for base, not undefined.',
+    message: expect.stringContaining('query is {}; expected a value for base, not undefined.'),
   });
+  expect([it.mock.stubs.list(), it.mock.faults.list()]).toEqual([[], []]);
+});
+
+test('a remote space can be closed again, as one in process', async () => {
+  await using it = await connected();
+  const space = await it.remote.space({ name: 'invoices' });
+
+  expect(await it.remote.closeSpaces()).toEqual(['invoices']);
+  await space.close();
+
+  await it.server.close();
+  await expect(space.close()).rejects.toMatchObject({ code: 'no_mock_server' });
 });
 
 test.each([
