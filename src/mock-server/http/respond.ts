@@ -16,7 +16,6 @@ import {
   type AuthenticationRefusal,
   authenticationRefusal,
   completed,
-  envelopeResponse,
   errorResponse,
   type HttpDates,
   internalError,
@@ -27,6 +26,8 @@ import {
   quotaRefusal,
   rateHeaders,
   rateRefusal,
+  servedResponse,
+  toJson,
   unknownRoute,
   withEtag,
 } from './responses.ts';
@@ -223,7 +224,7 @@ function respondWithinLimits(routed: RoutedRequest, admission: Admission): MockR
     }
     if (route.kind === 'unknown') return unknownPath(routed, route.nearest);
     const { id, example } = route.operation;
-    const response = service.responders[id]?.(routed, admission) ?? envelopeResponse(example);
+    const response = service.responders[id]?.(routed, admission) ?? servedResponse(toJson(example));
     if (stub === undefined) return response;
     stub.served += 1;
     return { ...response, stub: stub.id };

@@ -12,16 +12,12 @@ import { WINDOW_MS } from '../service/rate-windows.ts';
 import type { KeyRecord } from '../service/service-state.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
 
-/** The documented success envelope (docs/facts.md, Response envelope) with this payload. */
-export function successResponse(data: unknown): MockResponse {
-  return envelopeResponse({ success: true, data });
+/** The documented success envelope (docs/facts.md, Response envelope) with a payload as JSON text. */
+export function successResponse(data: string): MockResponse {
+  return servedResponse(successBody(data));
 }
 
-/** The same for a payload as JSON text, whose numbers keep their digits. */
-export function successResponseOfJson(data: string): MockResponse {
-  return { ...successResponse({}), body: successBody(data) };
-}
-
+/** Numbers keep their digits. */
 export function successBody(data: string): string {
   return withoutTags(`{"success":true,"data":${data}}`);
 }
@@ -43,15 +39,15 @@ export function quotaResponse(
     historical_days: INVENTED_HISTORICAL_DAYS[plan],
     resets_at: new Date(quota.resetsAt).toISOString(),
   };
-  return successResponse(record);
+  return successResponse(JSON.stringify(record));
 }
 
 /** The service documents the field, not its values. */
 const INVENTED_HISTORICAL_DAYS: Readonly<Record<PlanName, number>> = { free: 90, developer: 365, unlimited: 3650 };
 
-/** A response with a complete success envelope, such as an example of openapi.yaml. */
-export function envelopeResponse(envelope: unknown): MockResponse {
-  return { status: 200, headers: NO_HEADERS, body: toJson(envelope), code: undefined, why: 'served' };
+/** A response with a complete success envelope as JSON text. */
+export function servedResponse(body: string): MockResponse {
+  return { status: 200, headers: NO_HEADERS, body, code: undefined, why: 'served' };
 }
 
 const NO_HEADERS: MockResponse['headers'] = {};
@@ -88,7 +84,7 @@ export function codeOfStatus(status: number): string {
   return (reasonPhrase(status) || 'unknown').toLowerCase().replace(/\W+/g, '_');
 }
 
-function toJson(envelope: unknown): string {
+export function toJson(envelope: unknown): string {
   return withoutTags(JSON.stringify(envelope));
 }
 

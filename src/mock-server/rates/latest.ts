@@ -3,7 +3,7 @@ import type { Switches } from '../behaviour/behaviour.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { parametersOf, type Target } from '../http/parse-request.ts';
 import type { Responder, RoutedRequest } from '../http/respond.ts';
-import { badParameter, errorResponse, successResponse, successResponseOfJson } from '../http/responses.ts';
+import { badParameter, errorResponse, successResponse } from '../http/responses.ts';
 import { show } from '../mock-server-error.ts';
 import { redactKeys } from '../redact-keys.ts';
 import { textHash } from '../service/random.ts';
@@ -51,7 +51,7 @@ function inventedResponse(requested: RequestedRates, snapshot: InventedSnapshot,
     return errorResponse({ status: 400, code: 'invalid_parameter', message: unknown });
   }
   const refusal = hasUnknown ? badParameter(UNKNOWN_CURRENCY, switches) : undefined;
-  const response = refusal ?? successResponse(inventedData(requested, snapshot));
+  const response = refusal ?? successResponse(JSON.stringify(inventedData(requested, snapshot)));
   return unknown === undefined ? response : { ...response, why: `${response.why}; ${unknown}` };
 }
 
@@ -86,7 +86,7 @@ function responseOfFunction(latest: LatestFunction, { request }: RoutedRequest, 
     const data: unknown = latest(parametersOf(request.target), context);
     if (typeof data === 'object' && data !== null && !('then' in data)) {
       const json = jsonOf(data);
-      return json === undefined ? failedFunction(NOT_JSON) : successResponseOfJson(json);
+      return json === undefined ? failedFunction(NOT_JSON) : successResponse(json);
     }
     const given = data instanceof Promise ? 'a promise' : show(data);
     return failedFunction(`returned ${given}; expected an object, returned synchronously`);

@@ -115,20 +115,33 @@ const stubbedResponse = sentResponse.extend({
 /** A response of a stub as the mock keeps it. */
 export type StubbedResponse = Immutable<z.output<typeof stubbedResponse>>;
 
+export const addedStub = z.object({
+  /** Id of the stub, for example `stub_1`. */
+  id: z.string(),
+  /** Pattern of the requests that receive it. */
+  match: requestPattern,
+  /** Number of requests that received it so far. */
+  served: z.int().min(0).describe('Number of requests that received it.'),
+  /** Maximum number of requests that receive it; `undefined` for no maximum. */
+  times: z.int().optional().describe('Maximum number of requests that receive it.'),
+  /** Of several stubs that match, the one with the highest number applies. */
+  priority: z.int(),
+  /** Source of the responses: the field `responses`, a recording (`'replay'`), or a function of the test. */
+  kind: z.enum(['responses', 'replay', 'function']),
+  /** The responses of a stub of kind `responses`; empty otherwise. */
+  responses: z.array(sentResponse),
+});
+
+/** A stub that was added. `add()` accepts it again if it is of kind `responses`. */
+export type Stub = Immutable<z.output<typeof addedStub>>;
+
 /** A stub of a snapshot, which has no function. */
 export const savedStub = z.strictObject({
-  id: z.string(),
-  match: requestPattern,
-  /** Maximum number of requests. Default: no maximum. */
-  times: z.int().optional(),
-  /** Of several stubs for a request, the one with the highest number applies. */
-  priority: z.int(),
+  ...addedStub.omit({ kind: true, responses: true }).shape,
   source: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('responses'), responses: z.array(stubbedResponse).min(1) }),
     z.strictObject({ kind: z.literal('replay'), recorded: z.record(z.string(), stubbedResponse) }),
   ]),
-  /** Number of requests that received it. */
-  served: z.int().min(0),
 });
 
 export type SavedStub = Immutable<z.output<typeof savedStub>>;
@@ -168,23 +181,3 @@ export interface InventedData {
   /** Units of each currency for one unit of the base. */
   readonly rates: Readonly<Record<string, number>>;
 }
-
-export const addedStub = plainObject({
-  /** Id of the stub, for example `stub_1`. */
-  id: z.string(),
-  /** Pattern of the requests that receive it. */
-  match: requestPattern,
-  /** Number of requests that received it so far. */
-  served: z.int().describe('Number of requests that received it.'),
-  /** Maximum number of requests that receive it; `undefined` for no maximum. */
-  times: z.int().optional().describe('Maximum number of requests that receive it.'),
-  /** Of several stubs that match, the one with the highest number applies. */
-  priority: z.int(),
-  /** Source of the responses: the field `responses`, a recording (`'replay'`), or a function of the test. */
-  kind: z.enum(['responses', 'replay', 'function']),
-  /** The responses of a stub of kind `responses`; empty otherwise. */
-  responses: z.array(sentResponse),
-});
-
-/** A stub that was added. `add()` accepts it again if it is of kind `responses`. */
-export interface Stub extends ValueOf<typeof addedStub> {}
