@@ -186,26 +186,29 @@ function respondToKey(routed: RoutedRequest, key: KeyRecord): MockResponse {
   const { at, switches, request, route, facts } = routed;
   // A stub for another method, such as POST, is part of no operation.
   const isMetered = route.kind === 'operation' || request.recorded.method === 'HEAD';
-  const operation = isMetered ? route.operation : undefined;
-  const leftMs = key.retryAt - at;
+  const { consumesQuota = false, worksWhenQuotaExhausted = true, id = '' } = (isMetered && route.operation) || {};
   const decision = decide(
     {
       key,
       at,
-      consumesQuota: operation?.consumesQuota ?? false,
-      worksWhenQuotaExhausted: operation?.worksWhenQuotaExhausted ?? true,
-      hasOwnWindow: operation?.id === 'quota',
+      consumesQuota,
+      worksWhenQuotaExhausted,
+      hasOwnWindow: id === 'quota',
       respond(quota) {
         return withEtag(respondWithinLimits(routed, { key, quota }), request.message, switches);
       },
     },
     switches,
   );
-  facts.rate = decision.rate;
-  facts.quota = decision.quota;
-  if (leftMs > 0) facts.earlyByMs = leftMs;
+  const { rate, quota } = decision;
+  facts.rate = rate;
+  facts.quota = quota;
+  const leftMs = key.retryAt - at;
+  // While the month is used up, Retry-After lasts until its reset, and is not for operations that work nevertheless.
+  const isExempt = worksWhenQuotaExhausted && quota.limit !== null && quota.used >= quota.limit;
+  if (leftMs > 0 && !isExempt) facts.earlyByMs = leftMs;
   const response = responseTo(decision, switches, at);
-  const added = rateHeaders(decision.rate, at, switches);
+  const added = rateHeaders(rate, at, switches);
   return added === undefined ? response : { ...response, headers: { ...response.headers, ...added } };
 }
 

@@ -52,7 +52,8 @@ export const journalEntry = plainObject({
   quota: monthUsage.optional(),
   /**
    * Milliseconds that were left of the last Retry-After when the request arrived; `undefined` if it had passed. In process,
-   * also `undefined` for requests that were sent before the client had received that Retry-After.
+   * also `undefined` for requests that were sent before the client had received that Retry-After. While the month is used up,
+   * also `undefined` for `quota`, which works nevertheless.
    */
   earlyByMs: z.number().optional().describe('Milliseconds that were left of the last Retry-After.'),
   /** Switches that the response depends on. */

@@ -58,6 +58,15 @@ test('a request sent before the first refusal arrived is not early, one sent aft
   expect(early()).toEqual([36]);
 });
 
+test('quota() is not early while the month is used up, because it works then; another latest() is', async () => {
+  const { mock, id, send } = mockWithKey({ behaviour: { quotaRetryAfter: 'until-reset' } });
+  mock.keys.setUsage(id, { month: 1000 });
+
+  for (const operation of ['latest', 'quota', 'latest']) await send(`/api/v1/${operation}`);
+
+  expect(mock.audit().earlyRetries.map(({ number }) => number)).toEqual([3]);
+});
+
 test.each([
   [0, []],
   [1, [50]],
