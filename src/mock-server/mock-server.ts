@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import type { AdapterName } from './adapters/active-adapters.ts';
 import {
   checkedStrategy,
   createMswHandlers,
@@ -37,7 +36,8 @@ export class MockServer extends MockScope implements AsyncDisposable {
   readonly #core: MockCore;
   readonly #handleRequest: HandleRequest;
   readonly #setupKeys: readonly CreatedKey[];
-  readonly #servers = new Set<RunningServer>();
+  /** Those that start are included, so that `close()` also closes them. */
+  readonly #servers = new Set<Promise<RunningServer>>();
   #stopListening: (() => void) | undefined;
   #closeMsw: (() => void) | undefined;
 
@@ -85,7 +85,9 @@ export class MockServer extends MockScope implements AsyncDisposable {
       if (onUnhandledRequest !== undefined) requireSameStrategy(onUnhandledRequest);
       return;
     }
-    this.#checkFaults('msw');
+    for (const core of [this.#core, ...this.#core.spaces.values()]) {
+      for (const fault of createMockFaults(core).list()) checkAdapterSupport(fault, ['msw']);
+    }
     this.#stopListening = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest ?? 'bypass');
     this.#closeMsw ??= this.#core.adapters.open('msw');
   }
@@ -96,10 +98,11 @@ export class MockServer extends MockScope implements AsyncDisposable {
    * @example const { url, adminUrl } = await mock.serve({ port: 4010 })
    */
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
-    const onClose = () => void this.#servers.delete(server);
-    const server = await startServer(options, this.#core, onClose);
+    const forget = () => void this.#servers.delete(server);
+    const server = startServer(options, this.#core, forget);
     this.#servers.add(server);
-    return server;
+    server.catch(forget);
+    return await server;
   }
 
   /**
@@ -127,14 +130,8 @@ export class MockServer extends MockScope implements AsyncDisposable {
     this.#closeMsw?.();
     this.#closeMsw = undefined;
     for (const core of [...this.#core.spaces.values(), this.#core]) closeCore(core);
-    await Promise.all(Array.from(this.#servers, (server) => server.close()));
-  }
-
-  /** Throws if an adapter that is about to open cannot reproduce a fault of the mock or of a space. */
-  #checkFaults(opening: AdapterName): void {
-    for (const core of [this.#core, ...this.#core.spaces.values()]) {
-      for (const fault of createMockFaults(core).list()) checkAdapterSupport(fault, [opening]);
-    }
+    const started = await Promise.allSettled(this.#servers);
+    await Promise.all(started.map((server) => server.status === 'fulfilled' && server.value.close()));
   }
 
   /** Calls `close()` at the end of an `await using` block. */

@@ -65,8 +65,7 @@ export interface InterceptionOptions extends ValueOf<typeof optionsShape> {}
  * be sent unnoticed.
  */
 export function checkedStrategy(options: InterceptionOptions): OnUnhandledRequest | undefined {
-  const description = { what: 'an option of listen()' };
-  return checkedInput(optionsShape, options, description).onUnhandledRequest;
+  return checkedInput(optionsShape, options, { what: 'an option of listen()' }).onUnhandledRequest;
 }
 
 /** Throws for another strategy than that of the mocks that listen: it would have no effect. */

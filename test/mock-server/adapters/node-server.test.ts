@@ -22,8 +22,11 @@ test('listens on a free port until close(), the end of an `await using` block, o
     urls.push(server.url);
   }
   for (const server of [await mock.serve(), await mock.serve()]) urls.push(server.url);
+  const starting = mock.serve();
+  const refused = mock.serve({ adminToken: 'short' });
 
-  await mock.close();
+  await Promise.all([mock.close(), expect(refused).rejects.toMatchObject({ code: 'invalid_option' })]);
+  urls.push((await starting).url);
 
   for (const url of urls) await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
 });
