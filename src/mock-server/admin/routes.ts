@@ -189,7 +189,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('DELETE /faults/{faultId}', 'faults.remove', { summary: 'Remove a fault' }),
   method('DELETE /faults', 'faults.clear', { summary: 'Remove all faults' }),
   method('GET /stubs', 'stubs.list', {
-    summary: 'List the active stubs by priority; of those that match a request, the last one applies',
+    summary: 'List the stubs by priority; of those that match a request, the last one applies',
     response: z.array(addedStub),
   }),
   method('POST /stubs', 'stubs.add', {
@@ -198,7 +198,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: stubInput,
     response: addedStub,
   }),
-  method('GET /stubs/{stubId}', 'stubs.get', { summary: 'Read an active stub', response: addedStub }),
+  method('GET /stubs/{stubId}', 'stubs.get', { summary: 'Read a stub', response: addedStub }),
   method('DELETE /stubs/{stubId}', 'stubs.remove', { summary: 'Remove a stub' }),
   method('DELETE /stubs', 'stubs.clear', { summary: 'Remove all stubs, including those of `PUT /latest`' }),
   method('PUT /latest', 'latest.set', {

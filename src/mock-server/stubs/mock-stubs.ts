@@ -36,10 +36,10 @@ export interface MockStubs {
    * @example mock.stubs.add({ match: { query: { base: 'XXX' } }, status: 422, error: { code: 'unknown_currency' } })
    */
   add(stub: StubOptions): Stub;
-  /** Returns the active stubs. Of those that match a request, the last one applies. */
+  /** Returns the stubs, also those whose `times` are used up. Of the others that match a request, the last one applies. */
   list(): readonly Stub[];
   /**
-   * Returns an active stub.
+   * Returns a stub.
    * @throws MockServerError with code `not_found`.
    */
   get(id: string): Stub;
@@ -52,28 +52,24 @@ export interface MockStubs {
   clear(): void;
 }
 
-export function createMockStubs(context: ServiceContext): MockStubs {
-  // The state is replaced by `restore()` and `reset()`: never kept.
-  const current = () => context.state.stubs.filter(isActive);
-  const find = (id: string) =>
-    withId('stub', id, { among: new Map(current().map((stub) => [stub.id, stub])), otherwise: 'has expired' });
+export function createMockStubs({ state }: ServiceContext): MockStubs {
+  const find = (id: string) => withId('stub', id, { among: new Map(state.stubs.map((stub) => [stub.id, stub])) });
   return {
     add(given: StubOptions | string) {
-      const { state } = context;
       const stub = stubFrom(typeof given === 'string' ? withDigits(given) : given, nextId(state));
       within('match', () => checkKeyId(stub.match, state.keys));
-      state.stubs = withStub(current(), stub);
+      state.stubs = withStub(state.stubs, stub);
       state.lastStub += 1;
       return toStub(stub);
     },
-    list: () => current().map(toStub),
+    list: () => state.stubs.map(toStub),
     get: (id) => toStub(find(id)),
     remove(id) {
       const removed = find(id);
-      context.state.stubs = current().filter((stub) => stub !== removed);
+      state.stubs = state.stubs.filter((stub) => stub !== removed);
     },
     clear() {
-      context.state.stubs = [];
+      state.stubs = [];
     },
   };
 }
@@ -265,11 +261,11 @@ export const latestOptions = strictObject({
 /** Options of `mock.latest.set()` and `mock.latest.reset()`. */
 export interface LatestOptions extends ValueOf<typeof latestOptions> {}
 
-export function createMockLatest(context: ServiceContext): MockLatest {
+export function createMockLatest({ state }: ServiceContext): MockLatest {
   const baseOf = (options: LatestOptions) =>
     checkedInput(latestOptions, options, { what: 'an option of latest.set() and latest.reset()' }).base;
   const put = (source: StubSource, options: LatestOptions = {}) => {
-    context.state.stubs = withStub(context.state.stubs, latestStub(source, baseOf(options)));
+    state.stubs = withStub(state.stubs, latestStub(source, baseOf(options)));
   };
   return {
     set: (data, options) => put(sourceOf(data), options),
@@ -278,7 +274,7 @@ export function createMockLatest(context: ServiceContext): MockLatest {
       const base = baseOf(options);
       const id = latestStubId(base);
       const isMeant = (stub: StubRecord) => stub.id === id || (base === undefined && stub.id.startsWith(`${id}.`));
-      context.state.stubs = context.state.stubs.filter((stub) => !isMeant(stub));
+      state.stubs = state.stubs.filter((stub) => !isMeant(stub));
     },
   };
 }

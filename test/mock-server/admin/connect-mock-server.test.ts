@@ -245,8 +245,8 @@ test('a remote space can be closed again, as one in process', async () => {
 });
 
 test.each([
-  ['GET', '/stubs/x', 'Stub "x" does not exist or has expired; the stubs are stub_1, stub_2.'],
-  ['DELETE', '/stubs/a%20b', 'Stub "a b" does not exist or has expired; the stubs are stub_1, stub_2.'],
+  ['GET', '/stubs/x', 'Stub "x" does not exist; the stubs are stub_1, stub_2.'],
+  ['DELETE', '/stubs/a%20b', 'Stub "a b" does not exist; the stubs are stub_1, stub_2.'],
   ['GET', '/faults/x', 'Fault "x" does not exist or has expired; the only fault is fault_1.'],
   ['DELETE', '/faults/x', 'Fault "x" does not exist or has expired; the only fault is fault_1.'],
   [

@@ -217,6 +217,16 @@ test.each<StubOptions>([
   expect(createMockServer({ setup: { stubs: [added] } }).stubs.list()).toEqual([added]);
 });
 
+test('a stub whose times are used up can be read and removed, as a fault', async () => {
+  const { mock, send } = mockWithKey();
+  const { id } = mock.stubs.add({ data: {}, times: 1 });
+  await send();
+
+  expect([mock.stubs.get(id).served, mock.stubs.list().length]).toEqual([1, 1]);
+  mock.stubs.remove(id);
+  expect(mock.stubs.list()).toEqual([]);
+});
+
 test('a stub that was read starts with no requests', async () => {
   const { mock, send } = mockWithKey();
   const { id } = mock.stubs.add({ match: EUR, data: {}, times: 2 });
