@@ -188,6 +188,16 @@ test('a snapshot has the stubs, except those with a function', () => {
   expect(restored.snapshot().stubs[0]).not.toBe(stubs[0]);
 });
 
+test('a restored mock continues with the response of the option latest that was next', async () => {
+  const { mock, send } = mockWithKey({ latest: [{ n: 1 }, { n: 2 }, { n: 3 }] });
+  await send();
+  const prepared = mock.snapshot();
+  await send();
+  mock.restore(prepared);
+
+  expect((await send()).json().data).toEqual({ n: 2 });
+});
+
 test('later events do not change a snapshot', async () => {
   const story = await new Story(createMockServer({ clock: STILL })).play([
     { kind: 'key', key: 0 },

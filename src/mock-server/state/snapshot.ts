@@ -52,6 +52,8 @@ export const snapshotSchema = z.strictObject({
   mails: z.array(savedMail),
   faults: z.array(savedFault),
   stubs: z.array(savedStub),
+  /** Number of requests that the option `latest` or `replay` has served. */
+  servedByOption: WHOLE.min(0).default(0),
 });
 
 /** The state of a mock as plain JSON: accounts, SHA-256 of keys, usage, switches, faults, stubs, random numbers and time. */
@@ -67,7 +69,7 @@ export interface Snapshot extends Immutable<Omit<z.input<typeof snapshotSchema>,
 type SavedKey = Snapshot['keys'][number];
 
 /** The state of a mock, without stubs that have a function. */
-export function takeSnapshot({ state, behaviour, clock }: MockCore): Snapshot {
+export function takeSnapshot({ state, behaviour, clock, defaultStubs }: MockCore): Snapshot {
   return {
     version: 1,
     now: clock.now(),
@@ -81,6 +83,7 @@ export function takeSnapshot({ state, behaviour, clock }: MockCore): Snapshot {
     mails: structuredClone(state.mails),
     faults: structuredClone(state.faults),
     stubs: structuredClone(state.stubs.filter(isSaved)),
+    servedByOption: defaultStubs[0]?.served ?? 0,
   };
 }
 
@@ -109,6 +112,7 @@ export function restoreSnapshot(core: MockCore, given: unknown): void {
   const { faults } = state;
   Object.assign(state, restoredState(snapshot));
   for (const { settings } of faults) delays.endHangsOf(settings.id);
+  for (const stub of core.defaultStubs) stub.served = snapshot.servedByOption ?? 0;
   behaviour.restore(snapshot.behaviour);
   // Frozen first, because a running clock would pass `now` before it is frozen.
   if (snapshot.frozen) clock.freeze();
