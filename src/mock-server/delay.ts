@@ -52,8 +52,8 @@ interface DelayOptions {
 export const SERVER_CLOSED = 'the server was closed';
 
 /**
- * The waits that faults and stubs cause, by the mock's clock. They end early when the client disconnects or the mock is
- * closed.
+ * The waits that faults and stubs cause, by the mock's clock. They end early when the client disconnects, or the mock is
+ * closed or reset.
  */
 export class ResponseDelays {
   readonly #clock: Clock;

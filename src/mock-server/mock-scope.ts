@@ -140,7 +140,8 @@ export class MockScope {
   }
 
   /**
-   * Adds msw handlers that respond before the mock, through every adapter. The handler added last runs first. Requires msw.
+   * Adds msw handlers that respond before the mock, through every adapter. The handler added last runs first. A request is
+   * in the journal when they have run. Requires msw.
    * @example mock.use(http.get('https://fxrates.test/api/v1/latest', () => HttpResponse.error()))
    */
   use(...handlers: readonly MswHandler[]): void {

@@ -25,7 +25,7 @@ export interface RecordedRequest {
   readonly query: RecordedValues;
   /** Headers by name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The first 16,384 characters of the body; `undefined` without a body. */
+  /** The complete body; `undefined` without a body. */
   readonly body: string | undefined;
   /** Whether the URL contains an API key, where logs would show it. */
   readonly hasKeyInUrl: boolean;

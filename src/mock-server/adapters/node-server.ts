@@ -204,7 +204,7 @@ async function sendLater(coming: MockResponse | Promise<MockResponse>, pending: 
     if (response.delivery === undefined) sendResponse(response, pending.outgoing);
     else await deliverOverSocket(response, response.delivery, pending);
   } catch {
-    // The client has disconnected, or a handler of the test threw an error: the connection is closed.
+    // The client has disconnected, or the server was closed, while the request was read or the response was sent.
     pending.outgoing.destroy();
   }
 }

@@ -7,7 +7,7 @@ import { problem } from './problem.ts';
 export const ADMIN_TAGS = {
   health: 'Readiness, and the description of the API.',
   state: 'Save, restore and reset the state.',
-  clock: 'The clock of windows, quota periods and links.',
+  clock: 'The clock of windows, quota periods and faults.',
   behaviour: 'Switches for undocumented behaviour.',
   faults: 'Failures that a test defines.',
   stubs: 'Responses that a test defines. Requests are still authenticated, limited and counted.',

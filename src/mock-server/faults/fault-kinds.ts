@@ -114,7 +114,7 @@ export const faultKinds = {
     },
     example: { latencyMs: 2000 },
   }),
-  /** Never responds. The connection stays open until the client aborts or the mock is closed. */
+  /** Never responds. The connection stays open until the client aborts, the fault ends, or the mock is closed or reset. */
   hang: kind('hang', { ...ANY_TIME, settings: {} }),
   /** Replaces the response. */
   status: kind('status', {

@@ -23,8 +23,8 @@ import {
 /** Adds and removes faults: failures that the test defines. */
 export interface MockFaults {
   /**
-   * Adds a fault that applies from the next request on. If several faults match a request, all strike it, in the order in
-   * which they were added.
+   * Adds a fault that applies from the next request on. If several faults match a request, they strike it in the order in
+   * which they were added, up to one that ends it, such as `hang`.
    * @throws MockServerError with code `invalid_option`; `fault_not_possible`, if an adapter in use cannot reproduce the
    * fault.
    * @example mock.faults.add({ kind: 'status', status: 503, times: 2 })

@@ -9,7 +9,7 @@ export interface MockRequest {
   readonly target: string;
   /** Names in lower case; several values of one name joined by `, `. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Only handlers of `mock.use()` read it, because no operation of the service accepts a body. */
+  /** For patterns, the journal and handlers of `mock.use()`. No operation of the service accepts a body. */
   readonly body?: Uint8Array;
 }
 

@@ -132,7 +132,7 @@ export interface Admission {
  */
 export type Responder = (request: RoutedRequest, admission: Admission) => MockResponse;
 
-/** No operation accepts a body; handlers of `mock.use()` may read one. */
+/** No operation accepts a body; patterns and handlers of `mock.use()` read one. */
 export const MAX_REQUEST_BODY_BYTES = 1024 * 1024;
 
 export function isTooLarge({ message: { body } }: ParsedRequest): boolean {

@@ -10,7 +10,7 @@ import type { MockCore } from '../mock-core.ts';
 import { MockServerError, show, within } from '../mock-server-error.ts';
 import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
 
-/** Writes the state of a mock to a file, soon after each change and when the mock is closed. */
+/** Writes the state of a mock to a file, soon after each request to its server and when that is closed. */
 export class StatePersister {
   readonly #path: string;
   readonly #mock: MockCore;
