@@ -57,28 +57,18 @@ async function handleWithFaults(exchange: Exchange): Promise<MockResponse> {
   const before = strike('before');
   const finish = (response: MockResponse, struck = before) =>
     send(exchange, applyFaults(response, struck, { method: request.recorded.method, now: mock.now() }), struck);
-  const ended = await waitForLatency(exchange, before, (reason) => finish(noResponse(`${reason} before the response`)));
-  if (ended !== undefined) return ended;
-  if (before.some(({ settings }) => settings.kind !== 'latency')) return finish(noResponse(''));
+  const early: { response?: MockResponse | Promise<MockResponse> } = {};
+  const onEndedEarly = (reason: string) => {
+    // Immediately, before `reset()` clears the journal.
+    early.response = finish(noResponse(`${reason} before the response`));
+  };
+  const latency = before.filter(({ settings }) => settings.kind === 'latency');
+  const waitMs = latency.reduce((sum, fault) => sum + fault.waitMs, 0);
+  if (waitMs > 0) await mock.delays.wait(waitMs, source.getSignal?.(), { onEndedEarly });
+  if (early.response !== undefined) return early.response;
+  if (before.length > latency.length) return finish(noResponse(''));
   const response = await respondWithHandlers(exchange);
   return finish(response, [...before, ...strike('after', response)]);
-}
-
-/** If the wait ends early, calls `finish` immediately, before `reset()` clears the journal, and returns its response. */
-async function waitForLatency<Response>(
-  { mock, source }: Exchange,
-  struck: readonly StruckFault[],
-  finish: (reason: string) => Response,
-): Promise<Response | undefined> {
-  let ended: Response | undefined;
-  const onEndedEarly = (reason: string) => {
-    ended = finish(reason);
-  };
-  for (const { settings, waitMs } of struck) {
-    if (settings.kind !== 'latency') continue;
-    if (!(await mock.delays.wait(waitMs, source.getSignal?.(), { onEndedEarly }))) return ended;
-  }
-  return undefined;
 }
 
 /** Calls the handlers of `mock.use()`, and the emulated service if none of them responds. */
