@@ -153,6 +153,8 @@ browserTest('adds stubs, shows how many requests received them, and removes them
     responses: [{ status: 200, body: '{"success":true,"data":{ "base": "USD" }}' }],
   });
   await call();
+  await card.getByText('served 1 times, 0 left').waitFor();
+  await page.getByRole('button', { name: 'Remove mine' }).click();
   await card.getByText('No stubs.').waitFor();
 
   mock.latest.set([{ base: 'EUR' }, { base: 'USD' }]);
