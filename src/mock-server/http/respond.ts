@@ -152,8 +152,9 @@ function respondByRoute(routed: RoutedRequest): MockResponse {
   // Only browsers send an origin, so only their responses depend on CORS.
   const isShared = request.message.headers['origin'] !== undefined && switches.use('cors') === 'any-origin';
   if (isShared && isPreflight(request.message)) return preflightResponse(request.message);
-  if (stub !== undefined || route.kind === 'operation') return respondToCaller(routed);
-  if (route.kind !== 'unknown') return respondToMethod(routed);
+  // A stub without a method defines the response to HEAD, but not whether HEAD is allowed.
+  if (route.kind === 'wrong-method' && stub?.match.method === undefined) return respondToMethod(routed);
+  if (stub !== undefined || route.kind !== 'unknown') return respondToCaller(routed);
   return switches.use('unknownRoute') === '404 before authentication'
     ? unknownPath(routed, route.nearest)
     : respondToCaller(routed);

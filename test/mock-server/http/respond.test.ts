@@ -35,6 +35,12 @@ test('an operation that needs no quota is not counted, and works when the month 
   expect(core.keys.get(id).month.used).toBe(1000);
 });
 
+test('HEAD is refused as the switch says, also with responses for latest', async () => {
+  const mock = createMockServer({ behaviour: { headRequests: 'refused' }, latest: { base: 'EUR' } });
+
+  expect((await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { method: 'HEAD' })).status).toBe(405);
+});
+
 test('a fixed path comes before one with parameters', () => {
   const today: Operation = {
     ...historical,
