@@ -115,7 +115,7 @@ const stubbedResponse = sentResponse.extend({
 /** A response of a stub as the mock keeps it. */
 export type StubbedResponse = Immutable<z.output<typeof stubbedResponse>>;
 
-export const addedStub = z.object({
+export const addedStub = plainObject({
   /** Id of the stub, for example `stub_1`. */
   id: z.string(),
   /** Pattern of the requests that receive it. */
@@ -133,7 +133,7 @@ export const addedStub = z.object({
 });
 
 /** A stub that was added. `add()` accepts it again if it is of kind `responses`. */
-export type Stub = Immutable<z.output<typeof addedStub>>;
+export interface Stub extends ValueOf<typeof addedStub> {}
 
 /** A stub of a snapshot, which has no function. */
 export const savedStub = z.strictObject({
