@@ -46,7 +46,7 @@ export { createMockServer, type MockServer } from './mock-server.ts';
 export { MockServerError } from './mock-server-error.ts';
 export { type ProbeOptions, type ProbePlan, planProbe, probeService } from './probe/probe.ts';
 export type { ObservedBehaviour, ProbeFetch, ProbeSummary } from './probe/prober.ts';
-export type { Account, Accounts, CreateAccountOptions, Mail, Outbox } from './service/accounts.ts';
+export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
 export type { QuotaUse, RateUse } from './service/decide.ts';
 export type { CreatedKey, KeySummary, Keys, MinuteUse, SetUsage } from './service/keys.ts';
 export type { Snapshot } from './state/snapshot.ts';

@@ -24,7 +24,7 @@ import { checkedInput, nameSchema, strictObject, type ValueOf } from './matching
 import { closeCore, createChild, type MockCore } from './mock-core.ts';
 import { checkedSetup, type Setup, type SetupResult } from './mock-options.ts';
 import { freeName, MockServerError, withId } from './mock-server-error.ts';
-import { type Accounts, createAccounts, createOutbox, type Outbox } from './service/accounts.ts';
+import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, createKeyWithAccount, type Keys, newKey } from './service/keys.ts';
 import { randomFromSeed } from './service/random.ts';
 import { emptyState, planName, type ServiceState } from './service/service-state.ts';
@@ -51,8 +51,6 @@ export class MockScope {
   readonly accounts: Accounts;
   /** API keys of the emulated service. */
   readonly keys: Keys;
-  /** The confirmation e-mails of new accounts. The mock sends no real e-mail. */
-  readonly outbox: Outbox;
   /** The clock of the mock. Rate windows, quota periods and faults use it. */
   readonly clock: MockClock;
   /** Switches for undocumented behaviour. */
@@ -75,7 +73,6 @@ export class MockScope {
     this.fetch = createFetch(baseUrl, createHandler(core));
     this.accounts = createAccounts(core);
     this.keys = createKeys(core);
-    this.outbox = createOutbox(core);
     this.clock = createMockClock(core.clock, core);
     this.behaviour = createMockBehaviour(core);
     this.journal = createMockJournal(core);

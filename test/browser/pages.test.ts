@@ -61,7 +61,6 @@ test.skipIf(!hasChromium)('the control panel shows every field as text, also HTM
   mock.accounts.create({ email: `${NASTY}@x` });
   mock.faults.add({ kind: 'status', status: 503, body: NASTY, match: { path: `/${NASTY}` } });
   await fetch(`${url}/${encodeURIComponent(NASTY)}?base=${encodeURIComponent(NASTY)}`);
-  expect(mock.outbox.list()[0]?.to).toContain('<script>');
   await using browser = await openBrowser({}, chromium);
   const { page } = browser;
   const alerts: string[] = [];

@@ -293,7 +293,6 @@ browserTest('signs up, confirms, creates a key that is shown once, uses up its l
   await form.getByLabel('Confirm it and create a key').uncheck();
   await form.getByRole('button', { name: 'Sign up' }).click();
   await card.getByText('not confirmed').waitFor();
-  expect(mock.outbox.list()).toMatchObject([{ to: 'ada@example.test' }]);
 
   await card.getByRole('button', { name: 'Create key for account_2' }).click();
   await card.getByRole('alert').getByText('is not confirmed').waitFor();

@@ -83,7 +83,7 @@ class Story {
     if (next.kind === 'freeze') return this.#freeze(next.frozen);
     if (next.kind === 'space') return await this.#openSpace();
     if (next.kind === 'stub') return this.#addStub(next.times);
-    if (next.kind === 'account') return [this.mock.accounts.create(), this.mock.outbox.list()];
+    if (next.kind === 'account') return this.mock.accounts.create();
     if (next.kind === 'switch') return this.mock.behaviour.set({ rateHeaders: next.rateHeaders });
     return await this.#useKey(next);
   }
@@ -261,7 +261,6 @@ test.each([[undefined], [null], [{}], [{ version: 2 }], ['text']])('%j is refuse
 });
 
 const [KEY, ACCOUNT] = [{ id: 'key_1', accountId: 'account_1' }, { id: 'account_1' }];
-const MAIL = { accountId: 'account_1', to: 'a@b.test', sentAt: 0 };
 
 test.each<[string, object]>([
   ['version', { version: 2 }],
@@ -280,7 +279,6 @@ test.each<[string, object]>([
   ['lastKey', { lastKey: -1 }],
   ['lastKey', { lastKey: 0 }],
   ['lastAccount', { lastAccount: 0 }],
-  ['lastMail', { mails: [{ ...MAIL, id: 'mail_1' }] }],
   ['stubs.0.id', { stubs: [{}] }],
   ['faults.0.settings', { faults: [{ kind: 'hang' }] }],
   ['random', { random: [1, 2] }],

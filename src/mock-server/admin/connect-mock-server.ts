@@ -77,7 +77,7 @@ export type Remote<Local> = {
 
 /** The parts of a mock that need no function of its process. */
 type RemoteParts = {
-  readonly [Part in keyof Pick<MockScope, 'accounts' | 'keys' | 'outbox' | 'faults' | 'stubs' | 'behaviour'>]: Remote<
+  readonly [Part in keyof Pick<MockScope, 'accounts' | 'keys' | 'faults' | 'stubs' | 'behaviour'>]: Remote<
     MockScope[Part]
   >;
 };
@@ -251,7 +251,7 @@ function sendable(name: string, value: unknown): unknown {
 }
 
 /** Other results have no dates, but can have names of the user, such as those of parameters. */
-const HAS_DATES = /^\/(?:accounts|keys|outbox)\b/;
+const HAS_DATES = /^\/(?:accounts|keys)\b/;
 
 /** JSON has no dates. In these results, the names of dates end in `At`, such as `createdAt`. */
 function withDates(name: string, value: unknown): unknown {

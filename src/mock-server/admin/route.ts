@@ -12,9 +12,8 @@ export const ADMIN_TAGS = {
   faults: 'Failures that a test defines.',
   stubs: 'Responses that a test defines. Requests are still authenticated, limited and counted.',
   requests: 'The journal: every request with the reason for its response.',
-  accounts: 'Accounts. Creating one sends a confirmation e-mail.',
+  accounts: 'Accounts. A new one is not confirmed, and has no key.',
   keys: 'API keys. A full key is returned once, when it is created.',
-  outbox: 'Confirmation e-mails.',
   spaces: 'Isolated parts of the mock, for tests that run at the same time.',
 } as const;
 

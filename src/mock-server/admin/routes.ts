@@ -11,7 +11,7 @@ import { createMatcher, type RequestFilter, requestFilter } from '../journal/req
 import { closeCore, type MockCore } from '../mock-core.ts';
 import { setupKey, setupParts } from '../mock-options.ts';
 import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../mock-scope.ts';
-import { account, accountOptions, mail, newPlan } from '../service/accounts.ts';
+import { account, accountOptions, newPlan } from '../service/accounts.ts';
 import { createdKey, keyFilter, keySummary, keyUsage, newKey } from '../service/keys.ts';
 import { snapshotSchema } from '../state/snapshot.ts';
 import { latestOptions } from '../stubs/mock-stubs.ts';
@@ -259,18 +259,14 @@ export const adminRoutes: readonly AdminRoute[] = [
   }),
   method('GET /accounts', 'accounts.list', { summary: 'List all accounts', response: z.array(account) }),
   method('POST /accounts', 'accounts.create', {
-    summary: 'Create an account and send a confirmation e-mail to its address',
+    summary: 'Create an account whose e-mail address is not confirmed',
     body: accountOptions,
     response: account,
   }),
   method('GET /accounts/{accountId}', 'accounts.get', { summary: 'Read an account', response: account }),
   method('POST /accounts/{accountId}/confirm', 'accounts.confirm', {
-    summary: 'Confirm the e-mail address, as the link in the e-mail does',
+    summary: 'Confirm the e-mail address',
     response: account,
-  }),
-  method('POST /accounts/{accountId}/mails', 'accounts.sendConfirmation', {
-    summary: 'Send the confirmation e-mail again',
-    response: mail,
   }),
   method('PUT /accounts/{accountId}/plan', 'accounts.setPlan', {
     summary: 'Move the account and its keys to another plan',
@@ -306,12 +302,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: keyUsage,
     response: keySummary,
   }),
-  method('GET /outbox', 'outbox.list', {
-    summary: 'List the confirmation e-mails',
-    query: z.strictObject({ to: z.string().optional().describe('Only e-mails to this address.') }),
-    response: z.array(mail),
-  }),
-  method('DELETE /outbox', 'outbox.clear', { summary: 'Delete all e-mails' }),
   route('POST /spaces', {
     id: 'openSpace',
     summary: 'Open a space: an account and a key with separate counters, clock, switches, faults and journal',

@@ -6,7 +6,6 @@ import { withId } from '../mock-server-error.ts';
 import {
   type AccountRecord,
   type KeyRecord,
-  type MailRecord,
   planName,
   type ServiceContext,
   type ServiceState,
@@ -47,21 +46,16 @@ export interface CreateAccountOptions extends ValueOf<typeof accountOptions> {}
 /** Creates and changes accounts. */
 export interface Accounts {
   /**
-   * Creates an account whose e-mail address is not confirmed, and sends a confirmation e-mail to it.
+   * Creates an account whose e-mail address is not confirmed. No e-mail is sent.
    * @throws MockServerError with code `invalid_option`, for an unknown plan or an invalid address.
    * @example mock.accounts.create({ email: 'ada@example.test', plan: 'developer' })
    */
   create(options?: CreateAccountOptions): Account;
   /**
-   * Confirms the e-mail address, as the link in the confirmation e-mail does.
+   * Confirms the e-mail address, as the owner of the account does.
    * @throws MockServerError with code `not_found`.
    */
   confirm(accountId: string): Account;
-  /**
-   * Sends the confirmation e-mail again.
-   * @throws MockServerError with code `not_found`.
-   */
-  sendConfirmation(accountId: string): Mail;
   /**
    * Returns an account.
    * @throws MockServerError with code `not_found`.
@@ -83,16 +77,13 @@ export function createAccounts(context: ServiceContext): Accounts {
       const { email, plan = 'free' } = checkedInput(accountOptions, options, {
         what: 'an option of accounts.create()',
       });
-      const account = addAccount(context, { email, plan, isConfirmed: false });
-      sendConfirmation(context, account);
-      return view(account);
+      return view(addAccount(context, { email, plan, isConfirmed: false }));
     },
     confirm(accountId) {
       const account = findAccount(state, accountId);
       account.isConfirmed = true;
       return view(account);
     },
-    sendConfirmation: (accountId) => sendConfirmation(context, findAccount(state, accountId)),
     get: (accountId) => view(findAccount(state, accountId)),
     setPlan(accountId, plan) {
       checkedInput(newPlan, { plan }, { what: 'an argument of setPlan()' });
@@ -107,7 +98,7 @@ export function createAccounts(context: ServiceContext): Accounts {
 /** The plan of `mock.accounts.setPlan()`. */
 export const newPlan = z.strictObject({ plan: planName });
 
-/** Adds an account to the state. It sends no e-mail. */
+/** Adds an account to the state. */
 export function addAccount(
   { state, now }: ServiceContext,
   { email, plan, isConfirmed }: CreateAccountOptions & Pick<AccountRecord, 'plan' | 'isConfirmed'>,
@@ -161,53 +152,4 @@ export function keysAboveCap(account: AccountRecord, behaviour: Switches): reado
   const cap = maxActiveKeys(account, behaviour);
   if (cap === null || account.activeKeys <= cap) return [];
   return account.keys.filter((key) => key.revokedAt === undefined).slice(cap);
-}
-
-export const mail = plainObject({
-  /** Id of the e-mail, for example `mail_1`. */
-  id: z.string(),
-  /** Id of the account whose address `mock.accounts.confirm()` confirms. */
-  accountId: z.string(),
-  /** Address of the recipient. */
-  to: z.string(),
-  /** Subject line. */
-  subject: z.string(),
-  /** Time of sending, by the mock's clock. */
-  sentAt: z.date(),
-});
-
-/** A confirmation e-mail. The mock sends no real e-mail. */
-export interface Mail extends ValueOf<typeof mail> {}
-
-/** The confirmation e-mails of new accounts. */
-export interface Outbox {
-  /** Returns the e-mails, oldest first; with `to`, only those to one address. */
-  list(options?: { readonly to?: string | undefined }): readonly Mail[];
-  /** Deletes all e-mails. */
-  clear(): void;
-}
-
-export function createOutbox({ state }: ServiceContext): Outbox {
-  return {
-    list: ({ to } = {}) => state.mails.filter((mail) => to === undefined || mail.to === to).map(mailView),
-    clear() {
-      state.mails = [];
-    },
-  };
-}
-
-/** Adds the e-mail that asks the owner of an account to confirm its address. */
-function sendConfirmation({ state, now }: ServiceContext, { id, email }: AccountRecord): Mail {
-  state.lastMail += 1;
-  const mail = { id: `mail_${state.lastMail}`, accountId: id, to: email, sentAt: now() };
-  state.mails.push(mail);
-  if (state.mails.length > MOST_MAILS) state.mails.shift();
-  return mailView(mail);
-}
-
-/** More than a test needs. Limits the memory of a mock that runs for weeks. */
-const MOST_MAILS = 1000;
-
-function mailView({ sentAt, ...mail }: MailRecord): Mail {
-  return { ...mail, subject: 'Confirm your e-mail address', sentAt: new Date(sentAt) };
 }

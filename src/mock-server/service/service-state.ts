@@ -45,15 +45,11 @@ export const savedKey = z.strictObject({
   retryAt: savedTime,
 });
 
-export const savedMail = z.strictObject({ id: text, accountId: text, to: text, sentAt: savedTime });
-
 export const counters = z.object({
   /** Number of the newest account. */
   lastAccount: count,
   /** Number of the newest key. */
   lastKey: count,
-  /** Number of the newest e-mail. */
-  lastMail: count,
   /** Number of the newest fault. */
   lastFault: count,
   /** Number of the newest space. */
@@ -79,9 +75,6 @@ export interface KeyRecord extends Omit<z.output<typeof savedKey>, 'accountId' |
   quotaEndpointWindow: RateWindow | undefined;
 }
 
-/** A confirmation e-mail in the state of the service. */
-export type MailRecord = Readonly<z.output<typeof savedMail>>;
-
 /** The state of one emulated service. */
 export interface ServiceState extends z.output<typeof counters> {
   readonly accounts: Map<string, AccountRecord>;
@@ -90,8 +83,6 @@ export interface ServiceState extends z.output<typeof counters> {
   /** Determines the invented rates and the start of `random`. */
   seed: number;
   random: Random;
-  /** Oldest first. */
-  mails: MailRecord[];
   /** In the order they were added. */
   faults: readonly FaultRecord[];
   /** Of those that match a request, the last one applies. */
@@ -116,8 +107,6 @@ export function emptyState(seed: number): ServiceState {
     random,
     lastAccount: 0,
     lastKey: 0,
-    mails: [],
-    lastMail: 0,
     faults: [],
     lastFault: 0,
     lastSpace: 0,

@@ -14,7 +14,6 @@ import {
   type ServiceState,
   savedAccount,
   savedKey,
-  savedMail,
   savedTime,
 } from '../service/service-state.ts';
 import { type SavedStub, type StubRecord, savedStub } from '../stubs/stub-schemas.ts';
@@ -48,8 +47,6 @@ export const snapshotSchema = z.strictObject({
   accounts: z.array(savedAccount),
   /** The keys, without their secrets, and their usage. */
   keys: z.array(savedKey),
-  /** The confirmation e-mails. */
-  mails: z.array(savedMail),
   faults: z.array(savedFault),
   stubs: z.array(savedStub),
   /** Number of requests that the option `latest` or `replay` has served. */
@@ -80,7 +77,6 @@ export function takeSnapshot({ state, behaviour, clock, defaultStubs }: MockCore
     ...counters.parse(state),
     accounts: Array.from(state.accounts.values(), ({ keys: _, activeKeys: __, ...account }) => account),
     keys: Array.from(state.keys.values(), saveKey),
-    mails: structuredClone(state.mails),
     faults: structuredClone(state.faults),
     stubs: structuredClone(state.stubs.filter(isSaved)),
     servedByOption: defaultStubs[0]?.served ?? 0,
@@ -89,14 +85,13 @@ export function takeSnapshot({ state, behaviour, clock, defaultStubs }: MockCore
 
 /** A new state that equals the one the snapshot was taken of. The snapshot was checked. */
 export function restoredState(snapshot: Snapshot): ServiceState {
-  const { seed, random, accounts, keys, mails, faults, stubs, behaviour } = snapshot;
+  const { seed, random, accounts, keys, faults, stubs, behaviour } = snapshot;
   const state: ServiceState = {
     accounts: new Map(accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 }])),
     keys: new Map(),
     keysByHash: new Map(),
     seed,
     random: randomFrom(random),
-    mails: structuredClone(mails).slice(),
     faults: structuredClone(faults),
     stubs: structuredClone(stubs).slice(),
     ...counters.parse(snapshot),
@@ -195,13 +190,12 @@ export function checkedSnapshot(snapshot: unknown, behaviour = new Behaviour({},
 }
 
 /** Ids and keys are unique. A counter below the number of an id would create a second record with that id. */
-function checkIds({ accounts, keys, mails, ...last }: Snapshot): void {
+function checkIds({ accounts, keys, ...last }: Snapshot): void {
   const hashes = keys.map(({ hash }) => hash);
   checkUnique('keys.hash', hashes);
   for (const [counter, records] of [
     ['lastAccount', accounts],
     ['lastKey', keys],
-    ['lastMail', mails],
   ] as const) {
     const ids = records.map(({ id }) => id);
     checkUnique(`${counter.slice(4).toLowerCase()}s.id`, ids);

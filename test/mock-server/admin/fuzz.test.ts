@@ -33,7 +33,7 @@ const NAMES = [
   ...'latencyMs afterBytes strikes retryAfter headers body code id name clock behaviour version now accounts stubs usage'.split(
     ' ',
   ),
-  ...'keys faults outbox random rateWindow retryAfterUnit revocationDelayMs value provenance __proto__'.split(' '),
+  ...'keys faults random rateWindow retryAfterUnit revocationDelayMs value provenance __proto__'.split(' '),
   ...'constructor toString limit after accountId to operation keyId'.split(' '),
   CANARY,
 ];
@@ -147,7 +147,7 @@ const RIGHT: readonly (readonly [method: string, path: string, bodies: readonly 
     ],
   ],
 ];
-const SEEN_BY = ['/clock', '/state', '/accounts', '/keys', '/faults', '/outbox', '/requests', '/audit', '/behaviour'];
+const SEEN_BY = ['/clock', '/state', '/accounts', '/keys', '/faults', '/requests', '/audit', '/behaviour'];
 
 test('the mock still responds after slightly invalid admin requests', async () => {
   const state = richState();

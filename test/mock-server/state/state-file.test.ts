@@ -32,7 +32,7 @@ async function kill(child: ReturnType<typeof start>): Promise<void> {
 
 const CLOCK = { mode: 'virtual', autoAdvance: false } as const;
 
-test('a mock restores keys, usage, windows, clock, switches, faults and outbox from its state file', async () => {
+test('a mock restores keys, usage, windows, clock, switches and faults from its state file', async () => {
   const state = join(temporaryFolder(), 'state.json');
   const mock = createMockServer({ clock: CLOCK, seed: 7 });
   const server = await mock.serve({ state });
