@@ -14,13 +14,18 @@ import type { Query } from '../request/send-request.ts';
  * @throws CliError for a file with other content, to which no response is added, and for one that cannot be written
  */
 export async function requireFixture(path: string): Promise<void> {
+  const stats = await fs.stat(path).catch(() => undefined);
+  if (stats?.isFile()) await requireRecorded(path); // reading a pipe, such as that of `>(jq)`, would never end
+  await checkWritable(path).catch(cannotWrite(path));
+}
+
+async function requireRecorded(path: string): Promise<void> {
   const bytes = await readLimited(path).catch((cause) => {
-    if (cause.code === 'ENOENT') return Buffer.alloc(0);
     throw fileError(`cannot read ${path}`, cause);
   });
   const text = bytes.toString();
   const [first = ''] = jsonDocuments(text);
-  if (text.trim() === '' || isRecorded(parseJson(first))) return checkWritable(path).catch(cannotWrite(path));
+  if (text.trim() === '' || isRecorded(parseJson(first))) return;
   throw usageError(
     `--fixture-out ${path} is not a file of recorded responses`,
     'pass a new path, or a file that --fixture-out has written',

@@ -1,4 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeEach, expect, test } from 'vitest';
@@ -264,3 +265,17 @@ test('a file that cannot be written is an error with its reason, before a reques
   expect({ code, stdout, requests }).toEqual({ code: 1, stdout: '', requests: [] });
   expect(stderr).toContain('responses.json — its folder does not exist');
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a pipe gets the response and is not read, which would never end',
+  async () => {
+    execFileSync('mkfifo', [file]);
+    const pipe = await open(file, 'r+');
+
+    const { code } = await record('base=USD', { replies: { body: '{"success":true,"data":{}}' } });
+
+    const { buffer, bytesRead } = await pipe.read();
+    await pipe.close();
+    expect([code, buffer.toString('utf8', 0, bytesRead)]).toEqual([0, '{"base=USD":{"success":true,"data":{}}}\n']);
+  },
+);

@@ -228,7 +228,6 @@ test
   .each([
     'mock --port 0 --setup /dev/zero',
     'mock --port 0 --behaviour /dev/zero',
-    'latest --fixture-out /dev/zero',
     'quota --key-file /dev/zero',
     'batch /dev/zero',
   ])('%s ends: a device without an end is not read as a whole', async (line) => {
