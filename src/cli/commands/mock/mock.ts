@@ -200,6 +200,7 @@ async function runBesideMock(
   const { io, screen } = invocation;
   const mock = await startMock(options, invocation);
   try {
+    io.interrupts.signal.throwIfAborted();
     const { url, plan, adminUrl } = mock;
     // The token in the address is that of the control panel; the child has it, too.
     await screen.infoWithSecret(

@@ -188,6 +188,14 @@ test('signals are forwarded to the command, except those of a terminal, which it
   }
 });
 
+test('a signal before the start of the command ends the mock instead of starting it', async () => {
+  const io = new FakeIo(); // its `spawn` finds no program
+  const exited = main('mock -- npm test'.split(' '), io);
+  io.interrupt('SIGTERM');
+
+  expect([await exited, io.written.stderr]).toEqual([143, '']);
+});
+
 test('a signal after the end of the command is not sent to it', async () => {
   const { io, killed, end } = await startCommand('mock -- npm test');
   await end();
