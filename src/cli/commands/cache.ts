@@ -2,7 +2,7 @@ import { promises as fs } from 'node:fs';
 import { OTHER_CACHE_FOLDER, openCache } from '../cache/fetch-or-cache.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { storageError, systemReason } from '../errors/cli-error.ts';
-import { compiledFolder } from '../storage/folders.ts';
+import { compiledIn } from '../storage/folders.ts';
 import { grouped } from '../terminal/text.ts';
 
 export function cacheCommand(): CliCommand {
@@ -34,10 +34,11 @@ async function printPath({ io, screen }: Invocation): Promise<void> {
 
 async function clear({ io, screen }: Invocation): Promise<void> {
   const cache = openCache(io);
-  const count = await cache.clear().catch((cause) => {
+  const failed = (cause: NodeJS.ErrnoException): never => {
     throw storageError(`cannot use ${cache.folder}`, systemReason(cause), { cause, hint: OTHER_CACHE_FOLDER });
-  });
-  const compiled = compiledFolder(io.env);
-  if (compiled !== undefined) await fs.rm(compiled, { recursive: true, force: true });
+  };
+  const count = await cache.clear().catch(failed);
+  // Other commands may store their code in the folder at the same time, so that it is not empty when it is removed.
+  await fs.rm(compiledIn(cache.folder), { recursive: true, force: true, maxRetries: 5 }).catch(failed);
   await screen.remark(`removed ${grouped(count)} cached ${count === 1 ? 'response' : 'responses'}`);
 }

@@ -34,8 +34,8 @@ export function cacheFolder(env: Env): string | undefined {
 }
 
 /** The folder of the code that Node.js has compiled. */
-export function compiledFolder(env: Env): string | undefined {
-  return pathIn(cacheFolder(env), 'compiled');
+export function compiledIn(cacheFolder: string): string {
+  return join(cacheFolder, 'compiled');
 }
 
 /** `compileCache` of `node:module`, as far as this version of Node.js has it (22.1 and later). */
@@ -49,12 +49,11 @@ interface CompileCache {
  */
 export function useCompileCache(env: Env, { enableCompileCache } = module as CompileCache): void {
   const parent = cacheFolder(env);
-  const folder = compiledFolder(env);
-  if (parent === undefined || folder === undefined || enableCompileCache === undefined) return;
+  if (parent === undefined || enableCompileCache === undefined) return;
   try {
     // Not `recursive`, which never returns for a path below `/proc`, and creates a home folder that is not there.
     for (const path of [dirname(parent), parent]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
-    enableCompileCache(folder);
+    enableCompileCache(compiledIn(parent));
   } catch {
     // The cache is not worth an error.
   }

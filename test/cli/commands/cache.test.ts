@@ -147,11 +147,15 @@ test('responses older than thirty days are removed when a later one is stored', 
   expect(await entries()).toContain(kept);
 });
 
-test.runIf(process.getuid?.() !== 0)('cache clear reports a folder that cannot be read', async () => {
+test.runIf(process.getuid?.() !== 0).each([
+  ['cannot be read', '.', 0o000],
+  ['has code that cannot be removed', 'compiled', 0o500],
+] as const)('cache clear reports a folder that %s', async (_, name, mode) => {
   await run('latest --cache 10m', { replies: rates(1) });
-  await chmod(folder(), 0o000);
+  await mkdir(join(folder(), 'compiled', 'code'), { recursive: true });
+  await chmod(join(folder(), name), mode);
   const { code, stderr } = await run('cache clear');
-  await chmod(folder(), 0o700);
+  await chmod(join(folder(), name), 0o700);
 
   expect(code).toBe(3);
   expect(stderr).toContain('permission denied');
