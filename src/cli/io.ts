@@ -22,6 +22,11 @@ export interface Io {
   spawn(command: readonly string[], env: Readonly<Record<string, string>>): ChildProcess;
 }
 
+/** Milliseconds for durations: unaffected when the system clock is set, and on most systems by a sleep of the machine. */
+export function monotonicNow({ clock }: Pick<Io, 'clock'>): number {
+  return clock.monotonicNow?.() ?? clock.now();
+}
+
 export interface Input {
   readonly isTTY: boolean;
   /** The text up to the end, or as soon as it `isEnough`. */

@@ -1,6 +1,7 @@
 import type { FxRatesOptions } from '../../client/index.ts';
 import { visible } from '../../text.ts';
 import type { Invocation } from '../command.ts';
+import { monotonicNow } from '../io.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { JITTER_MS, waitTooLong } from './explain-error.ts';
 
@@ -80,10 +81,8 @@ export class WaitReporter {
     }
   }
 
-  /** Unaffected when the system clock is set. */
   #now(): number {
-    const { clock } = this.#invocation.io;
-    return clock.monotonicNow?.() ?? clock.now();
+    return monotonicNow(this.#invocation.io);
   }
 
   #begin(wait: ReportedWait): void {
@@ -105,8 +104,8 @@ export class WaitReporter {
     const { io, screen } = this.#invocation;
     const countdown = new AbortController();
     this.#countdown = countdown;
-    const until = io.clock.now() + waitMs;
-    for (let leftMs = waitMs; leftMs > 0 && !countdown.signal.aborted; leftMs = until - io.clock.now()) {
+    const until = this.#now() + waitMs;
+    for (let leftMs = waitMs; leftMs > 0 && !countdown.signal.aborted; leftMs = until - this.#now()) {
       const sentence = `${capitalized(cause)}. Retrying in ${formatDuration(leftMs)}`;
       const whole = `${sentence} — Ctrl-C to stop`;
       const line = whole.length < screen.err.columns ? whole : sentence;

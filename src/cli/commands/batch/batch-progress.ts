@@ -1,6 +1,7 @@
 import type { BatchProgress, FxRates, KeyLimits } from '../../../client/index.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError, relatedCommand } from '../../errors/cli-error.ts';
+import { monotonicNow } from '../../io.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import type { CallReporter } from '../../request/send-request.ts';
 import { formatDuration } from '../../settings/duration.ts';
@@ -25,6 +26,7 @@ export class ProgressView {
   readonly #stall = new AbortController();
   readonly #startedAt: number;
   #progress: BatchProgress;
+  /** Epoch milliseconds, as `nextSlotAt` of the limits. */
   #etaAt: number | undefined;
   /** At the last line or frame; `undefined` before the first, and after the end. */
   #limits: KeyLimits | undefined;
@@ -36,7 +38,7 @@ export class ProgressView {
   constructor(invocation: Invocation, total: number) {
     const { io } = invocation;
     this.#invocation = invocation;
-    this.#startedAt = io.clock.now();
+    this.#startedAt = this.#now();
     this.#movedAt = this.#startedAt;
     this.#progress = { done: 0, failed: 0, total, waiting: 0, etaMs: undefined };
     this.reporter = {
@@ -53,7 +55,7 @@ export class ProgressView {
   readonly update = (progress: BatchProgress): void => {
     this.#progress = progress;
     this.#movedAt = this.#now();
-    this.#etaAt = progress.etaMs === undefined ? undefined : this.#movedAt + progress.etaMs;
+    this.#etaAt = progress.etaMs === undefined ? undefined : this.#invocation.io.clock.now() + progress.etaMs;
   };
 
   /** Prints lines of data. */
@@ -127,7 +129,7 @@ export class ProgressView {
     const { done, failed, total = done } = this.#progress;
     const { waiting = 0, nextSlotAt } = this.#limits ?? {};
     const leftMs = this.#etaMs();
-    const waitMs = Number(nextSlotAt) - this.#now();
+    const waitMs = Number(nextSlotAt) - this.#invocation.io.clock.now();
     return [
       `${grouped(done)} of ${grouped(total)}`,
       ...(this.#isDown ? ['the service is down'] : []),
@@ -149,7 +151,7 @@ export class ProgressView {
     if (this.#etaAt === undefined || this.#isDown) return undefined;
     const { waiting = 0, nextSlotAt } = this.#limits ?? {};
     const endAt = waiting > 0 ? Math.max(this.#etaAt, Number(nextSlotAt)) : this.#etaAt;
-    return Math.max(0, 1000 * Math.ceil((endAt - this.#now()) / 1000));
+    return Math.max(0, 1000 * Math.ceil((endAt - this.#invocation.io.clock.now()) / 1000));
   }
 
   /** Calls that ended, on average. In the first minute, all of them. */
@@ -168,6 +170,6 @@ export class ProgressView {
   }
 
   #now(): number {
-    return this.#invocation.io.clock.now();
+    return monotonicNow(this.#invocation.io);
   }
 }

@@ -373,6 +373,23 @@ test.each([
   expect(stderr).toMatch(/no query finished for [^—]+ — the service refused \d+ requests/);
 });
 
+test('does not end because the system clock is set forward, as after the sleep of a laptop', async () => {
+  const clock = new FakeClock();
+  let aheadMs = 0;
+  const replies = (request: SentRequest) => {
+    if (aheadMs > 0) return echo(request);
+    aheadMs = 3_600_000;
+    clock.set(aheadMs);
+    return rateLimited('20');
+  };
+  const monotonicNow = () => clock.now() - aheadMs;
+
+  const { code, stderr } = await batch('--each n=1', { replies, clock: Object.assign(clock, { monotonicNow }) });
+
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/batch done after 2\d s: 1 succeeded/);
+});
+
 test('with --no-wait a query that would have to wait fails, and the advice is a batch that waits', async () => {
   const { code, stdout } = await batch('--each n=1,2 --no-wait', { replies: [rateLimited('20'), echo] });
 
