@@ -11,7 +11,7 @@ import { readConfig, requireConfig } from './storage/stored-files.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
 
-/** Runs `argv`, without `node` and the script. Returns the exit code. Rejects only if a file of fxrates is missing. */
+/** Runs `argv`, without `node` and the script. Prints a failure. Returns the exit code. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const { env } = io;
   const secrets = new Redactor();

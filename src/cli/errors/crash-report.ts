@@ -7,25 +7,27 @@ import { jsonLine } from '../terminal/text.ts';
 export function crashReport(error: unknown, argv: readonly string[], env: Env): string {
   const secrets = new Redactor();
   secrets.protect(env['FXRATES_API_KEY'] ?? '');
-  // Node.js names the files that need a missing one on further lines.
-  const [what = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-  const message = `unexpected failure — ${what}`;
+  const { why, nextStep } = unexpected(error);
+  const message = `unexpected failure — ${why}`;
   const isVerbose = argv.includes('-vv') || env['FXRATES_DEBUG'] === '2';
   const stack = isVerbose && error instanceof Error ? `\n${visible(error.stack ?? '')}\n` : '';
   const text = argv.includes('--json')
     ? jsonLine({ error: { code: 'internal', message, exit_code: 1 } }).trimEnd()
-    : `fxrates: ${visible(message)}\n\n  ${nextStep(error)}`;
+    : `fxrates: ${visible(message)}\n\n  ${nextStep}`;
   return `${secrets.redactMessage(text + stack).replace(/Bearer [^\s"]+/g, 'Bearer …')}\n`;
 }
 
-const NEXT_STEPS: Readonly<Record<string, string>> = {
-  EMFILE: 'The limit on open files is too low. Raise it:  ulimit -n 256',
-  ENFILE: 'The system has too many files open.',
-  MODULE_NOT_FOUND: 'A file of fxrates is missing. If it was upgraded just now, run the command again.',
-};
+const NEXT_STEPS = new Map([
+  ['EMFILE', 'The limit on open files is too low. Raise it:  ulimit -n 256'],
+  ['ENFILE', 'The system has too many files open.'],
+  ['MODULE_NOT_FOUND', 'A file of fxrates is missing. If it was upgraded just now, run the command again.'],
+]);
 
-function nextStep(error: unknown): string {
+/** What is known of an error that no command explains. */
+export function unexpected(error: unknown): { readonly why: string; readonly nextStep: string } {
+  // Node.js names the files that need a missing one on further lines.
+  const [why = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const bug = 'This is a bug of fxrates. Please report it with the output of the same command with -vv.';
-  return NEXT_STEPS[code] ?? bug;
+  return { why, nextStep: NEXT_STEPS.get(code) ?? bug };
 }

@@ -4,6 +4,7 @@ import { Interrupted, WriteFailure } from '../io.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { jsonLine, wrap } from '../terminal/text.ts';
 import { CliError } from './cli-error.ts';
+import { unexpected } from './crash-report.ts';
 
 /** Prints `error` and returns the exit code. The stack is printed only with `-vv`. */
 export async function printError(error: unknown, screen: Screen): Promise<number> {
@@ -22,12 +23,8 @@ function toCliError(error: unknown): CliError {
     const why = error.code === 'ENOSPC' ? 'no space left on the device (ENOSPC)' : cause.message;
     return new CliError('cannot write the output', { code: 'output', why, cause });
   }
-  return new CliError('unexpected failure', {
-    code: 'internal',
-    why: cause.message,
-    hints: ['This is a bug of fxrates. Please report it with the output of the same command with -vv.'],
-    cause,
-  });
+  const { why, nextStep } = unexpected(error);
+  return new CliError('unexpected failure', { code: 'internal', why, hints: [nextStep], cause });
 }
 
 function paragraph({ message, details }: CliError, { err }: Screen): string {

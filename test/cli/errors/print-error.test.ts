@@ -129,12 +129,14 @@ test.each([
   [withCode('EMFILE'), 'boom', 'The limit on open files is too low. Raise it:  ulimit -n 256'],
   [withCode('ENFILE'), 'boom', 'The system has too many files open.'],
   [withCode('MODULE_NOT_FOUND'), 'boom', expect.stringContaining('A file of fxrates is missing.')],
-  [withCode('toString'), 'boom', expect.anything()],
-])('the report of %s has its first line and the next step', (error, what, nextStep) => {
-  const [headline, empty, step, end] = crashReport(error, [], {}).split('\n');
+  [withCode('toString'), 'boom', REPORT_IT],
+])('the report of %s has its first line and the next step, in a command and outside', async (error, what, nextStep) => {
+  const report = crashReport(error, [], {});
+  const [headline, empty, step, end] = report.split('\n');
 
   expect([headline, empty, end]).toEqual([`fxrates: unexpected failure — ${what}`, '', '']);
   expect(step?.trim()).toEqual(nextStep);
+  expect((await printed(error)).stderr).toBe(report);
 });
 
 test('with --json the report is one line of JSON', () => {
