@@ -31,7 +31,7 @@ export interface Input {
   readonly isTTY: boolean;
   /** The text up to the end, or as soon as it `isEnough`. */
   text(isEnough?: (text: string) => boolean): Promise<string>;
-  /** A line typed on the terminal. Rejects with an `Interrupted` on Ctrl-C. */
+  /** A line typed on the terminal. Rejects with an `Interrupted` on Ctrl-C and Ctrl-\. */
   typedLine(prompt: Prompt): Promise<string>;
 }
 

@@ -203,7 +203,12 @@ export const realClock: Clock = {
   },
 };
 
-const CONTROL = { interrupt: '\u0003', end: '\u0004', backspace: '\u0008', delete: '\u007f', killLine: '\u0015' };
+/** Keys for which the terminal sends no signal in raw mode: Ctrl-C and Ctrl-\. */
+const SIGNAL_KEYS = new Map<string, SignalName>([
+  ['\u0003', 'SIGINT'],
+  ['\u001c', 'SIGQUIT'],
+]);
+const CONTROL = { end: '\u0004', backspace: '\u0008', delete: '\u007f', killLine: '\u0015' };
 
 /** Ctrl-D ends a line as well. */
 const LINE_ENDS: readonly string[] = ['\r', '\n', CONTROL.end];
@@ -235,7 +240,7 @@ export async function readTypedLine(
   }
 }
 
-/** @throws Interrupted on Ctrl-C */
+/** @throws Interrupted on Ctrl-C and Ctrl-\ */
 async function* characters(stdin: NodeJS.ReadStream): AsyncGenerator<string> {
   let rest: readonly string[] = [];
   try {
@@ -243,7 +248,8 @@ async function* characters(stdin: NodeJS.ReadStream): AsyncGenerator<string> {
       for (rest = [...String(chunk)]; rest.length > 0; ) {
         const [character = ''] = rest;
         rest = rest.slice(1);
-        if (character === CONTROL.interrupt) throw new Interrupted('SIGINT');
+        const signal = SIGNAL_KEYS.get(character);
+        if (signal !== undefined) throw new Interrupted(signal);
         yield character;
       }
     }

@@ -43,10 +43,13 @@ test('a visible line is echoed and can be edited; later input is kept for the ne
   expect(shown.join('')).toBe('urx\b \bl');
 });
 
-test('Ctrl-C interrupts, and turns the echo of the terminal on again', async () => {
-  const { read, modes } = terminal('half a k\u0003');
+test.each([
+  ['Ctrl-C', '\u0003', 'SIGINT'],
+  ['Ctrl-\\', '\u001c', 'SIGQUIT'],
+])('%s interrupts, and turns the echo of the terminal on again', async (_, key, signalName) => {
+  const { read, modes } = terminal(`half a k${key}`);
 
-  await expect(read()).rejects.toMatchObject({ name: 'Interrupted', signalName: 'SIGINT' });
+  await expect(read()).rejects.toMatchObject({ name: 'Interrupted', signalName });
   expect(modes).toEqual([true, false]);
 });
 
