@@ -7,7 +7,7 @@ import { apiKeyPattern } from '../../generated/service.ts';
 import { maskKey } from '../../text.ts';
 import { VERSION } from '../../version.ts';
 import { CliCommand, type Invocation } from '../command.ts';
-import { CliError, relatedCommand } from '../errors/cli-error.ts';
+import { CliError, OTHER_CONFIG_FOLDER, relatedCommand } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { connectionOptions, dataOptions } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
@@ -209,7 +209,7 @@ async function fileResult(
   path: string | undefined,
   check: (path: string) => CheckResult | undefined,
 ): Promise<CheckResult> {
-  if (path === undefined) return { status: 'warn', text: 'HOME is not set, so nothing can be stored' };
+  if (path === undefined) return warning('HOME is not set, so nothing can be stored', OTHER_CONFIG_FOLDER);
   const problem = check(path); // before `stat`, which does not distinguish a missing file from a folder that is not accessible
   if (problem !== undefined) return problem;
   const stats = await fs.stat(path).catch(() => undefined);

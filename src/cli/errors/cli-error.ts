@@ -94,7 +94,7 @@ interface StorageDetails {
   readonly hint?: string;
 }
 
-const OTHER_CONFIG_FOLDER = 'Another folder:  export FXRATES_CONFIG_DIR=/path/to/folder';
+export const OTHER_CONFIG_FOLDER = 'Another folder:  export FXRATES_CONFIG_DIR=/path/to/folder';
 
 /** A file of fxrates itself, such as config.json, cannot be read or written. */
 export function storageError(

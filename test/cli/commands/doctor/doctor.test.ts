@@ -30,6 +30,15 @@ async function doctor({ env, ...options }: FakeIoOptions = {}, args = '') {
   return { summary, check, statuses, requests, stdout };
 }
 
+test('in cron without HOME, the next step is another folder', async () => {
+  const { check } = await doctor({ env: { FXRATES_CONFIG_DIR: '' } });
+
+  expect(check('config file')).toMatchObject({
+    status: 'warn',
+    next: [expect.stringContaining('FXRATES_CONFIG_DIR=')],
+  });
+});
+
 test('all checks pass with one free request', async () => {
   const { summary, statuses, requests, stdout } = await doctor();
 
