@@ -19,6 +19,7 @@ import { CliError, changedCommand, systemReason, usageError } from '../../errors
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { readLimited } from '../../io.ts';
 import { parseJsonFile } from '../../storage/json-file.ts';
+import { lowerFirst } from '../../terminal/text.ts';
 
 /** Options of `fxrates mock`, as parsed. */
 export interface MockOptions {
@@ -189,7 +190,7 @@ function systemCode(error: unknown): string | undefined {
 function stateError(error: unknown, exitCode: ExitCode): CliError | undefined {
   const isOfState = error instanceof Error && 'code' in error && /^state_(?:unusable|in_use)$/.test(String(error.code));
   return isOfState
-    ? new CliError(error.message.replace(/\.$/, ''), { code: 'file', exitCode, cause: error })
+    ? new CliError(lowerFirst(error.message.replace(/\.$/, '')), { code: 'file', exitCode, cause: error })
     : undefined;
 }
 

@@ -119,7 +119,7 @@ test('a state file that cannot be written at the end is reported, and the exit c
   const { code, stderr } = await runCli(['mock', '--state', state, '--', 'npm', 'test'], { spawn });
 
   expect(code).toBe(7);
-  expect(stderr).toMatch(/fxrates: The state file .* (cannot be written|is now in use)/s);
+  expect(stderr).toMatch(/fxrates: the state file .* (cannot be written|is now in use)/s);
   expect(stderr).not.toContain('bug');
 });
 
@@ -140,7 +140,7 @@ test('a damaged state file is rejected with its name and the next step', async (
   const { code, stderr } = await runCli(['mock', '--port', '0', '--state', state]);
 
   expect(code).toBe(2);
-  expect(stderr.replace(/\s+/g, ' ')).toContain(`The state file ${state} is damaged`.replace(/\s+/g, ' '));
+  expect(stderr.replace(/\s+/g, ' ')).toContain(`the state file ${state} is damaged`.replace(/\s+/g, ' '));
   expect(stderr.replace(/\s+/g, ' ')).toContain('move it away to start with an empty state');
 });
 
