@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 
 /** Simulations, processes, sockets and builds: each needs seconds, and each mutant would run all that cover it. */
 const SLOW_TESTS =
-  /^test\/(bench|browser|cli\/commands|docs|e2e|generator|packaging)\/|(chaos|fuzz|redis|shared-core\.property|wild)\.test\.ts$/;
+  /^test\/(bench|browser|cli\/commands|docs|e2e|generator|packaging)\/|(chaos|fuzz|redis|wild)\.test\.ts$/;
 
 /** Tests outside the folder of the same name. */
 const MORE_TESTS: Readonly<Record<string, readonly string[]>> = {

@@ -9,7 +9,7 @@ import type { Query } from '../request/send-request.ts';
 
 /**
  * A file of recorded responses that a mock server can send: `{"base=EUR":<envelope>}` on each line, of which the last one
- * of a query counts. An earlier version wrote one object, `{ "base=EUR": <envelope>, … }`, over several lines.
+ * of a query counts. It can begin with an object that was written by hand, `{ "base=EUR": <envelope>, … }`, over several lines.
  *
  * @throws CliError for a file with other content, to which no response is added, and for one that cannot be written
  */
