@@ -40,7 +40,17 @@ export class Screen {
     const styleOf = (stream: Output): StreamStyle => {
       const { isTTY } = stream;
       const palette = createPalette(usesColor({ when, env: io.env, isTTY }));
-      return { isTTY, indentsJson: isTTY || when === 'always', ...widthsOf(stream), palette };
+      return {
+        isTTY,
+        indentsJson: isTTY || when === 'always',
+        get columns() {
+          return Math.min(100, widthOf(stream));
+        },
+        get width() {
+          return widthOf(stream);
+        },
+        palette,
+      };
     };
     this.out = styleOf(io.stdout);
     this.err = styleOf(io.stderr);
@@ -151,10 +161,9 @@ export interface StreamStyle {
   readonly palette: Palette;
 }
 
-/** Some pseudo-terminals report 0. */
-function widthsOf({ columns }: Output): Pick<StreamStyle, 'columns' | 'width'> {
-  const width = Math.max(40, columns || 80);
-  return { columns: Math.min(100, width), width };
+/** Of the terminal as it is now: it can be resized during a batch. Some pseudo-terminals report 0. */
+function widthOf({ columns }: Output): number {
+  return Math.max(40, columns || 80);
 }
 
 function hasUnicode({ LC_ALL, LC_CTYPE, LANG, WT_SESSION }: Env): boolean {

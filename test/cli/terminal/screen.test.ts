@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ColorWhen } from '../../../src/cli/options.ts';
-import { usesColor } from '../../../src/cli/terminal/screen.ts';
+import { Screen, usesColor } from '../../../src/cli/terminal/screen.ts';
 import { visible } from '../../../src/text.ts';
+import { FakeIo } from '../../helpers/cli-io.ts';
 
 interface Case {
   readonly when: ColorWhen;
@@ -66,4 +67,13 @@ test.each([
 
 test('letters, digits, line breaks and tabs are unchanged', () => {
   expect(visible('€ 1.10\té漢😀\r\nnext\n')).toBe('€ 1.10\té漢😀\nnext\n');
+});
+
+test('the width is that of the terminal now, which can be resized during a batch', () => {
+  const io = new FakeIo({ tty: ['stderr'], columns: 100 });
+  const { err } = new Screen(io, { color: 'never', quiet: 0, output: 'auto', verbose: 0 });
+
+  Object.assign(io.stderr, { columns: 45 });
+
+  expect([err.columns, err.width]).toEqual([45, 45]);
 });
