@@ -6,6 +6,7 @@ import { usageError } from './errors/cli-error.ts';
 import { repeatableOption } from './options.ts';
 import type { Query, QueryText } from './request/send-request.ts';
 import { holdsKey } from './terminal/redactor.ts';
+import { quoteForShell } from './terminal/text.ts';
 
 export interface ParamOptions {
   readonly param?: readonly string[];
@@ -83,7 +84,7 @@ export function refusePastedQuery(texts: readonly string[]): void {
   const parameters = pasted.replace(/^[^=]*\?/, '').replaceAll('&', ' ');
   throw usageError(`'${pasted}' is not a parameter`, 'parameters are written without ? and &', [
     `e.g. ${parameters}`,
-    `To send it as one parameter:  -p '${pasted}'`,
+    `To send it as one parameter:  -p ${quoteForShell(pasted)}`,
   ]);
 }
 

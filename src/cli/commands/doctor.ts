@@ -1,5 +1,4 @@
 import { promises as fs } from 'node:fs';
-import { dirname } from 'node:path';
 import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
 import { isExempt } from '../../environment-proxy.ts';
@@ -21,7 +20,7 @@ import { formatDuration } from '../settings/duration.ts';
 import { requireProfile, SETTING_NAMES, storedSetting, unknownSettings } from '../settings/settings.ts';
 import { readJsonFile } from '../storage/json-file.ts';
 import { type ConfigFile, configPath, credentialsPath, requireConfig } from '../storage/stored-files.ts';
-import { commandLine, grouped } from '../terminal/text.ts';
+import { commandLine, grouped, quoteForShell } from '../terminal/text.ts';
 
 interface DoctorOptions {
   readonly offline?: boolean;
@@ -217,10 +216,7 @@ async function fileResult(
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
   const isPrivate = process.platform === 'win32' || (stats.mode & 0o077) === 0; // Windows has no such modes
   if (isPrivate) return ok(`${path} (mode ${mode})`);
-  return warning(
-    `${path} is readable by other users (mode ${mode})`,
-    `chmod 600 ${path} && chmod 700 ${dirname(path)}`,
-  );
+  return warning(`${path} is readable by other users (mode ${mode})`, `chmod 600 ${quoteForShell(path)}`);
 }
 
 /** @throws CliError for a value that cannot be used */

@@ -94,7 +94,7 @@ function unusableLines(faults: readonly string[], path: string): CliError {
 
 async function readFileText(path: string): Promise<string> {
   const bytes = await readLimited(path).catch((cause) => {
-    const hints = path.includes('=') ? [`Queries without a file:  --each ${path}`] : [];
+    const hints = path.includes('=') ? [`Queries without a file:  --each ${quoteForShell(path)}`] : [];
     throw usageError(`cannot read the queries in ${path}`, systemReason(cause), hints);
   });
   return bytes.toString();

@@ -1,6 +1,7 @@
-import { chmod, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { quoteForShell } from '../../../../src/cli/terminal/text.ts';
 import { type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
@@ -176,6 +177,8 @@ test('files in a folder that cannot be opened are not reported as missing', asyn
 test.skipIf(process.platform === 'win32')(
   'files that others can read are a warning with the command to run',
   async () => {
+    folder = join(folder, "a user's files"); // the command has to be quoted, and changes no other mode
+    await mkdir(folder);
     for (const name of ['config.json', 'credentials.json']) {
       await writeFile(join(folder, name), '{}');
       await chmod(join(folder, name), 0o644);
@@ -186,7 +189,7 @@ test.skipIf(process.platform === 'win32')(
     expect(requests).toEqual([]);
     expect(check('service')).toBeUndefined();
     expect(check('config file')).toMatchObject({ status: 'warn', text: expect.stringContaining('(mode 0644)') });
-    expect(check('credentials').next[0]).toContain('chmod 600');
+    expect(check('credentials').next).toEqual([`chmod 600 ${quoteForShell(join(folder, 'credentials.json'))}`]);
     expect((await stat(join(folder, 'config.json'))).mode & 0o777).toBe(0o644);
   },
 );
