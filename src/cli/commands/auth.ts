@@ -124,7 +124,8 @@ async function readKey(invocation: Invocation): Promise<string> {
   const { settings, screen, io } = invocation;
   if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(invocation)).secret;
   if (!canAsk(invocation)) {
-    const why = settings.mayAsk ? 'stdin is not a terminal' : 'prompts are disabled (--no-input)';
+    const disabled = 'prompts are disabled (--no-input, FXRATES_NO_INPUT or CI)';
+    const why = settings.mayAsk ? 'a prompt needs a terminal as stdin and stderr' : disabled;
     const command = changedCommand(invocation.argv, { add: ['--key-stdin'] });
     throw usageError('no key to store', why, [`${command} < key.txt`]);
   }

@@ -156,6 +156,8 @@ test.each([
   ['--profile new', [], 3, 'Store it:    fxrates auth login --base-url https://… --profile new\n'],
   ['', [], 3, 'fxrates: no base URL'],
   [`--base-url ${ORIGIN}`, [], 2, `fxrates auth login --base-url ${ORIGIN} --key-stdin < key.txt`],
+  [`--base-url ${ORIGIN}`, ['stdin'], 2, 'no key to store — a prompt needs a terminal as stdin and stderr'],
+  [`--base-url ${ORIGIN} --no-input`, ['stdin', 'stderr'], 2, 'FXRATES_NO_INPUT'],
 ] as const)('with %j and terminals %j it asks for nothing', async (option, tty, expected, says) => {
   const { code, stderr } = await run(`auth login ${option}`, { tty });
 
