@@ -90,9 +90,9 @@ function parse(bytes: Buffer, path: string): JsonObject {
   return document;
 }
 
-function unusable(path: string, why: string): CliError {
-  const hints = [`Correct or remove it:  ${path}`];
-  return new CliError(`cannot use ${path}`, { code: 'storage', why, hints });
+/** A file of fxrates has other content than it writes itself. */
+export function unusable(path: string, why: string): CliError {
+  return storageError(`cannot use ${path}`, why, { hint: `Correct or remove it:  ${path}` });
 }
 
 interface ParsedJson {

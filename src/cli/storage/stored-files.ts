@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../json.ts';
 import { loginCommand, storageError } from '../errors/cli-error.ts';
 import type { Env, Io } from '../io.ts';
 import { configFolder, pathIn } from './folders.ts';
-import { readJsonFile, updateJsonFile } from './json-file.ts';
+import { readJsonFile, unusable, updateJsonFile } from './json-file.ts';
 
 /** Values by name. A map, because a profile can be called `constructor`. */
 type Entries = ReadonlyMap<string, unknown>;
@@ -60,7 +60,7 @@ export function configValue(config: ConfigFile, name: string, profile?: string):
 export function settingText(value: unknown, name: string, { path }: Pick<ConfigFile, 'path'>): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'string' || typeof value === 'number') return String(value);
-  throw storageError(`cannot use ${path}`, `${name} is neither a string nor a number`);
+  throw unusable(String(path), `${name} is neither a string nor a number`);
 }
 
 /** Sets `name` for `profile`, or for all without one; `undefined` removes it. Returns the path of the file. */

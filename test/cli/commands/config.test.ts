@@ -206,6 +206,11 @@ test.skipIf(process.platform === 'win32').each([
     (path: string) => writeFileSync(path, Buffer.from('\uFEFF{}', 'utf16le')),
     'it is UTF-16; save it as UTF-8',
   ],
+  [
+    'a setting with a list',
+    (path: string) => writeFileSync(path, '{"timeout":["3s"]}'),
+    'timeout is neither a string nor a number',
+  ],
 ])('%s in place of config.json is refused at once', async (_, make, why) => {
   const path = join(folder, 'config.json');
   make(path);
@@ -213,7 +218,7 @@ test.skipIf(process.platform === 'win32').each([
   const { code, stderr } = await run('latest');
 
   expect(code).toBe(3);
-  expect(stderr).toContain(`cannot use ${path} — ${why}`);
+  expect(stderr).toContain(`cannot use ${path} — ${why}\n\n  Correct or remove it:  ${path}\n`);
 });
 
 const PROFILES = '{"version":1,"profiles":{"work":{"base_url":"https://api.example.test"}}}';
