@@ -67,15 +67,19 @@ const MOST_LOOKS = 250;
 
 /** Waits until no other process changes the file: commands at the same time, such as logins, lose no change. */
 async function lock(path: string, clock: Clock): Promise<() => Promise<void>> {
+  let madeAt: number | undefined;
   for (let looks = 0; ; looks += 1) {
-    if (looks === MOST_LOOKS) await fs.rm(path, { recursive: true, force: true });
     try {
       await fs.mkdir(path); // one process succeeds
       return () => fs.rm(path, { recursive: true, force: true });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || looks > MOST_LOOKS) throw error;
-      await clock.sleep(LOOK_EVERY_MS);
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
+    const found = await fs.stat(path).catch(() => undefined);
+    if (found?.mtimeMs !== madeAt) [madeAt, looks] = [found?.mtimeMs, 0]; // that of another process
+    // Before the sleep, so that it is gone when the first of several waiting processes makes the next one.
+    if (looks >= MOST_LOOKS) await fs.rm(path, { recursive: true, force: true });
+    await clock.sleep(LOOK_EVERY_MS);
   }
 }
 

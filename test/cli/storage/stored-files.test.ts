@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { cacheFolder, configFolder, stateFolder, useCompileCache } from '../../../src/cli/storage/folders.ts';
-import { parseJsonFile } from '../../../src/cli/storage/json-file.ts';
+import { parseJsonFile, readJsonFile, updateJsonFile } from '../../../src/cli/storage/json-file.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { jsonText } from '../../helpers/cli-json-text.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
@@ -105,4 +105,23 @@ test('cache clear removes the compiled code', async () => {
 
   expect(stderr).toBe('fxrates: removed 0 cached responses\n');
   expect(existsSync(compiled())).toBe(false);
+});
+
+test('of a lock that another command has taken over, the end is awaited', async () => {
+  const path = join(temporaryFolder(), 'config.json');
+  const lock = `${path}.lock`;
+  mkdirSync(lock);
+  utimesSync(lock, 0, 0); // of a killed command
+  let looks = 0;
+  const sleep = async () => {
+    looks += 1;
+    if (looks === 200) rmdirSync(lock);
+    if (looks === 200) mkdirSync(lock);
+    if (looks === 300) writeFileSync(path, '{"other":1}');
+    if (looks === 300) rmdirSync(lock);
+  };
+
+  await updateJsonFile(path, (before) => ({ ...before, own: 2 }), { now: () => 0, sleep });
+
+  expect(readJsonFile(path)).toEqual({ version: 1, other: 1, own: 2 });
 });
