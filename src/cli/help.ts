@@ -88,7 +88,7 @@ function exampleLines(examples: readonly Example[], style: StreamStyle): string[
   return twoColumns(entries, style, widestTerm(entries, style.columns / 2 + 4));
 }
 
-export interface HelpEntry {
+interface HelpEntry {
   readonly term: string;
   readonly text: string;
 }
