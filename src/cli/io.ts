@@ -87,7 +87,7 @@ export async function orInterrupted<Value>(value: Promise<Value>, signal: AbortS
 }
 
 /** More than recorded responses and queries have. A string of Node.js holds about twice as many. */
-const MOST_BYTES = 256_000_000;
+export const MOST_BYTES = 256_000_000;
 
 /** The bytes of a file, a pipe or a device. Rejects once it has more than 256 MB: `/dev/zero` has no end. */
 export async function readLimited(path: string): Promise<Buffer> {
