@@ -87,7 +87,12 @@ export async function orInterrupted<Value>(value: Promise<Value>, signal: AbortS
 }
 
 /** More than recorded responses and queries have. A string of Node.js holds about twice as many. */
-export const MOST_BYTES = 256_000_000;
+const MOST_BYTES = 256_000_000;
+
+/** @throws Error for a size that no input has, but one without an end, such as `/dev/zero` or `yes` */
+export function refuseEndless(size: number): void {
+  if (size > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`);
+}
 
 /** The bytes of a file, a pipe or a device. Rejects once it has more than 256 MB: `/dev/zero` has no end. */
 export async function readLimited(path: string): Promise<Buffer> {
@@ -95,7 +100,7 @@ export async function readLimited(path: string): Promise<Buffer> {
   let size = 0;
   for await (const chunk of createReadStream(path)) {
     size += chunk.length;
-    if (size > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`);
+    refuseEndless(size);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -78,7 +78,7 @@ function problemOf(value: unknown): string | undefined {
  */
 export type ApiKeyOption = string | (() => string | Promise<string>);
 
-/** Limits a call of the function, in milliseconds. */
+/** The time limit of one call of the function. */
 interface CallLimit {
   readonly time: SteadyTime;
   readonly timeoutMs: number;
@@ -127,7 +127,8 @@ export class KeySource {
     const { time, timeoutMs: limitMs } = this.#limit;
     const message = `apiKey: the function did not return a key within ${limitMs} ms (timeoutMs)`;
     const secret = await time.withTimeout((late) => abortable((async () => this.#provide())(), late), {
-      ...{ at: time.now() + limitMs, signal },
+      at: time.now() + limitMs,
+      signal,
       errorOf: () => new TimeoutError({ message, scope: 'attempt', limitMs }),
     });
     const key = ApiKey.from(secret);

@@ -21,6 +21,9 @@ interface ResponseTime {
   readonly nowMs: number;
 }
 
+/** A little before 8.64e15, the last time of a `Date`, so that the end of the wait is one by any clock. */
+const LATEST_MS = 8.6e15;
+
 /**
  * Reads a Retry-After: an integer, a decimal (seconds), a comma list of them (duplicates joined by HTTP; the longest
  * counts), an HTTP date or a Unix time. A time is compared with the `Date` header of the response, if it has one.
@@ -31,9 +34,8 @@ export function parseRetryAfter(
 ): RetryAfter | undefined {
   if (text === null || text === undefined) return undefined;
   const trimmed = text.trim();
-  // 8.64e15 is the last time of a `Date`.
   const until = (epochMs: number) =>
-    ({ form: 'wait', ms: Math.min(epochMs, 8.6e15) - (parseHttpDate(date) ?? nowMs) }) as const;
+    ({ form: 'wait', ms: Math.min(epochMs, LATEST_MS) - (parseHttpDate(date) ?? nowMs) }) as const;
   const moment = parseHttpDate(trimmed);
   if (moment !== undefined) return until(moment);
   if (!NUMBER_LIST.test(trimmed)) return { form: 'invalid', text };

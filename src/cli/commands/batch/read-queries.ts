@@ -1,6 +1,6 @@
 import { isJson } from '../../../json.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
-import { Interrupted, type Io, MOST_BYTES, orInterrupted, readLimited } from '../../io.ts';
+import { Interrupted, type Io, orInterrupted, readLimited, refuseEndless } from '../../io.ts';
 import { memberTexts, scalarText } from '../../json/select-value.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parameters.ts';
 import type { Query } from '../../request/send-request.ts';
@@ -101,14 +101,14 @@ async function readFileText(path: string): Promise<string> {
 }
 
 async function readStdin(stdin: Io['stdin']): Promise<string> {
-  const isTooLong = (text: string) => text.length > MOST_BYTES;
-  const text = await stdin.text(isTooLong).catch((cause) => {
+  const isEnough = (text: string) => {
+    refuseEndless(text.length);
+    return false;
+  };
+  return stdin.text(isEnough).catch((cause) => {
     if (cause instanceof Interrupted) throw cause;
     throw usageError('cannot read the queries on standard input', String(cause?.message ?? cause));
   });
-  if (isTooLong(text))
-    throw usageError('cannot read the queries on standard input', `it has more than ${MOST_BYTES} bytes`);
-  return text;
 }
 
 /** Also a line that a batch printed: `{ "query": { … }, "error": … }`. Numbers stay as they are written. */
