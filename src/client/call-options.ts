@@ -40,7 +40,8 @@ export interface OverridableOptions {
   /**
    * Headers of every request. Those of a call are added to the client's; a header with the same name replaces the client's.
    * `user-agent` is appended to that of the client. Headers that the client or the transport sets, such as `authorization`,
-   * are a `ConfigError`.
+   * are a `ConfigError`. Calls with different headers share neither requests nor cached responses, so set a header that differs
+   * for each call, such as `traceparent`, in a `middleware`.
    *
    * @default undefined
    * @example { 'x-team': 'pricing' }

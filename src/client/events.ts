@@ -256,7 +256,7 @@ function retryLine({ target, retry, kind, status, code, waitMs }: RetryEvent): s
 const WAIT_REASONS: Readonly<Record<WaitEvent['reason'], string>> = {
   retry_after: 'the service refused a request (429)',
   window: 'the per-minute limit is used up',
-  service: 'the service failed several times in a row',
+  service: 'the service is down',
 };
 
 function waitLine({ key, reason, waiting, waitMs }: WaitEvent): string {

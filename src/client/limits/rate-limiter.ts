@@ -33,7 +33,7 @@ export interface RateLimiterOptions extends LimiterSettings {
 export interface Wait {
   /**
    * Why they wait. `'retry_after'`: the service refused a call. `'window'`: the limit is used up. `'service'`: the service
-   * failed several times in a row.
+   * is down (see `KeyLimits`).
    */
   readonly reason: 'retry_after' | 'window' | 'service';
   /** Estimated milliseconds until the next slot. */
@@ -65,7 +65,7 @@ export interface NotSent {
 export interface KeyLimits {
   /** `'open'`, or the time until which a refusal holds back all calls. */
   readonly gate: 'open' | { readonly until: Date };
-  /** `'up'`, or the time of the next attempt after several failures in a row. */
+  /** `'up'`, or the time of the next attempt while it is down: after three failures in a row, or one with Retry-After. */
   readonly service: 'up' | { readonly downUntil: Date };
   /** How the service counts requests, as far as its refusals have shown; `'token-bucket'`: requests are sent evenly. */
   readonly window: 'unknown' | 'sliding' | 'fixed' | 'token-bucket';
@@ -80,9 +80,8 @@ export interface KeyLimits {
   /** Earliest time at which a call made now can be sent. */
   readonly nextSlotAt: Date;
   /**
-   * Why a call made now would wait. `'retry_after'`: the service refused a call. `'service'`: the service failed several times
-   * in a row. `'window'`: the limit is used up. `'in_flight'`: requests in flight must end first. `undefined`: it would not
-   * wait.
+   * Why a call made now would wait. `'retry_after'`: the service refused a call. `'service'`: the service is down. `'window'`:
+   * the limit is used up. `'in_flight'`: requests in flight must end first. `undefined`: it would not wait.
    */
   readonly reason: 'retry_after' | 'service' | 'window' | 'in_flight' | undefined;
 }

@@ -56,10 +56,16 @@ test('with maxConcurrent requests in flight, calls wait for a response', async (
 });
 
 test('while the service is down, calls wait for it', async () => {
-  const { fx, clock } = testClient(failure(503), { maxRetries: 0 });
-  for (let call = 0; call < 20; call += 1) await clock.run(errorOf(fx.latest({ call })));
+  const lines: string[] = [];
+  const logger = { warn() {}, info: (line: string) => lines.push(line) };
+  const replies = [failure(503, { headers: { 'retry-after': '30' } }), success()];
+  const { fx, clock } = testClient(replies, { maxRetries: 0, logger, logLevel: 'info' });
+  await clock.run(errorOf(fx.latest()));
 
   expect(fx.limits()).toMatchObject({ reason: 'service', service: { downUntil: expect.any(Date) } });
+
+  await clock.run(fx.latest());
+  expect(lines).toEqual(['1 call of fx_live_…cdef waits 30000 ms: the service is down']);
 });
 
 const TRIED = 'Retry-After 30000 is too long for a per-minute limit in seconds, so it is tried as milliseconds';
