@@ -49,7 +49,8 @@ const reply = z.tuple([z.coerce.number(), z.string(), z.string(), z.coerce.numbe
 
 /**
  * Creates a store through which processes on several hosts share the limit of a key. It uses your connected ioredis or
- * node-redis client, with Redis 5 or later, Valkey or a cluster (each script uses one Redis key).
+ * node-redis client, with Redis 5 or later, Valkey or a cluster (each script uses one Redis key). A node-redis client needs a
+ * listener for `error`: without one, a lost connection ends the process.
  *
  * The store keeps one hash of a few kB per API key and origin, until ten minutes after the last call, or after a longer
  * Retry-After has elapsed. It contains a SHA-256 of the API key, never the key. If Redis fails or takes longer than one
