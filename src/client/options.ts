@@ -76,7 +76,7 @@ export interface CacheStore {
 export interface QuotaGuardOptions {
   /**
    * Requests to keep in reserve. If only these are left, a call rejects with `QuotaExhaustedError` unless its `priority` is
-   * `'high'`.
+   * `'high'`. Requests of other processes are noticed after up to five minutes, so with several processes, keep more.
    *
    * @example 100
    */
