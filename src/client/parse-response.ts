@@ -63,7 +63,8 @@ function failureOf(status: number, { response, request, body, basePath, clock }:
   const said = textIn(envelope, 'message', request);
   const code = textIn(envelope, 'code', request)?.slice(0, LONGEST_CODE);
   const date = headerIn(response.headers, 'date');
-  const retryAfter = parseRetryAfter(shownHeader('retry-after', response, request), { date, nowMs: clock.now() });
+  const hint = shownHeader('retry-after', response, request);
+  const retryAfter = parseRetryAfter(hint, { date, nowMs: clock.now() });
   const details = { ...detailsOf(response, request), status, code, retryAfter };
   const shownStatus = status === response.status ? `HTTP ${status}` : `status ${status} in HTTP ${response.status}`;
   const suffix = `${prefixed(': ', said)} (${shownStatus}${prefixed(', ', code)})`;
@@ -75,7 +76,9 @@ function failureOf(status: number, { response, request, body, basePath, clock }:
     const what = status === 401 ? `refused the key ${masked}` : `does not allow this request with the key ${masked}`;
     return new AuthenticationError(`The service ${what}${suffix}`, details);
   }
-  if (status >= 500) return new ServerError(`The service failed${suffix}`, details);
+  // Retry-After can be the reason why the call is not retried.
+  const shownHint = shortened(prefixed('; Retry-After ', hint));
+  if (status >= 500) return new ServerError(`The service failed${suffix}${shownHint}`, details);
   const target = shortened(request.key.redact(basePath + request.endpoint.target));
   return new RequestError(`The service refused ${target}${suffix}`, details);
 }

@@ -121,6 +121,10 @@ test.each<[Reply, string]>([
   [() => new Response(Buffer.from('<html>')), 'ResponseError: The body is not JSON (HTTP 200, no content type)'],
   [() => new Response(new Uint8Array([0x22, 0xff])), 'ResponseError: The body is not UTF-8 (HTTP 200)'],
   [failure(302, { code: 'moved' }), 'ResponseError: Unexpected HTTP 302'],
+  [
+    failure(503, { message: 'Closed.', headers: { 'retry-after': '120' } }),
+    'ServerError: The service failed: Closed. (HTTP 503, some_code); Retry-After 120',
+  ],
   [() => new Response(null, { status: 204 }), 'ResponseError: The body is empty (HTTP 204, no content type)'],
 ])('the response %o is the error: %s', async (reply, text) => {
   expect(String(await errorFor(reply))).toBe(text);
