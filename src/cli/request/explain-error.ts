@@ -248,5 +248,6 @@ export function withoutAdvice(message: string): string {
     .replace('longer than maxRetryAfterMs', 'longer than --max-wait')
     .replace("and onLimit is 'throw'", 'and waiting is off (--no-wait)')
     .replace(/^apiKey: /, 'the key ')
+    .replace(/\); Retry-After .*$/, ')') // it follows as a duration
     .replace(/(?<= in )([\d.]+) s(?=, )/, (_, seconds) => formatDuration(1000 * seconds));
 }
