@@ -48,6 +48,7 @@ test.each([
 const unknownOptions: [string, (mock: MockServer, options: never) => unknown][] = [
   ['createKey', (mock, options) => mock.createKey(options)],
   ['accounts.create', (mock, options) => mock.accounts.create(options)],
+  ['keys.create', (mock, options) => mock.keys.create(options)],
   ['keys.list', (mock, options) => mock.keys.list(options)],
   ['space', (mock, options) => mock.space(options)],
   ['reset', (mock, options) => mock.reset(options)],

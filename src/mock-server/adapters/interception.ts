@@ -157,7 +157,7 @@ function isMswInUse(): boolean {
 
 function mswInUse(): MockServerError {
   return new MockServerError(
-    'Another server of msw, or a library with its interceptors, listens in this process. Close it first, or add the mock to it: setupServer(...mockHandlers(mock)), with mockHandlers of fxrates/msw.',
+    'Another server of msw, or a library with its interceptors, such as nock, listens in this process. Close it first, use mock.serve(), or add the mock to it: setupServer(...mockHandlers(mock)), with mockHandlers of fxrates/msw.',
     { code: 'msw_in_use' },
   );
 }

@@ -8,6 +8,7 @@ import { resetOptions } from '../initial-state.ts';
 import { journalEntry } from '../journal/journal.ts';
 import { audit, checkedFilter, claim, verifyRequests, waitForRequests, waitOptions } from '../journal/mock-journal.ts';
 import { createMatcher, type RequestFilter, requestFilter } from '../journal/request-filter.ts';
+import { expected } from '../matching/checked-input.ts';
 import { closeCore, type MockCore } from '../mock-core.ts';
 import { setupKey, setupParts } from '../mock-options.ts';
 import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../mock-scope.ts';
@@ -40,8 +41,12 @@ const listQuery = requestFilter.omit({ query: true, headers: true, body: true })
     .transform((text) => text === 'true')
     .optional()
     .describe('Whether neither the service nor a stub has this path.'),
-  after: z.coerce.number().int().min(0).optional().describe('Selects only requests with a larger number.'),
-  limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of requests.'),
+  after: expected('the number of a request', z.coerce.number().int().min(0))
+    .optional()
+    .describe('Selects only requests with a larger number.'),
+  limit: expected('a whole number from 1 to 1000', z.coerce.number().int().min(1).max(1000))
+    .default(100)
+    .describe('Maximum number of requests.'),
 });
 
 /** Each part has the schema of its own route. */
@@ -57,7 +62,7 @@ const setup = setupParts.extend({
 
 const step = z
   .strictObject({
-    advanceMs: z.number().min(0).optional().describe('Milliseconds to advance.'),
+    advanceMs: expected('milliseconds from 0', z.number().min(0)).optional().describe('Milliseconds to advance.'),
     advanceTo: z
       .union([z.string(), z.number()])
       .optional()
@@ -85,9 +90,7 @@ const list = z.object({
 const find = requestFilter.extend({ limit: listQuery.shape.limit });
 const wait = requestFilter.extend({
   ...waitOptions.shape,
-  timeoutMs: waitOptions.shape.timeoutMs
-    .unwrap()
-    .max(240_000)
+  timeoutMs: expected('whole milliseconds from 0 to 240000', z.int().min(0).max(240_000))
     .default(10_000)
     .describe('Milliseconds, in real time. HTTP clients give up after some minutes: `fetch` of Node.js after 300,000.'),
 });
@@ -97,6 +100,9 @@ const verification = claim
   // Without a condition, the verification would always succeed.
   .refine(({ filter: _, ...conditions }) => Object.keys(conditions).length > 0, {
     error: 'count, atLeast, atMost, sentWith or inOrder',
+  })
+  .refine(({ count, atLeast, atMost }) => count === undefined || (atLeast ?? atMost) === undefined, {
+    error: 'either count, or atLeast and atMost',
   });
 
 const space = z.object({

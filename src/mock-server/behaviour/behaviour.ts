@@ -207,6 +207,7 @@ export interface BehaviourCase {
  * @example test.each(behaviourMatrix(['rateWindow']))('survives $title', async ({ behaviour }) => { … })
  */
 export function behaviourMatrix(names: readonly SwitchName[] = UNDOCUMENTED): readonly BehaviourCase[] {
+  if (typeof names === 'string') throw invalidOption('names', names, 'an array of switches');
   const unknown = names.find((name) => !UNDOCUMENTED.includes(name));
   if (unknown !== undefined) throw invalidOption('names', unknown, `one of ${UNDOCUMENTED.join(', ')}`);
   const defaults: SwitchValues = Object.fromEntries(names.map((name) => [name, switches[name].default]));

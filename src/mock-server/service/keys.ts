@@ -2,7 +2,14 @@ import * as z from 'zod';
 import type { PlanName } from '../../generated/service.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import { hashOf } from '../http/parse-request.ts';
-import { checkedInput, plainObject, strictObject, type ValueOf, wholeFrom } from '../matching/checked-input.ts';
+import {
+  checkedInput,
+  expected,
+  plainObject,
+  strictObject,
+  type ValueOf,
+  wholeFrom,
+} from '../matching/checked-input.ts';
 import { invalidOption, MockServerError, withId } from '../mock-server-error.ts';
 import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { minuteUsage, monthUsage, quotaUse, type RateUse } from './decide.ts';
@@ -120,13 +127,17 @@ export const keyUsage = strictObject({
 /** What `mock.keys.setUsage()` sets. Set at least one of the two. */
 export interface SetUsage extends ValueOf<typeof keyUsage> {}
 
+/** The options of `mock.keys.create()`. */
+const keyOwner = strictObject({ accountId: expected('the id of an account', z.string()) });
+
 /** The options of `mock.createKey()`. */
 export const newKey = z.strictObject({ plan: planName.optional() });
 
 export function createKeys(context: ServiceContext): Keys {
   const { state, now } = context;
   return {
-    create({ accountId }) {
+    create(options) {
+      const { accountId } = checkedInput(keyOwner, options, { what: 'an option of keys.create()' });
       const account = findAccount(state, accountId);
       checkKeyCap(context, account);
       return issue(context, account);

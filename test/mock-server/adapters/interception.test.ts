@@ -101,7 +101,7 @@ test.each(['bypass', 'error'] as const)(
     const server = setupServer(msw.http.get('https://mail.test/', () => msw.HttpResponse.text('sent')));
     server.listen({ onUnhandledRequest: strategy, onUnhandledFrame: strategy } as object);
 
-    const message = expect.stringContaining('setupServer(...mockHandlers(mock)), with mockHandlers of fxrates/msw');
+    const message = expect.stringMatching(/such as nock.*mock\.serve\(\).*setupServer\(\.\.\.mockHandlers\(mock\)\)/);
     expect(() => mock.listen()).toThrow(expect.objectContaining({ code: 'msw_in_use', message }));
     expect(await (await fetch('https://mail.test/')).text()).toBe('sent');
     server.close();

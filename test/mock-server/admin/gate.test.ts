@@ -164,15 +164,12 @@ test.each([
   ['POST', '/clock', { advanceTo: 'tomorrow' }, 'advanceTo'],
   ['POST', '/reset', { hard: true }, 'hard'],
   ['PATCH', '/behaviour', { revocationDelayMs: 5 }, 'behaviour.revocationDelayMs'],
-  ['POST', '/keys', { plan: 'gold' }, 'plan'],
   ['POST', '/accounts', { mail: 'a@b' }, 'mail'],
   ['POST', '/requests/wait', { count: 0 }, 'count'],
   ['GET', '/requests?keyid=key_1', undefined, 'keyid'],
-  ['GET', '/requests?limit=0', undefined, 'limit'],
   ['GET', '/clock?at=1', undefined, 'at'],
   ['DELETE', '/requests', { all: true }, 'all'],
   ['POST', '/spaces', { name: '../etc' }, 'name'],
-  ['POST', '/requests/verify', { filter: { query: { base: 'EUR' } } }, 'body'],
   ['POST', '/stubs', { match: { path: '/__fxrates/keys' }, data: {} }, 'match.path'],
   ['POST', '/stubs', { match: { path: '/__fxrates/*' }, data: {} }, 'match.path'],
   ['POST', '/stubs', { match: { path: '/a#b' }, data: {} }, 'match.path'],
@@ -194,7 +191,11 @@ const PATTERN = 'operation, keyId, path, method, query, headers, body';
 test.each<[string, unknown, string]>([
   ['/requests/verify', { operation: 'latest' }, `operation is not a field of the body; valid names: ${CLAIM}.`],
   ['/requests/find', { filter: {} }, `filter is not a field of the body; valid names: ${PATTERN}, status, `],
-  ['/requests/verify', {}, 'body is {}; expected count, atLeast, atMost, sentWith or inOrder.'],
+  ['/requests/verify', { filter: {} }, 'body is {"filter":{}}; expected count, atLeast, atMost, sentWith or inOrder.'],
+  ['/requests/verify', { count: 3, atLeast: 2 }, 'expected either count, or atLeast and atMost.'],
+  ['/requests/find', { limit: 0 }, 'limit is 0; expected a whole number from 1 to 1000.'],
+  ['/requests/wait', { timeoutMs: 300_000 }, 'timeoutMs is 300000; expected whole milliseconds from 0 to 240000.'],
+  ['/clock', { advanceMs: -1 }, 'advanceMs is -1; expected milliseconds from 0.'],
   ['/clock', {}, 'body is {}; expected exactly one of advanceMs, advanceTo and frozen.'],
 ])('POST %s with %j names the field and the alternatives', async (path, body, message) => {
   await using it = await servedMock();

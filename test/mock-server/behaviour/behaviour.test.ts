@@ -172,8 +172,12 @@ test('without names, covers every value of every undocumented switch, and a mock
   }
 });
 
-test.each(['rateWindows', 'revocationDelayMs'])('the name %s is refused, as it is no undocumented switch', (name) => {
-  expect(() => behaviourMatrix([name as never])).toThrow(`names is "${name}"; expected one of rateWindow,`);
+test.each([
+  [['rateWindows'], 'names is "rateWindows"; expected one of rateWindow,'],
+  [['revocationDelayMs'], 'names is "revocationDelayMs"; expected one of rateWindow,'],
+  ['rateWindow', 'names is "rateWindow"; expected an array of switches.'],
+])('behaviourMatrix(%j) is refused: it expects undocumented switches', (names, message) => {
+  expect(() => behaviourMatrix(names as never)).toThrow(message);
 });
 
 /** The switches that a response of the quota endpoint depends on. */
