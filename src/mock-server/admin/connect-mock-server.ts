@@ -268,7 +268,9 @@ function searchOf(query: object): string {
 function noServer(origin: string, error: unknown): MockServerError {
   const { cause } = error as { readonly cause?: { readonly code?: unknown } }; // of fetch
   const reason = typeof cause?.code === 'string' ? ` (${cause.code})` : '';
-  const text = `There is no server at ${origin}${reason}; start one with fxrates mock.`;
+  const text = reason.includes('CERT')
+    ? `The certificate of ${origin} is not trusted${reason}; start Node with NODE_EXTRA_CA_CERTS=/path/to/cert.pem.`
+    : `There is no server at ${origin}${reason}; start one with fxrates mock.`;
   return new MockServerError(text, { code: 'no_mock_server', cause: error });
 }
 

@@ -6,7 +6,8 @@ import { Agent, request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { FxRates } from '../../../src/client/index.ts';
 import { createTlsServer } from '../../../src/mock-server/adapters/tls-server.ts';
-import { createMockServer, type MockServerError, type TlsOptions } from '../../../src/mock-server/index.ts';
+import type { MockServerError, TlsOptions } from '../../../src/mock-server/index.ts';
+import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
 import { selfSigned } from '../../helpers/self-signed.ts';
 
 const tls = selfSigned();
@@ -45,6 +46,9 @@ test('the pages and the admin API are served over https, and refuse pages of oth
   expect(adminUrl.startsWith(`${url}/`)).toBe(true);
   expect((await mock.send('/__fxrates/', {})).statusCode).toBe(200);
   expect((await origin(url)).statusCode).toBe(200);
+  await expect(connectMockServer(adminUrl).audit()).rejects.toThrow(
+    /not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\); start/,
+  );
   for (const foreign of ['https://evil.test', url.replace('https', 'http')])
     expect((await origin(foreign)).statusCode).toBe(403);
 });
