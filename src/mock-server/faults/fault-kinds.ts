@@ -33,7 +33,13 @@ const faultMatch = strictObject({
 export interface FaultMatch extends RequestPattern, ValueOf<typeof faultMatch> {}
 
 /** Which requests a fault strikes, and when. All conditions that are set must hold; by default every request is struck. */
-export interface FaultConditions extends ValueOf<typeof conditions> {}
+export interface FaultConditions extends ValueOf<typeof conditions> {
+  /**
+   * Pattern of the requests to strike.
+   * @default all requests of the emulated API
+   */
+  readonly match?: FaultMatch | undefined; // in the schema, its fields have no doc comments
+}
 
 const conditions = strictObject({
   /**
@@ -42,10 +48,6 @@ const conditions = strictObject({
    * @default 'fault_1', 'fault_2', …
    */
   id: idSchema.optional(),
-  /**
-   * Pattern of the requests to strike.
-   * @default all requests of the emulated API
-   */
   match: faultMatch.describe('Requests to strike; by default all requests of the emulated API.').optional(),
   /**
    * Position of the request to strike among the matching ones, from 1, or several positions.

@@ -13,7 +13,7 @@ import {
   type ValueOf,
   wholeFrom,
 } from '../matching/checked-input.ts';
-import { requestPattern } from '../matching/request-pattern.ts';
+import { type RequestPattern, requestPattern } from '../matching/request-pattern.ts';
 
 const text = z.string('text');
 
@@ -58,10 +58,6 @@ export const stubOptions = strictObject({
    * @default 'stub_1', 'stub_2', …
    */
   id: idSchema.optional(),
-  /**
-   * Pattern of the requests that receive it.
-   * @default every GET of the emulated API
-   */
   match: requestPattern.optional(),
   ...response.shape,
   /**
@@ -87,7 +83,13 @@ export const stubOptions = strictObject({
 });
 
 /** A stub: a pattern of requests, and the response to them. The requests are still authenticated, limited and counted. */
-export interface StubOptions extends ValueOf<typeof stubOptions> {}
+export interface StubOptions extends ValueOf<typeof stubOptions> {
+  /**
+   * Pattern of the requests that receive it.
+   * @default every GET and HEAD of the emulated API
+   */
+  readonly match?: RequestPattern | undefined; // in the schema, its fields have no doc comments
+}
 
 /** A stub as JSON has it, new or read. */
 export const stubInput = stubOptions
