@@ -44,7 +44,7 @@ const EFFECTS: Readonly<Record<string, (mock: MockServer, output: string) => unk
 describe.skipIf(!hasCurl)('the shell function of docs/mock-server.md', () => {
   const cwd = temporaryFolder();
   beforeAll(async () => {
-    await writeFile(join(cwd, 'rates.json'), `{"*":${RECORDED}}`);
+    await writeFile(join(cwd, 'rates.ndjson'), `{"*":${RECORDED}}\n`.repeat(2));
     await writeFile(join(cwd, 'setup.json'), '{"keys":[{"plan":"developer"}]}');
   });
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { parseJson } from '../../json.ts';
+import { jsonDocuments, parseJson } from '../../json.ts';
 import { utf8Text } from '../../text.ts';
 import { MockServerError, type MockServerErrorDetail } from '../mock-server-error.ts';
 import { PAGE_HEADERS } from './own-pages.ts';
@@ -53,7 +53,7 @@ export function sendProblem(outgoing: ServerResponse, problem: MockServerError):
 /** A state can have a million keys. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
-/** The JSON body of a request, and its text; `{}` without a body. Refuses other types, too many bytes and invalid JSON. */
+/** The JSON body of a request, or its lines of JSON, and its text; `{}` without a body. Refuses any other body. */
 export async function readJsonBody(
   incoming: IncomingMessage,
 ): Promise<{ readonly value: unknown; readonly text: string }> {
@@ -73,8 +73,15 @@ export async function readJsonBody(
     const text = 'The body must be JSON, with content-type: application/json.';
     throw new Problem(text, { status: 415, code: 'json_required', field: 'Content-Type' });
   }
-  const value = parseJson(text);
+  const value = valueIn(text);
   // The message of the parser can contain text of the body.
   if (value === undefined) throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });
   return { value, text };
+}
+
+/** Recorded responses are lines of JSON. `undefined` for another text than JSON. */
+function valueIn(text: string): unknown {
+  const value = parseJson(text);
+  const lines = value === undefined ? jsonDocuments(text) : [];
+  return lines.length > 1 ? lines : value;
 }

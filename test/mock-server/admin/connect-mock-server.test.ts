@@ -204,7 +204,7 @@ test('data, recordings, stubs and setups as text keep their digits', async () =>
   expect([await rateOf(), await rateOf('?base=EUR'), await rateOf()]).toEqual(['1.10', '2.00', '1.20']);
   await latest.reset({ base: 'EUR' });
   expect(await rateOf('?base=EUR')).toBe('1.20');
-  await latest.replay('{"base=EUR":{"rate":3.00}}');
+  await latest.replay('{"base=EUR":{"rate":0.5}}\n{"base=EUR":{"rate":3.00}}\n');
   expect(await rateOf('?base=EUR')).toBe('3.00');
   await latest.reset();
   expect(await rateOf()).toBeUndefined();
