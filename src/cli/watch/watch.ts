@@ -92,9 +92,10 @@ export async function watch(
     for await (const { data, meta, next } of client.fx.poll(query, polled).withMeta()) {
       reporter.end();
       const response = client.responseOf({ data, meta });
-      await show(response, (shown) => print(shown, next));
       responses += 1;
-      if (responses === options.count) break;
+      const isLast = responses === options.count;
+      await show(response, (shown) => print(shown, isLast ? undefined : next));
+      if (isLast) break;
     }
   };
   await withClient(invocation, { reporter }, poll).catch(async (error: unknown) => {
@@ -117,20 +118,29 @@ function printerOf(invocation: Invocation) {
   const { output, get } = settings;
   // The lines of all responses are one document: its first column is the time of the response.
   const rowsOf = output === 'csv' || output === 'tsv' ? tableDocument(output, ['fetched_at'], get) : undefined;
-  return ({ text, json }: Shown, next: PollSchedule): Promise<void> => {
+  return ({ text, json }: Shown, next: PollSchedule | undefined): Promise<void> => {
     const now = io.clock.now();
     const fetchedAt = new Date(now).toISOString();
     if (rowsOf !== undefined) return screen.printLines(`${[...rowsOf([fetchedAt], json)].join('\n')}\n`);
     const isWhole = get.length === 0;
     if (isWhole && screen.isForPeople) {
-      const [at, nextAt] = [now, now + next.intervalMs].map((time) => localClock(time, io.timeZone));
-      const every = `every ${formatDuration(next.intervalMs)}, ${REASONS[next.reason]}`;
-      const footer = wrap(`${at} · next ${nextAt} (${every}) · Ctrl-C to stop`, screen.out.columns);
+      const footer = wrap(timesText(next, { now, timeZone: io.timeZone }), screen.out.columns);
       return screen.printText(`${text.trimEnd()}\n\n${screen.out.palette.faint(footer.join('\n'))}\n\n`);
     }
     if (!isWhole || !AS_JSON_LINE.includes(output)) return printJson(json, invocation);
     return screen.printLines(`{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`);
   };
+}
+
+/** `14:20:05 · next 14:25:05 (every 5 min, the interval of --watch) · Ctrl-C to stop`; after the last one only `14:20:05`. */
+function timesText(
+  next: PollSchedule | undefined,
+  { now, timeZone }: { readonly now: number; readonly timeZone: string | undefined },
+): string {
+  const at = localClock(now, timeZone);
+  if (next === undefined) return at;
+  const nextAt = localClock(now + next.intervalMs, timeZone);
+  return `${at} · next ${nextAt} (every ${formatDuration(next.intervalMs)}, ${REASONS[next.reason]}) · Ctrl-C to stop`;
 }
 
 /** Why the next response comes when it does. */

@@ -112,7 +112,7 @@ test('--get prints each response as without --watch, and -o tsv adds the time as
   );
 });
 
-test('a terminal shows each response below the last, with its time and that of the next', async () => {
+test('a terminal shows each response below the last, with its time and that of the next one, if any', async () => {
   const replies = [success({ rates: { EUR: 1, GBP: 2 } }), success({ rates: { EUR: 1.5, GBP: 2 } })];
 
   const { stdout } = await watch('--watch 5m --count 2 --no-color', { replies, tty: ['stdout'] });
@@ -125,7 +125,7 @@ EUR  1    GBP  2
 rates
 EUR  1.5    GBP  2
 
-15:25:00 · next 15:30:00 (every 5 min, the interval of --watch) · Ctrl-C to stop
+15:25:00
 
 `);
 });
