@@ -127,9 +127,8 @@ export class ProgressView {
   /** The most important ones first, because a narrow terminal shows only the start. */
   #parts(): readonly string[] {
     const { done, failed, total = done } = this.#progress;
-    const { waiting = 0, nextSlotAt } = this.#limits ?? {};
     const leftMs = this.#etaMs();
-    const waitMs = Number(nextSlotAt) - this.#invocation.io.clock.now();
+    const waitMs = Number(this.#limits?.nextSlotAt) - this.#invocation.io.clock.now();
     return [
       `${grouped(done)} of ${grouped(total)}`,
       ...(this.#isDown ? ['the service is down'] : []),
@@ -138,8 +137,14 @@ export class ProgressView {
       `${grouped(failed)} failed`,
       `${grouped(this.#perMinute())}/min`,
       `${grouped(this.#refused)} rate limited`,
-      `${grouped(waiting)} waiting`,
+      `${grouped(this.#waiting)} waiting`,
     ];
+  }
+
+  /** Without the calls of the client itself, such as `quota()` for the limit. */
+  get #waiting(): number {
+    const { done, total = done } = this.#progress;
+    return Math.min(this.#limits?.waiting ?? 0, total - done);
   }
 
   get #isDown(): boolean {
@@ -149,8 +154,7 @@ export class ProgressView {
   /** Whole seconds, rounded up; at least until the next slot if calls wait for it. There is no estimate during an outage. */
   #etaMs(): number | undefined {
     if (this.#etaAt === undefined || this.#isDown) return undefined;
-    const { waiting = 0, nextSlotAt } = this.#limits ?? {};
-    const endAt = waiting > 0 ? Math.max(this.#etaAt, Number(nextSlotAt)) : this.#etaAt;
+    const endAt = this.#waiting > 0 ? Math.max(this.#etaAt, Number(this.#limits?.nextSlotAt)) : this.#etaAt;
     return Math.max(0, 1000 * Math.ceil((endAt - this.#invocation.io.clock.now()) / 1000));
   }
 
@@ -162,9 +166,15 @@ export class ProgressView {
 
   #event(event: 'progress' | 'done' | 'stopped') {
     const { done, failed, total } = this.#progress;
-    const { waiting = 0 } = this.#limits ?? {};
     const leftMs = this.#etaMs();
-    const counts = { done, failed, total, waiting, refused: this.#refused, per_minute: this.#perMinute() };
+    const counts = {
+      done,
+      failed,
+      total,
+      waiting: this.#waiting,
+      refused: this.#refused,
+      per_minute: this.#perMinute(),
+    };
     const service = this.#limits && (this.#isDown ? 'down' : 'up');
     return { event, ...counts, service, eta_seconds: leftMs === undefined ? null : leftMs / 1000 };
   }

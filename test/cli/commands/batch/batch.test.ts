@@ -519,10 +519,12 @@ test('the time left is at least that until the next request', async () => {
   expect(stderr).toMatch(/^fxrates: 1 of 2, 3\d s left, .*\nfxrates: 1 of 2, 2\d s left, /);
 });
 
-test('logs how long the first request waits, before there is an estimate for the rest', async () => {
-  const { stderr } = await batch('-', { stdin: 'n=1\n', replies: [rateLimited('40'), success()] });
+test('logs how long the first request waits and how many queries do, before there is an estimate for the rest', async () => {
+  const refused = Array(3).fill(rateLimited('40')); // and so a call of `quota()` waits, too
 
-  expect(stderr).toMatch(/^fxrates: 0 of 1, next request in (29|3\d) s, 0 failed, 0\/min, 1 rate limited, 1 waiting\n/);
+  const { stderr } = await batch('--each n=1,2,3', { replies: [...refused, success()] });
+
+  expect(stderr).toMatch(/^fxrates: 0 of 3, next request in (29|3\d) s, 0 failed, 0\/min, 3 rate limited, 3 waiting\n/);
 });
 
 test('names an outage, during which there is no estimate', async () => {
