@@ -23,14 +23,16 @@ function commandLines(command: CliCommand): string[] {
     roff(command.description()),
     ...ownOptions.flatMap(optionLines),
     ...notes.flatMap((note) => ['.PP', roff(note)]),
-    ...(examples.length === 0
-      ? []
-      : ['.PP', '.nf', ...examples.map((example) => `.B ${roff(example.command)}`), '.fi']),
+    ...examples.flatMap((example) => termLines(example.command, example.comment)),
   ];
 }
 
 function optionLines({ flags, description }: Option): string[] {
-  return ['.TP', `.B ${roff(flags)}`, roff(description)];
+  return termLines(flags, description);
+}
+
+function termLines(term: string, text: string): string[] {
+  return ['.TP', `.B ${roff(term)}`, ...(text === '' ? [] : [roff(text)])];
 }
 
 /** `text` as one line that roff prints as it is: an apostrophe or a full stop at its start would be a command. */

@@ -121,11 +121,12 @@ test.each([
 
 const page = manPage(program);
 
-test('the manual page has every command and every option', () => {
-  const plain = page.replaceAll('\\-', '-');
+test('the manual page has every command, every option and every example', () => {
+  const plain = page.replaceAll('\\-', '-').replaceAll('\\e', '\\').replaceAll('\\(dq', '"');
 
-  for (const { fullName, options } of program.all()) {
+  for (const { fullName, options, examples } of program.all()) {
     expect(plain).toContain(fullName);
+    for (const { command, comment } of examples) expect(plain).toContain(`.B ${command}\n${comment}`);
     for (const { flags, hidden } of options) if (!hidden) expect(plain).toContain(`.B ${flags.replaceAll('…', '...')}`);
   }
 });
