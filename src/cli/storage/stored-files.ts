@@ -50,17 +50,17 @@ export function settingGroups({ settings, profiles }: ConfigFile): readonly (rea
   return [['', settings], ...Array.from(profiles, ([name, values]) => [`profiles.${name}.`, values] as const)];
 }
 
-/** The text of a setting: that of the profile, or else that for all profiles. @throws CliError for an object or a list */
+/** The text of a setting: that of the profile, or else that for all profiles. @throws CliError for null, an object or a list */
 export function configValue(config: ConfigFile, name: string, profile?: string): string | undefined {
   const ofProfile = profile === undefined ? undefined : config.profiles.get(profile)?.get(name);
   return settingText(ofProfile ?? config.settings.get(name), name, config);
 }
 
-/** @throws CliError for an object or a list */
+/** @throws CliError for null, an object or a list */
 export function settingText(value: unknown, name: string, { path }: Pick<ConfigFile, 'path'>): string | undefined {
   if (value === undefined) return undefined;
-  if (typeof value === 'string' || typeof value === 'number') return String(value);
-  throw unusable(String(path), `${name} is neither a string nor a number`);
+  if (typeof value !== 'object') return String(value); // `true` is reported where the value is parsed
+  throw unusable(String(path), `${name} is null, an object or a list`);
 }
 
 /** Sets `name` for `profile`, or for all without one; `undefined` removes it. Returns the path of the file. */
