@@ -107,7 +107,7 @@ async function withBaseUrl(invocation: Invocation): Promise<CliSettings> {
   if (settings.baseUrl !== undefined || settings.keyStdin || !canAsk(invocation)) return settings;
   const ask = () => screen.ask('Base URL of the service, e.g. https://api.example.test: ');
   const line = await io.stdin.typedLine({ ask }).finally(() => screen.error('\n'));
-  const baseUrl = { text: line.trim(), source: 'the prompt' };
+  const baseUrl = { text: line.trim(), source: 'the base URL' };
   if (baseUrl.text === '') return settings;
   const checked = await attempt(() => checkBaseUrl(baseUrl));
   if (!(checked instanceof CliError)) return { ...settings, baseUrl };

@@ -1,3 +1,4 @@
+import { UTF16_PROBLEM } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, loginCommand, systemReason, usageError } from '../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited } from '../io.ts';
@@ -106,6 +107,7 @@ export function checkKey(secret: string, label: string): void {
 /** Never repeats the key. */
 function problemOf(secret: string): string | undefined {
   if (secret === '') return 'it is empty';
+  if (secret.includes('\0')) return UTF16_PROBLEM; // which PowerShell 5 writes
   if (secret.length > LONGEST_KEY) return `it has ${secret.length} characters`;
   if (/^bearer\s/i.test(secret)) return "it starts with 'Bearer '; pass only the key; fxrates adds this word";
   if (/^(?:export )?\w*KEY=/i.test(secret)) return 'it is a line of an env file; pass only the part after the =';

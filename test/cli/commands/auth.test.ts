@@ -126,7 +126,7 @@ test.each([
     '',
     `ftp://x\nlocalhost:1\n${ORIGIN}\n${STORED}`,
     ORIGIN,
-    ["the prompt expects an http or https URL, got 'ftp://x'", 'e.g. http://localhost:1\n'],
+    ["the base URL expects an http or https URL, got 'ftp://x'", 'e.g. http://localhost:1\n'],
   ],
 ] as const)('on a terminal, login prompts %s', async (_, option, stdin, origin, prompts, narrow?) => {
   const { code, stderr } = await run(`auth login ${option}`, {

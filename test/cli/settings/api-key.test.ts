@@ -70,6 +70,7 @@ test.each([
   ["FXRATES_API_KEY='key-in-env-file'", 'it is a line of an env file'],
   ['export API_KEY=key-in-env-file', 'it is a line of an env file'],
   ['line-one\nline-two', 'it has several lines'],
+  [Buffer.from('\uFEFFkey-of-powershell\r\n', 'utf16le').toString(), 'it is UTF-16; save it as UTF-8'],
   ['schlüssel-schlüssel', 'it has white space, control or non-ASCII characters'],
   ['a'.repeat(5000), 'it has 5000 characters'],
 ])('a key file with %j is rejected without printing it', async (text, problem) => {
